@@ -103,7 +103,7 @@ fn of_very_many_problems_the_first_are_told() {
         let run = run("apply-patch", dir.path(), home.path(), args, patch.as_bytes());
         assert_eq!(run.code, 1, "{run:#?}");
         let told = run.stderr.lines().filter(|line| line.starts_with("apply-patch: f")).count();
-        let rest = run.stderr.contains("apply-patch: and 10 more (-v and --json name them all)\n");
+        let rest = run.stderr.contains("apply-patch: and 10 more (-v names them all)\n");
         assert_eq!((told, rest), (lines, more), "{run:#?}");
     }
 }

@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::program::{on_terminal, run};
+use crate::program::{on_terminal, place, run, run_other};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_apply-patch");
 
 #[test]
 fn commands_print_what_their_files_say() {
@@ -114,4 +116,82 @@ fn an_answer_in_json_has_as_much_of_the_diff_as_is_asked_for() {
     for args in [&["apply", "--diff", "full"][..], &["undo", "--diff", "stat"]] {
         assert_eq!(run("apply-patch", dir.path(), home.path(), args, patch.as_bytes()).code, 2, "{args:?}");
     }
+}
+
+#[test]
+fn a_root_that_is_no_directory_is_named_plainly() {
+    let dir = place(&[("w/a", "one\n"), ("file", "")]);
+    let (home, w) = (dir.path(), dir.path().join("w"));
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** End Patch\n";
+    let check = |dir: &Path, args: &[&str], wanted: &str| {
+        let removed = dir == home.join("removed");
+        let args = match removed {
+            // The directory of a process can be removed beneath it.
+            true => {
+                [&["-c", "mkdir ../removed && cd ../removed && rmdir ../removed && exec \"$0\" \"$@\"", PROGRAM], args]
+                    .concat()
+            }
+            false => [&["-c", "exec \"$0\" \"$@\"", PROGRAM], args].concat(),
+        };
+        let run = run_other("sh", &w, home, &args, patch.as_bytes());
+        let said = run.stdout + &run.stderr;
+        assert!(said.contains(wanted), "{args:?}: {said}");
+        assert!(!said.contains("disk, rights and mounts"), "{args:?}: {said}");
+        assert_ne!(run.code, 0, "{args:?}: {said}");
+    };
+    let commands: [&[&str]; 11] = [
+        &["apply"],
+        &["apply", "--json"],
+        &["check"],
+        &["explain"],
+        &["log"],
+        &["status"],
+        &["undo"],
+        &["recover"],
+        &["doctor"],
+        &["tool", "list_directory", "--args", "{}"],
+        &["git", "--onto", "main"],
+    ];
+    for command in commands {
+        check(&home.join("removed"), command, "was removed");
+        check(&w, &[&["-C", "/no/such"], command].concat(), "no such directory");
+        if command[0] != "git" {
+            check(&w, &[&["-C", "../file"], command].concat(), "not a directory");
+        }
+    }
+    check(&w, &["tool", "list_directory", "--root", "/no/such", "--args", "{}"], "no such directory");
+    check(&w, &["apply", "--base", "/no/such"], "no such directory");
+    check(&w, &["apply", "--base", "../file"], "not a directory");
+    check(&w, &["git", "--git-dir", "/no/such", "--onto", "main"], "no such directory");
+    assert_eq!(std::fs::read_to_string(w.join("a")).expect("a file"), "one\n");
+}
+
+#[test]
+fn a_limit_of_the_size_of_files_is_an_error_and_nothing_is_left_half_way() {
+    let line = "a line that is written, and that is long enough\n";
+    let dir = place(&[("w/a", "one\n"), ("w/large", &line.repeat(400))]);
+    let (home, w) = (dir.path(), dir.path().join("w"));
+    let add = format!(
+        "*** Begin Patch\n*** Add File: b\n+two\n*** Add File: c\n{}*** End Patch\n",
+        format!("+{line}").repeat(2000)
+    );
+    let update = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** End Patch\n".to_owned();
+    // First the staged files are too long, then the journal, the log and the answer.
+    for (blocks, patch, args) in [
+        (16, &add, &["apply"][..]),
+        (16, &add, &["apply", "--json"]),
+        (1, &add, &["apply"]),
+        (0, &update, &["apply"]),
+        (0, &update, &["apply", "--durability", "none"]),
+    ] {
+        let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let run = run_other("sh", &w, home, &[&["-c", &script, PROGRAM], args].concat(), patch.as_bytes());
+        assert_eq!(run.code, 5, "{blocks} {args:?}: {run:?}");
+        let said = run.stdout + &run.stderr;
+        assert!(said.contains("File too large"), "{blocks} {args:?}: {said}");
+        assert_eq!(std::fs::read_to_string(w.join("a")).expect("a file"), "one\n");
+        assert!(!w.join("b").exists() && !w.join("c").exists(), "{blocks} {args:?}: {said}");
+    }
+    let run = run_other(PROGRAM, &w, home, &["apply"], update.as_bytes());
+    assert_eq!(run.code, 0, "the next one works: {run:?}");
 }

@@ -154,6 +154,28 @@ fn requests_are_answered_line_by_line() {
     bench.is_sound();
 }
 
+/// What is left of 180 MiB of address space is not enough for 190 kB a commit.
+#[test]
+fn a_batch_of_many_commits_takes_the_memory_of_one() {
+    const COMMITS: usize = 1500;
+    let bench = Bench::new(&[("a", "0\n")]);
+    let line = |from: usize| {
+        let patch = format!("*** Begin Patch\n*** Update File: a\n@@\n-{from}\n+{}\n*** End Patch\n", from + 1);
+        format!("{}\n", json!({ "onto": "main", "patch": patch }))
+    };
+    let requests = bench.dir.path().join("requests");
+    fs::write(&requests, (0..COMMITS).map(line).collect::<String>()).expect("a file");
+    let script = format!("ulimit -v {}; exec \"$0\" \"$@\"", 180 << 10);
+    let direct = bench.command(&["--batch", "--durability", "process"]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", &script]).arg(direct.get_program()).args(direct.get_args()).current_dir(bench.dir.path());
+    limited.envs(direct.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = limited.stdin(fs::File::open(&requests).expect("a file")).output().expect("it runs");
+    let last = String::from_utf8_lossy(&output.stdout).lines().last().unwrap_or_default().to_owned();
+    assert!(output.status.success(), "{last}: {}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(git(&bench.bare(), &["show", "main:a"]).trim(), COMMITS.to_string());
+}
+
 #[test]
 fn what_has_to_be_approved_is_not_committed_without_a_person() {
     let bench = Bench::new(FILES);

@@ -1,8 +1,8 @@
-//! What is counted and shown does not depend on what had room in memory.
+//! What is counted and shown does not depend on what had room in memory, and there is a bound to what takes room.
 
 use std::fs;
 
-use crate::program::{place, run};
+use crate::program::{place, run, run_other};
 
 const LINES: usize = 300_000;
 
@@ -39,5 +39,37 @@ fn two_sections_of_a_file_are_counted_the_same_beside_a_large_one() {
     let two = "*** Update File: long\n@@\n-line 299000\n-line 299001\n-line 299002\n line 299003\n";
     for row in stats(&format!("{one}{two}")) {
         assert!(row.ends_with("| +2 -4"), "{row}");
+    }
+}
+
+/// What is left of 700 MiB of address space is not enough for 50 kB a hunk, and plenty for 2 kB.
+#[test]
+fn a_patch_of_many_hunks_that_fit_everywhere_takes_little_memory() {
+    const HUNKS: usize = 20_000;
+    let dir = place(&[("equal", &"x\n".repeat(100_000))]);
+    let home = tempfile::tempdir().unwrap();
+    let hunks = "@@\n-x\n+y\n".repeat(HUNKS);
+    let patch = format!("*** Begin Patch\n*** Update File: equal\n{hunks}*** End Patch\n");
+    let call = serde_json::json!({ "patch": patch }).to_string();
+    let script = format!("ulimit -v {}; exec {} \"$@\"", 700 << 10, env!("CARGO_BIN_EXE_apply-patch"));
+    for (args, input) in [
+        (&["apply"][..], &patch),
+        (&["apply", "-n"], &patch),
+        (&["apply", "--json"], &patch),
+        (&["apply", "--json", "--verbose"], &patch),
+        (&["check", "--profile", "codex"], &patch),
+        (&["explain", "--json", "--profile", "codex"], &patch),
+        (&["tool", "apply_patch", "--args", "-"], &call),
+    ] {
+        let args = [&["-c", &script, "sh"][..], args].concat();
+        let done = run_other("sh", dir.path(), home.path(), &args, input.as_bytes());
+        assert_eq!(done.code, 1, "{args:?}: {}", done.stderr);
+        let said = if done.stdout.is_empty() { &done.stderr } else { &done.stdout };
+        let all = format!("{} more", HUNKS - 1);
+        assert!(said.contains(&all) || said.contains("hunk 1: it fits in more than one place"), "{args:?}: {said}");
+        let Ok(answer) = serde_json::from_str::<serde_json::Value>(&done.stdout) else { continue };
+        let details = &answer["error"]["details"];
+        let listed = details["rejects"].as_array().map_or(0, Vec::len);
+        assert_eq!(details["moreRejects"], HUNKS - 1 - listed, "{args:?}");
     }
 }

@@ -407,7 +407,7 @@ fn with_hunks<'p>(section: &Section<'p>, kept: &[usize]) -> Section<'p> {
 
 /// Adds the places of the hunks of a section that is the one of this index in the plan.
 fn placed(places: &mut Places, (index, section): (usize, &Section<'_>), kept: &[usize], plan: &Plan, in_plan: usize) {
-    let mut all: Vec<_> = plan.placed().iter().filter(|(of, _)| *of == in_plan).map(|(_, placed)| placed).collect();
+    let mut all: Vec<_> = plan.placed_in(in_plan).collect();
     all.sort_by_key(|placed| placed.first_line);
     let mut shift = 0;
     for placed in all {

@@ -20,6 +20,17 @@ const SIGNALS: [(i32, Exit); 3] = [
     (HUNG_UP, Exit::HungUp),
 ];
 
+/// Lets a write beyond the limit of the size of files (`ulimit -f`) fail like one to a full disk: by default the system sends a
+/// signal that ends the program, half way.
+pub(crate) fn outlive_size_limit() {
+    #[cfg(unix)]
+    {
+        // The write fails with an error of its own; that there was a signal says nothing more. Where there can be no handler, recovery
+        // has to do the rest, as after any signal.
+        let _ = signal_hook::flag::register(rustix::process::Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)));
+    }
+}
+
 /// Watches for signals.
 #[derive(Debug, Clone)]
 pub(crate) struct Interrupt {

@@ -39,6 +39,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    interrupt::outlive_size_limit();
     let args: Vec<_> = std::env::args_os().collect();
     if let Some(shell) = std::env::var_os(completion::VARIABLE) {
         return commands::complete(&shell, &args).into();

@@ -7,7 +7,6 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -687,12 +686,8 @@ fn bounds(root: &Root) -> Result<Layer, Failure> {
 fn open_workspace(root: &Path) -> Result<Option<Arc<Root>>, Failure> {
     match Root::open(root, patch_engine::policy()) {
         Ok(root) => Ok(Some(Arc::new(root))),
-        Err(Error::Io { source, .. })
-            if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            // The command itself reports that, if it needs a workspace.
-            Ok(None)
-        }
+        // The command itself reports that, if it needs a workspace.
+        Err(Error::NoRoot { .. }) => Ok(None),
         Err(error) => Err(unreadable(error)),
     }
 }

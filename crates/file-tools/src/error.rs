@@ -11,6 +11,10 @@ use crate::hints::{self, ArgumentChange, Caller, Hint};
 use crate::reason::Reason;
 use crate::received;
 
+/// The most reasons besides the gravest that an error lists; of more it gives the number. A patch may have a hundred
+/// thousand, and each takes some kilobytes as JSON.
+const LISTED: usize = 500;
+
 /// How a failure ends a program, and whether trying again can help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FailureClass {
@@ -241,7 +245,7 @@ impl ToolError {
             }
             transaction::Error::NotRecovered { journal, .. } => (FailureClass::Partial, json!({ "journal": journal })),
             transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {
-                let from_system = matches!(error, fs_guard::Error::Io { .. });
+                let from_system = error.is_failure();
                 (FailureClass::of(error.kind().into(), from_system), json!({ "reason": error.reason() }))
             }
             transaction::Error::Store(
@@ -307,7 +311,7 @@ impl ToolError {
     #[must_use]
     pub fn rejected(rejects: &[Reject]) -> Self {
         let first = patch_engine::gravest(rejects).expect("BUG: what was rejected has rejects");
-        let from_system = matches!(&first.problem, Problem::Guard(fs_guard::Error::Io { .. }));
+        let from_system = matches!(&first.problem, Problem::Guard(error) if error.is_failure());
         let class = match first.kind() {
             ErrorKind::CommandFailed | ErrorKind::AlreadyExists if !matches!(first.problem, Problem::Guard(_)) => {
                 FailureClass::DoesNotApply
@@ -321,7 +325,10 @@ impl ToolError {
         let mut details = problem_details(first);
         let others = rejects.iter().filter(|reject| !std::ptr::eq(*reject, first));
         if rejects.len() > 1 {
-            details["rejects"] = others.map(reject).collect();
+            details["rejects"] = others.take(LISTED).map(reject).collect();
+        }
+        if rejects.len() - 1 > LISTED {
+            details["moreRejects"] = (rejects.len() - 1 - LISTED).into();
         }
         let path = Some(fs_guard::shortened(&first.path).into_owned());
         Self { path, ..Self::new(class, first.kind(), message) }.details(details).hints(hints::hints(first))

@@ -88,15 +88,21 @@ impl ToolError {
         }
         cut(&mut self.message, max / 4, CUT);
         let path = self.path.clone().unwrap_or_default();
+        /// The bytes of the note and of the number of rejects left out.
+        const NOTE: usize = 160;
         let Some(details) = self.details.as_object_mut() else { return };
-        if let Some(rejects) = details.get_mut("rejects").and_then(Value::as_array_mut) {
-            rejects.iter_mut().for_each(|reject| *reject = in_a_line(reject, &path));
-            let count = fitting(rejects, &mut { max * 3 / 4 }, |reject| length(reject) + 1);
+        if let Some(mut rejects) = details.remove("rejects") {
+            let room = max.saturating_sub(length(&*details) + NOTE).min(max * 3 / 4);
+            let rejects = rejects.as_array_mut().map(std::mem::take).unwrap_or_default();
+            let mut rejects: Vec<_> = rejects.iter().map(|reject| in_a_line(reject, &path)).collect();
+            let count = fitting(&rejects, &mut { room }, |reject| length(reject) + 1);
             let more = rejects.len() - count;
             rejects.truncate(count);
             if more > 0 {
-                details.insert("moreRejects".into(), more.into());
+                let before = details.get("moreRejects").and_then(Value::as_u64).unwrap_or_default();
+                details.insert("moreRejects".into(), (before + more as u64).into());
             }
+            details.insert("rejects".into(), rejects.into());
             details.insert("note".into(), "shortened: correct these, or ask with a larger maxResultBytes".into());
         }
         if length(&self.details) > max {
@@ -104,11 +110,13 @@ impl ToolError {
         }
         if length(&self.details) > max {
             let kept = |name: &str| self.details.get(name).cloned().unwrap_or_default();
-            let patch_id = kept("patchId");
-            self.details = json!({ "reason": kept("reason"), "path": kept("path"), "truncated": true });
-            if !patch_id.is_null() {
-                self.details["patchId"] = patch_id;
+            let mut short = json!({ "reason": kept("reason"), "path": kept("path"), "truncated": true });
+            for name in ["patchId", "moreRejects"] {
+                if self.details.get(name).is_some() {
+                    short[name] = kept(name);
+                }
             }
+            self.details = short;
         }
     }
 }
@@ -191,6 +199,18 @@ mod tests {
         let kept = long.details["rejects"].as_array().unwrap().len();
         assert!((1..100).contains(&kept) && long.details["moreRejects"] == 100 - kept, "{:?}", long.details);
         assert!(length(&long) < 1500 && long.kind == ErrorKind::CommandFailed);
+        // Those that were left out before count too, and the number is there even when no other fact has room.
+        for (places, rest) in [(0, false), (100, true)] {
+            let reject = json!({ "path": "p", "patchLine": 7, "reason": "multiple_matches" });
+            let places = vec![json!({ "startLine": 1, "endLine": 1 }); places];
+            let details =
+                json!({ "path": "p", "candidates": places, "rejects": vec![reject; 100], "moreRejects": 5000 });
+            let mut long = ToolError::arguments(Reason::BadArguments, "x").details(details);
+            long.fit(1000);
+            let kept = long.details["rejects"].as_array().map_or(0, Vec::len);
+            assert_eq!(long.details["moreRejects"], 5100 - kept, "{:?}", long.details);
+            assert_eq!(long.details["truncated"] == true, rest, "{:?}", long.details);
+        }
         let mut other =
             ToolError::arguments(Reason::BadArguments, "x").details(json!({ "path": "p", "drifted": vec!["y"; 1000] }));
         other.fit(1000);

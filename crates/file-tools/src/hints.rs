@@ -344,6 +344,7 @@ pub fn guard_hints(error: &fs_guard::Error) -> Vec<Hint> {
         Error::NotAFile { .. } => Hint::LeaveAlone { path: path.into() },
         Error::NotADirectory { component, .. } => choose(path, &format!("not beneath {component}, which is a file")),
         Error::NotFound { .. } => choose(path, "one that exists: list the directory"),
+        Error::NoRoot { .. } => choose(path, "a directory that exists"),
         Error::AlreadyExists { .. } => choose(path, "one where nothing is"),
         Error::Spelling { problem, .. } => match problem.reason() {
             "too_deep" => choose(path, "of at most 256 components"),

@@ -12,6 +12,14 @@ use crate::sys::code;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The directory that was named as the root, or as a base, cannot be one.
+    #[error("{path:?}: {problem}")]
+    NoRoot {
+        /// The directory as given.
+        path: String,
+        /// Why.
+        problem: NoRoot,
+    },
     /// The path is spelled in a way that is never accepted.
     #[error("{:?}: {problem}", shortened(path))]
     Spelling {
@@ -213,6 +221,36 @@ fn leads_to(real_path: Option<&str>) -> String {
 /// Whether the path is in a directory that was just created and has been removed again.
 pub(crate) const NO_MODES: &str = "its file system keeps no modes, so others may enter it";
 
+/// Why a directory cannot be a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoRoot {
+    /// Nothing is there.
+    #[error("no such directory")]
+    Missing,
+    /// Something else is there.
+    #[error("not a directory")]
+    NotADirectory,
+    /// It was removed, and is still the working directory of this process.
+    #[error("this directory was removed")]
+    Removed,
+}
+
+impl NoRoot {
+    /// Converts the error of opening, or finding, the directory `path`.
+    pub(crate) fn from_io(source: io::Error, operation: &'static str, path: &str) -> Error {
+        let relative = !std::path::Path::new(path).is_absolute();
+        let removed =
+            || relative && std::env::current_dir().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        let problem = match source.kind() {
+            io::ErrorKind::NotFound if removed() => Self::Removed,
+            io::ErrorKind::NotFound => Self::Missing,
+            io::ErrorKind::NotADirectory => Self::NotADirectory,
+            _ => return Error::Io { operation, path: path.into(), source },
+        };
+        Error::NoRoot { path: path.into(), problem }
+    }
+}
+
 fn advice(problem: &str) -> &'static str {
     if problem == NO_MODES { "mount that with umask=077" } else { "look at it and remove it" }
 }
@@ -234,7 +272,8 @@ impl Error {
             | Self::ReadOnly { .. }
             | Self::UntrustedState { .. } => ErrorKind::PermissionDenied,
             Self::Collision { .. } | Self::AlreadyExists { .. } => ErrorKind::AlreadyExists,
-            Self::NotFound { .. } => ErrorKind::NotFound,
+            Self::NoRoot { problem: NoRoot::NotADirectory, .. } => ErrorKind::Invalid,
+            Self::NotFound { .. } | Self::NoRoot { .. } => ErrorKind::NotFound,
             Self::TooLarge { .. } => ErrorKind::TooLarge,
             Self::Changed { .. } => ErrorKind::Changed,
             Self::Locked { .. } => ErrorKind::Locked,
@@ -251,7 +290,8 @@ impl Error {
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
-            Self::Spelling { path, .. }
+            Self::NoRoot { path, .. }
+            | Self::Spelling { path, .. }
             | Self::Traversal { path }
             | Self::NotWithin { path }
             | Self::Forbidden { path, .. }
@@ -294,11 +334,11 @@ impl Error {
             Self::OtherDevice { .. } => "other_device",
             Self::NotAFile { kind: FileKind::Directory, .. } => "directory",
             Self::NotAFile { .. } => "special_file",
-            Self::NotADirectory { .. } => "not_a_directory",
+            Self::NotADirectory { .. } | Self::NoRoot { problem: NoRoot::NotADirectory, .. } => "not_a_directory",
             Self::HardLinked { .. } => "hard_links",
             Self::ReadOnly { .. } => "read_only",
             Self::Collision { .. } => "collision",
-            Self::NotFound { .. } => "not_found",
+            Self::NotFound { .. } | Self::NoRoot { .. } => "not_found",
             Self::AlreadyExists { .. } => "exists",
             Self::TooLarge { .. } => "too_large",
             Self::Changed { .. } => "changed",
@@ -306,6 +346,12 @@ impl Error {
             Self::Locked { .. } => "locked",
             Self::Io { .. } => "io",
         }
+    }
+
+    /// Returns whether something failed, and nothing was refused.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Io { .. } | Self::NoRoot { .. })
     }
 
     /// Returns the underlying error of the system, if there is one.

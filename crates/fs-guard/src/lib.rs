@@ -39,7 +39,7 @@ pub use append::AppendFile;
 pub use digest::{Hasher, ParseSha256Error, Sha256};
 pub use dir::{Dir, Spot};
 pub use dirs::Dirs;
-pub use error::{Error, Rule, shortened};
+pub use error::{Error, NoRoot, Rule, shortened};
 pub use fold::fold;
 pub use globs::{GlobError, Globs};
 pub use kind::ErrorKind;

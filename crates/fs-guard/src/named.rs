@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{At as _, Error};
+use crate::error::{At as _, Error, NoRoot};
 use crate::metadata::{FileKind, FileTime};
 use crate::read::read_whole;
 use crate::sys;
@@ -28,7 +28,7 @@ pub fn read_config(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
 /// opening.
 #[allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
 pub fn real_path(path: &Path) -> Result<PathBuf, Error> {
-    std::fs::canonicalize(path).at("find", path.to_string_lossy())
+    std::fs::canonicalize(path).map_err(|source| NoRoot::from_io(source, "find", &path.to_string_lossy()))
 }
 
 /// Returns the second in which this machine started, by its clock as it is now; `None` on systems that do not say.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::error::{At as _, Error};
+use crate::error::{At as _, Error, NoRoot};
 use crate::metadata::{FileTime, Metadata};
 use crate::names;
 use crate::policy::{Access, Policy, unicode};
@@ -65,8 +65,12 @@ impl Root {
         let name = &policy.private_dir;
         assert!(name.strip_prefix('.').is_some_and(plain), "BUG: {name:?} is no name for a private directory");
         let shown = dir.display().to_string();
-        let handle = sys::open_root(dir).at("open", &shown)?;
+        let handle = sys::open_root(dir).map_err(|source| NoRoot::from_io(source, "open", &shown))?;
         let metadata = sys::stat(&handle).at("look at", &shown)?;
+        // The working directory can be opened when it was removed; it has no name then, and nothing can be made in it.
+        if metadata.nlink == 0 {
+            return Err(Error::NoRoot { path: shown, problem: NoRoot::Removed });
+        }
         Ok(Self {
             handle,
             path: dir.to_path_buf(),

@@ -21,9 +21,12 @@ const PACK_FROM: usize = 16;
 /// For how many packs the library makes room. When there are more, it is opened again with room for twice as many as there are.
 const SLOTS: u16 = 256;
 
-/// How many of the objects that were read or written last are kept in memory, and how large one may be.
-const RECENT: usize = 4096;
+/// How much memory the objects that were read or written last may take, and how large one of them may be.
+const RECENT: usize = 8 << 20;
 const SMALL: usize = 16 << 10;
+
+/// What an object takes in memory besides its bytes, about.
+const AROUND: usize = 128;
 
 /// How large a file may be, and the object in it, to be read in one go.
 const LOOSE: u64 = 1 << 20;
@@ -55,14 +58,38 @@ struct Disk {
     directory: PathBuf,
     writing: Writing,
     limit: u64,
-    level: Option<gix_zlib::Compression>,
+    deflates: pack::Deflates,
     store: Mutex<Arc<gix_odb::Store>>,
     /// Readers that no thread uses now, each with its caches.
     idle: Mutex<Vec<Reader>>,
     /// Whether the last object of each kind was in a pack: the next one will be there too.
     packed: [AtomicBool; 4],
     /// What was read or written last: asked for again, it need not be looked for among all packs, of which there may be one more.
-    recent: Mutex<HashMap<Id, Object>>,
+    recent: Mutex<Recent>,
+}
+
+#[derive(Default)]
+struct Recent {
+    by_id: HashMap<Id, Object>,
+    size: usize,
+}
+
+impl Recent {
+    fn insert(&mut self, id: Id, object: Object) {
+        let size = AROUND + object.bytes.len();
+        if self.size + size > RECENT {
+            *self = Self::default();
+        }
+        if self.by_id.insert(id, object).is_none() {
+            self.size += size;
+        }
+    }
+
+    fn remove(&mut self, id: Id) {
+        if let Some(object) = self.by_id.remove(&id) {
+            self.size -= AROUND + object.bytes.len();
+        }
+    }
 }
 
 /// Locks what stays right when a thread panics: each change of it is one call.
@@ -79,7 +106,8 @@ impl Objects {
     ) -> Result<Self> {
         let store = Mutex::new(new_store(&directory, limit, Slots::Given(SLOTS))?);
         let (idle, packed, recent) = (Mutex::default(), Default::default(), Mutex::default());
-        Ok(Self::of(Arc::new(Disk { directory, writing, limit, level, store, idle, packed, recent })))
+        let deflates = pack::Deflates::new(level);
+        Ok(Self::of(Arc::new(Disk { directory, writing, limit, deflates, store, idle, packed, recent })))
     }
 
     fn of(disk: Arc<Disk>) -> Self {
@@ -118,7 +146,7 @@ impl Objects {
     ///
     /// The library would map such a file into memory, once for its size and once for its bytes.
     fn small(&self, id: Id, wanted: ObjectKind) -> Result<Option<Object>> {
-        if let Some(object) = lock(&self.disk.recent).get(&id) {
+        if let Some(object) = lock(&self.disk.recent).by_id.get(&id) {
             return Ok(Some(object.clone()));
         }
         if self.disk.packed[wanted as usize].load(Ordering::Relaxed) {
@@ -140,9 +168,6 @@ impl Objects {
         let mut recent = lock(&self.disk.recent);
         for (id, object) in objects {
             if object.bytes.len() <= SMALL {
-                if recent.len() >= RECENT {
-                    recent.clear();
-                }
                 recent.insert(id, object);
             }
         }
@@ -150,7 +175,7 @@ impl Objects {
 
     /// Looks for an object on the disk when it is asked for again.
     pub(crate) fn forget(&self, id: Id) {
-        lock(&self.disk.recent).remove(&id);
+        lock(&self.disk.recent).remove(id);
     }
 
     /// Returns the kind and the size of an object; none if it is not there.
@@ -283,7 +308,7 @@ impl Objects {
         } else {
             // Which of them are there already is not asked: that costs more than to write those again.
             let mut new = pending.iter().map(|(id, object)| (*id, object)).collect::<Vec<_>>();
-            pack::write(&self.disk.directory, &mut new, self.disk.level, self.disk.writing, &mut changed)?;
+            pack::write(&self.disk.directory, &mut new, &self.disk.deflates, self.disk.writing, &mut changed)?;
         }
         changed.iter().try_for_each(|directory| self.disk.writing.sync_dir(directory))?;
         let mut rest = lock(&self.pending);
@@ -330,13 +355,13 @@ impl Objects {
     }
 
     fn write_loose(&self, objects: &[(Id, &Object)], changed: &mut BTreeSet<PathBuf>) -> Result<()> {
-        let mut deflate = pack::Deflate::new(self.disk.level);
         let mut written = Vec::new();
         for (id, object) in objects {
-            let mut write = || {
+            let write = || {
                 let mut file = Temporary::create(&self.disk.directory, "tmp_obj_")?;
                 let header = format!("{} {}\0", object.kind, object.bytes.len());
-                deflate.run(&[header.as_bytes(), &object.bytes], |bytes| file.write(bytes))?;
+                let parts = [header.as_bytes(), &object.bytes];
+                self.disk.deflates.with(|deflate| deflate.run(&parts, |bytes| file.write(bytes)))?;
                 file.sync(self.disk.writing)?;
                 Ok(file)
             };

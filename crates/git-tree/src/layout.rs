@@ -33,7 +33,10 @@ impl Layout {
             git_dir = git_dir.parent().unwrap_or(Path::new("")).join(target);
         }
         // The answers of later look-ups must not change with the current directory.
-        let git_dir = std::path::absolute(&git_dir).map_err(files::failed("find", &git_dir))?;
+        let git_dir = std::path::absolute(&git_dir).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => missing("the working directory was removed"),
+            _ => files::failed("find", &git_dir)(source),
+        })?;
         let common_dir = match files::read(&git_dir.join("commondir"), LINE)? {
             None => git_dir.clone(),
             Some(line) => {

@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::tree::Tree;
 
 /// How much memory the trees that were read may take; beyond it they are read again.
-const TREES: usize = 64 << 20;
+const TREES: usize = 24 << 20;
 
 /// How a repository is opened.
 #[derive(Debug, Clone)]

@@ -12,7 +12,7 @@ use crate::base::Base;
 use crate::carry::{Carried, CarriedHunk, carry};
 use crate::edit;
 use crate::files::Files;
-use crate::locate::{HunkReject, Note, Placed, RejectReason};
+use crate::locate::{HunkReject, Note, Placed, RejectReason, Room};
 use crate::near::Near;
 use crate::options::{Expected, Options};
 use crate::plan::builder::{New, PlanBuilder, mode_in_place_of};
@@ -69,6 +69,7 @@ pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Re
             rejects: Vec::new(),
             near: Near::default(),
             looked_elsewhere: 0,
+            room: Room::new(),
         };
         planner.check_expectations();
         for (index, section) in patch.sections.iter().enumerate() {
@@ -108,6 +109,8 @@ struct Planner<'a, 'p> {
     near: Near,
     /// How many rejected hunks were looked for in other files.
     looked_elsewhere: usize,
+    /// The room for the reasons of rejected hunks.
+    room: Room,
 }
 
 impl<'p> Planner<'_, 'p> {
@@ -458,11 +461,10 @@ impl<'p> Planner<'_, 'p> {
         hunks: &'p [Hunk<'p>],
         rejects: Vec<HunkReject>,
     ) -> Vec<Failure> {
-        let failure = |reject: HunkReject| Failure {
-            path: None,
-            hunk: Some(reject.hunk),
-            patch_line: Some(reject.patch_line),
-            problem: self.elsewhere(index, path, &hunks[reject.hunk], reject.reason),
+        let failure = |HunkReject { hunk, patch_line, reason }| {
+            let reason = self.room.fit(reason);
+            let problem = self.elsewhere(index, path, &hunks[hunk], reason);
+            Failure { path: None, hunk: Some(hunk), patch_line: Some(patch_line), problem }
         };
         rejects.into_iter().map(failure).collect()
     }

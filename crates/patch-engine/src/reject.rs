@@ -9,7 +9,7 @@ use workspace_trash::TransactionId;
 
 use crate::carry::{Conflict, Excerpt};
 use crate::kind::ErrorKind;
-use crate::locate::{Nearest, Pass, RejectReason};
+use crate::locate::{NAMED, Nearest, Pass, RejectReason};
 use crate::options::Expected;
 
 /// One thing that keeps a patch from applying.
@@ -311,17 +311,17 @@ impl fmt::Display for RejectReason {
                 }
                 write!(f, "its old lines are not in the file; {nearest}")
             }
-            Self::OutsideScope { header, candidates } => {
+            Self::OutsideScope { header, candidates, more } => {
                 write!(f, "its old lines are in the file, but not below `@@ {header}`")?;
-                places(f, candidates, false)
+                places(f, candidates, *more)
             }
-            Self::HeaderNotFound { header, candidates } => {
+            Self::HeaderNotFound { header, candidates, more } => {
                 write!(f, "the header `@@ {header}` names no line of the file")?;
                 if candidates.is_empty() {
                     return Ok(());
                 }
                 f.write_str("; the old lines are")?;
-                places(f, candidates, false)
+                places(f, candidates, *more)
             }
             Self::MultipleMatches { candidates, more, out_of_order } => {
                 f.write_str("it fits in more than one place:")?;
@@ -382,8 +382,6 @@ pub fn line_words(lines: &RangeInclusive<usize>) -> String {
 }
 
 fn places(f: &mut fmt::Formatter<'_>, candidates: &[crate::locate::Candidate], more: bool) -> fmt::Result {
-    /// The most places that a message names.
-    const NAMED: usize = 6;
     for (nth, candidate) in candidates.iter().take(NAMED).enumerate() {
         let (first, last) = (candidate.lines.start(), candidate.lines.end());
         f.write_str(match (nth, candidates.len(), first == last) {
@@ -394,6 +392,7 @@ fn places(f: &mut fmt::Formatter<'_>, candidates: &[crate::locate::Candidate], m
         if first == last { write!(f, "{first}")? } else { write!(f, "{first}-{last}")? }
     }
     match candidates.len() {
+        len if more && len <= NAMED => f.write_str(" and others"),
         len if more => write!(f, " and more than {} others", len.saturating_sub(NAMED)),
         len if len > NAMED => write!(f, " and {} others", len - NAMED),
         _ => Ok(()),

@@ -104,10 +104,12 @@ fn of_reject(reject: &Reject) -> Value {
             set("moreCandidates", (*more).into());
         }
         Some(
-            RejectReason::OutsideScope { header, candidates } | RejectReason::HeaderNotFound { header, candidates },
+            RejectReason::OutsideScope { header, candidates, more }
+            | RejectReason::HeaderNotFound { header, candidates, more },
         ) => {
             set("header", header.clone().into());
             set("candidates", candidates.iter().map(of_candidate).collect());
+            set("moreCandidates", (*more).into());
         }
         Some(RejectReason::AlreadyApplied { lines }) => {
             set("appliedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));

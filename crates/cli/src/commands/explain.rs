@@ -1,5 +1,7 @@
 //! `apply-patch explain`: what each hunk does, where it goes and why there, in plain words.
 
+use std::collections::HashMap;
+
 use file_tools::changes::carried_text;
 use patch_engine::{Order, Pass, Patch, Placed, Plan, PlanNote};
 use patch_grammar::{LineKind, Section, SectionOperation};
@@ -32,10 +34,12 @@ pub(super) fn print(global: &Global, patch: &Patch<'_>, plan: &Plan, order: Orde
 
 fn words(patch: &Patch<'_>, plan: &Plan, order: Order) -> Vec<String> {
     let mut lines = Vec::new();
+    let carried = carried_words(plan);
     for (index, section) in patch.sections.iter().enumerate() {
         lines.push(section_words(patch.place_in_text(index), section));
-        for (_, placed) in plan.placed().iter().filter(|(of, _)| *of == index) {
-            lines.push(hunk_words(section, placed, order) + &carried_words(plan, section, placed));
+        for placed in plan.placed_in(index) {
+            let carried = carried.get(&(section.path.text, section.place_in_text(placed.hunk)));
+            lines.push(hunk_words(section, placed, order) + carried.map_or("", String::as_str));
         }
     }
     for directory in plan.create_dirs() {
@@ -49,16 +53,15 @@ fn old_lines(lines: usize) -> String {
     format!("{} {}", count(lines, "old line"), if lines == 1 { "stands" } else { "stand" })
 }
 
-/// How a hunk came to where it is, if it was located in the base.
-fn carried_words(plan: &Plan, section: &Section<'_>, placed: &Placed) -> String {
-    let place = section.place_in_text(placed.hunk);
-    let carried = plan.notes().iter().find_map(|note| match note {
-        PlanNote::Carried { path, hunk, from, to, already_there } if path == section.path.text && *hunk == place => {
-            Some(format!(" It {}.", carried_text(from, to, *already_there)))
+/// How the hunks that were located in the base came to where they are, by path and hunk.
+fn carried_words(plan: &Plan) -> HashMap<(&str, usize), String> {
+    let carried = plan.notes().iter().filter_map(|note| match note {
+        PlanNote::Carried { path, hunk, from, to, already_there } => {
+            Some(((path.as_str(), *hunk), format!(" It {}.", carried_text(from, to, *already_there))))
         }
         _ => None,
     });
-    carried.unwrap_or_default()
+    carried.collect()
 }
 
 fn section_words(index: usize, section: &Section<'_>) -> String {

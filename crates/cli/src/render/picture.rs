@@ -112,7 +112,7 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
     }
     let more = rejects.len().saturating_sub(told);
     if more > 0 {
-        message(&format!("and {more} more (-v and --json name them all)"));
+        message(&format!("and {more} more (-v names them all)"));
     }
 }
 

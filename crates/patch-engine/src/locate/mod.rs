@@ -32,6 +32,7 @@ pub use pass::Pass;
 pub(crate) use placed::Located;
 pub use placed::{Note, Placed};
 pub use reject::{Advice, Candidate, Difference, HunkReject, Nearest, RejectReason, Shown};
+pub(crate) use reject::{NAMED, Room};
 pub use rules::{Ambiguous, Order, Rules};
 
 use crate::lines::Lines;

@@ -277,7 +277,7 @@ impl<'p> Context<'_, '_, 'p> {
                     None => Err(refuse::not_found(self.lines, needle, self.rules, self.effort)),
                     Some(matches) => self.narrow_matches(needle, matches),
                 };
-                narrowed.map_err(|reason| rejects.push(needle.reject(reason))).ok()
+                narrowed.map_err(|reason| rejects.push(self.effort.reject(needle, reason))).ok()
             })
             .collect()
     }
@@ -294,13 +294,14 @@ impl<'p> Context<'_, '_, 'p> {
         }
         match self.finder.headers.resolve(needle) {
             Some(scope) => Ok(at(self.finder.places(Source::Anchors, scope))),
-            None => Err(header_not_found(needle, Vec::new())),
+            None => Err(header_not_found(needle, Vec::new(), false)),
         }
     }
 
     fn narrow_matches(&mut self, needle: &Needle<'p>, matches: Matches) -> Result<Candidates, RejectReason> {
         let Matches { pass, dropped, starts, rest } = matches;
         let len = needle.old_without(dropped).len();
+        let more = rest.is_some() || starts.len() > SATURATION;
         let mut notes = Vec::new();
         let scope = match self.finder.headers.resolve(needle) {
             Some(scope) => scope,
@@ -313,13 +314,13 @@ impl<'p> Context<'_, '_, 'p> {
             }
             None => {
                 let candidates = refuse::candidates(self.lines, &starts, len, self.rules.order, self.effort);
-                return Err(header_not_found(needle, candidates));
+                return Err(header_not_found(needle, candidates, more));
             }
         };
         let places = self.within(&starts, rest, scope).ok_or_else(|| {
             let header = needle.headers.last().copied().unwrap_or_default().to_owned();
             let candidates = refuse::candidates(self.lines, &starts, len, self.rules.order, self.effort);
-            RejectReason::OutsideScope { header, candidates }
+            RejectReason::OutsideScope { header, candidates, more }
         })?;
         Ok(Candidates { pass, dropped, len, places, notes })
     }
@@ -344,8 +345,8 @@ impl<'p> Context<'_, '_, 'p> {
     }
 }
 
-fn header_not_found(needle: &Needle<'_>, candidates: Vec<Candidate>) -> RejectReason {
-    RejectReason::HeaderNotFound { header: needle.headers.join(" / "), candidates }
+fn header_not_found(needle: &Needle<'_>, candidates: Vec<Candidate>, more: bool) -> RejectReason {
+    RejectReason::HeaderNotFound { header: needle.headers.join(" / "), candidates, more }
 }
 
 /// For each hunk its first line and what there is to say about it.
@@ -490,9 +491,10 @@ impl Context<'_, '_, '_> {
         span: std::ops::RangeInclusive<usize>,
         out_of_order: bool,
     ) -> HunkReject {
+        let most = self.effort.places();
         let mut starts = Vec::new();
         let mut from = *span.start();
-        while starts.len() <= SATURATION {
+        while starts.len() <= most {
             match self.finder.next(candidates, from) {
                 Some(start) if start <= *span.end() => {
                     starts.push(start as u32);
@@ -501,9 +503,10 @@ impl Context<'_, '_, '_> {
                 _ => break,
             }
         }
-        let more = starts.len() > SATURATION;
-        starts.truncate(SATURATION);
+        let more = starts.len() > most;
+        starts.truncate(most);
         let candidates = refuse::candidates(self.lines, &starts, candidates.len, self.rules.order, self.effort);
-        self.needles[index].reject(RejectReason::MultipleMatches { candidates, more, out_of_order })
+        let reason = RejectReason::MultipleMatches { candidates, more, out_of_order };
+        self.effort.reject(&self.needles[index], reason)
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn locate<'f, 'p>(
         let place = match find(&draft, &mut finder, needle, rules, &stated, &effort) {
             Ok(place) => place,
             Err(reason) => {
-                rejects.push(needle.reject(reason));
+                rejects.push(effort.reject(needle, reason));
                 continue;
             }
         };

@@ -13,7 +13,7 @@ use super::find::Blocks;
 use super::interner::{FOREIGN, Interner};
 use super::needle::{Fixed, Needle};
 use super::pass::{Pass, indentation, trim};
-use super::reject::{Advice, Candidate, Difference, Nearest, RejectReason, Shown};
+use super::reject::{Advice, Candidate, Difference, HunkReject, Nearest, RejectReason, Room, Shown};
 use super::rules::{Order, Rules};
 use super::scope::ScopeEnds;
 use super::search::SATURATION;
@@ -47,16 +47,31 @@ const EXPLAINED: usize = 20;
 /// How many lines are looked at at least, however many hunks that is.
 const LOOKED_AT: usize = 2_000_000;
 
+/// The same in bytes, of which a line may have many.
+const LOOKED_AT_BYTES: usize = 64 << 20;
+
 /// What may still be spent on explanations. Each costs a walk over the file; without a bound a patch
-/// of nothing but bad hunks would cost as many walks as it has hunks.
+/// of nothing but bad hunks would cost as many walks as it has hunks, and keep as many lists of places.
 #[derive(Debug)]
 pub(crate) struct Effort {
     walks: Cell<usize>,
+    room: Room,
 }
 
 impl Effort {
     pub(crate) fn new(lines: &Lines<'_>) -> Self {
-        Self { walks: Cell::new(EXPLAINED.max(LOOKED_AT / lines.len().max(1))) }
+        let walks = (LOOKED_AT / lines.len().max(1)).min(LOOKED_AT_BYTES / lines.bytes().len().max(1));
+        Self { walks: Cell::new(EXPLAINED.max(walks)), room: Room::new() }
+    }
+
+    /// Makes the reject of a hunk.
+    pub(crate) fn reject(&self, needle: &Needle<'_>, reason: RejectReason) -> HunkReject {
+        needle.reject(self.room.fit(reason))
+    }
+
+    /// Returns how many places of a hunk are worth looking for.
+    pub(crate) fn places(&self) -> usize {
+        self.room.places()
     }
 
     /// Takes one walk, if there is one left.

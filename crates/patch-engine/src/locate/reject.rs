@@ -1,8 +1,11 @@
 //! Why a hunk was not placed, as data.
 
+use std::cell::Cell;
+use std::mem::size_of;
 use std::ops::RangeInclusive;
 
 use super::pass::Pass;
+use super::search::SATURATION;
 
 /// A hunk that was not placed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,19 +32,23 @@ pub enum RejectReason {
     OutsideScope {
         /// The innermost header.
         header: String,
-        /// The places of the old lines.
+        /// The places of the old lines, at most 64.
         candidates: Vec<Candidate>,
+        /// Whether there are more.
+        more: bool,
     },
     /// A header is not in the file, and without it the hunk does not have exactly one exact place.
     HeaderNotFound {
         /// The header.
         header: String,
-        /// The places of the old lines.
+        /// The places of the old lines, at most 64.
         candidates: Vec<Candidate>,
+        /// Whether there are more.
+        more: bool,
     },
     /// It fits in several places.
     MultipleMatches {
-        /// The places, at most 64.
+        /// The places, at most 64; fewer if many hunks of the patch have so many.
         candidates: Vec<Candidate>,
         /// Whether there are more.
         more: bool,
@@ -87,6 +94,91 @@ impl RejectReason {
     }
 }
 
+/// How many bytes the reasons of one file, and those of one patch, may take before they are abridged.
+///
+/// A reason with all its places and lines takes some kilobytes, and a patch may have a hundred thousand hunks.
+const ROOM: usize = 256 << 10;
+
+/// How many places an abridged reason names: as many as its message.
+pub(crate) const NAMED: usize = 6;
+
+/// How many characters of a line an abridged reason has.
+const ABRIDGED_WIDTH: usize = 100;
+
+/// The room for reasons.
+#[derive(Debug)]
+pub(crate) struct Room {
+    left: Cell<usize>,
+}
+
+impl Room {
+    pub(crate) fn new() -> Self {
+        Self { left: Cell::new(ROOM) }
+    }
+
+    /// Returns the reason as it is while there is room, and abridged when there is none.
+    pub(crate) fn fit(&self, mut reason: RejectReason) -> RejectReason {
+        let size = reason.size();
+        match self.left.get().checked_sub(size) {
+            Some(left) => self.left.set(left),
+            None => reason.abridge(),
+        }
+        reason
+    }
+
+    /// Returns how many places are worth looking for: a list of more would be abridged.
+    pub(crate) fn places(&self) -> usize {
+        if self.left.get() < SATURATION * size_of::<Candidate>() { NAMED } else { SATURATION }
+    }
+}
+
+impl RejectReason {
+    /// Returns about how many bytes it takes, apart from texts of the hunk itself.
+    fn size(&self) -> usize {
+        match self {
+            Self::ContextNotFound { nearest: Some(nearest) } => {
+                let difference = nearest.difference.iter();
+                let lines = difference.flat_map(|at| [Some(&at.wanted), at.found.as_ref()]).flatten();
+                let lines = lines.chain(nearest.region.iter().map(|shown| &shown.text)).chain(&nearest.paste);
+                lines.map(|line| size_of::<Shown>() + line.len()).sum()
+            }
+            Self::OutsideScope { candidates, .. }
+            | Self::HeaderNotFound { candidates, .. }
+            | Self::MultipleMatches { candidates, .. } => candidates.iter().map(Candidate::size).sum(),
+            _ => 0,
+        }
+    }
+
+    /// Leaves what the message has, and the first line that differs.
+    fn abridge(&mut self) {
+        match self {
+            Self::ContextNotFound { nearest: Some(nearest) } => {
+                nearest.region = Vec::new();
+                nearest.paste = Vec::new();
+                for line in nearest.difference.iter_mut().flat_map(|at| [Some(&mut at.wanted), at.found.as_mut()]) {
+                    line.into_iter().for_each(abridge);
+                }
+            }
+            Self::OutsideScope { candidates, more, .. }
+            | Self::HeaderNotFound { candidates, more, .. }
+            | Self::MultipleMatches { candidates, more, .. } => {
+                *more |= candidates.len() > NAMED;
+                // A list of their own: one that shrinks in its place leaves gaps that no other list fits into.
+                let named = candidates.iter().take(NAMED);
+                *candidates =
+                    named.map(|candidate| Candidate { lines: candidate.lines.clone(), advice: None }).collect();
+            }
+            _ => {}
+        }
+    }
+}
+
+fn abridge(line: &mut String) {
+    if let Some((end, _)) = line.char_indices().nth(ABRIDGED_WIDTH) {
+        *line = format!("{}…", &line[..end]);
+    }
+}
+
 /// A place where a hunk fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -95,6 +187,17 @@ pub struct Candidate {
     pub lines: RangeInclusive<usize>,
     /// What to add to the hunk to select this place.
     pub advice: Option<Advice>,
+}
+
+impl Candidate {
+    fn size(&self) -> usize {
+        let lines = match &self.advice {
+            Some(Advice::Before(lines) | Advice::After(lines)) => &lines[..],
+            Some(Advice::Header(header)) => std::slice::from_ref(header),
+            None => &[],
+        };
+        size_of::<Self>() + lines.iter().map(|line| size_of::<String>() + line.len()).sum::<usize>()
+    }
 }
 
 /// The smallest addition that makes a hunk unique.

@@ -131,10 +131,16 @@ impl Plan {
         self.hunk_count
     }
 
-    /// Returns where each hunk went, with its 0-based section.
+    /// Returns where each hunk went, with its 0-based section, in the order of the sections.
     #[must_use]
     pub fn placed(&self) -> &[(usize, Placed)] {
         &self.placed
+    }
+
+    /// Returns where the hunks of a section went.
+    pub fn placed_in(&self, section: usize) -> impl Iterator<Item = &Placed> {
+        let first = self.placed.partition_point(|(of, _)| *of < section);
+        self.placed[first..].iter().take_while(move |(of, _)| *of == section).map(|(_, placed)| placed)
     }
 
     /// Returns what was overlooked, and what a reader should know.

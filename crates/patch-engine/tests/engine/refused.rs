@@ -1,6 +1,11 @@
 //! What a refusal says of the file is true, and what it advises works.
 
-use patch_engine::{Advice, FinalNewline, HunkReject, Nearest, Options, Profile, RejectReason, edit, parse};
+use std::sync::Arc;
+
+use patch_engine::{
+    Advice, Files, FinalNewline, HunkReject, MemoryTree, Nearest, Options, Profile, RejectReason, edit, parse, plan,
+    policy,
+};
 use patch_grammar::{Hunk, LineEndings};
 
 /// The rejects of an update.
@@ -195,5 +200,72 @@ fn the_lines_that_two_hunks_change_are_told() {
         let reject = rejects(profile, file, body, None).pop().expect("a reject");
         let RejectReason::OverlappingEdits { other, lines } = reject.reason else { panic!("{reject:?}") };
         assert_eq!((reject.hunk, other, lines), wanted, "{profile} {file:?} {body:?}");
+    }
+}
+
+/// How many bytes the places and lines of rejects take, about.
+fn weight(reasons: &[RejectReason]) -> usize {
+    let weight = |reason: &RejectReason| match reason {
+        RejectReason::MultipleMatches { candidates, .. }
+        | RejectReason::OutsideScope { candidates, .. }
+        | RejectReason::HeaderNotFound { candidates, .. } => candidates
+            .iter()
+            .map(|place| 50 + place.advice.iter().map(|of| format!("{of:?}").len()).sum::<usize>())
+            .sum(),
+        RejectReason::ContextNotFound { nearest } => nearest.as_ref().map_or(0, |nearest| format!("{nearest:?}").len()),
+        _ => 0,
+    };
+    reasons.iter().map(weight).sum()
+}
+
+#[test]
+fn what_many_rejects_keep_is_bounded() {
+    let long = format!("{} end\n", "w".repeat(3000));
+    let apart = format!("{long}x\n").repeat(40);
+    let cases = [
+        ("equal", "x\n".repeat(100), "@@\n-x\n+y\n"),
+        ("long lines around", format!("x\n{apart}"), "@@\n-x\n+y\n"),
+        ("without the header", "def f:\n x\n".repeat(100), "@@ def g:\n- x\n+ y\n"),
+        ("outside the scope", format!("{}def f:\n", " x\n".repeat(100)), "@@ def f:\n- x\n+ y\n"),
+        ("nearly there", format!("{long}second\nthird\n"), "@@\n-first\n second\n third\n+y\n"),
+    ];
+    for (name, file, hunk) in cases {
+        for profile in [Profile::Strict, Profile::Codex] {
+            let (one, many) = (1, 4000);
+            let reasons = |sections: usize, hunks: usize| {
+                let mut tree = MemoryTree::new();
+                let mut text = "*** Begin Patch\n".to_owned();
+                for section in 0..sections {
+                    tree.insert(&format!("f{section}"), file.as_bytes().to_vec());
+                    text += &format!("*** Update File: f{section}\n{}", hunk.repeat(hunks));
+                }
+                text += "*** End Patch\n";
+                let patch = parse(&text, &Options::default().parse).expect("it parses");
+                let files = Files::of_tree(Arc::new(tree), policy());
+                let rejects = plan(files, &patch, &Options::new(profile)).expect_err("it fits in too many places");
+                let reasons = rejects.iter().map(|reject| reject.hunk_reason().expect("a hunk").clone());
+                reasons.collect::<Vec<_>>()
+            };
+            let alone = reasons(1, one);
+            for (sections, hunks) in [(1, many), (many / 8, 8)] {
+                let all = reasons(sections, hunks);
+                assert_eq!(all.len(), many, "{name}: each is there");
+                let (each, first) = (weight(&all) / many, weight(&alone));
+                assert!(each < 800, "{name}, {profile:?}: {each} bytes each, and {first} alone");
+                assert_eq!(all[0].as_str(), alone[0].as_str(), "{name}");
+                let last = &all[many - 1];
+                let (RejectReason::MultipleMatches { candidates, more, .. }
+                | RejectReason::OutsideScope { candidates, more, .. }
+                | RejectReason::HeaderNotFound { candidates, more, .. }) = last
+                else {
+                    continue;
+                };
+                assert!(candidates.len() >= 6 && *more, "{name}: {last}");
+                assert!(
+                    last.to_string().ends_with(" and others") || last.to_string().contains(" and others,"),
+                    "{last}"
+                );
+            }
+        }
     }
 }
