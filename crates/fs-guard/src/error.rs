@@ -181,6 +181,9 @@ pub enum Rule {
     /// `.git`, however it is spelled, or a directory with the same inode.
     #[error("it belongs to a git directory")]
     GitDirectory,
+    /// The directory of another version control, such as `.hg`, however it is spelled.
+    #[error("it belongs to `{0}`, a directory of version control")]
+    VersionControl(&'static str),
     /// A directory with the shape of a bare repository.
     #[error("{0:?} is a bare git repository")]
     BareRepository(String),
@@ -284,6 +287,7 @@ impl Error {
             Self::NotWithin { .. } => "not_within",
             Self::Forbidden { rule, .. } => match rule {
                 Rule::GitDirectory => "git_directory",
+                Rule::VersionControl(_) => "version_control",
                 Rule::BareRepository(_) => "bare_repository",
                 Rule::StateDirectory => "state_directory",
                 Rule::Glob(_) => "forbidden",
