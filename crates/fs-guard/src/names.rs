@@ -404,7 +404,8 @@ mod tests {
             assert_eq!(version_control(name), Some(dir), "{name:?}");
             assert!(may_be_special(name), "{name:?}");
         }
-        for name in [".hgignore", ".hgtags", "hg", "svn", ".svnignore", "cvs2", "darcs", "_darcs2", ".cvsignore", "cvs~1"]
+        for name in
+            [".hgignore", ".hgtags", "hg", "svn", ".svnignore", "cvs2", "darcs", "_darcs2", ".cvsignore", "cvs~1"]
         {
             assert_eq!(version_control(name), None, "{name:?}");
         }

@@ -126,6 +126,14 @@ impl Root {
         self.metadata.dev
     }
 
+    /// Returns what tells this directory from every other one, also from a later one at the same path or with the same inode
+    /// number: device, inode number and the time at which it was made. `None` if the file system does not know that time.
+    #[must_use]
+    pub fn identity(&self) -> Option<String> {
+        let (seconds, nanoseconds) = sys::birth(&self.handle)?;
+        Some(format!("{}:{}:{seconds}.{nanoseconds:09}", self.metadata.dev, self.metadata.ino))
+    }
+
     /// Returns the modification time of the root directory when it was opened.
     #[must_use]
     pub fn mtime(&self) -> FileTime {

@@ -100,7 +100,7 @@ fn server(global: &Global, args: &McpConfigArgs, scope: Scope) -> Result<Server,
     let names = |tools: &mut dyn Iterator<Item = Tool>| tools.map(|tool| tool.legal_name().to_owned()).collect();
     Ok(Server {
         program,
-        project: text(&fs_guard::real_path(&global.root)?)?,
+        project: text(&fs_guard::real_path(global.root())?)?,
         approve: args.approve,
         variables,
         set,
@@ -144,7 +144,7 @@ fn write(global: &Global, args: &McpConfigArgs, scope: Scope, server: &Server, s
         )));
     };
     let own = files[0].directory.clone();
-    let directory = own.as_ref().unwrap_or(&global.root);
+    let directory = own.as_deref().unwrap_or(global.root());
     // Which files, the command says; that they make a client run a program is what they are for.
     let policy = Policy { guarded: Globs::default(), ..patch_engine::policy() };
     let opened = Workspace::open(directory, policy);

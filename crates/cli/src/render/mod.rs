@@ -81,7 +81,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         }
         Failure::Failed(failed) => {
             let (input, Failed { error, reports, .. }): &(_, Failed) = failed;
-            reports.iter().for_each(|report| names(&global.root, &report.plan));
+            reports.iter().for_each(|report| names(global.root(), &report.plan));
             match error {
                 ApplyError::Rejected(rejects) => picture::rejects(input, rejects, global),
                 error => {

@@ -33,7 +33,7 @@ mod workspace;
 pub use commit::Committed;
 pub use error::{CommitError, Doubt, Drift, Error};
 pub use history::{LogEntry, Unverified};
-pub use home::{StatePlace, project};
+pub use home::{StatePlace, directories_above};
 pub use options::{CheckEnd, CommitOptions, Durability, NotVerified, Verify};
 pub use recovered::{Outcome, Recovered};
 pub use undo::{Left, UndoOptions};

@@ -1,7 +1,7 @@
 //! A workspace: its files, and the store of displaced files.
 
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -116,6 +116,14 @@ impl Workspace {
         let home = fs_guard::real_path(self.home.path()).unwrap_or_else(|_| self.home.path().to_path_buf());
         // If the state is elsewhere, its path is absolute, and `join` returns just that.
         home.join(self.home.state_path()).display().to_string()
+    }
+
+    /// Returns the paths of the user's states of directories that had the path of the project's top before it: each was removed, or moved
+    /// elsewhere. None of them is used here.
+    #[must_use]
+    pub fn former_states(&self) -> Vec<PathBuf> {
+        let is_users = Path::new(&self.home.state_path()).is_absolute();
+        if is_users { home::former_states(&self.home, &self.key_place()) } else { Vec::new() }
     }
 
     /// Opens the state directory; `None` if there is none.
