@@ -198,3 +198,103 @@ fn a_directory_made_anew_does_not_get_the_users_state_of_the_former() {
         assert_eq!(json["data"]["formerStates"].as_array().map(Vec::len), Some(1), "{json}");
     }
 }
+
+/// A user who is not this one.
+const OTHER: u32 = 12345;
+
+/// A directory `w` that belongs to the other user, with the homes of both; `None` where directories cannot be given away.
+fn of_another() -> Option<tempfile::TempDir> {
+    let dir = place(&[("w/f", "1\n"), ("home/x", ""), ("theirs/x", "")]);
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("ours");
+    for path in ["w", "w/f", "theirs"] {
+        if std::os::unix::fs::chown(dir.path().join(path), Some(OTHER), Some(OTHER)).is_err() {
+            eprintln!("skipped: only root can give a directory away");
+            return None;
+        }
+    }
+    Some(dir)
+}
+
+/// The program in `w`, as root or as the other user.
+fn run_as(dir: &Path, root: bool, variables: &[(&str, &str)], args: &[&str], input: &str) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
+    command
+        .args(args)
+        .current_dir(dir.join("w"))
+        .env_clear()
+        .env("HOME", dir.join(if root { "home" } else { "theirs" }));
+    command.envs(variables.iter().copied());
+    if !root {
+        command.uid(OTHER).gid(OTHER);
+    }
+    output(command, input.as_bytes()).into()
+}
+
+#[test]
+fn root_keeps_nobody_out_of_their_own_directory() {
+    let Some(dir) = of_another() else { return };
+    let w = dir.path().join("w");
+    let theirs = dir.path().join("theirs");
+    let theirs = theirs.to_str().expect("UTF-8");
+    // With a home of its own, and with that of the other, as `sudo -E` does.
+    for (n, variables) in [&[][..], &[("HOME", theirs)]].into_iter().enumerate() {
+        let (old, new) = (format!("{}", 2 * n + 1), format!("{}", 2 * n + 2));
+        let first = run_as(dir.path(), true, variables, &[], &update("f", &old, &new));
+        assert_eq!(first.code, 0, "{first:?}");
+        assert!(first.stderr.contains("belongs to user 12345"), "{first:?}");
+        assert!(!w.join(".apply-patch").exists(), "root made a state in the directory of another");
+        assert!(fs::read_dir(theirs).expect("there").count() <= 2, "root made a folder in the home of another");
+        let second = run_as(dir.path(), false, &[], &[], &update("f", &new, &format!("{}", 2 * n + 3)));
+        assert_eq!(second.code, 0, "{second:?}");
+        assert_eq!(run_as(dir.path(), false, &[], &["log"], "").code, 0);
+        fs::remove_dir_all(w.join(".apply-patch")).expect("made above");
+    }
+    // Root finds what it did.
+    let undone = run_as(dir.path(), true, &[], &["log", "--json"], "");
+    assert!(undone.stdout.contains("shortId"), "{undone:?}");
+}
+
+#[test]
+fn a_state_of_another_user_says_whose_it_is_and_what_to_do() {
+    let Some(dir) = of_another() else { return };
+    let state = dir.path().join("w/.apply-patch");
+    fs::create_dir(&state).expect("a folder");
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).expect("ours");
+    let chown = format!("sudo chown -R 12345 {}", state.display());
+    let patch = update("f", "1", "2");
+    for (args, code) in [
+        (&["apply"][..], 3),
+        (&["log"], 3),
+        (&["undo"], 3),
+        (&["status"], 3),
+        (&["recover"], 3),
+        (&["trash", "list"], 3),
+        (&["doctor"], 5),
+    ] {
+        let refused = run_as(dir.path(), false, &[], args, &patch);
+        let said = format!("{}{}", refused.stdout, refused.stderr);
+        assert_eq!(refused.code, code, "{args:?} {refused:?}");
+        for wanted in ["belongs to root", "user 12345", &chown, "state = \"user\""] {
+            assert!(said.contains(wanted), "{args:?} {wanted}: {refused:?}");
+        }
+        if args != ["doctor"] {
+            let json = run_as(dir.path(), false, &[], &[args, &["--json"]].concat(), &patch).json().expect("JSON");
+            assert_eq!(json["error"]["details"]["reason"], "untrusted_state", "{json}");
+        }
+    }
+    // A model gets no command that it cannot run.
+    let patch_argument = serde_json::json!({ "patch": patch }).to_string();
+    for (tool, arguments) in [("create_file", "{\"path\":\"n\",\"content\":\"\"}"), ("apply_patch", &*patch_argument)] {
+        let refused = run_as(dir.path(), false, &[], &["tool", tool, "--args", arguments], "");
+        assert_eq!(refused.code, 3, "{refused:?}");
+        let error = &refused.json().expect("JSON")["error"];
+        assert!(error["message"].as_str().is_some_and(|said| said.contains("belongs to root")), "{error}");
+        assert!(error["suggestedNextAction"].as_str().is_some_and(|said| !said.contains("chown")), "{error}");
+    }
+    assert_eq!(run_as(dir.path(), false, &[("APPLY_PATCH_STATE", "user")], &[], &patch).code, 0);
+    // And the other way round.
+    std::os::unix::fs::chown(&state, Some(OTHER), Some(OTHER)).expect("root");
+    let refused = run_as(dir.path(), true, &[], &["log"], "");
+    assert!(refused.code == 3 && refused.stderr.contains("belongs to user 12345"), "{refused:?}");
+    assert!(refused.stderr.contains("without sudo") && !refused.stderr.contains("chown"), "{refused:?}");
+}

@@ -171,7 +171,7 @@ impl Dir {
     pub(crate) fn require_own(&self, seen: &Metadata) -> Result<(), Error> {
         let path = || self.path.to_string();
         if seen.uid != sys::user() {
-            return Err(Error::UntrustedState { path: path(), problem: "it belongs to another user" });
+            return Err(Error::others(&self.path, seen.uid));
         }
         if seen.mode & 0o777 != 0o700 && !self.accept_open {
             return Err(Error::UntrustedState { path: path(), problem: "its mode is not 0700" });

@@ -60,4 +60,4 @@ pub use sync::SyncGroup;
 pub use sys::{Confined, can_confine};
 pub use target::Target;
 pub use tree::{GuardedTree, Tree};
-pub use users::home;
+pub use users::{Account, home, keeps_out, listed_home};

@@ -67,7 +67,10 @@ impl LockedStore<'_> {
         for &id in ahead {
             match self.journal(id) {
                 Ok(_) => return Ok(Some(id)),
-                Err(Error::Journal { .. } | Error::Files(FilesError::UntrustedState { .. })) => {}
+                Err(
+                    Error::Journal { .. }
+                    | Error::Files(FilesError::UntrustedState { .. } | FilesError::OthersState { .. }),
+                ) => {}
                 Err(error) => return Err(error),
             }
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
-use file_tools::{Hint, audit};
+use file_tools::{Hint, ToolError, audit};
 use fs_guard::Abilities;
 use patch_engine::approval::ApprovalPolicy;
 use patch_engine::transaction::{JournalProblem, Workspace};
@@ -139,6 +139,8 @@ fn file_system(workspace: &Workspace, found: &mut Findings) {
                 found.lines.push(("".into(), format!("`accept-open-state`: {OPEN_STATE}")));
             }
         }
+        // What to do about it is said with the state.
+        Err(fs_guard::Error::OthersState { .. }) => {}
         Err(error @ fs_guard::Error::UntrustedState { .. }) => {
             let place = user_file().map_or("the user's config.toml".into(), |path| path.display().to_string());
             found.problem(
@@ -170,7 +172,11 @@ fn state(workspace: &Workspace, found: &mut Findings) {
     let store = match workspace.store() {
         Ok(Some(store)) => store,
         Ok(None) => return found.add("state", "none: nothing was applied here yet", Value::Null),
-        Err(error) => return found.problem("state", error.to_string()),
+        Err(error) => {
+            let error = ToolError::workspace(&error);
+            let advice = error.suggested_next_action.map(|advice| format!("; {advice}")).unwrap_or_default();
+            return found.problem("state", error.message + &advice);
+        }
     };
     match store.has_unfinished() {
         // Before the lock is tried, because taking it recovers.

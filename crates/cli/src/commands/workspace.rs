@@ -25,10 +25,14 @@ pub(super) fn open(global: &Global) -> Result<Workspace, Failure> {
 /// The same under another policy.
 pub(super) fn open_with(global: &Global, policy: Policy) -> Result<Workspace, Failure> {
     let root = opened(global, policy)?;
-    match root.common().filter(|_| global.root.is_none()) {
-        Some(common) => Err(no_project(&root, common)),
-        None => Ok(Workspace::of(root, global.settings.state)),
+    if let Some(common) = root.common().filter(|_| global.root.is_none()) {
+        return Err(no_project(&root, common));
     }
+    let workspace = Workspace::of(root, global.settings.state);
+    if !global.quiet {
+        render::kept_out(&workspace);
+    }
+    Ok(workspace)
 }
 
 /// The same also where it is no project and was not named: only to look at how things stand.

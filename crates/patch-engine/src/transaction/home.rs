@@ -14,6 +14,9 @@ pub enum StatePlace {
     /// In the nearest directory, from the root upwards to the top of the enclosing work tree (of git, Mercurial or Jujutsu), that
     /// has a trusted one. If none has: at that top if it is writable and has the owner and the file system of the root, else in
     /// the root. Never from below in the user's home directory, in `/`, or where others may create files.
+    ///
+    /// Where root has to make one in the directory of another user, it is made as for [`User`](Self::User) instead: that user could
+    /// not use it.
     #[default]
     Project,
     /// In the root, whatever encloses it.
@@ -69,14 +72,14 @@ fn has_state(root: &Root) -> bool {
 /// Finds the directory that has the state, and the path from there to the root.
 pub(super) fn find(root: &Arc<Root>, place: StatePlace, key_place: &KeyPlace) -> (Arc<Root>, Prefix) {
     let here = || (Arc::clone(root), Prefix::default());
-    if place == StatePlace::Root || has_state(root) {
+    if has_state(root) {
         return here();
     }
-    let (home, prefix) = match root.is_work_tree() {
+    let (home, prefix) = match place == StatePlace::Root || root.is_work_tree() {
         true => here(),
         false => above(root).unwrap_or_else(here),
     };
-    let is_users = place == StatePlace::User && !has_state(&home);
+    let is_users = (place == StatePlace::User || home.would_keep_out().is_some()) && !has_state(&home);
     match user_state(&home, key_place).filter(|_| is_users) {
         // Opened anew, because the other handle is shared.
         Some(dir) => match Root::open(home.path(), home.policy().clone()) {
