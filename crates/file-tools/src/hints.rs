@@ -452,13 +452,17 @@ fn others_state(path: &str, owner: &Account, user: &Account) -> Vec<Hint> {
     if user.is_root() {
         return vec![ask(format!("run this as {owner}, without sudo, or {elsewhere}"), None)];
     }
-    let quoted = path.replace('\'', "'\\''");
-    let plain = path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-'));
-    let place = if plain { quoted } else { format!("'{quoted}'") };
     vec![
-        Hint::RunFirst { command: format!("sudo chown -R {} {place}", user.id()) },
+        Hint::RunFirst { command: format!("sudo chown -R {} {}", user.id(), quoted(path)) },
         ask(format!("give {path} back to {user}, or {elsewhere}"), None),
     ]
+}
+
+/// Returns a text as a word of the shell.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    let plain = |next: char| next.is_ascii_alphanumeric() || "/._-+:@~".contains(next);
+    if !text.is_empty() && text.chars().all(plain) { text.into() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// Returns the hints for a plan that could not be committed.
@@ -471,6 +475,10 @@ pub(crate) fn commit_hints(error: &CommitError) -> Vec<Hint> {
         CommitError::Stale(drift) => vec![read_again(&drift.path)],
         CommitError::Unverified(_) => vec![ask("look at what the command of `--verify` printed", None)],
         CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => file_hints(error),
+        CommitError::UnfinishedBelow { directory } => vec![
+            Hint::RunFirst { command: format!("apply-patch -C {} recover", quoted(directory)) },
+            ask(format!("run `apply-patch recover` in {directory}"), None),
+        ],
         error if !error.is_rolled_back() => {
             vec![ask("look at the files that are named, then run `apply-patch recover`", None)]
         }

@@ -323,6 +323,11 @@ impl Spot {
         self.rename_new_raw(to).map_err(|source| self.not_renamed(to, source))
     }
 
+    /// Renames one of the program's own files over another one.
+    pub fn rename_over(&self, to: &Self) -> Result<(), Error> {
+        sys::rename(self.at(), to.at(), Rename::Replace).map_err(|source| self.not_renamed(to, source))
+    }
+
     pub(crate) fn not_renamed(&self, to: &Self, source: std::io::Error) -> Error {
         match source.raw_os_error() {
             Some(code::EXIST) => Error::AlreadyExists { path: to.path() },

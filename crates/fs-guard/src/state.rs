@@ -8,11 +8,12 @@
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
-use crate::dir::Dir;
+use crate::dir::{Dir, Spot};
 use crate::error::{At as _, Error};
 use crate::metadata::{FileKind, FileTime, Metadata};
 use crate::rel_path::RelPath;
 use crate::root::Root;
+use crate::rules::Look;
 use crate::sys::{self, Open};
 use crate::users::{Account, ROOT};
 
@@ -136,6 +137,29 @@ impl Root {
             Err(Error::AlreadyExists { path }) => Ok((self.state_dir()?.ok_or(Error::Changed { path })?, None)),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns whether this is still the private directory: another process may have removed or moved it.
+    #[must_use]
+    pub fn is_state_dir(&self, dir: &Dir) -> bool {
+        let now = match &self.private_dir {
+            Some(path) => sys::open_root(path).and_then(|now| sys::stat(&now)),
+            None => sys::stat_at(&self.handle, &self.policy().private_dir),
+        };
+        matches!((now, dir.metadata()), (Ok(now), Ok(seen)) if now.same_inode(&seen))
+    }
+
+    /// Moves the private directory, with all that is in it, to a name in another one, where nothing is; in one step, which is synced.
+    pub fn move_state_dir(&self, to: &Spot) -> Result<(), Error> {
+        let from = self.as_dir("")?.spot(&self.policy().private_dir);
+        from.rename_aside_raw(to).map_err(|error| from.not_renamed(to, error))?;
+        to.dir().sync()?;
+        from.dir().sync()
+    }
+
+    /// Returns whether a directory in this one has an entry with the name of the private directory.
+    pub fn has_private_dir(&self, dir: &RelPath) -> Result<bool, Error> {
+        Look::has(self, &format!("{dir}/{}", self.policy().private_dir))
     }
 
     /// Removes the private directory if it is empty, and restores the modification time of the root directory.

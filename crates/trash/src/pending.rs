@@ -8,6 +8,7 @@ use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
 use crate::journal::Journal;
 use crate::locked::LockedStore;
+use crate::prefix::Prefix;
 use crate::retention::finish_removing;
 use crate::store::{ABORTED, FoundJournal, JOURNAL, PENDING, VERIFIED, transactions_of};
 
@@ -92,7 +93,7 @@ impl LockedStore<'_> {
                 problem: "it is not the name of a transaction",
             })?;
             let Some(folder) = pending.open_dir(&name)? else { continue };
-            let read = match self.read_journal(&folder, id, false) {
+            let read = match self.read_journal(&folder, &Prefix::default(), id, false) {
                 // Interrupted while it was being written: the commit point was not reached.
                 Err(Error::Journal { problem: JournalProblem::Damaged, .. }) => None,
                 Err(Error::Journal { path, problem, .. }) => return Err(Error::Unfinished { path, problem }),

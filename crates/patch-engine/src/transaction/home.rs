@@ -60,7 +60,7 @@ pub fn directories_above(root: &Root) -> Vec<(Root, Prefix)> {
 }
 
 /// The rules of a root, without its limits to directories in it.
-fn anywhere(root: &Root) -> Policy {
+pub(super) fn anywhere(root: &Root) -> Policy {
     Policy { within: Vec::new(), ..root.policy().clone() }
 }
 

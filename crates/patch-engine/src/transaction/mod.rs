@@ -14,6 +14,7 @@
 //!
 //! The folder alone tells what was published: a slot holds the new file before, and the displaced one after.
 
+mod below;
 mod commit;
 pub(crate) mod error;
 mod history;

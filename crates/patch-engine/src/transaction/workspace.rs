@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use fs_guard::{Dir, Policy, RelPath, Root};
 use workspace_trash::{KeyPlace, LockedStore, OwnKey, Prefix, Purged, Retention, Store, TransactionId};
 
+use super::below;
 use super::error::Error;
 use super::home::{self, StatePlace};
 use super::recover::recover;
@@ -209,10 +210,11 @@ impl Workspace {
     pub fn lock(&self, timeout: Duration) -> Result<Locked<'_>, Error> {
         let key = OwnKey::from(self.key_place());
         *self.key.lock().unwrap_or_else(PoisonError::into_inner) = key.clone();
-        let store = LockedStore::lock(&self.home, key, timeout)?;
+        let store = LockedStore::lock(&self.home, key.clone(), timeout)?;
         self.root.forget();
         self.home.forget();
-        let recovered = recover(&self.home, &store)?;
+        let mut recovered = recover(&self.home, &store)?;
+        recovered.extend(below::take_over(&self.home, &store, &key));
         Ok(Locked { workspace: self, store: store.seen_from(self.prefix.clone()), recovered })
     }
 }
