@@ -8,6 +8,9 @@ use crate::root::Root;
 use crate::sys::{self, Open};
 use crate::users::home;
 
+/// The entries of which one is in the top of a work tree.
+pub const WORK_TREES: [&str; 3] = [".git", ".hg", ".jj"];
+
 /// A directory that encloses a root.
 #[derive(Debug)]
 pub struct Enclosing {
@@ -66,10 +69,11 @@ impl Root {
         sys::stat_at(&self.handle, ".git").is_ok()
     }
 
-    /// Returns whether the directory is the top of a work tree of git, Mercurial or Jujutsu.
+    /// Returns whether the directory was the top of a work tree of git, Mercurial or Jujutsu when this was asked first.
     #[must_use]
     pub fn is_work_tree(&self) -> bool {
-        [".git", ".hg", ".jj"].iter().any(|name| sys::stat_at(&self.handle, name).is_ok())
+        let has = |name: &&str| sys::stat_at(&self.handle, name).is_ok();
+        *self.is_work_tree.get_or_init(|| WORK_TREES.iter().any(has))
     }
 
     /// Returns why the directory is no place for a project unless someone says so.

@@ -40,7 +40,7 @@ pub use append::AppendFile;
 pub use digest::{Hasher, ParseSha256Error, Sha256};
 pub use dir::{Dir, Spot};
 pub use dirs::Dirs;
-pub use enclosing::{Common, Enclosing};
+pub use enclosing::{Common, Enclosing, WORK_TREES};
 pub use error::{Error, Rule, shortened};
 pub use fold::fold;
 pub use globs::{GlobError, Globs};

@@ -50,6 +50,7 @@ pub struct Root {
     pub(crate) walk: AtomicBool,
     pub(crate) mount: OnceLock<Option<u64>>,
     pub(crate) dot_git: OnceLock<Option<(u64, u64)>>,
+    pub(crate) is_work_tree: OnceLock<bool>,
     pub(crate) learnt: Mutex<Learnt>,
 }
 
@@ -79,6 +80,7 @@ impl Root {
             walk: AtomicBool::new(false),
             mount: OnceLock::new(),
             dot_git: OnceLock::new(),
+            is_work_tree: OnceLock::new(),
             learnt: Mutex::default(),
         })
     }

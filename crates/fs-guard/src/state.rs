@@ -146,7 +146,10 @@ impl Root {
             Some(path) => sys::open_root(path).and_then(|now| sys::stat(&now)),
             None => sys::stat_at(&self.handle, &self.policy().private_dir),
         };
-        matches!((now, dir.metadata()), (Ok(now), Ok(seen)) if now.same_inode(&seen))
+        let known = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.as_ref().filter(|(handle, _)| Arc::ptr_eq(handle, &dir.handle));
+        let seen = known.map_or_else(|| sys::stat(&dir.handle), |(_, seen)| Ok(seen.clone()));
+        matches!((now, seen), (Ok(now), Ok(seen)) if now.same_inode(&seen))
     }
 
     /// Moves the private directory, with all that is in it, to a name in another one, where nothing is; in one step, which is synced.

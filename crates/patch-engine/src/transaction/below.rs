@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use fs_guard::{FileKind, RelPath, Root};
+use fs_guard::{FileKind, RelPath, Root, WORK_TREES};
 use workspace_trash::{LockedStore, OwnKey, Prefix, Store};
 
 use super::error::{CommitError, Error};
@@ -28,7 +28,7 @@ const FILLED: &[&str] = &["node_modules", "target", ".venv"];
 /// A failure is none of the caller's: what could not be taken over stays as it is, in use from below.
 pub(super) fn take_over(home: &Root, store: &LockedStore<'_>, key: &OwnKey) -> Vec<Recovered> {
     let mut recovered = Vec::new();
-    if matches!(store.has_searched(), Ok(false)) && home.is_work_tree() {
+    if home.is_work_tree() && matches!(store.has_searched(), Ok(false)) {
         let done = Root::open(home.path(), anywhere(home)).map_err(Error::from).and_then(|top| {
             store.continue_taking_over()?;
             let mut all = true;
@@ -70,7 +70,7 @@ fn states_below(top: &Root) -> Vec<RelPath> {
         left = left.saturating_sub(entries.len());
         let has = |name: &str| entries.iter().any(|entry| entry.name == name.as_bytes());
         if let Some(dir) = &dir {
-            if [".git", ".hg", ".jj"].into_iter().any(has) {
+            if WORK_TREES.into_iter().any(has) {
                 continue;
             }
             if has(&top.policy().private_dir) {
