@@ -10,8 +10,7 @@ use crate::error::Error;
 use crate::id::TransactionId;
 use crate::key::OwnKey;
 use crate::prefix::Prefix;
-use crate::store::{APPLIED, MAX_APPLIED, PENDING, Store, TRASH};
-use crate::take_over::SEARCHED;
+use crate::store::{APPLIED, MAX_APPLIED, PENDING, SEARCHED, Store, TRASH};
 
 const LOCK: &str = "lock";
 const GITIGNORE: &str = ".gitignore";

@@ -25,6 +25,8 @@ pub(crate) const APPLIED: &str = "applied";
 pub(crate) const MAX_APPLIED: u64 = 64 << 10;
 pub(crate) const TRASH: &str = "trash";
 pub(crate) const PENDING: &str = "pending";
+/// The file that says that the directories below were looked through for states.
+pub(crate) const SEARCHED: &str = "searched";
 /// The file, in the folder of a transaction that was taken over, with the path of the directory that its paths are relative to.
 pub(crate) const FROM: &str = "from";
 /// The same file while the folder is on its way from one state to another. It counts if both are there.

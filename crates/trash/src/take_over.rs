@@ -10,12 +10,10 @@ use fs_guard::Dir;
 use crate::error::Error;
 use crate::locked::LockedStore;
 use crate::prefix::Prefix;
-use crate::store::{FROM, MAX_FROM, NEXT, TRASH, transactions_of};
+use crate::store::{FROM, MAX_FROM, NEXT, SEARCHED, TRASH, transactions_of};
 
 /// The folder of the states that were taken over.
 const BELOW: &str = "below";
-/// The file that says that the directories below were looked through for states.
-pub(crate) const SEARCHED: &str = "searched";
 
 impl LockedStore<'_> {
     /// Returns whether the directories below were looked through for states.
