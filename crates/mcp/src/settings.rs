@@ -51,7 +51,9 @@ pub struct Rules {
 
 /// Finds the rules of a directory that a client names, which may have a configuration of its own.
 #[derive(Clone)]
-pub struct FindRules(Arc<dyn Fn(&Path) -> Result<Rules, ToolError> + Send + Sync>);
+pub struct FindRules(Arc<Find>);
+
+type Find = dyn Fn(&Path) -> Result<Rules, ToolError> + Send + Sync;
 
 impl FindRules {
     /// Takes the function that finds them.
