@@ -75,7 +75,7 @@ fn what_is_not_one_patch_is_refused_with_its_lines() {
         ),
     ] {
         let dir = tempfile::tempdir().expect("a folder");
-        let run = run("apply-patch", dir.path(), dir.path(), &["--from", "auto"], input.as_bytes());
+        let run = run("apply-patch", dir.path(), &dir.path().join("home"), &["--from", "auto"], input.as_bytes());
         assert_eq!(run.code, 1, "{run:#?}");
         assert!(run.stderr.contains(said), "{input}: {run:#?}");
     }
@@ -85,12 +85,19 @@ fn what_is_not_one_patch_is_refused_with_its_lines() {
 fn an_error_points_at_the_line_of_the_answer() {
     let dir = tempfile::tempdir().expect("a folder");
     let input = "Hello\n```\n*** Begin Patch\n*** Update File: a\n@@\nx\n*** End Patch\n```\n";
-    let run = run("apply-patch", dir.path(), dir.path(), &["--from", "auto", "--color", "never"], input.as_bytes());
+    let run = run(
+        "apply-patch",
+        dir.path(),
+        &dir.path().join("home"),
+        &["--from", "auto", "--color", "never"],
+        input.as_bytes(),
+    );
     assert_eq!(run.code, 1);
     assert!(run.stderr.contains("standard input:6:1"), "{run:#?}");
     let input = format!("Hello\n```\n{DIFF}z\n```\n").replace("-1 +1", "-1,2 +1").into_bytes();
     let input: Vec<u8> = input.iter().map(|&byte| if byte == b'y' { 0xff } else { byte }).collect();
-    let run = self::run("apply-patch", dir.path(), dir.path(), &["--from", "auto", "--color", "never"], &input);
+    let run =
+        self::run("apply-patch", dir.path(), &dir.path().join("home"), &["--from", "auto", "--color", "never"], &input);
     assert!(run.stderr.contains("standard input:8:1") && run.stderr.contains("^ expected a blank"), "{run:#?}");
 }
 

@@ -338,6 +338,18 @@ fn every_rule_is_documented() {
 }
 
 #[test]
+fn every_default_pattern_is_documented() {
+    let page = read("docs/safety.md");
+    let section = page.split("## What is never touched").nth(1).expect("the section");
+    let section = section.split("\n## ").next().expect("its text");
+    let patterns = patch_engine::DEFAULT_FORBIDDEN.iter().chain(patch_engine::DEFAULT_GUARDED);
+    for pattern in patterns {
+        let shown = format!("`{}`", pattern.strip_prefix("**/").expect("they hold at any depth"));
+        assert!(section.contains(&shown), "docs/safety.md does not list {shown}");
+    }
+}
+
+#[test]
 fn pages_are_linked_and_links_lead_somewhere() {
     let readme = read("README.md");
     for page in pages() {

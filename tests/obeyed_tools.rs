@@ -74,6 +74,7 @@ fn paths() -> Vec<String> {
         ".env",
         ".envrc",
         ".git/config",
+        ".hg/hgrc",
         "bare/config",
         ".apply-patch/x",
         "hard",

@@ -34,6 +34,7 @@ mod memory;
 mod obeyed;
 mod obeyed_tools;
 mod pictures;
+mod places;
 mod posix;
 mod program;
 mod races;

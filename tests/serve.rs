@@ -260,3 +260,57 @@ fn a_slow_client_gets_every_answer() {
     assert_eq!(slowly.count(), 31);
     server.wait().expect("it ends");
 }
+
+/// A client that starts the server outside of its project names it as a root, with rules of its own.
+#[test]
+fn the_rules_of_the_project_that_a_client_names_hold() {
+    use std::io::BufRead as _;
+    const RULES: &str = "forbidden = [\"**/keys.txt\"]\n";
+    // Where the server is started, where the rules are, and the root that the client names.
+    for (started, rules, root) in [
+        ("", "w/.apply-patch.toml", "w"),
+        ("", "w/.apply-patch.toml", "w/sub"),
+        ("w", "w/sub/.apply-patch.toml", "w/sub"),
+    ] {
+        let dir = place(&[("w/.git/HEAD", ""), ("w/sub/keys.txt", "k\n"), ("w/sub/f", "f\n"), (rules, RULES)]);
+        let mut server = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+            .args(["serve", "--mcp"])
+            .current_dir(dir.path().join(started))
+            .env("HOME", dir.path())
+            .env("XDG_STATE_HOME", dir.path().join("state"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program");
+        let mut to = server.stdin.take().expect("it is piped");
+        let mut say = |value: Value| writeln!(to, "{value}").expect("it listens");
+        let client = json!({ "name": "t", "version": "1" });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": { "roots": {} }, "clientInfo": client });
+        say(json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }));
+        say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        let within = if root == "w" { "sub/" } else { "" };
+        for (id, name) in [(2, "keys.txt"), (3, "f")] {
+            let arguments = json!({ "path": format!("{within}{name}") });
+            let params = json!({ "name": "read_file", "arguments": arguments });
+            say(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+        }
+        let mut answers = std::collections::BTreeMap::new();
+        let lines = std::io::BufReader::new(server.stdout.take().expect("it is piped")).lines();
+        for line in lines.map_while(Result::ok) {
+            let said: Value = serde_json::from_str(&line).expect("JSON");
+            if said["method"] == "roots/list" {
+                let uri = format!("file://{}", dir.path().join(root).display());
+                say(json!({ "jsonrpc": "2.0", "id": said["id"], "result": { "roots": [{ "uri": uri }] } }));
+            } else if let Some(id) = said["id"].as_u64() {
+                answers.insert(id, said["result"]["structuredContent"].clone());
+            }
+            if answers.len() == 3 {
+                break;
+            }
+        }
+        drop(to);
+        server.wait().expect("it ends");
+        assert_eq!(answers[&2]["error"]["details"]["reason"], "forbidden", "{started:?} {root}: {answers:?}");
+        assert_eq!(answers[&3]["ok"], true, "{started:?} {root}: {answers:?}");
+    }
+}

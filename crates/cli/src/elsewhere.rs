@@ -1,6 +1,8 @@
 //! Files that a patch names and that are not there, but are relative to a directory around the root.
 
-use fs_guard::{Access, FileKind, Root};
+use std::path::Path;
+
+use fs_guard::{Access, Enclosing, FileKind, Root};
 use patch_engine::{ApplyError, Problem, Rejects};
 
 use crate::failure::Failure;
@@ -27,11 +29,12 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
     // A directory of the same name alone is no evidence.
     missing.iter().find(|(_, kind)| *kind == FileKind::File)?;
     let policy = global.settings.policy().ok()?;
-    let root = Root::open(&global.root, policy.clone()).ok()?;
-    if root.has_git() {
+    let root = Root::open(global.root(), policy.clone()).ok()?;
+    if root.is_work_tree() {
         return None;
     }
-    for (above, path) in root.enclosing(&policy) {
+    for Enclosing { root: above, way, .. } in root.enclosing(&policy) {
+        let path = way?;
         // No one means a file in a directory that this user does not own.
         if above.path().parent().is_none() || !above.is_writable_as(&root) {
             return None;
@@ -42,10 +45,10 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
         };
         if missing.iter().all(|one| is_there(one).is_some()) {
             let up = vec![".."; path.components().count()].join("/");
-            let here = global.root.as_os_str() == ".";
+            let here = global.root() == Path::new(".");
             return Some(if here { up } else { above.path().display().to_string() });
         }
-        if above.has_git() {
+        if above.is_work_tree() {
             return None;
         }
     }

@@ -1,6 +1,6 @@
 //! What every command knows: the flags of every command, and the settings.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use clap::{Args, ColorChoice};
@@ -15,9 +15,9 @@ use crate::settings::Settings;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Workspace root; nothing outside it is touched
-    #[arg(short = 'C', long, value_name = "DIR", default_value = ".", global = true)]
-    pub(crate) root: PathBuf,
+    /// Workspace root; nothing outside it is touched [default: .]
+    #[arg(short = 'C', long, value_name = "DIR", global = true)]
+    pub(crate) root: Option<PathBuf>,
     /// When to use colours: auto, always or never [default: auto]
     #[arg(long, value_name = "WHEN", value_parser = args::choice::<ColorChoice>(), global = true, hide_possible_values = true)]
     pub(crate) color: Option<ColorChoice>,
@@ -42,6 +42,11 @@ pub(crate) struct Global {
 }
 
 impl Global {
+    /// Returns the workspace's root as it was given, or else the working directory.
+    pub(crate) fn root(&self) -> &Path {
+        self.root.as_deref().unwrap_or(Path::new("."))
+    }
+
     /// Takes the workspace if it is open already. Only the first caller gets it.
     pub(crate) fn take_root(&self) -> Option<Root> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner).take()

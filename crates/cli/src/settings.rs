@@ -2,13 +2,12 @@
 //!
 //! A value is looked for in flags, then in `APPLY_PATCH_*`, then in `$XDG_CONFIG_HOME/apply-patch/config.toml` (or
 //! `~/.config/…`). What comes out is held within the bounds that `.apply-patch.toml` in the workspace sets: everyone
-//! who writes to the workspace can write that file, so it can only make the program stricter. That of the project's
-//! top holds in each of its directories, with patterns that are relative to the top.
+//! who writes to the workspace can write that file, so it can only make the program stricter. Those of all directories from
+//! the root up to the project's top hold, each with patterns that are relative to its own directory.
 
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ColorChoice;
@@ -564,13 +563,13 @@ pub(crate) struct Shown {
 }
 
 /// What flags leave open: the environment, the user's file, and the bounds of the workspace's.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Sources {
     environment: Layer,
     user: Layer,
     bounds: Layer,
     /// The workspace, where there is one.
-    root: Option<Arc<Root>>,
+    root: Option<Root>,
 }
 
 impl Sources {
@@ -604,19 +603,17 @@ impl Sources {
         }
         let Some(root) = open_workspace(root)? else { return Ok(sources) };
         sources.bounds = bounds(&root)?;
-        // What holds for a project holds for each of its directories.
-        let (top, prefix) = transaction::project(&root);
-        if !prefix.is_empty() {
-            sources.bounds = bounds(&top)?.seen_through(&prefix).and(sources.bounds);
+        // What holds for a directory of the project holds for each directory in it.
+        for (above, prefix) in transaction::directories_above(&root) {
+            sources.bounds = bounds(&above)?.seen_through(&prefix).and(sources.bounds);
         }
-        drop(top);
         sources.root = Some(root);
         Ok(sources)
     }
 
     /// The workspace as it was opened, to be used under the policy of the settings.
     pub(crate) fn into_root(self) -> Option<Root> {
-        self.root.and_then(Arc::into_inner)
+        self.root
     }
 
     /// The settings: flags, environment, the user's file, or the preset of `profile` and `approve`; within the bounds.
@@ -683,9 +680,9 @@ fn bounds(root: &Root) -> Result<Layer, Failure> {
 }
 
 /// Opens the workspace; `None` where there is none.
-fn open_workspace(root: &Path) -> Result<Option<Arc<Root>>, Failure> {
+fn open_workspace(root: &Path) -> Result<Option<Root>, Failure> {
     match Root::open(root, patch_engine::policy()) {
-        Ok(root) => Ok(Some(Arc::new(root))),
+        Ok(root) => Ok(Some(root)),
         // The command itself reports that, if it needs a workspace.
         Err(Error::NoRoot { .. }) => Ok(None),
         Err(error) => Err(unreadable(error)),

@@ -295,6 +295,9 @@ impl ToolError {
                 }
                 details
             }
+            CommitError::UnfinishedBelow { directory } => {
+                json!({ "reason": "unfinished_below", "directory": directory })
+            }
             CommitError::Untidy { journal, .. } => json!({ "journal": journal, "paths": [] }),
             _ => Value::Null,
         };

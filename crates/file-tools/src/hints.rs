@@ -3,7 +3,7 @@
 //! A hint is made once, from the reject or the error, for the command line. [`addressed`] turns it into one for another caller: its
 //! own arguments, its own commands, or the note that a person has to decide.
 
-use fs_guard::{Rule, shortened};
+use fs_guard::{Account, Rule, shortened};
 use patch_engine::transaction::{self, CommitError};
 use patch_engine::{Advice, Expected, ParseError, ParseErrorKind, Problem, Reject, RejectReason};
 use serde::{Deserialize, Serialize};
@@ -320,6 +320,9 @@ pub fn hints(reject: &Reject) -> Vec<Hint> {
 pub fn guard_hints(error: &fs_guard::Error) -> Vec<Hint> {
     use fs_guard::Error;
     let path = error.path().unwrap_or_default();
+    if let Error::OthersState { owner, user, .. } = error {
+        return others_state(path, owner, user);
+    }
     let relative = "relative to the workspace root, with `/` between plain names";
     vec![match error {
         Error::Guarded { path, .. } => ask("approve the change of this file", Some(format!("--allow {path}"))),
@@ -338,7 +341,7 @@ pub fn guard_hints(error: &fs_guard::Error) -> Vec<Hint> {
         }
         Error::ReadOnly { .. } => ask("make the file writable", None),
         Error::OtherDevice { .. } | Error::Mount { .. } => ask("choose another root (`-C`)", None),
-        Error::UntrustedState { .. } => doctor(),
+        Error::UntrustedState { .. } | Error::OthersState { .. } => doctor(),
         Error::Collision { path, existing } => Hint::RenamePath { from: path.clone(), to: existing.clone() },
         Error::NotAFile { kind: fs_guard::FileKind::Directory, .. } => choose(path, "a file, not a directory"),
         Error::NotAFile { .. } => Hint::LeaveAlone { path: path.into() },
@@ -445,6 +448,25 @@ pub(crate) fn doctor() -> Hint {
     ask("look at the state directory with `apply-patch doctor`", None)
 }
 
+/// Returns the hints for a state directory that belongs to another user.
+fn others_state(path: &str, owner: &Account, user: &Account) -> Vec<Hint> {
+    let elsewhere = "keep the history elsewhere: `state = \"user\"` in their configuration, or APPLY_PATCH_STATE=user";
+    if user.is_root() {
+        return vec![ask(format!("run this as {owner}, without sudo, or {elsewhere}"), None)];
+    }
+    vec![
+        Hint::RunFirst { command: format!("sudo chown -R {} {}", user.id(), quoted(path)) },
+        ask(format!("give {path} back to {user}, or {elsewhere}"), None),
+    ]
+}
+
+/// Returns a text as a word of the shell.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    let plain = |next: char| next.is_ascii_alphanumeric() || "/._-+:@~".contains(next);
+    if !text.is_empty() && text.chars().all(plain) { text.into() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
 /// Returns the hints for a plan that could not be committed.
 pub(crate) fn commit_hints(error: &CommitError) -> Vec<Hint> {
     match error {
@@ -455,6 +477,10 @@ pub(crate) fn commit_hints(error: &CommitError) -> Vec<Hint> {
         CommitError::Stale(drift) => vec![read_again(&drift.path)],
         CommitError::Unverified(_) => vec![ask("look at what the command of `--verify` printed", None)],
         CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => file_hints(error),
+        CommitError::UnfinishedBelow { directory } => vec![
+            Hint::RunFirst { command: format!("apply-patch -C {} recover", quoted(directory)) },
+            ask(format!("run `apply-patch recover` in {directory}"), None),
+        ],
         error if !error.is_rolled_back() => {
             vec![ask("look at the files that are named, then run `apply-patch recover`", None)]
         }

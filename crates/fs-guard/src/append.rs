@@ -63,7 +63,7 @@ pub(crate) fn require_own_file(seen: &Metadata, path: &str) -> Result<(), Error>
     let problem = if seen.kind != FileKind::File {
         "it is not a file"
     } else if seen.uid != sys::user() {
-        "it belongs to another user"
+        return Err(Error::others(path, seen.uid));
     } else if seen.nlink > 1 {
         "it has several names"
     } else {

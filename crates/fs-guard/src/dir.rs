@@ -171,7 +171,7 @@ impl Dir {
     pub(crate) fn require_own(&self, seen: &Metadata) -> Result<(), Error> {
         let path = || self.path.to_string();
         if seen.uid != sys::user() {
-            return Err(Error::UntrustedState { path: path(), problem: "it belongs to another user" });
+            return Err(Error::others(&self.path, seen.uid));
         }
         if seen.mode & 0o777 != 0o700 && !self.accept_open {
             return Err(Error::UntrustedState { path: path(), problem: "its mode is not 0700" });
@@ -321,6 +321,11 @@ impl Spot {
     /// Renames to another name, which must not exist.
     pub fn rename_new(&self, to: &Self) -> Result<(), Error> {
         self.rename_new_raw(to).map_err(|source| self.not_renamed(to, source))
+    }
+
+    /// Renames one of the program's own files over another one.
+    pub fn rename_over(&self, to: &Self) -> Result<(), Error> {
+        sys::rename(self.at(), to.at(), Rename::Replace).map_err(|source| self.not_renamed(to, source))
     }
 
     pub(crate) fn not_renamed(&self, to: &Self, source: std::io::Error) -> Error {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::kind::ErrorKind;
 use crate::metadata::FileKind;
 use crate::names::Spelling;
-use crate::sys::code;
+use crate::sys::{self, code};
+use crate::users::Account;
 
 /// A refusal or a failure, with the path it is about.
 #[derive(Debug, thiserror::Error)]
@@ -162,6 +163,16 @@ pub enum Error {
         /// The reason.
         problem: &'static str,
     },
+    /// A private file or directory belongs to another user.
+    #[error("{path:?} belongs to {owner}, and this program runs as {user}")]
+    OthersState {
+        /// The file or directory.
+        path: String,
+        /// To whom it belongs.
+        owner: Account,
+        /// Who runs this program.
+        user: Account,
+    },
     /// Another process holds the lock.
     #[error("the lock is held by {}; gave up after {waited:?}", .holder.as_deref().unwrap_or("another process"))]
     Locked {
@@ -189,6 +200,9 @@ pub enum Rule {
     /// `.git`, however it is spelled, or a directory with the same inode.
     #[error("it belongs to a git directory")]
     GitDirectory,
+    /// The directory of another version control, such as `.hg`, however it is spelled.
+    #[error("it belongs to `{0}`, a directory of version control")]
+    VersionControl(&'static str),
     /// A directory with the shape of a bare repository.
     #[error("{0:?} is a bare git repository")]
     BareRepository(String),
@@ -256,6 +270,11 @@ fn advice(problem: &str) -> &'static str {
 }
 
 impl Error {
+    /// Makes the error for a private file or directory of another user.
+    pub(crate) fn others(path: &str, owner: u32) -> Self {
+        Self::OthersState { path: path.into(), owner: Account::of(owner), user: Account::of(sys::user()) }
+    }
+
     /// Returns the kind for programs.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -270,7 +289,8 @@ impl Error {
             | Self::OtherDevice { .. }
             | Self::HardLinked { .. }
             | Self::ReadOnly { .. }
-            | Self::UntrustedState { .. } => ErrorKind::PermissionDenied,
+            | Self::UntrustedState { .. }
+            | Self::OthersState { .. } => ErrorKind::PermissionDenied,
             Self::Collision { .. } | Self::AlreadyExists { .. } => ErrorKind::AlreadyExists,
             Self::NoRoot { problem: NoRoot::NotADirectory, .. } => ErrorKind::Invalid,
             Self::NotFound { .. } | Self::NoRoot { .. } => ErrorKind::NotFound,
@@ -310,6 +330,7 @@ impl Error {
             | Self::TooLarge { path, .. }
             | Self::Changed { path }
             | Self::UntrustedState { path, .. }
+            | Self::OthersState { path, .. }
             | Self::Io { path, .. } => Some(path),
             Self::Locked { .. } => None,
         }
@@ -324,6 +345,7 @@ impl Error {
             Self::NotWithin { .. } => "not_within",
             Self::Forbidden { rule, .. } => match rule {
                 Rule::GitDirectory => "git_directory",
+                Rule::VersionControl(_) => "version_control",
                 Rule::BareRepository(_) => "bare_repository",
                 Rule::StateDirectory => "state_directory",
                 Rule::Glob(_) => "forbidden",
@@ -342,7 +364,7 @@ impl Error {
             Self::AlreadyExists { .. } => "exists",
             Self::TooLarge { .. } => "too_large",
             Self::Changed { .. } => "changed",
-            Self::UntrustedState { .. } => "untrusted_state",
+            Self::UntrustedState { .. } | Self::OthersState { .. } => "untrusted_state",
             Self::Locked { .. } => "locked",
             Self::Io { .. } => "io",
         }

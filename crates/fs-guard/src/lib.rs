@@ -30,6 +30,7 @@ mod sync;
 mod sys;
 mod target;
 mod tree;
+mod users;
 
 #[cfg(feature = "fault-injection")]
 pub use sys::{fault, record};
@@ -39,6 +40,7 @@ pub use append::AppendFile;
 pub use digest::{Hasher, ParseSha256Error, Sha256};
 pub use dir::{Dir, Spot};
 pub use dirs::Dirs;
+pub use enclosing::{Common, Enclosing, WORK_TREES};
 pub use error::{Error, NoRoot, Rule, shortened};
 pub use fold::fold;
 pub use globs::{GlobError, Globs};
@@ -58,3 +60,4 @@ pub use sync::SyncGroup;
 pub use sys::{Confined, can_confine};
 pub use target::Target;
 pub use tree::{GuardedTree, Tree};
+pub use users::{Account, home, keeps_out, listed_home};

@@ -214,6 +214,24 @@ pub(crate) fn is_dot_git(name: &str) -> bool {
     key == ".git" || key.strip_prefix("git~").is_some_and(all_digits)
 }
 
+/// The directories in which other version controls keep what they are told to do.
+const VERSION_CONTROLS: [&str; 7] = [".hg", ".jj", ".svn", ".bzr", "_darcs", ".pijul", "cvs"];
+
+/// Returns the version control's directory, other than git's, for which some file system takes `name`.
+pub(crate) fn version_control(name: &str) -> Option<&'static str> {
+    let key = bare_key(name);
+    // The short name that FAT and NTFS generate for one that begins with a dot; the others are short names themselves.
+    let short = key.split_once('~').filter(|(_, digits)| all_digits(digits)).map(|(start, _)| start);
+    let is = |dir: &&&str| key == **dir || short.is_some_and(|short| dir.strip_prefix('.') == Some(short));
+    VERSION_CONTROLS.iter().find(is).copied()
+}
+
+/// Returns whether a name may be a spelling of one that is never touched. It is fast, and true for every one of them.
+pub(crate) fn may_be_special(name: &str) -> bool {
+    let begins = |with: &str| name.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    !name.is_ascii() || name.starts_with('.') || name.contains('~') || begins("cvs") || begins("_darcs")
+}
+
 /// Returns whether some file system takes `name` for the private directory.
 pub(crate) fn is_private_name(name: &str, private_dir: &str) -> bool {
     let key = bare_key(name);
@@ -360,6 +378,36 @@ mod tests {
         }
         for name in [".gitignore", ".github", "git", "foo.git", ".git2", "git~", "git~x", "x.git"] {
             assert!(!is_dot_git(name), "{name:?}");
+        }
+        for (name, dir) in [
+            (".hg", ".hg"),
+            (".HG", ".hg"),
+            (".hg.", ".hg"),
+            (".hg ", ".hg"),
+            ("hg~1", ".hg"),
+            (".h\u{200c}g", ".hg"),
+            (".jj", ".jj"),
+            ("JJ~2", ".jj"),
+            (".svn::$INDEX_ALLOCATION", ".svn"),
+            ("SVN~1", ".svn"),
+            (".bzr", ".bzr"),
+            ("_darcs", "_darcs"),
+            ("_DARCS", "_darcs"),
+            ("_darcs.", "_darcs"),
+            (".pijul", ".pijul"),
+            ("pijul~1", ".pijul"),
+            ("CVS", "cvs"),
+            ("cvs", "cvs"),
+            ("CVS:x", "cvs"),
+            ("ＣＶＳ", "cvs"),
+        ] {
+            assert_eq!(version_control(name), Some(dir), "{name:?}");
+            assert!(may_be_special(name), "{name:?}");
+        }
+        for name in
+            [".hgignore", ".hgtags", "hg", "svn", ".svnignore", "cvs2", "darcs", "_darcs2", ".cvsignore", "cvs~1"]
+        {
+            assert_eq!(version_control(name), None, "{name:?}");
         }
         for name in [".my-notes", ".My-Notes", ".my-notes.", "MY-NOT~1", ".my\u{200b}-notes"] {
             assert!(is_private_name(name, ".my-notes"), "{name:?}");

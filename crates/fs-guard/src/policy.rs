@@ -136,14 +136,16 @@ impl Policy {
             Verdict::Refused(problem) => return Err(Error::Spelling { path: path.into(), problem }),
         };
         for name in rest.split('/') {
-            // Every spelling of either contains one of these; other paths need not be folded.
-            if name.is_ascii() && !name.starts_with('.') && !name.contains('~') {
+            // Other names need not be folded.
+            if !names::may_be_special(name) {
                 continue;
             }
             let rule = if names::is_dot_git(name) {
                 Rule::GitDirectory
             } else if names::is_private_name(name, &self.private_dir) {
                 Rule::StateDirectory
+            } else if let Some(dir) = names::version_control(name) {
+                Rule::VersionControl(dir)
             } else {
                 continue;
             };

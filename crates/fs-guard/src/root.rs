@@ -50,6 +50,7 @@ pub struct Root {
     pub(crate) walk: AtomicBool,
     pub(crate) mount: OnceLock<Option<u64>>,
     pub(crate) dot_git: OnceLock<Option<(u64, u64)>>,
+    pub(crate) is_work_tree: OnceLock<bool>,
     pub(crate) learnt: Mutex<Learnt>,
 }
 
@@ -83,6 +84,7 @@ impl Root {
             walk: AtomicBool::new(false),
             mount: OnceLock::new(),
             dot_git: OnceLock::new(),
+            is_work_tree: OnceLock::new(),
             learnt: Mutex::default(),
         })
     }
@@ -128,6 +130,14 @@ impl Root {
     #[must_use]
     pub fn device(&self) -> u64 {
         self.metadata.dev
+    }
+
+    /// Returns what tells this directory from every other one, also from a later one at the same path or with the same inode
+    /// number: device, inode number and the time at which it was made. `None` if the file system does not know that time.
+    #[must_use]
+    pub fn identity(&self) -> Option<String> {
+        let (seconds, nanoseconds) = sys::birth(&self.handle)?;
+        Some(format!("{}:{}:{seconds}.{nanoseconds:09}", self.metadata.dev, self.metadata.ino))
     }
 
     /// Returns the modification time of the root directory when it was opened.

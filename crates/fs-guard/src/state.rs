@@ -8,12 +8,14 @@
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
-use crate::dir::Dir;
+use crate::dir::{Dir, Spot};
 use crate::error::{At as _, Error};
 use crate::metadata::{FileKind, FileTime, Metadata};
 use crate::rel_path::RelPath;
 use crate::root::Root;
+use crate::rules::Look;
 use crate::sys::{self, Open};
+use crate::users::{Account, ROOT};
 
 impl Root {
     /// Opens the private directory; `None` if there is none.
@@ -31,10 +33,20 @@ impl Root {
         let Some((handle, seen)) = opened else { return Ok(None) };
         let path = self.private_dir_shown.clone().unwrap_or_else(|| self.state_path());
         let dir = Dir::shared(Arc::clone(&handle), &path).accepting_open(self.policy().accept_open_private_dir);
-        dir.require_own(&seen)?;
+        dir.require_own(&seen).map_err(|error| self.whose(error, &seen))?;
         // On Windows an open directory keeps its name when it is removed.
         *known = Some((handle, seen)).filter(|_| cfg!(unix));
         Ok(Some(dir))
+    }
+
+    /// Returns whose directory this is, if a private directory in it would keep that user out: there is none yet, and this process
+    /// runs as root.
+    #[must_use]
+    pub fn would_keep_out(&self) -> Option<Account> {
+        let owner = self.metadata.uid;
+        let runs_as_root = cfg!(unix) && self.user == ROOT && owner != ROOT;
+        let is_new = || sys::stat_at(&self.handle, &self.policy().private_dir).is_err();
+        (runs_as_root && is_new()).then(|| Account::of(owner))
     }
 
     fn open_state(&self) -> Result<Option<(Arc<sys::Fd>, Metadata)>, Error> {
@@ -42,7 +54,13 @@ impl Root {
             return match sys::open_root(dir) {
                 Ok(handle) => self.looked_at(handle).map(Some),
                 Err(error) if error.raw_os_error() == Some(sys::code::NOENT) => Ok(None),
-                Err(error) => Err(error).at("open", self.state_path()),
+                Err(error) => {
+                    let error = Error::Io { operation: "open", path: self.state_path(), source: error };
+                    Err(match seen_in_parent(dir) {
+                        Some(seen) => self.whose(error, &seen),
+                        None => error,
+                    })
+                }
             };
         }
         let name = &*self.policy().private_dir;
@@ -53,12 +71,25 @@ impl Root {
         match self.open_beneath(&path, Open::Directory) {
             Ok(Some(handle)) => self.looked_at(handle).map(Some),
             Ok(None) => Ok(None),
-            Err(Error::Io { operation, path, source }) => Err(Error::Io { operation, path, source }),
+            Err(error @ Error::Io { .. }) => match sys::stat_at(&self.handle, name) {
+                Ok(seen) => Err(self.whose(error, &seen)),
+                Err(_) => Err(error),
+            },
             Err(_) if sys::stat_at(&self.handle, name).is_ok_and(|seen| seen.kind != FileKind::Directory) => {
                 Err(untrusted("it is not a directory"))
             }
             Err(_) => Err(untrusted("it is not a directory of this file system")),
         }
+    }
+
+    /// Returns the error of opening the private directory, or who it belongs to if that is another user.
+    fn whose(&self, error: Error, seen: &Metadata) -> Error {
+        if seen.uid == sys::user() || seen.kind != FileKind::Directory {
+            return error;
+        }
+        // A person may have to name it elsewhere.
+        let root = crate::named::real_path(self.path()).unwrap_or_else(|_| self.path().to_path_buf());
+        Error::others(&root.join(self.state_path()).display().to_string(), seen.uid)
     }
 
     fn looked_at(&self, handle: sys::Fd) -> Result<(Arc<sys::Fd>, Metadata), Error> {
@@ -108,6 +139,32 @@ impl Root {
         }
     }
 
+    /// Returns whether this is still the private directory: another process may have removed or moved it.
+    #[must_use]
+    pub fn is_state_dir(&self, dir: &Dir) -> bool {
+        let now = match &self.private_dir {
+            Some(path) => sys::open_root(path).and_then(|now| sys::stat(&now)),
+            None => sys::stat_at(&self.handle, &self.policy().private_dir),
+        };
+        let known = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.as_ref().filter(|(handle, _)| Arc::ptr_eq(handle, &dir.handle));
+        let seen = known.map_or_else(|| sys::stat(&dir.handle), |(_, seen)| Ok(seen.clone()));
+        matches!((now, seen), (Ok(now), Ok(seen)) if now.same_inode(&seen))
+    }
+
+    /// Moves the private directory, with all that is in it, to a name in another one, where nothing is; in one step, which is synced.
+    pub fn move_state_dir(&self, to: &Spot) -> Result<(), Error> {
+        let from = self.as_dir("")?.spot(&self.policy().private_dir);
+        from.rename_aside_raw(to).map_err(|error| from.not_renamed(to, error))?;
+        to.dir().sync()?;
+        from.dir().sync()
+    }
+
+    /// Returns whether a directory in this one has an entry with the name of the private directory.
+    pub fn has_private_dir(&self, dir: &RelPath) -> Result<bool, Error> {
+        Look::has(self, &format!("{dir}/{}", self.policy().private_dir))
+    }
+
     /// Removes the private directory if it is empty, and restores the modification time of the root directory.
     pub fn remove_state_dir(&self, mtime: FileTime) -> Result<bool, Error> {
         if let Some(dir) = &self.private_dir {
@@ -149,6 +206,12 @@ impl Root {
         let handle = sys::open_at(&self.handle, ".", Open::Directory).at("open", ".")?;
         Ok(Dir::new(handle, path))
     }
+}
+
+/// Returns the metadata of a directory that cannot be opened itself.
+fn seen_in_parent(dir: &Path) -> Option<Metadata> {
+    let parent = sys::open_root(dir.parent()?).ok()?;
+    sys::stat_at(&parent, dir.file_name()?.to_str()?).ok()
 }
 
 /// Creates a directory that only this user can enter, with its parents.

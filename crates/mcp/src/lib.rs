@@ -15,7 +15,7 @@ mod wire;
 mod work;
 
 pub use error::ServeError;
-pub use settings::{Approval, BadTool, MAX_MESSAGE, MAX_OUTPUT, Origin, ServerSettings, tools_named};
+pub use settings::{Approval, BadTool, FindRules, MAX_MESSAGE, MAX_OUTPUT, Origin, Rules, ServerSettings, tools_named};
 
 use std::io::{Read, Write};
 

@@ -25,7 +25,7 @@ use crate::backlog::Backlog;
 use crate::error::ServeError;
 use crate::host::{Answer, CallHost, Progress, Unapproved};
 use crate::message::ArgumentsText;
-use crate::settings::{Approval, Origin, ServerSettings};
+use crate::settings::{Approval, Origin, Rules, ServerSettings};
 use crate::wire::Wire;
 use crate::work::Workers;
 use crate::{answer, roots};
@@ -49,8 +49,8 @@ pub(crate) struct Server {
     seals: Seals,
     session: SessionName,
     root: String,
-    /// The session, from the first call on.
-    tools: tokio::sync::Mutex<Option<Arc<Session>>>,
+    /// The session and its rules, from the first call on.
+    tools: tokio::sync::Mutex<Option<Opened>>,
     /// Whether the client has changed its roots since the session was opened.
     new_roots: AtomicBool,
     /// Becomes true when the client has gone; set when the server runs.
@@ -60,6 +60,13 @@ pub(crate) struct Server {
     /// The order in which calls take effect: calls that change files run one after the other as they came, and a read between them
     /// sees the changes before it. So the session always knows the latest state of its files.
     order: Arc<RwLock<()>>,
+}
+
+/// A session, and the rules of its directory.
+#[derive(Clone)]
+struct Opened {
+    session: Arc<Session>,
+    rules: Arc<Rules>,
 }
 
 /// A call's place in the order.
@@ -74,7 +81,7 @@ enum Turn {
 impl Server {
     pub(crate) fn new(settings: ServerSettings) -> Result<Self, ServeError> {
         // Fail now if there is no workspace, before a client relies on it.
-        let workspace = Workspace::open(&settings.root, settings.policy.clone())?;
+        let workspace = Workspace::open(&settings.root, settings.rules.policy.clone())?;
         let root = std::path::absolute(workspace.root().path()).unwrap_or_else(|_| settings.root.clone());
         Ok(Self {
             settings,
@@ -181,15 +188,17 @@ impl ServerHandler for Server {
 
 impl Server {
     /// Returns the session, opened for the current roots of the client.
-    async fn tools(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Session>, ToolError> {
+    async fn tools(&self, context: &RequestContext<RoleServer>) -> Result<Opened, ToolError> {
         let mut tools = self.tools.lock().await;
         let outdated = self.new_roots.swap(false, Ordering::SeqCst);
         if let (Some(tools), false) = (&*tools, outdated) {
             return Ok(tools.clone());
         }
         let settings = &self.settings;
+        let mut rules = settings.rules.clone();
         // Where a person sees every plan, guarded files are asked about like all others.
-        let policy = self.approvals().take_guarded(settings.policy.clone());
+        let policy_of = |rules: &Rules| approvals(rules).take_guarded(rules.policy.clone());
+        let policy = policy_of(&rules);
         let open = |root: &Path, policy| {
             Ok::<_, ToolError>(Workspace::open_keyed(root, policy, settings.state, settings.key_place.clone())?)
         };
@@ -205,8 +214,11 @@ impl Server {
                 [] => {}
                 // This is the project that is open in the client: its history belongs there, not where the client was started.
                 [project] if settings.origin != Origin::Named => {
-                    let started = fs_guard::real_path(&settings.root)?;
-                    workspace = open(&started.join(project.as_str()), policy)?;
+                    let project = fs_guard::real_path(&settings.root)?.join(project.as_str());
+                    if let Some(find) = &settings.find_rules {
+                        rules = find.of(&project)?;
+                    }
+                    workspace = open(&project, policy_of(&rules))?;
                 }
                 _ => workspace = open(&settings.root, fs_guard::Policy { within, ..policy })?,
             }
@@ -214,12 +226,12 @@ impl Server {
             return Err(roots::no_project(&self.root));
         }
         let agent = context.client_info().map(|client| client.name.chars().take(MAX_AGENT).collect());
-        let made = Arc::new(match &*tools {
+        let session = Arc::new(match tools.as_ref().map(|opened| &opened.session) {
             // What was read in another directory does not count here.
             Some(before) if before.workspace().root().path() == workspace.root().path() => before.reopened(workspace),
             _ => {
                 let audit = Audit::new(self.session.clone(), agent);
-                let mut tool_settings = settings.tool_settings.clone();
+                let mut tool_settings = rules.tool_settings.clone();
                 // Without edits, no snapshots are needed.
                 if settings.tools.iter().all(|tool| tool.is_read_only()) {
                     tool_settings.max_snapshots = 0;
@@ -227,17 +239,7 @@ impl Server {
                 Session::new(workspace, audit, tool_settings)
             }
         });
-        *tools = Some(made.clone());
-        Ok(made)
-    }
-
-    /// Makes the approvals of one call.
-    fn approvals(&self) -> Approvals {
-        Approvals::new(match self.settings.approval {
-            Approval::Ask => ApprovalPolicy::Always,
-            // Whether a person is asked is decided before the call runs.
-            Approval::Auto | Approval::Never => ApprovalPolicy::Never,
-        })
+        Ok(tools.insert(Opened { session, rules: Arc::new(rules) }).clone())
     }
 
     /// Asks a client that has announced roots for them.
@@ -284,10 +286,19 @@ fn names_roots(context: &RequestContext<RoleServer>) -> bool {
     has_session(context) && context.client_capabilities().is_some_and(|client| client.roots.is_some())
 }
 
+/// Makes the approvals of one call.
+fn approvals(rules: &Rules) -> Approvals {
+    Approvals::new(match rules.approval {
+        Approval::Ask => ApprovalPolicy::Always,
+        // Whether a person is asked is decided before the call runs.
+        Approval::Auto | Approval::Never => ApprovalPolicy::Never,
+    })
+}
+
 /// One call.
 struct CallOf<'c> {
     server: &'c Server,
-    tools: Arc<Session>,
+    tools: Opened,
     tool: Tool,
     args: Arc<RawValue>,
     context: &'c RequestContext<RoleServer>,
@@ -300,7 +311,7 @@ impl CallOf<'_> {
 
     /// Returns whether a person has to be asked.
     fn asks(&self) -> bool {
-        match self.server.settings.approval {
+        match self.tools.rules.approval {
             Approval::Never => false,
             Approval::Auto => self.tool == Tool::DeleteFile && has(&self.args, "permanent", true),
             Approval::Ask => !self.tool.is_read_only(),
@@ -391,7 +402,7 @@ impl CallOf<'_> {
 
     /// Runs the tool on a thread that may wait for disks, and reports its progress to the client.
     async fn run(&self, answer: Answer) -> Result<(CallToolResult, Option<Unapproved>), ErrorData> {
-        let (tools, tool, args) = (self.tools.clone(), self.tool, self.args.clone());
+        let (Opened { session, rules }, tool, args) = (self.tools.clone(), self.tool, self.args.clone());
         let (cancelled, peer) = (self.context.ct.clone(), self.context.peer.clone());
         let (progress, reporting) = match self.context.meta.get_progress_token() {
             Some(token) => {
@@ -409,17 +420,17 @@ impl CallOf<'_> {
             None => (None, None),
         };
         let turn = self.server.turn(tool).await;
-        let mut approvals = self.server.approvals();
+        let mut approvals = approvals(&rules);
         // For the preview, which shows why a file is guarded.
-        let _ = approvals.take_guarded(self.server.settings.policy.clone());
-        let asks = self.server.settings.approval == Approval::Ask;
+        let _ = approvals.take_guarded(rules.policy.clone());
+        let asks = rules.approval == Approval::Ask;
         let ran = self.server.workers.run(move || {
             // Held to the end, even if the client no longer waits for the answer.
             let _turn = turn;
             let mut host = CallHost::new(answer, Box::new(move || cancelled.is_cancelled()), progress);
             let reply = match asks {
-                true => tools.call_tool(tool, &*args, &mut approvals.ask(&mut host)),
-                false => tools.call_tool(tool, &*args, &mut host),
+                true => session.call_tool(tool, &*args, &mut approvals.ask(&mut host)),
+                false => session.call_tool(tool, &*args, &mut host),
             };
             (answer::result(&reply), host.unapproved)
         });

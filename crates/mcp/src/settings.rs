@@ -1,8 +1,10 @@
 //! What a server offers, and what it asks before it does it.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use file_tools::{SessionSettings, Tool};
+use file_tools::{SessionSettings, Tool, ToolError};
 use fs_guard::Policy;
 use patch_engine::transaction::{KeyPlace, StatePlace};
 
@@ -36,6 +38,41 @@ pub enum Origin {
     Roots,
 }
 
+/// What holds in a directory.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    /// What may be touched in it.
+    pub policy: Policy,
+    /// When a person is asked.
+    pub approval: Approval,
+    /// How the tools work.
+    pub tool_settings: SessionSettings,
+}
+
+/// Finds the rules of a directory that a client names, which may have a configuration of its own.
+#[derive(Clone)]
+pub struct FindRules(Arc<Find>);
+
+type Find = dyn Fn(&Path) -> Result<Rules, ToolError> + Send + Sync;
+
+impl FindRules {
+    /// Takes the function that finds them.
+    #[must_use]
+    pub fn by(find: impl Fn(&Path) -> Result<Rules, ToolError> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(find))
+    }
+
+    pub(crate) fn of(&self, dir: &Path) -> Result<Rules, ToolError> {
+        (self.0)(dir)
+    }
+}
+
+impl fmt::Debug for FindRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FindRules")
+    }
+}
+
 /// What a server offers.
 #[derive(Debug, Clone)]
 pub struct ServerSettings {
@@ -43,20 +80,18 @@ pub struct ServerSettings {
     pub root: PathBuf,
     /// Who chose the workspace.
     pub origin: Origin,
-    /// What may be touched in it.
-    pub policy: Policy,
+    /// What holds in it.
+    pub rules: Rules,
+    /// The rules of a directory in it that a client names as its root. Without this, those above.
+    pub find_rules: Option<FindRules>,
     /// Where the state directory is.
     pub state: StatePlace,
     /// Where the key of the journals is kept.
     pub key_place: KeyPlace,
     /// The tools that are offered.
     pub tools: Vec<Tool>,
-    /// When a person is asked.
-    pub approval: Approval,
     /// Whether tools are listed in a third of the size: with what they do, and their arguments by name.
     pub brief: bool,
-    /// How the tools work.
-    pub tool_settings: SessionSettings,
     /// The longest message of a client, in bytes; a longer one is answered with an error.
     pub max_message: usize,
 }
@@ -68,13 +103,16 @@ impl ServerSettings {
         Self {
             root: root.into(),
             origin: Origin::default(),
-            policy: patch_engine::policy(),
+            rules: Rules {
+                policy: patch_engine::policy(),
+                approval: Approval::default(),
+                tool_settings: SessionSettings { max_output: Some(MAX_OUTPUT), ..SessionSettings::default() },
+            },
+            find_rules: None,
             state: StatePlace::default(),
             key_place: patch_engine::key_place(),
             tools: Tool::ALL.to_vec(),
-            approval: Approval::default(),
             brief: false,
-            tool_settings: SessionSettings { max_output: Some(MAX_OUTPUT), ..SessionSettings::default() },
             max_message: MAX_MESSAGE,
         }
     }

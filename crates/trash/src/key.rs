@@ -14,7 +14,7 @@ const KEY: &str = "key";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyPlace {
     /// `key` in the directory of this name in `$XDG_STATE_HOME`, else in `%LOCALAPPDATA%` on Windows, else in
-    /// `~/.local/state`. If there are several, signatures are checked with the keys of all: a program that is started
+    /// `~/.local/state`. Root makes none in the directory of another user, but in its own home. If there are several, signatures are checked with the keys of all: a program that is started
     /// without `$XDG_STATE_HOME` signs with the other one.
     User(&'static str),
     /// `key` in this directory.
@@ -88,6 +88,11 @@ impl KeyPlace {
                 let home = absolute("HOME").map(|home| home.join(".local/state"));
                 let states = absolute("XDG_STATE_HOME").into_iter().chain(own).chain(home);
                 let mut all: Vec<_> = states.map(|state| state.join(name)).collect();
+                // Under `sudo -E` they are another user's, whose own key could not be made there any more.
+                if all.iter().any(|dir| fs_guard::keeps_out(&dir.join(KEY))) {
+                    all.retain(|dir| !fs_guard::keeps_out(&dir.join(KEY)));
+                    all.extend(fs_guard::listed_home().map(|home| home.join(".local/state").join(name)));
+                }
                 all.dedup();
                 all
             }

@@ -13,6 +13,7 @@ mod prefix;
 mod retention;
 mod signer;
 mod store;
+mod take_over;
 mod time;
 mod tracked;
 

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::id::TransactionId;
 use crate::key::OwnKey;
 use crate::prefix::Prefix;
-use crate::store::{APPLIED, MAX_APPLIED, PENDING, Store, TRASH};
+use crate::store::{APPLIED, MAX_APPLIED, PENDING, SEARCHED, Store, TRASH};
 
 const LOCK: &str = "lock";
 const GITIGNORE: &str = ".gitignore";
@@ -48,6 +48,8 @@ impl<'r> LockedStore<'r> {
             let (dir, root_mtime) = root.create_state_dir()?;
             let left = timeout.saturating_sub(start.elapsed());
             match dir.spot(LOCK).lock(left) {
+                // It was taken over meanwhile by the project around.
+                Ok(_) if !root.is_state_dir(&dir) && start.elapsed() < timeout => {}
                 Ok(lock) => {
                     let locked = Self {
                         store: Store::new(root, dir, key),
@@ -141,9 +143,10 @@ impl<'r> LockedStore<'r> {
         for name in [TRASH, PENDING] {
             dir.remove_dir(name)?;
         }
-        if dir.names()?.iter().any(|name| name != LOCK && name != GITIGNORE) {
+        if dir.names()?.iter().any(|name| ![LOCK, GITIGNORE, SEARCHED].contains(&name.as_str())) {
             return Ok(());
         }
+        dir.spot(SEARCHED).remove()?;
         dir.spot(GITIGNORE).remove()?;
         if let Some(lock) = self.lock.take() {
             lock.remove()?;

@@ -8,6 +8,7 @@ use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
 use crate::journal::Journal;
 use crate::locked::LockedStore;
+use crate::prefix::Prefix;
 use crate::retention::finish_removing;
 use crate::store::{ABORTED, DONE, FoundJournal, JOURNAL, PENDING, transactions_of};
 
@@ -69,7 +70,10 @@ impl LockedStore<'_> {
         for &id in ahead {
             match self.journal(id) {
                 Ok(_) => return Ok(Some(id)),
-                Err(Error::Journal { .. } | Error::Files(FilesError::UntrustedState { .. })) => {}
+                Err(
+                    Error::Journal { .. }
+                    | Error::Files(FilesError::UntrustedState { .. } | FilesError::OthersState { .. }),
+                ) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -91,7 +95,7 @@ impl LockedStore<'_> {
                 problem: "it is not the name of a transaction",
             })?;
             let Some(folder) = pending.open_dir(&name)? else { continue };
-            let read = match self.read_journal(&folder, id, false) {
+            let read = match self.read_journal(&folder, &Prefix::default(), id, false) {
                 // Interrupted while it was being written: the commit point was not reached.
                 Err(Error::Journal { problem: JournalProblem::Damaged, .. }) => None,
                 Err(Error::Journal { path, problem, .. }) => return Err(Error::Unfinished { path, problem }),

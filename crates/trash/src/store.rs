@@ -25,6 +25,14 @@ pub(crate) const APPLIED: &str = "applied";
 pub(crate) const MAX_APPLIED: u64 = 64 << 10;
 pub(crate) const TRASH: &str = "trash";
 pub(crate) const PENDING: &str = "pending";
+/// The file that says that the directories below were looked through for states.
+pub(crate) const SEARCHED: &str = "searched";
+/// The file, in the folder of a transaction that was taken over, with the path of the directory that its paths are relative to.
+pub(crate) const FROM: &str = "from";
+/// The same file while the folder is on its way from one state to another. It counts if both are there.
+pub(crate) const NEXT: &str = "from.next";
+/// More than the longest path.
+pub(crate) const MAX_FROM: u64 = 8192;
 const JOURNAL_LIMIT: u64 = 256 << 20;
 const INDEX_LIMIT: u64 = 1 << 30;
 
@@ -170,7 +178,8 @@ impl<'r> Store<'r> {
     /// If it cannot be read or is not trusted.
     pub fn journal_if(&self, id: TransactionId, trust: bool) -> Result<(Journal, bool), Error> {
         let folder = self.folder(id)?;
-        let found = self.read_journal(&folder, id, trust)?.map(|found| (found.journal, found.authentic));
+        let found =
+            self.read_journal(&folder, &taken_from(&folder)?, id, trust)?.map(|found| (found.journal, found.authentic));
         found.ok_or_else(|| Error::Journal { id, path: folder.path().into(), problem: JournalProblem::Missing })
     }
 
@@ -266,6 +275,7 @@ impl<'r> Store<'r> {
     pub(crate) fn read_journal(
         &self,
         folder: &Dir,
+        from: &Prefix,
         id: TransactionId,
         trust: bool,
     ) -> Result<Option<FoundJournal>, Error> {
@@ -297,6 +307,7 @@ impl<'r> Store<'r> {
         if !authentic && self.is_tracked() {
             return Err(refuse(JournalProblem::Tracked));
         }
+        let journal = if from.is_empty() { journal } else { from.joined(&journal) };
         Ok(Some(FoundJournal { journal: self.prefix.relative_to(journal), aborted, authentic }))
     }
 
@@ -339,6 +350,18 @@ impl<'r> Store<'r> {
         let indexes = self.root.git_indexes(INDEX_LIMIT);
         indexes.iter().any(|index| tracks(index, &format!("{}/", self.root.policy().private_dir)))
     }
+}
+
+/// Returns the directory that the paths of a transaction are relative to, seen from the one that has the state.
+fn taken_from(folder: &Dir) -> Result<Prefix, Error> {
+    for name in [NEXT, FROM] {
+        match folder.spot(name).read(MAX_FROM) {
+            Ok((bytes, _)) => return Ok(Prefix::new(&String::from_utf8_lossy(&bytes))),
+            Err(fs_guard::Error::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(Prefix::default())
 }
 
 /// Returns the transactions among the names in the trash, newest first.

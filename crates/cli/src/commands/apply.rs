@@ -230,7 +230,7 @@ fn run(
         true => live::read(&options.parse)?,
         false => form::of(source.read()?, &args.from, &options.parse)?,
     };
-    events::begin(events, &global.root, &args.reporting, &input.bytes)?;
+    events::begin(events, global.root(), &args.reporting, &input.bytes)?;
     if let Some(id) = &args.amend {
         input = amended(session, id, input, &options)?;
     }
@@ -386,7 +386,7 @@ fn report(global: &Global, args: &ApplyArgs, reports: &[Report]) {
         // The commit is done, but a file was changed again since: then the names have to do.
         let shown = args.stat && render::stat(report.images()).is_ok();
         if !shown && !global.quiet {
-            render::names(&global.root, &report.plan);
+            render::names(global.root(), &report.plan);
         }
     }
     if !global.quiet {

@@ -20,7 +20,7 @@ use super::mcp_config::McpConfigArgs;
 use super::ops::OpsArgs;
 use super::parse::ParseArgs;
 use super::recover::RecoverArgs;
-use super::serve::ServeArgs;
+use super::serve::{APPROVE, ServeArgs};
 use super::status::StatusArgs;
 use super::tool::ToolArgs;
 use super::trash::{GcArgs, TrashCommand};
@@ -140,13 +140,14 @@ impl Command {
     pub(super) fn flags(&self) -> (Layer, Profile, ApprovalPolicy) {
         let writing = |writing| Layer::default().and_writing(writing);
         let rules = |approve, rules, writing| Layer { approve, ..Layer::of_rules(rules).and_writing(writing) };
-        let allow = |approve, allow: &[_], writing| Layer { approve, ..Layer::of_allow(allow).and_writing(writing) };
         let layer = match self {
             Self::Apply(args) => rules(args.approve, &args.rules, &args.writing),
             Self::Git(args) => rules(args.approve, &args.rules, &args.writing),
             Self::Ops(args) => rules(args.caution.approve, &args.rules, &args.writing),
-            Self::Serve(args) => allow(args.approve, &args.allow, &args.writing),
-            Self::Tool(args) => allow(args.caution.approve, &args.allow, &args.writing),
+            Self::Serve(args) => args.layer(),
+            Self::Tool(args) => {
+                Layer { approve: args.caution.approve, ..Layer::of_allow(&args.allow).and_writing(&args.writing) }
+            }
             Self::Check(args) | Self::Explain(args) => Layer::of_rules(&args.rules),
             Self::Convert(args) => Layer::of_rules(&args.rules),
             Self::Undo(args) => writing(&args.writing),
@@ -161,7 +162,7 @@ impl Command {
         let profile = if matches!(self, Self::Ops(_)) { Profile::Codex } else { Profile::Strict };
         let approve = match self {
             Self::Apply(_) => approve::preset(),
-            Self::Serve(_) => ApprovalPolicy::OnRequest,
+            Self::Serve(_) => APPROVE,
             _ => ApprovalPolicy::Never,
         };
         (layer, profile, approve)

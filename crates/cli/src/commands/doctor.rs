@@ -1,10 +1,11 @@
 //! `apply-patch doctor`: how things stand here, and where each setting comes from.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
-use file_tools::{Hint, audit};
+use file_tools::{Hint, ToolError, audit};
 use fs_guard::Abilities;
 use patch_engine::approval::ApprovalPolicy;
 use patch_engine::transaction::{JournalProblem, Workspace};
@@ -51,22 +52,32 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     let version = env!("CARGO_PKG_VERSION");
     let system = format!("{} on {}", std::env::consts::ARCH, std::env::consts::OS);
     found.add("version", format!("{version}, {system}"), version);
-    let sources = Sources::load(&global.root).unwrap_or_else(|failure| {
+    let sources = Sources::load(global.root()).unwrap_or_else(|failure| {
         found.problem("configuration", failure.error().message);
         Sources::default()
     });
     (global.settings, _) = sources.resolve(Layer::default(), Profile::Strict, ApprovalPolicy::Never);
-    match fs_guard::real_path(&global.root) {
+    match fs_guard::real_path(global.root()) {
         Ok(path) => {
-            let how = if global.root.as_os_str() == "." { "the current directory" } else { "given by -C" };
+            let how = if global.root() == Path::new(".") { "the current directory" } else { "given by -C" };
             found.add("root", format!("{} ({how})", path.display()), path.display().to_string());
         }
         Err(error) => found.problem("root", error.to_string()),
     }
-    match workspace::open(global) {
+    match workspace::open_any(global) {
         Ok(workspace) => {
+            if let Some(common) = workspace.root().common().filter(|_| global.root.is_none()) {
+                let text = format!("{common}: a workspace only if it is named, as with `-C .`");
+                found.lines.push(("".into(), text));
+            }
             let place = workspace.state_path();
             found.add("state directory", place.clone(), place);
+            let former: Vec<_> = workspace.former_states().iter().map(|path| path.display().to_string()).collect();
+            for state in &former {
+                let text = format!("former: {state}, of another directory that was here before; it is not used");
+                found.lines.push(("".into(), text));
+            }
+            found.data.insert("formerStates".into(), former.into());
             file_system(&workspace, &mut found);
             state(&workspace, &mut found);
         }
@@ -128,6 +139,8 @@ fn file_system(workspace: &Workspace, found: &mut Findings) {
                 found.lines.push(("".into(), format!("`accept-open-state`: {OPEN_STATE}")));
             }
         }
+        // What to do about it is said with the state.
+        Err(fs_guard::Error::OthersState { .. }) => {}
         Err(error @ fs_guard::Error::UntrustedState { .. }) => {
             let place = user_file().map_or("the user's config.toml".into(), |path| path.display().to_string());
             found.problem(
@@ -159,7 +172,11 @@ fn state(workspace: &Workspace, found: &mut Findings) {
     let store = match workspace.store() {
         Ok(Some(store)) => store,
         Ok(None) => return found.add("state", "none: nothing was applied here yet", Value::Null),
-        Err(error) => return found.problem("state", error.to_string()),
+        Err(error) => {
+            let error = ToolError::workspace(&error);
+            let advice = error.suggested_next_action.map(|advice| format!("; {advice}")).unwrap_or_default();
+            return found.problem("state", error.message + &advice);
+        }
     };
     match store.has_unfinished() {
         // Before the lock is tried, because taking it recovers.

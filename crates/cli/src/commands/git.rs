@@ -103,7 +103,7 @@ pub(crate) fn git(global: &Global, args: &GitArgs) -> Result<Exit, Failure> {
         false => global.settings.approve,
     });
     let policy = approvals.take_guarded(global.settings.policy()?);
-    let git_dir = args.git_dir.as_ref().unwrap_or(&global.root);
+    let git_dir = args.git_dir.as_deref().unwrap_or(global.root());
     let audit = Audit::new(SessionName::cli(), None);
     let session = GitSession::open(git_dir, policy, audit, workspace::session_settings(&global.settings))
         .map_err(|error| Failure::Tool(Box::new(error)))?;
@@ -129,7 +129,7 @@ fn one(
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
     let input = form::of(source::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
-    events::begin(events, &global.root, &args.reporting, &input.bytes)?;
+    events::begin(events, global.root(), &args.reporting, &input.bytes)?;
     apply::with_input(input, options, |patch| {
         if args.dry_run || args.explain {
             let planned = session.plan(patch, options, &args.request()).map_err(rest)?;

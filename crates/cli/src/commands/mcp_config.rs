@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use file_tools::audit::Operation;
-use file_tools::{ErrorKind, FailureClass, Tool, ToolError};
+use file_tools::{ErrorKind, FailureClass, Tool, ToolError, hints};
 use fs_guard::{Globs, Policy, Root};
 use patch_engine::approval::{ApprovalPolicy, Approvals};
 use patch_engine::transaction::Workspace;
@@ -100,7 +100,7 @@ fn server(global: &Global, args: &McpConfigArgs, scope: Scope) -> Result<Server,
     let names = |tools: &mut dyn Iterator<Item = Tool>| tools.map(|tool| tool.legal_name().to_owned()).collect();
     Ok(Server {
         program,
-        project: text(&fs_guard::real_path(&global.root)?)?,
+        project: text(&fs_guard::real_path(global.root())?)?,
         approve: args.approve,
         variables,
         set,
@@ -134,7 +134,7 @@ fn write(global: &Global, args: &McpConfigArgs, scope: Scope, server: &Server, s
         // It keeps what it remembers there, and writes it all the time.
         return Err(Failure::Usage(format!(
             "~/.claude.json is claude's to write: `claude mcp add --scope user {NAME} -- {} serve --mcp --approve {}`",
-            quoted(&server.program),
+            hints::quoted(&server.program),
             args.approve.name(),
         )));
     }
@@ -144,7 +144,7 @@ fn write(global: &Global, args: &McpConfigArgs, scope: Scope, server: &Server, s
         )));
     };
     let own = files[0].directory.clone();
-    let directory = own.as_ref().unwrap_or(&global.root);
+    let directory = own.as_deref().unwrap_or(global.root());
     // Which files, the command says; that they make a client run a program is what they are for.
     let policy = Policy { guarded: Globs::default(), ..patch_engine::policy() };
     let opened = Workspace::open(directory, policy);
@@ -191,7 +191,7 @@ fn write(global: &Global, args: &McpConfigArgs, scope: Scope, server: &Server, s
             Some(id) => {
                 let place = match directory == Path::new(".") {
                     true => String::new(),
-                    false => format!("-C {} ", quoted(&directory.to_string_lossy())),
+                    false => format!("-C {} ", hints::quoted(&directory.to_string_lossy())),
                 };
                 render::message(&format!("done; `apply-patch undo {place}{id}` takes it back"));
             }
@@ -244,10 +244,4 @@ fn by_hand(path: &str, why: &str, part: &Part) -> ToolError {
     let block = client_file::block(part);
     let message = format!("{path}: {why}; edit it yourself, so that it has\n{block}");
     ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message).details(json!({ "paste": block }))
-}
-
-/// A word of the shell.
-fn quoted(text: &str) -> String {
-    let plain = |next: char| next.is_ascii_alphanumeric() || "/._-+:@~".contains(next);
-    if !text.is_empty() && text.chars().all(plain) { text.into() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }

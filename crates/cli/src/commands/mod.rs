@@ -119,7 +119,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         return Exit::Usage;
     }
     if uses_config(&command) {
-        let sources = match Sources::load(&global.root) {
+        let sources = match Sources::load(global.root()) {
             Ok(sources) => sources,
             Err(failure) => return report(&failure, &global),
         };

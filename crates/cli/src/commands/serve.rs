@@ -4,6 +4,10 @@ use clap::Args;
 use patch_engine::approval::ApprovalPolicy;
 
 use crate::args;
+use crate::settings::Layer;
+
+/// Who approves where neither flag nor configuration says.
+pub(super) const APPROVE: ApprovalPolicy = ApprovalPolicy::OnRequest;
 
 #[derive(Debug, Args)]
 #[command(after_help = "`apply-patch mcp-config --client NAME` prints the configuration for a client.\n\n\
@@ -35,4 +39,11 @@ pub(crate) struct ServeArgs {
     pub(crate) max_message: Option<usize>,
     #[command(flatten)]
     pub(crate) writing: args::Writing,
+}
+
+impl ServeArgs {
+    /// The settings from its flags.
+    pub(super) fn layer(&self) -> Layer {
+        Layer { approve: self.approve, ..Layer::of_allow(&self.allow).and_writing(&self.writing) }
+    }
 }

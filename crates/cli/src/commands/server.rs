@@ -2,16 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use apply_patch_mcp::{Approval, MAX_MESSAGE, Origin, ServeError, ServerSettings};
+use apply_patch_mcp::{Approval, FindRules, MAX_MESSAGE, MAX_OUTPUT, Origin, Rules, ServeError, ServerSettings};
 use file_tools::SessionSettings;
+use fs_guard::{Policy, Root};
 use patch_engine::approval::ApprovalPolicy;
+use patch_engine::{Profile, STATE_DIR};
 
-use super::serve::ServeArgs;
+use super::serve::{APPROVE, ServeArgs};
 use super::workspace;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::render;
+use crate::settings::{Settings, Sources};
 
 const _: () = assert!(MAX_MESSAGE == 134_217_728, "the help of --max-message has this number");
 
@@ -42,7 +45,7 @@ pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, Failure> 
 }
 
 fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure> {
-    let (root, origin) = root(&global.root);
+    let (root, origin) = root(global);
     let mut settings = ServerSettings { origin, ..ServerSettings::new(root) };
     if !args.tools.is_empty() {
         let names = args.tools.iter().map(String::as_str);
@@ -51,35 +54,49 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     if args.read_only {
         settings = settings.read_only();
     }
-    settings.policy = global.settings.policy()?;
+    settings.rules = rules(&global.settings)?;
+    let flags = args.layer();
+    settings.find_rules = Some(FindRules::by(move |dir| {
+        let found = Sources::load(dir).and_then(|sources| {
+            let (settings, _) = sources.resolve(flags.clone(), Profile::Strict, APPROVE);
+            rules(&settings)
+        });
+        found.map_err(|failure| failure.error())
+    }));
     settings.state = global.settings.state;
-    settings.approval = match global.settings.approve {
-        ApprovalPolicy::Never => Approval::Never,
-        ApprovalPolicy::Always => Approval::Ask,
-        ApprovalPolicy::OnRequest => Approval::Auto,
-    };
     settings.max_message = args.max_message.unwrap_or(MAX_MESSAGE);
     settings.brief = args.brief;
-    let max_output = settings.tool_settings.max_output;
-    settings.tool_settings = SessionSettings { max_output, ..workspace::tool_settings(&global.settings) };
     Ok(settings)
+}
+
+/// What holds in a directory with these settings.
+fn rules(settings: &Settings) -> Result<Rules, Failure> {
+    Ok(Rules {
+        policy: settings.policy()?,
+        approval: match settings.approve {
+            ApprovalPolicy::Never => Approval::Never,
+            ApprovalPolicy::Always => Approval::Ask,
+            ApprovalPolicy::OnRequest => Approval::Auto,
+        },
+        tool_settings: SessionSettings { max_output: Some(MAX_OUTPUT), ..workspace::tool_settings(settings) },
+    })
 }
 
 /// The directory to serve, and who says so.
 ///
 /// A client that does not know a variable of another, such as `${workspaceFolder}`, passes it on as it stands: then it is the
 /// client that knows the project, as where there is no argument.
-fn root(given: &Path) -> (PathBuf, Origin) {
+fn root(global: &Global) -> (PathBuf, Origin) {
+    let given = global.root();
     let text = given.to_string_lossy();
     let unknown = text.starts_with("${") && text.ends_with('}');
     if given != Path::new(".") && !unknown || unknown && fs_guard::real_path(given).is_ok() {
         return (given.to_owned(), Origin::Named);
     }
     let started = PathBuf::from(".");
-    let Ok(here) = fs_guard::real_path(&started) else { return (started, Origin::Client) };
-    let home = std::env::var_os(if cfg!(windows) { "USERPROFILE" } else { "HOME" })
-        .and_then(|home| fs_guard::real_path(Path::new(&home)).ok());
-    // Editors are started there, and so are the servers of those that do not say where.
-    let no_project = here.parent().is_none() || home.is_some_and(|home| home == here);
-    (started, if no_project { Origin::Roots } else { Origin::Client })
+    let named = global.root.is_some() && !unknown;
+    // Editors are started in the home directory, and so are the servers of those that do not say where.
+    let is_common = || Root::open(&started, Policy::new(STATE_DIR)).is_ok_and(|root| root.common().is_some());
+    let origin = if !named && is_common() { Origin::Roots } else { Origin::Client };
+    (started, origin)
 }

@@ -33,6 +33,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let last = entries.first();
     let undoable = workspace.undoable();
     let named = undoable.as_ref().ok().copied().flatten();
+    let former: Vec<_> = workspace.former_states().iter().map(|path| path.display().to_string()).collect();
     let next = entries.iter().find(|entry| Some(entry.journal.header.id) == named);
     if global.json {
         let one =
@@ -46,12 +47,16 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
             "last": one(last)?,
             "undoable": one(next)?,
             "size": size.map_or(Value::Null, |size| json!(size)),
+            "formerStates": former,
         });
         json::done(format!("{} transactions", entries.len()), data);
         return Ok(Exit::Done);
     }
     let row = |what: &str, text: &str| render::indented(&format!("{what:<12} {text}"), 13);
     row("root", &fs_guard::real_path(workspace.root().path())?.display().to_string());
+    for state in &former {
+        row("former", &format!("{state}: the history of another directory, which was here before; it is not used"));
+    }
     let Some(size) = size else {
         row("history", "none: nothing was applied here yet");
         return Ok(Exit::Done);

@@ -69,7 +69,7 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let session = args.session.clone().unwrap_or_else(|| SessionName::cli().to_string());
-    let mut events = events::of(&global.root, &session, &args.reporting);
+    let mut events = events::of(global.root(), &session, &args.reporting);
     let call_id = events::call_id(&args.reporting)?;
     let prompt = Prompt::new(false);
     // What is guarded stays refused: a program names what it allows.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use file_tools::audit::Audit;
 use file_tools::git::enclosing;
-use file_tools::{Session, SessionName, SessionSettings, history};
-use fs_guard::{Policy, Root};
+use file_tools::{ErrorKind, FailureClass, Hint, Session, SessionName, SessionSettings, ToolError, history};
+use fs_guard::{Common, Policy, Root};
 use patch_engine::transaction::{Recovered, TransactionId, Workspace};
 use patch_engine::{Files, Plan};
+use serde_json::json;
 
 use crate::args;
 use crate::failure::Failure;
@@ -23,11 +24,36 @@ pub(super) fn open(global: &Global) -> Result<Workspace, Failure> {
 
 /// The same under another policy.
 pub(super) fn open_with(global: &Global, policy: Policy) -> Result<Workspace, Failure> {
-    let place = global.settings.state;
-    Ok(match global.take_root() {
-        Some(root) => Workspace::of(root.under(policy), place),
-        None => Workspace::open_with(&global.root, policy, place)?,
-    })
+    let root = opened(global, policy)?;
+    if let Some(common) = root.common().filter(|_| global.root.is_none()) {
+        return Err(no_project(&root, common));
+    }
+    let workspace = Workspace::of(root, global.settings.state);
+    if !global.quiet {
+        render::kept_out(&workspace);
+    }
+    Ok(workspace)
+}
+
+/// The same also where it is no project and was not named: only to look at how things stand.
+pub(super) fn open_any(global: &Global) -> Result<Workspace, Failure> {
+    Ok(Workspace::of(opened(global, global.settings.policy()?)?, global.settings.state))
+}
+
+fn opened(global: &Global, policy: Policy) -> Result<Root, fs_guard::Error> {
+    match global.take_root() {
+        Some(root) => Ok(root.under(policy)),
+        None => Root::open(global.root(), policy),
+    }
+}
+
+/// The failure of a command in a directory that is no project, where nobody named it.
+fn no_project(root: &Root, common: Common) -> Failure {
+    let path = fs_guard::real_path(root.path()).unwrap_or_else(|_| root.path().to_path_buf());
+    let message = format!("{path:?} is {common}: it is a workspace only if it is named");
+    let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
+    let hints = [Hint::UseFlag { flag: "-C .".into() }];
+    Failure::Tool(Box::new(error.details(json!({ "reason": "no_project" })).hints(hints)))
 }
 
 /// The session of the command line, in the workspace that `-C` names.
@@ -74,7 +100,7 @@ pub(super) fn base(global: &Global, rules: &args::Rules) -> Result<Option<Files>
         return Ok(Some(Files::from(&Arc::new(root))));
     }
     let Some(revision) = &rules.base_rev else { return Ok(None) };
-    let tree = enclosing(&global.root, revision).map_err(|error| Failure::Tool(Box::new(error)))?;
+    let tree = enclosing(global.root(), revision).map_err(|error| Failure::Tool(Box::new(error)))?;
     Ok(Some(tree.files(global.settings.policy()?)))
 }
 

@@ -14,7 +14,7 @@ mod unified;
 use std::path::Path;
 
 use file_tools::{FailureClass, ToolError, hints};
-use patch_engine::transaction::{self, CommitError, Recovered};
+use patch_engine::transaction::{self, CommitError, Recovered, Workspace};
 use patch_engine::{ApplyError, Event, Failed, Plan, PlanNote, Rejects, Report};
 
 use crate::failure::Failure;
@@ -63,7 +63,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         Failure::Workspace(error) => {
             message(&error.to_string());
             match &**error {
-                transaction::Error::Files(error) => advise(error),
+                error if refusal(error).is_some() => refusal(error).into_iter().for_each(advise),
                 error if matches!(error, transaction::Error::Drifted { .. }) || !error.to_be_trusted().is_empty() => {
                     ToolError::workspace(error).suggested_next_action.iter().for_each(|next| message(next));
                 }
@@ -81,7 +81,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         }
         Failure::Failed(failed) => {
             let (input, Failed { error, reports, .. }): &(_, Failed) = failed;
-            reports.iter().for_each(|report| names(&global.root, &report.plan));
+            reports.iter().for_each(|report| names(global.root(), &report.plan));
             match error {
                 ApplyError::Rejected(rejects) => picture::rejects(input, rejects, global),
                 error => {
@@ -90,8 +90,8 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
                     }
                     message(&error.to_string());
                     match error {
-                        ApplyError::Workspace(transaction::Error::Files(error))
-                        | ApplyError::Commit(CommitError::Files(error)) => advise(error),
+                        ApplyError::Workspace(error) => refusal(error).into_iter().for_each(advise),
+                        ApplyError::Commit(CommitError::Files(error)) => advise(error),
                         _ => {}
                     }
                 }
@@ -133,6 +133,17 @@ fn not_verified(error: &CommitError) {
     }
 }
 
+/// Returns what the guard refused, or what failed, if its advice is for a person.
+fn refusal(error: &transaction::Error) -> Option<&fs_guard::Error> {
+    match error {
+        transaction::Error::Files(error) => Some(error),
+        transaction::Error::Store(workspace_trash::Error::Files(error @ fs_guard::Error::OthersState { .. })) => {
+            Some(error)
+        }
+        _ => None,
+    }
+}
+
 /// Says what can be done where the guard refused something.
 fn advise(error: &fs_guard::Error) {
     message(&hints::words(&hints::guard_hints(error), file_tools::Caller::Terminal));
@@ -141,6 +152,22 @@ fn advise(error: &fs_guard::Error) {
 /// Warns that what was done is not written down.
 pub(crate) fn unlogged(why: &str) {
     message(&format!("warning: the outcome is not in the audit log: {why}"));
+}
+
+/// Says where the history is if root is about to make one in the directory of another user, or that this user will be kept out.
+pub(crate) fn kept_out(workspace: &Workspace) {
+    let home = workspace.home();
+    let Some(owner) = home.would_keep_out().filter(|_| !workspace.has_state()) else { return };
+    let state = workspace.state_path();
+    let is_elsewhere = Path::new(&home.state_path()).is_absolute();
+    message(&match is_elsewhere {
+        true => format!("note: this directory belongs to {owner}: what root changes in it is recorded in {state}"),
+        false => format!(
+            "warning: this directory belongs to {owner}, who cannot change anything here once root has made {state}; \
+             run this as {owner}, or then `chown -R {} {state}`",
+            owner.id()
+        ),
+    });
 }
 
 /// Warns that there is no place for a key.

@@ -100,7 +100,7 @@ fn listed(items: &[&str]) -> String {
 
 /// Draws every reject.
 pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
-    let root = global.settings.policy().ok().and_then(|policy| Root::open(&global.root, policy).ok());
+    let root = global.settings.policy().ok().and_then(|policy| Root::open(global.root(), policy).ok());
     let text = String::from_utf8_lossy(&input.bytes);
     let told = if global.verbose { rejects.len() } else { TOLD };
     for (nth, reject) in rejects.iter().take(told).enumerate() {

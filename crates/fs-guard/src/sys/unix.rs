@@ -276,6 +276,29 @@ pub(crate) fn started_at() -> Option<FileTime> {
     Some((now - uptime.tv_sec as i64, 0))
 }
 
+/// Returns when the inode was made, if the file system knows.
+#[cfg(target_os = "linux")]
+pub(crate) fn birth(fd: &Fd) -> Option<FileTime> {
+    use rustix::fs::StatxFlags;
+    let seen = fs::statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok()?;
+    let known = seen.stx_mask & StatxFlags::BTIME.bits() != 0;
+    known.then_some((seen.stx_btime.tv_sec, seen.stx_btime.tv_nsec)).filter(|&time| time != (0, 0))
+}
+
+/// Returns when the inode was made, if the file system knows.
+#[cfg(target_os = "macos")]
+#[allow(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "below a billion")]
+pub(crate) fn birth(fd: &Fd) -> Option<FileTime> {
+    let seen = fs::fstat(fd).ok()?;
+    Some((seen.st_birthtime, seen.st_birthtime_nsec as u32)).filter(|time| time.0 > 0)
+}
+
+/// Returns when the inode was made, if the file system knows.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub(crate) fn birth(_: &Fd) -> Option<FileTime> {
+    None
+}
+
 /// Identifies the mount that `name` in `dir` (`None`: `dir` itself) belongs to, if that is known.
 #[cfg(target_os = "linux")]
 pub(crate) fn mount_id(dir: &Fd, name: Option<&str>) -> Option<u64> {

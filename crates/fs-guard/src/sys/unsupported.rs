@@ -97,6 +97,10 @@ pub(crate) fn open_beneath(_: &Fd, _: &str, _: Open) -> Option<io::Result<Fd>> {
     None
 }
 
+pub(crate) fn birth(_: &Fd) -> Option<FileTime> {
+    None
+}
+
 pub(crate) fn mount_id(_: &Fd, _: Option<&str>) -> Option<u64> {
     None
 }

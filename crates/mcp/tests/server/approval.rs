@@ -9,7 +9,7 @@ const PATCH: &str = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n*** Add Fi
 
 fn asking(place: &Place, era: Era, approval: Approval) -> Client {
     let mut settings = place.settings();
-    settings.approval = approval;
+    settings.rules.approval = approval;
     Client::new(settings, era, json!({ "elicitation": {} }))
 }
 
@@ -101,7 +101,7 @@ fn a_client_that_cannot_ask_is_told_so() {
     for era in ERAS {
         let place = place();
         let mut settings = place.settings();
-        settings.approval = Approval::Ask;
+        settings.rules.approval = Approval::Ask;
         for capabilities in [json!({}), json!({ "elicitation": { "url": {} } })] {
             let mut client = Client::new(settings.clone(), era, capabilities);
             let error = client.fails("apply_patch", json!({ "patch": PATCH }), "permission_denied");

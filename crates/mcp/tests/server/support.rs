@@ -52,7 +52,7 @@ impl Place {
     pub(crate) fn settings(&self) -> ServerSettings {
         let mut settings = ServerSettings::new(self.dir.path());
         settings.key_place = KeyPlace::Directory(self.key.path().join("apply-patch"));
-        settings.tool_settings.durability = Durability::Process;
+        settings.rules.tool_settings.durability = Durability::Process;
         settings
     }
 

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use fs_guard::{Access, Dirs, FileKind, RelPath, StagedFile, SyncGroup, Target};
 use workspace_trash::{Carried, FileState, Header, Journal, Pending, Record, TransactionId};
 
+use super::below::check_none_unfinished;
 use super::error::CommitError;
 use super::options::{CheckEnd, CommitOptions, Durability};
 use super::publish::{self, Fresh, Publication};
@@ -83,6 +84,7 @@ impl Commit<'_> {
         let store = &self.locked.store;
         let dirs = Dirs::new(self.locked.workspace.root());
         let targets = self.check(&dirs)?;
+        check_none_unfinished(self.locked.workspace.root(), self.plan, &self.locked.workspace.key())?;
         let pending = store.begin()?;
         let Staged { journal, files, removed } = match self.stage(&dirs, &targets, &pending, beside) {
             Ok(staged) => staged,

@@ -184,6 +184,14 @@ pub enum CommitError {
     /// The check of the published files failed.
     #[error("the command of the check {}", .0.end)]
     Unverified(Box<NotVerified>),
+    /// A directory of the plan has a state of its own, with an unfinished transaction.
+    #[error(
+        "{directory:?} has an unfinished transaction of its own: another process is at work there, or was interrupted"
+    )]
+    UnfinishedBelow {
+        /// The directory.
+        directory: String,
+    },
     /// The plan has no changes.
     #[error("there is nothing to commit")]
     Nothing,
@@ -230,6 +238,7 @@ impl CommitError {
             Self::Cancelled | Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => {
                 ErrorKind::CommandFailed
             }
+            Self::UnfinishedBelow { .. } => ErrorKind::Timeout,
             Self::RollbackIncomplete { cause, .. } | Self::Untidy { cause, .. } => cause.kind(),
         }
     }
@@ -241,6 +250,7 @@ impl CommitError {
             Self::Stale(drift) => Some(&drift.path),
             Self::Files(error) => error.path(),
             Self::Store(error) => error.path(),
+            Self::UnfinishedBelow { directory } => Some(directory),
             Self::RollbackIncomplete { cause, .. } | Self::Untidy { cause, .. } => cause.path(),
             Self::Cancelled | Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => None,
         }

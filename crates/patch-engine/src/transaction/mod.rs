@@ -14,6 +14,7 @@
 //!
 //! The folder alone tells what was published: a slot holds the new file before, and the displaced one after.
 
+mod below;
 mod commit;
 pub(crate) mod error;
 mod history;
@@ -34,7 +35,7 @@ mod workspace;
 pub use commit::Committed;
 pub use error::{CommitError, Doubt, Drift, Error};
 pub use history::{LogEntry, Unverified};
-pub use home::{StatePlace, project};
+pub use home::{StatePlace, directories_above};
 pub use options::{CheckEnd, CommitOptions, Durability, NotVerified, Verify};
 pub use reach::Reach;
 pub use recovered::{Outcome, Recovered};

@@ -22,15 +22,22 @@ pub struct Recovered {
 impl Recovered {
     /// Makes the paths relative to a directory of the project, and removes those that the caller may not see.
     pub(super) fn seen_by(&mut self, prefix: &Prefix, reach: &Reach) {
-        let seen = |paths: &mut Vec<String>| {
-            paths.iter_mut().for_each(|path| *path = prefix.relative(path));
-            let before = paths.len();
-            paths.retain(|path| reach.shows(path));
-            before - paths.len()
-        };
-        self.hidden = seen(&mut self.touched);
+        self.each_list(|paths| paths.iter_mut().for_each(|path| *path = prefix.relative(path)));
+        let all = self.touched.len();
+        self.each_list(|paths| paths.retain(|path| reach.shows(path)));
+        self.hidden = all - self.touched.len();
+    }
+
+    /// Makes the paths of a directory those of its project.
+    pub(super) fn beneath(mut self, prefix: &Prefix) -> Self {
+        self.each_list(|paths| paths.iter_mut().for_each(|path| *path = prefix.join(path)));
+        self
+    }
+
+    fn each_list(&mut self, act: impl Fn(&mut Vec<String>)) {
+        act(&mut self.touched);
         if let Outcome::CompletedExcept(paths) | Outcome::RolledBackExcept(paths) = &mut self.outcome {
-            seen(paths);
+            act(paths);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! A workspace: its files, and the store of displaced files.
 
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use fs_guard::{Dir, Policy, RelPath, Root};
 use workspace_trash::{KeyPlace, LockedStore, OwnKey, Prefix, Purged, Retention, Store, TransactionId};
 
+use super::below;
 use super::error::Error;
 use super::home::{self, StatePlace};
 use super::reach::Reach;
@@ -135,6 +136,14 @@ impl Workspace {
         home.join(self.home.state_path()).display().to_string()
     }
 
+    /// Returns the paths of the user's states of directories that had the path of the project's top before it: each was removed, or moved
+    /// elsewhere. None of them is used here.
+    #[must_use]
+    pub fn former_states(&self) -> Vec<PathBuf> {
+        let is_users = Path::new(&self.home.state_path()).is_absolute();
+        if is_users { home::former_states(&self.home, &self.key_place()) } else { Vec::new() }
+    }
+
     /// Opens the state directory; `None` if there is none.
     ///
     /// # Errors
@@ -218,10 +227,11 @@ impl Workspace {
     pub fn lock(&self, timeout: Duration) -> Result<Locked<'_>, Error> {
         let key = OwnKey::from(self.key_place());
         *self.key.lock().unwrap_or_else(PoisonError::into_inner) = key.clone();
-        let store = LockedStore::lock(&self.home, key, timeout)?;
+        let store = LockedStore::lock(&self.home, key.clone(), timeout)?;
         self.root.forget();
         self.home.forget();
         let mut recovered = recover(&self.home, &store)?;
+        recovered.extend(below::take_over(&self.home, &store, &key));
         let reach = self.reach();
         recovered.iter_mut().for_each(|one| one.seen_by(&self.prefix, &reach));
         Ok(Locked { workspace: self, store: store.seen_from(self.prefix.clone()), recovered })

@@ -164,6 +164,12 @@ pub(crate) fn stat_at_bytes(dir: &Fd, name: &[u8]) -> io::Result<Metadata> {
     std::str::from_utf8(name).map_or_else(|_| error(code::NOENT), |name| stat_at(dir, name))
 }
 
+/// Stands for when the file was made: on NTFS the number of a file (`Metadata::ino`) is never used again.
+#[expect(clippy::unnecessary_wraps, reason = "other systems do not always know")]
+pub(crate) fn birth(_: &Fd) -> Option<crate::metadata::FileTime> {
+    Some((0, 0))
+}
+
 /// Identifies a mount; the number of its volume does that here (`Metadata::dev`).
 pub(crate) fn mount_id(_: &Fd, _: Option<&str>) -> Option<u64> {
     None

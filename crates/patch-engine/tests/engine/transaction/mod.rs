@@ -1,6 +1,7 @@
 //! Transactions: all or nothing, also when they fail or are cut off; and back.
 
 mod basics;
+mod below;
 // It kills other processes by signals, and looks at how they ended.
 #[cfg(unix)]
 mod crowd;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use patch_engine::transaction::{CommitOptions, Error, StatePlace, Workspace};
+use patch_engine::transaction::{CommitOptions, Error, StatePlace, Workspace, directories_above};
 use patch_engine::{ErrorKind, Settings, parse};
 
 use super::support::*;
@@ -40,7 +40,10 @@ fn the_state_is_in_the_nearest_directory_that_has_one_or_in_the_top_of_the_work_
         (&["."], &[], ".", "."),
         (&["."], &[("a", 0o700)], "a/b", "a"),
         (&["."], &[("a/b", 0o700), ("a", 0o700)], "a/b", "a/b"),
-        (&["a"], &[(".", 0o700)], "a/b", "."),
+        // The search ends at the top of the work tree: a state above it is another project's.
+        (&["a"], &[(".", 0o700)], "a/b", "a"),
+        (&["a/b"], &[(".", 0o700), ("a", 0o700)], "a/b", "a/b"),
+        (&[], &[(".", 0o700)], "a/b", "."),
         (&["a", "."], &[], "a/b", "a"),
         (&["a/b", "."], &[], "a/b", "a/b"),
         // One that is open to others is not trusted, and passed over.
@@ -54,6 +57,15 @@ fn the_state_is_in_the_nearest_directory_that_has_one_or_in_the_top_of_the_work_
         states.iter().for_each(|(dir, mode)| make_state(&tree, dir, *mode));
         let workspace = at(&tree, opened);
         let real = |path: &Path| fs::canonicalize(path).unwrap();
+        let above = directories_above(workspace.root()).into_iter().map(|(_, prefix)| prefix.as_str().to_owned());
+        let ruling: &[&str] = match *git {
+            ["a/b", ..] | [".", ..] if *opened == "." || git[0] == "a/b" => &[],
+            ["a", ..] => &["b"],
+            ["."] => &["b", "a/b"],
+            _ if *wanted == "." => &["b", "a/b"],
+            _ => &[],
+        };
+        assert_eq!(above.collect::<Vec<_>>(), ruling, "the directories above whose rules hold: {git:?} {states:?}");
         assert_eq!(real(workspace.home().path()), real(&tree.path(wanted)), "{git:?} {states:?} {opened}");
         let prefix = Path::new(opened).strip_prefix(wanted).unwrap_or(Path::new(opened)).to_str().unwrap();
         assert_eq!(workspace.prefix().as_str(), if *opened == "." { "" } else { prefix });
@@ -76,6 +88,40 @@ fn a_file_that_names_a_repository_is_a_top_and_a_link_to_a_directory_is_where_it
     // Inside of a git directory nothing is recorded for the project around it.
     fs::create_dir_all(tree.path("r/.git/hooks")).unwrap();
     assert_eq!(at(&tree, "r/.git/hooks").prefix().as_str(), "");
+}
+
+#[test]
+fn work_trees_of_mercurial_and_jujutsu_have_tops_too() {
+    for name in [".hg", ".jj", ".git"] {
+        let tree = Tree::new(&[("top/a/b/c", "1\n")]);
+        fs::create_dir(tree.path("top").join(name)).unwrap();
+        make_state(&tree, ".", 0o700);
+        assert_eq!(at(&tree, "top/a/b").prefix().as_str(), "a/b", "{name}");
+        assert_eq!(at(&tree, "top").prefix().as_str(), "", "{name}");
+    }
+}
+
+#[test]
+fn where_others_may_create_files_no_state_is_found_or_made_from_below() {
+    let mode = |tree: &Tree, mode| fs::set_permissions(tree.path("tmp"), fs::Permissions::from_mode(mode)).unwrap();
+    for git in [true, false] {
+        let tree = Tree::new(&[("tmp/a/b", "1\n")]);
+        if git {
+            fs::create_dir(tree.path("tmp/.git")).unwrap();
+        }
+        make_state(&tree, "tmp", 0o700);
+        make_state(&tree, ".", 0o700);
+        assert_eq!(at(&tree, "tmp/a").prefix().as_str(), "a", "{git}");
+        mode(&tree, 0o1777);
+        assert_eq!(at(&tree, "tmp/a").prefix().as_str(), "", "{git}");
+        assert!(directories_above(at(&tree, "tmp/a").root()).is_empty(), "{git}");
+        // By its own name it is a directory like any other.
+        assert_eq!(at(&tree, "tmp").prefix().as_str(), "", "{git}");
+        assert!(at(&tree, "tmp").has_own_state(), "{git}");
+        // A sticky bit alone says nothing about others.
+        mode(&tree, 0o1755);
+        assert_eq!(at(&tree, "tmp/a").prefix().as_str(), "a", "{git}");
+    }
 }
 
 #[test]
@@ -284,4 +330,45 @@ fn the_state_of_a_user_is_out_of_reach_of_git_clean() {
     let home = Workspace::open_with(states.path(), patch_engine::policy(), StatePlace::Root).unwrap();
     let inside = kept.stored_path().strip_prefix(states.path().to_str().unwrap()).unwrap().trim_start_matches('/');
     assert!(home.root().check(inside, fs_guard::Access::Read).is_err());
+}
+
+#[test]
+fn the_state_of_a_user_belongs_to_a_directory_and_not_to_its_path() {
+    let tree = Tree::new(&[("p/x", "1\n"), ("p/y", "1\n")]);
+    let states = temp();
+    let key = patch_engine::transaction::KeyPlace::Directory(states.path().join("apply-patch"));
+    let open = |dir: &str| {
+        Workspace::open_keyed(&tree.path(dir), patch_engine::policy(), StatePlace::User, key.clone()).unwrap()
+    };
+    apply(&open("p"), "*** Update File: x\n@@\n-1\n+2\n");
+    let state = open("p").state_path();
+    assert!(open("p").former_states().is_empty());
+    // Moved away, it keeps its history; what is made at the path is another directory.
+    fs::rename(tree.path("p"), tree.path("q")).unwrap();
+    assert_eq!((open("q").state_path(), open("q").log().unwrap().len()), (state.clone(), 1));
+    fs::create_dir(tree.path("p")).unwrap();
+    fs::write(tree.path("p/x"), "2\n").unwrap();
+    assert_eq!(open("p").log().unwrap().len(), 0);
+    assert_eq!(open("p").former_states(), [Path::new(&state)]);
+    assert!(open("q").former_states().is_empty());
+    // Half of a patch that was cut off in a directory that is gone is not finished in one that was made anew, however often its inode
+    // number comes again.
+    let settings = Settings::new(lenient());
+    let text = "*** Begin Patch\n*** Add File: new\n+new\n*** Update File: y\n@@\n-1\n+2\n*** End Patch\n";
+    let patch = parse(text, &settings.options.parse).unwrap();
+    let workspace = open("q");
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _ = workspace.apply(&patch, &settings, &mut Killed { staged: None });
+    }))
+    .unwrap_err();
+    drop(workspace);
+    for _ in 0..20 {
+        fs::remove_dir_all(tree.path("q")).unwrap();
+        fs::create_dir(tree.path("q")).unwrap();
+        fs::write(tree.path("q/y"), "1\n").unwrap();
+        assert!(open("q").recover_if_idle().unwrap().is_empty());
+        apply(&open("q"), "*** Add File: z\n+z\n");
+        assert_eq!(fs::read_to_string(tree.path("q/y")).unwrap(), "1\n");
+        assert!(!tree.path("q/new").exists());
+    }
 }

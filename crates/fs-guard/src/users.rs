@@ -1,0 +1,124 @@
+//! The system's list of users, as far as it is a file.
+
+use std::fmt;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use crate::sys;
+
+/// Returns the user's home directory: `$HOME`, or `%USERPROFILE%` on Windows; where that names no directory, what the
+/// system's list of users says.
+#[must_use]
+#[allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
+pub fn home() -> Option<PathBuf> {
+    let names = if cfg!(windows) { &["HOME", "USERPROFILE"][..] } else { &["HOME"] };
+    let named = names.iter().filter_map(std::env::var_os).map(PathBuf::from);
+    let named = named.filter(|home| home.is_absolute()).find(|home| std::fs::metadata(home).is_ok());
+    named.or_else(listed_home)
+}
+
+/// Returns the home directory that the system's list of users has for the one who runs this process.
+#[must_use]
+pub fn listed_home() -> Option<PathBuf> {
+    Some(PathBuf::from(user(sys::user())?.home)).filter(|home| home.is_absolute())
+}
+
+/// A user of the system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// The number.
+    pub uid: u32,
+    /// The name, if the system's list of users has it.
+    pub name: Option<Box<str>>,
+}
+
+impl Account {
+    pub(crate) fn of(uid: u32) -> Self {
+        Self { uid, name: user(uid).map(|user| user.name.into()) }
+    }
+
+    /// Whether this is the user who may do everything.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.uid == ROOT
+    }
+
+    /// Returns the name, or else the number: what commands such as `chown` take.
+    #[must_use]
+    pub fn id(&self) -> String {
+        self.name.as_ref().map_or_else(|| self.uid.to_string(), ToString::to_string)
+    }
+}
+
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => f.write_str(name),
+            None => write!(f, "user {}", self.uid),
+        }
+    }
+}
+
+/// Returns whether what this process makes at a path would keep another user out of their own directory: the process runs
+/// as root, and what is there, or the nearest directory above, belongs to somebody else.
+#[must_use]
+#[allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
+pub fn keeps_out(path: &Path) -> bool {
+    let nearest = || path.ancestors().find_map(|at| std::fs::symlink_metadata(at).ok());
+    sys::user() == ROOT && nearest().is_some_and(|seen| owner(&seen) != ROOT)
+}
+
+/// The number of the user who may do everything.
+pub(crate) const ROOT: u32 = 0;
+
+#[cfg(unix)]
+fn owner(seen: &std::fs::Metadata) -> u32 {
+    std::os::unix::fs::MetadataExt::uid(seen)
+}
+
+#[cfg(not(unix))]
+fn owner(_: &std::fs::Metadata) -> u32 {
+    ROOT
+}
+
+/// A line of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct User {
+    name: String,
+    home: String,
+}
+
+/// Finds a user by number. `None` where there is no such list, or the user stands elsewhere, as in a directory service.
+#[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "a file of the system")]
+fn user(uid: u32) -> Option<User> {
+    /// The largest list that is read, in bytes.
+    const LIMIT: u64 = 1 << 20;
+    let mut list = Vec::new();
+    std::fs::File::open("/etc/passwd").ok()?.take(LIMIT).read_to_end(&mut list).ok()?;
+    find(&String::from_utf8_lossy(&list), uid)
+}
+
+fn find(list: &str, uid: u32) -> Option<User> {
+    list.lines().find_map(|line| {
+        let fields: Vec<_> = line.split(':').collect();
+        let [name, _, number, _, _, home, ..] = fields[..] else { return None };
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
+        (number.parse() == Ok(uid) && !name.is_empty() && name.chars().all(plain))
+            .then(|| User { name: name.into(), home: home.into() })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_is_found_by_number() {
+        let list = "root:x:0:0:root:/root:/bin/sh\n# 5:5\nbad:x:5\nme:x:1000:1000:Me,,,:/home/me:/bin/sh\n";
+        let user = |name: &str, home: &str| Some(User { name: name.into(), home: home.into() });
+        assert_eq!(find(list, 1000), user("me", "/home/me"));
+        assert_eq!(find(list, 0), user("root", "/root"));
+        assert_eq!(find(list, 5), None);
+        assert_eq!(find("", 0), None);
+    }
+}
