@@ -103,6 +103,9 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     let profile = Profile::Codex;
     let flags = Layer { profile: Some(profile), ..Layer::default() };
     let sources = Sources::load(&global.root)?;
+    if let Some(problem) = sources.broken() {
+        return Err(Failure::Usage(problem.to_owned()));
+    }
     let (settings, notes) = sources.resolve(flags, profile, ApprovalPolicy::Never);
     global.opened = sources.into_root().into();
     notes.iter().for_each(|note| render::message(&note.to_string()));

@@ -3,6 +3,7 @@
 
 mod abilities;
 mod append;
+mod convention_globs;
 mod digest;
 mod dir;
 mod dirs;
@@ -36,12 +37,13 @@ pub use sys::{fault, record};
 
 pub use abilities::Abilities;
 pub use append::AppendFile;
+pub use convention_globs::ConventionGlob;
 pub use digest::{Hasher, ParseSha256Error, Sha256};
 pub use dir::{Dir, Spot};
 pub use dirs::Dirs;
 pub use error::{Error, Rule, shortened};
 pub use fold::fold;
-pub use globs::{GlobError, Globs};
+pub use globs::{GlobError, GlobSet, Globs, MAX_GLOB, MAX_GLOBS, bounded};
 pub use kind::ErrorKind;
 pub use list::DirEntry;
 pub use lock::{LockFile, ReleasedLock};
