@@ -211,6 +211,96 @@ fn what_is_wrong_in_a_file_is_said() {
 }
 
 #[test]
+fn a_broken_file_of_the_workspace_keeps_nobody_from_undoing() {
+    use std::os::unix::fs::symlink;
+    let path = |place: &Place| place.root().join("w/.apply-patch.toml");
+    let nested = format!("forbidden = [\"{}CANARY{}\"]\n", "{".repeat(260), "}".repeat(260));
+    let deep = format!("forbidden = {}\n", "[".repeat(30_000));
+    let long = "#".repeat((64 << 10) + 1);
+    // How the file is broken, and what is said of it.
+    type Break<'b> = (&'b dyn Fn(&Place), &'b str);
+    let write = |bytes: &[u8]| {
+        let bytes = bytes.to_vec();
+        move |place: &Place| fs::write(path(place), &bytes).expect("a file")
+    };
+    let (nested, deep, long) = (write(nested.as_bytes()), write(deep.as_bytes()), write(long.as_bytes()));
+    let (toml, key, glob) = (write(b"#\nCANARY\n"), write(b"CANARY = 1\n"), write(b"\nforbidden = [\"CANARY[\"]\n"));
+    let (latin, loose) = (write(b"# \xe9 CANARY\n"), write(b"allow = [\"CANARY\"]\n"));
+    let ways: [Break<'_>; 12] = [
+        (&nested, "line 1, column 13: `forbidden`: glob 1: it opens 260 braces"),
+        (&deep, "line 1, column "),
+        (&toml, "line 2, column "),
+        (&key, "line 1, column 1: unknown key"),
+        (&glob, "line 2, column 13: `forbidden`: glob 1 is malformed"),
+        (&latin, "it is not UTF-8"),
+        (&loose, "this `allow` loosens"),
+        (&long, "configuration: "),
+        (&|place| fs::create_dir(path(place)).expect("a directory"), "configuration: "),
+        (&|place| symlink("../p", path(place)).expect("a link"), "configuration: "),
+        (
+            &|place| {
+                let made = Command::new("mkfifo").arg(path(place)).status().expect("mkfifo");
+                assert!(made.success(), "a pipe");
+            },
+            "configuration: ",
+        ),
+        (&|place| fs::hard_link(place.root().join("p"), path(place)).expect("a second name"), "configuration: "),
+    ];
+    for (nth, (broken, wanted)) in ways.into_iter().enumerate() {
+        let place = Place::new("", "", UPDATE);
+        assert_eq!(place.run("apply-patch", &[], &["../p"]).code, 0);
+        let more = "*** Begin Patch\n*** Add File: b\n+b\n*** End Patch\n";
+        fs::write(place.root().join("more"), more).expect("a file");
+        assert_eq!(place.run("apply-patch", &[], &["../more"]).code, 0);
+        broken(&place);
+        let said = |run: &Run| {
+            assert!(run.stderr.contains(".apply-patch.toml") && run.stderr.contains(wanted), "{nth}: {run:#?}");
+            assert!(!format!("{run:?}").contains("CANARY"), "{nth}: no value is quoted: {run:#?}");
+        };
+        // What changes files, or shows them to a model, waits until it is corrected.
+        let undo = r#"{"transactionId":"last"}"#;
+        for args in [
+            &["-n", "../more"][..],
+            &["../more"],
+            &["git", "--onto", "HEAD", "../more"],
+            &["trash", "restore", "last/0"],
+            &["tool", "undo", "--args", undo],
+            &["tool", "create_file", "--args", r#"{"path":"c","content":""}"#],
+            &["tool", "read_file", "--args", r#"{"path":"a"}"#],
+            &["serve", "--mcp"],
+        ] {
+            let run = place.run("apply-patch", &[], args);
+            assert_eq!(run.code, 2, "{nth}: {args:?}: {run:#?}");
+            said(&run);
+        }
+        let run = place.run("apply_patch", &[], &[DELETE]);
+        assert_eq!(run.code, 1, "{nth}: {run:#?}");
+        said(&run);
+        // What a person did can be seen, and taken back.
+        for args in [
+            &["log"][..],
+            &["show", "last"],
+            &["status"],
+            &["trash", "list", "--all"],
+            &["recover"],
+            &["undo", "-n"],
+            &["undo"],
+            &["redo"],
+            &["undo", "last"],
+            &["undo", "--json"],
+        ] {
+            let run = place.run("apply-patch", &[], args);
+            assert_eq!(run.code, 0, "{nth}: {args:?}: {run:#?}");
+            said(&run);
+        }
+        assert_eq!(fs::read(place.root().join("w/a")).expect("a file"), b"x\n", "{nth}");
+        assert!(!place.root().join("w/b").exists(), "{nth}");
+        let doctor = place.run("apply-patch", &[], &["doctor"]);
+        assert!(doctor.code == 5 && doctor.stdout.contains(wanted), "{nth}: {doctor:#?}");
+    }
+}
+
+#[test]
 fn the_tool_that_models_know_reads_no_configuration_over_a_link() {
     let place = Place::new("", "", UPDATE);
     std::os::unix::fs::symlink("/proc/self/environ", place.root().join("w/.apply-patch.toml")).expect("a link");

@@ -1,4 +1,4 @@
-//! No file of a crate imports one that imports it, directly or through others.
+//! No file of a crate imports one that imports it, directly or through others; and patterns are compiled in one place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -78,4 +78,32 @@ fn no_files_import_each_other() {
         }
         assert!(left.is_empty(), "{}: these import each other, or some that do: {left:#?}", folder.display());
     }
+}
+
+/// What a model or a repository gives as a pattern is bounded before a library sees it. So the libraries are used in these files
+/// only; `fs_guard::bounded` is in each that takes globs.
+#[test]
+fn patterns_are_compiled_in_one_place() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(&crates).expect("the crates") {
+        let (folder, mut all) = (entry.expect("an entry").path(), BTreeMap::new());
+        read(&folder.join("src"), &[], &mut all);
+        for (module, code) in all {
+            for path in paths(&code) {
+                let library = path.split("::").next().unwrap_or_default();
+                if matches!(library, "globset" | "regex" | "regex_automata" | "grep_regex" | "ignore") {
+                    let name = folder.file_name().and_then(|name| name.to_str()).expect("a plain name");
+                    found.insert(format!("{name}/{} {library}", module.join("/")));
+                }
+            }
+        }
+    }
+    let wanted = [
+        "file-tools/tools/search_files grep_regex",
+        "file-tools/walk ignore",
+        "fs-guard/convention_globs regex",
+        "fs-guard/globs globset",
+    ];
+    assert_eq!(found, wanted.map(str::to_owned).into(), "a pattern of a model or a repository is compiled elsewhere");
 }

@@ -102,7 +102,7 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     // The profile is this tool's own; only the workspace can make it stricter.
     let profile = Profile::Codex;
     let flags = Layer { profile: Some(profile), ..Layer::default() };
-    let sources = Sources::load(global.root())?;
+    let sources = Sources::load(global.root())?.checked()?;
     let (settings, notes) = sources.resolve(flags, profile, ApprovalPolicy::Never);
     global.opened = sources.into_root().into();
     notes.iter().for_each(|note| render::message(&note.to_string()));

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ColorChoice;
-use fs_guard::{Access, Error, Globs, HardLinks, NamePolicy, Policy, Root};
+use fs_guard::{Access, Error, Globs, HardLinks, MAX_GLOBS, NamePolicy, Policy, Root, bounded};
 use patch_engine::approval::ApprovalPolicy;
 use patch_engine::transaction::{self, Durability, Prefix, StatePlace};
 use patch_engine::{Ambiguous, Encodings, Options, Pass, Profile};
@@ -27,10 +27,6 @@ pub(crate) const WORKSPACE_FILE: &str = ".apply-patch.toml";
 
 /// The largest configuration file that is read, in bytes.
 const MAX_FILE: u64 = 64 << 10;
-
-/// The most patterns that a key may have, and the longest of them in bytes: each is compiled whenever the program starts.
-const MAX_GLOBS: usize = 256;
-const MAX_GLOB: usize = 1024;
 
 /// The type of a setting: how a value is read, and which of two values is stricter.
 trait Value: Clone + PartialEq {
@@ -251,8 +247,8 @@ impl<const DENY: bool> Patterns<DENY> {
             return because(format!("there are {} globs, more than {MAX_GLOBS}", globs.len()));
         }
         for (nth, glob) in globs.iter().enumerate() {
-            if glob.len() > MAX_GLOB {
-                return because(format!("glob {} has {} bytes, more than {MAX_GLOB}", nth + 1, glob.len()));
+            if let Err(error) = bounded(glob) {
+                return because(format!("glob {}: {}", nth + 1, error.problem));
             }
             if Globs::new([glob]).is_err() {
                 return because(format!("glob {} is malformed", nth + 1));
@@ -568,6 +564,8 @@ pub(crate) struct Sources {
     environment: Layer,
     user: Layer,
     bounds: Layer,
+    /// What is wrong with the workspace's file.
+    broken: Option<String>,
     /// The workspace, where there is one.
     root: Option<Root>,
 }
@@ -576,7 +574,7 @@ impl Sources {
     /// Reads the two files and the environment.
     pub(crate) fn load(root: &Path) -> Result<Self, Failure> {
         let read = |path: PathBuf| -> Result<_, Failure> {
-            let bytes = fs_guard::read_config(&path, MAX_FILE).map_err(unreadable)?;
+            let bytes = fs_guard::read_config(&path, MAX_FILE).map_err(|error| Failure::Usage(unreadable(error)))?;
             Ok(bytes.map(|bytes| (path, bytes)))
         };
         let user = user_file().map(read).transpose()?.flatten();
@@ -592,7 +590,7 @@ impl Sources {
     ) -> Result<Self, Failure> {
         let mut sources = Self::default();
         if let Some((path, bytes)) = user {
-            sources.user = parse(path, bytes)?;
+            sources.user = parse(path, bytes).map_err(Failure::Usage)?;
         }
         for key in KEYS {
             let name = variable(key);
@@ -601,14 +599,35 @@ impl Sources {
             let text = value.to_str().ok_or_else(|| wrong("it is not UTF-8".into()))?;
             sources.environment.read(key, Raw::Text(text)).map_err(wrong)?;
         }
-        let Some(root) = open_workspace(root)? else { return Ok(sources) };
-        sources.bounds = bounds(&root)?;
+        let Some(root) = open_workspace(root).map_err(Failure::Usage)? else { return Ok(sources) };
+        sources.add_bounds(bounds(&root), &Prefix::default());
         // What holds for a directory of the project holds for each directory in it.
         for (above, prefix) in transaction::directories_above(&root) {
-            sources.bounds = bounds(&above)?.seen_through(&prefix).and(sources.bounds);
+            sources.add_bounds(bounds(&above), &prefix);
         }
         sources.root = Some(root);
         Ok(sources)
+    }
+
+    /// Adds the bounds of a file in a directory above, or remembers what is wrong with it.
+    fn add_bounds(&mut self, read: Result<Layer, String>, prefix: &Prefix) {
+        match read {
+            Ok(bounds) => self.bounds = bounds.seen_through(prefix).and(std::mem::take(&mut self.bounds)),
+            Err(problem) => self.broken = self.broken.take().or(Some(problem)),
+        }
+    }
+
+    /// What is wrong with the workspace's file. Its bounds are not known then, so nothing may be changed that they could forbid.
+    pub(crate) fn broken(&self) -> Option<&str> {
+        self.broken.as_deref()
+    }
+
+    /// Fails if the workspace's file is wrong.
+    pub(crate) fn checked(self) -> Result<Self, Failure> {
+        match self.broken {
+            Some(problem) => Err(Failure::Usage(problem)),
+            None => Ok(self),
+        }
     }
 
     /// The workspace as it was opened, to be used under the policy of the settings.
@@ -663,24 +682,24 @@ pub(crate) fn user_file() -> Option<PathBuf> {
 }
 
 /// The bounds of the file in a directory.
-fn bounds(root: &Root) -> Result<Layer, Failure> {
+fn bounds(root: &Root) -> Result<Layer, String> {
     let Some(bytes) = read_workspace_file(root)? else { return Ok(Layer::default()) };
     let path = root.path().join(WORKSPACE_FILE);
     let bounds = parse(&path, &bytes)?;
     if let Some(key) = bounds.loosens() {
         let place = user_file().map_or("the user's config.toml".into(), |path| path.display().to_string());
-        return Err(Failure::Usage(format!(
+        return Err(format!(
             "{}: this `{key}` loosens, and a file in the workspace can only tighten; put it into {place}, \
              or into ${}, or give the flag",
             path.display(),
             variable(key)
-        )));
+        ));
     }
     Ok(bounds)
 }
 
 /// Opens the workspace; `None` where there is none.
-fn open_workspace(root: &Path) -> Result<Option<Root>, Failure> {
+fn open_workspace(root: &Path) -> Result<Option<Root>, String> {
     match Root::open(root, patch_engine::policy()) {
         Ok(root) => Ok(Some(root)),
         // The command itself reports that, if it needs a workspace.
@@ -691,7 +710,7 @@ fn open_workspace(root: &Path) -> Result<Option<Root>, Failure> {
 
 /// Reads the workspace's file: a regular file of one name, beneath the root and over no link. A writer of the
 /// workspace must not choose another file that this process reads.
-fn read_workspace_file(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
+fn read_workspace_file(root: &Root) -> Result<Option<Vec<u8>>, String> {
     let path = root.check(WORKSPACE_FILE, Access::Read).map_err(unreadable)?;
     match root.read(&path, MAX_FILE) {
         Ok((_, seen)) if seen.nlink > 1 => {
@@ -704,13 +723,13 @@ fn read_workspace_file(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
     }
 }
 
-fn unreadable(problem: impl fmt::Display) -> Failure {
-    Failure::Usage(format!("configuration: {problem}"))
+fn unreadable(problem: impl fmt::Display) -> String {
+    format!("configuration: {problem}")
 }
 
 /// Reads a file: known keys, with values that they can have. Errors name the place and never quote what stands there.
-fn parse(path: &Path, bytes: &[u8]) -> Result<Layer, Failure> {
-    let wrong = |problem: &dyn fmt::Display| Failure::Usage(format!("{}: {problem}", path.display()));
+fn parse(path: &Path, bytes: &[u8]) -> Result<Layer, String> {
+    let wrong = |problem: &dyn fmt::Display| format!("{}: {problem}", path.display());
     let text = std::str::from_utf8(bytes).map_err(|_| wrong(&"it is not UTF-8"))?;
     let wrong_at = |offset: usize, problem: String| wrong(&format!("{}: {problem}", place(text, offset)));
     let table = DeTable::parse(text)
@@ -760,7 +779,7 @@ mod tests {
                 environment: layer(given),
                 user: layer(Some(Blanks).filter(|_| given.is_some())),
                 bounds: layer(bound),
-                root: None,
+                ..Sources::default()
             };
             let (found, notes) = sources.resolve(layer(flag), profile, ApprovalPolicy::Never);
             assert_eq!((found.fuzz, !notes.is_empty()), (wanted, noted), "{flag:?} {given:?} {profile:?} {bound:?}");
@@ -787,7 +806,7 @@ mod tests {
             ..Layer::default()
         };
         let bounds = Layer { allow: None, ..layer("bound") };
-        let sources = Sources { environment: layer("variable"), user: layer("file"), bounds, root: None };
+        let sources = Sources { environment: layer("variable"), user: layer("file"), bounds, ..Sources::default() };
         let (found, notes) = sources.resolve(Layer::of_allow(&["flag".into()]), Profile::Strict, ApprovalPolicy::Never);
         assert_eq!((found.allow.text(), found.forbidden.text()), ("variable, flag".into(), "variable, bound".into()));
         assert!(notes.is_empty());

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fs_guard::{Access, DirEntry, FileKind, Metadata, RelPath, Root};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use fs_guard::{Access, DirEntry, FileKind, GlobError, GlobSet, MAX_GLOBS, Metadata, RelPath, Root, bounded};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::error::ToolError;
@@ -19,6 +18,9 @@ pub(crate) const MAX_DEPTH: usize = 32;
 
 /// The largest `.gitignore` that is read.
 const MAX_IGNORE_FILE: u64 = 1 << 20;
+
+/// The most lines of a `.gitignore` that are taken as rules.
+const MAX_IGNORE_RULES: usize = 4096;
 
 /// The most entries that one call visits.
 const MAX_VISITED: usize = 1_000_000;
@@ -137,8 +139,9 @@ fn ignore_file(root: &Root, dir: Option<&RelPath>) -> Option<std::rc::Rc<Gitigno
     let path = root.check(&name, Access::Read).ok()?;
     let (bytes, _) = root.read(&path, MAX_IGNORE_FILE).ok()?;
     let mut builder = GitignoreBuilder::new(dir.map_or("", RelPath::as_str));
-    for line in String::from_utf8_lossy(&bytes).lines() {
-        // Like git, skip a line that is not a rule.
+    // Like git, skip a line that is not a rule.
+    let text = String::from_utf8_lossy(&bytes);
+    for line in text.lines().filter(|line| bounded(line).is_ok()).take(MAX_IGNORE_RULES) {
         let _ = builder.add_line(None, line);
     }
     builder.build().ok().map(std::rc::Rc::new)
@@ -170,29 +173,33 @@ impl Session {
 
 /// Compiles patterns as ripgrep does with `--glob`: one without a slash matches a name anywhere.
 pub(crate) fn globs(argument: &str, patterns: &[String]) -> Result<GlobSet, ToolError> {
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
+    if patterns.len() > MAX_GLOBS {
+        let problem = format!("`{argument}` has {} patterns, more than {MAX_GLOBS}", patterns.len());
+        return Err(bad_glob(argument, problem, "fewer patterns"));
+    }
+    let both = patterns.iter().flat_map(|pattern| {
         let whole = match pattern.strip_prefix('/') {
             Some(anchored) => anchored.to_owned(),
             None if pattern.trim_end_matches('/').contains('/') => pattern.clone(),
             None => format!("**/{pattern}"),
         };
-        let whole = whole.trim_end_matches('/');
-        for text in [whole.to_owned(), format!("{whole}/**")] {
-            set.add(glob(argument, &text)?);
-        }
-    }
-    set.build().map_err(|error| bad_glob(argument, &error))
+        let whole = whole.trim_end_matches('/').to_owned();
+        [format!("{whole}/**"), whole]
+    });
+    compiled(argument, GlobSet::new(both))
 }
 
 /// Compiles one pattern; `*` does not match `/`.
-pub(crate) fn glob(argument: &str, pattern: &str) -> Result<globset::Glob, ToolError> {
-    GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| bad_glob(argument, &error))
+pub(crate) fn glob(argument: &str, pattern: &str) -> Result<GlobSet, ToolError> {
+    compiled(argument, GlobSet::new([pattern]))
 }
 
-fn bad_glob(argument: &str, error: &globset::Error) -> ToolError {
-    ToolError::arguments(Reason::BadGlob, error.to_string())
-        .hints([hints::give(argument, "a pattern such as `**/*.rs`")])
+fn compiled(argument: &str, built: Result<GlobSet, GlobError>) -> Result<GlobSet, ToolError> {
+    built.map_err(|error| bad_glob(argument, error.to_string(), "a pattern such as `**/*.rs`"))
+}
+
+fn bad_glob(argument: &str, problem: String, wanted: &str) -> ToolError {
+    ToolError::arguments(Reason::BadGlob, problem).hints([hints::give(argument, wanted)])
 }
 
 /// Makes a path relative to the directory that is searched, as patterns match it.

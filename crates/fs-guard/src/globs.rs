@@ -1,13 +1,70 @@
-//! Lists of path patterns, matched without regard to case.
+//! Path patterns: lists that are matched without regard to case, and sets that are matched as they stand.
 //!
-//! The common forms of patterns are compared directly. Regular expressions are built only for the others, and only when
-//! a path is first matched, so that they cost nothing at start-up.
+//! All patterns of this program are compiled here, because they come from models and repositories: [`bounded`] holds for each,
+//! and no library is asked for anything that can panic.
+//!
+//! The common forms of patterns in a list are compared directly. Regular expressions are built only for the others, and only
+//! when a path is first matched, so that they cost nothing at start-up.
 
 use std::sync::OnceLock;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSetBuilder};
 
+use crate::error::shortened;
 use crate::fold::fold;
+
+/// The longest pattern, in bytes.
+pub const MAX_GLOB: usize = 1024;
+
+/// The most patterns of a list that a model or a workspace gives.
+pub const MAX_GLOBS: usize = 256;
+
+/// The most braces that a pattern may open. Each one may be within the one before, and libraries recurse into them.
+const MAX_BRACES: usize = 32;
+
+/// The most alternatives in the braces of a pattern.
+const MAX_ALTERNATIVES: usize = 256;
+
+/// Checks that a pattern is not too much for a library: every pattern that a model or a repository may have written passes here
+/// before it is compiled.
+///
+/// # Errors
+///
+/// When it is too long, or has too many braces or alternatives.
+pub fn bounded(pattern: &str) -> Result<(), GlobError> {
+    let count = |wanted: &str| pattern.matches(wanted).count();
+    let problem = if pattern.len() > MAX_GLOB {
+        format!("it has {} bytes, more than {MAX_GLOB}", pattern.len())
+    } else if count("{") > MAX_BRACES {
+        format!("it opens {} braces, more than {MAX_BRACES}", count("{"))
+    } else if count("{") > 0 && count(",") >= MAX_ALTERNATIVES {
+        format!("it has more than {MAX_ALTERNATIVES} alternatives")
+    } else {
+        return Ok(());
+    };
+    Err(GlobError { pattern: pattern.into(), problem })
+}
+
+/// A set of patterns that are matched as they stand, with regard to case. `*` does not match `/`; `**` does.
+#[derive(Debug, Clone)]
+pub struct GlobSet(globset::GlobSet);
+
+impl GlobSet {
+    /// Reads patterns.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is malformed, or all together are too much.
+    pub fn new<S: AsRef<str>>(patterns: impl IntoIterator<Item = S>) -> Result<Self, GlobError> {
+        compile(patterns, false).map(Self)
+    }
+
+    /// Returns whether a pattern matches the `/`-separated `path`.
+    #[must_use]
+    pub fn matches(&self, path: &str) -> bool {
+        self.0.is_match(path)
+    }
+}
 
 /// A list of glob patterns. `*` does not match `/`; `**` does.
 #[derive(Debug, Clone, Default)]
@@ -17,9 +74,9 @@ pub struct Globs {
 
 /// A pattern that is not a valid glob.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{pattern:?} is not a glob: {problem}")]
+#[error("{:?} is not a glob: {problem}", shortened(pattern))]
 pub struct GlobError {
-    /// The pattern.
+    /// The pattern; the first one if it is about several together.
     pub pattern: String,
     /// The reason.
     pub problem: String,
@@ -135,7 +192,7 @@ enum Shape {
 #[derive(Debug, Clone)]
 struct Lazy {
     pattern: String,
-    matcher: OnceLock<GlobMatcher>,
+    matcher: OnceLock<globset::GlobSet>,
 }
 
 impl Shape {
@@ -217,13 +274,29 @@ fn ends_within(key: &str, prefix: &str) -> bool {
     key.strip_prefix(prefix).is_some_and(|rest| !rest.contains('/'))
 }
 
-fn build(pattern: &str) -> Result<GlobMatcher, GlobError> {
-    GlobBuilder::new(&fold(pattern))
-        .literal_separator(true)
-        .case_insensitive(true)
-        .build()
-        .map(|glob| glob.compile_matcher())
-        .map_err(|error| GlobError { pattern: pattern.into(), problem: error.kind().to_string() })
+fn build(pattern: &str) -> Result<globset::GlobSet, GlobError> {
+    let built = compile([fold(pattern)], true);
+    built.map_err(|error| GlobError { pattern: pattern.into(), ..error })
+}
+
+/// Compiles patterns. It is always a set, because the library panics if it cannot compile a single one.
+fn compile<S: AsRef<str>>(
+    patterns: impl IntoIterator<Item = S>,
+    case_insensitive: bool,
+) -> Result<globset::GlobSet, GlobError> {
+    let mut set = GlobSetBuilder::new();
+    let mut first = None;
+    for pattern in patterns {
+        let pattern = pattern.as_ref();
+        let error = |problem| GlobError { pattern: pattern.to_owned(), problem };
+        bounded(pattern)?;
+        let mut builder = GlobBuilder::new(pattern);
+        builder.literal_separator(true).case_insensitive(case_insensitive);
+        set.add(builder.build().map_err(|it| error(it.kind().to_string()))?);
+        first.get_or_insert_with(|| error("it takes too much memory, alone or with the others".into()));
+    }
+    // What the library says then has all of the regular expression in it.
+    set.build().map_err(|_| first.expect("an empty set can be built"))
 }
 
 #[cfg(test)]
@@ -296,5 +369,47 @@ mod tests {
         assert_eq!(globs.matches("b/y"), Some("{a,b}/[xy]"));
         assert_eq!(globs.matches("src/a/b/gen1.rs"), None);
         assert!(Globs::new(["a["]).is_err());
+    }
+
+    /// None of these may reach the library as it is: it would panic, recurse without end, or take all memory.
+    #[test]
+    fn patterns_without_end_are_refused() {
+        let nested = |depth: usize| "{".repeat(depth) + "a" + &"}".repeat(depth);
+        for (pattern, fits) in [
+            (nested(32), true),
+            (nested(33), false),
+            (nested(251), false),
+            ("{".repeat(MAX_GLOB), false),
+            ("{a}".repeat(33), false),
+            (format!("{{{}}}", "a,".repeat(255)), true),
+            (format!("{{{}}}", "a,".repeat(256)), false),
+            ("a,".repeat(400), true),
+            ("?".repeat(MAX_GLOB), true),
+            ("[a-z]".repeat(12_000), false),
+            ("**/*a".repeat(204), true),
+            ("[!\u{10ffff}]".repeat(90), true),
+            // It is longer when it is folded.
+            ("\u{fdfa}*".repeat(200), false),
+        ] {
+            let built = Globs::new([&pattern]);
+            assert_eq!(built.is_ok(), fits, "{} bytes, {pattern:.20}", pattern.len());
+            let _ = built.unwrap_or_default().matches("a/b");
+            if let Err(error) = GlobSet::new([&pattern]) {
+                assert!(error.to_string().len() < 600, "{error}");
+            }
+        }
+        let many = (0..MAX_GLOBS).map(|nth| "?".repeat(1000) + &nth.to_string());
+        let error = GlobSet::new(many).unwrap_err();
+        assert!(error.to_string().len() < 600 && error.problem.contains("memory"), "{error}");
+    }
+
+    #[test]
+    fn a_set_has_regard_to_case() {
+        let set = GlobSet::new(["**/*.rs", "{a,b}/[xy]", "a*b"]).unwrap();
+        for (path, wanted) in [("x.rs", true), ("d/x.rs", true), ("x.RS", false), ("b/y", true), ("a/x/b", false)] {
+            assert_eq!(set.matches(path), wanted, "{path}");
+        }
+        assert!(!GlobSet::new::<&str>([]).unwrap().matches("a"));
+        assert!(GlobSet::new(["a["]).is_err());
     }
 }

@@ -3,6 +3,7 @@
 
 mod abilities;
 mod append;
+mod convention_globs;
 mod digest;
 mod dir;
 mod dirs;
@@ -37,13 +38,14 @@ pub use sys::{fault, record};
 
 pub use abilities::Abilities;
 pub use append::AppendFile;
+pub use convention_globs::ConventionGlob;
 pub use digest::{Hasher, ParseSha256Error, Sha256};
 pub use dir::{Dir, Spot};
 pub use dirs::Dirs;
 pub use enclosing::{Common, Enclosing, WORK_TREES};
 pub use error::{Error, NoRoot, Rule, shortened};
 pub use fold::fold;
-pub use globs::{GlobError, Globs};
+pub use globs::{GlobError, GlobSet, Globs, MAX_GLOB, MAX_GLOBS, bounded};
 pub use kind::ErrorKind;
 pub use list::DirEntry;
 pub use lock::{LockFile, ReleasedLock};

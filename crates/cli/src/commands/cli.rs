@@ -136,6 +136,22 @@ impl Command {
         }
     }
 
+    /// Whether a person can use the command while the bounds that the workspace sets cannot be read: it looks at what was done, or
+    /// takes it back. Everything else could change, or show, what they forbid.
+    pub(super) fn needs_no_bounds(&self) -> bool {
+        matches!(
+            self,
+            Self::Undo(_)
+                | Self::Redo(_)
+                | Self::Status(_)
+                | Self::Log(_)
+                | Self::Show(_)
+                | Self::Recover(_)
+                | Self::Gc(_)
+                | Self::Trash(TrashCommand::List { .. } | TrashCommand::Show { .. } | TrashCommand::Purge { .. })
+        )
+    }
+
     /// The settings from its flags, its default profile, and who approves by default.
     pub(super) fn flags(&self) -> (Layer, Profile, ApprovalPolicy) {
         let writing = |writing| Layer::default().and_writing(writing);

@@ -56,6 +56,9 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
         found.problem("configuration", failure.error().message);
         Sources::default()
     });
+    if let Some(problem) = sources.broken() {
+        found.problem("configuration", problem);
+    }
     (global.settings, _) = sources.resolve(Layer::default(), Profile::Strict, ApprovalPolicy::Never);
     match fs_guard::real_path(global.root()) {
         Ok(path) => {

@@ -123,6 +123,14 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
             Ok(sources) => sources,
             Err(failure) => return report(&failure, &global),
         };
+        if let Some(problem) = sources.broken() {
+            if !command.needs_no_bounds() {
+                return report(&Failure::Usage(problem.to_owned()), &global);
+            }
+            render::message(&format!(
+                "warning: {problem}; the rules of this file do not hold now, and patches and tools are refused until it is corrected"
+            ));
+        }
         let (flags, profile, approve) = command.flags();
         let (settings, notes) = sources.resolve(Layer { color: global.color, ..flags }, profile, approve);
         for note in notes.iter().filter(|note| !global.quiet && command.heeds(note.key)) {

@@ -57,7 +57,7 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     settings.rules = rules(&global.settings)?;
     let flags = args.layer();
     settings.find_rules = Some(FindRules::by(move |dir| {
-        let found = Sources::load(dir).and_then(|sources| {
+        let found = Sources::load(dir).and_then(Sources::checked).and_then(|sources| {
             let (settings, _) = sources.resolve(flags.clone(), Profile::Strict, APPROVE);
             rules(&settings)
         });

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use fs_guard::shortened;
 use patch_engine::Host;
 
 use crate::arguments::given;
@@ -72,7 +73,7 @@ impl Session {
     pub fn glob(&self, args: &Glob, host: &mut dyn Host) -> ToolResult<GlobData> {
         let root = self.root();
         let pattern = args.pattern.strip_prefix("./").unwrap_or(&args.pattern);
-        let matcher = glob("pattern", pattern)?.compile_matcher();
+        let matcher = glob("pattern", pattern)?;
         let excludes = globs("excludeGlobs", args.exclude_globs.as_deref().unwrap_or_default())?;
         let dir = self.directory(root, "root", args.root.as_deref())?;
         let named = |name: &str| pattern.split('/').any(|part| part == name);
@@ -85,10 +86,10 @@ impl Session {
         let whole = walk(root, dir.clone(), &options, host, &mut |found: WalkEntry| {
             let path = relative(&found.path, dir.as_ref());
             let name = found.path.file_name();
-            if excludes.is_match(path) || (DEFAULT_EXCLUDES.contains(&name) && !named(name)) {
+            if excludes.matches(path) || (DEFAULT_EXCLUDES.contains(&name) && !named(name)) {
                 return Some(false);
             }
-            if matcher.is_match(path) {
+            if matcher.matches(path) {
                 matches.push(GlobMatch { path: found.path.to_string(), kind: type_name(found.metadata.kind) });
             }
             (matches.len() <= skip + limit).then_some(true)
@@ -99,7 +100,7 @@ impl Session {
         let more = rest(truncated, next_cursor.as_deref());
         // A pattern without a slash is more often meant for names in any directory than for those of one.
         let hint = match matches.is_empty() && !pattern.contains('/') {
-            true => format!("; it looks in one directory only, `**/{pattern}` in all"),
+            true => format!("; it looks in one directory only, `**/{}` in all", shortened(pattern)),
             false => String::new(),
         };
         Ok(Success::new(

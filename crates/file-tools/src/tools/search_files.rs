@@ -30,6 +30,10 @@ const MAX_SEARCHED: u64 = 4 << 20;
 /// Longer lines are cut in previews.
 const MAX_LINE: usize = 400;
 
+/// The longest query, in bytes, and the most memory that is taken to match it.
+const MAX_QUERY: usize = 4096;
+const MAX_MATCHER: usize = 10 << 20;
+
 /// More lines of context are not given.
 const MAX_CONTEXT: u64 = 20;
 
@@ -127,10 +131,10 @@ impl Session {
         let cancelled = std::cell::Cell::new(false);
         let whole = walk(root, dir.clone(), &options, host, &mut |found: WalkEntry| {
             let path = relative(&found.path, dir.as_ref());
-            if excludes.is_match(path) || DEFAULT_EXCLUDES.contains(&found.path.file_name()) {
+            if excludes.matches(path) || DEFAULT_EXCLUDES.contains(&found.path.file_name()) {
                 return Some(false);
             }
-            if includes.as_ref().is_some_and(|includes| !includes.is_match(path)) {
+            if includes.as_ref().is_some_and(|includes| !includes.matches(path)) {
                 return Some(true);
             }
             if host.cancelled() {
@@ -165,7 +169,13 @@ impl Session {
 }
 
 fn matcher(args: &SearchFiles) -> Result<RegexMatcher, ToolError> {
+    if args.query.len() > MAX_QUERY {
+        let message = format!("the query has {} bytes, more than {MAX_QUERY}", args.query.len());
+        let wanted = "a part of the text that is enough to find it";
+        return Err(ToolError::arguments(Reason::BadQuery, message).hints([hints::give("query", wanted)]));
+    }
     let mut builder = RegexMatcherBuilder::new();
+    builder.size_limit(MAX_MATCHER).dfa_size_limit(MAX_MATCHER);
     builder.crlf(true).fixed_strings(args.mode != SearchMode::Regex);
     // A query for paths in lower case matches any case.
     builder.case_smart(args.mode == SearchMode::Path);
