@@ -358,8 +358,10 @@ fn the_users_state_survives_git_clean() {
     // A file of the workspace cannot choose that, nor how much is kept.
     for key in ["state = \"project\"", "trash-keep = \"0\""] {
         fs::write(dir.path().join("w/.apply-patch.toml"), key).expect("written");
-        let refused = at(&dir, "", &["log"], "");
+        let refused = at(&dir, "", &["apply"], "*** Begin Patch\n*** Add File: n\n+n\n*** End Patch\n");
         assert!(refused.code == 2 && refused.stderr.contains("loosens"), "{refused:?}");
+        let warned = at(&dir, "", &["log"], "");
+        assert!(warned.code == 0 && warned.stderr.contains("loosens"), "{warned:?}");
     }
 }
 

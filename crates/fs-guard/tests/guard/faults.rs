@@ -353,7 +353,7 @@ fn what_may_not_be_listed_can_be_used_all_the_same() {
     fault::arm(Fault::Once(EACCES), 1, true);
     let file = Root::open(&tree.root.join("d/f"), policy());
     fault::disarm();
-    assert_eq!(file.unwrap_err().reason(), "io");
+    assert_eq!(file.unwrap_err().reason(), "not_a_directory");
     // A directory beneath it.
     let root = tree.open();
     let dirs = Dirs::new(&root);

@@ -11,8 +11,9 @@ use super::support::*;
 const STATE: &str = ".apply-patch";
 const EIO: i32 = 5;
 
+/// A person's, who sees all of the project.
 fn at(tree: &Tree, dir: &str) -> Workspace {
-    open(&tree.path(dir), tree.key_place())
+    open(&tree.path(dir), tree.key_place()).for_a_person()
 }
 
 fn attempt(

@@ -12,8 +12,9 @@ use super::support::*;
 const STATE: &str = ".apply-patch";
 
 /// Opens a directory of the tree, wherever its state is.
+/// A person's, who sees all of the project.
 fn at(tree: &Tree, dir: &str) -> Workspace {
-    open(&tree.path(dir), tree.key_place())
+    open(&tree.path(dir), tree.key_place()).for_a_person()
 }
 
 fn make_state(tree: &Tree, dir: &str, mode: u32) {
@@ -293,7 +294,7 @@ fn what_may_be_touched_in_a_directory_does_not_limit_its_project() {
     let before = tree.snapshot();
     let within = at(&tree, "a").root().check("n", fs_guard::Access::Read).unwrap();
     let policy = fs_guard::Policy { within: vec![within], ..patch_engine::policy() };
-    let workspace = Workspace::open(&tree.path("a"), policy).unwrap().with_key_place(tree.key_place());
+    let workspace = Workspace::open(&tree.path("a"), policy).unwrap().with_key_place(tree.key_place()).for_a_person();
     let here = apply(&workspace, "*** Update File: n/x\n@@\n-1\n+2\n").transaction.unwrap();
     let there = apply(&at(&tree, "b"), "*** Update File: y\n@@\n-1\n+2\n").transaction.unwrap();
     let diff = workspace.transaction_diff(&workspace.show(there).unwrap()).unwrap();
