@@ -370,7 +370,10 @@ pub fn outcome_text(recovered: &Recovered) -> String {
         }
         Outcome::RolledBack | Outcome::RolledBackExcept(_) if nobody => "it was rolled back".into(),
         Outcome::RolledBack | Outcome::RolledBackExcept(_) => {
-            format!("it was rolled back; someone else has changed these since, and they stay as they are: {}", touched())
+            format!(
+                "it was rolled back; someone else has changed these since, and they stay as they are: {}",
+                touched()
+            )
         }
         _ => "it is finished with".into(),
     }

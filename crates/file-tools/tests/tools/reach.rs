@@ -122,11 +122,22 @@ impl Project {
     /// Words that a caller may know: names of transactions and of kept files, hashes, and paths.
     fn words(&self) -> Vec<String> {
         let slots = self.ids.iter().flat_map(|id| (0..2).map(move |slot| format!("{id}/{slot}")));
-        let stored = self.ids.iter().flat_map(|id| {
-            [format!("../.apply-patch/trash/{id}/0"), format!(".apply-patch/trash/{id}/0")]
-        });
+        let stored = self
+            .ids
+            .iter()
+            .flat_map(|id| [format!("../.apply-patch/trash/{id}/0"), format!(".apply-patch/trash/{id}/0")]);
         let paths = [
-            "a.txt", "shared.txt", "stolen.txt", ".env", ".env.local", "../other/o.txt", ".vscode/tasks.json", ".", "..", "*", "**",
+            "a.txt",
+            "shared.txt",
+            "stolen.txt",
+            ".env",
+            ".env.local",
+            "../other/o.txt",
+            ".vscode/tasks.json",
+            ".",
+            "..",
+            "*",
+            "**",
         ];
         let hashes = SECRETS.iter().map(|text| sha(text.as_bytes()));
         let absolute = self.dir.path().join("other/o.txt").display().to_string();
@@ -179,7 +190,8 @@ fn usual(tool: Tool) -> (Value, &'static [&'static str]) {
             (args, &["fromPath", "toPath", "expectedSha256"])
         }
         "apply_patch" => {
-            let args = json!({ "patch": text, "expectedSha256ByPath": [{ "path": "a.txt", "sha256": sha(b"line\nx\n") }] });
+            let args =
+                json!({ "patch": text, "expectedSha256ByPath": [{ "path": "a.txt", "sha256": sha(b"line\nx\n") }] });
             (args, &["patch", "amend", "expectedSha256ByPath", "path", "sha256"])
         }
         "edit.patch" => (json!({ "patch": text }), &["patch", "workspace_root"]),
@@ -191,7 +203,8 @@ fn usual(tool: Tool) -> (Value, &'static [&'static str]) {
 /// The arguments of a schema that take text, also those within others.
 fn texts(schema: &Value, found: &mut BTreeSet<String>) {
     for (name, one) in schema["properties"].as_object().into_iter().flatten() {
-        let kind = |kind: &str| one["type"] == kind || one["type"].as_array().is_some_and(|all| all.contains(&json!(kind)));
+        let kind =
+            |kind: &str| one["type"] == kind || one["type"].as_array().is_some_and(|all| all.contains(&json!(kind)));
         if kind("string") && one.get("enum").is_none() || kind("array") {
             found.insert(name.clone());
         }
@@ -297,7 +310,9 @@ fn what_a_tool_may_reach_can_be_undone_and_restored() {
     let error = fails(&tool, "undo", &json!({}), "command_failed");
     let listed: Vec<_> = error["details"]["transactions"].as_array().unwrap().iter().collect();
     assert!(listed.iter().any(|one| one["transactionId"] == first.as_str()), "{error}");
-    assert!(listed.iter().all(|one| !project.ids[..3].iter().chain([last]).any(|id| one["transactionId"] == id.as_str())));
+    assert!(
+        listed.iter().all(|one| !project.ids[..3].iter().chain([last]).any(|id| one["transactionId"] == id.as_str()))
+    );
 }
 
 /// Also what is listed as data for a program.
@@ -309,7 +324,8 @@ fn a_program_is_told_of_its_own_part_of_the_history() {
         let log = history::log(tool.workspace(), &history::Wanted::default(), with_diff).unwrap().to_string();
         project.check("log", "", &log);
         assert!(log.contains("shared.txt"), "{log}");
-        let all = history::log(project.person().workspace(), &history::Wanted::default(), with_diff).unwrap().to_string();
+        let all =
+            history::log(project.person().workspace(), &history::Wanted::default(), with_diff).unwrap().to_string();
         assert!(all.contains("other/o.txt") && all.contains("sub/.env.local"), "{all}");
     }
     let trash = tool.workspace().trash().unwrap();
@@ -324,7 +340,8 @@ fn a_program_is_told_of_its_own_part_of_the_history() {
 #[test]
 fn a_patch_of_a_forbidden_file_is_not_called_done() {
     let project = Project::new();
-    let workspace = project.open("sub", Policy { forbidden: Globs::default(), ..patch_engine::policy() }).for_a_person();
+    let workspace =
+        project.open("sub", Policy { forbidden: Globs::default(), ..patch_engine::policy() }).for_a_person();
     let person = Session::new(workspace, Audit::new(session("cli"), None), settings());
     let text = patch("*** Update File: .env\n@@\n-gone\n+going\n");
     done(&person, "apply_patch", &json!({ "patch": text }));

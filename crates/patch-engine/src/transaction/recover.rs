@@ -108,7 +108,7 @@ fn recover_one(
 /// still here only if it was killed before. A power cut may undo the move, which is not synced.
 fn may_have_been_reported(pending: &Pending<'_>) -> Result<bool, CommitError> {
     let (journal, started) = (pending.journal_spot().metadata()?, fs_guard::started_at());
-    Ok(!journal.zip(started).is_some_and(|(journal, started)| journal.mtime > started))
+    Ok(journal.zip(started).is_none_or(|(journal, started)| journal.mtime <= started))
 }
 
 /// How far a transaction got, and what others did at its paths since.

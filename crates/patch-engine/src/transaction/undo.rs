@@ -257,12 +257,7 @@ fn plan_undo(
 
 /// Returns the last transaction that changed a path, if the file is still as that one left it, and if the caller may see all that it
 /// did, so that it can be undone first.
-fn left_by(
-    newest_first: &[LogEntry],
-    path: &str,
-    actual: Option<Sha256>,
-    reach: &Reach,
-) -> Option<TransactionId> {
+fn left_by(newest_first: &[LogEntry], path: &str, actual: Option<Sha256>, reach: &Reach) -> Option<TransactionId> {
     let mut later = newest_first.iter().filter(|entry| !entry.aborted);
     let (entry, record) = later.find_map(|entry| {
         let record = entry.journal.records.iter().find(|record| record.path == path)?;
