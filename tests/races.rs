@@ -98,7 +98,7 @@ impl Race {
             let mut round = 0;
             while swaps.load(Ordering::Relaxed) < share(SWAPS) as usize
                 || round < share(ROUNDS) as usize
-                || round < ROUNDS as usize && !never_done(&outcomes).is_empty()
+                || round < 10 * ROUNDS as usize && !never_done(&outcomes).is_empty()
             {
                 round += 1;
                 for (what, kind) in self.round(dir, round) {
