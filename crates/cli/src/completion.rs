@@ -73,8 +73,7 @@ pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit
         Shell::Bash => bash(&mut program, words, here.as_deref(), &mut out),
         _ => shell.completer().write_complete(&mut program, words.to_vec(), here.as_deref(), &mut out),
     };
-    // Nothing can be done about a closed standard output.
-    let _ = std::io::stdout().write_all(&out);
+    render::written(std::io::stdout().write_all(&out));
     if answered.is_ok() { Exit::Done } else { Exit::Usage }
 }
 

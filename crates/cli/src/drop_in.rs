@@ -125,8 +125,9 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
                 render::notes(&report.plan);
                 let changes = report.plan.changes().iter();
                 let changed = changes.map(|change| (change.operation, render::sanitize(change.last_path().as_str())));
-                // A broken pipe is a quiet end.
-                let _ = std::io::stdout().write_all(success(changed).as_bytes());
+                let answer = success(changed);
+                let what = || Some(answer.trim_end().replace('\n', " "));
+                render::written_or(std::io::stdout().write_all(answer.as_bytes()), what);
             }
             Ok(())
         }

@@ -13,9 +13,19 @@ use serde_json::{Serializer, Value, json};
 
 use crate::render;
 
-/// Prints a value as the answer, in a line; a broken pipe is a quiet end.
+/// Prints a value as the answer, in a line.
 pub(crate) fn print(value: &impl Serialize) {
-    let _ = write(value, &mut BufWriter::new(io::stdout().lock()));
+    let result = write(value, &mut BufWriter::new(io::stdout().lock()));
+    render::written_or(result, || serde_json::to_value(value).ok().as_ref().and_then(in_a_line));
+}
+
+/// What an answer says, with the transactions that were made: for those who do not get it.
+fn in_a_line(answer: &Value) -> Option<String> {
+    let text = answer["output"].as_str().or_else(|| answer["error"]["message"].as_str())?;
+    let data = &answer["data"];
+    let many = data["transactionIds"].as_array().into_iter().flatten();
+    let ids: Vec<&str> = data["transactionId"].as_str().into_iter().chain(many.filter_map(Value::as_str)).collect();
+    Some(if ids.is_empty() { text.to_owned() } else { format!("{text} ({})", ids.join(", ")) })
 }
 
 fn write(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
@@ -42,9 +52,10 @@ pub(crate) fn refusal(error: Value) -> Value {
     json!({ "ok": false, "error": error })
 }
 
-/// Prints a line of JSON; a broken pipe is a quiet end.
+/// Prints a line of JSON.
 pub(crate) fn line(text: &str) {
-    let _ = writeln!(io::stdout(), "{}", escape(text));
+    let in_a_line = || in_a_line(&serde_json::from_str(text).ok()?);
+    render::written_or(writeln!(io::stdout(), "{}", escape(text)), in_a_line);
 }
 
 /// JSON in one line, without what a terminal would obey.

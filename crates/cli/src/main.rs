@@ -41,11 +41,16 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     interrupt::outlive_size_limit();
     let args: Vec<_> = std::env::args_os().collect();
-    if let Some(shell) = std::env::var_os(completion::VARIABLE) {
-        return commands::complete(&shell, &args).into();
-    }
-    if drop_in::is_called(&args) {
-        return drop_in::run(&args).into();
-    }
-    commands::run(args).into()
+    let exit = if let Some(shell) = std::env::var_os(completion::VARIABLE) {
+        commands::complete(&shell, &args)
+    } else if drop_in::is_called(&args) {
+        // That tool has no other code for a failure.
+        return match render::end(drop_in::run(&args)) {
+            exit::Exit::Failed => exit::Exit::DoesNotApply.into(),
+            exit => exit.into(),
+        };
+    } else {
+        commands::run(args)
+    };
+    render::end(exit).into()
 }

@@ -104,8 +104,8 @@ pub(crate) fn prompt(args: &PromptArgs) -> Exit {
     print(&specs::prompt(args.dialect.dialect, args.channel))
 }
 
-/// Prints a text as it is; a broken pipe is a quiet end.
+/// Prints a text as it is.
 fn print(text: &str) -> Exit {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    render::written(std::io::stdout().write_all(text.as_bytes()));
     Exit::Done
 }

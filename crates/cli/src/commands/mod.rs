@@ -82,8 +82,7 @@ pub(crate) fn complete(shell: &OsStr, args: &[OsString]) -> Exit {
 /// Reads the command line and runs the command.
 pub(crate) fn run(args: Vec<OsString>) -> Exit {
     if cli::asks_version(&args) {
-        // A broken pipe is a quiet end.
-        let _ = writeln!(std::io::stdout(), concat!("apply-patch ", env!("CARGO_PKG_VERSION")));
+        render::written(writeln!(std::io::stdout(), concat!("apply-patch ", env!("CARGO_PKG_VERSION"))));
         return Exit::Done;
     }
     let json = args.iter().any(|arg| arg == "--json");
@@ -93,17 +92,18 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Err(error) => {
             let usage = error.use_stderr();
             if usage && json {
-                let message = error.to_string();
-                let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default();
-                json::failed(Failure::Usage(message.to_owned()).error(), false);
+                json::failed(Failure::Usage(in_a_line(&error.to_string())).error(), false);
                 return Exit::Usage;
             }
-            // Nothing can be done about a closed standard output.
-            let _ = match odd && usage {
+            let printed = match odd && usage {
                 // The message has the arguments as they are.
                 true => write!(std::io::stderr(), "{}", render::sanitize(&error.to_string())),
                 false => error.print(),
             };
+            // Nothing can be done about a closed standard error.
+            if !usage {
+                render::written(printed);
+            }
             return if usage { Exit::Usage } else { Exit::Done };
         }
     };
@@ -173,9 +173,14 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
     if hints && exit == Exit::Done {
         status::hint_size(&global);
     }
-    // A broken pipe is a quiet end.
-    let _ = std::io::stdout().flush();
     exit
+}
+
+/// The message of the argument parser in a line, without the usage: with the names of what is missing, and what was probably meant.
+fn in_a_line(message: &str) -> String {
+    let lines = message.trim_start_matches("error: ").lines().map(str::trim);
+    let said = lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
+    said.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Prints what went wrong, for a person or for a program, and gives the exit code.

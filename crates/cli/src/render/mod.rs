@@ -28,7 +28,7 @@ pub(crate) use history::{headline, one_line, what};
 pub(crate) use html::page;
 pub(crate) use human::{age, count, cut, size};
 pub(crate) use pager::Pager;
-pub(crate) use print::{error_width, indented, line, message, name, paragraph, raw, width};
+pub(crate) use print::{end, error_width, indented, line, message, name, paragraph, raw, width, written, written_or};
 pub(crate) use stat::stat;
 
 /// Prints what went wrong, with pictures where there is something to point at.

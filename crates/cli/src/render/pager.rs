@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::print::message;
+use super::print::{message, written};
 use crate::outside;
 
 /// Standard output, or a pager that reads what is written here; colours are removed where they are switched off.
@@ -30,17 +30,16 @@ impl Pager {
 
     /// Writes a line of text from elsewhere.
     pub(crate) fn line(&mut self, text: &str) {
-        // A pager that was left, or a broken pipe, is a quiet end.
-        let _ = writeln!(self, "{}", file_tools::shown::sanitize(text));
+        written(writeln!(self, "{}", file_tools::shown::sanitize(text)));
     }
 
     /// Writes a diff.
     pub(crate) fn diff(&mut self, diff: &[u8]) {
-        let _ = match self.plain {
+        written(match self.plain {
             // Not through what removes colours: it takes bytes that are not UTF-8 for a part of them.
             true => self.flush().and_then(|()| io::stdout().write_all(diff)),
             false => super::diff::write_diff(self, diff),
-        };
+        });
     }
 }
 
@@ -56,7 +55,7 @@ impl Write for Pager {
 
 impl Drop for Pager {
     fn drop(&mut self) {
-        let _ = self.out.flush();
+        written(self.out.flush());
     }
 }
 
@@ -95,8 +94,7 @@ impl Reader {
         let code = self.child.wait().ok().and_then(|status| status.code());
         let Some(kept) = self.kept.take().filter(|_| matches!(code, Some(126 | 127))) else { return false };
         message(&format!("warning: the pager cannot be run: `{}`", self.command));
-        // A broken pipe is a quiet end.
-        let _ = io::stdout().write_all(&kept);
+        written(io::stdout().write_all(&kept));
         true
     }
 }

@@ -1,36 +1,64 @@
 //! Lines and bytes on standard output, messages on standard error. What comes from elsewhere is made safe for a terminal.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use file_tools::shown::sanitize;
 use patch_engine::{Change, ChangeKind};
 use terminal_size::{Height, Width};
 
 use super::link::link;
+use crate::exit::Exit;
 
-/// Prints a line on standard output; a broken pipe is a quiet end.
+/// Why something could not be written on standard output, and what that was, if a line says it.
+static LOST: Mutex<Option<(io::Error, Option<String>)>> = Mutex::new(None);
+
+/// Remembers whether something was written on standard output. A broken pipe is a quiet end: nobody reads on.
+pub(crate) fn written(result: io::Result<()>) {
+    written_or(result, || None);
+}
+
+/// The same; `what` says in a line what could not be written.
+pub(crate) fn written_or(result: io::Result<()>, what: impl FnOnce() -> Option<String>) {
+    if let Err(error) = result
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        LOST.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| (error, what()));
+    }
+}
+
+/// Ends standard output. Returns `exit`; or, if some of the answer was not written, says so and returns that of a failure.
+pub(crate) fn end(exit: Exit) -> Exit {
+    written(io::stdout().flush());
+    let Some((error, what)) = LOST.lock().unwrap_or_else(PoisonError::into_inner).take() else { return exit };
+    let what = what.map(|what| format!("; it is: {what}")).unwrap_or_default();
+    message(&format!("the answer could not be written: {error}{what}"));
+    if exit == Exit::Done { Exit::Failed } else { exit }
+}
+
+/// Prints a line on standard output.
 pub(crate) fn line(text: &str) {
-    let _ = writeln!(anstream::stdout(), "{}", sanitize(text));
+    written(writeln!(anstream::stdout(), "{}", sanitize(text)));
 }
 
 /// Prints lines that are safe for a terminal on standard output, in one go.
 pub(super) fn lines(texts: impl Iterator<Item = String>) {
     let text: String = texts.map(|text| text + "\n").collect();
-    let _ = anstream::stdout().write_all(text.as_bytes());
+    written(anstream::stdout().write_all(text.as_bytes()));
 }
 
 /// Prints bytes on standard output: to a file or a pipe as they are, to a terminal with what it would obey as escapes, but
-/// for carriage returns at line ends. A broken pipe is a quiet end.
+/// for carriage returns at line ends.
 pub(crate) fn raw(bytes: &[u8]) {
     let mut out = std::io::stdout();
     if !out.is_terminal() {
-        let _ = out.write_all(bytes);
+        written(out.write_all(bytes));
         return;
     }
     let text = String::from_utf8_lossy(bytes);
     let safe = text.split("\r\n").map(sanitize).collect::<Vec<_>>().join("\r\n");
-    let _ = out.write_all(safe.as_bytes());
+    written(out.write_all(safe.as_bytes()));
     if safe.as_bytes() != bytes {
         let _ = out.flush();
         message("note: control characters are shown as escapes; for the exact bytes write to a file: `> FILE`");
@@ -131,6 +159,28 @@ pub(super) fn name_seen(change: &Change, seen: &dyn Fn(&str) -> String) -> Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is written on standard output is never dropped without a look at whether it was.
+    #[test]
+    fn nobody_drops_what_could_not_be_written() {
+        fn look(dir: &Path) {
+            for entry in std::fs::read_dir(dir).expect("sources") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    look(&path);
+                    continue;
+                }
+                let text = std::fs::read_to_string(&path).expect("UTF-8");
+                for (number, line) in text.lines().enumerate() {
+                    let drops = line.trim_start().starts_with("let _ =") && line.contains("stdout()");
+                    assert!(!drops, "{}:{}: {line}", path.display(), number + 1);
+                    let prints = ["print!(", "println!("].iter().any(|word| line.trim_start().starts_with(word));
+                    assert!(!prints, "{}:{}: {line}", path.display(), number + 1);
+                }
+            }
+        }
+        look(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    }
 
     #[test]
     fn lines_break_between_words() {

@@ -7,7 +7,7 @@ use file_tools::changes::summary;
 use file_tools::shown::sanitize;
 use patch_engine::Images;
 
-use super::print::{line, name, width};
+use super::print::{line, name, width, written};
 
 const DELETED: Style = AnsiColor::Red.on_default();
 const INSERTED: Style = AnsiColor::Green.on_default();
@@ -24,8 +24,7 @@ pub(crate) fn stat(images: Images<'_>) -> Result<(), fs_guard::Error> {
     let rows = rows.collect::<Result<Vec<_>, fs_guard::Error>>()?;
     if std::io::stdout().is_terminal() {
         let width = width().unwrap_or(80);
-        // A broken pipe is a quiet end.
-        let _ = anstream::stdout().write_all(bars(&rows, width).as_bytes());
+        written(anstream::stdout().write_all(bars(&rows, width).as_bytes()));
     } else {
         for (name, (inserted, deleted)) in &rows {
             line(&format!("{name} | +{inserted} -{deleted}"));
