@@ -36,7 +36,7 @@ fn the_help_fits_one_screen() {
 }
 
 /// The names of all commands, as the help lists them.
-fn commands(home: &Path) -> Vec<String> {
+pub(crate) fn commands(home: &Path) -> Vec<String> {
     let help = run("apply-patch", home, home, &["--help"], b"").stdout;
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let mut names: Vec<_> = listed.filter_map(|line| Some(line.trim().split_once("  ")?.0.to_owned())).collect();

@@ -30,6 +30,7 @@ mod imports;
 mod interactive;
 mod keys;
 mod large;
+mod lost;
 mod memory;
 mod obeyed;
 mod obeyed_tools;

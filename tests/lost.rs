@@ -1,0 +1,141 @@
+//! Answers that cannot be written: standard output is on a full disk, or nobody reads it any more.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::commands::commands;
+use crate::program::{Run, place, run, run_other};
+
+const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+b\n*** End Patch\n";
+
+/// Runs a line of the shell in a project with a change and something in the trash; `$it` is the program.
+fn shell(line: &str) -> Run {
+    let dir = place(&[("w/a", "start\n"), ("w/gone", "g\n"), ("p", PATCH)]);
+    let before = "*** Begin Patch\n*** Update File: a\n@@\n-start\n+a\n*** Delete File: gone\n*** End Patch\n";
+    let (work, home) = (dir.path().join("w"), dir.path());
+    assert_eq!(run("apply-patch", &work, home, &["-q"], before.as_bytes()).code, 0);
+    let link = dir.path().join("apply_patch");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), link).expect("a link");
+    let line = format!("it='{}'\n{line}", env!("CARGO_BIN_EXE_apply-patch"));
+    run_other("sh", &work, home, &["-c", &line], b"")
+}
+
+/// A call of each command that prints an answer. `serve` answers a client, not a person: it is not here.
+const CALLS: &[(&str, &str)] = &[
+    ("apply", "apply ../p"),
+    ("apply", "apply --json ../p"),
+    ("apply", "apply -n ../p"),
+    ("apply", "apply --stat -n ../p"),
+    ("apply", "apply --events jsonl ../p"),
+    ("check", "check --json ../p"),
+    ("parse", "parse ../p"),
+    ("explain", "explain ../p"),
+    ("explain", "explain --json ../p"),
+    ("convert", "convert --to unified ../p"),
+    ("undo", "undo"),
+    ("undo", "undo --json"),
+    ("redo", "redo --json"),
+    ("status", "status"),
+    ("status", "status --json"),
+    ("log", "log"),
+    ("log", "log --json"),
+    ("log", "log -p"),
+    ("show", "show last"),
+    ("show", "show --json last"),
+    ("gc", "gc --json"),
+    ("trash", "trash list"),
+    ("trash", "trash list --json"),
+    ("trash", "trash show last/0"),
+    ("recover", "recover"),
+    ("recover", "recover --json"),
+    ("doctor", "doctor"),
+    ("doctor", "doctor --json"),
+    ("tool", "tool read_file --args '{\"path\":\"a\"}'"),
+    ("tool", "tool --list"),
+    (
+        "ops",
+        "ops <<'E'\n[{\"type\":\"apply_patch_call\",\"call_id\":\"1\",\"operation\":{\"type\":\"delete_file\",\"path\":\"a\"}}]\nE",
+    ),
+    ("intercept", "intercept -- apply_patch \"$(cat ../p)\""),
+    ("grammar", "grammar --format lark"),
+    ("tool-spec", "tool-spec --provider openai"),
+    ("prompt", "prompt"),
+    ("mcp-config", "mcp-config --client claude"),
+    ("completions", "completions bash"),
+    ("man", "man"),
+    ("git", "git --onto HEAD -n ../p"),
+    ("help", "help log"),
+    ("", "--help"),
+    ("", "--version"),
+];
+
+#[test]
+fn every_command_has_a_case() {
+    let home = tempfile::tempdir().expect("a folder");
+    let tried: BTreeSet<&str> = CALLS.iter().map(|(command, _)| *command).chain(["serve"]).collect();
+    let all = commands(home.path());
+    let missing: Vec<_> = all.iter().filter(|name| !tried.contains(name.as_str())).collect();
+    assert_eq!(missing, Vec::<&String>::new());
+}
+
+#[test]
+fn what_cannot_be_written_is_an_error() {
+    if !fs::exists("/dev/full").unwrap_or(false) {
+        eprintln!("skipped: there is no /dev/full");
+        return;
+    }
+    for (command, call) in CALLS {
+        let git = "git init -q . && git add a && git -c user.name=a -c user.email=a@b commit -qm 1\n";
+        let before = match *command {
+            "git" => git,
+            "redo" => "\"$it\" -q undo\n",
+            _ => "",
+        };
+        // A here-document comes after the line that it belongs to.
+        let (line, rest) = call.split_once('\n').unwrap_or((call, ""));
+        let wanted = shell(&format!("{before}\"$it\" {line}\n{rest}"));
+        let full = shell(&format!("{before}\"$it\" {line} >/dev/full\n{rest}"));
+        assert!(!wanted.stdout.is_empty() && wanted.code == 0, "{call}: {wanted:?}");
+        assert_eq!(full.code, 5, "{call}: {full:?}");
+        assert!(full.stderr.contains("the answer could not be written: No space left on device"), "{call}: {full:?}");
+        // Nobody reads: a quiet end.
+        let head = shell(&format!(
+            "{before}exec 3>&1; {{ \"$it\" {line}\n{rest}\necho $? >&3; }} 2>../err | true; cat ../err"
+        ));
+        assert!(!head.stdout.contains("could not be written"), "{call}: {head:?}");
+    }
+}
+
+/// What was done is said on the other stream.
+#[test]
+fn what_was_done_is_said_all_the_same() {
+    if !fs::exists("/dev/full").unwrap_or(false) {
+        eprintln!("skipped: there is no /dev/full");
+        return;
+    }
+    let lost = shell("\"$it\" apply --json ../p >/dev/full; echo $?; \"$it\" log -n 1; cat a");
+    assert!(lost.stdout.starts_with("5\n") && lost.stdout.ends_with("b\n"), "{lost:?}");
+    let id = lost.stdout.lines().nth(1).and_then(|line| line.split(' ').next()).expect("an id");
+    assert!(lost.stderr.contains("it is: 1 updated (") && lost.stderr.contains(id), "{lost:?}");
+    // The tool that models know has one code for what went wrong.
+    let link = shell("../apply_patch \"$(cat ../p)\" >/dev/full; echo $?");
+    assert_eq!(link.stdout, "1\n", "{link:?}");
+    assert!(link.stderr.contains("it is: Success. Updated the following files: M a"), "{link:?}");
+}
+
+/// What is missing is named, and what was probably meant.
+#[test]
+fn a_usage_error_in_json_has_all_of_its_message() {
+    for (line, said) in [
+        ("trash purge --json", "required arguments were not provided: --older-than <DAYS>"),
+        ("mcp-config --json", "required arguments were not provided: --client <"),
+        ("log --json --sinc 1d", "unexpected argument '--sinc' found tip: a similar argument exists: '--since'"),
+        ("undo --json --diff nope", "[possible values: "),
+    ] {
+        let run = shell(&format!("\"$it\" {line}"));
+        let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{line}: {run:?}"));
+        let message = answer["error"]["message"].as_str().expect("a message");
+        assert!(run.code == 2 && message.contains(said) && !message.contains('\n'), "{line}: {run:?}");
+        assert!(!message.contains("Usage"), "{line}: {message}");
+    }
+}
