@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use crate::commands::commands;
 use crate::program::{Run, place, run, run_other};
@@ -138,4 +139,26 @@ fn a_usage_error_in_json_has_all_of_its_message() {
         assert!(run.code == 2 && message.contains(said) && !message.contains('\n'), "{line}: {run:?}");
         assert!(!message.contains("Usage"), "{line}: {message}");
     }
+}
+
+/// What is written on standard output is never dropped without a look at whether it was.
+#[test]
+fn nobody_drops_what_could_not_be_written() {
+    fn look(dir: &Path) {
+        for entry in fs::read_dir(dir).expect("sources") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                look(&path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("UTF-8");
+            for (number, line) in text.lines().enumerate() {
+                let line = line.trim_start();
+                let drops = line.starts_with("let _ =") && line.contains("stdout()");
+                let prints = line.starts_with("print!(") || line.starts_with("println!(");
+                assert!(!drops && !prints, "{}:{}: {line}", path.display(), number + 1);
+            }
+        }
+    }
+    look(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
 }

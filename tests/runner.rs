@@ -56,6 +56,7 @@ mod tree;
 mod trees;
 mod undo;
 mod unsafe_code;
+mod unseen;
 mod verify;
 
 /// Files beside this one that are modules of it.

@@ -69,13 +69,14 @@ impl Formatter for ForTerminals {
 
 /// Writes what a terminal would obey as JSON's own escapes: a person may look at the answer, and a program reads the same.
 fn escape(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(render::is_unsafe) {
+    let hidden = |c: char| render::is_unsafe(c) || fs_guard::is_invisible(c);
+    if !text.chars().any(hidden) {
         return text.into();
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         // Only strings have such characters; the C0 ones are escaped already.
-        match render::is_unsafe(c) {
+        match hidden(c) {
             true => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out += &format!("\\u{unit:04x}")),
             false => out.push(c),
         }

@@ -3,7 +3,7 @@
 //! A hint is made once, from the reject or the error, for the command line. [`addressed`] turns it into one for another caller: its
 //! own arguments, its own commands, or the note that a person has to decide.
 
-use fs_guard::{Account, Rule, shortened};
+use fs_guard::{Account, Rule, shortened, visible};
 use patch_engine::transaction::{self, CommitError};
 use patch_engine::{Advice, Expected, ParseError, ParseErrorKind, Problem, Reject, RejectReason};
 use serde::{Deserialize, Serialize};
@@ -713,7 +713,7 @@ impl Hint {
                 format!("to mean line {means_line}, begin the hunk with `{header}`")
             }
             Self::RenamePath { to, .. } => format!("did you mean {to}? Nothing was done to it"),
-            Self::ChoosePath { path, like } => format!("choose another path than {path}: {like}"),
+            Self::ChoosePath { path, like } => format!("choose another path than {}: {like}", visible(path)),
             Self::UseSection { section, path } if section == "Update File" => {
                 format!("read {path} and change it by `*** {section}: {path}`")
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::kind::ErrorKind;
 use crate::metadata::FileKind;
-use crate::names::Spelling;
+use crate::names::{Spelling, is_invisible};
 use crate::sys::{self, code};
 use crate::users::Account;
 
@@ -22,7 +22,7 @@ pub enum Error {
         problem: NoRoot,
     },
     /// The path is spelled in a way that is never accepted.
-    #[error("{:?}: {problem}", shortened(path))]
+    #[error("{}: {problem}", quoted(path))]
     Spelling {
         /// The path as given.
         path: String,
@@ -223,6 +223,20 @@ pub fn shortened(path: &str) -> std::borrow::Cow<'_, str> {
         Some(((head, _), (tail, _))) if path.len() > 512 => format!("{}…{}", &path[..head], &path[tail..]).into(),
         _ => path.into(),
     }
+}
+
+/// A text in which what [cannot be seen](is_invisible) is an escape.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_invisible(c) { out.extend(c.escape_unicode()) } else { out.push(c) }
+    }
+    out
+}
+
+fn quoted(path: &str) -> String {
+    visible(&format!("{:?}", shortened(path)))
 }
 
 fn leads_to(real_path: Option<&str>) -> String {

@@ -178,9 +178,27 @@ pub(crate) fn invisible(path: &str) -> Option<char> {
     path.chars().find(|&c| is_ignorable(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FFF9}'..='\u{FFFB}'))
 }
 
+/// Returns whether a character looks like nothing or like a blank: what no new name may have, and what has to be an escape where a
+/// person is to see it. The blank itself is none of these.
+#[must_use]
+pub fn is_invisible(c: char) -> bool {
+    !c.is_ascii()
+        && (is_ignorable(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FFF9}'..='\u{FFFB}') || looks_blank(c))
+}
+
+/// Returns whether a character that is not ASCII looks like a blank, or is none: other blanks than the usual one, symbols and letters
+/// without a shape, and noncharacters.
+fn looks_blank(c: char) -> bool {
+    let noncharacter = matches!(c, '\u{FDD0}'..='\u{FDEF}') || u32::from(c) & 0xFFFE == 0xFFFE;
+    noncharacter || !c.is_ascii() && c.is_whitespace() || matches!(c, '\u{2800}' | '\u{16FE4}' | '\u{1D159}')
+}
+
 /// Checks one component against the rules of other platforms.
 pub(crate) fn check_portable(name: &str) -> Result<(), Spelling> {
     check_windows(name)?;
+    if let Some(c) = name.chars().find(|&c| looks_blank(c)) {
+        return Err(Spelling::Invisible(c));
+    }
     if is_short_name(name) {
         return Err(Spelling::ShortName(name.into()));
     }

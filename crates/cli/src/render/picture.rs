@@ -332,7 +332,11 @@ impl Excerpt {
             if at >= self.span.end {
                 end.get_or_insert(text.len());
             }
-            if c.is_ascii() { text.push(c) } else { text += &sanitize(c.encode_utf8(&mut [0; 4])) }
+            match c {
+                c if c.is_ascii() => text.push(c),
+                c if fs_guard::is_invisible(c) => text.extend(c.escape_unicode()),
+                c => text += &sanitize(c.encode_utf8(&mut [0; 4])),
+            }
         }
         let (start, end) = (start.unwrap_or(text.len()), end.unwrap_or(text.len()));
         Self { text, span: start..end, ..self }

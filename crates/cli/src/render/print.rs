@@ -160,28 +160,6 @@ pub(super) fn name_seen(change: &Change, seen: &dyn Fn(&str) -> String) -> Strin
 mod tests {
     use super::*;
 
-    /// What is written on standard output is never dropped without a look at whether it was.
-    #[test]
-    fn nobody_drops_what_could_not_be_written() {
-        fn look(dir: &Path) {
-            for entry in std::fs::read_dir(dir).expect("sources") {
-                let path = entry.expect("an entry").path();
-                if path.is_dir() {
-                    look(&path);
-                    continue;
-                }
-                let text = std::fs::read_to_string(&path).expect("UTF-8");
-                for (number, line) in text.lines().enumerate() {
-                    let drops = line.trim_start().starts_with("let _ =") && line.contains("stdout()");
-                    assert!(!drops, "{}:{}: {line}", path.display(), number + 1);
-                    let prints = ["print!(", "println!("].iter().any(|word| line.trim_start().starts_with(word));
-                    assert!(!prints, "{}:{}: {line}", path.display(), number + 1);
-                }
-            }
-        }
-        look(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
-    }
-
     #[test]
     fn lines_break_between_words() {
         for (text, width, wanted) in [
