@@ -179,7 +179,7 @@ impl Session {
             Some(tool) => self.call_tool(tool, args, host),
             None => {
                 let names = Tool::ALL.map(|tool| format!("{:?}", tool.as_str())).join(", ");
-                ToolError::arguments(Reason::UnknownTool, format!("there is no tool {name:?}"))
+                ToolError::arguments(Reason::UnknownTool, format!("there is no tool {:?}", fs_guard::shortened(name)))
                     .hints([hints::give("the name of the tool", format!("one of {names}"))])
                     .into()
             }

@@ -92,7 +92,7 @@ impl EditorReply {
     /// The answer for an error, in the words of this tool.
     #[must_use]
     pub fn failed(error: ToolError) -> Self {
-        let error = error.addressed(Caller::Editor);
+        let error = error.addressed(Caller::Editor).bounded();
         let next = error.suggested_next_action.map(|next| format!("\nnext: {next}")).unwrap_or_default();
         Self { content: format!("{}: {}{next}", error.kind, error.message), is_error: true }
     }

@@ -36,7 +36,7 @@ pub struct Failure {
 
 impl From<ToolError> for Failure {
     fn from(error: ToolError) -> Self {
-        Self { ok: false, error }
+        Self { ok: false, error: error.bounded() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Answers that fit into a model's context. Lists and files come in parts (see `page`). Diffs and reasons have no next part: they
 //! are cut, and a note says how to get the rest.
 
+use fs_guard::{shortened, without_middle};
 use serde_json::{Value, json};
 
 use crate::call::{Data, Reply};
@@ -80,7 +81,32 @@ fn changes(files: &mut Vec<ChangedFile>, max: usize) -> bool {
     true
 }
 
+/// The longest sentence of an error. What is longer quotes something that the caller sent.
+const SENTENCE: usize = 3000;
+
+/// The longest name, line or value in the details of an error.
+const VALUE: usize = 1500;
+
+/// Texts that have bounds of their own: diffs, lines to paste, and the three sides of a conflict.
+const BOUNDED: [&str; 7] = ["base", "current", "wanted", "diff", "lines", "addContextBefore", "addContextAfter"];
+
 impl ToolError {
+    /// Leaves out the middle of whatever is quoted at great length: a path, a pattern, the name of an argument. Every answer passes
+    /// here, so that none is much longer than a call that makes sense would make it.
+    #[must_use]
+    pub(crate) fn bounded(mut self) -> Self {
+        let sentence = |text: &mut String| {
+            if text.len() > SENTENCE {
+                *text = without_middle(text, SENTENCE / 4).into_owned();
+            }
+        };
+        sentence(&mut self.message);
+        self.path = self.path.map(|path| shortened(&path).into_owned());
+        bound_values(&mut self.details);
+        self.suggested_next_action.as_mut().into_iter().for_each(sentence);
+        self
+    }
+
     /// Shortens the error to about `max` bytes of JSON: the gravest reason in full, every other in a line.
     pub fn fit(&mut self, max: usize) {
         if length(self) <= max {
@@ -118,6 +144,20 @@ impl ToolError {
             }
             self.details = short;
         }
+    }
+}
+
+fn bound_values(value: &mut Value) {
+    match value {
+        Value::String(text) if text.len() > VALUE => *text = without_middle(text, VALUE / 4).into_owned(),
+        Value::Array(values) => values.iter_mut().for_each(bound_values),
+        Value::Object(values) => {
+            values
+                .iter_mut()
+                .filter(|(name, _)| !BOUNDED.contains(&name.as_str()))
+                .for_each(|(_, value)| bound_values(value));
+        }
+        _ => {}
     }
 }
 

@@ -545,7 +545,7 @@ pub fn addressed(hints: &[Hint], caller: Caller) -> Vec<Hint> {
     let mut out: Vec<Hint> = Vec::new();
     for hint in hints {
         let hint = translated(hint, caller);
-        out.extend(hint.filter(|hint| !out.contains(hint)));
+        out.extend(hint.filter(|hint| !out.contains(hint) && hint.is_short()));
     }
     if out.is_empty() {
         let asked = hints.iter().find_map(|hint| match hint {
@@ -658,6 +658,14 @@ pub fn spelt_out(hints: &[Hint], caller: Caller) -> String {
 }
 
 impl Hint {
+    /// Returns whether it can be followed without sending thousands of bytes again: what quotes that much is no help.
+    fn is_short(&self) -> bool {
+        /// The longest one, as JSON, and the longest one with lines to paste.
+        const MOST: [usize; 2] = [1500, 16_000];
+        let pastes = matches!(self, Self::ReplaceHunk { .. } | Self::AddText { .. } | Self::UseHeader { .. });
+        crate::page::length(self) <= MOST[usize::from(pastes)]
+    }
+
     fn words(&self, caller: Caller) -> String {
         let sent = if caller == Caller::Operations { "diff" } else { "patch" };
         match self {

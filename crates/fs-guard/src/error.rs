@@ -1,5 +1,6 @@
 //! The errors: what is refused, and what can fail.
 
+use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
@@ -216,12 +217,16 @@ pub enum Rule {
 
 /// A path as an error names it, shortened: whoever sent many thousand bytes knows the rest.
 #[must_use]
-pub fn shortened(path: &str) -> std::borrow::Cow<'_, str> {
-    /// How many characters are kept at each end.
-    const END: usize = 60;
-    match path.char_indices().nth(END).zip(path.char_indices().rev().nth(END - 1)) {
-        Some(((head, _), (tail, _))) if path.len() > 512 => format!("{}…{}", &path[..head], &path[tail..]).into(),
-        _ => path.into(),
+pub fn shortened(path: &str) -> Cow<'_, str> {
+    if path.len() > 512 { without_middle(path, 60) } else { path.into() }
+}
+
+/// A text without its middle: so many characters of it are left at each end.
+#[must_use]
+pub fn without_middle(text: &str, end: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(end).zip(text.char_indices().rev().nth(end.saturating_sub(1))) {
+        Some(((head, _), (tail, _))) if head < tail => format!("{}…{}", &text[..head], &text[tail..]).into(),
+        _ => text.into(),
     }
 }
 

@@ -110,7 +110,10 @@ impl Server {
         let offered = &self.settings.tools;
         Tool::named(text).filter(|tool| offered.contains(tool)).ok_or_else(|| {
             let names: Vec<_> = offered.iter().map(|tool| tool.legal_name()).collect();
-            ErrorData::invalid_params(format!("there is no tool {text:?} here; there are {}", names.join(", ")), None)
+            ErrorData::invalid_params(
+                format!("there is no tool {:?} here; there are {}", fs_guard::shortened(text), names.join(", ")),
+                None,
+            )
         })
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use file_tools::shown::sanitize;
+use fs_guard::without_middle;
 use patch_engine::{Change, ChangeKind};
 use terminal_size::{Height, Width};
 
@@ -74,7 +75,11 @@ pub(super) fn errors(bytes: &[u8]) {
 
 /// Prints a message on standard error; on a terminal in lines that fit.
 pub(crate) fn message(text: &str) {
-    let text = format!("apply-patch: {}", sanitize(text));
+    /// A longer line quotes something that was given; its ends tell what.
+    const LINE: usize = 4000;
+    let line = |line: &str| if line.len() > LINE { without_middle(line, LINE / 4) } else { line.into() }.into_owned();
+    let text = text.split('\n').map(line).collect::<Vec<_>>().join("\n");
+    let text = format!("apply-patch: {}", sanitize(&text));
     let text = error_width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2)) + "\n";
     let _ = anstream::stderr().write_all(text.as_bytes());
 }

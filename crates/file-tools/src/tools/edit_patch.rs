@@ -109,7 +109,7 @@ impl EditPatchResult {
             next if next.is_empty() => next,
             next => format!("; next: {next}"),
         };
-        let line = format!("{}: {}{next}", error.kind, error.message).replace(['\n', '\r'], " ");
+        let line = format!("{}: {}{next}", error.kind, error.clone().bounded().message).replace(['\n', '\r'], " ");
         Self { ok: false, summary: None, carried: Vec::new(), error: Some(line), class: Some(error.class) }
     }
 }

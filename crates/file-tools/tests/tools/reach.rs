@@ -7,7 +7,7 @@ use std::path::Path;
 
 use fastrand::Rng;
 use file_tools::audit::{Audit, Operation};
-use file_tools::{Session, Tool, ToolError, history};
+use file_tools::{Session, SessionSettings, Tool, ToolError, history};
 use fs_guard::{Globs, Policy};
 use patch_engine::transaction::{KeyPlace, Workspace};
 use patch_engine::{Options, PlanBuilder, parse};
@@ -224,6 +224,48 @@ fn every_text_that_a_tool_takes_has_a_case() {
         for name in usual.as_object().unwrap().keys() {
             assert!(tool.info().input_schema["properties"].get(name).is_some(), "{} {name}", tool.as_str());
         }
+    }
+}
+
+/// However long a text is that a tool takes, or the name of an argument or of a tool: an answer quotes little of it.
+#[test]
+fn no_answer_quotes_much_of_what_was_sent() {
+    let project = Project::new();
+    let long = ["z".repeat(100_000), "\"\\\u{2800}".repeat(20_000), "a/".repeat(50_000), "[{".repeat(50_000)];
+    let small = |what: &str, reply: String| {
+        // A server sends it twice, or three times.
+        assert!(!reply.contains("\"ok\":true") && reply.len() < 6500, "{what}: {} bytes: {reply:.500}", reply.len());
+    };
+    for tool in Tool::ALL {
+        let (usual, tried) = usual(tool);
+        for (word, name) in long.iter().flat_map(|word| tried.iter().map(move |name| (word, *name))) {
+            let what = format!("{} {name} {word:.9}", tool.as_str());
+            // These do what they are told, and answer with nothing of it.
+            if matches!(name, "content" | "newText" | "query" | "cursor" | "edits" | "expectedSha256ByPath")
+                || matches!((tool, name), (Tool::RestoreFile, "targetPath"))
+            {
+                continue;
+            }
+            let mut args = usual.as_object().unwrap().clone();
+            if name == "trashedPath" {
+                args.remove("trashId");
+            }
+            put(&mut args, name, word);
+            let settings = SessionSettings { max_output: Some(20_000), ..settings() };
+            let workspace = project.open("sub", patch_engine::policy());
+            let tools = Session::new(workspace, Audit::new(session("cli"), None), settings);
+            let reply = call(&tools, tool.as_str(), &json!(args)).to_string();
+            if name.ends_with("Globs") && reply.contains("\"ok\":true") {
+                continue;
+            }
+            small(&what, reply);
+            let mut args = usual.as_object().unwrap().clone();
+            args.insert(word.clone(), json!(1));
+            small(&what, call(&tools, tool.as_str(), &json!(args)).to_string());
+        }
+    }
+    for word in &long {
+        small("a tool", call(&project.tool(), word, &json!({})).to_string());
     }
 }
 
