@@ -88,7 +88,10 @@ fn a_command_has_the_root_and_nothing_of_ours() {
     let run = verify(dir.path(), &["--verify", "pwd; env; ls -l /proc/self/fd; cat; false"]);
     let root = fs::canonicalize(dir.path().join("w")).expect("the root");
     assert!(run.stderr.contains(&format!("\n{}\n", root.display())), "{}", run.stderr);
-    assert!(run.stderr.contains("\nPATH=") && !run.stderr.contains("APPLY_PATCH_"), "{}", run.stderr);
+    let ours: Vec<_> = run.stderr.lines().filter(|line| line.starts_with("APPLY_PATCH_")).collect();
+    let state = format!("APPLY_PATCH_CHECKED_STATE={}", root.join(".apply-patch").display());
+    assert!(run.stderr.contains("\nPATH="), "{}", run.stderr);
+    assert_eq!(ours, [state], "but for what tells a call of this program where it is");
     let open = run.stderr.lines().filter(|line| line.contains(" -> ") && line.contains("/w/")).collect::<Vec<_>>();
     assert!(open.is_empty(), "{open:?}");
 }
@@ -172,4 +175,48 @@ fn what_the_command_wrote_is_not_lost() {
     assert_eq!(error["details"]["verify"]["exitCode"], 1);
     assert_eq!(fs::read_to_string(dir.path().join("w/a")).expect("the file"), "formatted\n");
     assert!(!dir.path().join("w/b").exists());
+}
+
+/// As `git clean -fdx` does: the files that were displaced go, too.
+#[test]
+fn a_command_may_remove_the_state_directory() {
+    for (script, said) in [
+        ("rm -rf .apply-patch; exit 3", "exited with 3"),
+        ("rm -rf .apply-patch", "removed the state directory, without which the change cannot be undone"),
+    ] {
+        let dir = files();
+        let run = verify(dir.path(), &["--verify", script]);
+        assert_eq!((run.code, is_old(dir.path())), (8, true), "{script}: {run:?}");
+        assert!(run.stderr.contains(said) && run.stderr.contains("nothing was changed"), "{script}: {run:?}");
+        let names = fs::read_dir(dir.path().join("w")).expect("a folder");
+        let names: Vec<_> = names.map(|entry| entry.expect("an entry").file_name()).collect();
+        assert_eq!(names, ["a"], "{script}");
+    }
+}
+
+/// It could only wait for the lock, in vain.
+#[test]
+fn a_call_within_the_check_is_refused_at_once() {
+    let dir = files();
+    let program = env!("CARGO_BIN_EXE_apply-patch");
+    fs::write(dir.path().join("other"), "*** Begin Patch\n*** Add File: n\n+n\n*** End Patch\n").expect("a file");
+    // Longer than the whole check may take.
+    let timeout = "--lock-timeout 600";
+    for call in [
+        "undo",
+        &format!("apply {timeout} ../other"),
+        "recover",
+        "tool create_file --args '{\"path\":\"n\",\"content\":\"\"}'",
+    ] {
+        let script = format!("timeout 60 {program} {call} 2>&1; echo code $?; {program} status >/dev/null && exit 1");
+        let run = verify(dir.path(), &["--verify", &script, "--json"]);
+        let said = run.stdout.clone() + &run.stderr;
+        assert!(said.contains("within the check of a change of this project"), "{call}: {run:?}");
+        assert!(said.contains("code 5"), "{call}: {run:?}");
+        assert_eq!((run.code, is_old(dir.path())), (8, true), "{call}: {run:?}");
+    }
+    // In another project it does what it always does.
+    let other = format!("mkdir ../o && {program} -C ../o ../other && test -f ../o/n");
+    let run = verify(dir.path(), &["--verify", &other]);
+    assert_eq!((run.code, is_old(dir.path())), (0, false), "{run:?}");
 }

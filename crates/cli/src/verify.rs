@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fs_guard::Root;
-use patch_engine::transaction::{CheckEnd, NotVerified, Verify};
+use patch_engine::transaction::{CHECKED, CheckEnd, NotVerified, Verify};
 
 use crate::outside;
 
@@ -34,13 +34,13 @@ pub(crate) struct VerifyCommand {
 }
 
 impl Verify for VerifyCommand {
-    fn verify(&self, root: &Root, cancelled: &dyn Fn() -> bool) -> Result<(), NotVerified> {
+    fn verify(&self, root: &Root, state: &str, cancelled: &dyn Fn() -> bool) -> Result<(), NotVerified> {
         let not_run = |error: std::io::Error| NotVerified {
             end: CheckEnd::NotRun(error.to_string()),
             output: Vec::new(),
             left_out: 0,
         };
-        let (mut child, output) = self.start(root).map_err(not_run)?;
+        let (mut child, output) = self.start(root, state).map_err(not_run)?;
         let refused = match self.wait(&mut child, cancelled) {
             // What it leaves running is the user's.
             Ok(status) if status.success() => return Ok(()),
@@ -55,7 +55,7 @@ impl Verify for VerifyCommand {
 
 impl VerifyCommand {
     /// Starts it in the root, apart from the terminal, with nothing of ours: handles are closed, and our variables are left out.
-    fn start(&self, root: &Root) -> std::io::Result<(Child, Output)> {
+    fn start(&self, root: &Root, state: &str) -> std::io::Result<(Child, Output)> {
         let (reader, writer) = std::io::pipe()?;
         let mut command = outside::shell(&self.command);
         command.current_dir(root.path());
@@ -64,6 +64,8 @@ impl VerifyCommand {
                 command.env_remove(name);
             }
         }
+        // A call of this program for the same project could only wait for the lock.
+        command.env(CHECKED, state);
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         // What it starts ends with it.
         #[cfg(unix)]

@@ -438,6 +438,7 @@ fn not_verified(refused: &NotVerified) -> Value {
         CheckEnd::Exited(code) => details["exitCode"] = (*code).into(),
         CheckEnd::Killed(signal) => details["signal"] = (*signal).into(),
         CheckEnd::TimedOut(_) => details["timedOut"] = true.into(),
+        CheckEnd::RemovedState => details["removedState"] = true.into(),
         CheckEnd::NotRun(_) | CheckEnd::Cancelled => {}
     }
     let left_out = refused.left_out + (refused.output.len() - shown.len()) as u64;

@@ -87,8 +87,9 @@ const SENTENCE: usize = 3000;
 /// The longest name, line or value in the details of an error.
 const VALUE: usize = 1500;
 
-/// Texts that have bounds of their own: diffs, lines to paste, and the three sides of a conflict.
-const BOUNDED: [&str; 7] = ["base", "current", "wanted", "diff", "lines", "addContextBefore", "addContextAfter"];
+/// Texts that have bounds of their own: diffs, lines to paste, the three sides of a conflict, and what a check printed.
+const BOUNDED: [&str; 8] =
+    ["base", "current", "wanted", "diff", "lines", "addContextBefore", "addContextAfter", "output"];
 
 impl ToolError {
     /// Leaves out the middle of whatever is quoted at great length: a path, a pattern, the name of an argument. Every answer passes

@@ -417,6 +417,8 @@ pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
             let there = project.as_ref().map(|project| format!(" -C {project}")).unwrap_or_default();
             vec![ask(format!("undo it with `apply-patch{there} undo {id}`, at the top of the project"), None)]
         }
+        // It can be done when the check has ended, but not from within it.
+        transaction::Error::BeingChecked => Vec::new(),
         transaction::Error::NotRecovered { .. } => {
             vec![ask("look at the journal, then run `apply-patch recover`", None)]
         }

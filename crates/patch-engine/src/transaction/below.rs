@@ -20,6 +20,9 @@ use crate::plan::Plan;
 /// The most entries of directories that are looked at, which takes about a tenth of a second.
 const MAX_ENTRIES: usize = 50_000;
 
+/// How long to wait for another process that works in a state below. If it takes longer, the next command takes the state over.
+const PATIENCE: Duration = Duration::from_millis(250);
+
 /// Directories that programs fill with what they have downloaded or made. They have most of the entries, and no projects.
 const FILLED: &[&str] = &["node_modules", "target", ".venv"];
 
@@ -56,7 +59,7 @@ fn take_one(
     if root.device() != top.device() || !matches!(root.state_dir(), Ok(Some(_))) {
         return Ok(());
     }
-    let below = LockedStore::lock(&root, key.clone(), Duration::ZERO)?;
+    let below = LockedStore::lock(&root, key.clone(), PATIENCE)?;
     let prefix = Prefix::new(path.as_str());
     recovered.extend(recover(&root, &below)?.into_iter().map(|one| one.beneath(&prefix)));
     Ok(store.take_over(&below, &prefix)?)

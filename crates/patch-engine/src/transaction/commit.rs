@@ -9,7 +9,8 @@ use workspace_trash::{Carried, FileState, Header, Journal, Pending, Record, Tran
 
 use super::below::check_none_unfinished;
 use super::error::CommitError;
-use super::options::{CheckEnd, CommitOptions, Durability};
+use super::held::Held;
+use super::options::{CheckEnd, CommitOptions, Durability, NotVerified};
 use super::publish::{self, Fresh, Publication};
 use super::siblings;
 use super::stage::Stager;
@@ -104,7 +105,14 @@ impl Commit<'_> {
         let paths = journal.records.iter().map(|record| paths[record.slot as usize].clone()).collect();
         let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created, removed };
         let published = self.publish(&publication, files, log, host);
-        if let Err(cause) = published.and_then(|()| self.verify(&pending, host)) {
+        let mut held = None;
+        if let Err(cause) = published.and_then(|()| self.verify(&publication, &mut held, host)) {
+            let beside = match held.map(|held| self.put_beside(held, &publication)).transpose() {
+                Ok(beside) => beside.flatten(),
+                Err(error) => return Err(self.abort(&dirs, pending, &journal, cause, false, Err(error))),
+            };
+            let journal = beside.as_ref().unwrap_or(&journal);
+            let publication = Publication { journal, ..publication };
             // If the mark cannot be written, recovery after a crash may still finish the transaction. That is
             // correct, because no failure was reported.
             let durable = self.options.durability == Durability::Full;
@@ -115,7 +123,7 @@ impl Commit<'_> {
                 }
                 Ok(left)
             });
-            return Err(self.abort(&dirs, pending, &journal, cause, marked, left));
+            return Err(self.abort(&dirs, pending, journal, cause, marked, left));
         }
         // The change is made and durable. Anything that fails from here on is done by the next process that takes the lock.
         store.keep();
@@ -361,16 +369,36 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// Runs the caller's check on the published files, if there is one. Once it passes the transaction counts.
-    fn verify(&self, pending: &Pending<'_>, host: &mut dyn Host) -> Result<(), CommitError> {
+    /// Runs the caller's check on the published files, if there is one. Once it passes the transaction counts. What was displaced
+    /// is open in `held` from then on.
+    fn verify(
+        &self,
+        publication: &Publication<'_>,
+        held: &mut Option<Held>,
+        host: &mut dyn Host,
+    ) -> Result<(), CommitError> {
         let Some(verify) = &self.options.verify else { return Ok(()) };
+        let (pending, workspace) = (publication.pending, self.locked.workspace);
+        let held = held.insert(Held::open(publication)?);
         host.event(&Event::Verifying(pending.id()));
-        let verified = verify.verify(self.locked.workspace.root(), &|| host.cancelled());
+        let verified = verify.verify(workspace.root(), &workspace.state_path(), &|| host.cancelled());
+        let verified = verified.and_then(|()| match held.is_lost(publication) {
+            Ok(true) => Err(NotVerified { end: CheckEnd::RemovedState, output: Vec::new(), left_out: 0 }),
+            _ => Ok(()),
+        });
         verified.map_err(|refused| match refused.end {
             CheckEnd::Cancelled => CommitError::Cancelled,
             _ => CommitError::Unverified(Box::new(refused)),
         })?;
         Ok(pending.mark_done(self.options.durability == Durability::Full)?)
+    }
+
+    /// Brings displaced files back that lost their names during the check. Returns the journal that says where they are.
+    fn put_beside(&self, held: Held, publication: &Publication<'_>) -> Result<Option<Journal>, CommitError> {
+        if !held.is_lost(publication)? {
+            return Ok(None);
+        }
+        held.put_beside(publication).map(Some)
     }
 
     /// Cleans up after a roll-back that restored all files but those in `left`. The error tells if the roll-back is incomplete.

@@ -87,6 +87,11 @@ pub enum Error {
     /// The transaction was rolled back.
     #[error("transaction {0} was rolled back; there is nothing to undo")]
     Aborted(TransactionId),
+    /// This process was started by a check of a change of the same project, which has the lock until the check ends.
+    #[error(
+        "this runs within the check of a change of this project, which is not finished: nothing else can be changed now"
+    )]
+    BeingChecked,
     /// An interrupted transaction could be neither finished nor reverted.
     #[error("the interrupted transaction in {journal:?} cannot be recovered: {cause}")]
     NotRecovered {
@@ -141,6 +146,7 @@ impl Error {
             Self::Aborted(_) => ErrorKind::CommandFailed,
             Self::Doubtful { .. } => ErrorKind::PermissionDenied,
             Self::Elsewhere { .. } => ErrorKind::OutsideWorkspace,
+            Self::BeingChecked => ErrorKind::Timeout,
             Self::NotRecovered { cause, .. } => cause.kind(),
         }
     }
@@ -156,7 +162,7 @@ impl Error {
             Self::Rejected(rejects) => Some(&rejects[0].path),
             Self::Elsewhere { paths, .. } => paths.first().map(String::as_str),
             Self::NotRecovered { journal, .. } => Some(journal),
-            Self::NothingTo(_) | Self::Aborted(_) | Self::Doubtful { .. } => None,
+            Self::NothingTo(_) | Self::Aborted(_) | Self::Doubtful { .. } | Self::BeingChecked => None,
         }
     }
 }

@@ -17,6 +17,7 @@
 mod below;
 mod commit;
 pub(crate) mod error;
+mod held;
 mod history;
 mod home;
 mod options;
@@ -40,5 +41,5 @@ pub use options::{CheckEnd, CommitOptions, Durability, NotVerified, Verify};
 pub use reach::Reach;
 pub use recovered::{Outcome, Recovered};
 pub use undo::{Left, UndoOptions};
-pub use workspace::{Locked, Workspace};
+pub use workspace::{CHECKED, Locked, Workspace};
 pub use workspace_trash::{JournalProblem, KeyPlace, Prefix, TransactionId};

@@ -45,12 +45,13 @@ pub trait Verify: fmt::Debug + Send + Sync {
     /// Checks the files of the workspace, which all have their new bytes. The lock is held.
     ///
     /// If the check fails, or the process ends before it passes, everything is rolled back. A check that waits should poll
-    /// `cancelled` and give up when it returns `true`.
+    /// `cancelled` and give up when it returns `true`. `state` is the path of the state directory: programs that are started should
+    /// get it in the variable [`CHECKED`](super::CHECKED).
     ///
     /// # Errors
     ///
     /// If the files are not accepted.
-    fn verify(&self, root: &Root, cancelled: &dyn Fn() -> bool) -> Result<(), NotVerified>;
+    fn verify(&self, root: &Root, state: &str, cancelled: &dyn Fn() -> bool) -> Result<(), NotVerified>;
 }
 
 /// A failed check of the published files.
@@ -75,6 +76,8 @@ pub enum CheckEnd {
     TimedOut(Duration),
     /// It could not be run, for this reason.
     NotRun(String),
+    /// It passed, but removed the state directory, without which the change could not be undone.
+    RemovedState,
     /// The host cancelled it.
     Cancelled,
 }
@@ -86,6 +89,7 @@ impl fmt::Display for CheckEnd {
             Self::Killed(signal) => write!(f, "was ended by signal {signal}"),
             Self::TimedOut(limit) => write!(f, "took longer than {} s", limit.as_secs_f64()),
             Self::NotRun(why) => write!(f, "could not be run: {why}"),
+            Self::RemovedState => f.write_str("removed the state directory, without which the change cannot be undone"),
             Self::Cancelled => f.write_str("was given up"),
         }
     }

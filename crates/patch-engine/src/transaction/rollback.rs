@@ -48,7 +48,7 @@ impl Publication<'_> {
     }
 
     /// Creates the removed directories again.
-    fn make_removed_dirs(&self) -> Result<(), CommitError> {
+    pub(super) fn make_removed_dirs(&self) -> Result<(), CommitError> {
         for (dir, mode) in self.removed.iter().rev() {
             match self.dirs.resume_dir(dir, Some(*mode)) {
                 // Someone else has removed its parent.
@@ -92,18 +92,23 @@ impl Publication<'_> {
         };
         let slot = self.stage_spot(record, &place)?;
         slot.settle_exchange(&place)?;
-        match record.operation() {
-            Operation::Add => undo_add(&place, &slot, record),
-            Operation::Update => undo_update(&place, &slot, record, touched),
+        let undone = match record.operation() {
+            Operation::Add => undo_add(&place, &slot, record)?,
+            Operation::Update => undo_update(&place, &slot, record, touched)?,
             Operation::Delete => match look(&slot, record)? {
-                Slot::Empty => Ok(true),
+                Slot::Empty => true,
                 _ if has_both_names(&slot, &place)? => {
                     slot.remove()?;
-                    Ok(true)
+                    true
                 }
-                _ => Ok(put_back(DisplacedFile::at(&slot), &place)? || is_restored(&place, record)?),
+                _ => put_back(DisplacedFile::at(&slot), &place)? || is_restored(&place, record)?,
             },
+        };
+        // Someone has put the pre-image back, so this copy is not needed.
+        if undone && record.sibling.is_some() && look(&slot, record)? == Slot::Old {
+            slot.remove()?;
         }
+        Ok(undone)
     }
 }
 

@@ -4,7 +4,7 @@
 //! The names are listed in the transaction's folder before the first file is created, so that none
 //! is left behind when the commit is interrupted.
 
-use fs_guard::{Dir, Dirs, RelPath, Root, Spot, Target};
+use fs_guard::{Dir, Dirs, Metadata, OpenFile, RelPath, Root, Spot, StagedFile, Target};
 use workspace_trash::{Journal, Pending, Prefix};
 
 use super::error::CommitError;
@@ -24,15 +24,7 @@ pub(super) fn choose(
     let mut names = Vec::with_capacity(paths.len());
     let mut list = String::new();
     for path in paths {
-        let mut random = [0; 6];
-        fs_guard::random(&mut random)?;
-        let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let file = path.file_name();
-        let mut room = Spot::LONGEST_STAGED_NAME - END.len() - random.len() - 1;
-        while !file.is_char_boundary(room.min(file.len())) {
-            room -= 1;
-        }
-        let name = format!("{}.{random}{END}", &file[..room.min(file.len())]);
+        let name = name(path)?;
         let beside = path.parent().map_or_else(|| name.clone(), |parent| format!("{parent}/{name}"));
         list.push_str(&prefix.join(&beside));
         list.push('\n');
@@ -53,6 +45,27 @@ pub(super) fn choose(
         dirs.create_dir(dir, None)?;
     }
     Ok(names)
+}
+
+/// Returns a name for a file beside a path.
+pub(super) fn name(path: &RelPath) -> Result<String, fs_guard::Error> {
+    let mut random = [0; 6];
+    fs_guard::random(&mut random)?;
+    let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let file = path.file_name();
+    let mut room = Spot::LONGEST_STAGED_NAME - END.len() - random.len() - 1;
+    while !file.is_char_boundary(room.min(file.len())) {
+        room -= 1;
+    }
+    Ok(format!("{}.{random}{END}", &file[..room.min(file.len())]))
+}
+
+/// Copies a file with its mode, its attributes and, where possible, its owner.
+pub(super) fn copy(from: &mut OpenFile, seen: &Metadata, to: &Spot) -> Result<StagedFile, fs_guard::Error> {
+    let mut file = to.create(0o600)?;
+    file.copy(from, seen.size)?;
+    file.copy_xattrs(from)?;
+    file.finish(Some(seen.kept_mode()), Some(seen), true)
 }
 
 /// Fails unless the name that a journal states for a file staged beside `path` is one that this program would choose.
@@ -128,10 +141,7 @@ pub(super) fn bring_home(dirs: &Dirs<'_>, pending: &Pending<'_>, journal: &Journ
                 part.create_link(&beside.read_link()?)?;
             } else {
                 let (mut from, seen) = beside.open()?;
-                let mut file = part.create(0o600)?;
-                file.copy(&mut from, seen.size)?;
-                file.copy_xattrs(&from)?;
-                let file = file.finish(Some(seen.kept_mode()), Some(&seen), true)?;
+                let file = copy(&mut from, &seen, &part)?;
                 let mut group = fs_guard::SyncGroup::new();
                 group.file(&file);
                 group.sync(None)?;

@@ -16,6 +16,9 @@ use super::recover::recover;
 use super::recovered::Recovered;
 use crate::kind::ErrorKind;
 
+/// The environment variable that names the state directory of a project whose files are being checked. What a check starts has it.
+pub const CHECKED: &str = "APPLY_PATCH_CHECKED_STATE";
+
 /// A root, the directory tree that patches may change, and the enclosing project, whose transactions are recorded together.
 /// Opening one writes nothing.
 ///
@@ -216,6 +219,7 @@ impl Workspace {
         }
         match self.lock(Duration::ZERO) {
             Ok(locked) => Ok(locked.recovered.clone()),
+            Err(Error::BeingChecked) => Ok(Vec::new()),
             Err(error) if error.kind() == ErrorKind::Timeout => Ok(Vec::new()),
             Err(error) => Err(error),
         }
@@ -225,6 +229,9 @@ impl Workspace {
     ///
     /// Creates the state directory if there is none, and removes it again if nothing is committed.
     pub fn lock(&self, timeout: Duration) -> Result<Locked<'_>, Error> {
+        if std::env::var_os(CHECKED).is_some_and(|checked| *checked == *self.state_path()) {
+            return Err(Error::BeingChecked);
+        }
         let key = OwnKey::from(self.key_place());
         *self.key.lock().unwrap_or_else(PoisonError::into_inner) = key.clone();
         let store = LockedStore::lock(&self.home, key.clone(), timeout)?;

@@ -1,5 +1,6 @@
 //! Commits that count only when what they published is accepted.
 
+use crate::posix::PermissionsExt as _;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -33,7 +34,7 @@ type Check = fn(&Root) -> Result<(), NotVerified>;
 struct Checks(Check, AtomicUsize);
 
 impl Verify for Checks {
-    fn verify(&self, root: &Root, cancelled: &dyn Fn() -> bool) -> Result<(), NotVerified> {
+    fn verify(&self, root: &Root, _: &str, cancelled: &dyn Fn() -> bool) -> Result<(), NotVerified> {
         self.1.fetch_add(1, Ordering::Relaxed);
         if cancelled() {
             return refused(CheckEnd::Cancelled);
@@ -219,4 +220,61 @@ fn whatever_fails_all_or_nothing_is_there() {
         }
     }
     assert!(ends.iter().all(|&count| count > 3 / crate::share::stride()), "{ends:?}");
+}
+
+fn remove_state(root: &Root) {
+    fs::remove_dir_all(root.path().join(".apply-patch")).unwrap();
+}
+
+/// A check may remove the state directory, with all that was displaced, and restore files as well, as `git clean` and `git checkout` do.
+/// What was there before is there again, and nothing else.
+#[cfg_attr(windows, ignore = "an open directory cannot be removed there")]
+#[test]
+fn what_a_check_removes_of_the_state_is_not_needed_to_go_back() {
+    let checks: [(&str, Check); 6] = [
+        ("fails", |root| {
+            remove_state(root);
+            refused(CheckEnd::Exited(1))
+        }),
+        ("passes", |root| {
+            remove_state(root);
+            Ok(())
+        }),
+        ("makes an empty one", |root| {
+            remove_state(root);
+            fs::create_dir(root.path().join(".apply-patch")).unwrap();
+            refused(CheckEnd::Exited(1))
+        }),
+        ("restores a file", |root| {
+            remove_state(root);
+            fs::write(root.path().join("a"), "old a").unwrap();
+            fs::write(root.path().join("gone"), "g").unwrap();
+            refused(CheckEnd::Exited(1))
+        }),
+        ("removes what is new", |root| {
+            remove_state(root);
+            fs::remove_dir_all(root.path().join("x")).unwrap();
+            fs::remove_file(root.path().join("new")).unwrap();
+            refused(CheckEnd::Exited(1))
+        }),
+        ("removes what was displaced", |root| {
+            for folder in fs::read_dir(root.path().join(".apply-patch/pending")).unwrap() {
+                fs::remove_dir_all(folder.unwrap().path()).unwrap();
+            }
+            refused(CheckEnd::Exited(1))
+        }),
+    ];
+    for (what, check) in checks {
+        let tree = tree();
+        tree.lawless();
+        fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(0o750)).unwrap();
+        let old = tree.snapshot();
+        let error = attempt(&tree.open(), check).unwrap_err();
+        assert!(matches!(error, CommitError::Unverified(_)), "{what}: {error:?}");
+        assert!(error.is_rolled_back(), "{what}: {error:?}");
+        assert_eq!(tree.snapshot(), old, "{what}");
+        // And the next change is made as ever.
+        attempt(&tree.open(), accept).unwrap();
+        assert_eq!(tree.read("a"), "new a", "{what}");
+    }
 }
