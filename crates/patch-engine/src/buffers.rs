@@ -64,6 +64,11 @@ impl HostTree {
         self.files.lock().unwrap_or_else(PoisonError::into_inner).get(path)?.as_ref()?.version
     }
 
+    /// Returns whether a file was found at a path.
+    fn knows(&self, path: &str) -> bool {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).get(path).is_some_and(Option::is_some)
+    }
+
     fn file(&self, path: &str) -> io::Result<Option<HostFile>> {
         let files = || self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = files().get(path) {
@@ -77,14 +82,26 @@ impl HostTree {
 
 impl Tree for HostTree {
     fn entry(&self, path: &str) -> io::Result<Option<Entry>> {
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
         if let Some(HostFile { content, .. }) = self.file(path)? {
+            // Whether a directory is a git repository is asked for each: its `objects` are no file beside `HEAD`.
+            let head = if parent.is_empty() { "HEAD".to_owned() } else { format!("{parent}/HEAD") };
+            if name == "objects" && self.knows(&head) {
+                return Err(io::Error::other(
+                    "the callback has a file at every path; it has to return none where there is none",
+                ));
+            }
             return Ok(Some(content.entry()));
         }
         let Some(list) = &self.list else { return Ok(None) };
         if list(path)?.is_some() {
+            if name == "HEAD" {
+                return Err(io::Error::other(
+                    "the callback has a directory at every path; it has to return none where there is none",
+                ));
+            }
             return Ok(Some(Entry::directory()));
         }
-        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
         let kind = list(parent)?.unwrap_or_default().into_iter().find(|(found, _)| found == name);
         let other = kind.filter(|(_, kind)| *kind == FileKind::Other);
         Ok(other.map(|(_, kind)| Entry { kind, mode: 0o644, size: 0 }))

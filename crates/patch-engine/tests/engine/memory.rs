@@ -68,6 +68,32 @@ fn host(files: &[(&str, &[u8])]) -> Arc<HostTree> {
     }))
 }
 
+/// A callback that answers whatever it is asked is told so, and nobody hears of a git repository.
+#[test]
+fn a_callback_that_answers_every_path_is_told_so() {
+    let file =
+        || HostFile { content: Content { bytes: Arc::new(b"x\n".to_vec()), mode: 0o644, link: false }, version: None };
+    let files = HostTree::new(move |_| Ok(Some(file())));
+    let directories = HostTree::new(|_| Ok(None)).with_list(|_| Ok(Some(vec![("a".into(), fs_guard::FileKind::File)])));
+    for (tree, what) in [(files, "a file"), (directories, "a directory")] {
+        let tree = Arc::new(tree);
+        for body in [
+            "*** Update File: a\n@@\n-x\n+y\n",
+            "*** Update File: d/a\n@@\n-x\n+y\n",
+            "*** Add File: n\n+n\n",
+            "*** Delete File: a\n",
+        ] {
+            let text = envelope(body);
+            let options = Options::new(Profile::Codex);
+            let patch = parse(&text, &options.parse).unwrap();
+            let files = Files::of_tree(Arc::clone(&tree) as Arc<_>, patch_engine::policy());
+            let error = plan(files, &patch, &options).unwrap_err()[0].to_string();
+            let said = format!("the callback has {what} at every path; it has to return none where there is none");
+            assert!(error.contains(&said), "{body}: {error}");
+        }
+    }
+}
+
 fn edits(tree: &Arc<HostTree>, body: &str) -> Vec<FileEdit> {
     let text = envelope(body);
     let options = Options::new(Profile::Codex);
