@@ -13,16 +13,15 @@ use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
 
 use crate::callback::Raised;
 use crate::plan::HostPlan;
-use crate::value::{bytes, call, options, text_or_bytes, to_python};
+use crate::value::{FilePath, bytes, call, options, text_or_bytes, to_python};
 
 /// Files in memory, and which of them are text.
 fn files(given: &Bound<'_, PyMapping>) -> PyResult<(MemoryTree, HashMap<String, bool>)> {
     let (mut tree, mut texts) = (MemoryTree::new(), HashMap::new());
     for item in given.items()?.iter() {
-        let (path, content): (Bound<'_, PyString>, Bound<'_, PyAny>) = item.extract()?;
-        let path = path.to_str()?;
-        tree.insert(path, bytes(&content)?);
-        texts.insert(path.to_owned(), content.is_instance_of::<PyString>());
+        let (FilePath(path), content): (FilePath, Bound<'_, PyAny>) = item.extract()?;
+        tree.insert(&path, bytes(&content)?);
+        texts.insert(path, content.is_instance_of::<PyString>());
     }
     Ok((tree, texts))
 }
@@ -114,7 +113,7 @@ fn listed(answer: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(String, api::FileKi
         return Ok(None);
     }
     let one = |item: PyResult<Bound<'_, PyAny>>| {
-        let (name, kind): (String, String) = item?.extract()?;
+        let (FilePath(name), kind): (FilePath, String) = item?.extract()?;
         let kind = match &*kind {
             "file" => api::FileKind::File,
             "directory" => api::FileKind::Directory,

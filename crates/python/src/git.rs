@@ -1,7 +1,5 @@
 //! The files of a commit.
 
-use std::path::PathBuf;
-
 use apply_patch_api as api;
 use apply_patch_api::{GitOptions, PatchOptions, ReadOptions as _, WorkspaceOptions};
 use pyo3::prelude::*;
@@ -9,7 +7,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::callback::Callbacks;
 use crate::plan::Plan;
-use crate::value::{bytes, call, options};
+use crate::value::{FilePath, SystemPath, bytes, call, options};
 
 /// The files of a commit in a git repository, without a checkout.
 #[pyclass(frozen, module = "apply_patch")]
@@ -19,9 +17,14 @@ pub(crate) struct GitTree(api::GitTree);
 impl GitTree {
     #[new]
     #[pyo3(signature = (repository, revision="HEAD", /, **options))]
-    fn new(py: Python<'_>, repository: PathBuf, revision: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        repository: SystemPath,
+        revision: &str,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
         let options = self::options(options)?;
-        call(py, || api::GitTree::open(&repository, revision, &WorkspaceOptions::read(options)?)).map(Self)
+        call(py, || api::GitTree::open(&repository.0, revision, &WorkspaceOptions::read(options)?)).map(Self)
     }
 
     /// The commit that the revision named when it was opened.
@@ -38,8 +41,8 @@ impl GitTree {
 
     /// The bytes of a file, or the text of a link; None when there is none.
     #[pyo3(signature = (path, /))]
-    fn read<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let read = call(py, || self.0.read(path))?;
+    fn read<'py>(&self, py: Python<'py>, path: FilePath) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let read = call(py, || self.0.read(&path.0))?;
         Ok(read.map(|bytes| PyBytes::new(py, &bytes)))
     }
 

@@ -1,9 +1,13 @@
 //! Values from one language to the other.
 
+use std::path::PathBuf;
+
 use apply_patch_api::ToolError;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{
+    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyMemoryView, PyString, PyTuple,
+};
 use serde_json::{Map, Number, Value};
 
 /// How deep values may be nested.
@@ -72,10 +76,13 @@ fn from_nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     if let Ok(mapping) = value.cast::<PyMapping>() {
         let mut fields = Map::new();
         for item in mapping.items()?.iter() {
-            let (name, value): (Bound<'_, PyString>, Bound<'_, PyAny>) = item.extract()?;
-            fields.insert(name.to_str()?.to_owned(), from_nested(&value, depth + 1)?);
+            let (FilePath(name), value): (FilePath, Bound<'_, PyAny>) = item.extract()?;
+            fields.insert(name, from_nested(&value, depth + 1)?);
         }
         return Ok(fields.into());
+    }
+    if value.cast::<PyBytes>().is_ok() || value.hasattr("__fspath__")? {
+        return Ok(value.extract::<FilePath>()?.0.into());
     }
     Err(PyTypeError::new_err(format!("{} is nothing that JSON has", value.get_type().name()?)))
 }
@@ -94,14 +101,47 @@ pub(crate) fn options(given: Option<&Bound<'_, PyDict>>) -> PyResult<Value> {
     }
 }
 
-/// Text, or bytes, as bytes.
+/// Text, or bytes (also of a `bytearray` or `memoryview`), as bytes.
 pub(crate) fn bytes(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(text.to_str()?.as_bytes().to_vec());
     }
-    match value.cast::<PyBytes>() {
-        Ok(bytes) => Ok(bytes.as_bytes().to_vec()),
+    if let Ok(bytes) = value.cast::<PyBytes>() {
+        return Ok(bytes.as_bytes().to_vec());
+    }
+    if let Ok(bytes) = value.cast::<PyByteArray>() {
+        return Ok(bytes.to_vec());
+    }
+    match value.cast::<PyMemoryView>() {
+        Ok(view) => view.call_method0("tobytes")?.extract(),
         Err(_) => Err(PyTypeError::new_err(format!("wanted str or bytes, not {}", value.get_type().name()?))),
+    }
+}
+
+/// A path of the system: `str`, `bytes`, or an `os.PathLike` of either.
+pub(crate) struct SystemPath(pub(crate) PathBuf);
+
+impl<'py> FromPyObject<'_, 'py> for SystemPath {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        value.py().import("os")?.call_method1("fsdecode", (value,))?.extract().map(Self)
+    }
+}
+
+/// A path of a file in the workspace, given as [`SystemPath`]s are.
+pub(crate) struct FilePath(pub(crate) String);
+
+impl<'py> FromPyObject<'_, 'py> for FilePath {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let posix = value.hasattr("as_posix")?.then(|| value.call_method0("as_posix")).transpose()?;
+        let path = match posix {
+            Some(posix) => posix,
+            None => value.py().import("os")?.call_method1("fsdecode", (value,))?,
+        };
+        Ok(Self(path.cast::<PyString>()?.to_str()?.to_owned()))
     }
 }
 

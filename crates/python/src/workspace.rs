@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::callback::Callbacks;
 use crate::plan::Plan;
-use crate::value::{bytes, call, from_python, options, raised, to_python};
+use crate::value::{FilePath, SystemPath, bytes, call, from_python, options, raised, to_python};
 
 /// A directory whose files are changed, all or nothing, by one session. Calls may come from many threads.
 #[pyclass(frozen, module = "apply_patch")]
@@ -26,9 +26,9 @@ fn detail(py: Python<'_>, word: &str) -> PyResult<DiffDetail> {
 impl Workspace {
     #[new]
     #[pyo3(signature = (root, /, **options))]
-    fn new(py: Python<'_>, root: PathBuf, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    fn new(py: Python<'_>, root: SystemPath, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let options = self::options(options)?;
-        call(py, || api::Workspace::open(&root, &WorkspaceOptions::read(options)?)).map(Self)
+        call(py, || api::Workspace::open(&root.0, &WorkspaceOptions::read(options)?)).map(Self)
     }
 
     /// The directory.
@@ -81,12 +81,13 @@ impl Workspace {
         &self,
         py: Python<'py>,
         id: Option<String>,
-        paths: Vec<String>,
+        paths: Vec<FilePath>,
         carry: bool,
         diff: &str,
         approve: Option<Py<PyAny>>,
         observe: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let paths = paths.into_iter().map(|path| path.0).collect();
         let options = UndoOptions { id, paths, carry, diff: detail(py, diff)? };
         Callbacks { approve, observe }.run(py, |host| self.0.undo(&options, host))
     }

@@ -6,6 +6,9 @@ from typing import Any, Literal, TypedDict, final
 
 from typing_extensions import Self, Unpack
 
+# What has bytes, or text; and what the system takes for a path.
+_Text = str | bytes | bytearray | memoryview
+_Path = str | bytes | PathLike[str] | PathLike[bytes]
 _Approve = Callable[["Proposal"], bool | Literal["session"]]
 _Observe = Callable[[dict[str, Any]], object]
 _Detail = Literal["none", "stat", "full"]
@@ -110,15 +113,15 @@ class HostPlan:
 class Workspace:
     """A directory whose files are changed, all or nothing, by one session. Calls may come from many threads."""
 
-    def __new__(cls, root: str | PathLike[str], /, **options: Unpack[_WorkspaceOptions]) -> Self: ...
+    def __new__(cls, root: _Path, /, **options: Unpack[_WorkspaceOptions]) -> Self: ...
     @property
     def root(self) -> PathLike[str]: ...
     @property
     def session(self) -> str: ...
-    def plan(self, patch: str | bytes, /, **options: Unpack[_PatchOptions]) -> Plan: ...
+    def plan(self, patch: _Text, /, **options: Unpack[_PatchOptions]) -> Plan: ...
     def apply(
         self,
-        patch: str | bytes | Plan,
+        patch: _Text | Plan,
         /,
         *,
         approve: _Approve | None = None,
@@ -130,7 +133,7 @@ class Workspace:
         id: str | None = None,
         /,
         *,
-        paths: Sequence[str] = ...,
+        paths: Sequence[_Path] = ...,
         carry: bool = False,
         diff: _Detail = "none",
         approve: _Approve | None = None,
@@ -165,20 +168,20 @@ class GitTree:
     """The files of a commit in a git repository, without a checkout."""
 
     def __new__(
-        cls, repository: str | PathLike[str], revision: str = "HEAD", /, **options: Unpack[_WorkspaceOptions]
+        cls, repository: _Path, revision: str = "HEAD", /, **options: Unpack[_WorkspaceOptions]
     ) -> Self: ...
     @property
     def commit(self) -> str: ...
     @property
     def tree(self) -> str: ...
-    def read(self, path: str, /) -> bytes | None: ...
+    def read(self, path: _Path, /) -> bytes | None: ...
     def list(self) -> builtins.list[str]: ...
-    def plan(self, patch: str | bytes, /, **options: Unpack[_PatchOptions]) -> Plan: ...
+    def plan(self, patch: _Text, /, **options: Unpack[_PatchOptions]) -> Plan: ...
     def tree_of(self, plan: Plan, /) -> str:
         """The id of the tree that a plan of this object makes; nothing is written."""
     def apply(
         self,
-        patch: str | bytes,
+        patch: _Text,
         /,
         *,
         branch: str | None = None,
@@ -196,33 +199,33 @@ class PatchStream:
     """Takes the text of a patch in chunks of any size, and says what is known of it so far."""
 
     def __new__(cls, **options: Unpack[_PatchOptions]) -> Self: ...
-    def push(self, chunk: str | bytes) -> list[dict[str, Any]]: ...
+    def push(self, chunk: _Text) -> list[dict[str, Any]]: ...
     def end(self) -> list[dict[str, Any]]: ...
     @property
     def text(self) -> str: ...
 
 def apply_in_memory(
-    files: Mapping[str, str] | Mapping[str, bytes] | Mapping[str, str | bytes],
-    patch: str | bytes,
+    files: Mapping[Any, _Text],
+    patch: _Text,
     /,
     **options: Unpack[_PatchOptions],
 ) -> dict[str, Any]: ...
 def apply_diff(input: str, diff: str, mode: Literal["default", "create"] = "default") -> str: ...
 def plan_over(
-    read: Callable[[str], str | bytes | tuple[str | bytes, int | None] | None],
-    patch: str | bytes,
+    read: Callable[[str], _Text | tuple[_Text, int | None] | None],
+    patch: _Text,
     /,
     *,
     list: Callable[[str], Iterable[tuple[str, str]] | None] | None = None,
     **options: Unpack[_PatchOptions],
 ) -> HostPlan: ...
-def parse(patch: str | bytes, /, **options: Unpack[_PatchOptions]) -> dict[str, Any]: ...
+def parse(patch: _Text, /, **options: Unpack[_PatchOptions]) -> dict[str, Any]: ...
 def convert(
-    patch: str | bytes,
+    patch: _Text,
     to: Literal["envelope", "openai", "unified", "git"],
     /,
     *,
-    files: Mapping[str, str | bytes] | None = None,
+    files: Mapping[Any, _Text] | None = None,
     **options: Unpack[_PatchOptions],
 ) -> Any: ...
 def tool_specs(provider: str, /, **options: Unpack[_SpecOptions]) -> Any: ...

@@ -1,5 +1,8 @@
 """Every call, callbacks, errors, threads, and what it takes to import and to call."""
 
+import hashlib
+import os
+import pathlib
 import pickle
 import resource
 import subprocess
@@ -35,6 +38,27 @@ def test_files_come_back_as_they_were_given():
         apply({"a": "1"}, None)
     with pytest.raises(UnicodeEncodeError):
         apply({"a": "\udc80"}, both)
+
+
+def test_paths_and_bytes_come_in_every_shape(root):
+    both = patch("*** Update File: d/a", "@@", "-1", "+2")
+    apply = apply_patch.apply_in_memory
+    for path in ["d/a", b"d/a", pathlib.PurePosixPath("d/a"), pathlib.PureWindowsPath("d\\a")]:
+        for content in [b"1\n", bytearray(b"1\n"), memoryview(b"1\n"), memoryview(bytearray(b"x1\n"))[1:]]:
+            assert apply({path: content}, both) == {"d/a": b"2\n"}, (path, content)
+    for text in [both, both.encode(), bytearray(both.encode()), memoryview(both.encode())]:
+        assert apply({"d/a": "1\n"}, text) == {"d/a": "2\n"}
+    (root / "d").mkdir()
+    (root / "d" / "a").write_text("1\n")
+    for place in [root, str(root), os.fsencode(root)]:
+        workspace = Workspace(place, forbidden=[pathlib.PurePosixPath("x")])
+        workspace.apply(memoryview(both.encode()), expected={pathlib.PurePath("d/a"): hashlib.sha256(b"1\n").hexdigest()})
+        assert workspace.call("read_file", {"path": pathlib.PurePath("d/a")})["data"]["content"] == "2\n"
+        workspace.undo(paths=[b"d/a"])
+    with pytest.raises(TypeError):
+        Workspace(1)
+    with pytest.raises(TypeError):
+        apply({1: "1"}, both)
 
 
 def test_a_workspace_plans_applies_and_takes_back(root):
