@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::call::{Data, Reply};
 use crate::changes::ChangedFile;
 use crate::error::ToolError;
-use crate::page::{fitting, length};
-use crate::text::prefix;
+use crate::page::fitting;
+use crate::text::{length, prefix};
 
 /// The end of a text that was cut.
 const CUT: &str = "…(truncated)";

@@ -9,6 +9,7 @@ use patch_engine::{Advice, Expected, ParseError, ParseErrorKind, Problem, Reject
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::text::length;
 use crate::tool::Tool;
 
 /// The most candidate places that get a hint of their own.
@@ -665,7 +666,7 @@ impl Hint {
         /// The longest one, as JSON, and the longest one with lines to paste.
         const MOST: [usize; 2] = [1500, 16_000];
         let pastes = matches!(self, Self::ReplaceHunk { .. } | Self::AddText { .. } | Self::UseHeader { .. });
-        crate::page::length(self) <= MOST[usize::from(pastes)]
+        length(self) <= MOST[usize::from(pastes)]
     }
 
     fn words(&self, caller: Caller) -> String {

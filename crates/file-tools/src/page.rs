@@ -6,6 +6,7 @@ use crate::error::ToolError;
 use crate::hints;
 use crate::reason::Reason;
 use crate::session::Session;
+use crate::text::length;
 
 /// The most items that can be skipped: each call searches for them again.
 const MAX_SKIPPED: usize = 100_000;
@@ -69,11 +70,6 @@ pub(crate) fn page<T: Serialize>(
     let more = found.len() < all;
     let next_cursor = more.then(|| (skip + found.len()).to_string());
     Page { items: found, truncated: more || !whole, next_cursor }
-}
-
-/// Returns the length of a value in bytes of JSON.
-pub(crate) fn length(value: &impl Serialize) -> usize {
-    serde_json::to_string(value).map_or(0, |json| json.len())
 }
 
 /// Counts how many of the first items fit into `left` bytes together, and takes them off `left`.

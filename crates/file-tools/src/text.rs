@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
+
 /// The byte-order mark of UTF-8.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -69,6 +71,11 @@ pub(crate) fn prefix(text: &str, limit: usize) -> &str {
     }
     let end = (0..=limit).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
     &text[..end]
+}
+
+/// Returns the length of a value in bytes of JSON.
+pub(crate) fn length(value: &impl Serialize) -> usize {
+    serde_json::to_string(value).map_or(0, |json| json.len())
 }
 
 #[cfg(test)]

@@ -11,10 +11,10 @@ use crate::arguments::given;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::hints;
-use crate::page::{bad_cursor, length, rest};
+use crate::page::{bad_cursor, rest};
 use crate::reason::Reason;
 use crate::session::Session;
-use crate::text::{Newlines, prefix, split_terminator, without_bom};
+use crate::text::{Newlines, length, prefix, split_terminator, without_bom};
 
 /// The bytes of an answer besides its data: the envelope, the sentence, the cursor.
 const AROUND: usize = 200;
