@@ -314,3 +314,50 @@ fn the_rules_of_the_project_that_a_client_names_hold() {
         assert_eq!(answers[&3]["ok"], true, "{started:?} {root}: {answers:?}");
     }
 }
+
+/// After a large call a server has hardly more memory than before.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_memory_of_a_large_call_is_given_back() {
+    use std::io::BufRead as _;
+    let dir = place(&[("w/f", "one\n")]);
+    let mut server = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+        .args(["serve", "--mcp", "-C", "w"])
+        .current_dir(dir.path())
+        .env("HOME", dir.path())
+        .env("XDG_STATE_HOME", dir.path().join("state"))
+        .env("XDG_CONFIG_HOME", dir.path().join("config"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program");
+    let mut input = server.stdin.take().expect("a pipe");
+    let mut output = std::io::BufReader::new(server.stdout.take().expect("a pipe")).lines();
+    let mut call = |message: Value| {
+        writeln!(input, "{message}").expect("it reads");
+        output.next().expect("an answer").expect("text")
+    };
+    call(serde_json::from_str(&initialize()).expect("JSON"));
+    let tool = |id: u32, name: &str, arguments: Value| {
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name, "arguments": arguments } })
+    };
+    let memory = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("the process");
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("the memory");
+        line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") / 1024
+    };
+    let read = call(tool(2, "read_file", json!({ "path": "f" })));
+    assert!(read.contains("one"), "{read}");
+    let before = memory();
+    for id in 3..6 {
+        let lines: String = (0..150_000).map(|line| format!("+line {line} of a file that is long enough\n")).collect();
+        let patch = format!("*** Begin Patch\n*** Add File: big{id}\n{lines}*** End Patch\n");
+        let answer = call(tool(id, "apply_patch", json!({ "patch": patch })));
+        assert!(answer.contains("1 created"), "{answer}");
+    }
+    let after = memory();
+    drop(input);
+    server.wait().expect("it ends");
+    // Kept, it would be some 40 MB.
+    assert!(after < before + 16, "{before} MB before, {after} MB after");
+}

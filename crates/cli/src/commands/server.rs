@@ -25,6 +25,8 @@ pub(crate) fn require() -> Result<(), Failure> {
 }
 
 pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, Failure> {
+    #[cfg(target_os = "linux")]
+    give_memory_back();
     let settings = settings(global, args)?;
     // Clients show or keep what a server prints there. What cannot be used at all is an error of the first call.
     let writes = settings.tools.iter().any(|tool| !tool.is_read_only());
@@ -42,6 +44,32 @@ pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, Failure> 
             }
         }
     })
+}
+
+/// Lets the allocator give large blocks back to the system when they are freed, instead of keeping them for the next call: a server
+/// lives long, and one large call may be the only one.
+///
+/// Allocators read such settings when a process starts, and only from the environment (glibc's of malloc, and those of mimalloc, which
+/// the static program has). So the server starts itself anew with them; the process stays the same. Three patches of 15 MB and
+/// what comes between them: 95 MB stay without this, 6 MB with it, and the most at any time is 62 instead of 120 MB.
+#[cfg(target_os = "linux")]
+fn give_memory_back() {
+    use std::os::unix::process::CommandExt as _;
+    const SETTINGS: [(&str, &str); 3] = [
+        // Blocks of so many bytes are mapped one by one; set by hand, the bound does not grow with the blocks that are freed.
+        ("MALLOC_MMAP_THRESHOLD_", "131072"),
+        ("MALLOC_TRIM_THRESHOLD_", "131072"),
+        ("MIMALLOC_PURGE_DELAY", "0"),
+    ];
+    let missing: Vec<_> = SETTINGS.into_iter().filter(|(name, _)| std::env::var_os(name).is_none()).collect();
+    let mut args = std::env::args_os();
+    if missing.is_empty() {
+        return;
+    }
+    if let (Ok(program), Some(name)) = (std::env::current_exe(), args.next()) {
+        // Returns only if it fails; then the server keeps the memory.
+        let _ = std::process::Command::new(program).arg0(name).args(args).envs(missing).exec();
+    }
 }
 
 fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure> {
