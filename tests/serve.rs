@@ -349,8 +349,8 @@ fn the_memory_of_a_large_call_is_given_back() {
     let read = call(tool(2, "read_file", json!({ "path": "f" })));
     assert!(read.contains("one"), "{read}");
     let before = memory();
-    for id in 3..6 {
-        let lines: String = (0..150_000).map(|line| format!("+line {line} of a file that is long enough\n")).collect();
+    for id in 3..5 {
+        let lines: String = (0..300_000).map(|line| format!("+line {line} of a long file that has some words in it\n")).collect();
         let patch = format!("*** Begin Patch\n*** Add File: big{id}\n{lines}*** End Patch\n");
         let answer = call(tool(id, "apply_patch", json!({ "patch": patch })));
         assert!(answer.contains("1 created"), "{answer}");
