@@ -313,13 +313,13 @@ impl<'p> Context<'_, '_, 'p> {
                 Headers::WHOLE
             }
             None => {
-                let candidates = refuse::candidates(self.lines, &starts, len, self.rules.order, self.effort);
+                let candidates = refuse::candidates(self.lines, &starts, more, len, self.rules.order, self.effort);
                 return Err(header_not_found(needle, candidates, more));
             }
         };
         let places = self.within(&starts, rest, scope).ok_or_else(|| {
             let header = needle.headers.last().copied().unwrap_or_default().to_owned();
-            let candidates = refuse::candidates(self.lines, &starts, len, self.rules.order, self.effort);
+            let candidates = refuse::candidates(self.lines, &starts, more, len, self.rules.order, self.effort);
             RejectReason::OutsideScope { header, candidates, more }
         })?;
         Ok(Candidates { pass, dropped, len, places, notes })
@@ -505,7 +505,7 @@ impl Context<'_, '_, '_> {
         }
         let more = starts.len() > most;
         starts.truncate(most);
-        let candidates = refuse::candidates(self.lines, &starts, candidates.len, self.rules.order, self.effort);
+        let candidates = refuse::candidates(self.lines, &starts, more, candidates.len, self.rules.order, self.effort);
         let reason = RejectReason::MultipleMatches { candidates, more, out_of_order };
         self.effort.reject(&self.needles[index], reason)
     }

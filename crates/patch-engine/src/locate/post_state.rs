@@ -415,7 +415,7 @@ fn several(draft: &Draft<'_, '_>, places: &[Node], len: usize, rules: &Rules, ef
     starts.sort_unstable();
     let more = starts.len() > SATURATION;
     starts.truncate(SATURATION);
-    let candidates = refuse::candidates(draft.lines, &starts, len, rules.order, effort);
+    let candidates = refuse::candidates(draft.lines, &starts, more, len, rules.order, effort);
     RejectReason::MultipleMatches { candidates, more, out_of_order: false }
 }
 

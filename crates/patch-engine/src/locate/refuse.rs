@@ -278,16 +278,17 @@ fn paste(lines: &Lines<'_>, needle: &Needle<'_>, start: usize, dropped: usize, p
     pasted.collect::<Option<_>>().unwrap_or_default()
 }
 
-/// The places `starts`, each with what would make a hunk mean it.
+/// The places `starts`, each with what would make a hunk mean it, unless there are `more` places to tell it from.
 pub(crate) fn candidates(
     lines: &Lines<'_>,
     starts: &[u32],
+    more: bool,
     len: usize,
     order: Order,
     effort: &Effort,
 ) -> Vec<Candidate> {
     let starts = &starts[..starts.len().min(SATURATION)];
-    let advise = starts.len() > 1 && starts.len() < SATURATION && effort.spend();
+    let advise = starts.len() > 1 && !more && effort.spend();
     let ends = (advise && order == Order::File).then(|| ScopeEnds::new(lines));
     let candidate = |(nth, &start): (usize, &u32)| {
         let start = start as usize;

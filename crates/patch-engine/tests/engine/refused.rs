@@ -187,6 +187,21 @@ fn no_advice_is_given_where_not_all_places_are_known() {
     for profile in [Profile::Strict, Profile::Codex] {
         assert!(advice(profile, &file, "@@\n-a\n").iter().all(|(_, advice)| advice.is_none()), "{profile}");
     }
+    // Some of the places of a hunk are not even looked for where many hunks have many of them.
+    let file: String = (0..30).map(|nth| format!("above {nth}\na\n")).collect();
+    for profile in [Profile::Strict, Profile::Codex] {
+        let rejects = rejects(profile, &file, &"@@\n-a\n".repeat(2000), None);
+        let of = |reject: &HunkReject| match &reject.reason {
+            RejectReason::MultipleMatches { candidates, more, .. } => {
+                (*more, candidates.iter().any(|place| place.advice.is_some()))
+            }
+            reason => panic!("{reason:?}"),
+        };
+        let (first, rest) = rejects.split_first().expect("rejects");
+        assert_eq!(of(first), (false, true), "{profile}");
+        assert!(rest.iter().map(of).all(|(more, advised)| !more || !advised), "{profile}");
+        assert!(rest.iter().map(of).any(|(more, _)| more), "{profile}");
+    }
 }
 
 #[test]
