@@ -338,9 +338,7 @@ fn the_memory_of_a_large_call_is_given_back() {
         output.next().expect("an answer").expect("text")
     };
     call(serde_json::from_str(&initialize()).expect("JSON"));
-    let tool = |id: u32, name: &str, arguments: Value| {
-        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name, "arguments": arguments } })
-    };
+    let tool = |id: u32, name: &str, arguments: Value| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name, "arguments": arguments } });
     let memory = || {
         let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("the process");
         let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("the memory");
@@ -350,7 +348,8 @@ fn the_memory_of_a_large_call_is_given_back() {
     assert!(read.contains("one"), "{read}");
     let before = memory();
     for id in 3..5 {
-        let lines: String = (0..300_000).map(|line| format!("+line {line} of a long file that has some words in it\n")).collect();
+        let lines: String =
+            (0..300_000).map(|line| format!("+line {line} of a long file that has some words in it\n")).collect();
         let patch = format!("*** Begin Patch\n*** Add File: big{id}\n{lines}*** End Patch\n");
         let answer = call(tool(id, "apply_patch", json!({ "patch": patch })));
         assert!(answer.contains("1 created"), "{answer}");

@@ -21,11 +21,11 @@ pub(super) fn recover(root: &Root, store: &LockedStore<'_>) -> Result<Vec<Recove
         false => Some(Root::open(root.path(), Policy { within: Vec::new(), ..root.policy().clone() })?),
     };
     let root = whole.as_ref().unwrap_or(root);
-    for found in unfinished {
+    for (nth, found) in unfinished.into_iter().enumerate() {
         let id = found.pending.id();
         let journal = found.pending.journal_path();
-        let (outcome, touched) =
-            recover_one(root, store, found).map_err(|cause| Error::NotRecovered { journal, cause: Box::new(cause) })?;
+        let (outcome, touched) = recover_one(root, store, found, nth == 0)
+            .map_err(|cause| Error::NotRecovered { journal, cause: Box::new(cause) })?;
         recovered.push(Recovered { id, outcome, touched, hidden: 0 });
     }
     Ok(recovered)
@@ -36,6 +36,7 @@ fn recover_one(
     root: &Root,
     store: &LockedStore<'_>,
     found: Unfinished<'_>,
+    is_newest: bool,
 ) -> Result<(Outcome, Vec<String>), CommitError> {
     let Unfinished { pending, journal, aborted, done } = found;
     let dirs = Dirs::new(root);
@@ -64,7 +65,7 @@ fn recover_one(
     let went_on = match step {
         _ if aborted => false,
         // An edit of files that may have been reported as changed is a later edit.
-        Step::Done => touched.is_empty() || done || may_have_been_reported(&pending)?,
+        Step::Done => touched.is_empty() || done || !is_newest || may_have_been_reported(&pending)?,
         Step::Begun if touched.is_empty() => {
             publication.sync_staged(store)?;
             publication.publish(None, &mut |_| {}).is_ok()
@@ -102,7 +103,7 @@ fn recover_one(
     Ok((outcome, touched))
 }
 
-/// Returns whether a transaction whose files are all published may have been reported as done.
+/// Returns whether the newest transaction, whose files are all published, may have been reported as done.
 ///
 /// The report comes after the move of the folder to the trash. A process that is killed leaves what it did, so that the folder is
 /// still here only if it was killed before. A power cut may undo the move, which is not synced.

@@ -237,20 +237,36 @@ fn a_half_patch_is_never_finished_over_what_a_user_did() {
 #[test]
 fn edits_of_what_may_have_been_reported_do_not_revert_it() {
     let steps = [Update("a", "new a"), Update("b", "new b")];
-    for (at, restarted, happened) in [(3, true, true), (3, false, false), (2, true, false)] {
+    for (at, since, happened) in [
+        (3, "nothing", false),
+        (3, "the machine restarted", true),
+        // It cannot begin before this one ends: the power of the disk alone was cut, and brought this one back.
+        (3, "another commit began", true),
+        (2, "the machine restarted", false),
+    ] {
         let tree = Tree::with_key(OLD);
         cut_off(&tree, &steps, at);
-        if restarted {
-            let folder = fs::read_dir(tree.path(".apply-patch/pending")).unwrap().next().unwrap().unwrap().path();
-            let journal = fs::File::options().write(true).open(folder.join("journal")).unwrap();
-            journal.set_modified(std::time::UNIX_EPOCH).unwrap();
+        let folder = fs::read_dir(tree.path(".apply-patch/pending")).unwrap().next().unwrap().unwrap().path();
+        match since {
+            "the machine restarted" => {
+                let journal = fs::File::options().write(true).open(folder.join("journal")).unwrap();
+                journal.set_modified(std::time::UNIX_EPOCH).unwrap();
+            }
+            "another commit began" => {
+                let id = folder.file_name().unwrap().to_str().unwrap();
+                let later = folder.with_file_name(id.replacen('2', "3", 1));
+                fs::create_dir(&later).unwrap();
+                fs::set_permissions(later, fs::Permissions::from_mode(0o700)).unwrap();
+            }
+            _ => {}
         }
         save(&tree.path("a"), "of a user");
-        let found = recovered(&tree);
-        assert_eq!(found.outcome.has_happened(), happened, "{at} {restarted}: {found:?}");
-        assert_eq!(found.touched, ["a"], "{at} {restarted}");
+        let found = lock(&tree.open()).recovered().to_vec();
+        let found = found.iter().find(|found| found.outcome != Outcome::Discarded).expect("a commit");
+        assert_eq!(found.outcome.has_happened(), happened, "{at}, {since}: {found:?}");
+        assert_eq!(found.touched, ["a"], "{at}, {since}");
         let b = if happened { "new b" } else { "old b" };
-        assert_eq!([tree.read("a"), tree.read("b")], ["of a user", b], "{at} {restarted}");
+        assert_eq!([tree.read("a"), tree.read("b")], ["of a user", b], "{at}, {since}");
     }
 }
 

@@ -120,8 +120,28 @@ impl Disk {
     }
 }
 
+/// What a person does to a file after the power is back and before recovery.
+#[derive(Debug, Clone, Copy)]
+struct Touch {
+    path: &'static str,
+    removes: bool,
+}
+
+impl Touch {
+    /// The rest of a tree: without the file, and without the directories that it is in.
+    fn untouched(self, tree: &Snapshot) -> Snapshot {
+        let apart =
+            |path: &str| path == self.path || self.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        tree.iter().filter(|(path, _)| !apart(path)).map(|(path, seen)| (path.clone(), seen.clone())).collect()
+    }
+}
+
 /// Makes a tree, recovers it, and looks at it: the files, and the intents of the log.
 fn recovered(image: &Image) -> (Snapshot, usize) {
+    recovered_after(image, None)
+}
+
+fn recovered_after(image: &Image, touch: Option<Touch>) -> (Snapshot, usize) {
     let place = temp();
     let key = place.path().join("key");
     for root in ["tree", "key"] {
@@ -164,6 +184,13 @@ fn recovered(image: &Image) -> (Snapshot, usize) {
         old();
     }
     let tree = place.path().join("tree");
+    if let Some(Touch { path, removes }) = touch {
+        match removes {
+            true => fs::remove_file(tree.join(path)).unwrap_or_default(),
+            // Where its directory is not, there is nothing to edit.
+            false => fs::write(tree.join(path), "of a user").unwrap_or_default(),
+        }
+    }
     let workspace = open(&tree, KeyPlace::Directory(key));
     drop(lock(&workspace));
     let mut all = Snapshot::new();
@@ -259,11 +286,13 @@ struct Explorer {
     ordered: bool,
     /// How often each of the states was recovered.
     ends: [usize; 3],
+    /// How often somebody touched something before.
+    touched: usize,
 }
 
 impl Explorer {
     fn new(states: [Snapshot; 3], ordered: bool) -> Self {
-        Self { states, known: HashMap::new(), random: Rng::with_seed(1), ordered, ends: [0; 3] }
+        Self { states, known: HashMap::new(), random: Rng::with_seed(1), ordered, ends: [0; 3], touched: 0 }
     }
 
     /// Cuts the power at every call of the recording from `first` on.
@@ -279,6 +308,8 @@ impl Explorer {
             // What failed and is made again may be finished by recovery.
             let failing = usize::from(begun().next_back().is_some_and(|commit| commit.fails));
             let most = begun().filter(|commit| !commit.fails).count() + failing;
+            let is_report = |act: &&Act| matches!(act, Act::Note("acknowledged", _));
+            let reported = acts[..cut].iter().filter(is_report).count();
             let halves = !self.ordered && open.iter().any(|number| done[*number].is_half_durable(cut));
             let twice: &[bool] = if halves { &[false, true] } else { &[false] };
             let choices = self.choices(&open, &done);
@@ -288,6 +319,9 @@ impl Explorer {
                 let effects =
                     effects.map(|at| (done[at], twice && open.contains(&at) && done[at].is_half_durable(cut)));
                 let image = disk.after(history, effects);
+                if !self.known.contains_key(&image) {
+                    self.touch(&image, reported..=most, what);
+                }
                 let (now, intents) = self.known.entry(image).or_insert_with_key(recovered);
                 let found = self.states.iter().position(|state| state == now);
                 let shown = || {
@@ -307,6 +341,23 @@ impl Explorer {
                 self.ends[found] += 1;
             }
         }
+    }
+
+    /// Lets a person edit or remove a file before recovery. All the others are as before or after a commit, all of them, and no commit
+    /// that was reported is undone. (The files that the second commit changes are those of the first, too: what was touched may be
+    /// between the two.)
+    fn touch(&mut self, image: &Image, wanted: std::ops::RangeInclusive<usize>, what: &str) {
+        const PATHS: [&str; 7] = ["a", "d/b", "d/e/c", "gone", "from", "x/to", "new"];
+        if self.random.usize(..if whole() { 2 } else { 12 }) > 0 {
+            return;
+        }
+        let touch = Touch { path: PATHS[self.random.usize(..PATHS.len())], removes: self.random.bool() };
+        let (now, _) = recovered_after(image, Some(touch));
+        let rest = touch.untouched(&now);
+        let fits = wanted.clone().any(|state| touch.untouched(&self.states[state]) == rest);
+        let names: Vec<_> = image.keys().collect();
+        assert!(fits, "{what}, {touch:?}: not in {wanted:?}: {now:#?}\nof {names:#?}");
+        self.touched += 1;
     }
 
     /// The effects that may be lost: not durable, and no name of theirs had a later change that is.
@@ -442,7 +493,7 @@ fn tree() -> Tree {
 
 #[test]
 fn a_power_cut_that_keeps_what_it_likes_leaves_one_of_the_trees() {
-    let all = std::cell::Cell::new(0);
+    let (all, touched) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
     all_ways(|steps, ordered, what| {
         let tree = tree();
         let mut history = History::default();
@@ -456,8 +507,10 @@ fn a_power_cut_that_keeps_what_it_likes_leaves_one_of_the_trees() {
         explorer.explore(&acts, &history, &disk, 0, what);
         assert!(explorer.ends.iter().all(|&count| count > 10), "{what}: {:?}", explorer.ends);
         all.set(all.get() + explorer.known.len());
+        touched.set(touched.get() + explorer.touched);
     });
     assert!(all.get() > 500, "{} different disks", all.get());
+    assert!(touched.get() > 30, "{} of them touched", touched.get());
 }
 
 #[test]
