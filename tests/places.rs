@@ -202,7 +202,8 @@ fn a_directory_made_anew_does_not_get_the_users_state_of_the_former() {
 /// A user who is not this one.
 const OTHER: u32 = 12345;
 
-/// A directory `w` that belongs to the other user, with the homes of both; `None` where directories cannot be given away.
+/// A directory `w` that belongs to the other user, with the homes of both, and the program, which the other might not reach where it
+/// was built; `None` where directories cannot be given away.
 fn of_another() -> Option<tempfile::TempDir> {
     let dir = place(&[("w/f", "1\n"), ("home/x", ""), ("theirs/x", "")]);
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("ours");
@@ -212,12 +213,13 @@ fn of_another() -> Option<tempfile::TempDir> {
             return None;
         }
     }
+    fs::copy(env!("CARGO_BIN_EXE_apply-patch"), dir.path().join("program")).expect("copied");
     Some(dir)
 }
 
 /// The program in `w`, as root or as the other user.
 fn run_as(dir: &Path, root: bool, variables: &[(&str, &str)], args: &[&str], input: &str) -> Run {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
+    let mut command = Command::new(dir.join("program"));
     command
         .args(args)
         .current_dir(dir.join("w"))

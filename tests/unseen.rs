@@ -71,3 +71,12 @@ fn a_file_with_such_a_blank_in_its_name_can_be_changed_and_removed() {
         }
     }
 }
+
+#[test]
+fn what_can_be_seen_is_shown_as_it_is() {
+    let name = "aé 日\u{301}🙂\u{2800}b";
+    let dir = place(&[]);
+    let patch = format!("*** Begin Patch\n*** Add File: {name}\n+x\n*** End Patch\n");
+    let refused = run("apply-patch", &dir.path().join("w"), dir.path(), &["apply"], patch.as_bytes());
+    assert!(refused.stderr.contains("aé 日\u{301}🙂\\u{2800}b"), "{refused:?}");
+}

@@ -175,15 +175,18 @@ pub(crate) fn invisible(path: &str) -> Option<char> {
     if path.is_ascii() {
         return None;
     }
-    path.chars().find(|&c| is_ignorable(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FFF9}'..='\u{FFFB}'))
+    path.chars().find(|&c| looks_like_nothing(c))
+}
+
+fn looks_like_nothing(c: char) -> bool {
+    is_ignorable(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FFF9}'..='\u{FFFB}')
 }
 
 /// Returns whether a character looks like nothing or like a blank: what no new name may have, and what has to be an escape where a
 /// person is to see it. The blank itself is none of these.
 #[must_use]
 pub fn is_invisible(c: char) -> bool {
-    !c.is_ascii()
-        && (is_ignorable(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FFF9}'..='\u{FFFB}') || looks_blank(c))
+    looks_like_nothing(c) || looks_blank(c)
 }
 
 /// Returns whether a character that is not ASCII looks like a blank, or is none: other blanks than the usual one, symbols and letters
