@@ -73,6 +73,9 @@ pub struct ToolError {
     /// The same as data: alternatives, the best one first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<Hint>,
+    /// The hints of each of `details.rejects`.
+    #[serde(skip)]
+    pub reject_hints: Vec<Vec<Hint>>,
     /// How it ends a program.
     #[serde(skip)]
     pub class: FailureClass,
@@ -97,6 +100,7 @@ impl ToolError {
             recoverable: matches!(class, FailureClass::DoesNotApply | FailureClass::Stale),
             suggested_next_action: None,
             hints: Vec::new(),
+            reject_hints: Vec::new(),
             class,
             postponed: false,
         }
@@ -178,11 +182,11 @@ impl ToolError {
     pub fn addressed(mut self, caller: Caller) -> Self {
         self.hints = hints::addressed(&self.hints, caller);
         self.suggested_next_action = (!self.hints.is_empty()).then(|| hints::words(&self.hints, caller));
-        for reject in self.details.get_mut("rejects").and_then(Value::as_array_mut).into_iter().flatten() {
-            let own: Vec<Hint> = serde_json::from_value(reject["hints"].take()).unwrap_or_default();
-            let own = hints::addressed(&own, caller);
-            reject["suggestedNextAction"] = hints::words(&own, caller).into();
-            reject["hints"] = value_of(&own);
+        let rejects = self.details.get_mut("rejects").and_then(Value::as_array_mut).into_iter().flatten();
+        for (reject, own) in rejects.zip(&mut self.reject_hints) {
+            *own = hints::addressed(own, caller);
+            reject["suggestedNextAction"] = hints::words(own, caller).into();
+            reject["hints"] = value_of(own);
         }
         self
     }
@@ -326,15 +330,18 @@ impl ToolError {
             len => format!("{first} (and {} more)", len - 1),
         };
         let mut details = problem_details(first);
-        let others = rejects.iter().filter(|reject| !std::ptr::eq(*reject, first));
+        let others = || rejects.iter().filter(|reject| !std::ptr::eq(*reject, first)).take(LISTED);
         if rejects.len() > 1 {
-            details["rejects"] = others.take(LISTED).map(reject).collect();
+            details["rejects"] = others().map(reject).collect();
         }
         if rejects.len() - 1 > LISTED {
             details["moreRejects"] = (rejects.len() - 1 - LISTED).into();
         }
         let path = Some(fs_guard::shortened(&first.path).into_owned());
-        Self { path, ..Self::new(class, first.kind(), message) }.details(details).hints(hints::hints(first))
+        let reject_hints = others().map(hints::hints).collect();
+        Self { path, reject_hints, ..Self::new(class, first.kind(), message) }
+            .details(details)
+            .hints(hints::hints(first))
     }
 
     /// Makes the error of a single operation that cannot be planned.
@@ -451,7 +458,6 @@ fn not_verified(refused: &NotVerified) -> Value {
 /// Makes one entry of `details.rejects`.
 fn reject(reject: &Reject) -> Value {
     let mut value = value_of(reject);
-    value["hints"] = value_of(&hints::hints(reject));
     value["path"] = fs_guard::shortened(&reject.path).into();
     value
 }

@@ -6,7 +6,7 @@
 use fs_guard::{Account, Rule, shortened, visible};
 use patch_engine::transaction::{self, CommitError};
 use patch_engine::{Advice, Expected, ParseError, ParseErrorKind, Problem, Reject, RejectReason};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::text::length;
@@ -30,7 +30,7 @@ pub enum Caller {
 }
 
 /// One thing to do. Several hints of one error are alternatives, the best one first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "hint", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Hint {
@@ -178,7 +178,7 @@ pub enum Hint {
 }
 
 /// What to change in the arguments of a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ArgumentChange {
@@ -204,7 +204,7 @@ pub enum ArgumentChange {
 }
 
 /// A part of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Part {
