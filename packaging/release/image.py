@@ -46,7 +46,8 @@ def image(project: Project, programs: dict[Target, Path], out: Path) -> Path | N
         files = {NAME: (program.read_bytes(), 0o755)}
         files |= {f"usr/share/doc/{NAME}/{name}": ((ROOT / name).read_bytes(), 0o644) for name in LICENCES}
         directories = {"usr": 0o755, "usr/share": 0o755, "usr/share/doc": 0o755, f"usr/share/doc/{NAME}": 0o755}
-        layer = tar(files, project.time, directories | {"tmp": 0o1777, WORK: 0o1777})
+        # Whoever the container runs as may write there. It is not sticky, as what is shared and never taken for a project.
+        layer = tar(files, project.time, directories | {"tmp": 0o1777, WORK: 0o777})
         platform = {"os": "linux", "architecture": target.go}
         config = {
             **platform,
