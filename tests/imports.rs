@@ -80,22 +80,28 @@ fn no_files_import_each_other() {
     }
 }
 
+/// The code of all crates, by crate and module.
+fn all_code() -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the crates") {
+        let (folder, mut modules) = (entry.expect("an entry").path(), BTreeMap::new());
+        read(&folder.join("src"), &[], &mut modules);
+        let name = folder.file_name().and_then(|name| name.to_str()).expect("a plain name");
+        all.extend(modules.into_iter().map(|(module, code)| (format!("{name}/{}", module.join("/")), code)));
+    }
+    all
+}
+
 /// What a model or a repository gives as a pattern is bounded before a library sees it. So the libraries are used in these files
 /// only; `fs_guard::bounded` is in each that takes globs.
 #[test]
 fn patterns_are_compiled_in_one_place() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut found = BTreeSet::new();
-    for entry in fs::read_dir(&crates).expect("the crates") {
-        let (folder, mut all) = (entry.expect("an entry").path(), BTreeMap::new());
-        read(&folder.join("src"), &[], &mut all);
-        for (module, code) in all {
-            for path in paths(&code) {
-                let library = path.split("::").next().unwrap_or_default();
-                if matches!(library, "globset" | "regex" | "regex_automata" | "grep_regex" | "ignore") {
-                    let name = folder.file_name().and_then(|name| name.to_str()).expect("a plain name");
-                    found.insert(format!("{name}/{} {library}", module.join("/")));
-                }
+    for (module, code) in all_code() {
+        for path in paths(&code) {
+            let library = path.split("::").next().unwrap_or_default();
+            if matches!(library, "globset" | "regex" | "regex_automata" | "grep_regex" | "ignore") {
+                found.insert(format!("{module} {library}"));
             }
         }
     }
@@ -106,4 +112,18 @@ fn patterns_are_compiled_in_one_place() {
         "fs-guard/globs globset",
     ];
     assert_eq!(found, wanted.map(str::to_owned).into(), "a pattern of a model or a repository is compiled elsewhere");
+}
+
+/// Only a person sees and undoes what the history has of files that no direct call may touch. What a model calls is not here.
+#[test]
+fn only_these_commands_are_a_persons() {
+    let opens = |code: &str| {
+        ["for_a_person", "session_in(", "session(global)", "recovered(global"].iter().any(|name| code.contains(name))
+    };
+    let found: BTreeSet<_> = all_code().into_iter().filter(|(_, code)| opens(code)).map(|(module, _)| module).collect();
+    let commands =
+        ["apply", "convert", "history", "mcp_config", "ops", "recover", "status", "trash", "undo", "workspace"];
+    let mut wanted: BTreeSet<_> = commands.iter().map(|name| format!("cli/commands/{name}")).collect();
+    wanted.extend(["cli/drop_in", "patch-engine/transaction/workspace"].map(str::to_owned));
+    assert_eq!(found, wanted);
 }
