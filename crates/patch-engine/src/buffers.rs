@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fs_guard::{Entry, FileKind, Tree};
 
 use crate::diff;
+use crate::plan::ChangeKind;
 use crate::plan::images::{Content, Images};
-use crate::plan::{ChangeKind, Splice};
+use crate::splices::Splice;
 
 /// A file of a host program.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::encoding::FileText;
 use crate::lines::Lines;
 use crate::locate::{self, Draft, HunkReject, Inserted, Placed, RejectReason, Rules};
 use crate::options::FinalNewline;
-use crate::plan::{Splice, Splices};
+use crate::splices::{Splice, Splices};
 
 /// The changes of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]

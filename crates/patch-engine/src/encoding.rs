@@ -12,7 +12,7 @@ use crate::charset::by_label;
 use crate::conventions::Conventions;
 use crate::files::Files;
 use crate::lines::{BOM, is_binary};
-use crate::plan::Splices;
+use crate::splices::Splices;
 
 /// The charsets that are declared for files.
 #[derive(Debug, Clone, Default)]

@@ -40,6 +40,7 @@ mod serialize;
 #[cfg(test)]
 #[path = "../../../tests/share.rs"]
 mod share;
+mod splices;
 mod texts;
 pub mod transaction;
 mod turn_diff;
@@ -67,12 +68,13 @@ pub use options::{
 pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
 pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};
 pub use plan::images::{ChangedFile, Content, Images};
-pub use plan::{Change, ChangeKind, Plan, PlanNote, Splice, Splices, Transition};
+pub use plan::{Change, ChangeKind, Plan, PlanNote, Transition};
 pub use planner::plan;
 pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
 pub use reject::{Irreversible, Problem, Reject, Rejects, line_words};
 pub use report::Report;
 pub use reverse::reverse;
+pub use splices::{Splice, Splices};
 pub use turn_diff::TurnDiff;
 
 #[cfg(doctest)]

@@ -44,7 +44,8 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 use crate::edit::Edit;
-use crate::plan::{PlanNote, Splices};
+use crate::plan::PlanNote;
+use crate::splices::Splices;
 use alignment::{Run, certain};
 
 /// An edit, carried.

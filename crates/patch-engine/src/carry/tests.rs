@@ -14,8 +14,8 @@ use super::carry;
 use super::slowly::{self, Pairs, Replaced, lines};
 use crate::edit::Edit;
 use crate::holds::holds;
-use crate::plan::Splices;
 use crate::share::share;
+use crate::splices::Splices;
 
 /// Every minimal alignment, one by one.
 fn minimal_alignments(base: &[&[u8]], current: &[&[u8]]) -> Vec<Pairs> {

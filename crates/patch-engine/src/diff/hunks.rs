@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use similar::{Algorithm, DiffOp, capture_diff_deadline, group_diff_ops};
 
 use crate::lines::{is_binary, split};
-use crate::plan::Splice;
+use crate::splices::Splice;
 
 /// How many lines of context a diff shows.
 const CONTEXT: usize = 3;

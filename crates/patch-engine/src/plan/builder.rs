@@ -8,8 +8,7 @@ use workspace_trash::TransactionId;
 
 use super::disk::{Disk, load};
 use super::{
-    Authority, Change, ChangeKind, Image, Mode, NewDir, Plan, PlanNote, PostImage, PreImage, Splices, Transition,
-    Undone,
+    Authority, Change, ChangeKind, Image, Mode, NewDir, Plan, PlanNote, PostImage, PreImage, Transition, Undone,
 };
 use crate::carry::{Carried, Conflict, carry};
 use crate::edit::Edit;
@@ -17,6 +16,7 @@ use crate::files::Files;
 use crate::locate::Placed;
 use crate::options::Options;
 use crate::reject::{Checked, Problem, Reject, Rejects};
+use crate::splices::Splices;
 
 /// The most files that one plan deletes with a directory.
 pub const MAX_DELETED: usize = 10_000;

@@ -8,7 +8,6 @@ pub(crate) mod disk;
 mod image;
 pub(crate) mod images;
 pub(crate) mod shared_lines;
-mod splices;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +23,6 @@ use crate::files::Files;
 use crate::locate::{Note, Placed};
 
 pub use image::Transition;
-pub use splices::{Splice, Splices};
 
 pub(crate) use image::{Image, Mode, PostImage, PreImage};
 

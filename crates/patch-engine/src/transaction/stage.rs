@@ -6,7 +6,8 @@ use fs_guard::{Dirs, FileKind, Hasher, Metadata, NewFile, OpenFile, RelPath, Sha
 use workspace_trash::Store;
 
 use super::error::{CommitError, Drift};
-use crate::plan::{Image, Plan, PostImage, Splice};
+use crate::plan::{Image, Plan, PostImage};
+use crate::splices::Splice;
 
 /// Stages the new files of a plan.
 pub(super) struct Stager<'p> {
