@@ -11,7 +11,7 @@ use std::path::Path;
 
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use patch_engine::transaction::{Durability, Workspace};
+use patch_engine::commit::{Durability, Workspace};
 use patch_engine::{FinalNewline, MemoryTree, Options, Profile, Settings, apply_in_memory};
 use tempfile::TempDir;
 

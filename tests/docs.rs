@@ -246,7 +246,7 @@ pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
         for (at, _) in text.match_indices("\"reason\": \"") {
             reasons.extend(text[at..].split('"').nth(3).filter(is_name).map(ToOwned::to_owned));
         }
-        if ["patch-grammar/src/error.rs", "file-tools/src/reason.rs"].iter().any(|end| file.ends_with(end)) {
+        if ["patch-grammar/src/error.rs", "file-tools/src/answer/reason.rs"].iter().any(|end| file.ends_with(end)) {
             // There each variant stands beside its name.
             let names = text.lines().filter_map(|line| line.trim().strip_suffix("\",")?.rsplit_once(" = \""));
             reasons.extend(names.map(|(_, name)| name).filter(is_name).map(ToOwned::to_owned));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use file_tools::audit::{Audit, Event, verify};
-use patch_engine::transaction::{KeyPlace, StatePlace, Workspace};
+use patch_engine::commit::{KeyPlace, StatePlace, Workspace};
 use serde_json::{Value, json};
 
 use crate::program;

@@ -12,7 +12,7 @@ use file_tools::envelope::Failure;
 use file_tools::tools::edit_patch::EditPatch;
 use file_tools::{Caller, FailureClass, Session, SessionName, SessionSettings, Tool, ToolError, ops};
 use patch_engine::Options;
-use patch_engine::transaction::{Durability, KeyPlace, Workspace};
+use patch_engine::commit::{Durability, KeyPlace, Workspace};
 use serde_json::{Value, json};
 
 use crate::docs::reasons_in;
@@ -536,7 +536,7 @@ fn every_hint_of_the_program_can_be_obeyed() {
     reasons.insert("unexpected".into());
     // No patch deletes a directory; a test of the tool that does, in file-tools/tests/tools/trash.rs, obeys this one's hint.
     reasons.insert("too_many_files".into());
-    let known = ["patch-engine/src/reject.rs", "patch-engine/src/locate/reject.rs", "patch-grammar/src/error.rs"];
+    let known = ["patch-engine/src/plan/reject.rs", "patch-engine/src/locate/reject.rs", "patch-grammar/src/error.rs"];
     let known = reasons_in(&known);
     let missing: Vec<_> = known.difference(&reasons).collect();
     assert_eq!(missing, [] as [&String; 0], "no scenario is refused for these");

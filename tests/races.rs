@@ -13,7 +13,7 @@ use std::time::Duration;
 use file_tools::audit::{Audit, Operation};
 use file_tools::{Session, SessionName, SessionSettings};
 use patch_engine::ApplyError;
-use patch_engine::transaction::{Durability, KeyPlace, Workspace};
+use patch_engine::commit::{Durability, KeyPlace, Workspace};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use file_tools::audit::Audit;
 use file_tools::{Session, SessionName, SessionSettings};
-use patch_engine::transaction::{KeyPlace, Workspace};
+use patch_engine::commit::{KeyPlace, Workspace};
 use serde_json::{Value, json};
 
 const FILES: &[(&str, &str)] = &[

@@ -25,7 +25,7 @@ use fs_guard::{Access, Root};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use patch_engine::Profile;
-use patch_engine::approval::ApprovalPolicy;
+use patch_engine::commit::approval::ApprovalPolicy;
 use settings::{Layer, Settings, Sources, WORKSPACE_FILE};
 
 #[derive(Debug, Arbitrary)]

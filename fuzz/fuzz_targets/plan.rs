@@ -7,7 +7,7 @@ use std::path::Path;
 use apply_patch_fuzz::{Bench, LINES, PATHS, SECRET, look};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use patch_engine::transaction::{CommitOptions, Durability, Error};
+use patch_engine::commit::{CommitOptions, Durability, Error};
 use patch_engine::{ApplyError, Options, Profile, Settings};
 
 #[derive(Debug, Arbitrary)]

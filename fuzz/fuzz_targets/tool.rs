@@ -9,7 +9,7 @@ use file_tools::audit::Audit;
 use file_tools::{ErrorKind, FailureClass, Session, SessionName, SessionSettings, Tool};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use patch_engine::transaction::Durability;
+use patch_engine::commit::Durability;
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Arbitrary)]

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use patch_engine::transaction::{KeyPlace, Workspace};
+use patch_engine::commit::{KeyPlace, Workspace};
 use tempfile::TempDir;
 
 /// What no output and no file of the workspace may ever have.

@@ -53,9 +53,8 @@ impl Mutant {
 const FILES: &[&str] = &[
     "crates/file-tools/src/audit/*.rs",
     "crates/fs-guard/src/**/*.rs",
-    "crates/patch-engine/src/edit.rs",
     "crates/patch-engine/src/locate/*.rs",
-    "crates/patch-engine/src/transaction/*.rs",
+    "crates/patch-engine/src/commit/*.rs",
     "crates/trash/src/*.rs",
 ];
 

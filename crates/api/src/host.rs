@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use file_tools::events::{EventForm, Events};
 use file_tools::{ErrorKind, FailureClass, ToolError, hints};
 use fs_guard::Policy;
-use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
+use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
 use patch_engine::{Event, Plan};
 use serde_json::{Value, json};
 

@@ -18,7 +18,7 @@ mod workspace_options;
 pub use file_tools::changes::DiffDetail;
 pub use file_tools::input::{InputForm, OutputForm};
 pub use file_tools::{Hint, ToolError};
-pub use patch_engine::approval::Decision;
+pub use patch_engine::commit::approval::Decision;
 pub use patch_engine::{
     ChangedFile, Content, ErrorKind, FileEdit, FileKind, HostFile, HostTree, MemoryTree, Position, TextEdit,
 };

@@ -8,8 +8,8 @@ use file_tools::audit::{Audit, Operation};
 use file_tools::changes::{DiffDetail, PatchData, restored};
 use file_tools::{Session, SessionName, SessionSettings, ToolError, history};
 use fs_guard::Access;
-use patch_engine::approval::{Decision, Request};
-use patch_engine::transaction::{self, TransactionId};
+use patch_engine::commit::approval::{Decision, Request};
+use patch_engine::commit::{self, TransactionId};
 use patch_engine::{ApplyError, Event, Expected, Problem, Reject};
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ impl Workspace {
     pub fn open(root: &Path, options: &WorkspaceOptions) -> Result<Self, ToolError> {
         let preset = options.preset()?;
         let (approver, policy) = Approver::new(options.approve, options.policy()?);
-        let workspace = transaction::Workspace::open_with(root, policy, options.state.unwrap_or_default())?;
+        let workspace = commit::Workspace::open_with(root, policy, options.state.unwrap_or_default())?;
         let settings = settings(options, &preset)?;
         let audit = |name| Audit::new(name, options.agent.clone());
         let session = match &options.session {
@@ -205,7 +205,7 @@ impl Workspace {
         tool: &str,
         detail: DiffDetail,
         host: Host<'_>,
-        plan: &dyn Fn() -> Result<patch_engine::Plan, transaction::Error>,
+        plan: &dyn Fn() -> Result<patch_engine::Plan, commit::Error>,
     ) -> Result<Value, ToolError> {
         let call = |host: &mut dyn patch_engine::Host| {
             let plan = &mut |_: &_| Ok::<_, ApplyError>(plan()?);

@@ -3,8 +3,8 @@
 use file_tools::ToolError;
 use file_tools::changes::DiffDetail;
 use fs_guard::{HardLinks, NamePolicy, Policy};
-use patch_engine::approval::ApprovalPolicy;
-use patch_engine::transaction::{Durability, StatePlace};
+use patch_engine::commit::approval::ApprovalPolicy;
+use patch_engine::commit::{Durability, StatePlace};
 use patch_engine::{Encodings, Profile};
 use serde::{Deserialize, Deserializer};
 

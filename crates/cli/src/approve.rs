@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::{BufRead as _, BufReader, ErrorKind, IsTerminal as _, Write as _};
 use std::process::Command;
 
-use patch_engine::approval::{ApprovalPolicy, Decision, Reason, Request};
+use patch_engine::commit::approval::{ApprovalPolicy, Decision, Reason, Request};
 use patch_engine::{MAX_PATCH_SIZE, Plan};
 
 use crate::failure::Failure;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use patch_engine::approval::ApprovalPolicy::{self, Always, Never, OnRequest};
+use patch_engine::commit::approval::ApprovalPolicy::{self, Always, Never, OnRequest};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Choice, choices};

@@ -9,7 +9,7 @@ use clap::{Arg, Command, ValueEnum};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate, complete};
 use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
 use file_tools::Tool;
-use patch_engine::transaction::{LogEntry, Workspace};
+use patch_engine::commit::{LogEntry, Workspace};
 
 use crate::exit::Exit;
 use crate::render;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use file_tools::changes::success;
-use patch_engine::approval::{ApprovalPolicy, Approvals};
+use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
 use patch_engine::{ApplyError, MAX_PATCH_SIZE, Profile};
 
 use crate::approve::Prompt;

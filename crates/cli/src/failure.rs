@@ -2,7 +2,7 @@
 
 use file_tools::input::InputError;
 use file_tools::{ErrorKind, FailureClass, Hint, ToolError};
-use patch_engine::transaction;
+use patch_engine::commit;
 use patch_engine::{Failed, MAX_PATCH_SIZE, ParseError, Rejects};
 use serde_json::json;
 
@@ -26,30 +26,30 @@ pub(crate) enum Failure {
     /// The patch cannot be planned.
     Rejected(Box<(Input, Rejects)>),
     /// The workspace cannot be used.
-    Workspace(Box<transaction::Error>),
+    Workspace(Box<commit::Error>),
     /// A plan could not be committed.
-    Commit(Box<transaction::CommitError>),
+    Commit(Box<commit::CommitError>),
     /// What a library reports as programs see it.
     Tool(Box<ToolError>),
     /// Why a patch was not applied, or not all of it.
     Failed(Box<(Input, Failed)>),
 }
 
-impl From<transaction::Error> for Failure {
-    fn from(error: transaction::Error) -> Self {
+impl From<commit::Error> for Failure {
+    fn from(error: commit::Error) -> Self {
         Self::Workspace(Box::new(error))
     }
 }
 
-impl From<transaction::CommitError> for Failure {
-    fn from(error: transaction::CommitError) -> Self {
+impl From<commit::CommitError> for Failure {
+    fn from(error: commit::CommitError) -> Self {
         Self::Commit(Box::new(error))
     }
 }
 
 impl From<fs_guard::Error> for Failure {
     fn from(error: fs_guard::Error) -> Self {
-        transaction::Error::from(error).into()
+        commit::Error::from(error).into()
     }
 }
 

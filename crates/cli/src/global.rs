@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use clap::{Args, ColorChoice};
 use fs_guard::Root;
 use patch_engine::Profile;
-use patch_engine::approval::ApprovalPolicy;
+use patch_engine::commit::approval::ApprovalPolicy;
 
 use crate::args;
 use crate::settings::Settings;

@@ -1,7 +1,7 @@
 //! The terminal as the host of a change: it approves, cancels and shows progress.
 
 use file_tools::events::Events;
-use patch_engine::approval::{Decision, Request};
+use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::{Event, Host};
 
 use crate::approve::Prompt;

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use clap::ColorChoice;
 use fs_guard::{Access, Error, Globs, HardLinks, MAX_GLOBS, NamePolicy, Policy, Root, bounded};
-use patch_engine::approval::ApprovalPolicy;
-use patch_engine::transaction::{self, Durability, Prefix, StatePlace};
+use patch_engine::commit::approval::ApprovalPolicy;
+use patch_engine::commit::{self, Durability, Prefix, StatePlace};
 use patch_engine::{Ambiguous, Encodings, Options, Pass, Profile};
 use toml::de::{DeTable, DeValue};
 use workspace_trash::Retention;
@@ -602,7 +602,7 @@ impl Sources {
         let Some(root) = open_workspace(root).map_err(Failure::Usage)? else { return Ok(sources) };
         sources.add_bounds(bounds(&root), &Prefix::default());
         // What holds for a directory of the project holds for each directory in it.
-        for (above, prefix) in transaction::directories_above(&root) {
+        for (above, prefix) in commit::directories_above(&root) {
             sources.add_bounds(bounds(&above), &prefix);
         }
         sources.root = Some(root);

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fs_guard::Root;
-use patch_engine::transaction::{CHECKED, CheckEnd, NotVerified, Verify};
+use patch_engine::commit::{CHECKED, CheckEnd, NotVerified, Verify};
 
 use crate::outside;
 

@@ -4,7 +4,7 @@
 
 use file_tools::audit::Audit;
 use file_tools::{Session, SessionName, SessionSettings};
-use patch_engine::transaction::{KeyPlace, Workspace};
+use patch_engine::commit::{KeyPlace, Workspace};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

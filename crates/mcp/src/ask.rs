@@ -9,7 +9,7 @@ use file_tools::Tool;
 use file_tools::changes::summary;
 use file_tools::shown::is_unsafe;
 use fs_guard::{Hasher, Sha256};
-use patch_engine::approval::Reason;
+use patch_engine::commit::approval::Reason;
 use patch_engine::{ChangeKind, Plan};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, InputRequiredResult, InputResponses,

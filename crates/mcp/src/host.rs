@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use file_tools::changes::summary;
 use fs_guard::Sha256;
 use patch_engine::Host;
-use patch_engine::approval::{Decision, Request};
+use patch_engine::commit::approval::{Decision, Request};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::ask::Preview;

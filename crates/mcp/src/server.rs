@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use file_tools::audit::Audit;
 use file_tools::{ErrorKind, FailureClass, Hint, Reason, Session, SessionName, Tool, ToolError, hints};
-use patch_engine::approval::{ApprovalPolicy, Approvals};
-use patch_engine::transaction::Workspace;
+use patch_engine::commit::Workspace;
+use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ElicitationAction, ErrorData, Implementation,

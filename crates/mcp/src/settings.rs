@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use file_tools::{SessionSettings, Tool, ToolError};
 use fs_guard::Policy;
-use patch_engine::transaction::{KeyPlace, StatePlace};
+use patch_engine::commit::{KeyPlace, StatePlace};
 
 /// The most bytes of an answer, about: clients pass some ten thousand tokens on to a model without a warning.
 pub const MAX_OUTPUT: usize = 20_000;

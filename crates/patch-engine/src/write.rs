@@ -22,8 +22,8 @@ use std::ops::Range;
 use patch_grammar::marker::{Marker, envelope, push_header, push_line, push_no_newline};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
-use crate::lines::{BOM, Lines, split};
-use crate::options::Profile;
+use crate::plan::options::Profile;
+use crate::text::lines::{BOM, Lines, split};
 
 /// Files by their paths, relative and `/`-separated.
 pub type Tree<'t> = BTreeMap<&'t str, File<'t>>;
@@ -458,7 +458,7 @@ mod tests {
     use super::*;
     use crate::holds::holds;
     use crate::locate::RejectReason;
-    use crate::options::Options;
+    use crate::plan::options::Options;
     use crate::share::share;
 
     fn style(dialect: Profile) -> Style {

@@ -4,8 +4,8 @@ use clap::ColorChoice;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use file_tools::input::InputForm;
 use fs_guard::{HardLinks, NamePolicy};
-use patch_engine::approval::ApprovalPolicy;
-use patch_engine::transaction::{Durability, StatePlace};
+use patch_engine::commit::approval::ApprovalPolicy;
+use patch_engine::commit::{Durability, StatePlace};
 use patch_engine::{Ambiguous, Pass, Profile};
 
 /// A value of which there are a few, each with a name.

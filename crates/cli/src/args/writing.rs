@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use clap::Args;
-use patch_engine::approval::ApprovalPolicy;
-use patch_engine::transaction::Durability;
+use patch_engine::commit::Durability;
+use patch_engine::commit::approval::ApprovalPolicy;
 
 use super::choice::choice;
 

@@ -8,8 +8,8 @@ use clap::Args;
 use file_tools::audit::Operation;
 use file_tools::events::Events;
 use file_tools::{Session, SessionSettings, refused};
-use patch_engine::approval::{ApprovalPolicy, Approvals};
-use patch_engine::transaction::{CommitError, Verify};
+use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
+use patch_engine::commit::{CommitError, Verify};
 use patch_engine::{ApplyError, Options, Pass, Patch, Plan, Report};
 
 use super::workspace;

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use patch_engine::Profile;
-use patch_engine::approval::ApprovalPolicy;
+use patch_engine::commit::approval::ApprovalPolicy;
 
 use super::apply::{ApplyArgs, CheckArgs};
 use super::convert::ConvertArgs;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::Args;
 use file_tools::{Hint, ToolError, audit};
 use fs_guard::Abilities;
-use patch_engine::approval::ApprovalPolicy;
-use patch_engine::transaction::{JournalProblem, Workspace};
+use patch_engine::commit::approval::ApprovalPolicy;
+use patch_engine::commit::{JournalProblem, Workspace};
 use patch_engine::{ErrorKind, Profile};
 use serde_json::{Value, json};
 

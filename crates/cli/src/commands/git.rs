@@ -10,7 +10,7 @@ use file_tools::envelope;
 use file_tools::events::Events;
 use file_tools::git::{GitError, GitReport, GitRequest, GitSession};
 use file_tools::{FailureClass, SessionName, ToolError};
-use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
+use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
 use patch_engine::{ErrorKind, Event, Host, MAX_PATCH_SIZE, Options, Patch};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -9,7 +9,7 @@ use file_tools::changes::carried_text;
 use file_tools::envelope::{self, Success};
 use file_tools::history::Wanted;
 use file_tools::{BadSessionName, ErrorKind, FailureClass, Hint, ToolError, history};
-use patch_engine::transaction::Workspace;
+use patch_engine::commit::Workspace;
 use serde_json::json;
 use workspace_trash::Carried;
 

@@ -7,8 +7,8 @@ use clap::Args;
 use file_tools::audit::Operation;
 use file_tools::{ErrorKind, FailureClass, Tool, ToolError, hints};
 use fs_guard::{Globs, Policy, Root};
-use patch_engine::approval::{ApprovalPolicy, Approvals};
-use patch_engine::transaction::Workspace;
+use patch_engine::commit::Workspace;
+use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
 use patch_engine::{Options, Plan, PlanBuilder, Profile, Splices};
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use file_tools::ops::{self, CallOutput, PatchCall};
-use patch_engine::approval::Approvals;
+use patch_engine::commit::approval::Approvals;
 use patch_engine::{ApplyError, Failed, Reject, Report};
 
 use super::apply;

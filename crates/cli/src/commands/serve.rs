@@ -1,7 +1,7 @@
 //! The arguments of `apply-patch serve`.
 
 use clap::Args;
-use patch_engine::approval::ApprovalPolicy;
+use patch_engine::commit::approval::ApprovalPolicy;
 
 use crate::args;
 use crate::settings::Layer;

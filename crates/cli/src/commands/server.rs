@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use apply_patch_mcp::{Approval, FindRules, MAX_MESSAGE, MAX_OUTPUT, Origin, Rules, ServeError, ServerSettings};
 use file_tools::SessionSettings;
 use fs_guard::{Policy, Root};
-use patch_engine::approval::ApprovalPolicy;
+use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::{Profile, STATE_DIR};
 
 use super::serve::{APPROVE, ServeArgs};

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use file_tools::{StoreSize, history, store_size};
-use patch_engine::transaction::{LogEntry, StatePlace};
+use patch_engine::commit::{LogEntry, StatePlace};
 use serde_json::{Value, json};
 
 use super::workspace;
@@ -26,7 +26,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let store = workspace.store()?;
     // Before anything is recovered: to look changes nothing.
     let unfinished = store.as_ref().map(|store| store.has_unfinished()).transpose();
-    let unfinished = unfinished.map_err(patch_engine::transaction::Error::from)?.unwrap_or(false);
+    let unfinished = unfinished.map_err(patch_engine::commit::Error::from)?.unwrap_or(false);
     let (entries, unverified) = workspace.history()?;
     let size = store_size(workspace)?;
     let state = workspace.state_path();

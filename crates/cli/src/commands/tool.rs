@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use file_tools::audit::Audit;
 use file_tools::{Reply, Session, SessionName, Tool, ToolError, brief_catalogue, catalogue};
 use patch_engine::MAX_PATCH_SIZE;
-use patch_engine::approval::Approvals;
+use patch_engine::commit::approval::Approvals;
 use serde_json::{Value, json};
 
 use super::workspace;

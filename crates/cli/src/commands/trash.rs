@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use fs_guard::{Access, Sha256};
-use patch_engine::approval::ApprovalPolicy;
-use patch_engine::transaction::{self, TransactionId, Workspace};
+use patch_engine::commit::approval::ApprovalPolicy;
+use patch_engine::commit::{self, TransactionId, Workspace};
 use serde_json::json;
 use workspace_trash::{Purged, Retention};
 
@@ -122,7 +122,7 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Result<Exit, Fai
             let root = session.workspace().root();
             let target = target.as_deref().map(|path| root.check(path, Access::Create)).transpose()?;
             let files = [(slot, target)];
-            if let Err(transaction::Error::Elsewhere { .. }) = session.workspace().plan_restore(id, &files) {
+            if let Err(commit::Error::Elsewhere { .. }) = session.workspace().plan_restore(id, &files) {
                 session = workspace::project(global, &session);
             }
             undo::execute(global, &session, "restore", false, None, ApprovalPolicy::Never, || {
@@ -179,8 +179,8 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
     let workspace = session.workspace();
     let (id, slot) = parse_entry(workspace, entry)?;
     let store = workspace.store()?.ok_or_else(|| Failure::Usage("this workspace has no trash".into()))?;
-    let journal = store.journal(id).map_err(patch_engine::transaction::Error::from)?;
-    let slot = store.slot(id, slot).map_err(patch_engine::transaction::Error::from)?;
+    let journal = store.journal(id).map_err(patch_engine::commit::Error::from)?;
+    let slot = store.slot(id, slot).map_err(patch_engine::commit::Error::from)?;
     let (bytes, _) = slot.read(MAX_SHOWN)?;
     // Only what the transaction displaced: another file of that name may belong to someone else.
     let sha256 = Sha256::of(&bytes);

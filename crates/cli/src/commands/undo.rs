@@ -5,8 +5,8 @@ use file_tools::Session;
 use file_tools::audit::Operation;
 use file_tools::changes::{DiffDetail, restored};
 use fs_guard::{Access, RelPath};
-use patch_engine::approval::{ApprovalPolicy, Approvals};
-use patch_engine::transaction::{self, CommitError, TransactionId, Workspace};
+use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
+use patch_engine::commit::{self, CommitError, TransactionId, Workspace};
 use patch_engine::{ApplyError, Plan, Report};
 use workspace_trash::Prefix;
 
@@ -77,7 +77,7 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
         id = last_of(session.workspace(), id, &given)?;
         outside = !session.workspace().prefix().is_empty() && {
             let planned = session.plan_undo(id, &checked(session.workspace(), &given)?, args.carry, args.trust);
-            matches!(planned, Err(transaction::Error::Elsewhere { .. }))
+            matches!(planned, Err(commit::Error::Elsewhere { .. }))
         };
     }
     if outside {
@@ -106,7 +106,7 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
     let mut session = workspace::session(global)?;
     let id = args.id.as_deref().map(|id| workspace::id(session.workspace(), id)).transpose()?;
     if !session.workspace().prefix().is_empty()
-        && let Err(transaction::Error::Elsewhere { .. }) = session.workspace().plan_redo(id)
+        && let Err(commit::Error::Elsewhere { .. }) = session.workspace().plan_redo(id)
     {
         session = workspace::project(global, &session);
     }
@@ -144,7 +144,7 @@ pub(super) fn execute(
     dry_run: bool,
     detail: Option<DiffDetail>,
     approval: ApprovalPolicy,
-    plan: impl Fn() -> Result<Plan, transaction::Error>,
+    plan: impl Fn() -> Result<Plan, commit::Error>,
 ) -> Result<Exit, Failure> {
     if dry_run {
         workspace::tidy(global, session);

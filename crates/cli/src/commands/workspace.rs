@@ -7,7 +7,7 @@ use file_tools::audit::Audit;
 use file_tools::git::enclosing;
 use file_tools::{ErrorKind, FailureClass, Hint, Session, SessionName, SessionSettings, ToolError, history};
 use fs_guard::{Common, Policy, Root};
-use patch_engine::transaction::{Recovered, TransactionId, Workspace};
+use patch_engine::commit::{Recovered, TransactionId, Workspace};
 use patch_engine::{Files, Plan};
 use serde_json::json;
 

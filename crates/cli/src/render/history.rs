@@ -1,7 +1,7 @@
 //! Transactions in a line.
 
 use file_tools::history;
-use patch_engine::transaction::LogEntry;
+use patch_engine::commit::LogEntry;
 
 use super::human::{age, count};
 

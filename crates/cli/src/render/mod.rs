@@ -14,7 +14,7 @@ mod unified;
 use std::path::Path;
 
 use file_tools::{FailureClass, ToolError, hints};
-use patch_engine::transaction::{self, CommitError, Recovered, Workspace};
+use patch_engine::commit::{self, CommitError, Recovered, Workspace};
 use patch_engine::{ApplyError, Event, Failed, Plan, PlanNote, Rejects, Report};
 
 use crate::failure::Failure;
@@ -64,7 +64,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             message(&error.to_string());
             match &**error {
                 error if refusal(error).is_some() => refusal(error).into_iter().for_each(advise),
-                error if matches!(error, transaction::Error::Drifted { .. }) || !error.to_be_trusted().is_empty() => {
+                error if matches!(error, commit::Error::Drifted { .. }) || !error.to_be_trusted().is_empty() => {
                     ToolError::workspace(error).suggested_next_action.iter().for_each(|next| message(next));
                 }
                 _ => {}
@@ -134,12 +134,10 @@ fn not_verified(error: &CommitError) {
 }
 
 /// Returns what the guard refused, or what failed, if its advice is for a person.
-fn refusal(error: &transaction::Error) -> Option<&fs_guard::Error> {
+fn refusal(error: &commit::Error) -> Option<&fs_guard::Error> {
     match error {
-        transaction::Error::Files(error) => Some(error),
-        transaction::Error::Store(workspace_trash::Error::Files(error @ fs_guard::Error::OthersState { .. })) => {
-            Some(error)
-        }
+        commit::Error::Files(error) => Some(error),
+        commit::Error::Store(workspace_trash::Error::Files(error @ fs_guard::Error::OthersState { .. })) => Some(error),
         _ => None,
     }
 }

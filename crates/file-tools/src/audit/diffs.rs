@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use patch_engine::transaction::TransactionId;
+use patch_engine::commit::TransactionId;
 use patch_engine::{Images, Plan};
 
 use super::json;
 use super::strings::Strings;
-use crate::changes::{MAX_DIFF, capped_text};
+use crate::answer::changes::{MAX_DIFF, capped_text};
 
 /// The size of a change above which its diff is left out.
 const MAX_DIFFED: u64 = 1 << 20;
@@ -88,7 +88,7 @@ impl Made {
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests look at files behind the guard's back")]
 mod tests {
-    use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, StatePlace, Workspace};
+    use patch_engine::commit::{CommitOptions, Durability, KeyPlace, StatePlace, Workspace};
     use patch_engine::{Options, Settings};
 
     use super::*;

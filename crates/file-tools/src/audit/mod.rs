@@ -38,10 +38,10 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use chain::{Chain, End, Lines, Written};
-use patch_engine::transaction::Workspace;
+use patch_engine::commit::Workspace;
 use workspace_trash::Keys;
 
-use crate::session_name::SessionName;
+use crate::session::session_name::SessionName;
 
 /// The length above which a log is continued in another file: 16 MiB.
 pub const MAX_LOG_SIZE: u64 = 16 << 20;

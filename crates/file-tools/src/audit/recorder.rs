@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::AppendFile;
-use patch_engine::transaction::{CommitError, Recovered, TransactionId, Workspace};
+use patch_engine::commit::{CommitError, Recovered, TransactionId, Workspace};
 use patch_engine::{Change, CommitLog, ErrorKind, Plan, Profile};
 
 use super::Audit;
@@ -17,7 +17,7 @@ use super::event::Event;
 use super::event::{Operation, Phase};
 use super::json;
 use super::strings::Strings;
-use crate::error::ToolError;
+use crate::answer::error::ToolError;
 
 /// Records one call in the log.
 ///

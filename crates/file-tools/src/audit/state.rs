@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 #[cfg(feature = "git")]
 use fs_guard::Dir;
 use fs_guard::{Access, FileKind, Sha256};
-use patch_engine::transaction::Workspace;
+use patch_engine::commit::Workspace;
 use serde::Serialize;
 
 use super::error::AuditError;
 use super::event::{Event, Operation, Phase};
 use super::verify::{files, folder, sessions};
 #[cfg(feature = "git")]
-use crate::session_name::SessionName;
+use crate::session::session_name::SessionName;
 
 /// A path in the logs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
-use patch_engine::transaction::Workspace;
+use patch_engine::commit::Workspace;
 use serde::Serialize;
 
 use super::error::AuditError;

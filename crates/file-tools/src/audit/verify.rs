@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use fs_guard::{Dir, Error, Sha256, Spot};
-use patch_engine::transaction::Workspace;
+use patch_engine::commit::Workspace;
 use serde::Serialize;
 use workspace_trash::Keys;
 
 use super::chain::{FOLDER, FoundHead, READ_LIMIT, is_continued_as, newest, older, read_head};
 use super::error::AuditError;
 use super::event::{Broken, Event, Tip, check};
-use crate::session_name::SessionName;
+use crate::session::session_name::SessionName;
 
 /// The result for the log of one session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

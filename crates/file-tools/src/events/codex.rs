@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use patch_engine::ChangeKind;
 use serde::Serialize;
 
-use crate::changes::success;
+use crate::answer::changes::success;
 
 use super::event::{CallEvent, CurrentCall, json};
 use super::item::Item;

@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use file_tools::events::{EventForm, Events};
-//! use patch_engine::{Options, Profile, Settings, parse, transaction::Workspace};
+//! use patch_engine::{Options, Profile, Settings, parse, commit::Workspace};
 //!
 //! # let dir = tempfile::tempdir()?;
 //! let workspace = Workspace::open(dir.path(), patch_engine::policy())?;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Provider, SpecError};
-use crate::tool::Tool;
+use crate::tools::tool::Tool;
 
 /// Returns the file tools, ready to paste as the `tools` of a request; `brief` leaves out errors and descriptions of arguments.
 ///
@@ -12,7 +12,7 @@ use crate::tool::Tool;
 /// [`SpecError::OwnTool`] for a form that only has the provider's own tool.
 pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
     let tools = Tool::ALL.into_iter().map(|tool| (tool, if brief { tool.brief_info() } else { tool.info() }));
-    let one = |(tool, info): (Tool, crate::catalogue::ToolInfo)| {
+    let one = |(tool, info): (Tool, crate::tools::catalogue::ToolInfo)| {
         let (name, description, schema) = (tool.legal_name(), info.description, info.input_schema);
         match provider {
             Provider::OpenAi | Provider::OpenAiFunction => json!({

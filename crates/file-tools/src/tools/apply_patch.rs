@@ -9,15 +9,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::arguments::given;
-use crate::changes::{DiffDetail, PatchData, carried_words, outcome, summary};
-use crate::envelope::{Success, ToolResult};
-use crate::error::{FailureClass, ToolError};
-use crate::hints::{give, omit};
-use crate::reason::Reason;
-use crate::refused::{self, RefusedForm};
+use crate::answer::changes::{DiffDetail, PatchData, carried_words, outcome, summary};
+use crate::answer::envelope::{Success, ToolResult};
+use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::hints::{give, omit};
+use crate::answer::reason::Reason;
+use crate::session::refused::{self, RefusedForm};
 use crate::session::{ChangingCall, Session, expected};
-use crate::tool::Tool;
+use crate::tools::arguments::given;
+use crate::tools::tool::Tool;
 
 /// The arguments of `apply_patch`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -4,11 +4,11 @@ use patch_engine::{Host, Options, PlanBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::given;
-use crate::changes::DiffDetail;
-use crate::envelope::{Success, ToolResult};
+use crate::answer::changes::DiffDetail;
+use crate::answer::envelope::{Success, ToolResult};
 use crate::session::{Session, finish};
-use crate::tool::Tool;
+use crate::tools::arguments::given;
+use crate::tools::tool::Tool;
 
 /// The arguments of `create_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -1,19 +1,19 @@
 //! `delete_file`: takes a file, or a directory with all in it, into the trash.
 
 use fs_guard::FileKind;
-use patch_engine::transaction::{self, TransactionId};
+use patch_engine::commit::{self, TransactionId};
 use patch_engine::{ErrorKind, Host, PlanBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::given;
-use crate::changes::DiffDetail;
-use crate::envelope::{Success, ToolResult};
-use crate::error::{FailureClass, ToolError};
-use crate::hints;
-use crate::reason::Reason;
+use crate::answer::changes::DiffDetail;
+use crate::answer::envelope::{Success, ToolResult};
+use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::hints;
+use crate::answer::reason::Reason;
 use crate::session::{Session, expected, finish};
-use crate::tool::Tool;
+use crate::tools::arguments::given;
+use crate::tools::tool::Tool;
 
 /// The arguments of `delete_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -143,14 +143,14 @@ impl Session {
     }
 
     /// Removes a transaction from the trash.
-    fn forget(&self, id: TransactionId) -> Result<(), transaction::Error> {
+    fn forget(&self, id: TransactionId) -> Result<(), commit::Error> {
         let locked = self.workspace().lock(self.settings().lock_timeout)?;
         Ok(locked.locked_store().remove(id)?)
     }
 }
 
 /// Makes the error of a deletion that succeeded, but left files in the trash.
-fn not_for_good(path: &str, id: TransactionId, error: &transaction::Error) -> ToolError {
+fn not_for_good(path: &str, id: TransactionId, error: &commit::Error) -> ToolError {
     let message = format!("{path} is deleted, but the trash may still keep it: {error}");
     let error = ToolError::workspace(error);
     let mut details = error.details;

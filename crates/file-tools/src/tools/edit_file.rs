@@ -11,15 +11,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::arguments::given;
-use crate::changes::{CarriedHunk, DiffDetail, carried, carried_words};
-use crate::envelope::{Success, ToolResult};
-use crate::error::{ToolError, value_of};
-use crate::hints::{Caller, Hint, PLACES, Part, give, read_again, set, use_tool};
-use crate::reason::Reason;
+use crate::answer::changes::{CarriedHunk, DiffDetail, carried, carried_words};
+use crate::answer::envelope::{Success, ToolResult};
+use crate::answer::error::{ToolError, value_of};
+use crate::answer::hints::{Caller, Hint, PLACES, Part, give, read_again, set, use_tool};
+use crate::answer::reason::Reason;
+use crate::answer::text::{normalised, without_bom};
 use crate::session::{Session, finish};
-use crate::text::{normalised, without_bom};
-use crate::tool::Tool;
+use crate::tools::arguments::given;
+use crate::tools::tool::Tool;
 
 /// How many places an error names.
 const NAMED: usize = 20;

@@ -5,12 +5,12 @@ use patch_grammar::{Section, SectionOperation, Spanned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::given;
-use crate::changes::{CarriedHunk, DiffDetail};
-use crate::error::{FailureClass, ToolError};
-use crate::hints::{self, Caller, Hint};
+use crate::answer::changes::{CarriedHunk, DiffDetail};
+use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::hints::{self, Caller, Hint};
 use crate::session::{ChangingCall, Session};
-use crate::tool::Tool;
+use crate::tools::arguments::given;
+use crate::tools::tool::Tool;
 
 /// The arguments of `edit.patch`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use fs_guard::shortened;
 use patch_engine::Host;
 
-use crate::arguments::given;
-use crate::envelope::{Success, ToolResult};
-use crate::page::{Page, page, rest, skipped};
+use crate::answer::envelope::{Success, ToolResult};
+use crate::answer::page::{Page, page, rest, skipped};
 use crate::session::Session;
-use crate::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, glob, globs, relative, type_name, walk};
+use crate::tools::arguments::given;
+use crate::tools::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, glob, globs, relative, type_name, walk};
 
 /// How many paths are given, unless the call asks for another number.
 const MAX_RESULTS: usize = 1000;

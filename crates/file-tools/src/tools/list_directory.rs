@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use patch_engine::Host;
 
-use crate::arguments::given;
-use crate::envelope::{Success, ToolResult};
-use crate::page::{Page, page, rest, skipped};
+use crate::answer::envelope::{Success, ToolResult};
+use crate::answer::page::{Page, page, rest, skipped};
 use crate::session::Session;
-use crate::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, type_name, walk};
+use crate::tools::arguments::given;
+use crate::tools::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, type_name, walk};
 
 /// No more entries are listed.
 const MAX_ENTRIES: usize = 5000;

@@ -1,31 +1,38 @@
-//! The tools, one file each: arguments, data, and the method of [`Session`](crate::Session).
+//! The tools, one file each: arguments, data, and the method of [`Session`](crate::Session). `tool.rs` has their names, `catalogue.rs` their
+//! descriptions and schemas, `call.rs` the way from JSON to the method and back.
 
 pub mod apply_patch;
+pub(crate) mod arguments;
+pub(crate) mod call;
+pub(crate) mod catalogue;
 pub mod create_file;
 pub mod delete_file;
 pub mod edit_file;
 pub mod edit_patch;
+pub(crate) mod editor;
 pub mod glob;
 pub mod list_directory;
 pub mod move_file;
 pub mod read_file;
 pub mod restore_file;
 pub mod search_files;
+pub(crate) mod tool;
 pub mod undo;
+pub(crate) mod walk;
 pub mod write_file;
 
 use std::sync::Arc;
 
 use fs_guard::{Access, RelPath, Root};
-use patch_engine::transaction::TransactionId;
+use patch_engine::commit::TransactionId;
 use patch_engine::{ErrorKind, Options, Patch, Problem, Reject, Report, Sha256};
 use serde_json::json;
 
-use crate::changes::{DiffDetail, diff_of};
-use crate::error::ToolError;
-use crate::hints::{self, Hint, Part};
-use crate::reason::Reason;
-use crate::tool::Tool;
+use crate::answer::changes::{DiffDetail, diff_of};
+use crate::answer::error::ToolError;
+use crate::answer::hints::{self, Hint, Part};
+use crate::answer::reason::Reason;
+use crate::tools::tool::Tool;
 
 fn transaction(report: &Report) -> String {
     report.transaction.as_ref().map(TransactionId::to_string).unwrap_or_default()

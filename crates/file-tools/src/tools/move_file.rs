@@ -4,10 +4,10 @@ use patch_engine::{Host, Options, PlanBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::given;
-use crate::envelope::{Success, ToolResult};
+use crate::answer::envelope::{Success, ToolResult};
 use crate::session::{Session, finish};
-use crate::tool::Tool;
+use crate::tools::arguments::given;
+use crate::tools::tool::Tool;
 
 /// The arguments of `move_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

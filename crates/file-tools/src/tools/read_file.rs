@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::arguments::given;
-use crate::envelope::{Success, ToolResult};
-use crate::error::ToolError;
-use crate::hints;
-use crate::page::{bad_cursor, rest};
-use crate::reason::Reason;
+use crate::answer::envelope::{Success, ToolResult};
+use crate::answer::error::ToolError;
+use crate::answer::hints;
+use crate::answer::page::{bad_cursor, rest};
+use crate::answer::reason::Reason;
+use crate::answer::text::{Newlines, length, prefix, split_terminator, without_bom};
 use crate::session::Session;
-use crate::text::{Newlines, length, prefix, split_terminator, without_bom};
+use crate::tools::arguments::given;
 
 /// The bytes of an answer besides its data: the envelope, the sentence, the cursor.
 const AROUND: usize = 200;

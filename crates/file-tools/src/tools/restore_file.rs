@@ -1,18 +1,18 @@
 //! `restore_file`: brings a file back from the trash.
 
 use fs_guard::Access;
-use patch_engine::transaction::{self, TransactionId};
+use patch_engine::commit::{self, TransactionId};
 use patch_engine::{ErrorKind, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::given;
-use crate::envelope::{Success, ToolResult};
-use crate::error::ToolError;
-use crate::hints::{self, Hint, PLACES};
-use crate::reason::Reason;
+use crate::answer::envelope::{Success, ToolResult};
+use crate::answer::error::ToolError;
+use crate::answer::hints::{self, Hint, PLACES};
+use crate::answer::reason::Reason;
 use crate::session::Session;
-use crate::tool::Tool;
+use crate::tools::arguments::given;
+use crate::tools::tool::Tool;
 
 /// The arguments of `restore_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -112,7 +112,7 @@ impl Session {
     }
 
     /// Lists the files that a transaction deleted.
-    fn deleted_by(&self, id: TransactionId) -> Result<Vec<u32>, transaction::Error> {
+    fn deleted_by(&self, id: TransactionId) -> Result<Vec<u32>, commit::Error> {
         let entry = self.workspace().show(id)?;
         let gone = |record: &&workspace_trash::Record| record.before.is_some() && record.after.is_none();
         Ok(entry.journal.records.iter().filter(gone).map(|record| record.slot).collect())
@@ -145,7 +145,7 @@ fn gone(argument: &str, named: &str) -> ToolError {
 }
 
 /// Makes the error of a restore that failed; `movable` returns whether a tool can move the file at a path away.
-fn not_there(argument: &str, named: &str, error: &transaction::Error, movable: impl Fn(&str) -> bool) -> ToolError {
+fn not_there(argument: &str, named: &str, error: &commit::Error, movable: impl Fn(&str) -> bool) -> ToolError {
     let converted = ToolError::workspace(error);
     match error.kind() {
         ErrorKind::NotFound => gone(argument, named),

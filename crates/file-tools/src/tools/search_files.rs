@@ -10,16 +10,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::glob::limit;
-use crate::arguments::given;
-use crate::envelope::{Success, ToolResult};
-use crate::error::ToolError;
-use crate::hints;
-use crate::page::{Page, page, rest, skipped};
-use crate::reason::Reason;
+use crate::answer::envelope::{Success, ToolResult};
+use crate::answer::error::ToolError;
+use crate::answer::hints;
+use crate::answer::page::{Page, page, rest, skipped};
+use crate::answer::reason::Reason;
+use crate::answer::text::{prefix, split_terminator, without_bom};
 use crate::session::Session;
-use crate::text::{prefix, split_terminator, without_bom};
-use crate::tool::Tool;
-use crate::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, globs, relative, walk};
+use crate::tools::arguments::given;
+use crate::tools::tool::Tool;
+use crate::tools::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, globs, relative, walk};
 
 /// How many matches are given, unless the call asks for another number.
 const MAX_RESULTS: usize = 100;

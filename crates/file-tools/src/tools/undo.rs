@@ -1,20 +1,20 @@
 //! `undo`: takes back a transaction that is named.
 
 use fs_guard::Access;
-use patch_engine::transaction::{self, TransactionId};
+use patch_engine::commit::{self, TransactionId};
 use patch_engine::{ErrorKind, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::arguments::given;
-use crate::changes::{ChangedFile, DiffDetail, committed_files, summary};
-use crate::envelope::{Success, ToolResult};
-use crate::error::ToolError;
-use crate::hints;
-use crate::reason::Reason;
+use crate::answer::changes::{ChangedFile, DiffDetail, committed_files, summary};
+use crate::answer::envelope::{Success, ToolResult};
+use crate::answer::error::ToolError;
+use crate::answer::hints;
+use crate::answer::reason::Reason;
 use crate::session::Session;
-use crate::tool::Tool;
+use crate::tools::arguments::given;
+use crate::tools::tool::Tool;
 
 /// How many transactions the error names to a caller that named none.
 const NAMED: usize = 5;
@@ -84,7 +84,7 @@ impl Session {
             "" => "transactionId is missing".to_owned(),
             named => format!("{named:?} is no transaction"),
         };
-        let mine = |entry: &&transaction::LogEntry| {
+        let mine = |entry: &&commit::LogEntry| {
             let header = &entry.journal.header;
             let stands = entry.undone_by.is_none() && !entry.aborted;
             header.session.as_deref() == Some(self.name().as_str()) && stands && entry.whole
@@ -107,10 +107,10 @@ impl Session {
     }
 
     /// Makes the error of a transaction that cannot be undone.
-    fn not_undone(&self, id: TransactionId, error: &transaction::Error) -> ToolError {
+    fn not_undone(&self, id: TransactionId, error: &commit::Error) -> ToolError {
         let converted = ToolError::workspace(error);
         match error {
-            transaction::Error::Drifted { drifts, .. } => {
+            commit::Error::Drifted { drifts, .. } => {
                 let entry = self.workspace().show(id);
                 let drifted = |path: &str| drifts.iter().any(|drift| drift.path == path);
                 let records = entry.iter().flat_map(|entry| &entry.journal.records).map(|record| &*record.path);
@@ -119,7 +119,7 @@ impl Session {
                 let edit = drifts.iter().take(NAMED).map(|drift| hints::use_tool(Tool::EditFile, &drift.path));
                 converted.hints(edit.chain(others))
             }
-            transaction::Error::Elsewhere { .. } => {
+            commit::Error::Elsewhere { .. } => {
                 let entry = self.workspace().show(id);
                 let records = entry.iter().flat_map(|entry| &entry.journal.records);
                 let here: Vec<&str> = records.map(|record| &*record.path).collect();
@@ -128,10 +128,10 @@ impl Session {
                     false => ToolError { recoverable: true, ..converted }.hints([hints::set("paths", here)]),
                 }
             }
-            transaction::Error::NotInTransaction { .. } => {
+            commit::Error::NotInTransaction { .. } => {
                 ToolError { recoverable: true, ..converted }.hints([hints::omit("paths")])
             }
-            transaction::Error::Aborted(_) | transaction::Error::Store(_) | transaction::Error::NothingTo(_)
+            commit::Error::Aborted(_) | commit::Error::Store(_) | commit::Error::NothingTo(_)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::CommandFailed) =>
             {
                 let other = self.not_named("");

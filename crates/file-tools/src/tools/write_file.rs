@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
-use crate::arguments::given;
-use crate::changes::DiffDetail;
-use crate::envelope::{Success, ToolResult};
-use crate::error::ToolError;
+use crate::answer::changes::DiffDetail;
+use crate::answer::envelope::{Success, ToolResult};
+use crate::answer::error::ToolError;
+use crate::answer::text::{Newlines, normalised, split_terminator, without_bom};
 use crate::session::{Session, finish};
-use crate::text::{Newlines, normalised, split_terminator, without_bom};
-use crate::tool::Tool;
+use crate::tools::arguments::given;
+use crate::tools::tool::Tool;
 
 /// The arguments of `write_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ use file_tools::audit::{Audit, Count, Event, MAX_LOG_SIZE, Operation, Phase, Sta
 use file_tools::{Session, SessionSettings};
 use fs_guard::fault::{Fault, arm, busy, disarm, lack};
 use fs_guard::record::{Act, note, record, recorded};
-use patch_engine::transaction::{Durability, TransactionId, Workspace};
+use patch_engine::commit::{Durability, TransactionId, Workspace};
 use patch_engine::{Host, Options, Profile};
 use serde_json::{Value, json};
 use workspace_trash::Retention;
@@ -398,7 +398,7 @@ fn what_is_logged_is_durable_in_time() {
 }
 
 /// A log of four events that is continued in other files.
-fn continued_log() -> (Bench, patch_engine::transaction::Workspace, Audit) {
+fn continued_log() -> (Bench, patch_engine::commit::Workspace, Audit) {
     let bench = Bench::new(&[]);
     file_tools_state(&bench);
     let workspace = bench.workspace();

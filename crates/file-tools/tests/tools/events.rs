@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use file_tools::events::{EventForm, Events, MAX_TEXT};
-use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
+use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
 use patch_engine::{Event, Host, Options, Profile, Settings, parse};
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ use fastrand::Rng;
 use file_tools::audit::{Audit, Operation};
 use file_tools::{Session, SessionSettings, Tool, ToolError, history};
 use fs_guard::{Globs, Policy};
-use patch_engine::transaction::{KeyPlace, Workspace};
+use patch_engine::commit::{KeyPlace, Workspace};
 use patch_engine::{Options, PlanBuilder, parse};
 use serde_json::{Map, Value, json};
 

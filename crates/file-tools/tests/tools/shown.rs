@@ -13,7 +13,7 @@ use std::rc::Rc;
 use file_tools::changes::{DiffDetail, PatchData, capped};
 use file_tools::events::{EventForm, Events};
 use fs_guard::Sha256;
-use patch_engine::approval::{Decision, Request};
+use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::{Change, Event, Host, Images, Options, Profile, parse};
 use proptest::collection::vec;
 use proptest::prelude::*;

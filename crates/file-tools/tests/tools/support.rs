@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use file_tools::audit::Audit;
 use file_tools::{Session, SessionName, SessionSettings};
 use fs_guard::Sha256;
-use patch_engine::transaction::{Durability, KeyPlace, Workspace};
+use patch_engine::commit::{Durability, KeyPlace, Workspace};
 use serde_json::Value;
 use tempfile::TempDir;
 

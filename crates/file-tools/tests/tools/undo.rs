@@ -2,7 +2,7 @@
 
 use file_tools::Session;
 use file_tools::audit::Audit;
-use patch_engine::approval::{Decision, Request};
+use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::{ChangeKind, Host};
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use apply_patch_mcp::{ServeError, ServerSettings, serve};
-use patch_engine::transaction::{Durability, KeyPlace};
+use patch_engine::commit::{Durability, KeyPlace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -21,7 +21,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::lines::split;
+use crate::text::lines::split;
 
 /// The most lines without a match that a path may have. That is a second and a half of work for one core.
 const MAX_COST: isize = 8192;

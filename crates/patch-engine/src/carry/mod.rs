@@ -43,9 +43,9 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
-use crate::edit::Edit;
+use crate::locate::edit::Edit;
 use crate::plan::PlanNote;
-use crate::splices::Splices;
+use crate::text::splices::Splices;
 use alignment::{Run, certain};
 
 /// An edit, carried.

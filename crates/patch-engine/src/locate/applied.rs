@@ -13,7 +13,7 @@ use super::find::Blocks;
 use super::needle::{Fixed, Needle};
 use super::pass::{Pass, trim};
 use super::scope::ScopeEnds;
-use crate::lines::{BOM, Lines};
+use crate::text::lines::{BOM, Lines};
 
 /// The fewest letters and digits that make a new line distinctive.
 const DISTINCTIVE: usize = 3;

@@ -10,7 +10,7 @@ use patch_grammar::LineKind;
 
 use super::needle::Needle;
 
-use crate::lines::Lines;
+use crate::text::lines::Lines;
 
 /// A line of the draft: of the pre-image below `len`, an inserted one above; `len` itself is the end
 /// of the file, and `len + 1` the place before the first line.

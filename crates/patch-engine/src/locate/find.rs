@@ -7,7 +7,7 @@ use super::needle::Needle;
 use super::pass::Pass;
 use super::prefilter::{self, Spot};
 use super::search::{Automaton, Occurrences};
-use crate::lines::{Lines, Mark};
+use crate::text::lines::{Lines, Mark};
 
 /// How many terminators are compared for all hunks of a file. Without a bound, many hunks whose texts stand everywhere
 /// in a file with mixed terminators would cost as many walks over it. Hunks beyond the bound match nowhere, and neither

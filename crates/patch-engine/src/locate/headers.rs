@@ -16,7 +16,7 @@ use super::interner::{FOREIGN, Interner};
 use super::needle::Needle;
 use super::pass::Pass;
 use super::scope::{Anchors, ScopeEnds, Stretch};
-use crate::lines::Lines;
+use crate::text::lines::Lines;
 
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 

@@ -4,7 +4,7 @@ use super::find::Blocks;
 use super::needle::Needle;
 use super::pass::Pass;
 use super::search::SATURATION;
-use crate::lines::{Lines, Mark};
+use crate::text::lines::{Lines, Mark};
 
 /// The matches of all hunks.
 pub(crate) struct AllMatches<'a, 'f, 'p> {

@@ -7,6 +7,7 @@
 
 mod applied;
 mod draft;
+pub(crate) mod edit;
 mod find;
 mod headers;
 mod indent;
@@ -35,7 +36,7 @@ pub use reject::{Advice, Candidate, Difference, HunkReject, Nearest, RejectReaso
 pub(crate) use reject::{NAMED, Room};
 pub use rules::{Ambiguous, Order, Rules};
 
-use crate::lines::Lines;
+use crate::text::lines::Lines;
 use needle::Needle;
 
 /// Places `hunks` in the file `lines`.

@@ -7,7 +7,7 @@ use patch_grammar::{Hunk, Line, LineEndings, LineKind};
 use super::pass::Pass;
 use super::reject::{HunkReject, RejectReason};
 use super::scope::without_line_numbers;
-use crate::lines::{BOM, Lines, Mark};
+use crate::text::lines::{BOM, Lines, Mark};
 
 /// The lines to search for.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ use super::reject::{Candidate, HunkReject, RejectReason};
 use super::rules::{Ambiguous, Rules};
 use super::search::SATURATION;
 use super::stated::Stated;
-use crate::lines::{Lines, Mark};
+use crate::text::lines::{Lines, Mark};
 
 /// Where one hunk may go.
 #[derive(Debug)]

@@ -28,7 +28,7 @@ use super::reject::{HunkReject, RejectReason};
 use super::rules::{Ambiguous, Rules};
 use super::search::{Automaton, SATURATION};
 use super::stated::Stated;
-use crate::lines::Lines;
+use crate::text::lines::Lines;
 
 pub(crate) fn locate<'f, 'p>(
     lines: &'f Lines<'f>,

@@ -14,7 +14,7 @@ use memchr::memmem;
 use super::interner::{Fingerprints, fingerprint};
 use super::pass::Pass;
 use super::search::SATURATION;
-use crate::lines::{Lines, Mark};
+use crate::text::lines::{Lines, Mark};
 
 /// How many rare lines are searched for one by one; more are cheaper to find together.
 const FEW: usize = 4;

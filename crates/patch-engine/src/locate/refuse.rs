@@ -17,7 +17,7 @@ use super::reject::{Advice, Candidate, Difference, HunkReject, Nearest, RejectRe
 use super::rules::{Order, Rules};
 use super::scope::ScopeEnds;
 use super::search::SATURATION;
-use crate::lines::Lines;
+use crate::text::lines::Lines;
 
 /// How many context lines an advice has at most; more would not be pasted.
 const ADVICE_LINES: usize = 20;

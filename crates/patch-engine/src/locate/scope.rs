@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use super::pass::indentation;
-use crate::lines::Lines;
+use crate::text::lines::Lines;
 
 /// The ends of scopes, for a whole file at once.
 #[derive(Debug)]

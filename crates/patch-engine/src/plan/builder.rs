@@ -11,12 +11,12 @@ use super::{
     Authority, Change, ChangeKind, Image, Mode, NewDir, Plan, PlanNote, PostImage, PreImage, Transition, Undone,
 };
 use crate::carry::{Carried, Conflict, carry};
-use crate::edit::Edit;
-use crate::files::Files;
 use crate::locate::Placed;
-use crate::options::Options;
-use crate::reject::{Checked, Problem, Reject, Rejects};
-use crate::splices::Splices;
+use crate::locate::edit::Edit;
+use crate::plan::options::Options;
+use crate::plan::reject::{Checked, Problem, Reject, Rejects};
+use crate::text::files::Files;
+use crate::text::splices::Splices;
 
 /// The most files that one plan deletes with a directory.
 pub const MAX_DELETED: usize = 10_000;
@@ -27,7 +27,7 @@ pub const MAX_DELETED: usize = 10_000;
 /// operations of tools, undo and restore all use it.
 ///
 /// ```
-/// use patch_engine::transaction::Workspace;
+/// use patch_engine::commit::Workspace;
 /// use patch_engine::{Options, PlanBuilder};
 ///
 /// # let dir = tempfile::tempdir()?;

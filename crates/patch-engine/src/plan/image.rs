@@ -6,7 +6,7 @@ use fs_guard::{Metadata, RelPath, Sha256};
 use workspace_trash::TransactionId;
 
 use super::shared_lines::SharedLines;
-use crate::splices::Splices;
+use crate::text::splices::Splices;
 
 /// One path's change. At least one of `before` and `after` is present.
 ///

@@ -7,7 +7,7 @@ use workspace_trash::{KeyPlace, Store, TransactionId};
 
 use super::image::{Image, Transition};
 use super::{Change, Plan};
-use crate::files::Files;
+use crate::text::files::Files;
 
 /// The bytes of a plan's files before and after.
 ///

@@ -3,13 +3,23 @@
 //! A patch, one operation on a file, undo, redo and a restore from the trash all become a [`Plan`], so that the same value
 //! is shown, approved, logged and committed. Only a [`PlanBuilder`](builder::PlanBuilder) makes one.
 
+pub(crate) mod base;
 pub(crate) mod builder;
 pub(crate) mod disk;
 mod image;
 pub(crate) mod images;
+pub(crate) mod kind;
+pub(crate) mod near;
+pub(crate) mod options;
+pub(crate) mod planner;
+pub(crate) mod policy;
+mod prefetch;
+pub(crate) mod reject;
+pub(crate) mod reverse;
 pub(crate) mod shared_lines;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -19,8 +29,8 @@ use fs_guard::{Hasher, RelPath, Sha256};
 use patch_grammar::Warning;
 use workspace_trash::TransactionId;
 
-use crate::files::Files;
 use crate::locate::{Note, Placed};
+use crate::text::files::Files;
 
 pub use image::Transition;
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use fs_guard::{Hasher, Sha256};
 use patch_grammar::{AddedLines, LineEndings, Patch};
 
-use crate::lines::is_binary;
-use crate::options::AddNewline;
+use crate::plan::options::AddNewline;
+use crate::text::lines::is_binary;
 
 /// How much of a file is made at a time.
 const PIECE: usize = 1 << 16;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use fs_guard::Root;
 
 use super::*;
-use crate::transaction::{CommitOptions, Workspace};
+use crate::commit::{CommitOptions, Workspace};
 
 fn workspace(dir: &TempDir, policy: fs_guard::Policy) -> Workspace {
     Workspace::open(dir.path(), policy).unwrap().with_key_place(KeyPlace::Nowhere)

@@ -3,8 +3,8 @@
 use std::fs;
 
 use fs_guard::{Globs, Policy};
-use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
-use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
+use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
+use patch_engine::commit::{CommitOptions, Durability, KeyPlace, Workspace};
 use patch_engine::{ApplyError, Host, Options, Profile, Settings, parse};
 use tempfile::TempDir;
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use patch_engine::transaction::{CommitError, CommitOptions, Committed, KeyPlace, Workspace};
+use patch_engine::commit::{CommitError, CommitOptions, Committed, KeyPlace, Workspace};
 use patch_engine::{ErrorKind, Options, Plan, PlanBuilder};
 use tempfile::TempDir;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use patch_engine::transaction::Workspace;
+use patch_engine::commit::Workspace;
 use patch_engine::{Options, Plan, PlanBuilder, Profile, Splices, parse, plan};
 use proptest::bool::weighted;
 use proptest::collection::vec;

@@ -49,11 +49,11 @@ fn a_plan_for_a_tree_is_no_plan_for_a_directory() {
     let changed = apply_in_memory(&tree, &envelope("*** Delete File: a\n"), &Options::default()).unwrap();
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a"), "1\n").unwrap();
-    let workspace = patch_engine::transaction::Workspace::open(dir.path(), patch_engine::policy()).unwrap();
+    let workspace = patch_engine::commit::Workspace::open(dir.path(), patch_engine::policy()).unwrap();
     let locked = workspace.lock(std::time::Duration::ZERO).unwrap();
-    let options = patch_engine::transaction::CommitOptions::default();
+    let options = patch_engine::commit::CommitOptions::default();
     let error = locked.commit(&Arc::new(changed.plan), &options, &mut (), &mut ()).unwrap_err();
-    assert!(matches!(error, patch_engine::transaction::CommitError::OtherWorkspace), "{error}");
+    assert!(matches!(error, patch_engine::commit::CommitError::OtherWorkspace), "{error}");
     assert!(dir.path().join("a").exists());
 }
 

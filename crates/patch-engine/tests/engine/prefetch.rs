@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use patch_engine::approval::{Decision, Request};
-use patch_engine::transaction::Workspace;
+use patch_engine::commit::Workspace;
+use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::{ApplyError, Expected, Host, MAX_MEMORY, Options, Plan, Profile, Rejects, Settings};
 
 /// Plans a patch against files that each hold their own name and a number.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use patch_engine::{
-    Expected, MemoryTree, Options, PlanBuilder, RelPath, Sha256, Snapshots, Splices, apply_in_memory,
-    transaction::Workspace,
+    Expected, MemoryTree, Options, PlanBuilder, RelPath, Sha256, Snapshots, Splices, apply_in_memory, commit::Workspace,
 };
 
 /// All that was ever seen.

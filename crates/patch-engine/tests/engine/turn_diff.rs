@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
+use patch_engine::commit::{CommitOptions, Durability, KeyPlace, Workspace};
 use patch_engine::{Failed, Options, Profile, Settings, TurnDiff, parse};
 use proptest::bool::weighted;
 use proptest::collection::vec;

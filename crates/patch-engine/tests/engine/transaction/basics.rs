@@ -4,7 +4,7 @@ use crate::posix::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::fs;
 use std::time::Duration;
 
-use patch_engine::transaction::{CommitError, CommitOptions, Durability, TransactionId};
+use patch_engine::commit::{CommitError, CommitOptions, Durability, TransactionId};
 use patch_engine::{CommitLog, ErrorKind, Event, Host, PlanBuilder};
 
 use super::support::*;
@@ -262,7 +262,7 @@ fn hard_links_are_refused_or_broken() {
     assert_eq!(reject.kind(), ErrorKind::PermissionDenied, "{reject}");
     let policy = fs_guard::Policy { hard_links: fs_guard::HardLinks::Break, ..patch_engine::policy() };
     let workspace =
-        patch_engine::transaction::Workspace::open(tree.dir.path(), policy).unwrap().with_key_place(tree.key_place());
+        patch_engine::commit::Workspace::open(tree.dir.path(), policy).unwrap().with_key_place(tree.key_place());
     let locked = lock(&workspace);
     let plan = plan(&workspace, &[Update("a", "new")]);
     commit(&locked, &plan).unwrap();

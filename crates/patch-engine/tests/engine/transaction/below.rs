@@ -3,7 +3,7 @@
 use std::fs;
 
 use fs_guard::fault::{Fault, arm, disarm};
-use patch_engine::transaction::{CommitOptions, Outcome, Workspace};
+use patch_engine::commit::{CommitOptions, Outcome, Workspace};
 use patch_engine::{ErrorKind, Settings, parse};
 
 use super::support::*;
@@ -103,7 +103,7 @@ fn a_state_that_appears_later_is_not_written_over_while_it_has_something_unfinis
         }
         apply(&at(&tree, "."), "*** Update File: t\n@@\n-1\n+2\n");
         // As a container makes one, which sees the directory alone.
-        let alone = patch_engine::transaction::StatePlace::Root;
+        let alone = patch_engine::commit::StatePlace::Root;
         let sub = Workspace::open_with(&tree.path("d/sub"), patch_engine::policy(), alone).unwrap();
         kill(sub.with_key_place(tree.key_place()), "*** Update File: x\n@@\n-1\n+2\n*** Update File: y\n@@\n-1\n+2\n");
         let before = tree.snapshot();

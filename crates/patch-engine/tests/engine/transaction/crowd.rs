@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use patch_engine::transaction::{Durability, KeyPlace, Workspace};
+use patch_engine::commit::{Durability, KeyPlace, Workspace};
 use patch_engine::{ApplyError, Options, Settings, parse};
 
 use super::support::*;

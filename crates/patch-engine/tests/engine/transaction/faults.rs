@@ -7,7 +7,7 @@ use std::rc::Rc;
 use fs_guard::fault::{Fault, arm, disarm, lack, meanwhile};
 use fs_guard::{Abilities, Policy, Root};
 use patch_engine::PlanBuilder;
-use patch_engine::transaction::{CommitOptions, Durability, Workspace};
+use patch_engine::commit::{CommitOptions, Durability, Workspace};
 
 use super::support::*;
 use crate::share::{stride, whole};

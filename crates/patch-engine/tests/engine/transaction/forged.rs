@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::Duration;
 
-use patch_engine::transaction::{Error, JournalProblem, KeyPlace, TransactionId, UndoOptions, Workspace};
+use patch_engine::commit::{Error, JournalProblem, KeyPlace, TransactionId, UndoOptions, Workspace};
 use patch_engine::{ErrorKind, Plan};
 
 use super::support::*;

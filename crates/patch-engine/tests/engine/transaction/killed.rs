@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use patch_engine::transaction::{CommitOptions, Durability, KeyPlace};
+use patch_engine::commit::{CommitOptions, Durability, KeyPlace};
 
 use super::support::*;
 

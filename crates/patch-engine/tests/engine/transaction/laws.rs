@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 
-use patch_engine::transaction::{CommitOptions, Durability, Workspace};
+use patch_engine::commit::{CommitOptions, Durability, Workspace};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::sample::select;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use fs_guard::Sha256;
 use fs_guard::fault::{Fault, arm, disarm, meanwhile};
-use patch_engine::transaction::{CommitError, Outcome, Workspace};
+use patch_engine::commit::{CommitError, Outcome, Workspace};
 use patch_engine::{ErrorKind, Plan};
 use workspace_trash::{Journal, Signer};
 

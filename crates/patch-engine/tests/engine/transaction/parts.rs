@@ -4,7 +4,7 @@
 use std::fs;
 
 use fs_guard::{Access, RelPath};
-use patch_engine::transaction::{Error, Left, TransactionId, UndoOptions, Workspace};
+use patch_engine::commit::{Error, Left, TransactionId, UndoOptions, Workspace};
 use workspace_trash::{Journal, Signer};
 
 use super::support::{self, *};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use patch_engine::transaction::KeyPlace;
+use patch_engine::commit::KeyPlace;
 use tempfile::TempDir;
 
 use super::killed::{points, strace_child};

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use patch_engine::transaction::{CommitOptions, Error, StatePlace, Workspace, directories_above};
+use patch_engine::commit::{CommitOptions, Error, StatePlace, Workspace, directories_above};
 use patch_engine::{ErrorKind, Settings, parse};
 
 use super::support::*;
@@ -252,10 +252,10 @@ fn what_was_cut_off_in_one_directory_is_recovered_from_any_other() {
             let found = at(&tree, from).recover_if_idle().unwrap();
             let outcome = &found[0].outcome;
             if staged {
-                assert_eq!(*outcome, patch_engine::transaction::Outcome::Discarded, "{cut} {from} {beside}");
+                assert_eq!(*outcome, patch_engine::commit::Outcome::Discarded, "{cut} {from} {beside}");
                 assert_eq!(tree.snapshot(), before, "{cut} {from} {beside}");
             } else {
-                assert_eq!(*outcome, patch_engine::transaction::Outcome::Completed, "{cut} {from} {beside}");
+                assert_eq!(*outcome, patch_engine::commit::Outcome::Completed, "{cut} {from} {beside}");
                 assert_eq!(tree.read("a/d/x"), "2\n", "{cut} {from}");
                 assert_eq!(tree.read(&format!("{cut}/m/new")), "new\n");
                 assert!(!tree.snapshot().keys().any(|path| path.ends_with(".tmp")), "{:?}", tree.snapshot());
@@ -282,7 +282,7 @@ fn what_may_be_touched_limits_no_recovery() {
     let policy = fs_guard::Policy { within: vec![within], ..patch_engine::policy() };
     let workspace = Workspace::open(tree.dir.path(), policy.clone()).unwrap().with_key_place(tree.key_place());
     let found = workspace.recover_if_idle().unwrap();
-    assert_eq!(found[0].outcome, patch_engine::transaction::Outcome::Completed);
+    assert_eq!(found[0].outcome, patch_engine::commit::Outcome::Completed);
     assert_eq!((tree.read("a/x"), tree.read("a/new")), ("2\n".into(), "new\n".into()));
 }
 
@@ -311,7 +311,7 @@ fn the_state_of_a_user_is_out_of_reach_of_git_clean() {
     let tree = Tree::new(&[("a/x", "1\n")]);
     fs::create_dir(tree.path(".git")).unwrap();
     let states = temp();
-    let key = patch_engine::transaction::KeyPlace::Directory(states.path().join("apply-patch"));
+    let key = patch_engine::commit::KeyPlace::Directory(states.path().join("apply-patch"));
     let open = |dir: &str| {
         Workspace::open_keyed(&tree.path(dir), patch_engine::policy(), StatePlace::User, key.clone()).unwrap()
     };
@@ -337,7 +337,7 @@ fn the_state_of_a_user_is_out_of_reach_of_git_clean() {
 fn the_state_of_a_user_belongs_to_a_directory_and_not_to_its_path() {
     let tree = Tree::new(&[("p/x", "1\n"), ("p/y", "1\n")]);
     let states = temp();
-    let key = patch_engine::transaction::KeyPlace::Directory(states.path().join("apply-patch"));
+    let key = patch_engine::commit::KeyPlace::Directory(states.path().join("apply-patch"));
     let open = |dir: &str| {
         Workspace::open_keyed(&tree.path(dir), patch_engine::policy(), StatePlace::User, key.clone()).unwrap()
     };

@@ -23,7 +23,7 @@ use fastrand::Rng;
 use fs_guard::AppendFile;
 use fs_guard::fault::{Fault, arm, busy, cross_device, disarm, lack};
 use fs_guard::record::Act;
-use patch_engine::transaction::{KeyPlace, Locked, TransactionId, Workspace};
+use patch_engine::commit::{KeyPlace, Locked, TransactionId, Workspace};
 use patch_engine::{CommitLog, Plan, PlanBuilder};
 use workspace_trash::{Journal, Signer};
 

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use patch_engine::ErrorKind;
-use patch_engine::transaction::{KeyPlace, Workspace};
+use patch_engine::commit::{KeyPlace, Workspace};
 use patch_engine::{Options, Settings, parse};
 
 use super::support::{collect, run};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Instant;
 
-use patch_engine::transaction::{CommitOptions, Durability};
+use patch_engine::commit::{CommitOptions, Durability};
 
 use super::support::*;
 

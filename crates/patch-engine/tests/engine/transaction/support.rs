@@ -14,7 +14,7 @@ use fs_guard::fault::{Fault, arm, busy, disarm};
 use fs_guard::record::{Act, note, record, recorded};
 #[cfg(unix)]
 use patch_engine::CommitLog;
-use patch_engine::transaction::{
+use patch_engine::commit::{
     self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Outcome, Recovered, Workspace,
 };
 use patch_engine::{ApplyError, Options, Plan, PlanBuilder, Report, Splices};
@@ -183,7 +183,7 @@ pub(crate) fn options() -> CommitOptions {
 /// Carries out what `plan` gives, on the road of every change.
 pub(crate) fn execute(
     workspace: &Workspace,
-    plan: impl FnOnce(&Workspace) -> Result<Plan, transaction::Error>,
+    plan: impl FnOnce(&Workspace) -> Result<Plan, commit::Error>,
 ) -> Result<Report, ApplyError> {
     let mut plan = Some(plan);
     let mut once = |_: &_| Ok((plan.take().expect("planned once"))(workspace)?);

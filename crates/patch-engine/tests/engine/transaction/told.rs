@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use fs_guard::fault::{Fault, arm, cross_device, disarm, meanwhile};
-use patch_engine::transaction::{CommitError, Outcome, Workspace};
+use patch_engine::commit::{CommitError, Outcome, Workspace};
 use patch_engine::{Plan, PlanBuilder};
 
 use super::support::*;

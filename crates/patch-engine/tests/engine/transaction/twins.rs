@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use fs_guard::fault::{Fault, arm, disarm, meanwhile};
-use patch_engine::transaction::Outcome;
+use patch_engine::commit::Outcome;
 
 use super::support::*;
 

@@ -4,17 +4,14 @@ use crate::posix::{PermissionsExt as _, symlink};
 use std::fs;
 
 use fs_guard::Access;
-use patch_engine::transaction::{Error, KeyPlace, Left, UndoOptions};
+use patch_engine::commit::{Error, KeyPlace, Left, UndoOptions};
 use patch_engine::{ApplyError, ChangeKind, ErrorKind, Plan, PlanBuilder, Settings};
 use patch_grammar::diff::{Diff, DiffOptions};
 use workspace_trash::Retention;
 
 use super::support::*;
 
-fn run(
-    tree: &Tree,
-    plan: impl FnOnce(&patch_engine::transaction::Workspace) -> Result<Plan, Error>,
-) -> Result<(), Error> {
+fn run(tree: &Tree, plan: impl FnOnce(&patch_engine::commit::Workspace) -> Result<Plan, Error>) -> Result<(), Error> {
     match execute(&tree.open(), plan) {
         Ok(_) => Ok(()),
         Err(ApplyError::Workspace(error)) => Err(error),

@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use fs_guard::Root;
 use fs_guard::fault::{Fault, arm, disarm};
-use patch_engine::transaction::{
-    CheckEnd, CommitError, CommitOptions, Committed, NotVerified, Outcome, Verify, Workspace,
-};
+use patch_engine::commit::{CheckEnd, CommitError, CommitOptions, Committed, NotVerified, Outcome, Verify, Workspace};
 use patch_engine::{ErrorKind, Event, Host};
 
 use super::support::*;

@@ -1,0 +1,391 @@
+//! What a call changed, as data, in the shape in which the patch tool and the command line answer.
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use patch_engine::commit::{Outcome, Recovered};
+use patch_engine::{Change, ChangeKind, Images, Note, Plan, PlanNote, Report, line_counts};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Longer diffs are cut.
+pub const MAX_DIFF: usize = 64 << 10;
+
+patch_grammar::named! {
+    /// How much of what changed an answer shows. The caller knows what it asked for, so by default nothing.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    #[allow(missing_docs, reason = "docs on variants split the schema; the fields have them")]
+    pub enum DiffDetail {
+        #[default]
+        None = "none",
+        Stat = "stat",
+        Full = "full",
+    }
+}
+
+impl DiffDetail {
+    /// Returns what an answer shows of a diff.
+    pub(crate) fn of(self, diff: impl FnOnce() -> Vec<u8>) -> Option<String> {
+        match self {
+            Self::None => None,
+            Self::Full => Some(capped(&diff())),
+            Self::Stat => {
+                let (inserted, deleted) = line_counts(&diff());
+                Some(format!("+{inserted} -{deleted}"))
+            }
+        }
+    }
+}
+
+/// What a patch did, or would do.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PatchData {
+    /// Whether all sections were one transaction.
+    pub atomic: bool,
+    /// Nothing was written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+    /// How many hunks the patch has.
+    pub hunk_count: usize,
+    /// The transaction, for undo.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transaction_id: Option<String>,
+    /// The transactions of a patch that was not atomic.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transaction_ids: Vec<String>,
+    /// The files, in order.
+    pub changed_files: Vec<ChangedFile>,
+    /// What was overlooked, and what a reader should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The hunks that were carried to files that had changed since they were read, and where they went.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub carried: Vec<CarriedHunk>,
+    /// The same patch was applied before, as this transaction, and its files are still as it left them: nothing was done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub already_done: bool,
+    /// Interrupted transactions that were seen to on the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recovered: Vec<String>,
+    /// Diffs or files are left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+}
+
+/// A hunk, or an edit, that was located in the file as its author saw it: the base.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CarriedHunk {
+    /// The file.
+    pub path: String,
+    /// The hunk of its section, or the edit of the call, from 0.
+    pub hunk: usize,
+    /// The lines of the base that it changes, and those next to them.
+    pub from: LineRange,
+    /// The lines of the file where it went, or was already, and those next to them.
+    pub to: LineRange,
+    /// The file had all of it already.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub already_there: bool,
+}
+
+/// Lines of a file, from 1, both included.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LineRange {
+    /// The first one.
+    pub start_line: usize,
+    /// The last one.
+    pub end_line: usize,
+}
+
+/// One file that a call changed.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedFile {
+    /// Its path before.
+    pub path: String,
+    /// create, update, delete or move.
+    pub operation: &'static str,
+    /// Where it moved to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_path: Option<String>,
+    /// Its hash before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before_sha256: Option<String>,
+    /// Its hash after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_sha256: Option<String>,
+    /// The unified diff, cut at 64 KiB, or how many lines it has (`+2 -1`), when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// Where the displaced file is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trashed_to: Option<String>,
+}
+
+impl PatchData {
+    /// Describes what a plan would do.
+    ///
+    /// # Errors
+    ///
+    /// When a file that a diff needs has changed since the plan was made.
+    pub fn planned(plan: &Plan, detail: DiffDetail) -> Result<Self, fs_guard::Error> {
+        Ok(Self {
+            atomic: true,
+            dry_run: true,
+            hunk_count: plan.hunk_count(),
+            changed_files: changed_files(plan.images(), detail)?,
+            notes: notes(plan),
+            carried: carried(plan).collect(),
+            ..Self::default()
+        })
+    }
+
+    /// Describes what was committed.
+    #[must_use]
+    pub fn applied(reports: &[Report], atomic: bool, detail: DiffDetail) -> Self {
+        let recovered = |one: &Recovered| format!("{}: {}", one.id, outcome_text(one));
+        let ids: Vec<_> = reports.iter().filter_map(|report| Some(report.transaction.as_ref()?.to_string())).collect();
+        let (transaction_id, transaction_ids) = if atomic { (ids.into_iter().next(), Vec::new()) } else { (None, ids) };
+        Self {
+            atomic,
+            hunk_count: reports.iter().map(|report| report.plan.hunk_count()).sum(),
+            transaction_id,
+            transaction_ids,
+            changed_files: reports.iter().flat_map(|report| committed_files(report, detail)).collect(),
+            notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
+            carried: reports.iter().flat_map(|report| carried(&report.plan)).collect(),
+            already_done: reports.iter().any(|report| report.already_done),
+            recovered: reports.iter().flat_map(|report| &report.recovered).map(recovered).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Describes the files of a plan that is not committed.
+fn changed_files(images: Images<'_>, detail: DiffDetail) -> Result<Vec<ChangedFile>, fs_guard::Error> {
+    let changed = |change| {
+        let diff = if detail == DiffDetail::None { Vec::new() } else { images.diff(change)? };
+        Ok(ChangedFile::new(change, &[], detail.of(|| diff)))
+    };
+    images.plan().changes().iter().map(changed).collect()
+}
+
+impl ChangedFile {
+    fn new(change: &Change, trashed: &[Option<String>], diff: Option<String>) -> Self {
+        Self {
+            path: change.path.to_string(),
+            operation: change.operation.as_str(),
+            to_path: change.to_path.as_ref().map(ToString::to_string),
+            before_sha256: change.before.map(|hash| hash.to_string()),
+            after_sha256: change.after.map(|hash| hash.to_string()),
+            diff,
+            trashed_to: trashed.get(change.transition).cloned().flatten(),
+        }
+    }
+}
+
+/// Describes the files of a transaction.
+#[must_use]
+pub fn committed_files(report: &Report, detail: DiffDetail) -> Vec<ChangedFile> {
+    let changes = report.plan.changes().iter();
+    changes.map(|change| ChangedFile::new(change, &report.trashed, detail.of(|| diff_of(report, change)))).collect()
+}
+
+/// Describes what an undo or a redo did.
+#[must_use]
+pub fn restored(report: &Report, detail: DiffDetail) -> Value {
+    let mut data = json!({
+        "transactionId": report.transaction.map(|id| id.to_string()),
+        "undoOf": report.plan.undo_of().map(|id| id.to_string()),
+        "changedFiles": committed_files(report, detail),
+    });
+    let carried: Vec<_> = carried(&report.plan).collect();
+    if !carried.is_empty() {
+        data["carried"] = json!(carried);
+    }
+    data
+}
+
+/// Returns the diff of a committed change, or a sentence if its bytes have been removed since.
+#[must_use]
+pub fn diff_of(report: &Report, change: &Change) -> Vec<u8> {
+    report.images().diff(change).unwrap_or_else(|error| format!("(no diff: {error})\n").into_bytes())
+}
+
+/// Returns a diff as text, cut at [`MAX_DIFF`].
+#[must_use]
+pub fn capped(diff: &[u8]) -> String {
+    capped_text(diff).into_owned()
+}
+
+/// Returns the same, borrowed if nothing is cut or replaced.
+pub(crate) fn capped_text(diff: &[u8]) -> Cow<'_, str> {
+    if let (..=MAX_DIFF, Ok(text)) = (diff.len(), std::str::from_utf8(diff)) {
+        return text.into();
+    }
+    // A replacement character is at least as long as the bytes that it stands for.
+    let text = String::from_utf8_lossy(&diff[..diff.len().min(MAX_DIFF + 4)]);
+    match text.len() {
+        ..=MAX_DIFF => text,
+        _ => format!("{}…(truncated)", crate::answer::text::prefix(&text, MAX_DIFF)).into(),
+    }
+}
+
+fn notes(plan: &Plan) -> Vec<String> {
+    plan.notes()
+        .iter()
+        .map(|note| match note {
+            PlanNote::Input(note) => note.clone(),
+            PlanNote::Text(warning) => format!("patch {warning}"),
+            PlanNote::Encoded { path, encoding } => format!("{path}: stored as {encoding}"),
+            PlanNote::Crlf { path, by } => format!("{path}: lines end in CRLF, as {by} has it"),
+            PlanNote::Carried { path, hunk, from, to, already_there } => {
+                format!("{path}: hunk {} {}", hunk + 1, carried_text(from, to, *already_there))
+            }
+            PlanNote::Unchanged { path } => format!("{path}: unchanged"),
+            PlanNote::Hunk { path, hunk, note } => format!("{path}: hunk {} {}", hunk + 1, note_text(note)),
+        })
+        .collect()
+}
+
+/// Says where a hunk that was located in the base went.
+#[must_use]
+pub fn carried_text(from: &RangeInclusive<usize>, to: &RangeInclusive<usize>, already_there: bool) -> String {
+    let lines = |lines: &RangeInclusive<usize>| format!("lines {}-{}", lines.start(), lines.end());
+    let what = if already_there { "is there already" } else { "was carried" };
+    format!("{what}: {} of the base are {} now", lines(from), lines(to))
+}
+
+/// Says at the end of a sentence which files had hunks carried.
+pub(crate) fn carried_words(carried: &[CarriedHunk]) -> String {
+    let mut paths: Vec<&str> = carried.iter().map(|hunk| &*hunk.path).collect();
+    paths.dedup();
+    match paths.len() {
+        0 => String::new(),
+        1..=3 => format!("; carried, as it was changed since it was read: {}", paths.join(", ")),
+        more => format!("; carried, as they were changed since they were read: {more} files"),
+    }
+}
+
+/// Lists the hunks that were located in the base.
+pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
+    let lines = |lines: &RangeInclusive<usize>| LineRange { start_line: *lines.start(), end_line: *lines.end() };
+    plan.notes().iter().filter_map(move |note| match note {
+        PlanNote::Carried { path, hunk, from, to, already_there } => Some(CarriedHunk {
+            path: path.clone(),
+            hunk: *hunk,
+            from: lines(from),
+            to: lines(to),
+            already_there: *already_there,
+        }),
+        _ => None,
+    })
+}
+
+/// The answer to a patch that was applied before.
+const ALREADY_DONE: &str = "done already; nothing was changed";
+
+/// Says what was done.
+#[must_use]
+pub fn outcome(reports: &[Report]) -> String {
+    let done = |report: &Report| if report.already_done { ALREADY_DONE.to_owned() } else { summary(&report.plan) };
+    reports.iter().map(done).collect::<Vec<_>>().join("; ")
+}
+
+/// Sums up a plan in one line.
+#[must_use]
+pub fn summary(plan: &Plan) -> String {
+    let count = |wanted: ChangeKind| plan.changes().iter().filter(|change| change.operation == wanted).count();
+    let parts = [
+        (count(ChangeKind::Create), "created"),
+        (count(ChangeKind::Update), "updated"),
+        (count(ChangeKind::Move), "moved"),
+        (count(ChangeKind::Delete), "deleted"),
+    ];
+    let parts: Vec<_> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    if parts.is_empty() { "nothing changes".into() } else { parts.join(", ") }
+}
+
+/// Lists the files that were added, modified and deleted, as the command-line tool that models know prints them.
+pub fn success(changed: impl Iterator<Item = (ChangeKind, impl std::fmt::Display)>) -> String {
+    let mut lines = [const { String::new() }; 3];
+    for (operation, path) in changed {
+        let (nth, letter) = match operation {
+            ChangeKind::Create => (0, 'A'),
+            ChangeKind::Update | ChangeKind::Move => (1, 'M'),
+            ChangeKind::Delete => (2, 'D'),
+        };
+        lines[nth] += &format!("{letter} {path}\n");
+    }
+    format!("Success. Updated the following files:\n{}", lines.concat())
+}
+
+/// Writes a note about a hunk as the rest of a sentence.
+#[must_use]
+pub fn note_text(note: &Note) -> String {
+    match note {
+        Note::OutOfOrder => "stands out of file order".into(),
+        Note::HeaderNotFound => "has a header that is not in the file; its only exact place was taken".into(),
+        Note::SeparatorsDropped => "was matched without the empty lines after it".into(),
+        Note::Reindented { added, removed } if removed.is_empty() => {
+            format!("was indented by {} like the lines it matched", blanks(added))
+        }
+        Note::Reindented { removed, .. } => {
+            format!("lost {} of indentation like the lines it matched", blanks(removed))
+        }
+        Note::FirstOfSeveral => "fits in several places; the first was taken".into(),
+        Note::StatedLine => "fits in several places; the one that the diff's line numbers mean was taken".into(),
+    }
+}
+
+fn blanks(text: &str) -> String {
+    match text.len() {
+        len if text.bytes().all(|byte| byte == b'\t') => format!("{len} tab{}", if len == 1 { "" } else { "s" }),
+        1 => "1 blank".into(),
+        len => format!("{len} blanks"),
+    }
+}
+
+/// The most paths that are named in a sentence.
+const NAMED: usize = 10;
+
+/// Says what became of an interrupted transaction.
+#[must_use]
+pub fn outcome_text(recovered: &Recovered) -> String {
+    let Recovered { outcome, touched, hidden, .. } = recovered;
+    let touched = || listed(touched, *hidden);
+    let nobody = recovered.touched.is_empty() && *hidden == 0;
+    match outcome {
+        Outcome::Discarded => "it had changed nothing, and was discarded".into(),
+        Outcome::Completed if nobody => "it was finished".into(),
+        Outcome::Completed => format!("it was finished before someone else changed these: {}", touched()),
+        Outcome::CompletedExcept(dirs) => {
+            format!("it was finished, but these directories could not be removed: {}", listed(dirs, 0))
+        }
+        Outcome::RolledBack | Outcome::RolledBackExcept(_) if nobody => "it was rolled back".into(),
+        Outcome::RolledBack | Outcome::RolledBackExcept(_) => {
+            format!(
+                "it was rolled back; someone else has changed these since, and they stay as they are: {}",
+                touched()
+            )
+        }
+        _ => "it is finished with".into(),
+    }
+}
+
+/// Names paths, and counts those that are not named.
+fn listed(paths: &[String], more: usize) -> String {
+    let named: Vec<&str> = paths.iter().take(NAMED).map(String::as_str).collect();
+    match paths.len() - named.len() + more {
+        0 => named.join(", "),
+        1 if named.is_empty() => "a file elsewhere".into(),
+        more if named.is_empty() => format!("{more} files elsewhere"),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}

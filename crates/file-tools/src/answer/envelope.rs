@@ -1,0 +1,44 @@
+//! The result envelope: `{"ok":true,"output":…,"data":…}` or `{"ok":false,"error":…}`.
+
+use serde::Serialize;
+
+use crate::answer::error::ToolError;
+
+/// The envelope of a call that succeeded.
+#[derive(Debug, Clone, Serialize)]
+pub struct Success<T> {
+    ok: bool,
+    /// What happened, in one line.
+    pub output: String,
+    /// What happened, as data.
+    pub data: T,
+}
+
+impl<T> Success<T> {
+    /// Makes the envelope of a success.
+    pub fn new(output: impl Into<String>, data: T) -> Self {
+        Self { ok: true, output: output.into(), data }
+    }
+
+    /// Replaces the data.
+    pub fn map<U>(self, with: impl FnOnce(T) -> U) -> Success<U> {
+        Success { ok: true, output: self.output, data: with(self.data) }
+    }
+}
+
+/// The envelope of a call that failed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Failure {
+    ok: bool,
+    /// Why it failed.
+    pub error: ToolError,
+}
+
+impl From<ToolError> for Failure {
+    fn from(error: ToolError) -> Self {
+        Self { ok: false, error: error.bounded() }
+    }
+}
+
+/// The result of a tool: data with a summary, or an error.
+pub type ToolResult<T> = Result<Success<T>, ToolError>;

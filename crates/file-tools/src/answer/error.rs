@@ -1,0 +1,496 @@
+//! What a call answers when it fails: one shape for every cause.
+
+use patch_engine::commit::{self, CheckEnd, CommitError, JournalProblem, NotVerified};
+use patch_engine::{ApplyError, ErrorKind, Expected, Failed, ParseError, Problem, Reject, Sha256};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::answer::changes::{DiffDetail, PatchData};
+use crate::answer::hints::{self, ArgumentChange, Caller, Hint};
+use crate::answer::reason::Reason;
+use crate::input::received;
+use crate::tools::arguments::Found;
+
+/// The most reasons besides the gravest that an error lists; of more it gives the number. A patch may have a hundred
+/// thousand, and each takes some kilobytes as JSON.
+const LISTED: usize = 500;
+
+/// How a failure ends a program, and whether trying again can help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FailureClass {
+    /// The request does not fit the files; nothing changed.
+    DoesNotApply,
+    /// The request makes no sense.
+    Usage,
+    /// Refused: outside the workspace, against the policy, or not approved.
+    Refused,
+    /// A file is not what was expected.
+    Stale,
+    /// Input, output, lock or limit; nothing changed.
+    Failed,
+    /// Changed in part.
+    Partial,
+    /// The check of what was changed failed; all was put back.
+    Unverified,
+}
+
+impl FailureClass {
+    /// The class of an error of planning, locking or committing.
+    #[must_use]
+    pub fn of(kind: ErrorKind, from_system: bool) -> Self {
+        match kind {
+            ErrorKind::StaleFile => Self::Stale,
+            _ if from_system => Self::Failed,
+            ErrorKind::OutsideWorkspace | ErrorKind::PermissionDenied => Self::Refused,
+            ErrorKind::FileTooLarge | ErrorKind::Timeout => Self::Failed,
+            ErrorKind::CommandFailed => Self::Refused,
+            _ => Self::DoesNotApply,
+        }
+    }
+}
+
+/// Why a call failed.
+#[derive(Debug, Clone, Serialize, thiserror::Error)]
+#[serde(rename_all = "camelCase")]
+#[error("{message}")]
+pub struct ToolError {
+    /// The kind, from a closed set.
+    #[serde(serialize_with = "kind_name")]
+    pub kind: ErrorKind,
+    /// What was seen, in a sentence; for people and models, not for programs.
+    pub message: String,
+    /// The path it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What else is known; an object, or null.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub details: Value,
+    /// Whether the caller can correct the request and try again.
+    pub recoverable: bool,
+    /// What the caller can do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggested_next_action: Option<String>,
+    /// The same as data: alternatives, the best one first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<Hint>,
+    /// The hints of each of `details.rejects`.
+    #[serde(skip)]
+    pub reject_hints: Vec<Vec<Hint>>,
+    /// How it ends a program.
+    #[serde(skip)]
+    pub class: FailureClass,
+    /// The failure is not final: a person is asked, and the same call is made again afterwards.
+    #[serde(skip)]
+    pub postponed: bool,
+}
+
+fn kind_name<S: serde::Serializer>(kind: &ErrorKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.as_str())
+}
+
+impl ToolError {
+    /// An error without details.
+    #[must_use]
+    pub fn new(class: FailureClass, kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            path: None,
+            details: Value::Null,
+            recoverable: matches!(class, FailureClass::DoesNotApply | FailureClass::Stale),
+            suggested_next_action: None,
+            hints: Vec::new(),
+            reject_hints: Vec::new(),
+            class,
+            postponed: false,
+        }
+    }
+
+    /// Makes an error about a file's contents, which another request can avoid.
+    pub(crate) fn about(kind: ErrorKind, path: &str, reason: Reason, message: impl std::fmt::Display) -> Self {
+        let class = FailureClass::of(kind, false);
+        let error = Self::new(class, kind, format!("{}: {message}", fs_guard::shortened(path)));
+        Self { path: Some(fs_guard::shortened(path).into()), recoverable: true, ..error }
+            .details(json!({ "reason": reason.as_str() }))
+    }
+
+    /// Makes the error of arguments that make no sense.
+    #[must_use]
+    pub fn arguments(reason: Reason, message: impl Into<String>) -> Self {
+        Self { recoverable: true, ..Self::new(FailureClass::Usage, ErrorKind::CommandFailed, message) }
+            .details(json!({ "reason": reason.as_str() }))
+    }
+
+    /// Makes the error of arguments that cannot be read: all problems that were found, or else the parser's message.
+    pub(crate) fn bad_arguments(what: &str, found: Found, error: &serde_json::Error) -> Self {
+        let Found { mut problems, mut changes } = found;
+        if problems.is_empty() {
+            problems.push(error.to_string());
+            changes.push(ArgumentChange::Give {
+                argument: "the arguments".into(),
+                wanted: "as the schema of the tool has them".into(),
+            });
+        }
+        Self::arguments(Reason::BadArguments, format!("{what}: {}", problems.join("; ")))
+            .hints([Hint::CorrectArguments { arguments: changes }])
+    }
+
+    /// Makes the error of a call that its caller has cancelled.
+    pub(crate) fn cancelled() -> Self {
+        Self::new(FailureClass::Failed, ErrorKind::Timeout, "the call was cancelled")
+            .details(json!({ "reason": Reason::Cancelled.as_str() }))
+            .hints([Hint::TryAgain {}])
+    }
+
+    /// Makes the error of a file that is not what the caller, or the session, saw.
+    pub(crate) fn stale(path: &str, expected: &Expected, actual: Option<Sha256>, by_ledger: bool) -> Self {
+        let problem = Problem::Stale { expected: *expected, actual };
+        let reject = Reject::of(path, problem);
+        let mut error = Self::rejected(std::slice::from_ref(&reject));
+        if by_ledger {
+            error.message = format!("{path}: it was changed since this session read it");
+        }
+        error
+    }
+
+    /// Adds details; those that are there already stay.
+    #[must_use]
+    pub fn details(mut self, details: Value) -> Self {
+        match (&mut self.details, details) {
+            (Value::Object(own), Value::Object(more)) => more.into_iter().for_each(|(key, value)| {
+                own.entry(key).or_insert(value);
+            }),
+            (own, more) => *own = more,
+        }
+        self
+    }
+
+    /// Sets the hints, in the words of the command line.
+    #[must_use]
+    pub fn hints(self, hints: impl IntoIterator<Item = Hint>) -> Self {
+        Self { hints: hints.into_iter().collect(), ..self }.addressed(Caller::Terminal)
+    }
+
+    /// Adds a hint in front of the others.
+    pub(crate) fn also_first(mut self, hint: Hint) -> Self {
+        let hints = std::mem::take(&mut self.hints);
+        self.hints(std::iter::once(hint).chain(hints))
+    }
+
+    /// Rewrites the hints for a caller, who gets only those that it can follow.
+    #[must_use]
+    pub fn addressed(mut self, caller: Caller) -> Self {
+        self.hints = hints::addressed(&self.hints, caller);
+        self.suggested_next_action = (!self.hints.is_empty()).then(|| hints::words(&self.hints, caller));
+        let rejects = self.details.get_mut("rejects").and_then(Value::as_array_mut).into_iter().flatten();
+        for (reject, own) in rejects.zip(&mut self.reject_hints) {
+            *own = hints::addressed(own, caller);
+            reject["suggestedNextAction"] = hints::words(own, caller).into();
+            reject["hints"] = value_of(own);
+        }
+        self
+    }
+
+    /// Makes the error of a text that does not parse as an envelope, and names what is wrapped around the patch.
+    #[must_use]
+    pub fn parse_sent(sent: &[u8], error: &ParseError) -> Self {
+        let mut own = Self::parse(error);
+        if let Some(wrapper) = received::wrapper(sent) {
+            own.message += &format!("; {wrapper}");
+        }
+        own
+    }
+
+    /// Makes the error of a patch that does not parse.
+    #[must_use]
+    pub fn parse(error: &ParseError) -> Self {
+        let details = json!({
+            "reason": error.kind.as_str(),
+            "line": error.line,
+            "column": error.column,
+            "expected": error.expected,
+            "seen": error.seen,
+        });
+        Self::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, error.to_string())
+            .details(details)
+            .hints(hints::parse_hints(error))
+    }
+
+    /// Makes the error of a workspace that cannot be used, or of a change in it that cannot be planned.
+    #[must_use]
+    pub fn workspace(error: &commit::Error) -> Self {
+        if let commit::Error::Rejected(rejects) = error {
+            // Only a restore is rejected here, and a restore never replaces a file.
+            let rejected = Self::rejected(rejects);
+            let there = rejects.iter().find(|reject| matches!(reject.problem, Problem::Exists { .. }));
+            return match there {
+                _ if hints::is_state(&rejects[0].path) => rejected.hints([hints::doctor()]),
+                Some(there) => rejected.hints([hints::choose(&there.path, "one where nothing is")]),
+                None => rejected,
+            };
+        }
+        let (class, details) = match error {
+            commit::Error::Drifted { drifts, .. } => (
+                FailureClass::Stale,
+                json!({ "reason": "stale", "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }),
+            ),
+            commit::Error::NothingTo(_) | commit::Error::NotInTransaction { .. } | commit::Error::Aborted(_) => {
+                (FailureClass::DoesNotApply, json!({ "reason": Reason::NoTransaction.as_str() }))
+            }
+            commit::Error::Elsewhere { paths, project, .. } => {
+                let mut details = json!({ "reason": "elsewhere" });
+                if let Some(project) = project {
+                    details["paths"] = json!(paths);
+                    details["project"] = json!(project);
+                }
+                (FailureClass::Refused, details)
+            }
+            commit::Error::NotRecovered { journal, .. } => (FailureClass::Partial, json!({ "journal": journal })),
+            commit::Error::Files(error) | commit::Error::Store(workspace_trash::Error::Files(error)) => {
+                let from_system = error.is_failure();
+                (FailureClass::of(error.kind().into(), from_system), json!({ "reason": error.reason() }))
+            }
+            commit::Error::Store(
+                error @ (workspace_trash::Error::NoSuchTransaction(_) | workspace_trash::Error::NoSuchSlot { .. }),
+            ) => (FailureClass::of(error.kind().into(), true), json!({ "reason": error.reason() })),
+            // The journal may have come with the repository, so it is refused like a path of the repository's choice.
+            commit::Error::Store(workspace_trash::Error::Journal { id, problem, .. }) => {
+                let mut details = journal_problem(problem);
+                details["transactions"] = json!([id.to_string()]);
+                (FailureClass::Refused, details)
+            }
+            commit::Error::Store(workspace_trash::Error::Unfinished { problem, .. }) => {
+                (FailureClass::Refused, journal_problem(problem))
+            }
+            commit::Error::Doubtful { transactions, .. } => {
+                let ids: Vec<_> = transactions.iter().map(|(id, _)| id.to_string()).collect();
+                (FailureClass::Refused, json!({ "reason": "untrusted_state", "transactions": ids }))
+            }
+            _ => (FailureClass::of(error.kind(), true), Value::Null),
+        };
+        let path = error.path().map(ToOwned::to_owned);
+        let hints = hints::workspace_hints(error);
+        Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }.hints(hints)
+    }
+
+    /// Makes the error of a plan that could not be committed.
+    #[must_use]
+    pub fn commit(error: &CommitError) -> Self {
+        let refused = match error {
+            CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => {
+                error.io().is_none()
+            }
+            _ => false,
+        };
+        let class = match error {
+            CommitError::Unverified(_) => FailureClass::Unverified,
+            error if error.is_rolled_back() => FailureClass::of(error.kind(), !refused),
+            _ => FailureClass::Partial,
+        };
+        let details = match error {
+            CommitError::Stale(stale) => drift(stale),
+            CommitError::Unverified(refused) => not_verified(refused),
+            CommitError::RollbackIncomplete { journal, paths, cause } => {
+                let mut details = json!({ "journal": journal, "paths": paths });
+                if let CommitError::Unverified(refused) = &**cause {
+                    details["verify"] = not_verified(refused);
+                }
+                details
+            }
+            CommitError::UnfinishedBelow { directory } => {
+                json!({ "reason": "unfinished_below", "directory": directory })
+            }
+            CommitError::Untidy { journal, .. } => json!({ "journal": journal, "paths": [] }),
+            _ => Value::Null,
+        };
+        let path = error.path().map(ToOwned::to_owned);
+        let hints = hints::commit_hints(error);
+        Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }.hints(hints)
+    }
+
+    /// Makes the error of a patch or an operation that cannot be planned: the gravest reason first, all of them in the details.
+    ///
+    /// # Panics
+    ///
+    /// Panics when there are no rejects.
+    #[must_use]
+    pub fn rejected(rejects: &[Reject]) -> Self {
+        let first = patch_engine::gravest(rejects).expect("BUG: what was rejected has rejects");
+        let from_system = matches!(&first.problem, Problem::Guard(error) if error.is_failure());
+        let class = match first.kind() {
+            ErrorKind::CommandFailed | ErrorKind::AlreadyExists if !matches!(first.problem, Problem::Guard(_)) => {
+                FailureClass::DoesNotApply
+            }
+            kind => FailureClass::of(kind, from_system),
+        };
+        let message = match rejects.len() {
+            1 => first.to_string(),
+            len => format!("{first} (and {} more)", len - 1),
+        };
+        let mut details = problem_details(first);
+        let others = || rejects.iter().filter(|reject| !std::ptr::eq(*reject, first)).take(LISTED);
+        if rejects.len() > 1 {
+            details["rejects"] = others().map(reject).collect();
+        }
+        if rejects.len() - 1 > LISTED {
+            details["moreRejects"] = (rejects.len() - 1 - LISTED).into();
+        }
+        let path = Some(fs_guard::shortened(&first.path).into_owned());
+        let reject_hints = others().map(hints::hints).collect();
+        Self { path, reject_hints, ..Self::new(class, first.kind(), message) }
+            .details(details)
+            .hints(hints::hints(first))
+    }
+
+    /// Makes the error of a single operation that cannot be planned.
+    pub(crate) fn refused(reject: &Reject) -> Self {
+        let mut error = Self::rejected(std::slice::from_ref(reject));
+        // An agent can correct a path; a person approves.
+        let hopeless = matches!(error.class, FailureClass::Failed | FailureClass::Partial);
+        error.recoverable = !hopeless && error.kind != ErrorKind::PermissionDenied;
+        error
+    }
+
+    /// Makes the error of a patch that was not applied, or only in part.
+    #[must_use]
+    pub fn failed(failed: &Failed) -> Self {
+        let mut error = Self::from(&failed.error);
+        if !failed.reports.is_empty() {
+            error.class = FailureClass::Partial;
+            error.recoverable = false;
+            if error.details.is_null() {
+                error.details = json!({});
+            }
+            error.details["applied"] =
+                serde_json::to_value(PatchData::applied(&failed.reports, false, DiffDetail::None)).unwrap_or_default();
+        }
+        error
+    }
+}
+
+impl From<&ApplyError> for ToolError {
+    fn from(error: &ApplyError) -> Self {
+        match error {
+            ApplyError::Rejected(rejects) => Self::rejected(rejects),
+            ApplyError::Workspace(error) => Self::workspace(error),
+            ApplyError::Commit(error) => Self::commit(error),
+            ApplyError::Declined => Self::new(FailureClass::Refused, error.kind(), error.to_string())
+                .hints([hints::ask("say what to do instead", None)]),
+            error => Self {
+                postponed: matches!(error, ApplyError::Postponed),
+                ..Self::new(FailureClass::Refused, error.kind(), error.to_string())
+            },
+        }
+    }
+}
+
+impl From<ApplyError> for ToolError {
+    fn from(error: ApplyError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&Self> for ToolError {
+    fn from(error: &Self) -> Self {
+        error.clone()
+    }
+}
+
+impl From<commit::Error> for ToolError {
+    fn from(error: commit::Error) -> Self {
+        Self::workspace(&error)
+    }
+}
+
+impl From<Reject> for ToolError {
+    fn from(reject: Reject) -> Self {
+        Self::refused(&reject)
+    }
+}
+
+impl From<fs_guard::Error> for ToolError {
+    fn from(error: fs_guard::Error) -> Self {
+        let path = error.path().unwrap_or_default().to_owned();
+        Self::refused(&Reject::of(&path, Problem::Guard(error)))
+    }
+}
+
+fn drift(drift: &commit::Drift) -> Value {
+    let mut value = json!({
+        "path": drift.path,
+        "expectedSha256": drift.expected.map_or_else(String::new, |hash| hash.to_string()),
+        "actualSha256": drift.actual.map_or_else(String::new, |hash| hash.to_string()),
+    });
+    if let Some(id) = drift.by {
+        value["by"] = id.to_string().into();
+    }
+    value
+}
+
+/// Describes how the command of `--verify` ended, with the end of its output.
+fn not_verified(refused: &NotVerified) -> Value {
+    /// The most bytes of output that an answer shows, as JSON.
+    const SHOWN: usize = 4096;
+    let mut shown = &refused.output[refused.output.len().saturating_sub(SHOWN)..];
+    while Value::from(String::from_utf8_lossy(shown)).to_string().len() > SHOWN + SHOWN / 4 {
+        shown = &shown[shown.len().div_ceil(2)..];
+    }
+    let mut details = json!({
+        "reason": "unverified",
+        "output": String::from_utf8_lossy(shown),
+    });
+    match &refused.end {
+        CheckEnd::Exited(code) => details["exitCode"] = (*code).into(),
+        CheckEnd::Killed(signal) => details["signal"] = (*signal).into(),
+        CheckEnd::TimedOut(_) => details["timedOut"] = true.into(),
+        CheckEnd::RemovedState => details["removedState"] = true.into(),
+        CheckEnd::NotRun(_) | CheckEnd::Cancelled => {}
+    }
+    let left_out = refused.left_out + (refused.output.len() - shown.len()) as u64;
+    if left_out > 0 {
+        details["leftOutBytes"] = left_out.into();
+    }
+    details
+}
+
+/// Makes one entry of `details.rejects`.
+fn reject(reject: &Reject) -> Value {
+    let mut value = value_of(reject);
+    value["path"] = fs_guard::shortened(&reject.path).into();
+    value
+}
+
+/// Returns what is known of a reject besides its kind and message.
+fn problem_details(reject: &Reject) -> Value {
+    let mut value = value_of(reject);
+    if let Value::Object(details) = &mut value {
+        details.retain(|key, _| key != "kind" && key != "message");
+        details.insert("path".into(), fs_guard::shortened(&reject.path).into());
+    }
+    value
+}
+
+/// Writes a reject, or a place, as the engine does.
+pub(crate) fn value_of(what: &impl Serialize) -> Value {
+    serde_json::to_value(what).expect("text keys")
+}
+
+/// Says for programs why a journal is not trusted: `key` is the fingerprint of the missing key.
+#[must_use]
+pub fn journal_problem(problem: &JournalProblem) -> Value {
+    let word = match problem {
+        JournalProblem::NotSigned => "not_signed",
+        JournalProblem::OtherKey(_) => "other_key",
+        JournalProblem::Forged => "forged",
+        JournalProblem::NoKey => "no_key",
+        JournalProblem::Misplaced => "misplaced",
+        JournalProblem::Tracked => "tracked",
+        JournalProblem::Missing => "missing",
+        _ => "damaged",
+    };
+    let mut value = json!({ "reason": "untrusted_state", "problem": word });
+    if let JournalProblem::OtherKey(key) = problem {
+        value["key"] = json!(key.to_string());
+    }
+    value
+}

@@ -1,0 +1,189 @@
+//! The files of commits in a git repository, as trees that patches are planned over, and as versions of files.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use fs_guard::{FileKind, Policy, Sha256};
+use git_tree::{Id, Kind, OpenOptions, Repository, Resolved, Snapshot};
+use patch_engine::{Entry, ErrorKind, Files, Tree};
+use serde_json::json;
+
+use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::hints::{Hint, ask};
+
+/// The files of a commit.
+#[derive(Debug, Clone)]
+pub struct CommitTree {
+    snapshot: Snapshot,
+    commit: Id,
+    /// The directory whose files these are, with a slash at its end; empty for all.
+    beneath: String,
+}
+
+impl CommitTree {
+    /// Makes the tree of a resolved commit.
+    #[must_use]
+    pub fn new(repository: &Repository, Resolved { commit, tree }: Resolved) -> Self {
+        Self { snapshot: repository.snapshot(tree), commit, beneath: String::new() }
+    }
+
+    /// Returns the id of the commit.
+    #[must_use]
+    pub fn commit(&self) -> Id {
+        self.commit
+    }
+
+    /// Returns the id of its tree.
+    #[must_use]
+    pub fn tree(&self) -> Id {
+        self.snapshot.tree()
+    }
+
+    /// Lists the paths of all files and links in git's order; paths that are not UTF-8 are left out.
+    ///
+    /// # Errors
+    ///
+    /// When an object is missing or damaged.
+    pub fn paths(&self) -> Result<Vec<String>, ToolError> {
+        let mut paths = Vec::new();
+        let mut visit = |path: &[u8], entry: git_tree::Entry| {
+            let path = std::str::from_utf8(path).ok().and_then(|path| path.strip_prefix(&self.beneath));
+            paths.extend(path.filter(|_| entry.kind != Kind::Submodule).map(str::to_owned));
+        };
+        self.snapshot.walk(&mut visit)?;
+        Ok(paths)
+    }
+
+    fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.beneath).trim_end_matches('/').to_owned()
+    }
+
+    /// Puts the files under a policy, so that patches can be planned over them.
+    #[must_use]
+    pub fn files(self, policy: impl Into<Arc<Policy>>) -> Files {
+        Files::of_tree(Arc::new(self), policy)
+    }
+}
+
+fn file_kind(kind: Kind) -> FileKind {
+    match kind {
+        Kind::File | Kind::Executable => FileKind::File,
+        Kind::Symlink => FileKind::Symlink,
+        Kind::Directory => FileKind::Directory,
+        Kind::Submodule => FileKind::Other,
+    }
+}
+
+impl Tree for CommitTree {
+    fn entry(&self, path: &str) -> io::Result<Option<Entry>> {
+        let Some(found) = self.snapshot.entry(self.at(path)).map_err(io::Error::other)? else { return Ok(None) };
+        let size = || self.snapshot.size(found.id).map_err(io::Error::other);
+        Ok(Some(match found.kind {
+            Kind::File => Entry::file(size()?, false),
+            Kind::Executable => Entry::file(size()?, true),
+            Kind::Symlink => Entry::link(size()?),
+            Kind::Directory => Entry::directory(),
+            Kind::Submodule => Entry { kind: FileKind::Other, ..Entry::directory() },
+        }))
+    }
+
+    fn read(&self, path: &str) -> io::Result<Arc<Vec<u8>>> {
+        let found = self.snapshot.entry(self.at(path)).map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
+        let bytes = self.snapshot.bytes(found.id, u64::MAX).map_err(io::Error::other)?;
+        Ok(Arc::new(bytes.to_vec()))
+    }
+
+    fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, FileKind)>> {
+        let found = self.snapshot.list(self.at(dir)).map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
+        Ok(found.into_iter().map(|(name, entry)| (name, file_kind(entry.kind))).collect())
+    }
+
+    fn id(&self) -> Option<String> {
+        Some(self.commit.to_string())
+    }
+}
+
+/// Opens a commit of the git repository around a directory; the paths are relative to that directory.
+///
+/// # Errors
+///
+/// When there is no repository around it, or no such commit.
+pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
+    let dir = fs_guard::real_path(dir)?;
+    let open = |place: &Path| Repository::open(place, &OpenOptions::default());
+    // A repository that cannot be used is an error: the search does not go on to the one around it.
+    let is_none = |error: &git_tree::Error| matches!(error, git_tree::Error::NotARepository { .. });
+    let nearest = dir.ancestors().find_map(|top| match open(&top.join(".git")) {
+        Err(error) if is_none(&error) => None,
+        opened => Some((top, opened)),
+    });
+    let (top, opened) = nearest.unwrap_or_else(|| (&dir, open(&dir)));
+    let repository = opened?;
+    let found = repository.resolve(revision)?;
+    let beneath = dir.strip_prefix(top).ok().and_then(Path::to_str).unwrap_or_default();
+    let beneath = if beneath.is_empty() { String::new() } else { format!("{beneath}/") };
+    Ok(CommitTree { beneath, ..CommitTree::new(&repository, found) })
+}
+
+/// Looks for the version of a file with this hash in the newest commits of the git repository around a directory. Git names its
+/// objects by other hashes, so the versions of the path are read one by one.
+pub(crate) fn committed(dir: &Path, path: &str, sha256: Sha256, max_size: u64) -> Option<Vec<u8>> {
+    /// The most commits to look at, along the first parents of `HEAD`.
+    const COMMITS: usize = 64;
+    let mut tree = enclosing(dir, "HEAD").ok()?;
+    let repository = tree.snapshot.repository().clone();
+    let mut newer = None;
+    for _ in 0..COMMITS {
+        let found = tree.snapshot.entry(tree.at(path)).ok()?;
+        let found = found.filter(|found| file_kind(found.kind) == FileKind::File).map(|found| found.id);
+        if let Some(blob) = found.filter(|_| found != newer)
+            && let Ok(bytes) = repository.blob(blob, max_size)
+            && Sha256::of(&bytes) == sha256
+        {
+            return Some(bytes.to_vec());
+        }
+        newer = found;
+        let commit = *repository.commit(tree.commit).ok()?.parents.first()?;
+        let resolved = Resolved { commit, tree: repository.commit(commit).ok()?.tree };
+        tree = CommitTree { beneath: tree.beneath, ..CommitTree::new(&repository, resolved) };
+    }
+    None
+}
+
+impl From<git_tree::Error> for ToolError {
+    fn from(error: git_tree::Error) -> Self {
+        let (class, kind) = match error.kind() {
+            git_tree::ErrorKind::NotFound => (FailureClass::DoesNotApply, ErrorKind::NotFound),
+            git_tree::ErrorKind::InvalidInput => (FailureClass::Usage, ErrorKind::CommandFailed),
+            git_tree::ErrorKind::Conflict => (FailureClass::DoesNotApply, ErrorKind::AlreadyExists),
+            git_tree::ErrorKind::Moved => (FailureClass::Stale, ErrorKind::StaleFile),
+            git_tree::ErrorKind::CheckedOut | git_tree::ErrorKind::NoIdentity | git_tree::ErrorKind::Unsupported => {
+                (FailureClass::Refused, ErrorKind::PermissionDenied)
+            }
+            git_tree::ErrorKind::TooLarge => (FailureClass::Failed, ErrorKind::FileTooLarge),
+            git_tree::ErrorKind::Locked => (FailureClass::Failed, ErrorKind::Timeout),
+            _ => (FailureClass::Failed, ErrorKind::CommandFailed),
+        };
+        let mut message = error.to_string();
+        let mut cause = std::error::Error::source(&error);
+        while let Some(source) = cause {
+            message += &format!(": {source}");
+            cause = source.source();
+        }
+        let hints = match error {
+            git_tree::Error::CheckedOut { .. } => vec![
+                Hint::UseFlag { flag: "--branch NEW".into() },
+                ask(
+                    "allow it; the files that are checked out stay as they are, and look changed",
+                    Some("--allow-checked-out".into()),
+                ),
+            ],
+            git_tree::Error::NoIdentity { .. } => {
+                vec![ask("set user.name and user.email in the git configuration", None)]
+            }
+            _ => Vec::new(),
+        };
+        Self::new(class, kind, message).details(json!({ "reason": error.kind().as_str() })).hints(hints)
+    }
+}

@@ -1,0 +1,549 @@
+//! Patches for the commits of a git repository: planned over a commit's tree, without a checkout, and committed.
+//!
+//! The same rules, hosts and logs as in a directory. A patch becomes blobs, trees and a commit, which are durable before the
+//! branch is moved; it is moved only if it is where it was, so that nobody's commit is lost. The audit log is in the
+//! git directory, in `.apply-patch`; its lines name the commits and the tree.
+
+pub(crate) mod commit_tree;
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::Path;
+use std::sync::{Arc, Once};
+use std::time::{Instant, SystemTime};
+
+use fs_guard::Policy;
+use git_tree::{BranchMove, Change, Id, Kind, NewCommit, OpenOptions, Repository, Resolved, Role, Signature};
+use patch_engine::commit::approval::{Decision, Request};
+use patch_engine::commit::{Durability, Locked, StatePlace, TransactionId, Workspace};
+use patch_engine::{
+    ApplyError, ChangedFile, CommitLog as _, ErrorKind, Event, Files, Host, Options, Patch, Plan, Rejects, Report, plan,
+};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::answer::changes::{DiffDetail, PatchData};
+use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::hints::Hint;
+use crate::audit::recorder::{GitFields, Recorder};
+use crate::audit::{self, Audit, Operation};
+use crate::session::SessionSettings;
+
+pub use crate::git::commit_tree::{CommitTree, enclosing};
+pub use git_tree::Id as CommitId;
+
+/// The most commits of a branch to search for the commit of a run that was killed.
+const SEARCHED: usize = 10_000;
+
+/// What to do with a patch in a repository.
+#[derive(Debug, Clone, Default)]
+pub struct GitRequest {
+    /// The commit whose files it is for: a branch, a tag, an id, as git writes them.
+    pub onto: String,
+    /// The branch to move, which is created if missing. Default: the branch that `onto` names, if it names one.
+    pub branch: Option<String>,
+    /// The message of the commit. Default: a message that names the files.
+    pub message: Option<String>,
+    /// The author, as `Name <address>`. Default: the author that git would take.
+    pub author: Option<String>,
+    /// Carry the hunks to the newest commit of a branch that has moved on from `onto`, where their place is certain, and try again
+    /// as often as the branch moves.
+    pub carry: bool,
+    /// Move the branch even if it is checked out; the index and the files stay as they are.
+    pub allow_checked_out: bool,
+}
+
+/// The result of a patch in a repository.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct GitReport {
+    /// The commit; `None` when the patch changes nothing, or was only planned.
+    pub commit: Option<Id>,
+    /// Its tree, or what would be its tree; that of `onto` when nothing changes.
+    pub tree: Id,
+    /// The commit that it follows.
+    pub onto: Id,
+    /// The branch that was moved.
+    pub branch: Option<String>,
+    /// The plan, and the name that the log has for the change.
+    pub report: Report,
+}
+
+/// What is answered about a commit, or the plan of one.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GitData {
+    /// The new commit; null when nothing changes, or it was only planned.
+    pub commit: Option<String>,
+    /// Its tree, or what would be its tree; that of `onto` when nothing changes.
+    pub tree: String,
+    /// The commit that it follows.
+    pub onto: String,
+    /// The branch that was moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// What changes.
+    #[serde(flatten)]
+    pub patch: PatchData,
+}
+
+impl GitReport {
+    /// Turns the report into data; `planned` says that it comes from [`GitSession::plan`].
+    ///
+    /// # Errors
+    ///
+    /// When bytes that the diff of a plan needs are gone.
+    pub fn data(&self, planned: bool, detail: DiffDetail) -> Result<GitData, fs_guard::Error> {
+        let patch = match planned {
+            true => PatchData::planned(&self.report.plan, detail)?,
+            false => PatchData::applied(std::slice::from_ref(&self.report), true, detail),
+        };
+        Ok(GitData {
+            commit: self.commit.map(|id| id.to_string()),
+            tree: self.tree.to_string(),
+            onto: self.onto.to_string(),
+            branch: self.branch.clone(),
+            patch,
+        })
+    }
+}
+
+/// Why a patch did not become a commit.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GitError {
+    /// It cannot be planned.
+    #[error(transparent)]
+    Rejected(#[from] Rejects),
+    /// Someone else moved the branch meanwhile.
+    #[error(transparent)]
+    Moved(Box<ToolError>),
+    /// Any other failure.
+    #[error(transparent)]
+    Failed(#[from] ToolError),
+}
+
+impl From<&GitError> for ToolError {
+    fn from(error: &GitError) -> Self {
+        match error {
+            GitError::Rejected(rejects) => Self::rejected(rejects),
+            GitError::Moved(error) => (**error).clone(),
+            GitError::Failed(error) => error.clone(),
+        }
+    }
+}
+
+impl From<fs_guard::Error> for GitError {
+    fn from(error: fs_guard::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// A session in a git repository: the only way by which patches become commits.
+#[derive(Debug)]
+pub struct GitSession {
+    repository: Repository,
+    /// The git directory, for the state and the log.
+    workspace: Workspace,
+    audit: Audit,
+    settings: SessionSettings,
+    policy: Arc<Policy>,
+    /// The outcomes of killed runs have been logged.
+    answered: Once,
+}
+
+impl GitSession {
+    /// Opens the repository whose git directory (or work tree) this is.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or it is one that cannot be used.
+    pub fn open(git_dir: &Path, policy: Policy, audit: Audit, settings: SessionSettings) -> Result<Self, ToolError> {
+        let options = OpenOptions { durable: settings.durability == Durability::Full, ..OpenOptions::default() };
+        let repository = Repository::open(git_dir, &options)?;
+        let workspace = Workspace::open_with(repository.git_dir(), policy.clone(), StatePlace::Root)?;
+        let audit = audit.with_lock_timeout(settings.lock_timeout);
+        Ok(Self { repository, workspace, audit, settings, policy: Arc::new(policy), answered: Once::new() })
+    }
+
+    /// The repository.
+    #[must_use]
+    pub fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// The files of a commit.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such commit.
+    pub fn tree(&self, revision: &str) -> Result<CommitTree, ToolError> {
+        Ok(CommitTree::new(&self.repository, self.repository.resolve(revision)?))
+    }
+
+    /// The rules for its files.
+    #[must_use]
+    pub fn policy(&self) -> &Arc<Policy> {
+        &self.policy
+    }
+
+    /// Plans a patch over the files of a commit; nothing is written. The report has the tree that the patch would make.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such commit, its branch has moved on from it, or the patch does not apply.
+    pub fn plan(&self, patch: &Patch<'_>, options: &Options, request: &GitRequest) -> Result<GitReport, GitError> {
+        let place = self.place(request, None)?;
+        let plan = self.plan_over(patch, options, &place)?;
+        let Place { onto: Resolved { commit: onto, tree }, branch, .. } = place;
+        let tree = self.tree_of(&plan, tree)?;
+        Ok(GitReport { commit: None, tree, onto, branch, report: Report::of_tree(plan, None) })
+    }
+
+    /// Computes the id of the tree that a plan makes of the tree `onto`, for which it was made; nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// When an object is missing.
+    pub fn tree_of(&self, plan: &Plan, onto: Id) -> Result<Id, ToolError> {
+        write_tree(&self.repository.isolated(), plan, onto)
+    }
+
+    /// Applies a patch to the files of a commit: it becomes a commit, and the branch is moved to it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such commit, its branch is not there (any more), the patch does not apply, it is not approved, or
+    /// cannot be written. The branch has not moved then.
+    pub fn apply(
+        &self,
+        tool: &str,
+        patch: &Patch<'_>,
+        options: &Options,
+        request: &GitRequest,
+        host: &mut dyn Host,
+    ) -> Result<GitReport, GitError> {
+        let log = self.settings.recorder(&self.audit, &self.workspace, tool, Operation::Patch);
+        let mut log = log.of_patch(options.profile);
+        // Once is enough: the next session can do it too, and where the log cannot be written, this change is refused anyway.
+        self.answered.call_once(|| drop(self.answer_cut_off(&log)));
+        let mut locked = None;
+        let result = self.applied(patch, options, request, (&mut log, &mut locked), host);
+        let committed: Vec<TransactionId> =
+            result.iter().filter_map(|found| found.commit.and(found.report.transaction)).collect();
+        let error = result.as_ref().err().map(ToolError::from);
+        // The intent is in the log; that the outcome is missing shows there.
+        if let Err(error) = log.finish(&committed, error.as_ref()) {
+            host.event(&Event::Unlogged(&error.to_string()));
+        }
+        result
+    }
+
+    /// Writes the outcome of killed runs into the logs. A run holds the lock from its intent to its outcome.
+    fn answer_cut_off(&self, log: &Recorder<'_>) -> Result<(), ToolError> {
+        if self.workspace.has_state() {
+            let _locked = self.lock()?;
+            log.write_cut_off(|intent| self.happened(intent)).map_err(fs_guard::Error::from)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the lock of the state directory in the git directory, and keeps that directory.
+    fn lock(&self) -> Result<Locked<'_>, ToolError> {
+        let locked = self.workspace.lock(self.settings.lock_timeout)?;
+        locked.locked_store().keep();
+        Ok(locked)
+    }
+
+    /// Returns whether an intended commit was made: its branch contains it, or, where no branch was to be moved, all its objects
+    /// are there. `None` if that cannot be told.
+    fn happened(&self, intent: &[audit::Event]) -> Option<bool> {
+        let first = intent.first()?;
+        let commit: Id = first.commit.as_ref()?.parse().ok()?;
+        // The commit is written before a branch is moved to it.
+        if self.repository.header(commit).ok()?.is_none() {
+            return Some(false);
+        }
+        let Some(branch) = &first.branch else {
+            let of_commit = self.repository.commit(commit).ok()?;
+            return self.is_written(of_commit.tree, intent);
+        };
+        let Some(tip) = self.repository.branch(branch).ok()? else { return Some(false) };
+        // Its parent and the commits below that are older, so they are not searched.
+        let mut seen: BTreeSet<Id> = first.onto.iter().filter_map(|onto| onto.parse().ok()).collect();
+        let mut next = VecDeque::from([tip]);
+        while let Some(id) = next.pop_front() {
+            if id == commit {
+                return Some(true);
+            }
+            if !seen.insert(id) {
+                continue;
+            }
+            if seen.len() > SEARCHED {
+                return None;
+            }
+            next.extend(self.repository.commit(id).ok()?.parents);
+        }
+        Some(false)
+    }
+
+    /// Returns whether a tree is written, with the files that an intent names.
+    fn is_written(&self, tree: Id, intent: &[audit::Event]) -> Option<bool> {
+        let snapshot = self.repository.snapshot(tree);
+        for path in intent.iter().flat_map(|event| [Some(&event.path), event.to_path.as_ref()]).flatten() {
+            let there = match snapshot.entry(path.clone()) {
+                Ok(Some(entry)) => self.repository.header(entry.id).ok()?.is_some(),
+                Ok(None) => true,
+                Err(git_tree::Error::MissingObject { .. }) => false,
+                Err(_) => return None,
+            };
+            if !there {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    fn applied<'s>(
+        &'s self,
+        patch: &Patch<'_>,
+        options: &Options,
+        request: &GitRequest,
+        (log, locked): (&mut Recorder<'_>, &mut Option<Locked<'s>>),
+        host: &mut dyn Host,
+    ) -> Result<GitReport, GitError> {
+        let mut seen = None;
+        loop {
+            let place = self.place(request, seen)?;
+            seen = Some(place.seen);
+            match self.once(patch, options, request, &place, (log, locked), host) {
+                Err(error @ GitError::Moved(_)) if request.carry && place.branch.is_some() => {
+                    // The intended commit was not published.
+                    let _ = log.finish(&[], Some(&ToolError::from(&error)));
+                    *locked = None;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    fn once<'s>(
+        &'s self,
+        patch: &Patch<'_>,
+        options: &Options,
+        request: &GitRequest,
+        place: &Place,
+        (log, locked): (&mut Recorder<'_>, &mut Option<Locked<'s>>),
+        host: &mut dyn Host,
+    ) -> Result<GitReport, GitError> {
+        let Place { onto, branch, from, .. } = place;
+        let (onto, from) = (*onto, *from);
+        let plan = self.plan_over(patch, options, place)?;
+        let nothing = |report| GitReport { commit: None, tree: onto.tree, onto: onto.commit, branch: None, report };
+        if plan.is_empty() {
+            return Ok(nothing(Report::of_tree(plan, None)));
+        }
+        match host.approve(&Request::new(&plan))? {
+            Decision::Approve | Decision::ApproveForSession => {}
+            Decision::Decline => return Err(ToolError::from(&ApplyError::Declined).into()),
+            Decision::Postpone => return Err(ToolError::from(&ApplyError::Postponed).into()),
+        }
+        if host.cancelled() {
+            let message = "given up; nothing was changed";
+            return Err(ToolError::new(FailureClass::Refused, ErrorKind::CommandFailed, message).into());
+        }
+        log.planned(&plan);
+        host.event(&Event::Planned(&plan));
+        // A change that fails leaves no objects behind.
+        let repository = self.repository.isolated();
+        let written = write(&repository, &plan, onto, request)?;
+        let id = TransactionId::new(SystemTime::now(), None)?;
+        host.event(&Event::Staged(id));
+        log.of_commit(GitFields {
+            onto: onto.commit.to_string(),
+            commit: written.commit.to_string(),
+            tree: written.tree.to_string(),
+            branch: branch.clone(),
+        });
+        // Held until the outcome is written: an intent whose process does not hold the lock was cut off.
+        *locked = Some(self.lock()?);
+        let unlogged = |why| ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, why);
+        log.intend(id).map_err(|why| unlogged(format!("refused before the branch was moved: {why}")))?;
+        match branch {
+            Some(branch) => self.publish(&repository, branch, from, &written, request, host)?,
+            None => repository.flush().map_err(ToolError::from)?,
+        }
+        let report = Report::of_tree(plan, Some(id));
+        host.event(&Event::Committed(&report));
+        let commit = Some(written.commit);
+        Ok(GitReport { commit, tree: written.tree, onto: onto.commit, branch: branch.clone(), report })
+    }
+
+    /// Returns the files of a commit as the base of a patch: the files that its author saw.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such commit.
+    pub fn base(&self, revision: &str) -> Result<Files, ToolError> {
+        Ok(self.tree(revision)?.files(Arc::clone(&self.policy)))
+    }
+
+    /// Finds the commit that a patch goes on top of, and the branch to move. `seen` is the commit that the author saw, if it is known
+    /// already.
+    fn place(&self, request: &GitRequest, seen: Option<Resolved>) -> Result<Place, ToolError> {
+        let (onto, named) = match seen {
+            Some(seen) => (seen, self.repository.branch(&request.onto).is_ok_and(|at| at.is_some())),
+            None => self.resolve(&request.onto)?,
+        };
+        let branch = request.branch.clone().or_else(|| named.then(|| request.onto.clone()));
+        let from = match &branch {
+            Some(branch) => self.repository.branch(branch)?,
+            None => None,
+        };
+        match (&branch, from) {
+            (Some(branch), Some(at)) if at != onto.commit => {
+                if !request.carry {
+                    return Err(moved(branch, Some(onto.commit), Some(at)));
+                }
+                let tip = Resolved { commit: at, tree: self.repository.commit(at)?.tree };
+                Ok(Place { onto: tip, seen: onto, branch: Some(branch.clone()), from })
+            }
+            _ => Ok(Place { onto, seen: onto, branch, from }),
+        }
+    }
+
+    /// Resolves a revision, and tells whether it is the name of a branch: a tag or an id may look the same.
+    fn resolve(&self, revision: &str) -> Result<(Resolved, bool), ToolError> {
+        loop {
+            let before = self.repository.branch(revision).unwrap_or_default();
+            let found = self.repository.resolve(revision)?;
+            // The branch may move in between.
+            if before == self.repository.branch(revision).unwrap_or_default() {
+                return Ok((found, before == Some(found.commit)));
+            }
+        }
+    }
+
+    fn plan_over(&self, patch: &Patch<'_>, options: &Options, place: &Place) -> Result<Arc<Plan>, Rejects> {
+        let files = |commit| CommitTree::new(&self.repository, commit).files(Arc::clone(&self.policy));
+        if place.seen == place.onto {
+            return Ok(Arc::new(plan(files(place.onto), patch, options)?));
+        }
+        let options = Options { base: Some(files(place.seen)), ..options.clone() };
+        Ok(Arc::new(plan(files(place.onto), patch, &options)?))
+    }
+
+    /// Moves the branch, after everything that it leads to is durable.
+    fn publish(
+        &self,
+        repository: &Repository,
+        branch: &str,
+        from: Option<Id>,
+        Written { commit, committer, .. }: &Written,
+        request: &GitRequest,
+        host: &mut dyn Host,
+    ) -> Result<(), GitError> {
+        let began = Instant::now();
+        let to = BranchMove {
+            branch,
+            from,
+            to: *commit,
+            by: committer,
+            message: "apply-patch",
+            allow_checked_out: request.allow_checked_out,
+        };
+        loop {
+            match repository.move_branch(&to) {
+                Ok(()) => return Ok(()),
+                Err(git_tree::Error::RefMoved { actual, .. }) => {
+                    return Err(GitError::Moved(Box::new(moved(branch, from, actual))));
+                }
+                Err(error @ git_tree::Error::NotDurable { .. }) => {
+                    host.event(&Event::NotDurable(&ToolError::from(error).message));
+                    return Ok(());
+                }
+                // It has waited as long as git does.
+                Err(git_tree::Error::Locked { .. }) if began.elapsed() < self.settings.lock_timeout => {}
+                Err(error) => return Err(ToolError::from(error).into()),
+            }
+        }
+    }
+}
+
+/// The commit and the branch that a patch goes to.
+struct Place {
+    onto: Resolved,
+    /// The commit that the author of the patch saw: `onto`, or one before it.
+    seen: Resolved,
+    branch: Option<String>,
+    /// The commit that the branch is at; `None` if the branch is to be created.
+    from: Option<Id>,
+}
+
+/// The objects that were made of a plan.
+struct Written {
+    commit: Id,
+    tree: Id,
+    committer: Signature,
+}
+
+/// Makes the blobs and trees of a plan, in memory.
+fn write_tree(repository: &Repository, plan: &Plan, onto: Id) -> Result<Id, ToolError> {
+    let changed = plan.images().changed()?;
+    let changes = changed.iter().map(|ChangedFile { path, after, .. }| {
+        let change = match after {
+            None => Change::Remove,
+            Some(content) if content.link => Change::Write(Kind::Symlink, &content.bytes),
+            Some(content) if content.mode & 0o100 != 0 => Change::Write(Kind::Executable, &content.bytes),
+            Some(content) => Change::Write(Kind::File, &content.bytes),
+        };
+        (path.as_str(), change)
+    });
+    Ok(repository.write_tree(onto, changes)?)
+}
+
+/// Makes the commit of a plan, with its trees and blobs, in memory.
+fn write(repository: &Repository, plan: &Plan, onto: Resolved, request: &GitRequest) -> Result<Written, ToolError> {
+    let tree = write_tree(repository, plan, onto.tree)?;
+    let committer = repository.signature(Role::Committer)?;
+    let author = match &request.author {
+        Some(author) => Signature::parse(author, committer.time)?,
+        None => repository.signature(Role::Author)?,
+    };
+    let message = request.message.clone().unwrap_or_else(|| message_of(plan));
+    let (parents, message) = (&[onto.commit], message.as_str());
+    let commit = NewCommit { tree, parents, author: &author, committer: &committer, message };
+    let commit = repository.write_commit(&commit)?;
+    Ok(Written { commit, tree, committer })
+}
+
+/// Writes a message that names the changes.
+fn message_of(plan: &Plan) -> String {
+    let what = |change: &patch_engine::Change| match change.operation {
+        patch_engine::ChangeKind::Create => format!("Add {}", change.path),
+        patch_engine::ChangeKind::Update => format!("Update {}", change.path),
+        patch_engine::ChangeKind::Delete => format!("Delete {}", change.path),
+        patch_engine::ChangeKind::Move => format!("Move {} to {}", change.path, change.last_path()),
+    };
+    match plan.changes() {
+        [one] => what(one),
+        changes => {
+            let lines: Vec<_> = changes.iter().map(what).collect();
+            format!("Change {} files\n\n{}", changes.len(), lines.join("\n"))
+        }
+    }
+}
+
+/// Makes the error of a branch that is not at the commit that the patch was made for.
+fn moved(branch: &str, expected: Option<Id>, actual: Option<Id>) -> ToolError {
+    let at = |id: Option<Id>| id.map_or_else(|| "no commit".to_owned(), |id| id.to_string());
+    let message = format!("the branch {branch} is at {}, not at {}", at(actual), at(expected));
+    let details = json!({
+        "reason": "branch_moved",
+        "branch": branch,
+        "expected": expected.map(|id| id.to_string()),
+        "actual": actual.map(|id| id.to_string()),
+    });
+    ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
+        .details(details)
+        .hints([Hint::UseFlag { flag: "--carry".into() }, Hint::UseFlag { flag: format!("--onto {branch}") }])
+}

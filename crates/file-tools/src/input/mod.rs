@@ -1,0 +1,315 @@
+//! Patches as input: an envelope, a diff, or operations of the Responses API, which become an envelope; and the conversion of
+//! one form to another.
+
+pub mod ops;
+pub mod received;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use patch_engine::{AddNewline, ErrorKind, Files, Options, ParseError, ParseErrorKind, Patch, Rejects, reverse};
+use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::{ParseOptions, detect, envelope};
+use serde_json::Value;
+
+use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::hints;
+use crate::input::ops::{OpsError, PatchCall};
+use crate::input::received::{NotReceived, Part, Received, ReceivedForm};
+
+/// What a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InputForm {
+    /// A patch in the envelope.
+    Envelope,
+    /// A unified or git diff.
+    Unified,
+    /// Operations of the Responses API.
+    Openai,
+    /// Any of them, also wrapped in something that can be taken off.
+    #[default]
+    Auto,
+}
+
+/// How a text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReadAs {
+    /// What it is.
+    pub form: InputForm,
+    /// Which of several patches is meant; for [`InputForm::Auto`] only.
+    pub part: Option<Part>,
+    /// How many leading components to strip from the paths of a diff. Default: the prefixes that git writes.
+    pub strip: Option<usize>,
+    /// Whether the patch is to be reversed.
+    pub reverse: bool,
+}
+
+/// The text of a patch, and how it is parsed.
+#[derive(Debug, Clone, Default)]
+pub struct PatchText<'t> {
+    /// An envelope, or a diff.
+    pub bytes: Cow<'t, [u8]>,
+    /// The owner of the bytes, if known: a plan may then keep parts of them without a copy.
+    pub owner: Option<Arc<Vec<u8>>>,
+    /// How to read the bytes if they are a diff.
+    pub diff: Option<DiffOptions>,
+    /// What was done to find the patch.
+    pub notes: Vec<String>,
+    /// Whether it is to be reversed.
+    pub reverse: bool,
+    /// Whether the envelope was written here, from operations.
+    pub converted: bool,
+}
+
+/// Why a text is not a patch that can be planned.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// The options do not suit the text.
+    #[error("{0}")]
+    Usage(String),
+    /// There is no patch in it, or more than one.
+    #[error("{0}")]
+    Unreadable(String),
+    /// It does not parse.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    /// It cannot be reversed.
+    #[error(transparent)]
+    Irreversible(#[from] Rejects),
+}
+
+impl InputError {
+    /// Makes the error that programs see; `sent` is the text.
+    #[must_use]
+    pub fn tool_error(&self, sent: &[u8]) -> ToolError {
+        match self {
+            Self::Usage(message) => ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message),
+            Self::Unreadable(message) => {
+                ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message)
+                    .hints([hints::give("the input", "one patch, one diff, or the operations of one response")])
+            }
+            Self::Parse(error) => ToolError::parse_sent(sent, error),
+            Self::Irreversible(rejects) => ToolError::rejected(rejects),
+        }
+    }
+}
+
+fn usage<T>(problem: &str) -> Result<T, InputError> {
+    Err(InputError::Usage(problem.into()))
+}
+
+fn unreadable(error: impl std::fmt::Display) -> InputError {
+    InputError::Unreadable(error.to_string())
+}
+
+impl<'t> PatchText<'t> {
+    /// Finds the patch in a text; it will be parsed with `options`.
+    ///
+    /// # Errors
+    ///
+    /// When there is not exactly one patch, or `how` does not suit it.
+    pub fn read(sent: &'t [u8], how: &ReadAs, options: &ParseOptions) -> Result<Self, InputError> {
+        match how.form {
+            InputForm::Envelope | InputForm::Openai if how.strip.is_some() => {
+                return usage("--strip is about the paths of a diff: use it with --from unified or auto");
+            }
+            InputForm::Envelope | InputForm::Unified | InputForm::Openai if how.part.is_some() => {
+                return usage("--part chooses among what --from auto finds");
+            }
+            _ => {}
+        }
+        let given = Self { bytes: sent.into(), reverse: how.reverse, ..Self::default() };
+        let diff = DiffOptions { strip: how.strip, ..DiffOptions::default() };
+        let converted = |calls: Result<Vec<PatchCall>, OpsError>, notes| {
+            let patch = calls.and_then(|calls| ops::to_envelope(&calls)).map_err(unreadable)?;
+            Ok(Self { bytes: patch.into_bytes().into(), notes, converted: true, ..given.clone() })
+        };
+        match how.form {
+            InputForm::Envelope => Ok(given),
+            InputForm::Unified => Ok(Self { diff: Some(diff), ..given }),
+            InputForm::Openai => converted(ops::calls(&String::from_utf8_lossy(sent)), Vec::new()),
+            InputForm::Auto => {
+                // A text that is a patch as it stands is not searched; if the search finds nothing, the parser's error counts.
+                let as_it_stands = how.part.is_none() && how.strip.is_none();
+                if as_it_stands && detect::is_bare(sent) {
+                    return Ok(given);
+                }
+                let parsed = parse(sent, options).map(|_| ());
+                if as_it_stands && parsed.is_ok() {
+                    return Ok(given);
+                }
+                let received = received::receive(sent, how.part.unwrap_or_default());
+                if how.strip.is_some() && !matches!(received, Ok(Received { form: ReceivedForm::Diff(_), .. })) {
+                    return usage("--strip is about the paths of a diff, and this is none");
+                }
+                match received {
+                    Ok(Received { form: ReceivedForm::Envelope(bytes), notes }) => {
+                        Ok(Self { bytes: bytes.into(), notes, ..given })
+                    }
+                    Ok(Received { form: ReceivedForm::Diff(bytes), notes }) => {
+                        Ok(Self { bytes: bytes.into(), diff: Some(diff), notes, ..given })
+                    }
+                    Ok(Received { form: ReceivedForm::Calls(calls), notes }) => converted(Ok(calls), notes),
+                    Err(NotReceived::Nothing) => match parsed {
+                        Err(mut error) if error.kind == ParseErrorKind::NoBegin => {
+                            error.expected.extend(["a unified or git diff", "operations of the Responses API"]);
+                            Err(error.into())
+                        }
+                        _ => Ok(given),
+                    },
+                    Err(error) => Err(unreadable(error)),
+                }
+            }
+        }
+    }
+
+    /// Parses the patch, reverses it if asked to, and calls `then` with it.
+    ///
+    /// # Errors
+    ///
+    /// When it does not parse, or cannot be reversed.
+    pub fn parsed<T>(&self, options: &Options, then: impl FnOnce(&Patch<'_>) -> T) -> Result<T, InputError> {
+        let run = |patch: Patch<'_>| {
+            let patch = Patch { notes: self.notes.clone(), owner: self.owner.clone(), ..patch };
+            match self.reverse {
+                true => Ok(then(&reverse(&patch, options)?)),
+                false => Ok(then(&patch)),
+            }
+        };
+        match &self.diff {
+            Some(how) => {
+                let how = DiffOptions { max_sections: options.parse.max_sections, ..*how };
+                run(Diff::parse(&*self.bytes, &how)?.patch())
+            }
+            None => run(parse(&self.bytes, &options.parse)?),
+        }
+    }
+}
+
+fn parse<'p>(bytes: &'p [u8], options: &ParseOptions) -> Result<Patch<'p>, ParseError> {
+    patch_engine::decode(bytes).and_then(|text| patch_engine::parse(text, options))
+}
+
+patch_grammar::named! {
+    /// The form that a patch is converted to.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum OutputForm {
+        /// A patch in the envelope.
+        Envelope = "envelope",
+        /// A unified diff, made against files.
+        Unified = "unified",
+        /// A git diff, made against files.
+        Git = "git",
+        /// Items of the Responses API.
+        Openai = "openai",
+    }
+}
+
+impl std::str::FromStr for OutputForm {
+    type Err = ToolError;
+
+    fn from_str(name: &str) -> Result<Self, ToolError> {
+        Self::ALL.into_iter().find(|form| form.as_str() == name).ok_or_else(|| {
+            ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, format!("there is no form {name:?}"))
+                .hints([hints::give("to", "`envelope`, `unified`, `git` or `openai`")])
+        })
+    }
+}
+
+/// A patch in another form.
+#[derive(Debug)]
+pub enum Converted {
+    /// Text, with the warnings of the parser.
+    Text(Vec<u8>, Vec<String>),
+    /// Items of a response, with the same.
+    Items(Vec<Value>, Vec<String>),
+}
+
+/// Why a patch cannot be converted.
+#[derive(Debug, thiserror::Error)]
+pub enum ConvertError {
+    /// The input is not a patch.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// An envelope cannot express it.
+    #[error("{0}")]
+    Unreadable(String),
+    /// The target form cannot express it.
+    #[error("{0}")]
+    Inexpressible(String),
+    /// It does not apply to the files.
+    #[error(transparent)]
+    Rejected(Rejects),
+    /// There are no files to make a diff against, or they have changed.
+    #[error(transparent)]
+    Files(#[from] Box<ToolError>),
+}
+
+impl ConvertError {
+    /// Makes the error that programs see; `sent` is the text.
+    #[must_use]
+    pub fn tool_error(&self, sent: &[u8]) -> ToolError {
+        match self {
+            Self::Input(error) => error.tool_error(sent),
+            Self::Unreadable(message) => InputError::Unreadable(message.clone()).tool_error(sent),
+            Self::Inexpressible(message) => {
+                ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, message.clone())
+            }
+            Self::Rejected(rejects) => ToolError::rejected(rejects),
+            Self::Files(error) => (**error).clone(),
+        }
+    }
+}
+
+/// Converts a patch to another form. `files` returns the files that a diff is made against: only they have the line numbers and
+/// the removed text.
+///
+/// # Errors
+///
+/// When the text is no patch, does not apply to the files, or the form cannot express it.
+pub fn convert(
+    text: &PatchText<'_>,
+    to: OutputForm,
+    options: &Options,
+    files: &mut dyn FnMut() -> Result<Files, ToolError>,
+) -> Result<Converted, ConvertError> {
+    let mut warnings = Vec::new();
+    let written;
+    let text = if (text.diff.is_some() || text.reverse) && matches!(to, OutputForm::Envelope | OutputForm::Openai) {
+        // A diff, or a patch to be reversed, is written as an envelope first.
+        let envelope = text.parsed(options, |patch| {
+            warnings = patch.warnings.iter().map(|warning| format!("patch {warning}")).collect();
+            envelope::write(patch).map_err(|error| ConvertError::Unreadable(error.to_string()))
+        })??;
+        written = PatchText { bytes: envelope.into_bytes().into(), ..PatchText::default() };
+        &written
+    } else {
+        text
+    };
+    text.parsed(options, |patch| match to {
+        OutputForm::Envelope => Ok(Converted::Text(patch.text.to_vec(), warnings)),
+        OutputForm::Openai => {
+            let calls = ops::from_patch(patch, options.add_newline == AddNewline::EveryLine)
+                .map_err(|error| ConvertError::Inexpressible(error.to_string()))?;
+            Ok(Converted::Items(calls.iter().map(PatchCall::item).collect(), warnings))
+        }
+        OutputForm::Unified | OutputForm::Git => {
+            let files = files().map_err(Box::new)?;
+            let plan = patch_engine::plan(&files, patch, options).map_err(ConvertError::Rejected)?;
+            let changed = |error: fs_guard::Error| ConvertError::Files(Box::new(error.into()));
+            let mut out = Vec::new();
+            for change in plan.changes() {
+                let images = plan.images();
+                let diff = match to {
+                    OutputForm::Git => Some(images.diff(change).map_err(changed)?),
+                    _ => images.plain_diff(change).map_err(changed)?,
+                };
+                let message =
+                    || format!("{}: a plain unified diff cannot express this change; use `--to git`", change.path);
+                out.extend(diff.ok_or_else(|| ConvertError::Inexpressible(message()))?);
+            }
+            Ok(Converted::Text(out, warnings))
+        }
+    })?
+}

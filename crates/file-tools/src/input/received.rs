@@ -1,0 +1,610 @@
+//! Patches as models and people send them: bare, or wrapped in something that can be taken off without losing a word.
+//!
+//! A wrapper is removed only if nothing is lost by that, and every removal is noted. Otherwise the error says what the wrapper
+//! is, and what to send instead.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use patch_grammar::Marker;
+use patch_grammar::detect::{self, DetectError, Detected, DetectedKind, Found};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Value, json};
+
+use crate::input::ops::{self, PatchCall};
+
+/// The most layers of JSON to take off.
+const LAYERS: usize = 5;
+
+/// A patch, and what was done to find it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Received {
+    /// The patch.
+    pub form: ReceivedForm,
+    /// What was taken off or left out; empty if the text was nothing but the patch.
+    pub notes: Vec<String>,
+}
+
+/// The form of a received patch, with the patch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReceivedForm {
+    /// A patch in the envelope.
+    Envelope(Vec<u8>),
+    /// A unified or git diff.
+    Diff(Vec<u8>),
+    /// Operations of the Responses API.
+    Calls(Vec<PatchCall>),
+}
+
+/// Why no patch was received.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotReceived {
+    /// Nothing looks like a patch.
+    #[error("there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items of the Responses API")]
+    Nothing,
+    /// Several things do, and none was chosen.
+    #[error(transparent)]
+    Several(DetectError),
+    /// There is no such part.
+    #[error("there is no part {wanted}: it has {there}")]
+    NoSuchPart {
+        /// The part that was asked for, from 1.
+        wanted: usize,
+        /// How many there are.
+        there: usize,
+    },
+    /// Parts of different forms cannot be one patch.
+    #[error("its parts are patches and diffs; choose one with `--part N`")]
+    MixedParts,
+    /// It is wrapped in something that cannot be taken off without loss or guessing.
+    #[error("{wrapper}; {advice}")]
+    Wrapped {
+        /// What is around the patch.
+        wrapper: String,
+        /// What to send instead.
+        advice: String,
+    },
+}
+
+/// Which patches of a text are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Part {
+    /// The only one.
+    #[default]
+    Only,
+    /// The one with this number, from 1.
+    Nth(usize),
+    /// All, in order, as one.
+    All,
+}
+
+/// Says what is wrapped around a patch that does not parse as an envelope, and what its first line should be; `None` if there is no
+/// wrapper.
+#[must_use]
+pub fn wrapper(sent: &[u8]) -> Option<String> {
+    let first = Marker::Begin.as_str();
+    match receive(sent, Part::Only) {
+        Ok(Received { form: ReceivedForm::Envelope(_), notes }) if !notes.is_empty() => {
+            Some(format!("{}: send the patch alone, its first line `{first}`", notes.join("; ")))
+        }
+        Ok(Received { form: ReceivedForm::Diff(_), .. }) => {
+            Some(format!("this is a diff: send a patch, its first line `{first}`"))
+        }
+        Ok(Received { form: ReceivedForm::Calls(_), .. }) => {
+            Some(format!("these are operations of the Responses API: send a patch, its first line `{first}`"))
+        }
+        Err(NotReceived::Wrapped { wrapper, advice }) => Some(format!("{wrapper}: {advice}")),
+        _ => None,
+    }
+}
+
+fn wrapped<T>(wrapper: impl Into<String>, advice: impl Into<String>) -> Result<T, NotReceived> {
+    Err(NotReceived::Wrapped { wrapper: wrapper.into(), advice: advice.into() })
+}
+
+/// Finds the patch in what was sent.
+///
+/// # Errors
+///
+/// When there is not exactly one, or it is wrapped in something that cannot be taken off without loss or guessing.
+pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
+    let mut notes = Vec::new();
+    let mut text = Cow::Borrowed(sent.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sent));
+    for _ in 0..LAYERS {
+        let Some(layer) = json_layer(&text)? else { return in_text(text, part, notes) };
+        match layer {
+            Layer::Text(inner, note) => {
+                notes.push(note);
+                text = Cow::Owned(inner.into_bytes());
+            }
+            Layer::Calls(calls, note) => {
+                notes.push(note);
+                return Ok(Received { form: ReceivedForm::Calls(calls), notes });
+            }
+        }
+    }
+    wrapped("there is JSON in JSON in JSON", "send the patch alone")
+}
+
+/// The content of a layer of JSON.
+enum Layer {
+    Text(String, String),
+    Calls(Vec<PatchCall>, String),
+}
+
+fn json_layer(text: &[u8]) -> Result<Option<Layer>, NotReceived> {
+    let trimmed = text.trim_ascii();
+    let Ok(text) = std::str::from_utf8(trimmed) else { return Ok(None) };
+    if text.starts_with(['{', '[', '"']) {
+        return match serde_json::from_str::<Unique>(text) {
+            Ok(Unique(value)) => unwrap(value),
+            Err(error) if error.is_data() => {
+                wrapped(format!("this is JSON that says something twice: {error}"), "send each once")
+            }
+            // The text only begins like JSON.
+            Err(_) => Ok(None),
+        };
+    }
+    // One line with `\n` for line feeds: a string literal without its quotes.
+    let escaped = !text.contains('\n') && text.starts_with("***") && text.contains("\\n");
+    if escaped && let Ok(inner) = serde_json::from_str::<String>(&format!("\"{text}\"")) {
+        return Ok(Some(Layer::Text(inner, "decoded the escapes of a string literal".into())));
+    }
+    Ok(None)
+}
+
+/// The names by which models call this tool.
+const TOOLS: [&str; 6] =
+    ["apply_patch", "applypatch", "edit.patch", "edit_patch", "functions.apply_patch", "container.apply_patch"];
+
+/// The fields that hold a patch, or the arguments of a call.
+const HOLDERS: [&str; 8] = ["arguments", "args", "parameters", "function", "patch", "input", "patch_text", "patchText"];
+
+/// The fields that do not matter for what is to be done.
+const SILENT: [&str; 12] = [
+    "id",
+    "call_id",
+    "callId",
+    "type",
+    "status",
+    "index",
+    "role",
+    "timeout",
+    "timeout_ms",
+    "explanation",
+    "description",
+    "reason",
+];
+
+fn unwrap(value: Value) -> Result<Option<Layer>, NotReceived> {
+    let mut object = match value {
+        Value::String(text) => return Ok(Some(Layer::Text(text, "decoded a JSON string".into()))),
+        Value::Array(items) => return list(items),
+        Value::Object(object) => object,
+        _ => return Ok(None),
+    };
+    if object.get("type").is_some_and(|kind| kind == "apply_patch_call")
+        || object.get("output").is_some_and(Value::is_array)
+    {
+        return calls(&Value::Object(object), "read the operations of a response");
+    }
+    if object.get("type").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("_file")) {
+        return operations(vec![Value::Object(object)]);
+    }
+    for (field, many) in [("operation", false), ("operations", true)] {
+        if let Some(found) = object.remove(field) {
+            nothing_else(&object)?;
+            return match found {
+                Value::Array(all) if many => operations(all),
+                one if !many => operations(vec![one]),
+                _ => wrapped(format!("`{field}` is no list"), "send a list of operations"),
+            };
+        }
+    }
+    if let Some(name) = ["name", "tool", "tool_name"].iter().find_map(|field| object.remove(*field)) {
+        // The name of a call within a call.
+        if !name.as_str().is_some_and(|name| TOOLS.contains(&name)) {
+            return wrapped(format!("this is a call of {name}"), "send a call of `apply_patch`, or the patch alone");
+        }
+    }
+    if let Some(Value::Array(mut all)) = object.remove("tool_calls") {
+        nothing_else(&object)?;
+        return match (all.pop(), all.is_empty()) {
+            (Some(call), true) => unwrap(call),
+            _ => wrapped("there is not exactly one tool call", "send the one alone"),
+        };
+    }
+    for field in ["command", "cmd"] {
+        if let Some(command) = object.remove(field) {
+            nothing_else(&object)?;
+            return match command {
+                Value::Array(words) => list(words),
+                Value::String(text) if text.trim_start().starts_with(Marker::Begin.as_str()) => {
+                    Ok(Some(Layer::Text(text, format!("took the patch out of `{field}`"))))
+                }
+                _ => shell(),
+            };
+        }
+    }
+    for field in HOLDERS {
+        match object.remove(field) {
+            Some(Value::String(text)) => {
+                nothing_else(&object)?;
+                return Ok(Some(Layer::Text(text, format!("took the patch out of `{field}`"))));
+            }
+            // The arguments of a call.
+            Some(inner @ Value::Object(_)) => {
+                nothing_else(&object)?;
+                return unwrap(inner);
+            }
+            _ => {}
+        }
+    }
+    wrapped("this is JSON without a patch in it", "send the patch alone, or as `{\"patch\": \"…\"}`")
+}
+
+/// Refuses a field whose meaning would be lost.
+fn nothing_else(object: &serde_json::Map<String, Value>) -> Result<(), NotReceived> {
+    let here = |field: &str, value: &Value| {
+        matches!(field, "workdir" | "cwd" | "working_directory") && matches!(value.as_str(), Some("" | "." | "./"))
+    };
+    let says = |(field, value): &(&String, &Value)| {
+        !SILENT.contains(&field.as_str()) && !value.is_null() && !here(field, value)
+    };
+    match object.iter().find(says) {
+        Some((field, _)) => wrapped(
+            format!("`{field}` beside the patch says something that would be lost"),
+            "send the patch alone, and say that another way",
+        ),
+        None => Ok(()),
+    }
+}
+
+fn list(items: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
+    let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+    match words.as_deref() {
+        Some([tool, patch]) if TOOLS.contains(tool) => {
+            Ok(Some(Layer::Text((*patch).to_owned(), format!("took the patch out of a call of {tool}"))))
+        }
+        Some([_, ..]) => shell(),
+        _ if items.iter().any(|item| item["type"] == "apply_patch_call" || item.get("operation").is_some()) => {
+            calls(&Value::Array(items), "read the operations of a response")
+        }
+        _ if !items.is_empty()
+            && items.iter().all(|item| item["type"].as_str().is_some_and(|kind| kind.ends_with("_file"))) =>
+        {
+            operations(items)
+        }
+        _ if items.len() == 1 => items.into_iter().next().map_or(Ok(None), unwrap),
+        _ => wrapped("this is a JSON list without a patch in it", "send the patch alone"),
+    }
+}
+
+fn shell() -> Result<Option<Layer>, NotReceived> {
+    wrapped("this is a shell command", "`apply-patch intercept -- COMMAND…` reads a patch out of one")
+}
+
+fn calls(value: &Value, note: &str) -> Result<Option<Layer>, NotReceived> {
+    match ops::calls(&value.to_string()) {
+        Ok(calls) => Ok(Some(Layer::Calls(calls, note.to_owned()))),
+        Err(error) => wrapped(error.to_string(), "send items of the Responses API, or the patch alone"),
+    }
+}
+
+/// Reads operations that are not wrapped in call items.
+fn operations(all: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
+    let item = |(nth, mut operation): (usize, Value)| {
+        if let Some(fields) = operation.as_object_mut()
+            && let Some(to) = fields.remove("moveTo")
+        {
+            fields.insert("move_to".into(), to);
+        }
+        json!({ "type": "apply_patch_call", "call_id": format!("call_{}", nth + 1), "operation": operation })
+    };
+    let items: Vec<Value> = all.into_iter().enumerate().map(item).collect();
+    calls(&Value::Array(items), "took operations without their call items")
+}
+
+/// JSON in which no object has a field twice: one of the two would be lost.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Unique;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("JSON")
+            }
+            fn visit_bool<E>(self, value: bool) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_str<E>(self, value: &str) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_unit<E>(self) -> Result<Unique, E> {
+                Ok(Unique(Value::Null))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Unique, A::Error> {
+                let mut all = Vec::new();
+                while let Some(Unique(item)) = items.next_element()? {
+                    all.push(item);
+                }
+                Ok(Unique(Value::Array(all)))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Unique, A::Error> {
+                let mut all = serde_json::Map::new();
+                while let Some((name, Unique(value))) = fields.next_entry::<String, Unique>()? {
+                    if all.insert(name.clone(), value).is_some() {
+                        return Err(serde::de::Error::custom(format!("`{name}` stands there twice")));
+                    }
+                }
+                Ok(Unique(Value::Object(all)))
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+/// Finds the patch in a text that is not JSON.
+fn in_text(text: Cow<'_, [u8]>, part: Part, mut notes: Vec<String>) -> Result<Received, NotReceived> {
+    // Only a diff can have bytes that are not UTF-8.
+    let text = match std::str::from_utf8(&text) {
+        Ok(utf8) => {
+            let utf8 = unquote(utf8, &mut notes);
+            markers(&utf8, &mut notes)?.into_bytes()
+        }
+        Err(_) => text.into_owned(),
+    };
+    let found = detect::find_all(&text);
+    if found.is_empty() {
+        return hidden(&String::from_utf8_lossy(&text));
+    }
+    let several = |found: Vec<Found>| {
+        NotReceived::Several(DetectError::Several(found.into_iter().map(|one| (one.kind, one.lines)).collect()))
+    };
+    let there = found.len();
+    let Detected { kind, text, notes: more } = match part {
+        Part::Only if there > 1 => return Err(several(found)),
+        Part::Nth(wanted) if wanted == 0 || wanted > there => return Err(NotReceived::NoSuchPart { wanted, there }),
+        Part::All if there > 1 => joined(found)?,
+        Part::Only | Part::All => found.into_iter().next().expect("it is not empty").into_detected(),
+        Part::Nth(wanted) => found.into_iter().nth(wanted - 1).expect("there are as many").into_detected(),
+    };
+    notes.extend(more);
+    let form = match kind {
+        DetectedKind::Diff => ReceivedForm::Diff(text),
+        DetectedKind::Envelope => match diff_inside(&text) {
+            Some(diff) => {
+                notes.push("took the diff between `*** Begin Patch` and `*** End Patch`".into());
+                ReceivedForm::Diff(diff)
+            }
+            None => ReceivedForm::Envelope(text),
+        },
+    };
+    Ok(Received { form, notes })
+}
+
+/// Joins all parts to one patch.
+fn joined(found: Vec<Found>) -> Result<Detected, NotReceived> {
+    let kind = found[0].kind;
+    if found.iter().any(|one| one.kind != kind) {
+        return Err(NotReceived::MixedParts);
+    }
+    let notes = vec![format!("took all {} parts as one", found.len())];
+    let mut text = Vec::new();
+    for one in found {
+        let body = one.text.trim_ascii_start().to_vec();
+        // In an envelope that is stored with CRLF, the carriage returns have no meaning.
+        let framed = kind == DetectedKind::Envelope
+            && body.split_inclusive(|&byte| byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r\n"));
+        for line in body.split_inclusive(|&byte| byte == b'\n') {
+            match line.strip_suffix(b"\r\n").filter(|_| framed) {
+                Some(_) if is_marker(line) => {}
+                Some(line) => {
+                    text.extend_from_slice(line);
+                    text.push(b'\n');
+                }
+                None if kind == DetectedKind::Envelope && is_marker(line) => {}
+                None => text.extend_from_slice(line),
+            }
+        }
+        if !text.ends_with(b"\n") {
+            text.push(b'\n');
+        }
+    }
+    if kind == DetectedKind::Envelope {
+        let (begin, end) = (Marker::Begin.as_str(), Marker::End.as_str());
+        text = [format!("{begin}\n").as_bytes(), &text, format!("{end}\n").as_bytes()].concat();
+    }
+    Ok(Detected { kind, text, notes })
+}
+
+fn is_marker(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    line == Marker::Begin.as_str().as_bytes() || line == Marker::End.as_str().as_bytes()
+}
+
+/// Returns the diff between the markers of an envelope; its lines keep their numbers.
+fn diff_inside(text: &[u8]) -> Option<Vec<u8>> {
+    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    let begin = lines.iter().position(|line| is_marker(line))?;
+    let rest = &lines[begin + 1..];
+    let first = rest.iter().position(|line| !line.trim_ascii().is_empty())?;
+    let next = |nth: usize| rest.get(first + nth).copied().unwrap_or_default();
+    let is_diff = next(0).starts_with(b"diff --git ") || (next(0).starts_with(b"--- ") && next(1).starts_with(b"+++ "));
+    let blank = |line: &&[u8]| if is_marker(line) { b"\n".to_vec() } else { line.to_vec() };
+    is_diff.then(|| lines.iter().map(blank).collect::<Vec<_>>().concat())
+}
+
+/// Takes off the `> ` before every line, by which mails and chats quote.
+fn unquote<'t>(text: &'t str, notes: &mut Vec<String>) -> Cow<'t, str> {
+    let visible = || text.lines().filter(|line| !line.trim().is_empty());
+    if visible().next().is_none() || !visible().all(|line| line.starts_with("> ") || line == ">") {
+        return Cow::Borrowed(text);
+    }
+    notes.push("removed `> ` before every line".into());
+    let inner = |line: &'t str| line.strip_prefix("> ").or_else(|| line.strip_prefix('>')).unwrap_or(line);
+    text.split_inclusive('\n').map(inner).collect::<String>().into()
+}
+
+/// Quotation marks that no language uses for string literals.
+const QUOTES: [char; 6] = ['\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}', '\u{201f}'];
+
+/// Quotation marks of string literals.
+const LITERAL: [char; 3] = ['"', '\'', '`'];
+
+/// Corrects the spelling of the markers of an envelope, from the first to the last one. In a patch, only markers begin with `**`.
+fn markers(text: &str, notes: &mut Vec<String>) -> Result<String, NotReceived> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let spelled: Vec<Option<String>> = lines.iter().map(|line| respelled(line)).collect();
+    let marks = |line: &str, marker: Marker| line.trim() == marker.as_str();
+    let is = |nth: usize, marker| {
+        marks(lines[nth], marker) || spelled[nth].as_deref().is_some_and(|line| marks(line, marker))
+    };
+    let Some(begin) = (0..lines.len()).find(|&nth| is(nth, Marker::Begin)) else { return Ok(text.to_owned()) };
+    let end = (begin..lines.len()).rev().find(|&nth| is(nth, Marker::End)).unwrap_or(lines.len() - 1);
+    let literal = |nth: usize| lines[nth].trim().starts_with(LITERAL) || lines[nth].trim_end().ends_with(LITERAL);
+    let inside = || lines[begin + 1..end.max(begin + 1)].iter();
+    if (literal(begin) || literal(end)) && inside().any(|line| line.contains('\\') || line.contains("${")) {
+        return wrapped(
+            "the patch is in a string literal, and it is not known what its backslashes mean",
+            "send the patch alone, its first line `*** Begin Patch`",
+        );
+    }
+    if inside().any(|line| line.starts_with('\u{a0}')) {
+        return wrapped("its blanks are no-break spaces (U+00A0)", "send it with plain blanks");
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut changed = BTreeMap::new();
+    let mut skip = 0;
+    for (nth, line) in lines.iter().enumerate() {
+        if skip > 0 {
+            skip -= 1;
+            out.push('\n');
+            continue;
+        }
+        match &spelled[nth] {
+            Some(right) if (begin..=end).contains(&nth) => {
+                changed.entry(line.trim().to_owned()).or_insert(nth + 1);
+                out += right;
+            }
+            _ => out += line,
+        }
+        let header = spelled[nth].as_deref().unwrap_or(line);
+        if (begin..=end).contains(&nth) && names_in_diff(header, &lines[nth + 1..]) {
+            notes.push(format!("left out the names of a diff in lines {}-{}", nth + 2, nth + 3));
+            skip = 2;
+        }
+    }
+    for (line, number) in changed {
+        notes.push(format!("line {number}: read `{line}` as the marker that it is meant to be"));
+    }
+    Ok(out)
+}
+
+/// Returns whether the lines after the header of an update are the `---` and `+++` lines of a diff for the same file.
+fn names_in_diff(header: &str, after: &[&str]) -> bool {
+    let Some(path) = header.trim_end().strip_prefix(Marker::Update.as_str()) else { return false };
+    let [old, new, at, ..] = after else { return false };
+    let name = |line: &str, mark: &str, prefix: &str| {
+        let name = line.trim_end().strip_prefix(mark)?;
+        let name = name.split('\t').next().unwrap_or(name);
+        Some(name.strip_prefix(prefix).unwrap_or(name) == path.trim())
+    };
+    name(old, "--- ", "a/") == Some(true) && name(new, "+++ ", "b/") == Some(true) && at.starts_with("@@ -")
+}
+
+/// Corrects a line that is meant to be a marker; `None` for other lines, and for markers that are right.
+fn respelled(line: &str) -> Option<String> {
+    let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
+    let text = line.trim_end();
+    let bare = text.trim_matches(QUOTES).trim_matches(LITERAL).trim();
+    let stars = bare.len() - bare.trim_start_matches('*').len();
+    if !(2..=5).contains(&stars) || line.starts_with([' ', '\t']) {
+        return None;
+    }
+    let inner = &bare[stars..];
+    let key = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    for marker in Marker::ALL {
+        let words = marker.as_str().trim_start_matches('*').trim();
+        let right = match words.strip_suffix(':') {
+            // The marker is the whole line, perhaps with stars at its end too.
+            None => (key(inner.trim_end_matches('*')) == key(words)).then(|| marker.as_str().to_owned()),
+            Some(words) => {
+                let path = match inner.split_once(':') {
+                    Some((head, path)) if key(head) == key(words) => Some(path),
+                    // The colon is missing.
+                    _ => {
+                        let inner = inner.trim_start();
+                        let head = inner.get(..words.len()).filter(|head| head.eq_ignore_ascii_case(words));
+                        head.map(|_| &inner[words.len()..]).filter(|path| path.starts_with([' ', '\t']))
+                    }
+                };
+                path.map(str::trim)
+                    .filter(|path| !path.is_empty() && !path.contains('*'))
+                    .map(|path| format!("{} {path}", marker.as_str()))
+            }
+        };
+        if let Some(right) = right {
+            return (right != text && !(text.starts_with(marker.as_str()) && marker.as_str().ends_with(':')))
+                .then(|| right + end);
+        }
+    }
+    None
+}
+
+/// Says why nothing was found in a text that may contain a patch after all.
+fn hidden(text: &str) -> Result<Received, NotReceived> {
+    let begin = Marker::Begin.as_str();
+    let begins = |line: &str| line.starts_with(begin) || line.starts_with("diff --git ") || line.starts_with("@@ -");
+    let without_colours = |line: &str| {
+        let mut out = String::new();
+        let mut rest = line;
+        while let Some((before, after)) = rest.split_once("\u{1b}[") {
+            out += before;
+            rest =
+                after.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').strip_prefix('m').unwrap_or(after);
+        }
+        out + rest
+    };
+    let numbered = |line: &str| {
+        let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+        let rest = rest.trim_start_matches([' ', '\t', ':', '|', '.', '\u{2192}', '\u{2502}']);
+        rest.len() < line.len() && line.trim_start().starts_with(|c: char| c.is_ascii_digit()) && begins(rest)
+    };
+    if text.lines().any(|line| line.contains("\u{1b}[") && begins(without_colours(line).trim())) {
+        return wrapped("it has the codes of colours", "copy it without them (`git diff --no-color`)");
+    }
+    if text.lines().any(numbered) {
+        return wrapped(
+            "there are line numbers before its lines",
+            "send the lines as they are, the first one `*** Begin Patch`",
+        );
+    }
+    if text.lines().any(|line| line.trim_start().starts_with("<<<<<<< ")) && text.contains("\n=======") {
+        return wrapped(
+            "these are SEARCH/REPLACE blocks",
+            "send a patch: `*** Begin Patch`, `*** Update File: path`, `@@`, the old lines after `-` and the new ones after `+`, \
+             `*** End Patch`",
+        );
+    }
+    if text.contains(begin) {
+        return wrapped(
+            "`*** Begin Patch` is not alone on its line",
+            "begin a line with it, and end the line after it",
+        );
+    }
+    Err(NotReceived::Nothing)
+}

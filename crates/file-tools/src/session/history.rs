@@ -1,0 +1,217 @@
+//! The transactions of a workspace as data.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
+
+use patch_engine::ErrorKind;
+use patch_engine::commit::{Error, LogEntry, TransactionId, Unverified, Workspace};
+use serde_json::{Value, json};
+use workspace_trash::{Carried, Journal, Prefix, Record, format_time};
+
+use crate::answer::changes::{CarriedHunk, LineRange};
+use crate::answer::error::{FailureClass, ToolError, journal_problem};
+use crate::answer::hints::{self, Hint};
+use crate::answer::reason::Reason;
+
+/// Which transactions are listed.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// The most transactions to list, the newest first.
+    pub max_count: Option<usize>,
+    /// Only those that began at this time or later.
+    pub since: Option<SystemTime>,
+    /// Only those that changed one of these paths, or something beneath it; empty for all.
+    pub paths: Vec<String>,
+}
+
+impl Wanted {
+    /// Filters a list of transactions, the newest first.
+    #[must_use]
+    pub fn of(&self, mut newest_first: Vec<LogEntry>) -> Vec<LogEntry> {
+        let beneath = |path: &str, dir: &str| match dir {
+            "" => !Prefix::leads_out(path),
+            dir => path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+        };
+        newest_first.retain(|entry| {
+            let Journal { header, records, created_dirs, removed_dirs, .. } = &entry.journal;
+            let dirs = created_dirs.iter().map(|(dir, _)| dir).chain(removed_dirs.iter().map(|(dir, _)| dir));
+            let paths: Vec<&String> = records.iter().map(|record| &record.path).chain(dirs).collect();
+            self.since.is_none_or(|since| header.id.time() >= since)
+                && (self.paths.is_empty()
+                    || self.paths.iter().any(|wanted| {
+                        let wanted = wanted.trim_end_matches('/').trim_start_matches("./");
+                        let wanted = if wanted == "." { "" } else { wanted };
+                        paths.iter().any(|path| beneath(path, wanted))
+                    }))
+        });
+        newest_first.truncate(self.max_count.unwrap_or(usize::MAX));
+        newest_first
+    }
+}
+
+/// Finds a transaction by its id, by a unique beginning or end of the id, by `last`, or by `@N` for the N-th newest of the log.
+///
+/// # Errors
+///
+/// When there is none or more than one, or the journals cannot be read.
+pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolError> {
+    if let Ok(id) = name.parse() {
+        return Ok(id);
+    }
+    let none = |message: String| {
+        ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
+            .details(json!({ "reason": Reason::NoTransaction.as_str() }))
+            .hints([Hint::UseCommand { command: "apply-patch log".into() }])
+    };
+    let nth = if name == "last" { Some(1) } else { name.strip_prefix('@').and_then(|nth| nth.parse().ok()) };
+    if let Some(nth) = nth {
+        let entries = workspace.log()?;
+        let found = usize::checked_sub(nth, 1).and_then(|nth| entries.get(nth));
+        return found.map(|entry| entry.journal.header.id).ok_or_else(|| match entries.len() {
+            1 => none(format!("there is no transaction {name}: there is one")),
+            count => none(format!("there is no transaction {name}: there are {count}")),
+        });
+    }
+    let all = workspace.store()?.map(|store| store.transactions()).transpose().map_err(Error::from)?;
+    let mut found: Vec<_> = all.unwrap_or_default().into_iter().filter(|id| id.is_named(name)).collect();
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => Err(none(format!("there is no transaction {name:?}"))),
+        count => {
+            let named: Vec<_> = found.iter().take(hints::PLACES).map(ToString::to_string).collect();
+            let more = if count > named.len() { ", …" } else { "" };
+            Err(none(format!(
+                "{name:?} is the beginning or the end of {count} transactions: {}{more}",
+                named.join(", ")
+            )))
+        }
+    }
+}
+
+/// What a transaction did to a file.
+#[derive(Debug, Clone, Copy)]
+pub struct FileChange<'j> {
+    /// `A`, `M`, `D` or `R`.
+    pub letter: char,
+    /// Its record, at its old path if it moved.
+    pub before: &'j Record,
+    /// The record of its new path, if it moved.
+    pub moved_to: Option<&'j Record>,
+}
+
+impl FileChange<'_> {
+    /// Returns the path, or both paths of a move.
+    #[must_use]
+    pub fn paths(&self) -> String {
+        match self.moved_to {
+            Some(to) => format!("{} -> {}", self.before.path, to.path),
+            None => self.before.path.clone(),
+        }
+    }
+}
+
+/// Lists what a transaction did to each file, in the order of the journal.
+#[must_use]
+pub fn changes(journal: &Journal) -> Vec<FileChange<'_>> {
+    let slots: BTreeMap<u32, &Record> = match journal.moved.is_empty() {
+        true => BTreeMap::new(),
+        false => journal.records.iter().map(|record| (record.slot, record)).collect(),
+    };
+    let to_of: BTreeMap<u32, u32> = journal.moved.iter().copied().collect();
+    let came: BTreeSet<u32> = to_of.values().copied().collect();
+    let change = |before| {
+        let Record { slot, before: old, after, .. }: &Record = before;
+        let moved_to = to_of.get(slot).and_then(|to| slots.get(to)).copied();
+        let letter = match (old, after) {
+            _ if moved_to.is_some() => 'R',
+            (None, _) => 'A',
+            (_, None) => 'D',
+            _ => 'M',
+        };
+        FileChange { letter, before, moved_to }
+    };
+    journal.records.iter().filter(|record| !came.contains(&record.slot)).map(change).collect()
+}
+
+/// Lists transactions as data, and those whose journals are not trusted.
+///
+/// # Errors
+///
+/// When the journals, or files that a diff needs, cannot be read.
+pub fn log(workspace: &Workspace, wanted: &Wanted, with_diff: bool) -> Result<Value, Error> {
+    let (entries, unverified) = workspace.history()?;
+    let transactions: Result<Vec<_>, Error> =
+        wanted.of(entries).iter().map(|entry| transaction(workspace, entry, with_diff)).collect();
+    let not_verified = unverified.iter().map(|one| {
+        let mut value = json!({
+            "id": one.id.to_string(),
+            "problem": one.problem.to_string(),
+            "details": journal_problem(&one.problem),
+            "undoneBy": one.undone_by.map(|id| id.to_string()),
+        });
+        if let Some(command) = trusting(one) {
+            value["undo"] = command.into();
+        }
+        value
+    });
+    let not_verified: Vec<_> = not_verified.collect();
+    Ok(json!({ "transactions": transactions?, "notVerified": not_verified }))
+}
+
+/// Describes one transaction as data.
+///
+/// # Errors
+///
+/// When files that its diff needs cannot be read.
+pub fn transaction(workspace: &Workspace, entry: &LogEntry, with_diff: bool) -> Result<Value, Error> {
+    let header = &entry.journal.header;
+    let file = |change: &FileChange<'_>| {
+        let FileChange { letter, before: record, moved_to } = change;
+        let after = moved_to.unwrap_or(record);
+        let mut value = json!({
+            "path": record.path,
+            "operation": match letter { 'A' => "create", 'D' => "delete", 'R' => "move", _ => "update" },
+            "beforeSha256": record.before.as_ref().map(|state| state.sha256.to_string()),
+            "afterSha256": after.after.as_ref().map(|state| state.sha256.to_string()),
+            "trashedTo": record.before.as_ref().map(|_| workspace.stored_path(header.id, record.slot)),
+        });
+        if let Some(to) = moved_to {
+            value["toPath"] = to.path.clone().into();
+        }
+        value
+    };
+    let mut value = json!({
+        "id": header.id.to_string(),
+        "shortId": header.id.short(),
+        "timestamp": format_time(header.id.time()),
+        "tool": header.tool,
+        "agent": header.agent,
+        "session": header.session,
+        "undoOf": header.undo_of.map(|id| id.to_string()),
+        "undoneBy": entry.undone_by.map(|id| id.to_string()),
+        "rolledBack": entry.aborted,
+        "files": changes(&entry.journal).iter().map(file).collect::<Vec<_>>(),
+    });
+    if !entry.journal.carried.is_empty() {
+        let lines = |(first, last): (usize, usize)| LineRange { start_line: first, end_line: last };
+        let one = |one: &Carried| CarriedHunk {
+            path: one.path.clone(),
+            hunk: one.hunk,
+            from: lines(one.from),
+            to: lines(one.to),
+            already_there: one.already_there,
+        };
+        value["carried"] = json!(entry.journal.carried.iter().map(one).collect::<Vec<_>>());
+    }
+    if with_diff {
+        value["diff"] = String::from_utf8_lossy(&workspace.transaction_diff(entry)?).into();
+    }
+    Ok(value)
+}
+
+/// Returns the command that undoes a transaction that was signed with another key.
+#[must_use]
+pub fn trusting(one: &Unverified) -> Option<String> {
+    let may = one.problem.can_be_trusted() && one.undone_by.is_none();
+    may.then(|| format!("apply-patch undo {} --trust", one.id))
+}

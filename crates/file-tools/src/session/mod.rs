@@ -1,0 +1,552 @@
+//! Sessions: every change is made through one, with its audit log and its read ledger.
+
+pub mod history;
+pub(crate) mod ledger;
+pub(crate) mod left;
+pub mod refused;
+pub(crate) mod session_name;
+pub(crate) mod snapshots;
+pub(crate) mod store_size;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
+use patch_engine::commit::approval::{Decision, Request};
+use patch_engine::commit::{CommitOptions, Durability, Recovered, Verify, Workspace};
+use patch_engine::{
+    ApplyError, Encodings, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan, PlanBuilder, Problem, Profile,
+    Reject, Report, Settings,
+};
+
+use patch_grammar::ParseOptions;
+use workspace_trash::Retention;
+
+use crate::answer::envelope::ToolResult;
+use crate::answer::error::ToolError;
+use crate::answer::hints;
+use crate::answer::reason::Reason;
+use crate::audit::recorder::Recorder;
+use crate::audit::{Audit, AuditError, Operation};
+use crate::session::ledger::Ledger;
+use crate::session::session_name::SessionName;
+use crate::tools::tool::Tool;
+
+/// How many bytes of snapshots are kept by default: 32 MiB.
+///
+/// Source text takes less than half of its size, so that these are some three thousand versions of files of 20 KiB: more than a
+/// day of an agent's reading and writing. As many as that are still looked through in a few milliseconds.
+pub const MAX_SNAPSHOTS: u64 = 32 << 20;
+
+/// The most files of one call whose new bytes are kept as snapshots. A larger change is not likely to be edited further.
+const KEPT_OF_A_CALL: usize = 100;
+
+/// How a session works.
+#[derive(Debug, Clone)]
+pub struct SessionSettings {
+    /// What a commit has to survive.
+    pub durability: Durability,
+    /// How long to wait for another process.
+    pub lock_timeout: Duration,
+    /// The largest file that is read or written, in bytes.
+    pub max_file_size: u64,
+    /// How many file operations a patch may have.
+    pub max_operations: usize,
+    /// The rules of the patches that name no profile.
+    pub profile: Profile,
+    /// The charsets that are declared for files.
+    pub encodings: Encodings,
+    /// About how many bytes of JSON an answer may have; `None` leaves only the tools' own limits.
+    ///
+    /// Lists and files are cut with a cursor to go on from, diffs and the reasons of errors are cut.
+    pub max_output: Option<usize>,
+    /// How many bytes of snapshots are kept in the state directory; 0 keeps none.
+    ///
+    /// A snapshot is what a session was shown of a file, or wrote, compressed: an edit of it can be carried when the file has
+    /// changed since. When there are more, the oldest go.
+    pub max_snapshots: u64,
+    /// How long what commits displace is kept.
+    pub retention: Retention,
+    /// A call that fails where nothing was ever changed leaves no trace: no state directory is made to log it.
+    pub traceless: bool,
+    /// The check that has to accept every change after its files are published, and before the change counts.
+    pub verify: Option<Arc<dyn Verify>>,
+}
+
+impl SessionSettings {
+    /// Starts to record a call of `tool`.
+    pub(crate) fn recorder<'r>(
+        &self,
+        audit: &'r Audit,
+        workspace: &'r Workspace,
+        tool: &str,
+        operation: Operation,
+    ) -> Recorder<'r> {
+        let durable = self.durability == Durability::Full;
+        Recorder::new(audit, workspace, tool, operation, durable, self.retention.keep_last)
+    }
+}
+
+impl Default for SessionSettings {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Full,
+            lock_timeout: Duration::from_secs(10),
+            max_file_size: patch_engine::MAX_FILE_SIZE,
+            max_operations: ParseOptions::default().max_sections,
+            profile: Profile::default(),
+            encodings: Encodings::default(),
+            max_output: None,
+            max_snapshots: MAX_SNAPSHOTS,
+            retention: Retention::default(),
+            traceless: false,
+            verify: None,
+        }
+    }
+}
+
+/// One session in one workspace: the only way to change its files from a terminal, a tool or a server.
+///
+/// Every change is planned, approved by a [`Host`], written to the audit log and committed here. What was read is
+/// remembered, so that no file is overwritten unseen. Every tool has a method of its own, and all are reached by
+/// [`call`](Self::call) too.
+///
+/// ```
+/// use file_tools::audit::{Audit, Operation};
+/// use file_tools::{Session, SessionName, SessionSettings, ToolError};
+/// use patch_engine::{Options, PlanBuilder, commit::Workspace};
+///
+/// # let dir = tempfile::tempdir()?;
+/// let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
+/// let session = Session::new(workspace, Audit::new(SessionName::random()?, None), SessionSettings::default());
+/// let options = Options::default();
+/// let report = session.execute::<ToolError>("my-tool", Operation::Create, &mut (), &mut |root| {
+///     let mut builder = PlanBuilder::new(root, &options);
+///     builder.create("note.txt", b"a note\n".to_vec())?;
+///     Ok(builder.finish().map_err(|rejects| ToolError::rejected(&rejects))?)
+/// });
+/// assert_eq!(report.unwrap().plan.changes().len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Session {
+    workspace: Workspace,
+    audit: Audit,
+    ledger: Arc<Ledger>,
+    settings: SessionSettings,
+}
+
+impl Session {
+    /// Starts a session that remembers what it has read as long as this value lives.
+    #[must_use]
+    pub fn new(workspace: Workspace, audit: Audit, settings: SessionSettings) -> Self {
+        let audit = audit.with_lock_timeout(settings.lock_timeout);
+        Self { workspace, audit, ledger: Arc::new(Ledger::in_memory()), settings }
+    }
+
+    /// Resumes a session that is kept in the state directory.
+    ///
+    /// # Errors
+    ///
+    /// When its ledger cannot be read.
+    pub fn resume(workspace: Workspace, audit: Audit, settings: SessionSettings) -> Result<Self, ToolError> {
+        let ledger = Arc::new(Ledger::open(&workspace, &audit.session, settings.lock_timeout)?);
+        Ok(Self { ledger, ..Self::new(workspace, audit, settings) })
+    }
+
+    /// Makes the same session for the same directory under another policy; it still knows what it has read.
+    #[must_use]
+    pub fn reopened(&self, workspace: Workspace) -> Self {
+        let Self { audit, ledger, settings, .. } = self;
+        Self { workspace, audit: audit.clone(), ledger: ledger.clone(), settings: settings.clone() }
+    }
+
+    /// Returns the workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// Returns the name of the session.
+    #[must_use]
+    pub fn name(&self) -> &SessionName {
+        &self.audit.session
+    }
+
+    /// Returns the settings.
+    #[must_use]
+    pub fn settings(&self) -> &SessionSettings {
+        &self.settings
+    }
+
+    /// Returns the files, with nothing cached from earlier calls.
+    pub(crate) fn root(&self) -> &Arc<Root> {
+        self.workspace.root().forget();
+        self.workspace.root()
+    }
+
+    /// Returns the options of single operations.
+    pub(crate) fn options(&self) -> Options {
+        self.options_for(Profile::default())
+    }
+
+    /// Returns the options of a patch in a profile.
+    pub(crate) fn options_for(&self, profile: Profile) -> Options {
+        let encodings = self.settings.encodings.clone();
+        let mut options = Options { max_file_size: self.settings.max_file_size, encodings, ..Options::new(profile) };
+        options.parse.max_sections = self.settings.max_operations;
+        options
+    }
+
+    /// Returns the source of earlier versions, unless the call forbids to carry.
+    pub(crate) fn snapshots_for(&self, carry: Option<bool>) -> Option<Arc<dyn patch_engine::Snapshots>> {
+        (carry != Some(false)).then(|| self.settings.snapshots_of(&self.workspace))
+    }
+
+    /// Remembers that a file was shown, and its bytes if they are given.
+    pub(crate) fn note_shown(&self, path: &str, sha256: Sha256, bytes: Option<&[u8]>) -> Result<(), ToolError> {
+        if self.ledger.get(path) != Some(sha256) {
+            self.ledger.note(&self.workspace, &[(path.to_owned(), Some(sha256))])?;
+            if let Some(bytes) = bytes {
+                self.settings.keep_snapshot(&self.workspace, path, sha256, bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the hashes by which the session knows the files after a change.
+    fn touched(&self, report: &Report) -> Vec<(String, Option<Sha256>)> {
+        let plan = &report.plan;
+        // A version that the session had not seen is still unseen when an undo brings it back.
+        let unknown = |path: &str, before: Option<Sha256>| {
+            let known = self.ledger.get(path);
+            plan.undo_of().is_some() && known.is_some() && before.is_some() && known != before
+        };
+        let transitions = plan.transitions().iter().map(|now| (now.path().as_str(), now.before(), now.after()));
+        let known = transitions.filter(|(path, before, _)| !unknown(path, *before));
+        let mut touched: Vec<_> = known.map(|(path, _, after)| (path.to_owned(), after)).collect();
+        // Where a change was carried, the session has not seen what others did to the file.
+        for (path, bytes) in plan.carried_bases() {
+            touched.push((path.to_string(), Some(Sha256::of(bytes))));
+        }
+        touched
+    }
+
+    /// Keeps the new versions of changed files, for later edits.
+    fn keep_written(&self, report: &Report) {
+        let keep = |path: &RelPath, sha256, bytes: &[u8]| {
+            self.settings.keep_snapshot(&self.workspace, path.as_str(), sha256, bytes);
+        };
+        let images = report.images();
+        for change in report.plan.changes().iter().take(KEPT_OF_A_CALL) {
+            let size = report.plan.transition_of(change).after_size();
+            if let (Some(sha256), Some(size)) = (change.after, size)
+                && self.settings.keeps(size)
+                && let Ok(bytes) = images.new_bytes(change)
+            {
+                keep(change.to_path.as_ref().unwrap_or(&change.path), sha256, &bytes);
+            }
+        }
+        for (path, bytes) in report.plan.carried_bases() {
+            keep(path, Sha256::of(bytes), bytes);
+        }
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Finds the file that a reading tool means: links are followed as long as they stay beneath the root.
+    pub(crate) fn find(&self, root: &Arc<Root>, path: &str) -> Result<(RelPath, Metadata), ToolError> {
+        let checked = crate::tools::checked(root, path, Access::Read)?;
+        match root.metadata(&checked) {
+            Ok(Some(seen)) if seen.kind != FileKind::Symlink => return Ok((checked, seen)),
+            Ok(Some(_)) | Err(fs_guard::Error::Symlink { .. }) => {}
+            Ok(None) => return Err(crate::tools::missing(root, path)),
+            Err(error) => return Err(error.into()),
+        }
+        let real = root.follow(&checked)?;
+        let seen = root.metadata(&real)?.ok_or_else(|| crate::tools::missing(root, path))?;
+        Ok((real, seen))
+    }
+
+    /// Checks a file against the hash that the caller expects, or else against the hash that the session saw.
+    pub(crate) fn check_expected(
+        &self,
+        path: &str,
+        actual: Option<Sha256>,
+        given: Option<&str>,
+    ) -> Result<(), ToolError> {
+        let found = actual.map_or(Expected::Absent, Expected::Hash);
+        match (given, self.ledger.get(path)) {
+            (Some(given), _) => {
+                let expected = expected(given, "expectedSha256")?;
+                if expected == found { Ok(()) } else { Err(ToolError::stale(path, &expected, actual, false)) }
+            }
+            (None, Some(seen)) if actual != Some(seen) => {
+                Err(ToolError::stale(path, &Expected::Hash(seen), actual, true))
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// Returns the hash that the caller expects of a file, or else the hash that the session saw.
+    ///
+    /// # Errors
+    ///
+    /// When there is neither: a file that was not read is not changed.
+    pub(crate) fn seen(&self, path: &str, given: Option<&str>) -> Result<Expected, ToolError> {
+        if let Some(given) = given {
+            return expected(given, "expectedSha256");
+        }
+        let key = crate::tools::checked(self.root(), path, Access::Read)?;
+        match self.ledger.get(key.as_str()) {
+            Some(seen) => Ok(Expected::Hash(seen)),
+            None => Err(self.unread(path, &key)),
+        }
+    }
+
+    /// Makes the error of a file that this session has not read; a file that cannot be read at all gets that as its reason.
+    fn unread(&self, path: &str, key: &RelPath) -> ToolError {
+        let (root, limit) = (self.root(), self.settings.max_file_size);
+        let refused = |error| ToolError::refused(&Reject::of(path, Problem::Guard(error)).among(root));
+        match root.inspect(key, Access::Update) {
+            Err(error) => refused(error),
+            Ok(None) => crate::tools::missing(root, path),
+            Ok(Some(seen)) if seen.size > limit => {
+                refused(fs_guard::Error::TooLarge { path: key.to_string(), size: seen.size, limit })
+            }
+            Ok(Some(_)) => ToolError {
+                path: Some(path.into()),
+                ..ToolError::arguments(Reason::Unread, format!("{path}: this session has not read it"))
+            }
+            .hints([hints::use_tool(Tool::ReadFile, path), hints::give("expectedSha256", SHA256_WANTED)]),
+        }
+    }
+
+    /// Reads a file that is to be changed, and checks that it has the expected hash.
+    pub(crate) fn load(
+        &self,
+        builder: &mut PlanBuilder<'_>,
+        path: &str,
+        given: Option<&str>,
+    ) -> Result<Option<Loaded>, ToolError> {
+        let file = builder.load(path)?;
+        let key = file.as_ref().map_or(path, |file| file.path.as_str());
+        self.check_expected(key.strip_prefix("./").unwrap_or(key), file.as_ref().map(|file| file.sha256), given)?;
+        Ok(file)
+    }
+
+    /// Applies a patch: in one transaction, or one for each section when `atomic` is not set.
+    ///
+    /// # Errors
+    ///
+    /// Why the patch was not applied, or only in part, and what was applied.
+    pub fn apply(
+        &self,
+        tool: &str,
+        patch: &Patch<'_>,
+        options: Options,
+        atomic: bool,
+        host: &mut dyn Host,
+    ) -> Result<Vec<Report>, Failed> {
+        let settings = Settings { options, commit: self.commit_options(tool), atomic };
+        let mut log = self.recorder(tool, Operation::Patch).of_patch(settings.options.profile);
+        let result = self.workspace.apply_logged(patch, &settings, &mut log, host);
+        let (reports, error) = match &result {
+            Ok(reports) => (reports, None),
+            Err(failed) => (&failed.reports, Some(ToolError::failed(failed))),
+        };
+        self.conclude(&mut log, reports, error.as_ref(), host);
+        result
+    }
+
+    /// Carries out the plan that `plan` makes: an operation on files, an undo, a redo, a restore.
+    ///
+    /// `operation` is the log's word for a change of a file's bytes, and for the call as a whole.
+    ///
+    /// # Errors
+    ///
+    /// Those of `plan`, of asking, of locking and of committing.
+    pub fn execute<E>(
+        &self,
+        tool: &str,
+        operation: Operation,
+        host: &mut dyn Host,
+        plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, E>,
+    ) -> Result<Report, E>
+    where
+        E: From<ApplyError>,
+        ToolError: for<'e> From<&'e E>,
+    {
+        let mut log = self.recorder(tool, operation);
+        let result = self.workspace.execute(&self.commit_options(tool), &mut log, host, plan);
+        let (reports, error) = match &result {
+            Ok(report) => (std::slice::from_ref(report), None),
+            Err(error) => (&[][..], Some(ToolError::from(error))),
+        };
+        self.conclude(&mut log, reports, error.as_ref(), host);
+        result
+    }
+
+    /// Logs a call that failed before it had a plan.
+    pub fn failed(&self, tool: &str, operation: Operation, error: &ToolError, host: &mut dyn Host) {
+        self.conclude(&mut self.recorder(tool, operation), &[], Some(error), host);
+    }
+
+    /// Logs the outcome of interrupted transactions.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be written.
+    pub fn recovered(&self, recovered: &[Recovered]) -> Result<(), AuditError> {
+        self.recorder("recover", Operation::Patch).write_recovered(recovered)
+    }
+
+    fn recorder(&self, tool: &str, operation: Operation) -> Recorder<'_> {
+        self.settings.recorder(&self.audit, &self.workspace, tool, operation)
+    }
+
+    fn commit_options(&self, tool: &str) -> CommitOptions {
+        CommitOptions {
+            durability: self.settings.durability,
+            tool: Some(tool.to_owned()),
+            agent: self.audit.agent.clone(),
+            session: Some(self.audit.session.to_string()),
+            lock_timeout: self.settings.lock_timeout,
+            verify: self.settings.verify.clone(),
+            retention: self.settings.retention,
+            ..CommitOptions::default()
+        }
+    }
+
+    /// Logs the outcome of a call, and notes the new hashes of its files.
+    fn conclude(&self, log: &mut Recorder<'_>, reports: &[Report], error: Option<&ToolError>, host: &mut dyn Host) {
+        if error.is_some_and(|error| error.postponed) {
+            return;
+        }
+        if error.is_some() && reports.is_empty() && !log.has_begun() {
+            let traceless = self.settings.traceless && !self.workspace.has_state();
+            // Nothing was changed. If that cannot be logged, it is no second failure.
+            if traceless || self.workspace.make_state(self.settings.lock_timeout).is_err() {
+                return;
+            }
+        }
+        let committed: Vec<_> = reports.iter().filter_map(|report| report.transaction).collect();
+        let mut unlogged = log.finish(&committed, error).err().map(|error| error.to_string());
+        let touched: Vec<_> = reports.iter().flat_map(|report| self.touched(report)).collect();
+        if let Err(error) = self.ledger.note(&self.workspace, &touched) {
+            unlogged.get_or_insert(error.to_string());
+        }
+        if self.settings.max_snapshots > 0 {
+            reports.iter().for_each(|report| self.keep_written(report));
+        }
+        // The files are changed and the intent is in the log, which shows that the outcome is missing.
+        if let Some(unlogged) = unlogged {
+            host.event(&Event::Unlogged(&unlogged));
+        }
+    }
+
+    /// Runs a tool that may change files, and logs its failure.
+    pub(crate) fn changing<T>(
+        &self,
+        tool: Tool,
+        host: &mut dyn Host,
+        run: impl FnOnce(&mut ChangingCall<'_>) -> ToolResult<T>,
+    ) -> ToolResult<T> {
+        let mut call = ChangingCall { session: self, tool, host, logged: false };
+        let result = run(&mut call);
+        if let (Err(error), false) = (&result, call.logged) {
+            self.failed(tool.as_str(), tool.operation(), error, call.host);
+        }
+        result
+    }
+}
+
+/// Finishes the plan of a single operation.
+pub(crate) fn finish(builder: PlanBuilder<'_>) -> Result<Plan, ToolError> {
+    builder.finish().map_err(|rejects| ToolError::rejected(&rejects))
+}
+
+/// Hashes a file without holding it in memory.
+pub(crate) fn hash(root: &Arc<Root>, path: &RelPath) -> Result<Sha256, fs_guard::Error> {
+    root.open_file(path)?.0.hash()
+}
+
+/// Parses an expected hash: 64 hexadecimal digits, or nothing for no file.
+pub(crate) fn expected(text: &str, argument: &str) -> Result<Expected, ToolError> {
+    text.parse().map_err(|_| {
+        let message = format!("{text:?} is no SHA-256: it has 64 hexadecimal digits, or none for no file");
+        ToolError::arguments(Reason::BadSha256, message)
+            .hints([hints::give(argument, SHA256_WANTED), hints::omit(argument)])
+    })
+}
+
+/// What an expected hash has to be.
+const SHA256_WANTED: &str = "the sha256 that read_file gives for the file, unchanged";
+
+/// A call of a tool that may change files.
+pub(crate) struct ChangingCall<'c> {
+    session: &'c Session,
+    tool: Tool,
+    host: &'c mut dyn Host,
+    /// Whether the outcome is in the audit log.
+    logged: bool,
+}
+
+impl ChangingCall<'_> {
+    /// Plans and commits.
+    pub(crate) fn commit(
+        &mut self,
+        plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, ToolError>,
+    ) -> Result<Report, ToolError> {
+        self.logged = true;
+        self.session.execute(self.tool.as_str(), self.tool.operation(), self.host, plan)
+    }
+
+    /// Plans a patch and commits it; `check` sees each plan before it is approved.
+    pub(crate) fn apply(
+        &mut self,
+        patch: &Patch<'_>,
+        options: Options,
+        atomic: bool,
+        check: &dyn Fn(&Plan) -> Result<(), ToolError>,
+    ) -> Result<Vec<Report>, ToolError> {
+        self.logged = true;
+        let mut host = Checked { host: self.host, check, error: None };
+        self.session.apply(self.tool.as_str(), patch, options, atomic, &mut host).map_err(|failed| {
+            match host.error.take() {
+                Some(error) if failed.reports.is_empty() => error,
+                _ => ToolError::failed(&failed),
+            }
+        })
+    }
+}
+
+/// A host that checks each plan before it is approved.
+struct Checked<'h> {
+    host: &'h mut dyn Host,
+    check: &'h dyn Fn(&Plan) -> Result<(), ToolError>,
+    error: Option<ToolError>,
+}
+
+impl Host for Checked<'_> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        match (self.check)(request.plan) {
+            Ok(()) => self.host.approve(request),
+            Err(error) => {
+                let path = error.path.clone().unwrap_or_default();
+                self.error = Some(error);
+                Err(fs_guard::Error::Changed { path })
+            }
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.host.cancelled()
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.host.event(event);
+    }
+}

@@ -1,0 +1,234 @@
+//! Refused patches, kept so that only the corrected sections need to be sent again.
+
+use fs_guard::{Dir, Error, Sha256};
+use patch_engine::{ErrorKind, Patch};
+use patch_grammar::{Marker, Section};
+use serde_json::json;
+
+use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::hints;
+use crate::session::Session;
+use crate::session::snapshots::oldest_first;
+
+/// The folder in the state directory; each session has a folder in it.
+const FOLDER: &str = "refused";
+
+/// How many of the newest patches of a session are kept.
+const MAX_COUNT: usize = 16;
+
+/// A longer patch is not kept.
+const MAX_SIZE: u64 = 1 << 20;
+
+/// How many digits of its hash are the name of a patch.
+const DIGITS: usize = 12;
+
+/// The form of a kept patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusedForm {
+    /// A patch in the envelope.
+    Envelope,
+    /// A diff, with the number of leading components to strip from its paths, if that was given.
+    Diff(Option<usize>),
+}
+
+impl RefusedForm {
+    fn line(self) -> String {
+        match self {
+            Self::Envelope => "envelope\n".into(),
+            Self::Diff(None) => "diff\n".into(),
+            Self::Diff(Some(strip)) => format!("diff {strip}\n"),
+        }
+    }
+
+    fn of_line(line: &str) -> Option<Self> {
+        match line.split_once(' ') {
+            None if line == "envelope" => Some(Self::Envelope),
+            None if line == "diff" => Some(Self::Diff(None)),
+            Some(("diff", strip)) => strip.parse().ok().map(|strip| Self::Diff(Some(strip))),
+            _ => None,
+        }
+    }
+}
+
+impl Session {
+    /// Keeps a refused patch, and returns the name to amend it by. `None` if it is too long or cannot be kept, which is no second
+    /// failure, or if a call must leave no trace because nothing was ever changed.
+    #[must_use]
+    pub fn keep_refused(&self, form: RefusedForm, text: &[u8]) -> Option<String> {
+        if text.len() as u64 > MAX_SIZE || (self.settings().traceless && !self.workspace().has_state()) {
+            return None;
+        }
+        let bytes = [self.directory_line().as_bytes(), form.line().as_bytes(), text].concat();
+        let id = id_of(&bytes);
+        let keep = || -> Result<(), Error> {
+            let folder = self.workspace().create_state_dir()?;
+            let folder = folder.open_or_create_dir(FOLDER)?.open_or_create_dir(self.name().as_str())?;
+            folder.spot(&id).write(&bytes, false)?;
+            prune(&folder)
+        };
+        keep().is_ok().then_some(id)
+    }
+
+    /// Returns the line that names the directory of the project that the paths of a patch are relative to.
+    fn directory_line(&self) -> String {
+        match self.workspace().prefix() {
+            top if top.is_empty() => String::new(),
+            prefix => format!("in {}\n", prefix.as_str()),
+        }
+    }
+
+    /// Returns a patch that was refused in this session.
+    ///
+    /// # Errors
+    ///
+    /// When there is none of that name (any more), or the file has been altered.
+    pub fn refused(&self, id: &str) -> Result<(RefusedForm, Vec<u8>), ToolError> {
+        let read = || -> Result<Option<Vec<u8>>, Error> {
+            let Some(state) = self.workspace().state_dir()? else { return Ok(None) };
+            let Some(folder) = state.open_dir(FOLDER)? else { return Ok(None) };
+            let Some(folder) = folder.open_dir(self.name().as_str())? else { return Ok(None) };
+            match folder.spot(id).read(MAX_SIZE + 64) {
+                Ok((bytes, _)) => Ok(Some(bytes)),
+                Err(Error::NotFound { .. } | Error::NotAFile { .. }) => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        let kept = if is_id(id) { read()? } else { None };
+        // The name is the hash, so a file that was altered or cut off is not used.
+        let mut elsewhere = false;
+        let kept = kept.filter(|bytes| id_of(bytes) == id).and_then(|mut bytes| {
+            let directory = self.directory_line();
+            if directory.is_empty() == bytes.starts_with(b"in ") || !bytes.starts_with(directory.as_bytes()) {
+                elsewhere = true;
+                return None;
+            }
+            bytes.drain(..directory.len());
+            let end = memchr::memchr(b'\n', &bytes)?;
+            let form = RefusedForm::of_line(std::str::from_utf8(&bytes[..end]).ok()?)?;
+            bytes.drain(..=end);
+            Some((form, bytes))
+        });
+        kept.ok_or_else(|| {
+            let message = match elsewhere {
+                true => format!("the refused patch {id:?} is for another directory of the project"),
+                false => format!("no refused patch {id:?} is kept; the newest {MAX_COUNT} of a session are"),
+            };
+            ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
+                .details(json!({ "reason": "not_kept" }))
+                .hints([hints::omit("--amend"), hints::give("the patch", "whole, with all its sections")])
+        })
+    }
+}
+
+fn id_of(bytes: &[u8]) -> String {
+    let hash = Sha256::of(bytes).to_string();
+    format!("p-{}", &hash[..DIGITS])
+}
+
+fn is_id(text: &str) -> bool {
+    let digits = text.strip_prefix("p-").unwrap_or_default();
+    digits.len() == DIGITS && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Removes all but the newest.
+fn prune(folder: &Dir) -> Result<(), Error> {
+    let mut all = oldest_first(folder)?;
+    let surplus = all.len().saturating_sub(MAX_COUNT);
+    all.drain(..surplus).try_for_each(|(_, spot)| spot.remove().map(drop))
+}
+
+/// Replaces sections of a refused patch by those that another patch of the same form has for the same paths; sections for other
+/// paths come last. Returns the text, and the number of unchanged sections.
+#[must_use]
+pub fn amended(kept: &Patch<'_>, with: &Patch<'_>, form: RefusedForm) -> (Vec<u8>, usize) {
+    let path = |section: &Section<'_>| section.path.text.trim_start_matches("./").to_owned();
+    let mut text = Vec::new();
+    let mut push = |patch: &Patch<'_>, section: &Section<'_>| {
+        let lines = &patch.text[section.span.clone()];
+        match form == RefusedForm::Envelope && is_framed(patch) {
+            // In a patch that is stored with CRLF, the carriage returns have no meaning.
+            true => lines.split_inclusive(|&byte| byte == b'\n').for_each(|line| match line.strip_suffix(b"\r\n") {
+                Some(line) => text.extend(line.iter().chain(b"\n")),
+                None => text.extend_from_slice(line),
+            }),
+            false => text.extend_from_slice(lines),
+        }
+        if !text.ends_with(b"\n") {
+            text.push(b'\n');
+        }
+    };
+    let (mut unchanged, mut taken) = (0, vec![false; with.sections.len()]);
+    for section in &kept.sections {
+        let of_path = with.sections.iter().enumerate().filter(|(_, other)| path(other) == path(section));
+        let mut replaced = false;
+        for (index, other) in of_path {
+            replaced = true;
+            if !std::mem::replace(&mut taken[index], true) {
+                push(with, other);
+            }
+        }
+        if !replaced {
+            unchanged += 1;
+            push(kept, section);
+        }
+    }
+    with.sections.iter().zip(taken).filter(|(_, taken)| !taken).for_each(|(section, _)| push(with, section));
+    let whole = match form {
+        RefusedForm::Diff(_) => text,
+        RefusedForm::Envelope => {
+            [Marker::Begin.as_str().as_bytes(), b"\n", &text, Marker::End.as_str().as_bytes(), b"\n"].concat()
+        }
+    };
+    (whole, unchanged)
+}
+
+/// Returns whether the patch is stored with CRLF, by the line before its first section.
+fn is_framed(patch: &Patch<'_>) -> bool {
+    patch.sections.first().is_some_and(|first| patch.text[..first.span.start].ends_with(b"\r\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use patch_engine::{Options, parse};
+
+    use super::*;
+
+    fn check(kept: &str, with: &str, wanted: &str) {
+        let options = Options::default().parse;
+        let [kept, with] = [kept, with].map(|body| {
+            let end = if body.contains("\r\n*** ") { "\r\n" } else { "\n" };
+            format!("*** Begin Patch{end}{body}*** End Patch{end}")
+        });
+        let (kept, with) = (parse(&kept, &options).expect("a patch"), parse(&with, &options).expect("a patch"));
+        let (text, _) = amended(&kept, &with, RefusedForm::Envelope);
+        assert_eq!(String::from_utf8(text).expect("text"), format!("*** Begin Patch\n{wanted}*** End Patch\n"));
+    }
+
+    #[test]
+    fn sections_of_the_same_path_are_replaced_where_they_stand() {
+        let (a, b, c) = ("*** Add File: a\n+1\n", "*** Update File: b\n@@\n-x\n+y\n", "*** Delete File: c\n");
+        let other = "*** Update File: b\n@@\n-X\n+Y\n";
+        check(&format!("{a}{b}{c}"), other, &format!("{a}{other}{c}"));
+        check(
+            &format!("{a}{b}{c}"),
+            "*** Update File: ./b\n@@\n-X\n+Y\n",
+            &format!("{a}*** Update File: ./b\n@@\n-X\n+Y\n{c}"),
+        );
+        // All of a path, by all.
+        check(&format!("{b}{a}{b}"), other, &format!("{other}{a}"));
+        check(&format!("{b}{c}"), &format!("{other}{other}"), &format!("{other}{other}{c}"));
+        check(&format!("{a}{c}"), other, &format!("{a}{c}{other}"));
+        // Of the two frames neither says anything of the files.
+        check("*** Add File: a\r\n+1\r\n*** Delete File: c\r\n", other, &format!("{a}{c}{other}"));
+    }
+
+    #[test]
+    fn a_line_names_the_form() {
+        for form in [RefusedForm::Envelope, RefusedForm::Diff(None), RefusedForm::Diff(Some(2))] {
+            assert_eq!(RefusedForm::of_line(form.line().trim_end()), Some(form));
+        }
+        for line in ["", "diff x", "envelope 1"] {
+            assert_eq!(RefusedForm::of_line(line), None);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The disk space that the state of a project takes.
+
+use fs_guard::{Dir, Error, FileKind};
+use patch_engine::commit::Workspace;
+use serde::Serialize;
+
+/// The bytes that the files of the state directory take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreSize {
+    /// Files that transactions displaced, with their journals: what `gc` can remove.
+    pub trash: u64,
+    /// The logs.
+    pub audit: u64,
+    /// Versions of files that were shown or written, and everything else.
+    pub other: u64,
+}
+
+impl StoreSize {
+    /// Returns the sum.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.trash + self.audit + self.other
+    }
+}
+
+/// Adds up the sizes of the files in the state directory; `None` when there is none.
+///
+/// # Errors
+///
+/// When the directory is not trusted, or cannot be read.
+pub fn store_size(workspace: &Workspace) -> Result<Option<StoreSize>, Error> {
+    let Some(state) = workspace.state_dir()? else { return Ok(None) };
+    let mut size = StoreSize::default();
+    for name in state.names()? {
+        let bytes = bytes_of(&state, &name)?;
+        match name.as_str() {
+            "trash" => size.trash += bytes,
+            "audit" => size.audit += bytes,
+            _ => size.other += bytes,
+        }
+    }
+    Ok(Some(size))
+}
+
+/// Returns the bytes of a file, or of all files in a directory; a file that disappears meanwhile counts as empty.
+fn bytes_of(dir: &Dir, name: &str) -> Result<u64, Error> {
+    let Some(seen) = dir.spot(name).metadata()? else { return Ok(0) };
+    if seen.kind != FileKind::Directory {
+        return Ok(seen.size);
+    }
+    let Some(inner) = dir.open_dir(name)? else { return Ok(0) };
+    inner.names()?.iter().map(|name| bytes_of(&inner, name)).sum()
+}

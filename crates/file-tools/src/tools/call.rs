@@ -1,0 +1,264 @@
+//! Calling a tool by its name, with JSON.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use patch_engine::Host;
+
+use crate::answer::changes::PatchData;
+use crate::answer::envelope::{Failure, Success, ToolResult};
+use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::hints::{self, Caller};
+use crate::answer::reason::Reason;
+use crate::session::Session;
+use crate::tools::arguments;
+use crate::tools::tool::Tool;
+use crate::tools::{
+    create_file, delete_file, edit_file, edit_patch, glob, list_directory, move_file, read_file, restore_file,
+    search_files, undo, write_file,
+};
+
+/// About how many bytes of JSON the answer of a tool that changes files has, unless the call asks for another number.
+pub const MAX_RESULT: usize = 8 << 10;
+
+/// The arguments of a call, parsed or not: text is parsed once, straight into the tool's own type.
+#[derive(Debug, Clone, Copy)]
+pub enum Arguments<'a> {
+    /// A parsed value.
+    Value(&'a Value),
+    /// JSON text.
+    Text(&'a RawValue),
+}
+
+impl<'a> From<&'a Value> for Arguments<'a> {
+    fn from(value: &'a Value) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl<'a> From<&'a RawValue> for Arguments<'a> {
+    fn from(text: &'a RawValue) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// Arguments that clients add to every tool; they are accepted and ignored. No tool has one of these names.
+///
+/// `wait_for_previous` comes from gemini-cli, and tells it when to make the call.
+pub const ADDED_BY_CLIENTS: &[&str] = &["wait_for_previous"];
+
+impl Arguments<'_> {
+    fn value(self) -> Option<Value> {
+        match self {
+            Self::Value(value) => Some(value.clone()),
+            Self::Text(text) => serde_json::from_str(text.get()).ok(),
+        }
+    }
+
+    fn read<A: DeserializeOwned>(self) -> Result<A, serde_json::Error> {
+        self.read_as_is().or_else(|error| match self.without_added() {
+            Some(args) => A::deserialize(&args),
+            None => Err(error),
+        })
+    }
+
+    /// Returns the arguments without those that clients add; `None` when there are none of these.
+    fn without_added(self) -> Option<Value> {
+        let mut args = self.value()?;
+        let fields = args.as_object_mut()?;
+        let before = fields.len();
+        fields.retain(|name, _| !ADDED_BY_CLIENTS.contains(&&**name));
+        (fields.len() < before).then_some(args)
+    }
+
+    fn read_as_is<A: DeserializeOwned>(self) -> Result<A, serde_json::Error> {
+        let list = match self {
+            Self::Value(value) => value.is_array(),
+            Self::Text(text) => text.get().starts_with('['),
+        };
+        match self {
+            // serde would take a list for a struct.
+            _ if list => Err(serde::de::Error::custom("invalid type: sequence, expected an object")),
+            Self::Value(value) => A::deserialize(value),
+            Self::Text(text) => A::deserialize(text),
+        }
+    }
+}
+
+/// The data of a successful answer.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+#[allow(missing_docs, reason = "they are the tools")]
+pub enum Data {
+    ReadFile(read_file::ReadFileData),
+    ListDirectory(list_directory::ListDirectoryData),
+    SearchFiles(search_files::SearchFilesData),
+    Glob(glob::GlobData),
+    CreateFile(create_file::CreateFileData),
+    WriteFile(write_file::WriteFileData),
+    EditFile(edit_file::EditFileData),
+    DeleteFile(delete_file::DeleteFileData),
+    RestoreFile(restore_file::RestoreFileData),
+    MoveFile(move_file::MoveFileData),
+    ApplyPatch(PatchData),
+    Undo(undo::UndoData),
+}
+
+/// The answer to a call.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// The call succeeded.
+    Success(Success<Data>),
+    /// The call failed; unless its class is `Partial`, it changed nothing.
+    Failure(Failure),
+    /// The answer of `edit.patch`, which has a shape of its own.
+    EditPatch(edit_patch::EditPatchResult),
+}
+
+impl Reply {
+    /// Returns whether the call succeeded.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        self.class().is_none()
+    }
+
+    /// Returns how a failed call ends a program.
+    #[must_use]
+    pub fn class(&self) -> Option<FailureClass> {
+        match self {
+            Self::Success(_) => None,
+            Self::Failure(failure) => Some(failure.error.class),
+            Self::EditPatch(result) => result.class,
+        }
+    }
+
+    /// Returns the message of a failed call.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        match self {
+            Self::Success(_) => None,
+            Self::Failure(failure) => Some(&failure.error.message),
+            Self::EditPatch(result) => result.error.as_deref(),
+        }
+    }
+
+    /// Makes the answer of a tool that failed, in the words of its caller.
+    #[must_use]
+    pub fn failed(tool: Tool, error: ToolError) -> Self {
+        let error = error.addressed(Caller::Tool(tool));
+        match tool {
+            Tool::EditPatch => Self::EditPatch(edit_patch::EditPatchResult::failed(&error)),
+            _ => Self::Failure(error.into()),
+        }
+    }
+
+    /// Writes the answer as one line of JSON.
+    ///
+    /// # Panics
+    ///
+    /// Never: all keys are text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("text keys")
+    }
+}
+
+impl From<ToolError> for Reply {
+    fn from(error: ToolError) -> Self {
+        Self::Failure(error.into())
+    }
+}
+
+impl Session {
+    /// Calls a tool by its name, with its arguments as a JSON object.
+    pub fn call<'a>(&self, name: &str, args: impl Into<Arguments<'a>>, host: &mut dyn Host) -> Reply {
+        match Tool::named(name) {
+            Some(tool) => self.call_tool(tool, args, host),
+            None => {
+                let names = Tool::ALL.map(|tool| format!("{:?}", tool.as_str())).join(", ");
+                ToolError::arguments(Reason::UnknownTool, format!("there is no tool {:?}", fs_guard::shortened(name)))
+                    .hints([hints::give("the name of the tool", format!("one of {names}"))])
+                    .into()
+            }
+        }
+    }
+
+    /// Calls a tool with its arguments as a JSON object.
+    pub fn call_tool<'a>(&self, tool: Tool, args: impl Into<Arguments<'a>>, host: &mut dyn Host) -> Reply {
+        /// The one argument that is read here; the others are the tool's.
+        #[derive(serde::Deserialize)]
+        struct Bound {
+            #[serde(rename = "maxResultBytes", default, deserialize_with = "arguments::given")]
+            max_result_bytes: Option<u64>,
+        }
+        let args = args.into();
+        let asked = args.read::<Bound>().ok().and_then(|bound| bound.max_result_bytes);
+        let mut reply = self.answer(tool, args, host);
+        let most = self.settings().max_output.unwrap_or(usize::MAX);
+        // Reading tools have limits of their own, and give a cursor to go on from where they cut.
+        let usual = if tool.is_read_only() { usize::MAX } else { MAX_RESULT };
+        reply.fit(asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(most));
+        reply
+    }
+
+    fn answer(&self, tool: Tool, args: Arguments<'_>, host: &mut dyn Host) -> Reply {
+        match tool {
+            Tool::ReadFile => self.reply(tool, args, host, |session, args, _| session.read_file(args), Data::ReadFile),
+            Tool::ListDirectory => self.reply(tool, args, host, Self::list_directory, Data::ListDirectory),
+            Tool::SearchFiles => self.reply(tool, args, host, Self::search_files, Data::SearchFiles),
+            Tool::Glob => self.reply(tool, args, host, Self::glob, Data::Glob),
+            Tool::CreateFile => self.reply(tool, args, host, Self::create_file, Data::CreateFile),
+            Tool::WriteFile => self.reply(tool, args, host, Self::write_file, Data::WriteFile),
+            Tool::EditFile => self.reply(tool, args, host, Self::edit_file, Data::EditFile),
+            Tool::DeleteFile => self.reply(tool, args, host, Self::delete_file, Data::DeleteFile),
+            Tool::RestoreFile => self.reply(tool, args, host, Self::restore_file, Data::RestoreFile),
+            Tool::MoveFile => self.reply(tool, args, host, Self::move_file, Data::MoveFile),
+            Tool::ApplyPatch => self.reply(tool, args, host, Self::apply_patch, Data::ApplyPatch),
+            Tool::Undo => self.reply(tool, args, host, Self::undo, Data::Undo),
+            Tool::EditPatch => self
+                .run(tool, args, host, Self::edit_patch)
+                .map_or_else(|error| Reply::failed(tool, error), Reply::EditPatch),
+        }
+    }
+
+    fn reply<A: DeserializeOwned, D>(
+        &self,
+        tool: Tool,
+        args: Arguments<'_>,
+        host: &mut dyn Host,
+        then: fn(&Self, &A, &mut dyn Host) -> ToolResult<D>,
+        data: fn(D) -> Data,
+    ) -> Reply {
+        self.run(tool, args, host, then)
+            .map_or_else(|error| Reply::failed(tool, error), |success| Reply::Success(success.map(data)))
+    }
+
+    fn run<A: DeserializeOwned, T>(
+        &self,
+        tool: Tool,
+        args: Arguments<'_>,
+        host: &mut dyn Host,
+        then: fn(&Self, &A, &mut dyn Host) -> Result<T, ToolError>,
+    ) -> Result<T, ToolError> {
+        match args.read::<A>() {
+            Ok(args) => then(self, &args, host),
+            Err(error) => {
+                let found = args
+                    .without_added()
+                    .or_else(|| args.value())
+                    .map(|args| arguments::problems(&tool.info().input_schema, &args));
+                let what = format!("the arguments of {} do not fit", tool.as_str());
+                let error = ToolError::bad_arguments(&what, found.unwrap_or_default(), &error);
+                if tool.is_read_only() {
+                    return Err(error);
+                }
+                // The log has this as a failed call.
+                let failed: ToolResult<T> = self.changing(tool, host, |_| Err(error));
+                failed.map(|success| success.data)
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The commands of Anthropic's text editor tool (`view`, `str_replace`, `create`, `insert`), done by the file tools.
+
+use patch_engine::Host;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::answer::error::ToolError;
+use crate::answer::hints::{self, Caller};
+use crate::answer::reason::Reason;
+use crate::session::Session;
+use crate::tools::arguments;
+use crate::tools::create_file::CreateFile;
+use crate::tools::edit_file::{EditFile, TextEdit};
+use crate::tools::list_directory::ListDirectory;
+use crate::tools::read_file::ReadFile;
+use crate::tools::tool::Tool;
+use crate::tools::write_file::WriteFile;
+
+/// A command of the editor tool.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum EditorCommand {
+    /// Shows a file with line numbers, or a directory.
+    View {
+        /// The file or directory.
+        path: String,
+        /// First and last line; -1 is the end.
+        #[serde(default)]
+        view_range: Option<[i64; 2]>,
+    },
+    /// Replaces a text that is in the file once.
+    StrReplace {
+        /// The file.
+        path: String,
+        /// The text.
+        old_str: String,
+        /// What takes its place; nothing by default.
+        #[serde(default)]
+        new_str: Option<String>,
+    },
+    /// Makes a file, or replaces one that this session has seen.
+    Create {
+        /// The file.
+        path: String,
+        /// All of its text.
+        file_text: String,
+    },
+    /// Inserts text after a line.
+    Insert {
+        /// The file.
+        path: String,
+        /// The line; 0 for the beginning.
+        insert_line: u64,
+        /// The text.
+        #[serde(alias = "new_str")]
+        insert_text: String,
+    },
+}
+
+/// Returns the schema of a command's arguments; for an unknown command, a schema that lists the commands.
+fn arguments_of(command: &str) -> Value {
+    let text = || json!({ "type": "string" });
+    let (properties, required) = match command {
+        "view" => {
+            (json!({ "path": text(), "view_range": { "type": "array", "items": { "type": "signed" } } }), &["path"][..])
+        }
+        "str_replace" => (json!({ "path": text(), "old_str": text(), "new_str": text() }), &["path", "old_str"][..]),
+        "create" => (json!({ "path": text(), "file_text": text() }), &["path", "file_text"][..]),
+        "insert" => (
+            json!({ "path": text(), "insert_line": { "type": "integer" }, "insert_text": text() }),
+            &["path", "insert_line", "insert_text"][..],
+        ),
+        _ => {
+            return json!({ "properties": { "command": { "enum": ["view", "str_replace", "create", "insert"] } }, "required": ["command"] });
+        }
+    };
+    let mut schema = json!({ "type": "object", "properties": properties, "required": required });
+    schema["properties"]["command"] = text();
+    schema
+}
+
+/// The answer, as the API's `tool_result` has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EditorReply {
+    /// What the model reads.
+    pub content: String,
+    /// Whether the command failed.
+    pub is_error: bool,
+}
+
+impl EditorReply {
+    /// The answer for an error, in the words of this tool.
+    #[must_use]
+    pub fn failed(error: ToolError) -> Self {
+        let error = error.addressed(Caller::Editor).bounded();
+        let next = error.suggested_next_action.map(|next| format!("\nnext: {next}")).unwrap_or_default();
+        Self { content: format!("{}: {}{next}", error.kind, error.message), is_error: true }
+    }
+}
+
+impl Session {
+    /// Runs a command of the editor tool; `max_characters` cuts what `view` shows.
+    pub fn editor(&self, input: &Value, max_characters: Option<usize>, host: &mut dyn Host) -> EditorReply {
+        match self.try_editor(input, max_characters, host) {
+            Ok(content) => EditorReply { content, is_error: false },
+            Err(error) => EditorReply::failed(error),
+        }
+    }
+
+    /// Runs a command of the editor tool.
+    ///
+    /// # Errors
+    ///
+    /// As the tools that do it.
+    pub fn try_editor(
+        &self,
+        input: &Value,
+        max_characters: Option<usize>,
+        host: &mut dyn Host,
+    ) -> Result<String, ToolError> {
+        let command = EditorCommand::deserialize(input).map_err(|error| {
+            let schema = arguments_of(input["command"].as_str().unwrap_or_default());
+            ToolError::bad_arguments("the command does not fit", arguments::problems(&schema, input), &error)
+        })?;
+        match command {
+            EditorCommand::View { path, view_range } => self.view(&path, view_range, max_characters, host),
+            EditorCommand::StrReplace { path, old_str, new_str } => {
+                let path = self.beneath_root(&path)?;
+                let edit = TextEdit { old_text: old_str, new_text: new_str.unwrap_or_default(), ..TextEdit::default() };
+                let expected_sha256 = Some(self.seen_or_current(&path)?);
+                let edit = EditFile { path, expected_sha256, edits: vec![edit], ..EditFile::default() };
+                Ok(self.edit_file_as(Caller::Editor, &edit, host)?.output)
+            }
+            EditorCommand::Create { path, file_text } => self.create(&path, file_text, host),
+            EditorCommand::Insert { path, insert_line, insert_text } => {
+                self.insert(&path, insert_line, &insert_text, host)
+            }
+        }
+    }
+
+    fn view(
+        &self,
+        path: &str,
+        range: Option<[i64; 2]>,
+        max_characters: Option<usize>,
+        host: &mut dyn Host,
+    ) -> Result<String, ToolError> {
+        let path = self.beneath_root(path)?;
+        let dir = matches!(path.as_str(), "" | "." | "./") || {
+            let (_, seen) = self.find(self.root(), &path)?;
+            seen.kind == fs_guard::FileKind::Directory
+        };
+        let mut shown = String::new();
+        if dir {
+            let list = ListDirectory {
+                path: Some(path),
+                recursive: Some(true),
+                max_depth: Some(2),
+                ..ListDirectory::default()
+            };
+            let list = self.list_directory(&list, host)?.data;
+            let mut entries = list.entries;
+            entries.sort_by(|one, other| one.relative_path.cmp(&other.relative_path));
+            for entry in entries {
+                let slash = if entry.kind == "directory" { "/" } else { "" };
+                shown += &format!("{}{slash}\n", entry.relative_path);
+            }
+        } else {
+            let (start_line, end_line) = match range {
+                None => (None, None),
+                Some([first, -1]) if first >= 1 => (u64::try_from(first).ok(), None),
+                Some([first, last]) if first >= 1 && last >= first => {
+                    (u64::try_from(first).ok(), u64::try_from(last).ok())
+                }
+                Some(_) => {
+                    let wanted = "[first, last] with 1 <= first <= last, or last -1";
+                    return Err(ToolError::arguments(Reason::BadLine, format!("view_range is {wanted}"))
+                        .hints([hints::give("view_range", wanted)]));
+                }
+            };
+            let read = self.read_file(&ReadFile { path, start_line, end_line, ..ReadFile::default() })?.data;
+            for (number, line) in (read.start_line..).zip(read.content.as_deref().unwrap_or_default().lines()) {
+                shown += &format!("{number:6}\t{line}\n");
+            }
+            if read.truncated {
+                shown += "… (truncated; view a range)\n";
+            }
+        }
+        if let Some((end, _)) = max_characters.and_then(|most| shown.char_indices().nth(most)) {
+            shown.truncate(end);
+            shown += "\n… (truncated; view a range)\n";
+        }
+        Ok(shown)
+    }
+
+    fn create(&self, path: &str, content: String, host: &mut dyn Host) -> Result<String, ToolError> {
+        let path = self.beneath_root(path)?;
+        let seen =
+            self.root().check(&path, fs_guard::Access::Read).ok().and_then(|key| self.ledger().get(key.as_str()));
+        if let Some(seen) = seen {
+            let expected_sha256 = Some(seen.to_string());
+            let write = WriteFile { path, content, expected_sha256, ..WriteFile::default() };
+            return Ok(self.write_file(&write, host)?.output);
+        }
+        let create =
+            CreateFile { path: path.clone(), content, create_parent_directories: Some(true), ..CreateFile::default() };
+        self.create_file(&create, host).map(|created| created.output).map_err(|error| match &error.details["reason"] {
+            // `create` replaces a file once this session has seen it.
+            reason if reason == "exists" => error.also_first(hints::use_tool(Tool::ReadFile, &path)),
+            _ => error,
+        })
+    }
+
+    fn insert(&self, path: &str, line: u64, text: &str, host: &mut dyn Host) -> Result<String, ToolError> {
+        let path = self.beneath_root(path)?;
+        let expected = self.seen_or_current(&path)?;
+        let read = self.read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() })?.data;
+        if read.sha256 != expected {
+            let seen = expected.parse().expect("BUG: it was a hash");
+            // The file changed since the model saw it.
+            return Err(ToolError::stale(&read.path, &seen, read.sha256.parse().ok(), true));
+        }
+        if line > read.line_count {
+            let message = format!("insert_line is {line}, and the file has {} lines", read.line_count);
+            let wanted = format!("0 to {}", read.line_count);
+            return Err(ToolError::arguments(Reason::BadLine, message).hints([hints::give("insert_line", wanted)]));
+        }
+        let content = read.content.unwrap_or_default();
+        let above = usize::try_from(line).unwrap_or(usize::MAX);
+        let at = content.split_inclusive('\n').take(above).map(str::len).sum();
+        let (before, after) = content.split_at(at);
+        let open = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+        let close = if text.ends_with('\n') || after.is_empty() { "" } else { "\n" };
+        let write = WriteFile {
+            path: read.path,
+            content: format!("{before}{open}{text}{close}{after}"),
+            expected_sha256: Some(read.sha256),
+            ..WriteFile::default()
+        };
+        Ok(self.write_file(&write, host)?.output)
+    }
+
+    /// Returns the hash that the session saw last, or else the hash that the file has now.
+    fn seen_or_current(&self, path: &str) -> Result<String, ToolError> {
+        let root = self.root();
+        let (found, seen) = self.find(root, path)?;
+        if let Some(seen) = self.ledger().get(found.as_str()) {
+            return Ok(seen.to_string());
+        }
+        if seen.kind != fs_guard::FileKind::File {
+            return Err(crate::tools::directory(path, path));
+        }
+        Ok(crate::session::hash(root, &found)?.to_string())
+    }
+
+    /// Makes an absolute path, as models give them to this tool, relative to the root.
+    pub(crate) fn beneath_root(&self, path: &str) -> Result<String, ToolError> {
+        if !path.starts_with('/') {
+            return Ok(path.to_owned());
+        }
+        let root = std::path::absolute(self.workspace().root().path()).ok();
+        let inside = root.as_ref().and_then(|root| std::path::Path::new(path).strip_prefix(root).ok()?.to_str());
+        inside.map(str::to_owned).ok_or_else(|| fs_guard::Error::NotWithin { path: path.into() }.into())
+    }
+}

@@ -1,0 +1,319 @@
+//! Applies a patch: lock, plan, ask, commit, report.
+
+use std::sync::Arc;
+
+use fs_guard::{Hasher, RelPath, Root, Sha256};
+use patch_grammar::Patch;
+use workspace_trash::Prefix;
+
+use crate::commit::host::{CommitLog, Decision, Event, Host, Request};
+use crate::commit::report::Report;
+use crate::commit::{self, CommitError, CommitOptions, Recovered, TransactionId, Workspace};
+use crate::plan::Plan;
+use crate::plan::builder::PlanBuilder;
+use crate::plan::kind::ErrorKind;
+use crate::plan::options::Options;
+use crate::plan::planner::{names, plan};
+use crate::plan::reject::{Reject, Rejects};
+
+/// The settings with which a patch is applied.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The rules of planning.
+    pub options: Options,
+    /// How the transaction is committed.
+    pub commit: CommitOptions,
+    /// Whether all sections are one transaction. Otherwise each is its own, and the first that fails
+    /// is the last. Default: true.
+    pub atomic: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new(Options::default())
+    }
+}
+
+impl Settings {
+    /// Settings with the rules `options`, and defaults for the rest.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Self { options, commit: CommitOptions::default(), atomic: true }
+    }
+}
+
+/// Why a patch was not applied.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyError {
+    /// It cannot be planned.
+    #[error(transparent)]
+    Rejected(#[from] Rejects),
+    /// The workspace could not be locked or recovered.
+    #[error(transparent)]
+    Workspace(#[from] commit::Error),
+    /// It could not be committed.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+    /// The plan was shown and declined.
+    #[error("declined; nothing was changed")]
+    Declined,
+    /// Approval was requested, and the same patch will be tried again.
+    #[error("not approved yet; nothing was changed")]
+    Postponed,
+}
+
+/// Why a patch was not applied, or not all of it, and what was applied.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+#[non_exhaustive]
+pub struct Failed {
+    /// Why nothing, or nothing more, was committed.
+    #[source]
+    pub error: ApplyError,
+    /// What was committed before: only where sections are applied one by one.
+    pub reports: Vec<Report>,
+}
+
+impl ApplyError {
+    /// Returns the stable kind; of several rejects, that of the gravest: refusals, then stale files, then the first.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Rejected(rejects) => gravest(rejects).map_or(ErrorKind::Unknown, Reject::kind),
+            Self::Workspace(error) => error.kind(),
+            Self::Commit(error) => error.kind(),
+            Self::Declined | Self::Postponed => ErrorKind::PermissionDenied,
+        }
+    }
+}
+
+/// Returns the reject that decides how a failure is reported: a refused path goes before a stale file, and
+/// that before everything else.
+#[must_use]
+pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
+    let rank = |reject: &&Reject| match reject.kind() {
+        ErrorKind::OutsideWorkspace => 0,
+        ErrorKind::PermissionDenied => 1,
+        ErrorKind::StaleFile => 2,
+        _ => 3,
+    };
+    rejects.iter().min_by_key(rank)
+}
+
+/// Hashes a patch, to recognise it later: its text, its paths and hunks, and the directory of the project that it is for. `None` for a
+/// long patch, which would take too long to hash.
+fn hash_of(patch: &Patch<'_>, prefix: &Prefix) -> Option<Sha256> {
+    /// Longer patches are not recognised.
+    const MAX_SIZE: usize = 1 << 20;
+    if patch.text.len() > MAX_SIZE {
+        return None;
+    }
+    let mut hasher = Hasher::new();
+    hasher.update(&[u8::from(patch.reversed)]);
+    if !prefix.is_empty() {
+        hasher.update(&(prefix.as_str().len() as u64).to_be_bytes());
+        hasher.update(prefix.as_str().as_bytes());
+    }
+    hasher.update(patch.text);
+    // The same text may be about other paths: where it is applied beneath a directory, or leading parts are left out.
+    for section in &patch.sections {
+        for path in [Some(&section.path), section.destination()].into_iter().flatten() {
+            hasher.update(b"\0");
+            hasher.update(path.text.as_bytes());
+        }
+        hasher.update(b"\n");
+        section.hunks().iter().for_each(|hunk| hasher.update(&hunk.line.to_be_bytes()));
+    }
+    Some(hasher.finish())
+}
+
+impl Workspace {
+    /// Applies a patch: in one transaction, or one for each section when [`Settings::atomic`] is not set.
+    ///
+    /// `host` is asked about exactly the plan that will be committed.
+    ///
+    /// A patch that was applied as one transaction before, and whose files are still as that left them, is not applied again:
+    /// the report has that transaction, and an empty plan ([`Report::already_done`]).
+    ///
+    /// ```
+    /// use patch_engine::{Settings, parse, commit::Workspace};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # let settings = Settings::default();
+    /// # let text = "*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n";
+    /// let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
+    /// let patch = parse(text, &settings.options.parse)?;
+    /// let reports = workspace.apply(&patch, &settings, &mut ())?;
+    /// # assert_eq!(reports[0].plan.changes().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Why it was not applied, or not all of it, and what was.
+    pub fn apply(&self, patch: &Patch<'_>, settings: &Settings, host: &mut dyn Host) -> Result<Vec<Report>, Failed> {
+        self.apply_logged(patch, settings, &mut (), host)
+    }
+
+    /// The same, with a log that is written before each commit.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`apply`](Self::apply).
+    pub fn apply_logged(
+        &self,
+        patch: &Patch<'_>,
+        settings: &Settings,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+    ) -> Result<Vec<Report>, Failed> {
+        if settings.atomic {
+            let text = hash_of(patch, self.prefix());
+            let verified = settings.commit.verify.is_some();
+            if let Some(report) = text.and_then(|text| self.replayed(&text, patch, &settings.options, verified)) {
+                return Ok(vec![report]);
+            }
+            let commit = CommitOptions { text, ..settings.commit.clone() };
+            let plan = &mut |root: &_| Ok(plan(root, patch, &settings.options)?);
+            let report = self.execute(&commit, log, host, plan);
+            return report.map(|report| vec![report]).map_err(|error| Failed { error, reports: Vec::new() });
+        }
+        let mut options = settings.options.clone();
+        let mut reports: Vec<Report> = Vec::new();
+        for (index, section) in patch.sections.iter().enumerate() {
+            // Notes about the text are reported with the first section.
+            let (warnings, notes) =
+                if index == 0 { (patch.warnings.clone(), patch.notes.clone()) } else { Default::default() };
+            let owner = patch.owner.clone();
+            let part = Patch { sections: vec![section.clone()], owner, warnings, notes, ..*patch };
+            // The section that updates a file decides whether it may have changed.
+            let mut of_part = options.clone();
+            if options.snapshots.is_some() {
+                let later = &patch.sections[index + 1..];
+                of_part
+                    .expected
+                    .retain(|path, _| names(section, path) || !later.iter().any(|later| names(later, path)));
+            }
+            let plan = &mut |root: &_| Ok(plan(root, &part, &of_part)?);
+            match self.execute(&settings.commit, log, host, plan) {
+                Ok(report) => {
+                    // What was expected of a file is checked before it is changed for the first time.
+                    for transition in report.plan.transitions() {
+                        options.expected.remove(transition.path().as_str());
+                    }
+                    reports.push(report);
+                }
+                Err(error) => return Err(Failed { error, reports }),
+            }
+        }
+        Ok(reports)
+    }
+
+    /// Returns what [`apply`](Self::apply) returns for a patch that was applied already as one transaction and
+    /// whose files are as that left them; with `verified`, if that transaction was verified. Returns `None` also where this cannot be
+    /// found out: applying the patch will then show why.
+    ///
+    /// A preview asks this first, so that it does not differ from the commit.
+    #[must_use]
+    pub fn already_applied(&self, patch: &Patch<'_>, options: &Options, verified: bool) -> Option<Report> {
+        self.replayed(&hash_of(patch, self.prefix())?, patch, options, verified)
+    }
+
+    fn replayed(&self, text: &Sha256, patch: &Patch<'_>, options: &Options, verified: bool) -> Option<Report> {
+        let id = self.already_done(text, &options.expected, verified).ok()??;
+        let builder = PlanBuilder::new(self.root(), options);
+        let plan = Arc::new(builder.plan(patch.hunk_count(), Vec::new(), Vec::new()));
+        Some(Report { transaction: Some(id), plan, trashed: Vec::new(), recovered: Vec::new(), already_done: true })
+    }
+
+    /// Undoes a transaction, or what it did to `paths` (none: all of it).
+    ///
+    /// ```
+    /// # use patch_engine::{Settings, parse, commit::{CommitOptions, Workspace}};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let text = "*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n";
+    /// # let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
+    /// # let patch = parse(text, &Default::default())?;
+    /// # let id = workspace.apply(&patch, &Settings::default(), &mut ())?[0].transaction.unwrap();
+    /// workspace.undo(id, &[], &CommitOptions::default(), &mut ())?;
+    /// # assert!(!dir.path().join("hello.txt").exists());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the files are not what it left, or cannot be brought back.
+    pub fn undo(
+        &self,
+        id: TransactionId,
+        paths: &[RelPath],
+        options: &CommitOptions,
+        host: &mut dyn Host,
+    ) -> Result<Report, ApplyError> {
+        self.execute(options, &mut (), host, &mut |_| Ok(self.plan_undo(id, paths)?))
+    }
+
+    /// Locks, plans, asks and commits: the only way to change files, forwards or back.
+    ///
+    /// `plan` may be asked a second time, when files changed between its answer and the lock.
+    ///
+    /// # Errors
+    ///
+    /// Those of `plan`, of asking, of locking and of committing.
+    pub fn execute<E: From<ApplyError>>(
+        &self,
+        options: &CommitOptions,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+        plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, E>,
+    ) -> Result<Report, E> {
+        let mut recovered: Vec<Recovered> = Vec::new();
+        // The lock is held from the first look at the files to the last change. Only where no patch was
+        // ever applied is there no place for a lock yet: it is made when it is known that the patch
+        // fits, so that one that does not leaves no trace. Should a second process do the same at the
+        // same time, the commit finds files that are not as planned, and the patch is planned anew.
+        let mut lock_first = self.has_state();
+        let lock = || self.lock(options.lock_timeout).map_err(ApplyError::from);
+        loop {
+            self.root().forget();
+            let early = if lock_first { Some(lock()?) } else { None };
+            if let Some(found) = early.as_ref().map(|locked| locked.recovered()).filter(|found| !found.is_empty()) {
+                log.recovered(found);
+                host.event(&Event::Recovered(found));
+                recovered.extend_from_slice(found);
+            }
+            let plan = Arc::new(plan(self.root())?);
+            if plan.is_empty() {
+                return Ok(Report { transaction: None, plan, trashed: Vec::new(), recovered, already_done: false });
+            }
+            let decision = host.approve(&Request::new(&plan));
+            match decision.map_err(|error| ApplyError::from(commit::Error::from(error)))? {
+                Decision::Approve | Decision::ApproveForSession => {}
+                Decision::Decline => return Err(ApplyError::Declined.into()),
+                Decision::Postpone => return Err(ApplyError::Postponed.into()),
+            }
+            let locked = match early {
+                Some(locked) => locked,
+                None => lock()?,
+            };
+            log.planned(&plan);
+            host.event(&Event::Planned(&plan));
+            let committed = locked.commit(&plan, options, log, host);
+            log.ended(committed.as_ref().map(|committed| committed.id));
+            match committed {
+                Ok(committed) => {
+                    let (transaction, trashed) = (Some(committed.id), committed.trashed);
+                    let report = Report { transaction, plan, trashed, recovered, already_done: false };
+                    host.event(&Event::Committed(&report));
+                    return Ok(report);
+                }
+                Err(CommitError::Stale(_)) if !lock_first => lock_first = true,
+                Err(error) => {
+                    host.event(&Event::Failed(&plan, &error));
+                    return Err(ApplyError::from(error).into());
+                }
+            }
+        }
+    }
+}

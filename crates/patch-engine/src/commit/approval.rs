@@ -1,0 +1,185 @@
+//! Asks a person before a plan is committed, and remembers the answers of a session.
+
+use std::collections::HashSet;
+
+use fs_guard::{Globs, Policy, RelPath};
+
+pub use crate::commit::host::{Decision, Reason, Request};
+
+use crate::commit::host::{Event, Host};
+use crate::plan::{Change, ChangeKind, Plan};
+
+/// When a person is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ApprovalPolicy {
+    /// Never: everything is approved that the guard lets pass.
+    #[default]
+    Never,
+    /// Where there is a [`Reason`].
+    OnRequest,
+    /// Before every change.
+    Always,
+}
+
+/// The approvals of a session: the policy, and what was approved for the session.
+///
+/// ```
+/// use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
+/// use patch_engine::{Host, Options, Profile, Settings, parse, commit::Workspace};
+///
+/// struct Person;
+/// impl Host for Person {
+///     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+///         assert!(request.reasons[0].to_string().starts_with(".vscode/tasks.json is guarded"));
+///         Ok(Decision::Decline)
+///     }
+/// }
+///
+/// # let dir = tempfile::tempdir()?;
+/// let mut approvals = Approvals::new(ApprovalPolicy::OnRequest);
+/// let workspace = Workspace::open(dir.path(), approvals.take_guarded(patch_engine::policy()))?;
+/// let settings = Settings::new(Options::new(Profile::Codex));
+/// let text = "*** Begin Patch\n*** Add File: .vscode/tasks.json\n+{}\n*** End Patch\n";
+/// let patch = parse(text, &settings.options.parse)?;
+/// let failed = workspace.apply(&patch, &settings, &mut approvals.ask(&mut Person)).unwrap_err();
+/// assert_eq!(failed.to_string(), "declined; nothing was changed");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Approvals {
+    policy: ApprovalPolicy,
+    guarded: Globs,
+    allow: Globs,
+    approved: HashSet<Approved>,
+}
+
+/// One thing that was approved for the session.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Approved {
+    operation: ChangeKind,
+    path: RelPath,
+    to_path: Option<RelPath>,
+    replaces: bool,
+}
+
+impl Approvals {
+    /// Starts a session.
+    #[must_use]
+    pub fn new(policy: ApprovalPolicy) -> Self {
+        Self { policy, ..Self::default() }
+    }
+
+    /// Takes the guarded patterns out of the guard's policy, so that it lets pass what will be asked about
+    /// here; with [`ApprovalPolicy::Never`] they stay, and the guard refuses.
+    ///
+    /// Every plan that is made under the returned policy has to be approved here.
+    #[must_use]
+    pub fn take_guarded(&mut self, policy: Policy) -> Policy {
+        if self.policy == ApprovalPolicy::Never {
+            return policy;
+        }
+        self.allow = policy.allow.clone();
+        self.guarded = policy.guarded;
+        Policy { guarded: Globs::default(), ..policy }
+    }
+
+    /// Returns a host that asks `host` where the policy wants it and no earlier answer covers it.
+    pub fn ask<'h>(&'h mut self, host: &'h mut dyn Host) -> Asking<'h> {
+        Asking { approvals: self, host }
+    }
+
+    fn decide(&mut self, plan: &Plan, host: &mut dyn Host) -> Result<Decision, fs_guard::Error> {
+        let decided = |host: &mut dyn Host, decision: Decision, asked| {
+            let approved = matches!(decision, Decision::Approve | Decision::ApproveForSession);
+            host.event(&Event::Decided { approved, asked });
+            Ok(decision)
+        };
+        if self.policy == ApprovalPolicy::Never {
+            return decided(host, Decision::Approve, false);
+        }
+        let moved = moved(plan);
+        let open: Vec<Vec<Reason>> = plan
+            .changes()
+            .iter()
+            .map(|change| (change, self.reasons(plan, change, &moved)))
+            .filter(|(change, reasons)| {
+                (self.policy == ApprovalPolicy::Always || !reasons.is_empty())
+                    && !self.approved.contains(&approved(plan, change, &moved))
+            })
+            .map(|(_, reasons)| reasons)
+            .collect();
+        // Removing empty directories is no change of a file.
+        let empty = plan.changes().is_empty() && self.policy == ApprovalPolicy::Always;
+        if open.is_empty() && !empty {
+            return decided(host, Decision::Approve, false);
+        }
+        let reasons = open.into_iter().flatten().collect();
+        let decision = host.approve(&Request { plan, reasons })?;
+        if decision == Decision::ApproveForSession {
+            self.approved.extend(plan.changes().iter().map(|change| approved(plan, change, &moved)));
+        }
+        decided(host, decision, true)
+    }
+
+    fn reasons(&self, plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Vec<Reason> {
+        let mut reasons = Vec::new();
+        if change.operation == ChangeKind::Delete {
+            reasons.push(Reason::Deletes { path: change.path.clone() });
+        }
+        if replaces(plan, change, moved) {
+            reasons.push(Reason::Replaces { path: change.last_path().clone() });
+        }
+        for path in std::iter::once(&change.path).chain(&change.to_path) {
+            if let (Some(glob), None) = (self.guarded.matches(path.as_str()), self.allow.matches(path.as_str())) {
+                reasons.push(Reason::Guarded { path: path.clone(), glob: glob.to_owned() });
+            }
+        }
+        reasons
+    }
+}
+
+/// A host behind the approvals of a session; see [`Approvals::ask`].
+pub struct Asking<'h> {
+    approvals: &'h mut Approvals,
+    host: &'h mut dyn Host,
+}
+
+impl std::fmt::Debug for Asking<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Asking").field("approvals", &self.approvals).finish_non_exhaustive()
+    }
+}
+
+impl Host for Asking<'_> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        self.approvals.decide(request.plan, self.host)
+    }
+
+    fn cancelled(&self) -> bool {
+        self.host.cancelled()
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.host.event(event);
+    }
+}
+
+fn approved(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Approved {
+    let (path, to_path) = (change.path.clone(), change.to_path.clone());
+    Approved { operation: change.operation, path, to_path, replaces: replaces(plan, change, moved) }
+}
+
+/// Returns the files that a plan moves away.
+fn moved(plan: &Plan) -> HashSet<&RelPath> {
+    let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move && change.to_path.is_some());
+    moves.map(|change| &change.path).collect()
+}
+
+/// Returns whether a whole file is lost: another one moves to its place, or it is rewritten and not edited. A file that
+/// the same plan moves away is not lost.
+fn replaces(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> bool {
+    let transition = plan.transition_of(change);
+    let (Some(_), Some(after)) = (&transition.before, &transition.after) else { return false };
+    let whole = change.operation == ChangeKind::Move || after.rewritten;
+    whole && !moved.contains(change.last_path())
+}

@@ -1,0 +1,270 @@
+//! The errors of transactions.
+
+use fs_guard::Sha256;
+use workspace_trash::{JournalProblem, TransactionId};
+
+use super::options::NotVerified;
+use crate::plan::kind::ErrorKind;
+use crate::plan::reject::Rejects;
+
+/// A file that is not in the expected state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drift {
+    /// Its path.
+    pub path: String,
+    /// The expected hash; `None` if the file was expected not to exist.
+    pub expected: Option<Sha256>,
+    /// The actual hash; `None` if nothing is there, or something that is not a file.
+    pub actual: Option<Sha256>,
+    /// The later transaction that left the file as it is now; `None` if no transaction did.
+    pub by: Option<TransactionId>,
+}
+
+/// Why it is unclear whether a transaction is the newest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// Its journal is not trusted.
+    #[error(transparent)]
+    Journal(#[from] JournalProblem),
+    /// Its id has a time in the future.
+    #[error("it lies in the future")]
+    Future,
+}
+
+/// The workspace could not be locked, or a transaction not be read or planned.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The store could not be used.
+    #[error(transparent)]
+    Store(#[from] workspace_trash::Error),
+    /// A file could not be used.
+    #[error(transparent)]
+    Files(#[from] fs_guard::Error),
+    /// Files have changed since the transaction.
+    #[error("not as transaction {} left it: {}", .id.short(), paths(.drifts))]
+    Drifted {
+        /// The transaction to undo.
+        id: TransactionId,
+        /// Every file that differs.
+        drifts: Vec<Drift>,
+        /// Whether its reversal can be carried to the current files.
+        carry: bool,
+    },
+    /// The transaction did not change the path.
+    #[error("transaction {id} did not touch {path:?}")]
+    NotInTransaction {
+        /// The transaction.
+        id: TransactionId,
+        /// The path.
+        path: String,
+    },
+    /// The transaction changed files of the same project outside the root.
+    #[error("transaction {id} changed files outside this directory{}", elsewhere(.paths))]
+    Elsewhere {
+        /// The transaction.
+        id: TransactionId,
+        /// The files, relative to the root; empty if the caller [may not see](super::Reach) them.
+        paths: Vec<String>,
+        /// The top directory of the project, where a person can undo it; `None` if the caller may not see it.
+        project: Option<String>,
+    },
+    /// A file cannot be restored to the wanted path.
+    #[error(transparent)]
+    Rejected(#[from] Rejects),
+    /// There is nothing to undo, or to redo.
+    #[error("there is no transaction to {0}")]
+    NothingTo(&'static str),
+    /// It is unclear which transaction is the newest.
+    #[error("cannot tell which transaction to {what}: {}; name it", doubts(.transactions))]
+    Doubtful {
+        /// `undo` or `redo`.
+        what: &'static str,
+        /// The transactions that would be skipped, and why.
+        transactions: Vec<(TransactionId, Doubt)>,
+    },
+    /// The transaction was rolled back.
+    #[error("transaction {0} was rolled back; there is nothing to undo")]
+    Aborted(TransactionId),
+    /// This process was started by a check of a change of the same project, which has the lock until the check ends.
+    #[error(
+        "this runs within the check of a change of this project, which is not finished: nothing else can be changed now"
+    )]
+    BeingChecked,
+    /// An interrupted transaction could be neither finished nor reverted.
+    #[error("the interrupted transaction in {journal:?} cannot be recovered: {cause}")]
+    NotRecovered {
+        /// Its journal.
+        journal: String,
+        /// Why.
+        cause: Box<CommitError>,
+    },
+}
+
+fn paths(drifts: &[Drift]) -> String {
+    let by = |drift: &Drift| match (drift.by, drift.actual) {
+        (Some(id), _) => format!("{:?} (transaction {} changed it)", drift.path, id.short()),
+        (None, Some(_)) => format!("{:?} (edited since)", drift.path),
+        (None, None) => format!("{:?} (there is no file)", drift.path),
+    };
+    drifts.iter().map(by).collect::<Vec<_>>().join(", ")
+}
+
+fn elsewhere(paths: &[String]) -> String {
+    if paths.is_empty() { String::new() } else { format!(": {}", paths.join(", ")) }
+}
+
+fn doubts(transactions: &[(TransactionId, Doubt)]) -> String {
+    transactions.iter().map(|(id, problem)| format!("{id} ({problem})")).collect::<Vec<_>>().join(", ")
+}
+
+impl Error {
+    /// Returns the transactions that caused this error and that a person may [trust](super::UndoOptions::trust): those signed
+    /// with a key that is not available here, and unsigned ones.
+    #[must_use]
+    pub fn to_be_trusted(&self) -> Vec<TransactionId> {
+        match self {
+            Self::Store(workspace_trash::Error::Journal { id, problem, .. }) if problem.can_be_trusted() => vec![*id],
+            Self::Doubtful { transactions, .. } => {
+                let trustable = |doubt: &Doubt| matches!(doubt, Doubt::Journal(problem) if problem.can_be_trusted());
+                transactions.iter().filter(|(_, doubt)| trustable(doubt)).map(|(id, _)| *id).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the kind for programs.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Store(error) => error.kind().into(),
+            Self::Files(error) => error.kind().into(),
+            Self::Drifted { .. } => ErrorKind::StaleFile,
+            Self::Rejected(rejects) => rejects[0].kind(),
+            Self::NotInTransaction { .. } | Self::NothingTo(_) => ErrorKind::NotFound,
+            Self::Aborted(_) => ErrorKind::CommandFailed,
+            Self::Doubtful { .. } => ErrorKind::PermissionDenied,
+            Self::Elsewhere { .. } => ErrorKind::OutsideWorkspace,
+            Self::BeingChecked => ErrorKind::Timeout,
+            Self::NotRecovered { cause, .. } => cause.kind(),
+        }
+    }
+
+    /// Returns the path that the error is about, or the first of several.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::Store(error) => error.path(),
+            Self::Files(error) => error.path(),
+            Self::Drifted { drifts, .. } => drifts.first().map(|drift| &*drift.path),
+            Self::NotInTransaction { path, .. } => Some(path),
+            Self::Rejected(rejects) => Some(&rejects[0].path),
+            Self::Elsewhere { paths, .. } => paths.first().map(String::as_str),
+            Self::NotRecovered { journal, .. } => Some(journal),
+            Self::NothingTo(_) | Self::Aborted(_) | Self::Doubtful { .. } | Self::BeingChecked => None,
+        }
+    }
+}
+
+/// A plan could not be committed. Except for [`RollbackIncomplete`](Self::RollbackIncomplete) and [`Untidy`](Self::Untidy),
+/// everything is as it was before.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommitError {
+    /// A file has changed since the plan was made.
+    #[error("{:?} was changed since the plan was made", .0.path)]
+    Stale(Drift),
+    /// A file could not be used.
+    #[error(transparent)]
+    Files(#[from] fs_guard::Error),
+    /// The store could not be used.
+    #[error(transparent)]
+    Store(#[from] workspace_trash::Error),
+    /// The host cancelled the commit.
+    #[error("cancelled; nothing was changed")]
+    Cancelled,
+    /// The commit log could not be written.
+    #[error("refused before anything was written: {0}")]
+    Refused(String),
+    /// The check of the published files failed.
+    #[error("the command of the check {}", .0.end)]
+    Unverified(Box<NotVerified>),
+    /// A directory of the plan has a state of its own, with an unfinished transaction.
+    #[error(
+        "{directory:?} has an unfinished transaction of its own: another process is at work there, or was interrupted"
+    )]
+    UnfinishedBelow {
+        /// The directory.
+        directory: String,
+    },
+    /// The plan has no changes.
+    #[error("there is nothing to commit")]
+    Nothing,
+    /// The plan was made for another workspace.
+    #[error("the plan was made for another workspace")]
+    OtherWorkspace,
+    /// The roll-back is incomplete: some files are not as they were before.
+    #[error("{cause}; the roll-back could not be finished{} (journal: {journal})", left(.paths))]
+    RollbackIncomplete {
+        /// Where the journal is.
+        journal: String,
+        /// The files that someone else changed in the meantime and that were left alone; the files that the commit
+        /// displaced there are in the trash. Empty if the roll-back itself failed; `recover` continues it.
+        paths: Vec<String>,
+        /// Why the commit failed, or why the roll-back did.
+        cause: Box<CommitError>,
+    },
+    /// Every file is changed, but displaced files are still beside their places, or directories that should be removed still
+    /// exist. Recovery finishes the rest.
+    #[error("{cause}; every file is changed, but what was displaced is not put away yet (journal: {journal})")]
+    Untidy {
+        /// Where the journal is.
+        journal: String,
+        /// What failed.
+        cause: Box<CommitError>,
+    },
+}
+
+fn left(paths: &[String]) -> String {
+    match paths {
+        [] => String::new(),
+        paths => format!("; changed by someone else and left so: {}", paths.join(", ")),
+    }
+}
+
+impl CommitError {
+    /// Returns the kind for programs.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Stale(_) => ErrorKind::StaleFile,
+            Self::Files(error) => error.kind().into(),
+            Self::Store(error) => error.kind().into(),
+            Self::Cancelled | Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => {
+                ErrorKind::CommandFailed
+            }
+            Self::UnfinishedBelow { .. } => ErrorKind::Timeout,
+            Self::RollbackIncomplete { cause, .. } | Self::Untidy { cause, .. } => cause.kind(),
+        }
+    }
+
+    /// Returns the path that the error is about.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::Stale(drift) => Some(&drift.path),
+            Self::Files(error) => error.path(),
+            Self::Store(error) => error.path(),
+            Self::UnfinishedBelow { directory } => Some(directory),
+            Self::RollbackIncomplete { cause, .. } | Self::Untidy { cause, .. } => cause.path(),
+            Self::Cancelled | Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => None,
+        }
+    }
+
+    /// Returns whether every file is as it was before.
+    #[must_use]
+    pub fn is_rolled_back(&self) -> bool {
+        !matches!(self, Self::RollbackIncomplete { .. } | Self::Untidy { .. })
+    }
+}

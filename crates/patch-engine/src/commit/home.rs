@@ -1,0 +1,160 @@
+//! Finds the state directory: each project has one lock, journal, log and undo history.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fs_guard::{Common, Enclosing, Policy, Root, Sha256};
+use workspace_trash::{KeyPlace, Prefix};
+
+use crate::plan::policy::USER_STATES;
+
+/// Where a workspace keeps its state directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum StatePlace {
+    /// In the nearest directory, from the root upwards to the top of the enclosing work tree (of git, Mercurial or Jujutsu), that
+    /// has a trusted one. If none has: at that top if it is writable and has the owner and the file system of the root, else in
+    /// the root. Never from below in the user's home directory, in `/`, or where others may create files.
+    ///
+    /// Where root has to make one in the directory of another user, it is made as for [`User`](Self::User) instead: that user could
+    /// not use it.
+    #[default]
+    Project,
+    /// In the root, whatever encloses it.
+    Root,
+    /// In the user's state directory (`$XDG_STATE_HOME/apply-patch`), where `git clean` does not reach it. It belongs to the
+    /// directory that is the project's top (by device, inode number and the time at which that was made), not to its path. A state
+    /// directory that already exists in the tree stays in use. If the user has no state directory, or the file system does
+    /// not know when directories were made: as [`Project`](Self::Project).
+    User,
+}
+
+/// Opens the directories above a root whose rules hold in it too, nearest first, each with the path from there to the root: those up
+/// to the top of the work tree, wherever the state lies; without a work tree, those up to the nearest that has a state.
+///
+/// Directories in which others may create files are left out.
+#[must_use]
+pub fn directories_above(root: &Root) -> Vec<(Root, Prefix)> {
+    if root.is_work_tree() {
+        return Vec::new();
+    }
+    let policy = anywhere(root);
+    let (mut above, mut to_state) = (Vec::new(), has_state(root).then_some(0));
+    let mut is_state_sought = true;
+    for Enclosing { root, path, way } in root.enclosing(&policy) {
+        let common = root.common();
+        let is_top = root.is_work_tree();
+        is_state_sought &= way.is_some() && common.is_none();
+        let has_state = is_state_sought && to_state.is_none() && has_state(&root);
+        if common != Some(Common::Shared) {
+            above.push((root, Prefix::new(&path)));
+        }
+        if is_top {
+            return above;
+        }
+        if has_state {
+            to_state = Some(above.len());
+        }
+    }
+    above.truncate(to_state.unwrap_or(0));
+    above
+}
+
+/// The rules of a root, without its limits to directories in it.
+pub(super) fn anywhere(root: &Root) -> Policy {
+    Policy { within: Vec::new(), ..root.policy().clone() }
+}
+
+/// Whether a directory has a state that is trusted.
+fn has_state(root: &Root) -> bool {
+    matches!(root.state_dir(), Ok(Some(_)))
+}
+
+/// Finds the directory that has the state, and the path from there to the root.
+pub(super) fn find(root: &Arc<Root>, place: StatePlace, key_place: &KeyPlace) -> (Arc<Root>, Prefix) {
+    let here = || (Arc::clone(root), Prefix::default());
+    if has_state(root) {
+        return here();
+    }
+    let (home, prefix) = match place == StatePlace::Root || root.is_work_tree() {
+        true => here(),
+        false => above(root).unwrap_or_else(here),
+    };
+    let is_users = (place == StatePlace::User || home.would_keep_out().is_some()) && !has_state(&home);
+    match user_state(&home, key_place).filter(|_| is_users) {
+        // Opened anew, because the other handle is shared.
+        Some(dir) => match Root::open(home.path(), home.policy().clone()) {
+            Ok(root) => (Arc::new(root.with_private_dir(dir)), prefix),
+            Err(_) => (home, prefix),
+        },
+        None => (home, prefix),
+    }
+}
+
+/// Looks upwards for the directory that has the state, or else should have it: at most to the top of the work tree, because a state above
+/// that is another project's, and never in a directory that is no place for a project.
+fn above(root: &Arc<Root>) -> Option<(Arc<Root>, Prefix)> {
+    // Transactions that were interrupted elsewhere in the project are recovered from here too.
+    let policy = anywhere(root);
+    for Enclosing { root: above, way, .. } in root.enclosing(&policy) {
+        let path = way.filter(|_| above.common().is_none())?;
+        let is_top = above.is_work_tree();
+        if has_state(&above) || (is_top && above.is_writable_as(root)) {
+            let prefix = Prefix::new(path.as_str());
+            let shown = prefix.relative(&above.policy().private_dir);
+            return Some((Arc::new(above.showing_private_dir(shown)), prefix));
+        }
+        if is_top {
+            return None;
+        }
+    }
+    None
+}
+
+/// The user's folder of states, and the two parts of the name that the state of a directory has in it.
+struct UserState {
+    folder: PathBuf,
+    /// Stands for the path. It is for finding the states of directories that were here before.
+    path: String,
+    /// Stands for the directory itself, wherever it is moved.
+    directory: String,
+}
+
+impl UserState {
+    /// `None` if the user has no state directory, or nothing tells the directory from a later one at the same path.
+    fn of(home: &Root, key_place: &KeyPlace) -> Option<Self> {
+        let short = |of: &str, length| Sha256::of(of.as_bytes()).to_string()[..length].to_owned();
+        let folder = key_place.directories().into_iter().next()?.join(USER_STATES);
+        let path = fs_guard::real_path(home.path()).ok()?;
+        let name: String = path.file_name().and_then(|name| name.to_str()).unwrap_or("root").into();
+        let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(32).collect();
+        let path = format!("{name}-{}", short(path.to_str()?, 8));
+        Some(Self { folder, path, directory: short(&home.identity()?, 16) })
+    }
+
+    fn names(&self) -> Vec<String> {
+        let folder = Root::open(&self.folder, crate::plan::policy::policy()).and_then(|folder| folder.as_dir(""));
+        folder.and_then(|folder| folder.names()).unwrap_or_default()
+    }
+
+    /// Returns the name that ends in the directory's part: the directory may have had another path when its state was made.
+    fn name(&self, names: Vec<String>) -> String {
+        let name = format!("{}-{}", self.path, self.directory);
+        let of_directory = |other: &String| other.rsplit('-').next() == Some(&self.directory);
+        if names.contains(&name) { name } else { names.into_iter().find(of_directory).unwrap_or(name) }
+    }
+}
+
+/// Returns the path of a project's state directory beneath the user's.
+fn user_state(home: &Root, key_place: &KeyPlace) -> Option<PathBuf> {
+    let state = UserState::of(home, key_place)?;
+    Some(state.folder.join(state.name(state.names())))
+}
+
+/// Returns the paths of the user's states of other directories that had the path of this one: each was removed, or moved elsewhere.
+pub(super) fn former_states(home: &Root, key_place: &KeyPlace) -> Vec<PathBuf> {
+    let Some(state) = UserState::of(home, key_place) else { return Vec::new() };
+    let of_path = |name: &String| {
+        name.rsplit_once('-').is_some_and(|(path, other)| path == state.path && other != state.directory)
+    };
+    state.names().into_iter().filter(of_path).map(|name| state.folder.join(name)).collect()
+}

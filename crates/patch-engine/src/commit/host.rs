@@ -1,0 +1,167 @@
+//! The host of a change: approves it, may cancel it, and receives events.
+
+use std::sync::Arc;
+
+use fs_guard::{AppendFile, RelPath};
+use workspace_trash::TransactionId;
+
+use crate::commit::error::CommitError;
+use crate::commit::recovered::Recovered;
+use crate::commit::report::Report;
+use crate::plan::Plan;
+
+/// The caller of a change: a terminal, a tool server, a program. `()` approves everything and ignores events.
+///
+/// For each plan it is asked with [`approve`](Self::approve), and receives, as far as the commit gets: [`Event::Planned`],
+/// [`Event::Staged`], [`Event::Published`] for each path, [`Event::Verifying`] where that is wanted, and [`Event::Committed`] or [`Event::Failed`]. A plan that was
+/// overtaken by a change of a file is announced again instead of ending.
+#[expect(unused_variables, reason = "the names are for the documentation")]
+pub trait Host {
+    /// Decides about exactly the plan that will be committed.
+    ///
+    /// # Errors
+    ///
+    /// When the plan cannot be shown, as a file has changed since. Nothing is committed then.
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        Ok(Decision::Approve)
+    }
+
+    /// Returns whether the change is to be given up. It is polled until the first file is published: after that the change is
+    /// finished.
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    /// Receives an event.
+    fn event(&mut self, event: &Event<'_>) {}
+}
+
+impl Host for () {}
+
+/// Why a person is asked about a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A file is deleted.
+    Deletes {
+        /// The file.
+        path: RelPath,
+    },
+    /// A whole file is replaced: by one that moves there, or by one that is rewritten.
+    Replaces {
+        /// The file.
+        path: RelPath,
+    },
+    /// A file makes tools run code.
+    Guarded {
+        /// The file.
+        path: RelPath,
+        /// The pattern that guards it.
+        glob: String,
+    },
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Deletes { path } => write!(f, "{path} is deleted"),
+            Self::Replaces { path } => write!(f, "{path} is replaced"),
+            Self::Guarded { path, glob } => write!(f, "{path} is guarded by {glob:?}: such files make tools run code"),
+        }
+    }
+}
+
+/// A request for approval.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Request<'p> {
+    /// Exactly the plan that will be committed; its changes have the paths of sources and destinations.
+    pub plan: &'p Plan,
+    /// Why it is asked; with [`ApprovalPolicy::Always`](crate::commit::approval::ApprovalPolicy::Always) there may be none.
+    pub reasons: Vec<Reason>,
+}
+
+impl<'p> Request<'p> {
+    /// Makes a request without a reason.
+    #[must_use]
+    pub fn new(plan: &'p Plan) -> Self {
+        Self { plan, reasons: Vec::new() }
+    }
+}
+
+/// The answer to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Decision {
+    /// This plan may be committed.
+    Approve,
+    /// This plan may be committed, and later ones that do no more than it to the same paths.
+    ApproveForSession,
+    /// Nothing may be changed.
+    Decline,
+    /// Nothing may be changed now: approval was requested elsewhere, and the same call will be made again.
+    Postpone,
+}
+
+/// An event of a change.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Event<'e> {
+    /// Transactions of earlier processes that were cut off were finished or reverted.
+    Recovered(&'e [Recovered]),
+    /// What was decided about a plan.
+    Decided {
+        /// It may be committed.
+        approved: bool,
+        /// Somebody was asked; otherwise the policy or an earlier answer decided.
+        asked: bool,
+    },
+    /// This plan will be committed.
+    Planned(&'e Arc<Plan>),
+    /// All files of the transaction are written, and none has its name yet. A second attempt sends this again.
+    Staged(TransactionId),
+    /// The transition of this index is published; the commit can still be rolled back.
+    Published(usize),
+    /// All is published, and the check that has to accept it begins.
+    Verifying(TransactionId),
+    /// The plan is committed.
+    Committed(&'e Report),
+    /// The plan could not be committed; [`is_rolled_back`](CommitError::is_rolled_back) tells whether anything is changed.
+    Failed(&'e Plan, &'e CommitError),
+    /// The change could not be logged in full; why.
+    Unlogged(&'e str),
+    /// The plan is committed, but its journal is not signed, since there is no place for a key. A program that has a key cannot
+    /// tell whose change this is.
+    Unsigned,
+    /// A power cut may undo the change; why.
+    NotDurable(&'e str),
+}
+
+/// A log of commits that is written before they happen. `()` keeps none.
+#[expect(unused_variables, reason = "the names are for the documentation")]
+pub trait CommitLog {
+    /// Transactions of earlier processes that were cut off were finished or reverted.
+    fn recovered(&mut self, recovered: &[Recovered]) {}
+
+    /// This plan will be committed. The host may keep it, to work on it meanwhile.
+    fn planned(&mut self, plan: &Arc<Plan>) {}
+
+    /// All files are staged and nothing is published: writes down what is about to happen.
+    ///
+    /// # Errors
+    ///
+    /// When that is not possible. The commit is refused then.
+    fn intend(&mut self, id: TransactionId) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// The commit has ended, and the workspace is still locked: all of it happened, or why not. After
+    /// an error that [is not rolled back](CommitError::is_rolled_back), recovery finds out whether it happened.
+    fn ended(&mut self, ended: Result<TransactionId, &CommitError>) {}
+
+    /// Returns the file that has to be made durable together with the journal.
+    fn file(&self) -> Option<&AppendFile> {
+        None
+    }
+}
+
+impl CommitLog for () {}

@@ -1,0 +1,465 @@
+//! One commit, from staging to the trash.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use fs_guard::{Access, Dirs, FileKind, RelPath, StagedFile, SyncGroup, Target};
+use workspace_trash::{Carried, FileState, Header, Journal, Pending, Record, TransactionId};
+
+use super::below::check_none_unfinished;
+use super::error::CommitError;
+use super::held::Held;
+use super::options::{CheckEnd, CommitOptions, Durability, NotVerified};
+use super::publish::{self, Fresh, Publication};
+use super::siblings;
+use super::stage::Stager;
+use super::workspace::Locked;
+use crate::commit::host::{CommitLog, Event, Host};
+use crate::plan::{Authority, ChangeKind, Plan, PlanNote, Transition};
+
+/// What a commit did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Committed {
+    /// The transaction's name.
+    pub id: TransactionId,
+    /// For each transition, where the file that it displaced is kept (beneath the root).
+    pub trashed: Vec<Option<String>>,
+}
+
+impl Locked<'_> {
+    /// Carries out all of a plan, or none of it.
+    ///
+    /// Checks every path against the policy again, whatever access it was checked for when the plan was made.
+    ///
+    /// If the file system does not let files be renamed out of the state directory, the commit is tried a second time with the
+    /// new files staged beside the old ones; the log and the host are then called again.
+    ///
+    /// # Errors
+    ///
+    /// After any error but [`CommitError::RollbackIncomplete`] and [`CommitError::Untidy`] everything is as it was before.
+    pub fn commit(
+        &self,
+        plan: &Plan,
+        options: &CommitOptions,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+    ) -> Result<Committed, CommitError> {
+        let commit = Commit { locked: self, plan, options };
+        match commit.run(false, log, host) {
+            Err(CommitError::Files(error)) if is_cross_device(&error) => commit.run(true, log, host),
+            result => result,
+        }
+    }
+}
+
+fn is_cross_device(error: &fs_guard::Error) -> bool {
+    error.io().is_some_and(|error| error.kind() == std::io::ErrorKind::CrossesDevices)
+}
+
+struct Commit<'c> {
+    locked: &'c Locked<'c>,
+    plan: &'c Plan,
+    options: &'c CommitOptions,
+}
+
+/// The paths of a plan, checked for the access that the commit needs.
+struct Targets {
+    /// One for each transition.
+    paths: Vec<Target>,
+    /// The directories to create, with their modes where these are not the default.
+    created: Vec<(Target, Option<u32>)>,
+}
+
+/// Everything that publishing needs.
+struct Staged {
+    journal: Journal,
+    files: Vec<Option<StagedFile>>,
+    /// The directories to remove, with their modes.
+    removed: Vec<(Target, u32)>,
+}
+
+impl Commit<'_> {
+    fn run(&self, beside: bool, log: &mut dyn CommitLog, host: &mut dyn Host) -> Result<Committed, CommitError> {
+        let store = &self.locked.store;
+        let dirs = Dirs::new(self.locked.workspace.root());
+        let targets = self.check(&dirs)?;
+        check_none_unfinished(self.locked.workspace.root(), self.plan, &self.locked.workspace.key())?;
+        let pending = store.begin()?;
+        let Staged { journal, files, removed } = match self.stage(&dirs, &targets, &pending, beside) {
+            Ok(staged) => staged,
+            Err(error) => return Err(self.give_up(pending, beside, error)),
+        };
+        let id = pending.id();
+        let give_up = |host: &dyn Host| if host.cancelled() { Err(CommitError::Cancelled) } else { Ok(()) };
+        let intended = give_up(host).and_then(|()| log.intend(id).map_err(CommitError::Refused));
+        // Writing the intent may have taken a while. This is the last chance to cancel.
+        if let Err(refused) = intended.and_then(|()| give_up(host)) {
+            // On Windows an open file can keep its name until it is closed.
+            drop(files);
+            return Err(self.give_up(pending, beside, refused));
+        }
+        host.event(&Event::Staged(id));
+        let Targets { paths, created } = targets;
+        let paths = journal.records.iter().map(|record| paths[record.slot as usize].clone()).collect();
+        let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created, removed };
+        let published = self.publish(&publication, files, log, host);
+        let mut held = None;
+        if let Err(cause) = published.and_then(|()| self.verify(&publication, &mut held, host)) {
+            let beside = match held.map(|held| self.put_beside(held, &publication)).transpose() {
+                Ok(beside) => beside.flatten(),
+                Err(error) => return Err(self.abort(&dirs, pending, &journal, cause, false, Err(error))),
+            };
+            let journal = beside.as_ref().unwrap_or(&journal);
+            let publication = Publication { journal, ..publication };
+            // If the mark cannot be written, recovery after a crash may still finish the transaction. That is
+            // correct, because no failure was reported.
+            let durable = self.options.durability == Durability::Full;
+            let marked = pending.mark_aborted(durable).is_ok();
+            let left = publication.roll_back(&[]).and_then(|left| {
+                if durable {
+                    publication.sync(None)?;
+                }
+                Ok(left)
+            });
+            return Err(self.abort(&dirs, pending, journal, cause, marked, left));
+        }
+        // The change is made and durable. Anything that fails from here on is done by the next process that takes the lock.
+        store.keep();
+        let trashed = |(index, transition): (usize, &Transition)| {
+            transition.before.as_ref().map(|_| store.stored_path(id, slot_number(index)))
+        };
+        let trashed = self.plan.transitions().iter().enumerate().map(trashed).collect();
+        let committed = Committed { id, trashed };
+        let tidied = siblings::bring_home(&dirs, &pending, &journal).and_then(|came_home| {
+            if came_home {
+                publication.remove_dirs()?;
+                if self.options.durability == Durability::Full {
+                    publication.sync(None)?;
+                }
+            }
+            Ok(())
+        });
+        // What is reported as done must not be rolled back because of what others do to the files after that.
+        let durable = self.options.durability == Durability::Full;
+        if let Err(cause) = tidied {
+            let _ = pending.mark_done(durable);
+            return Err(CommitError::Untidy { journal: pending.journal_path(), cause: Box::new(cause) });
+        }
+        if let Err(cause) = pending.finish() {
+            if pending.mark_done(durable).is_err() {
+                return Err(CommitError::Untidy { journal: pending.journal_path(), cause: Box::new(cause.into()) });
+            }
+        } else {
+            // If this fails, the same patch is applied again or refused, and nothing worse.
+            if let Some(text) = &self.options.text {
+                let _ = store.note_applied(text, id);
+            }
+            let _ = store.purge_sometimes(&self.options.retention, SystemTime::now(), journal.kept_bytes());
+        }
+        if matches!(store.is_signed(), Ok(false)) {
+            host.event(&Event::Unsigned);
+        }
+        Ok(committed)
+    }
+
+    /// Removes what was staged. Only the folder was written, and the files staged beside their places, which the folder lists.
+    fn give_up(&self, pending: Pending<'_>, beside: bool, cause: CommitError) -> CommitError {
+        let dirs = Dirs::new(self.locked.workspace.home());
+        if beside && siblings::remove_listed(&dirs, pending.folder()).is_err() {
+            // Recovery finds the list.
+            self.locked.store.keep();
+            let journal = pending.journal_path();
+            return CommitError::RollbackIncomplete { journal, paths: Vec::new(), cause: Box::new(cause) };
+        }
+        let _ = pending.discard();
+        cause
+    }
+
+    /// Checks every path and every pre-image again before anything is written.
+    fn check(&self, dirs: &Dirs<'_>) -> Result<Targets, CommitError> {
+        if self.plan.is_empty() {
+            return Err(CommitError::Nothing);
+        }
+        if !self.plan.files().directory().is_some_and(|root| Arc::ptr_eq(root, self.locked.workspace.root())) {
+            return Err(CommitError::OtherWorkspace);
+        }
+        let root = dirs.root();
+        let transitions = self.plan.transitions();
+        let mut paths = Vec::with_capacity(transitions.len());
+        for Transition { path, before, after } in transitions {
+            let access = match (before, after) {
+                (None, _) => Access::Create,
+                (Some(_), Some(_)) => Access::Update,
+                (Some(_), None) => Access::Delete,
+            };
+            paths.push(match self.plan.authority() {
+                Authority::Policy => root.target(path.as_str(), access)?,
+                Authority::Journal { authentic } => root.target_recorded(path.as_str(), authentic)?,
+            });
+            if let Some(before) = before {
+                root.check_pre_image(path, &before.metadata, access)?;
+            }
+            check_writable(dirs, path)?;
+        }
+        for dir in self.plan.create_dirs() {
+            check_writable(dirs, dir)?;
+        }
+        let appearing = transitions.iter().filter(|transition| transition.before.is_none());
+        root.check_no_new_repository(appearing.map(|transition| &transition.path))?;
+        let going: BTreeSet<&RelPath> = self.plan.remove_dirs().iter().collect();
+        for (transition, path) in transitions.iter().zip(&paths) {
+            let place = match dirs.place(path) {
+                Ok(place) => place,
+                Err(fs_guard::Error::NotFound { .. }) if transition.before.is_none() => continue,
+                Err(error) => return Err(error.into()),
+            };
+            // Where a directory gives way to a file, it is still there now.
+            if transition.before.is_some() || !going.contains(&transition.path) {
+                publish::expected(transition).check_early(&place)?;
+            }
+        }
+        // Directories are not checked against the lists: they lead to files that are, or existed before.
+        let dir = |path: &RelPath| root.target_recorded(path.as_str(), true);
+        let created = self.plan.new_dirs().iter().map(|new| Ok((dir(&new.path)?, new.mode)));
+        let created = created.collect::<Result<_, fs_guard::Error>>()?;
+        self.plan.remove_dirs().iter().try_for_each(|removed| dir(removed).map(drop))?;
+        Ok(Targets { paths, created })
+    }
+
+    fn stage(
+        &self,
+        dirs: &Dirs<'_>,
+        targets: &Targets,
+        pending: &Pending<'_>,
+        beside: bool,
+    ) -> Result<Staged, CommitError> {
+        let transitions = self.plan.transitions();
+        let over = |transition: &&Transition| {
+            transition.before.is_none() && self.plan.remove_dirs().contains(&transition.path)
+        };
+        if beside && let Some(over) = transitions.iter().find(over) {
+            // Displaced files would be kept in the very directory that this file replaces.
+            let source = std::io::Error::from(std::io::ErrorKind::CrossesDevices);
+            let path = over.path.to_string();
+            return Err(fs_guard::Error::Io { operation: "bring back", path, source }.into());
+        }
+        let names = match beside {
+            true => siblings::choose(dirs, pending, self.locked.store.prefix(), &targets.paths, &targets.created)?,
+            false => vec![None; transitions.len()],
+        };
+        let durable = self.options.durability == Durability::Full;
+        let stager = Stager::new(dirs, &self.locked.store, self.plan, durable);
+        let mut files = Vec::with_capacity(transitions.len());
+        let mut records = Vec::with_capacity(transitions.len());
+        for ((index, transition), sibling) in transitions.iter().enumerate().zip(names) {
+            let path = &transition.path;
+            let slot = match &sibling {
+                None => pending.slot(slot_number(index)),
+                Some(name) => dirs.place(&targets.paths[index])?.dir().spot(name),
+            };
+            let file = match &transition.after {
+                Some(post) => Some(stager.stage(path, post, &slot)?),
+                None => None,
+            };
+            let after = file.as_ref().zip(transition.after.as_ref());
+            records.push(Record {
+                slot: slot_number(index),
+                path: path.as_str().into(),
+                before: transition.before.as_ref().map(|b| FileState::of(&b.metadata, b.sha256)),
+                after: after.map(|(file, post)| FileState::of(file.metadata(), post.sha256)),
+                sibling,
+            });
+            files.push(file);
+        }
+        let journal = self.journal(dirs, pending.id(), records)?;
+        let removed = publish::removed(dirs.root(), &journal, true)?;
+        Ok(Staged { journal, files, removed })
+    }
+
+    fn journal(&self, dirs: &Dirs<'_>, id: TransactionId, records: Vec<Record>) -> Result<Journal, CommitError> {
+        let options = self.options;
+        let mut removed_dirs = Vec::new();
+        for dir in self.plan.remove_dirs() {
+            match dirs.root().metadata(dir)? {
+                Some(seen) if seen.kind == FileKind::Directory => {
+                    removed_dirs.push((dir.as_str().to_owned(), seen.mode & 0o777));
+                }
+                _ => {}
+            }
+        }
+        let undone = self.plan.undone();
+        let mut journal = Journal {
+            header: Header {
+                tool: options.tool.clone(),
+                agent: options.agent.clone(),
+                session: options.session.clone(),
+                undo_of: undone.map(|undone| undone.id),
+                partial: undone.is_some_and(|undone| undone.partial),
+                unverified: options.verify.is_some(),
+                text: options.text,
+                ..Header::new(id)
+            },
+            created_dirs: self.plan.new_dirs().iter().map(|dir| (dir.path.to_string(), dir.mode)).collect(),
+            removed_dirs,
+            moved: self.moved(&records),
+            records,
+            carried: self.plan.notes().iter().filter_map(carried).collect(),
+        };
+        publish::sort(&mut journal);
+        Ok(journal)
+    }
+
+    /// Returns the slots of files that move: from which, to which.
+    fn moved(&self, records: &[Record]) -> Vec<(u32, u32)> {
+        let moves = self.plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
+        let moves: Vec<_> = moves.filter_map(|change| Some((&change.path, change.to_path.as_ref()?))).collect();
+        if moves.is_empty() {
+            return Vec::new();
+        }
+        let slots: HashMap<&str, u32> = records.iter().map(|record| (&*record.path, record.slot)).collect();
+        let slot = |path: &RelPath| slots.get(path.as_str()).copied();
+        moves.into_iter().filter_map(|(from, to)| Some((slot(from)?, slot(to)?))).collect()
+    }
+
+    /// Writes and syncs the journal (the commit point), then publishes.
+    fn publish(
+        &self,
+        publication: &Publication<'_>,
+        files: Vec<Option<StagedFile>>,
+        log: &dyn CommitLog,
+        host: &mut dyn Host,
+    ) -> Result<(), CommitError> {
+        let Publication { dirs, pending, journal, .. } = *publication;
+        let durable = self.options.durability == Durability::Full;
+        let beside = journal.records.iter().any(|record| record.sibling.is_some());
+        let whole = (!beside).then(|| pending.folder());
+        {
+            let text = pending.write_journal(journal)?;
+            if durable {
+                let mut group = SyncGroup::new();
+                files.iter().flatten().for_each(|file| group.file(file));
+                group.file(&text);
+                if let Some(log) = log.file() {
+                    group.log(log);
+                }
+                pending.add_dirs(&mut group);
+                // The process that created the state directory may have been killed before it synced it, or may never sync.
+                group.dir(&self.locked.store.parent_dir()?);
+                if beside {
+                    group.dirs_of(dirs);
+                }
+                group.sync(whole)?;
+            }
+        }
+        // The commit point: from here on recovery finishes the transaction.
+        let mut fresh = Fresh { plan: self.plan, files };
+        publication.publish(Some(&mut fresh), &mut |index| host.event(&Event::Published(index)))?;
+        if durable {
+            publication.sync(whole)?;
+        }
+        // Files displaced beside their places need their directory until they are moved to the folder. A removed directory must
+        // not come back after a power cut, so this is synced.
+        let removed = !beside && publication.remove_dirs()?;
+        let last = publication.publish_last(Some(&mut fresh), &mut |index| host.event(&Event::Published(index)))?;
+        if durable && (removed || last) {
+            publication.sync(None)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the caller's check on the published files, if there is one. Once it passes the transaction counts. What was displaced
+    /// is open in `held` from then on.
+    fn verify(
+        &self,
+        publication: &Publication<'_>,
+        held: &mut Option<Held>,
+        host: &mut dyn Host,
+    ) -> Result<(), CommitError> {
+        let Some(verify) = &self.options.verify else { return Ok(()) };
+        let (pending, workspace) = (publication.pending, self.locked.workspace);
+        let held = held.insert(Held::open(publication)?);
+        host.event(&Event::Verifying(pending.id()));
+        let verified = verify.verify(workspace.root(), &workspace.state_path(), &|| host.cancelled());
+        let verified = verified.and_then(|()| match held.is_lost(publication) {
+            Ok(true) => Err(NotVerified { end: CheckEnd::RemovedState, output: Vec::new(), left_out: 0 }),
+            _ => Ok(()),
+        });
+        verified.map_err(|refused| match refused.end {
+            CheckEnd::Cancelled => CommitError::Cancelled,
+            _ => CommitError::Unverified(Box::new(refused)),
+        })?;
+        Ok(pending.mark_done(self.options.durability == Durability::Full)?)
+    }
+
+    /// Brings displaced files back that lost their names during the check. Returns the journal that says where they are.
+    fn put_beside(&self, held: Held, publication: &Publication<'_>) -> Result<Option<Journal>, CommitError> {
+        if !held.is_lost(publication)? {
+            return Ok(None);
+        }
+        held.put_beside(publication).map(Some)
+    }
+
+    /// Cleans up after a roll-back that restored all files but those in `left`. The error tells if the roll-back is incomplete.
+    fn abort(
+        &self,
+        dirs: &Dirs<'_>,
+        pending: Pending<'_>,
+        journal: &Journal,
+        cause: CommitError,
+        marked: bool,
+        left: Result<Vec<String>, CommitError>,
+    ) -> CommitError {
+        let name = pending.journal_path();
+        let incomplete = |cause, paths| {
+            self.locked.store.keep();
+            CommitError::RollbackIncomplete { journal: name, paths, cause: Box::new(cause) }
+        };
+        let left = match left {
+            Ok(left) => left,
+            Err(error) => return incomplete(error, Vec::new()),
+        };
+        dirs.restore_times();
+        if left.is_empty() {
+            return match pending.discard() {
+                Ok(()) => cause,
+                // The files are restored. If the folder is marked as aborted, the next recovery discards it. But if a second
+                // attempt follows, that recovery would revert the attempt, so then it is an error.
+                Err(_) if marked && !matches!(&cause, CommitError::Files(error) if is_cross_device(error)) => cause,
+                Err(error) => incomplete(error.into(), left),
+            };
+        }
+        // Files that could not be restored are kept in the trash.
+        let _ = siblings::bring_home(dirs, &pending, journal);
+        match pending.finish() {
+            Ok(()) => incomplete(cause, left),
+            Err(error) => incomplete(error.into(), left),
+        }
+    }
+}
+
+pub(super) fn slot_number(index: usize) -> u32 {
+    u32::try_from(index).expect("a patch has fewer sections")
+}
+
+fn carried(note: &PlanNote) -> Option<Carried> {
+    let PlanNote::Carried { path, hunk, from, to, already_there } = note else { return None };
+    let ends = |lines: &std::ops::RangeInclusive<usize>| (*lines.start(), *lines.end());
+    let (from, to) = (ends(from), ends(to));
+    Some(Carried { path: path.clone(), hunk: *hunk, from, to, already_there: *already_there })
+}
+
+/// Fails if the parent directory of a path, or its nearest existing ancestor, cannot be written.
+fn check_writable(dirs: &Dirs<'_>, path: &RelPath) -> Result<(), CommitError> {
+    let mut at = path.clone();
+    loop {
+        match dirs.check_writable(&at) {
+            Err(fs_guard::Error::NotFound { .. }) => match at.parent() {
+                Some(parent) => at = parent,
+                None => return Ok(()),
+            },
+            result => return Ok(result?),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Recognizes patch texts that were applied before.
+
+use std::collections::BTreeMap;
+
+use fs_guard::Sha256;
+use workspace_trash::{Journal, TransactionId};
+
+use super::error::Error;
+use super::undo::is_as_left;
+use super::workspace::Workspace;
+use crate::plan::options::Expected;
+
+impl Workspace {
+    /// Finds the transaction of a patch text, if all its post-images still stand, and each expected hash is that of the pre-image or
+    /// the post-image.
+    ///
+    /// # Errors
+    ///
+    /// If the store or a file cannot be read.
+    pub(crate) fn already_done(
+        &self,
+        text: &Sha256,
+        expected: &BTreeMap<String, Expected>,
+        verified: bool,
+    ) -> Result<Option<TransactionId>, Error> {
+        let Some(journal) = self.store()?.map(|store| store.applied(text)).transpose()?.flatten() else {
+            return Ok(None);
+        };
+        if journal.records.is_empty() || (verified && !journal.header.unverified) || !is_expected(&journal, expected) {
+            return Ok(None);
+        }
+        let reach = self.reach();
+        for record in &journal.records {
+            if !reach.shows(&record.path) {
+                return Ok(None);
+            }
+            let (root, path) = self.locate(&record.path, true)?;
+            if is_as_left(root, &path, record, &journal)?.is_err() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(journal.header.id))
+    }
+}
+
+fn is_expected(journal: &Journal, expected: &BTreeMap<String, Expected>) -> bool {
+    expected.iter().all(|(path, expected)| {
+        let record = journal.records.iter().find(|record| record.path == *path);
+        record.is_some_and(|record| {
+            let states = [&record.before, &record.after];
+            states
+                .map(|state| state.as_ref().map_or(Expected::Absent, |state| Expected::Hash(state.sha256)))
+                .contains(expected)
+        })
+    })
+}

@@ -1,0 +1,42 @@
+//! Reports what a commit did.
+
+use std::sync::Arc;
+
+use workspace_trash::TransactionId;
+
+use crate::commit::recovered::Recovered;
+use crate::plan::Plan;
+use crate::plan::images::Images;
+
+/// One committed transaction.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// Its id; `None` when the patch changes nothing.
+    pub transaction: Option<TransactionId>,
+    /// What was done.
+    pub plan: Arc<Plan>,
+    /// For each transition of the plan, where the file it displaced is kept, relative to the root.
+    pub trashed: Vec<Option<String>>,
+    /// Interrupted transactions of earlier processes that were finished or reverted on the way.
+    pub recovered: Vec<Recovered>,
+    /// The same patch was applied before, as this transaction, and its files are still as it left them: nothing was done.
+    pub already_done: bool,
+}
+
+impl Report {
+    /// Makes the report of a plan for a tree; `transaction` is its name in a log.
+    #[must_use]
+    pub fn of_tree(plan: Arc<Plan>, transaction: Option<TransactionId>) -> Self {
+        Self { transaction, plan, trashed: Vec::new(), recovered: Vec::new(), already_done: false }
+    }
+
+    /// Returns the bytes of its files, and their diffs, after the commit.
+    #[must_use]
+    pub fn images(&self) -> Images<'_> {
+        match self.transaction {
+            Some(transaction) => self.plan.images_after(transaction),
+            None => self.plan.images(),
+        }
+    }
+}

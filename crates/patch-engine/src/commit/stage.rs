@@ -1,0 +1,179 @@
+//! Writes every new file before any of them is published.
+
+use std::io::IoSlice;
+
+use fs_guard::{Dirs, FileKind, Hasher, Metadata, NewFile, OpenFile, RelPath, Sha256, Spot, StagedFile};
+use workspace_trash::Store;
+
+use super::error::{CommitError, Drift};
+use crate::plan::{Image, Plan, PostImage};
+use crate::text::splices::Splice;
+
+/// Stages the new files of a plan.
+pub(super) struct Stager<'p> {
+    dirs: &'p Dirs<'p>,
+    store: &'p Store<'p>,
+    plan: &'p Plan,
+    keep_open: bool,
+}
+
+impl<'p> Stager<'p> {
+    pub(super) fn new(dirs: &'p Dirs<'p>, store: &'p Store<'p>, plan: &'p Plan, durable: bool) -> Self {
+        let new = plan.transitions().iter().filter(|transition| transition.after.is_some()).count();
+        Self { dirs, store, plan, keep_open: durable && new <= 2 }
+    }
+
+    /// Writes the post-image of `path` to `slot`.
+    pub(super) fn stage(&self, path: &RelPath, post: &PostImage, slot: &Spot) -> Result<StagedFile, CommitError> {
+        match &post.image {
+            Image::Kept(bytes) => self.write(path, post, slot, |file| file.write(bytes)),
+            Image::Lines(lines) => self.write(path, post, slot, |file| lines.pieces(|piece| file.write(piece))),
+            Image::Spliced(from, splices) => {
+                let (_, seen) = self.plan.pre_image(from).expect("a file that is edited was there");
+                if let Some(source) = &seen.bytes {
+                    let pieces = || splices.pieces(source, 0).map(IoSlice::new).collect::<Vec<_>>();
+                    return self.write(path, post, slot, |file| file.write_pieces(&mut pieces()));
+                }
+                let (mut file, _) = self.dirs.root().open_file(from)?;
+                let mut new = slot.create(post.mode.requested())?;
+                let copied = copy_spliced(&mut new, &mut file, splices.as_slice())?;
+                require(from.as_str(), seen.sha256, copied)?;
+                self.finish(path, post, new)
+            }
+            Image::OnDisk(from) => {
+                let (mut file, _) = self.dirs.root().open_file(from)?;
+                self.copy(path, post, slot, &mut file, None, from.as_str())
+            }
+            Image::Stored(transaction, number) => {
+                let stored = self.store.slot(*transaction, *number)?;
+                let shown = self.store.stored_path(*transaction, *number);
+                if stored.metadata()?.is_some_and(|seen| seen.kind == FileKind::Symlink) {
+                    let text = stored.read_link()?;
+                    require(&shown, post.sha256, Sha256::of(&text))?;
+                    return Ok(slot.create_link(&text)?);
+                }
+                let (mut file, seen) = stored.open()?;
+                self.copy(path, post, slot, &mut file, Some(&seen), &shown)
+            }
+        }
+    }
+
+    fn copy(
+        &self,
+        path: &RelPath,
+        post: &PostImage,
+        slot: &Spot,
+        from: &mut OpenFile,
+        stored: Option<&Metadata>,
+        shown: &str,
+    ) -> Result<StagedFile, CommitError> {
+        let mut new = slot.create(post.mode.requested())?;
+        let copied = new.copy(from, post.size)?;
+        require(shown, post.sha256, copied)?;
+        match stored {
+            // The displaced file still has its attributes.
+            Some(seen) => {
+                if seen.may_have_xattrs() {
+                    new.copy_xattrs(from)?;
+                }
+                Ok(new.finish(post.mode.exact(), Some(seen), self.keep_open)?)
+            }
+            None => self.finish(path, post, new),
+        }
+    }
+
+    fn write(
+        &self,
+        path: &RelPath,
+        post: &PostImage,
+        slot: &Spot,
+        write: impl FnOnce(&mut NewFile) -> Result<(), fs_guard::Error>,
+    ) -> Result<StagedFile, CommitError> {
+        let mut new = slot.create(post.mode.requested())?;
+        write(&mut new)?;
+        self.finish(path, post, new)
+    }
+
+    /// Gives the file the attributes of its source, or those of a new file at its path.
+    fn finish(&self, path: &RelPath, post: &PostImage, mut new: NewFile) -> Result<StagedFile, CommitError> {
+        let Some(source) = &post.attributes_of else {
+            self.inherit(path, &mut new)?;
+            return Ok(new.finish(post.mode.exact(), None, self.keep_open)?);
+        };
+        let looked_at;
+        let seen = match self.plan.pre_image(source) {
+            Some((_, seen)) => &seen.metadata,
+            None => {
+                let missing = || fs_guard::Error::NotFound { path: source.as_str().into() };
+                looked_at = self.dirs.root().metadata(source)?.ok_or_else(missing)?;
+                &looked_at
+            }
+        };
+        if seen.may_have_xattrs() {
+            let (file, _) = self.dirs.root().open_file(source)?;
+            new.copy_xattrs(&file)?;
+        }
+        Ok(new.finish(post.mode.exact(), Some(seen), self.keep_open)?)
+    }
+
+    fn inherit(&self, path: &RelPath, new: &mut NewFile) -> Result<(), CommitError> {
+        let mut at = path.clone();
+        loop {
+            match new.inherit(self.dirs, &at) {
+                // The directory is created later, and will inherit from its own parent.
+                Err(fs_guard::Error::NotFound { .. }) => match at.parent() {
+                    Some(parent) => at = parent,
+                    None => return Ok(()),
+                },
+                result => return Ok(result?),
+            }
+        }
+    }
+}
+
+/// Copies a file with some ranges replaced, and returns the hash of the source.
+fn copy_spliced(new: &mut NewFile, from: &mut OpenFile, splices: &[Splice]) -> Result<Sha256, fs_guard::Error> {
+    let insert = |new: &mut NewFile, splice: &Splice| match splice.text.is_empty() {
+        true => Ok(()),
+        false => new.write(&splice.text),
+    };
+    let mut hasher = Hasher::new();
+    let mut buffer = vec![0; 1 << 17];
+    let mut splices = splices.iter().peekable();
+    // How far the source is read, and how far it is copied or replaced: `done` is ahead of `end` within a replaced range.
+    let (mut end, mut done) = (0, 0);
+    loop {
+        let length = from.read(&mut buffer)?;
+        if length == 0 {
+            break;
+        }
+        hasher.update(&buffer[..length]);
+        let begin = end;
+        end += length;
+        while done < end {
+            let kept = match splices.peek() {
+                Some(splice) if splice.start <= done => {
+                    insert(new, splice)?;
+                    done = splice.end;
+                    splices.next();
+                    continue;
+                }
+                Some(splice) => splice.start.min(end),
+                None => end,
+            };
+            new.write(&buffer[done - begin..kept - begin])?;
+            done = kept;
+        }
+    }
+    for splice in splices {
+        insert(new, splice)?;
+    }
+    Ok(hasher.finish())
+}
+
+fn require(path: &str, expected: Sha256, actual: Sha256) -> Result<(), CommitError> {
+    if expected == actual {
+        return Ok(());
+    }
+    Err(CommitError::Stale(Drift { path: path.into(), expected: Some(expected), actual: Some(actual), by: None }))
+}

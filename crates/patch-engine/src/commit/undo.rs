@@ -1,0 +1,404 @@
+//! Plans that restore the files that transactions displaced.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use fs_guard::{Access, FileKind, RelPath, Root, Sha256};
+use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, TrashEntry};
+
+use super::error::{Drift, Error};
+use super::history::{self, LogEntry};
+use super::reach::Reach;
+use super::workspace::Workspace;
+use crate::carry::{Carried, Conflict, carry, difference};
+use crate::plan::builder::PlanBuilder;
+use crate::plan::disk::{Disk, look};
+use crate::plan::options::{MAX_FILE_SIZE, Options};
+use crate::plan::reject::{Problem, Reject, Rejects};
+use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
+use crate::text::lines::is_binary;
+
+/// How a transaction is undone.
+#[derive(Clone, Copy)]
+pub struct UndoOptions<'u> {
+    /// Whether the reversal is [carried](crate::carry) to files that have changed since. The base is the file that the
+    /// transaction left, and the wanted text is the one that it displaced.
+    pub carry: bool,
+    /// Whether a person vouches for the journal: it may then be signed with a key that is not available here, or unsigned. Paths
+    /// that the policy or the guard refuses are refused all the same.
+    pub trust: bool,
+    /// Finds the bytes that a transaction left and that no later one displaced. They are checked against their hash.
+    pub left: &'u dyn Fn(&Left<'_>) -> Option<Vec<u8>>,
+}
+
+impl Default for UndoOptions<'_> {
+    fn default() -> Self {
+        Self { carry: false, trust: false, left: &|_| None }
+    }
+}
+
+impl std::fmt::Debug for UndoOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UndoOptions").field("carry", &self.carry).field("trust", &self.trust).finish_non_exhaustive()
+    }
+}
+
+/// A file as a transaction left it.
+#[derive(Debug, Clone, Copy)]
+pub struct Left<'l> {
+    /// The transaction.
+    pub id: TransactionId,
+    /// The path.
+    pub path: &'l str,
+    /// The bytes that the transaction displaced there.
+    pub before: &'l [u8],
+    /// The hash of the file that the transaction left.
+    pub sha256: Sha256,
+}
+
+impl Workspace {
+    /// Plans to undo a transaction, or only its changes to `paths` (empty: all of it).
+    ///
+    /// Fails with every path that has changed since the transaction.
+    pub fn plan_undo(&self, id: TransactionId, paths: &[RelPath]) -> Result<Plan, Error> {
+        self.plan_undo_with(Some(id), paths, &UndoOptions::default())
+    }
+
+    /// Plans to undo the newest transaction that is neither undone nor itself an undo.
+    pub fn plan_undo_last(&self) -> Result<Plan, Error> {
+        self.plan_undo_with(None, &[], &UndoOptions::default())
+    }
+
+    /// Plans to undo a transaction (`None`: the newest one that is neither undone nor itself an undo), or only its changes to
+    /// `paths` (empty: all of it).
+    ///
+    /// # Errors
+    ///
+    /// With every path that has changed since the transaction; or with every one that cannot be carried, and every conflict.
+    pub fn plan_undo_with(
+        &self,
+        id: Option<TransactionId>,
+        paths: &[RelPath],
+        options: &UndoOptions<'_>,
+    ) -> Result<Plan, Error> {
+        let missing = || id.map_or(Error::NothingTo("undo"), |id| workspace_trash::Error::NoSuchTransaction(id).into());
+        let store = self.store()?.ok_or_else(missing)?;
+        let (id, log) = match id {
+            // An error elsewhere in the history is no reason to refuse a transaction that is named.
+            Some(id) => (id, history::log(&store).unwrap_or_default().0),
+            None => {
+                let log = history::log(&store)?;
+                (history::last_active(&log, false)?.ok_or(Error::NothingTo("undo"))?, log.0)
+            }
+        };
+        plan_undo(self, (&store, &log), id, paths, options)
+    }
+
+    /// Plans to undo an undo. `id` is the undo or the transaction that it undid; `None` is the
+    /// newest undo.
+    pub fn plan_redo(&self, id: Option<TransactionId>) -> Result<Plan, Error> {
+        let store = self.store()?.ok_or(Error::NothingTo("redo"))?;
+        let log = history::log(&store)?;
+        let undo = match id {
+            None => history::last_active(&log, true)?,
+            Some(id) => history::active_undo_of(&log.0, id)?,
+        };
+        plan_undo(self, (&store, &log.0), undo.ok_or(Error::NothingTo("redo"))?, &[], &UndoOptions::default())
+    }
+
+    /// Plans to restore displaced files of one transaction, each by its number, to its original path or to the path
+    /// given with it.
+    ///
+    /// # Errors
+    ///
+    /// If a file is there already (the error names the transaction that left it), or if the transaction or the file is not kept.
+    pub fn plan_restore(&self, id: TransactionId, files: &[(u32, Option<RelPath>)]) -> Result<Plan, Error> {
+        let store = self.store()?.ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
+        let journal = store.journal(id)?;
+        let options = Options { create_parents: true, ..Options::default() };
+        let mut builder = PlanBuilder::new(self.root(), &options);
+        let reach = self.reach();
+        for (slot, target) in files {
+            let slot = *slot;
+            let missing = || workspace_trash::Error::NoSuchSlot { id, slot };
+            let record = journal.records.iter().find(|record| record.slot == slot).ok_or_else(missing)?;
+            let before = record.before.as_ref().ok_or_else(missing)?;
+            if store.slot(id, slot)?.metadata()?.is_none() {
+                return Err(missing().into());
+            }
+            // Where the bytes come from counts, wherever they go.
+            if target.is_none() || !reach.shows(&record.path) {
+                elsewhere(self, id, std::iter::once(&record.path))?;
+                reach.check(&record.path, true, Access::Read)?;
+            }
+            let path = target.as_ref().map_or(record.path.as_str(), RelPath::as_str);
+            let path = self.root().check(path, Access::Create)?;
+            if let Err(mut problem) = builder.make_way(&path) {
+                if let Problem::Exists { by } = &mut problem {
+                    let now = look(&self.root().into(), &path)?.and_then(Result::ok).map(|disk| disk.sha256);
+                    *by = left_by(&history::log(&store)?.0, path.as_str(), now, &reach);
+                }
+                return Err(rejected(&path, problem));
+            }
+            builder.restore(&path, None, Some(stored(before, id, slot)));
+        }
+        Ok(builder.finish()?)
+    }
+}
+
+/// Fails if one of the paths lies outside the root.
+fn elsewhere<'p>(
+    workspace: &Workspace,
+    id: TransactionId,
+    paths: impl Iterator<Item = &'p String>,
+) -> Result<(), Error> {
+    let mut outside: Vec<_> = paths.filter(|path| Prefix::leads_out(path)).cloned().collect();
+    if outside.is_empty() {
+        return Ok(());
+    }
+    let reach = workspace.reach();
+    outside.retain(|path| reach.shows(path));
+    let project = || fs_guard::real_path(workspace.home().path());
+    let project = if outside.is_empty() { None } else { Some(project()?.display().to_string()) };
+    Err(Error::Elsewhere { id, paths: outside, project })
+}
+
+fn rejected(path: &RelPath, problem: Problem) -> Error {
+    match problem {
+        Problem::Guard(error) => error.into(),
+        problem => Rejects::from(Reject::of(path.as_str(), problem)).into(),
+    }
+}
+
+fn plan_undo(
+    workspace: &Workspace,
+    (store, log): (&Store<'_>, &[LogEntry]),
+    id: TransactionId,
+    paths: &[RelPath],
+    how: &UndoOptions<'_>,
+) -> Result<Plan, Error> {
+    let root = workspace.root();
+    let (journal, authentic) = store.journal_if(id, how.trust)?;
+    if store.is_aborted(id)? {
+        return Err(Error::Aborted(id));
+    }
+    let back = history::taken_back(log, id);
+    let mut records = wanted(&journal, paths)?;
+    if paths.is_empty() && records.iter().any(|record| !back.contains(&*record.path)) {
+        records.retain(|record| !back.contains(&*record.path));
+    }
+    let dirs = journal.created_dirs.iter().map(|(dir, _)| dir).chain(journal.removed_dirs.iter().map(|(dir, _)| dir));
+    let all = records.iter().map(|record| &record.path).chain(dirs.filter(|_| paths.is_empty()));
+    elsewhere(workspace, id, all)?;
+    let reach = workspace.reach();
+    let options = Options::default();
+    let mut builder = PlanBuilder::with_capacity(root.into(), &options, records.len());
+    // If parts of it were undone before, this may undo the rest.
+    let comes_back =
+        |record: &Record| back.contains(&*record.path) || records.iter().any(|wanted| wanted.slot == record.slot);
+    builder.undoes(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
+    let mut come_back = Vec::new();
+    let all_kept = OnceCell::new();
+    let (mut drifted, mut conflicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    // All paths are checked first, so that nothing is told of any if one is refused.
+    let checked = |path: &String| reach.check(path, authentic, Access::Update);
+    let checked_paths = records.iter().map(|record| checked(&record.path)).collect::<Result<Vec<_>, _>>()?;
+    for (&record, path) in records.iter().zip(checked_paths) {
+        match is_as_left(root, &path, record, &journal)? {
+            Err(now) => match carried_back(workspace, (store, &all_kept), id, (record, &path), now.as_ref(), how)? {
+                Some(Ok((post, carried))) if how.carry => {
+                    builder.restore(&path, now, Some(post));
+                    notes.extend(carried);
+                }
+                Some(Err(found)) if how.carry => {
+                    let conflict = |conflict| Reject::of(path.as_str(), Problem::Conflict(Box::new(conflict)));
+                    conflicts.extend(found.into_iter().map(conflict));
+                }
+                carried => drifted.push((record, now, matches!(carried, Some(Ok(_))))),
+            },
+            Ok(now) => {
+                let post = record.before.as_ref().map(|state| stored(state, id, record.slot));
+                builder.restore(&path, now, post);
+                if record.before.is_some() {
+                    come_back.push(path);
+                }
+            }
+        }
+    }
+    if !drifted.is_empty() {
+        let carry = drifted.iter().all(|(.., carried)| *carried);
+        let drift = |(record, now, _): (&Record, Option<Disk>, bool)| {
+            let (expected, actual) = (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256));
+            let by = left_by(log, &record.path, actual, &reach).filter(|by| *by != id);
+            Drift { path: record.path.clone(), expected, actual, by }
+        };
+        return Err(Error::Drifted { id, drifts: drifted.into_iter().map(drift).collect(), carry });
+    }
+    if let Some(rejects) = Rejects::new(conflicts) {
+        return Err(rejects.into());
+    }
+    // All removals are known by now: a removed file may make way for a directory that another file needs.
+    for path in &come_back {
+        builder.create_parents(path).map_err(|problem| rejected(path, problem))?;
+    }
+    for (dir, mode) in &journal.removed_dirs {
+        let dir = checked(dir)?;
+        // Undoing a whole transaction restores its directories even if they are empty.
+        if root.metadata(&dir)?.is_none_or(|seen| seen.kind != FileKind::Directory) {
+            builder.restore_dir(dir, *mode, paths.is_empty());
+        }
+    }
+    for (dir, _) in journal.created_dirs.iter().rev() {
+        builder.remove_dir(checked(dir)?);
+    }
+    Ok(builder.plan(0, Vec::new(), notes))
+}
+
+/// Returns the last transaction that changed a path, if the file is still as that one left it, and if the caller may see all that it
+/// did, so that it can be undone first.
+fn left_by(newest_first: &[LogEntry], path: &str, actual: Option<Sha256>, reach: &Reach) -> Option<TransactionId> {
+    let mut later = newest_first.iter().filter(|entry| !entry.aborted);
+    let (entry, record) = later.find_map(|entry| {
+        let record = entry.journal.records.iter().find(|record| record.path == path)?;
+        Some((entry, record))
+    })?;
+    let it_is = record.after.as_ref().map(|state| state.sha256) == actual && reach.shows_all(&entry.journal);
+    it_is.then_some(entry.journal.header.id)
+}
+
+type CarriedBack = Result<(PostImage, Vec<PlanNote>), Vec<Conflict>>;
+
+/// Returns the current file with a transaction's change reverted. `None` if the change cannot be carried: it is not an update of a text
+/// file that still exists, or the bytes that the transaction left are not known any more.
+fn carried_back(
+    workspace: &Workspace,
+    (store, all_kept): (&Store<'_>, &OnceCell<Vec<TrashEntry>>),
+    id: TransactionId,
+    (record, path): (&Record, &RelPath),
+    now: Option<&Disk>,
+    how: &UndoOptions<'_>,
+) -> Result<Option<CarriedBack>, Error> {
+    let (Some(before), Some(after), Some(now)) = (&record.before, &record.after, now) else { return Ok(None) };
+    if before.link || after.link || now.metadata.kind != FileKind::File {
+        return Ok(None);
+    }
+    // A three-way merge of the modes: if only one side changed it, or both made the same change.
+    let mode = match (before.mode & 0o777, after.mode & 0o777, now.metadata.kept_mode()) {
+        (before, after, now) if now == after || now == before => before,
+        (before, after, now) if before == after => now,
+        _ => return Ok(None),
+    };
+    let Some(wanted) = kept(store, id, record.slot, before.sha256)? else { return Ok(None) };
+    let Some(base) =
+        left(store, all_kept, &Left { id, path: &record.path, before: &wanted, sha256: after.sha256 }, how)?
+    else {
+        return Ok(None);
+    };
+    let current = match &now.bytes {
+        Some(bytes) => Arc::clone(bytes),
+        None => workspace.root().read(path, MAX_FILE_SIZE)?.0.into(),
+    };
+    // Text in other encodings cannot be compared as bytes.
+    if Sha256::of(&current) != now.sha256 || [&wanted, &base, &*current].iter().any(|bytes| is_binary(bytes)) {
+        return Ok(None);
+    }
+    let Carried { splices, hunks } = match carry(&base, &current, &difference(&base, &wanted)) {
+        Ok(carried) => carried,
+        Err(conflicts) => return Ok(Some(Err(conflicts))),
+    };
+    let bytes = splices.apply(&current);
+    let post = PostImage {
+        sha256: Sha256::of(&bytes),
+        size: bytes.len() as u64,
+        image: Image::Kept(bytes.into()),
+        mode: Mode::Exactly(mode),
+        link: false,
+        rewritten: false,
+        attributes_of: Some(path.clone()),
+    };
+    Ok(Some(Ok((post, hunks.into_iter().map(|hunk| hunk.note(&record.path)).collect()))))
+}
+
+/// Returns the bytes of a displaced file if they have the hash that the journal states.
+fn kept(store: &Store<'_>, id: TransactionId, slot: u32, sha256: Sha256) -> Result<Option<Vec<u8>>, Error> {
+    let bytes = match store.slot(id, slot)?.read(MAX_FILE_SIZE) {
+        Ok((bytes, _)) => bytes,
+        Err(error @ fs_guard::Error::Io { .. }) => return Err(error.into()),
+        Err(_) => return Ok(None),
+    };
+    Ok(Some(bytes).filter(|bytes| Sha256::of(bytes) == sha256))
+}
+
+/// Returns the bytes that a transaction left, if a later one displaced them or `how` finds them elsewhere.
+fn left(
+    store: &Store<'_>,
+    all_kept: &OnceCell<Vec<TrashEntry>>,
+    left: &Left<'_>,
+    how: &UndoOptions<'_>,
+) -> Result<Option<Vec<u8>>, Error> {
+    if all_kept.get().is_none() {
+        let _ = all_kept.set(store.entries()?.0);
+    }
+    for entry in all_kept.get().into_iter().flatten().filter(|entry| entry.sha256 == left.sha256 && !entry.link) {
+        if let Some(bytes) = kept(store, entry.id, entry.slot, left.sha256)? {
+            return Ok(Some(bytes));
+        }
+    }
+    Ok((how.left)(left).filter(|bytes| Sha256::of(bytes) == left.sha256))
+}
+
+fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>, Error> {
+    let records = &journal.records;
+    if let Some(path) = paths.iter().find(|path| !records.iter().any(|record| record.path == path.as_str())) {
+        return Err(Error::NotInTransaction { id: journal.header.id, path: path.as_str().into() });
+    }
+    let named = |record: &Record| paths.iter().any(|path| path.as_str() == record.path);
+    let mut slots: BTreeSet<u32> = records.iter().filter(|record| named(record)).map(|record| record.slot).collect();
+    // Both paths of a moved file belong together.
+    for (from, to) in &journal.moved {
+        if slots.contains(from) || slots.contains(to) {
+            slots.extend([from, to]);
+        }
+    }
+    Ok(records.iter().filter(|record| paths.is_empty() || slots.contains(&record.slot)).collect())
+}
+
+/// Returns the file at a path: `Ok` if it is as the transaction left it, `Err` if it has changed.
+pub(super) fn is_as_left(
+    root: &Arc<Root>,
+    path: &RelPath,
+    record: &Record,
+    journal: &Journal,
+) -> Result<Result<Option<Disk>, Option<Disk>>, Error> {
+    let mut now = look(&root.into(), path)?;
+    let left = record.after.as_ref();
+    // A directory that the transaction created in place of a file is removed before the file is restored.
+    let made = || journal.created_dirs.iter().any(|(dir, _)| *dir == record.path);
+    if left.is_none() && matches!(&now, Some(Err(seen)) if seen.kind == FileKind::Directory) && made() {
+        now = None;
+    }
+    let same = match (&now, left) {
+        (None, None) => true,
+        (Some(Ok(disk)), Some(state)) => {
+            disk.metadata.kind == state.kind()
+                && disk.sha256 == state.sha256
+                && (state.link || disk.metadata.kept_mode() == state.mode & 0o777)
+        }
+        _ => false,
+    };
+    let disk = now.and_then(Result::ok);
+    Ok(if same { Ok(disk) } else { Err(disk) })
+}
+
+fn stored(state: &FileState, transaction: TransactionId, slot: u32) -> PostImage {
+    PostImage {
+        image: Image::Stored(transaction, slot),
+        sha256: state.sha256,
+        size: state.size,
+        mode: Mode::Exactly(state.mode & 0o777),
+        link: state.link,
+        rewritten: false,
+        attributes_of: None,
+    }
+}

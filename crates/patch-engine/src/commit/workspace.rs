@@ -1,0 +1,281 @@
+//! A workspace: its files, and the store of displaced files.
+
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use fs_guard::{Dir, Policy, RelPath, Root};
+use workspace_trash::{KeyPlace, LockedStore, OwnKey, Prefix, Purged, Retention, Store, TransactionId};
+
+use super::below;
+use super::error::Error;
+use super::home::{self, StatePlace};
+use super::reach::Reach;
+use super::recover::recover;
+use super::recovered::Recovered;
+use crate::plan::kind::ErrorKind;
+
+/// The environment variable that names the state directory of a project whose files are being checked. What a check starts has it.
+pub const CHECKED: &str = "APPLY_PATCH_CHECKED_STATE";
+
+/// A root, the directory tree that patches may change, and the enclosing project, whose transactions are recorded together.
+/// Opening one writes nothing.
+///
+/// All paths are relative to the root. Recorded paths elsewhere in the project begin with `..`.
+#[derive(Debug)]
+pub struct Workspace {
+    root: Arc<Root>,
+    /// The top of the project, which has the state directory.
+    home: Arc<Root>,
+    /// The path from there to the root.
+    prefix: Prefix,
+    /// The path from the project's top to the directory that was opened.
+    opened: Prefix,
+    /// Read once per transaction.
+    key: Mutex<OwnKey>,
+    /// Whether a person asks.
+    person: bool,
+}
+
+impl Workspace {
+    /// Opens a directory, with the state of its [project](StatePlace::Project).
+    pub fn open(dir: &Path, policy: Policy) -> Result<Self, Error> {
+        Self::open_with(dir, policy, StatePlace::default())
+    }
+
+    /// Opens a directory, with its state at the given place.
+    pub fn open_with(dir: &Path, policy: Policy, place: StatePlace) -> Result<Self, Error> {
+        Self::open_keyed(dir, policy, place, crate::plan::policy::key_place())
+    }
+
+    /// Opens a directory like [`open_with`](Self::open_with), with the key of the journals and the user's state directories elsewhere.
+    pub fn open_keyed(dir: &Path, policy: Policy, place: StatePlace, key_place: KeyPlace) -> Result<Self, Error> {
+        Ok(Self::of_keyed(Root::open(dir, policy)?, place, key_place))
+    }
+
+    /// Takes an open root, with its state at the given place.
+    #[must_use]
+    pub fn of(root: Root, place: StatePlace) -> Self {
+        Self::of_keyed(root, place, crate::plan::policy::key_place())
+    }
+
+    fn of_keyed(root: Root, place: StatePlace, key_place: KeyPlace) -> Self {
+        let root = Arc::new(root);
+        let (home, prefix) = home::find(&root, place, &key_place);
+        Self { root, home, opened: prefix.clone(), prefix, key: Mutex::new(key_place.into()), person: false }
+    }
+
+    /// Lets a person ask, who may see and undo whatever was done in the project, also where the policy has changed since. Everybody
+    /// else has the [`Reach`] of direct calls.
+    #[must_use]
+    pub fn for_a_person(self) -> Self {
+        Self { person: true, ..self }
+    }
+
+    /// Returns which recorded files the caller may see and change.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        Reach::new(&self.root, self.person)
+    }
+
+    /// Opens the whole project, so that transactions in any of its directories can be undone.
+    #[must_use]
+    pub fn project(&self) -> Self {
+        let (root, home) = (Arc::clone(&self.home), Arc::clone(&self.home));
+        let (opened, key) = (self.opened.clone(), Mutex::new(self.key()));
+        Self { root, home, prefix: Prefix::default(), opened, key, person: self.person }
+    }
+
+    /// Takes the key of the journals from elsewhere.
+    #[must_use]
+    pub fn with_key_place(mut self, key_place: KeyPlace) -> Self {
+        self.key = Mutex::new(key_place.into());
+        self
+    }
+
+    /// Returns the key of the journals. It is read again at the next lock.
+    #[must_use]
+    pub fn key(&self) -> OwnKey {
+        self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns where the key of the journals is kept.
+    #[must_use]
+    pub fn key_place(&self) -> KeyPlace {
+        self.key().place().clone()
+    }
+
+    /// Returns the files.
+    #[must_use]
+    pub fn root(&self) -> &Arc<Root> {
+        &self.root
+    }
+
+    /// Returns the directory that has the state: the project's top.
+    #[must_use]
+    pub fn home(&self) -> &Arc<Root> {
+        &self.home
+    }
+
+    /// Returns the path from the project's top to the root.
+    #[must_use]
+    pub fn prefix(&self) -> &Prefix {
+        &self.prefix
+    }
+
+    /// Returns a path of this workspace relative to the directory that was opened. It differs only if this is the
+    /// [project](Self::project) of that directory.
+    #[must_use]
+    pub fn seen(&self, path: &str) -> String {
+        if self.opened == self.prefix { path.to_owned() } else { self.opened.relative(path) }
+    }
+
+    /// Returns the path of the state directory, whether it exists or not. It is for messages, not for opening.
+    #[must_use]
+    pub fn state_path(&self) -> String {
+        let home = fs_guard::real_path(self.home.path()).unwrap_or_else(|_| self.home.path().to_path_buf());
+        // If the state is elsewhere, its path is absolute, and `join` returns just that.
+        home.join(self.home.state_path()).display().to_string()
+    }
+
+    /// Returns the paths of the user's states of directories that had the path of the project's top before it: each was removed, or moved
+    /// elsewhere. None of them is used here.
+    #[must_use]
+    pub fn former_states(&self) -> Vec<PathBuf> {
+        let is_users = Path::new(&self.home.state_path()).is_absolute();
+        if is_users { home::former_states(&self.home, &self.key_place()) } else { Vec::new() }
+    }
+
+    /// Opens the state directory; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If it is not trusted or cannot be opened.
+    pub fn state_dir(&self) -> Result<Option<Dir>, fs_guard::Error> {
+        self.home.state_dir()
+    }
+
+    /// Opens the state directory, and creates it if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If it is not trusted or cannot be created.
+    pub fn create_state_dir(&self) -> Result<Dir, fs_guard::Error> {
+        Ok(self.home.create_state_dir()?.0)
+    }
+
+    /// Returns whether the state directory is, or would be, in the root itself.
+    #[must_use]
+    pub fn has_own_state(&self) -> bool {
+        Arc::ptr_eq(&self.root, &self.home)
+    }
+
+    /// Creates the state directory if there is none, with the files that keep it out of git, waiting at most `timeout` for the
+    /// lock. It stays even if nothing is committed.
+    ///
+    /// # Errors
+    ///
+    /// If it is not trusted, cannot be created, or is locked.
+    pub fn make_state(&self, timeout: Duration) -> Result<(), Error> {
+        if self.state_dir()?.is_none() {
+            self.lock(timeout)?.locked_store().keep();
+        }
+        Ok(())
+    }
+
+    /// Returns whether there is a state directory, trusted or not.
+    #[must_use]
+    pub fn has_state(&self) -> bool {
+        !matches!(self.state_dir(), Ok(None))
+    }
+
+    /// Opens the store for reading; `None` if there is none.
+    pub fn store(&self) -> Result<Option<Store<'_>>, Error> {
+        let store = Store::open(&self.home, self.key())?;
+        Ok(store.map(|store| store.seen_from(self.prefix.clone())))
+    }
+
+    /// Returns the path of a displaced file.
+    #[must_use]
+    pub fn stored_path(&self, id: TransactionId, slot: u32) -> String {
+        workspace_trash::stored_path(&self.home, &self.prefix, id, slot)
+    }
+
+    /// Finds a recorded file, in the root or elsewhere in the project.
+    pub(crate) fn locate(&self, recorded: &str, authentic: bool) -> Result<(&Arc<Root>, RelPath), fs_guard::Error> {
+        match Prefix::leads_out(recorded) {
+            true => Ok((&self.home, self.home.check_recorded(&self.prefix.join(recorded), authentic)?)),
+            false => Ok((&self.root, self.root.check_recorded(recorded, authentic)?)),
+        }
+    }
+
+    /// Recovers interrupted transactions, unless another process holds the lock. Commands that only read call this, so
+    /// that they do not see half a transaction. If there is nothing to recover, nothing is written.
+    pub fn recover_if_idle(&self) -> Result<Vec<Recovered>, Error> {
+        let unfinished = self.store()?.is_some_and(|store| store.has_unfinished().unwrap_or(false));
+        if !unfinished {
+            return Ok(Vec::new());
+        }
+        match self.lock(Duration::ZERO) {
+            Ok(locked) => Ok(locked.recovered.clone()),
+            Err(Error::BeingChecked) => Ok(Vec::new()),
+            Err(error) if error.kind() == ErrorKind::Timeout => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes the workspace's lock, waiting at most `timeout`, and recovers interrupted transactions.
+    ///
+    /// Creates the state directory if there is none, and removes it again if nothing is committed.
+    pub fn lock(&self, timeout: Duration) -> Result<Locked<'_>, Error> {
+        if std::env::var_os(CHECKED).is_some_and(|checked| *checked == *self.state_path()) {
+            return Err(Error::BeingChecked);
+        }
+        let key = OwnKey::from(self.key_place());
+        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = key.clone();
+        let store = LockedStore::lock(&self.home, key.clone(), timeout)?;
+        self.root.forget();
+        self.home.forget();
+        let mut recovered = recover(&self.home, &store)?;
+        recovered.extend(below::take_over(&self.home, &store, &key));
+        let reach = self.reach();
+        recovered.iter_mut().for_each(|one| one.seen_by(&self.prefix, &reach));
+        Ok(Locked { workspace: self, store: store.seen_from(self.prefix.clone()), recovered })
+    }
+}
+
+/// A locked workspace: no other process commits to it in the meantime.
+#[derive(Debug)]
+pub struct Locked<'w> {
+    pub(super) workspace: &'w Workspace,
+    pub(super) store: LockedStore<'w>,
+    recovered: Vec<Recovered>,
+}
+
+impl Locked<'_> {
+    /// Returns the transactions that were found interrupted, and what recovery did with each.
+    #[must_use]
+    pub fn recovered(&self) -> &[Recovered] {
+        &self.recovered
+    }
+
+    /// Returns the store.
+    #[must_use]
+    pub fn locked_store(&self) -> &LockedStore<'_> {
+        &self.store
+    }
+
+    /// Removes displaced files for good, by age, size and number. With `dry_run` it only returns which.
+    pub fn purge(&self, retention: &Retention, dry_run: bool) -> Result<Purged, Error> {
+        Ok(self.store.purge(retention, SystemTime::now(), dry_run)?)
+    }
+}
+
+impl Deref for Locked<'_> {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        self.workspace
+    }
+}

@@ -1,0 +1,185 @@
+//! The options of the engine, and the two profiles that preset them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use fs_guard::{RelPath, Sha256};
+use patch_grammar::ParseOptions;
+
+use crate::locate::{Ambiguous, Order, Pass, Rules};
+use crate::text::encoding::Encodings;
+use crate::text::files::Files;
+
+patch_grammar::named! {
+    /// A named preset of [`Options`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Profile {
+        /// Exact matches, one place for each hunk, nothing replaced: the default.
+        #[default]
+        Strict = "strict",
+        /// What the models were trained with: anchors, whitespace-tolerant matching, replacing files.
+        Codex = "codex",
+    }
+}
+
+impl FromStr for Profile {
+    type Err = UnknownProfile;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let known = Self::ALL.into_iter().find(|profile| profile.as_str() == name);
+        known.ok_or_else(|| UnknownProfile(name.to_owned()))
+    }
+}
+
+/// The error for a profile name that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no profile {0:?}; there are `strict` and `codex`")]
+pub struct UnknownProfile(String);
+
+/// How the lines of a new file are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AddNewline {
+    /// Line feeds between the lines, and one more unless the last line is empty.
+    Joined,
+    /// A line feed after every line.
+    EveryLine,
+}
+
+/// Whether a file that an update gives a new last line ends in a line feed. Markers for a missing
+/// line feed go before this rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FinalNewline {
+    /// As the pre-image does.
+    Keep,
+    /// Always.
+    Add,
+}
+
+/// What a file must be before the patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Expected {
+    /// Nothing is there.
+    Absent,
+    /// A file with this SHA-256.
+    Hash(Sha256),
+}
+
+impl From<Option<Sha256>> for Expected {
+    fn from(hash: Option<Sha256>) -> Self {
+        hash.map_or(Self::Absent, Self::Hash)
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("no file"),
+            Self::Hash(hash) => write!(f, "SHA-256 {hash}"),
+        }
+    }
+}
+
+impl FromStr for Expected {
+    type Err = fs_guard::ParseSha256Error;
+
+    /// Reads 64 hexadecimal digits, or nothing for [`Expected::Absent`].
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.is_empty() { Ok(Self::Absent) } else { text.parse().map(Self::Hash) }
+    }
+}
+
+/// Finds earlier versions of files by hash.
+pub trait Snapshots: fmt::Debug + Send + Sync {
+    /// Returns the bytes with this hash; `None` when they are not at hand. They are not checked again: the implementation
+    /// has to compare them with the hash. `path` is the file that is expected to have the hash, and a hint where to look first; the
+    /// bytes of another file are as good.
+    fn bytes(&self, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>>;
+}
+
+/// All rules of planning.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The profile that the options were made from. It is logged, and decides nothing.
+    pub profile: Profile,
+    /// What is tolerated around and in the patch text.
+    pub parse: ParseOptions,
+    /// Where hunks go.
+    pub placement: Rules,
+    /// How the lines of a new file are joined.
+    pub add_newline: AddNewline,
+    /// Whether an updated file gets a final line feed.
+    pub final_newline: FinalNewline,
+    /// Whether Add and moves replace an existing file.
+    pub overwrite: bool,
+    /// Whether missing parent directories are created.
+    pub create_parents: bool,
+    /// Whether files may be deleted.
+    pub allow_delete: bool,
+    /// Whether files may be moved.
+    pub allow_move: bool,
+    /// The largest file that is read or written, in bytes.
+    pub max_file_size: u64,
+    /// How many bytes of files a plan keeps in memory. Files beyond that are read again when they are needed, and must not
+    /// have changed.
+    pub max_memory: u64,
+    /// The charsets that are declared for files; UTF-16 is known by its byte-order mark.
+    pub encodings: Encodings,
+    /// The files that the author of the patch saw, where they are known. A hunk of a file that has changed since is located
+    /// there, and [carried](crate::carry) to the current file. `None`: hunks are located in the current files.
+    pub base: Option<Files>,
+    /// Finds the bytes that an expected hash stands for. With these, a file may have changed since it had that hash, if the
+    /// patch only updates it: its hunks are located in those bytes, and [carried](crate::carry). Files that the patch deletes,
+    /// only moves or does not touch have to be as expected.
+    pub snapshots: Option<Arc<dyn Snapshots>>,
+    /// What files must be before the patch, by path; files that are not named are not checked. With a base, a file may also
+    /// have changed since it had that hash there.
+    pub expected: BTreeMap<String, Expected>,
+}
+
+/// The largest patch text in bytes that callers should read: 64 MiB.
+pub const MAX_PATCH_SIZE: u64 = 64 << 20;
+
+/// The largest file by default: 256 MiB.
+pub const MAX_FILE_SIZE: u64 = 256 << 20;
+
+/// What a plan keeps in memory by default: 64 MiB, as much as the longest patch.
+pub const MAX_MEMORY: u64 = 64 << 20;
+
+impl Options {
+    /// Returns the options of a profile.
+    #[must_use]
+    pub fn new(profile: Profile) -> Self {
+        let codex = profile == Profile::Codex;
+        Self {
+            profile,
+            parse: ParseOptions { strip_wrappers: codex, bare_first_hunk: codex, ..ParseOptions::default() },
+            placement: Rules {
+                order: if codex { Order::File } else { Order::PostState },
+                passes: if codex { Pass::ALL.to_vec() } else { vec![Pass::Exact] },
+                ambiguous: Ambiguous::Reject,
+                append_without_anchor: codex,
+                stacked_headers_must_match: false,
+            },
+            add_newline: if codex { AddNewline::EveryLine } else { AddNewline::Joined },
+            final_newline: if codex { FinalNewline::Add } else { FinalNewline::Keep },
+            overwrite: codex,
+            create_parents: codex,
+            allow_delete: true,
+            allow_move: true,
+            max_file_size: MAX_FILE_SIZE,
+            max_memory: MAX_MEMORY,
+            encodings: Encodings::default(),
+            base: None,
+            snapshots: None,
+            expected: BTreeMap::new(),
+        }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new(Profile::default())
+    }
+}

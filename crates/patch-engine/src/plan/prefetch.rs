@@ -1,0 +1,323 @@
+//! Reads, hashes and edits files ahead of the planner, on all processors: the part of planning that does not depend on other
+//! sections.
+//!
+//! Sections act in order, but most patches name each path once, and the result of such a section
+//! does not depend on the others. It is computed here before the planner needs it. The planner takes it where it
+//! is still valid. Errors are dropped here: the planner then does the same work in its own order,
+//! and reports them.
+
+use std::collections::HashMap;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use fs_guard::{Access, FileKind, Hasher, RelPath, Sha256};
+use patch_grammar::{Hunk, LineEndings, Patch, Section, SectionOperation};
+
+use crate::locate::edit::{self, Edit};
+use crate::locate::{HunkReject, Pass};
+use crate::plan::Image;
+use crate::plan::disk::{Disk, load_unhashed};
+use crate::plan::options::Options;
+use crate::plan::texts::{Added, Texts};
+use crate::text::encoding::FileText;
+use crate::text::files::Files;
+
+/// How many threads can run at the same time. The standard library reads half a dozen files for each answer.
+static PROCESSORS: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+
+/// The most sections that are prefetched and not yet taken: their files are in memory together.
+const SECTIONS_AHEAD: usize = 256;
+
+/// When this many bytes of files wait for the planner, no further one is read.
+const BYTES_AHEAD: usize = 32 << 20;
+
+/// A thread costs about 80 µs, as much as a few small files.
+const SECTIONS_WORTH_A_THREAD: usize = 8;
+
+/// Files of this size are hashed on a thread of their own while their hunks are looked for.
+const SIZE_WORTH_A_THREAD: usize = 1 << 20;
+
+/// More threads than this only wait for the file system.
+const MOST_THREADS: usize = 8;
+
+/// The result of a section whose file no other section names.
+#[derive(Debug)]
+pub(crate) struct Prefetched {
+    pub(crate) path: RelPath,
+    /// The file on disk. The planner takes it if it has not read the file itself.
+    pub(crate) disk: Option<Disk>,
+    /// The file with its hunks applied; valid only together with `disk`.
+    pub(crate) edited: Option<Edited>,
+    /// A file that is added.
+    pub(crate) added: Option<Added>,
+}
+
+impl Prefetched {
+    /// Returns how many bytes of files it holds.
+    fn size(&self) -> usize {
+        let read = self.disk.as_ref().and_then(|disk| disk.bytes.as_ref()).map_or(0, |bytes| bytes.len());
+        let added = match &self.added {
+            Some(Added { content: (Image::Kept(bytes), ..), .. }) => bytes.len(),
+            _ => 0,
+        };
+        read + added
+    }
+}
+
+/// A file with its hunks applied.
+#[derive(Debug)]
+pub(crate) struct Edited {
+    pub(crate) edit: Edit,
+    pub(crate) sha256: Sha256,
+    pub(crate) size: u64,
+    /// The encoding of the file, if it had to be decoded.
+    pub(crate) encoding: Option<&'static str>,
+}
+
+impl Edited {
+    /// Returns whether hunks that say nothing about line ends have deleted every line of the file, with all other bytes equal.
+    pub(crate) fn is_all_of_it(&self, hunks: &[Hunk<'_>]) -> bool {
+        let exact = self.edit.placed.iter().all(|placed| placed.pass == Pass::Exact);
+        self.size == 0 && exact && hunks.iter().all(|hunk| hunk.endings != LineEndings::Exact)
+    }
+
+    /// Applies hunks to the text of a file.
+    pub(crate) fn new<'p>(
+        source: &[u8],
+        text: &FileText<'_>,
+        hunks: &'p [Hunk<'p>],
+        options: &Options,
+    ) -> Result<Self, Vec<HunkReject>> {
+        let edit = edit::edit_text(text, hunks, &options.placement, options.final_newline)?;
+        Ok(Self::hash(edit, text, source, 0, Hasher::new()))
+    }
+
+    /// Does the same, and hashes the file itself: both hashes share the work up to the first change.
+    fn with_source<'p>(
+        source: &[u8],
+        text: &FileText<'_>,
+        hunks: &'p [Hunk<'p>],
+        options: &Options,
+    ) -> Result<(Sha256, Self), Vec<HunkReject>> {
+        let edit = edit::edit_text(text, hunks, &options.placement, options.final_newline)?;
+        let (same, rest) = source.split_at(edit.splices.as_slice().first().map_or(source.len(), |splice| splice.start));
+        let mut hasher = Hasher::new();
+        hasher.update(same);
+        let edited = Self::hash(edit, text, source, same.len(), hasher.clone());
+        hasher.update(rest);
+        Ok((hasher.finish(), edited))
+    }
+
+    /// Hashes what an edit makes of `source`, of which `hasher` has the bytes before `from`.
+    fn hash(edit: Edit, text: &FileText<'_>, source: &[u8], from: usize, mut hasher: Hasher) -> Self {
+        edit.splices.hash(source, from, &mut hasher);
+        let size = edit.splices.size_of(source.len()) as u64;
+        Self { edit, sha256: hasher.finish(), size, encoding: text.encoding() }
+    }
+}
+
+/// Prepares sections before the planner needs them.
+pub(crate) struct Prefetcher<'a, 'p> {
+    files: &'a Files,
+    patch: &'p Patch<'p>,
+    texts: &'a Texts<'a>,
+    /// The sections to prepare, in order.
+    sections: Vec<usize>,
+    progress: Mutex<Progress>,
+    /// Signals that there is room for more, or that no more is needed.
+    room: Condvar,
+    /// Signals that the section that the planner waits for is ready.
+    arrived: Condvar,
+}
+
+/// The progress of the work.
+#[derive(Debug, Default)]
+struct Progress {
+    /// How many of the sections were begun.
+    begun: usize,
+    /// How many of them the planner took.
+    taken: usize,
+    /// The sections that are prefetched and not yet taken; `None` where an error occurred.
+    ready: HashMap<usize, Option<Prefetched>>,
+    /// How many bytes of files they hold.
+    bytes: usize,
+    /// The section that the planner waits for.
+    wanted: Option<usize>,
+    /// How many threads wait for room.
+    waiting: usize,
+    /// The planner is done.
+    ended: bool,
+}
+
+impl Progress {
+    /// Returns whether fewer sections and bytes than these are waiting.
+    fn has_room(&self, sections: usize, bytes: usize) -> bool {
+        self.begun - self.taken < sections && self.bytes < bytes
+    }
+}
+
+impl<'a, 'p> Prefetcher<'a, 'p> {
+    /// Makes a prefetcher for `sections`, whose paths no other section names.
+    pub(crate) fn new(files: &'a Files, patch: &'p Patch<'p>, texts: &'a Texts<'a>, sections: Vec<usize>) -> Self {
+        let (progress, room, arrived) = Default::default();
+        Self { files, patch, texts, sections, progress, room, arrived }
+    }
+
+    /// Starts to prepare, where that is worth a thread.
+    pub(crate) fn start<'s>(&'s self, scope: &'s thread::Scope<'s, '_>) -> Prefetch<'s, 'a, 'p> {
+        let threads = match self.sections.len() {
+            ..SECTIONS_WORTH_A_THREAD => 1,
+            _ => MOST_THREADS.min(*PROCESSORS),
+        };
+        for _ in 1..threads {
+            // Without this thread there is only less help.
+            let _ = thread::Builder::new().spawn_scoped(scope, || self.help());
+        }
+        Prefetch(self)
+    }
+
+    fn help(&self) {
+        let mut progress = self.lock();
+        loop {
+            if progress.ended || progress.begun == self.sections.len() {
+                return;
+            }
+            if progress.has_room(SECTIONS_AHEAD, BYTES_AHEAD) {
+                progress = self.one(progress);
+            } else {
+                progress.waiting += 1;
+                progress = self.room.wait(progress).unwrap_or_else(PoisonError::into_inner);
+                progress.waiting -= 1;
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Prefetches the next section.
+    fn one<'s>(&'s self, mut progress: MutexGuard<'s, Progress>) -> MutexGuard<'s, Progress> {
+        let index = self.sections[progress.begun];
+        progress.begun += 1;
+        drop(progress);
+        // The planner must not wait for a result that never comes. It will do the same work, and panic itself.
+        let work = || self.section(&self.patch.sections[index]);
+        let prefetched = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(None);
+        let mut progress = self.lock();
+        progress.bytes += prefetched.as_ref().map_or(0, Prefetched::size);
+        progress.ready.insert(index, prefetched);
+        if progress.wanted == Some(index) {
+            self.arrived.notify_one();
+        }
+        progress
+    }
+
+    fn section(&self, section: &'p Section<'p>) -> Option<Prefetched> {
+        let (access, hunks) = match &section.operation {
+            SectionOperation::Add(lines) => {
+                let path = self.files.check(section.path.text, Access::Create).ok()?;
+                let added = Some(self.texts.make(&path, lines)?);
+                return Some(Prefetched { path, disk: None, edited: None, added });
+            }
+            SectionOperation::Delete(_) => (Access::Delete, &[][..]),
+            SectionOperation::Update { move_to: Some(_), hunks } => (Access::Delete, &hunks[..]),
+            SectionOperation::Update { move_to: None, hunks } => (Access::Update, &hunks[..]),
+            // The source of a copy does not change, and another section may name it.
+            SectionOperation::Copy { .. } => return None,
+        };
+        let path = self.files.check(section.path.text, access).ok()?;
+        let options = self.texts.options;
+        let (metadata, bytes) = load_unhashed(self.files, &path, access, options.max_file_size).ok()??;
+        let bytes = bytes?;
+        let editable = !hunks.is_empty() && metadata.kind == FileKind::File;
+        let text = editable.then(|| self.texts.of(&path, &bytes, hunks)).flatten();
+        let (sha256, edited) = if let Some(text) = text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD) {
+            thread::scope(|scope| {
+                let hash = || Sha256::of(&bytes);
+                let thread = thread::Builder::new().spawn_scoped(scope, hash);
+                let edited = Edited::new(&bytes, text, hunks, options).ok();
+                (thread.map_or_else(|_| hash(), |thread| thread.join().expect("hashing does not panic")), edited)
+            })
+        } else {
+            let both = text.as_ref().and_then(|text| Edited::with_source(&bytes, text, hunks, options).ok());
+            both.map_or_else(|| (Sha256::of(&bytes), None), |(sha256, edited)| (sha256, Some(edited)))
+        };
+        let disk = Some(Disk { metadata, sha256, bytes: Some(bytes) });
+        Some(Prefetched { path, disk, edited, added: None })
+    }
+}
+
+/// The planner's side of a prefetcher. When it goes, the work ends.
+pub(crate) struct Prefetch<'s, 'a, 'p>(&'s Prefetcher<'a, 'p>);
+
+impl Prefetch<'_, '_, '_> {
+    /// Returns what is prefetched of section `index`. Sections are asked for in order.
+    ///
+    /// While it waits for one section, the calling thread prefetches others.
+    pub(crate) fn take(&mut self, index: usize) -> Option<Prefetched> {
+        let prefetcher = self.0;
+        let mut progress = prefetcher.lock();
+        if prefetcher.sections.get(progress.taken) != Some(&index) {
+            return None;
+        }
+        let prefetched = loop {
+            if let Some(prefetched) = progress.ready.remove(&index) {
+                break prefetched;
+            }
+            let more = progress.begun < prefetcher.sections.len() && progress.has_room(SECTIONS_AHEAD, BYTES_AHEAD);
+            if progress.begun == progress.taken || more {
+                progress = prefetcher.one(progress);
+            } else {
+                progress.wanted = Some(index);
+                progress = prefetcher.arrived.wait(progress).unwrap_or_else(PoisonError::into_inner);
+            }
+        };
+        progress.taken += 1;
+        progress.bytes -= prefetched.as_ref().map_or(0, Prefetched::size);
+        // Not for each section: waking costs more than preparing a small one.
+        if progress.waiting > 0 && progress.has_room(SECTIONS_AHEAD / 2, BYTES_AHEAD / 2) {
+            prefetcher.room.notify_all();
+        }
+        prefetched
+    }
+}
+
+impl Drop for Prefetch<'_, '_, '_> {
+    fn drop(&mut self) {
+        self.0.lock().ended = true;
+        self.0.room.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_hashes_are_those_of_the_bytes() {
+        let long: String = (0..100).map(|line| format!("line {line} of a file of several blocks\n")).collect();
+        for (source, hunks) in [
+            ("a\nb\n", "@@\n-a\n+A\n b\n"),
+            ("a\nb\n", "@@\n a\n-b\n"),
+            ("a\nb\n", "@@\n a\n b\n"),
+            ("a", "@@\n-a\n+b\n"),
+            ("\u{feff}a\r\nb\r\n", "@@\n-a\n+A\n"),
+            (&long, "@@\n-line 2 of a file of several blocks\n@@\n-line 98 of a file of several blocks\n+new\n"),
+            (&long, "@@\n+end\n*** End of File\n"),
+        ] {
+            let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
+            let options = Options::default();
+            let patch = patch_grammar::parse(&text, &options.parse).unwrap();
+            let whole = FileText::of(source.as_bytes(), None).unwrap();
+            let (before, edited) =
+                Edited::with_source(source.as_bytes(), &whole, patch.sections[0].hunks(), &options).unwrap();
+            let after = edited.edit.apply(source.as_bytes());
+            assert_eq!(before, Sha256::of(source.as_bytes()), "{source:?}");
+            assert_eq!((edited.sha256, edited.size), (Sha256::of(&after), after.len() as u64), "{source:?} {hunks}");
+            let alone = Edited::new(source.as_bytes(), &whole, patch.sections[0].hunks(), &options).unwrap();
+            assert_eq!((alone.sha256, alone.size), (edited.sha256, edited.size), "{source:?} {hunks}");
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Why a patch cannot be planned: every reason at once, as data.
+
+use std::fmt;
+use std::ops::{Deref, RangeInclusive};
+
+use fs_guard::Sha256;
+use patch_grammar::Patch;
+use workspace_trash::TransactionId;
+
+use crate::carry::{Conflict, Excerpt};
+use crate::locate::{NAMED, Nearest, Pass, RejectReason};
+use crate::plan::kind::ErrorKind;
+use crate::plan::options::Expected;
+
+/// One thing that keeps a patch from applying.
+#[derive(Debug)]
+pub struct Reject {
+    /// The 0-based section; `None` for an expectation about a file that the patch does not touch.
+    pub section: Option<usize>,
+    /// The path it is about, as the patch spells it.
+    pub path: String,
+    /// The 0-based hunk of the section.
+    pub hunk: Option<usize>,
+    /// The 1-based line of the patch.
+    pub patch_line: Option<u32>,
+    /// What is wrong.
+    pub problem: Problem,
+    /// The path that was probably meant instead. It is only shown, never used.
+    pub near: Option<String>,
+}
+
+/// Everything that keeps a patch from applying, in the order of the patch. There is at least one.
+#[derive(Debug)]
+pub struct Rejects(Vec<Reject>);
+
+impl Rejects {
+    /// Returns `None` when nothing was rejected.
+    pub(crate) fn new(rejects: Vec<Reject>) -> Option<Self> {
+        (!rejects.is_empty()).then_some(Self(rejects))
+    }
+}
+
+impl From<Reject> for Rejects {
+    fn from(reject: Reject) -> Self {
+        Self(vec![reject])
+    }
+}
+
+impl IntoIterator for Rejects {
+    type Item = Reject;
+    type IntoIter = std::vec::IntoIter<Reject>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl Deref for Rejects {
+    type Target = [Reject];
+
+    fn deref(&self) -> &[Reject] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Rejects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rejects = self.0.iter();
+        if let Some(first) = rejects.next() {
+            write!(f, "{first}")?;
+        }
+        rejects.try_for_each(|reject| write!(f, "; {reject}"))
+    }
+}
+
+impl std::error::Error for Rejects {}
+
+/// What is wrong. A new variant breaks callers, so that each one has to handle it.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// The guard refuses the path, or the system failed.
+    #[error(transparent)]
+    Guard(#[from] fs_guard::Error),
+    /// There is no file to update, delete or move.
+    #[error("there is no such file")]
+    Missing,
+    /// The directory of a new file does not exist, and the options do not create it.
+    #[error("the directory {directory} does not exist")]
+    MissingParent {
+        /// The outermost missing directory.
+        directory: String,
+    },
+    /// Another section makes a file where a directory is needed.
+    #[error("{file} is a file, so nothing can be beneath it")]
+    ParentIsFile {
+        /// The file.
+        file: String,
+    },
+    /// A file is there already, and the options do not replace it.
+    #[error("a file is there already{}", by.map(|id| format!(" (by transaction {id})")).unwrap_or_default())]
+    Exists {
+        /// The transaction that left it as it is, where that was looked for and there is one.
+        by: Option<TransactionId>,
+    },
+    /// A file would be replaced that another section of the patch reads or changes.
+    #[error("this would replace a file that section {} of the patch reads or changes", .other + 1)]
+    ReplacesUsed {
+        /// The other section, 0-based.
+        other: usize,
+    },
+    /// Another path of the patch differs only by case or Unicode normalisation.
+    #[error("the patch also names {with}, which differs only by case or Unicode normalisation")]
+    Collides {
+        /// The other path.
+        with: String,
+    },
+    /// A file would move to its own path.
+    #[error("the file would move to where it is")]
+    SamePath,
+    /// A file is not what was expected.
+    #[error("expected {expected}, found {}", Expected::from(*.actual))]
+    Stale {
+        /// What was expected.
+        expected: Expected,
+        /// The hash of the file; `None` when there is none.
+        actual: Option<Sha256>,
+    },
+    /// The file has changed since the base, and it is not certain where the change belongs.
+    #[error("the file has changed there: {}", since(.0))]
+    Conflict(Box<Conflict>),
+    /// The file has a NUL byte in its first 8 KiB.
+    #[error("the file is binary ({size} bytes)")]
+    Binary {
+        /// Its size in bytes.
+        size: u64,
+        /// Its hash.
+        sha256: Sha256,
+    },
+    /// A directory has more files than may be deleted at once.
+    #[error("the directory has more than {limit} files")]
+    TooManyFiles {
+        /// The limit.
+        limit: usize,
+    },
+    /// The options do not let the patch delete files.
+    #[error("deleting files is not allowed here")]
+    DeleteNotAllowed,
+    /// The options do not let the patch move files.
+    #[error("moving files is not allowed here")]
+    MoveNotAllowed,
+    /// A diff deletes the file and shows its lines, but the file has others.
+    #[error("the diff deletes the file, but its deleted lines are not exactly those of the file")]
+    LeavesLines,
+    /// The patch is to be reversed, and a section cannot be.
+    #[error(transparent)]
+    Irreversible(Irreversible),
+    /// A hunk has no place.
+    #[error("{0}")]
+    Hunk(RejectReason),
+    /// A hunk has no place in this file, but its old lines are in another file of the patch.
+    #[error("{reason}; they are in {file} from line {line}")]
+    InOtherFile {
+        /// What is wrong in this file.
+        reason: RejectReason,
+        /// The other file.
+        file: String,
+        /// The 1-based first line there.
+        line: usize,
+    },
+}
+
+/// Why a section cannot be reversed from its text alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Irreversible {
+    /// It deletes a file and does not show its lines.
+    #[error("it deletes the file and does not show its lines, so it cannot be reversed")]
+    Deletion,
+    /// It copies a file.
+    #[error("it copies the file, and a copy cannot be reversed")]
+    Copy,
+    /// A hunk deletes lines and has no context: nothing says where they were.
+    #[error("it only deletes lines and shows none around them, so it cannot be reversed")]
+    Place,
+}
+
+/// The result of one step of planning.
+pub(crate) type Checked<T> = Result<T, Problem>;
+
+impl Reject {
+    /// Makes a reject of a path that belongs to no section.
+    #[must_use]
+    pub fn of(path: &str, problem: Problem) -> Self {
+        Self { section: None, path: path.to_owned(), hunk: None, patch_line: None, problem, near: None }
+    }
+
+    /// Returns the stable kind.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match &self.problem {
+            Problem::Guard(error) => error.kind().into(),
+            Problem::Missing | Problem::MissingParent { .. } => ErrorKind::NotFound,
+            Problem::Exists { .. } | Problem::ReplacesUsed { .. } | Problem::Collides { .. } => {
+                ErrorKind::AlreadyExists
+            }
+            Problem::SamePath | Problem::ParentIsFile { .. } => ErrorKind::CommandFailed,
+            Problem::Stale { .. } | Problem::Conflict(_) => ErrorKind::StaleFile,
+            Problem::Binary { .. } => ErrorKind::BinaryFile,
+            Problem::TooManyFiles { .. } => ErrorKind::FileTooLarge,
+            Problem::DeleteNotAllowed | Problem::MoveNotAllowed => ErrorKind::PermissionDenied,
+            Problem::LeavesLines | Problem::Irreversible(_) => ErrorKind::PatchApplyError,
+            Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => match reason {
+                RejectReason::MultipleMatches { .. } => ErrorKind::MultipleMatches,
+                RejectReason::OverlappingEdits { .. } => ErrorKind::OverlappingEdits,
+                _ => ErrorKind::PatchApplyError,
+            },
+        }
+    }
+
+    /// Returns the stable word for the reason behind the kind.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        match &self.problem {
+            Problem::Guard(error) => error.reason(),
+            Problem::Missing => "not_found",
+            Problem::MissingParent { .. } => "missing_parent",
+            Problem::ParentIsFile { .. } => "not_a_directory",
+            Problem::Exists { .. } => "exists",
+            Problem::ReplacesUsed { .. } => "replaces_used",
+            Problem::Collides { .. } => "collision",
+            Problem::SamePath => "same_path",
+            Problem::Stale { .. } => "stale",
+            Problem::Conflict(_) => "conflict",
+            Problem::Binary { .. } => "binary",
+            Problem::TooManyFiles { .. } => "too_many_files",
+            Problem::DeleteNotAllowed => "delete_not_allowed",
+            Problem::MoveNotAllowed => "move_not_allowed",
+            Problem::LeavesLines => "leaves_lines",
+            Problem::Irreversible(_) => "irreversible",
+            Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => reason.as_str(),
+        }
+    }
+
+    /// Returns why a hunk has no place, if that is the problem.
+    #[must_use]
+    pub fn hunk_reason(&self) -> Option<&RejectReason> {
+        match &self.problem {
+            Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+impl Problem {
+    /// Converts the problem of a reversed patch for the reader of its text: places are those of the text, and no lines are
+    /// offered to paste, since they are reversed.
+    pub(crate) fn in_reverse(mut self, patch: &Patch<'_>) -> Self {
+        match &mut self {
+            Self::ReplacesUsed { other } => *other = patch.place_in_text(*other),
+            Self::Hunk(reason) | Self::InOtherFile { reason, .. } => {
+                if let RejectReason::ContextNotFound { nearest: Some(nearest) } = reason {
+                    nearest.paste.clear();
+                }
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
+impl std::error::Error for Reject {}
+
+impl fmt::Display for Reject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.problem, self.hunk) {
+            // The guard's messages name the path themselves.
+            (Problem::Guard(error), _) => return write!(f, "{error}"),
+            (_, Some(hunk)) => write!(f, "{}: hunk {}", self.path, hunk + 1)?,
+            (_, None) => write!(f, "{}", self.path)?,
+        }
+        if let Some(line) = self.patch_line {
+            write!(f, " (patch line {line})")?;
+        }
+        write!(f, ": {}", self.problem)
+    }
+}
+
+/// Describes how the lines of a conflict have changed.
+fn since(conflict: &Conflict) -> String {
+    let lines = |excerpt: &Excerpt| match excerpt.lines.len() {
+        1 => format!("line {} ", excerpt.lines.start),
+        _ => format!("lines {}-{} ", excerpt.lines.start, excerpt.lines.end - 1),
+    };
+    let (base, current) = (&conflict.base, &conflict.current);
+    match (base.lines.is_empty(), current.lines.is_empty()) {
+        (false, false) if base.lines.len() == 1 => format!("{}of the base is {}now", lines(base), lines(current)),
+        (false, false) => format!("{}of the base are {}now", lines(base), lines(current)),
+        (false, true) => format!("{}of the base stood before line {}", lines(base), current.lines.start),
+        (true, false) => format!("before line {} of the base there is {}now", base.lines.start, lines(current)),
+        (true, true) => format!("the lines around line {} of the base are others now", base.lines.start),
+    }
+}
+
+impl fmt::Display for RejectReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ContextNotFound { nearest: None } => f.write_str("its old lines are not in the file"),
+            Self::ContextNotFound { nearest: Some(nearest) } => {
+                if nearest.not_at_end {
+                    let lines = line_words(&nearest.lines);
+                    return write!(f, "its old lines are at {lines}, and not at the end of the file, as the hunk says");
+                }
+                write!(f, "its old lines are not in the file; {nearest}")
+            }
+            Self::OutsideScope { header, candidates, more } => {
+                write!(f, "its old lines are in the file, but not below `@@ {header}`")?;
+                places(f, candidates, *more)
+            }
+            Self::HeaderNotFound { header, candidates, more } => {
+                write!(f, "the header `@@ {header}` names no line of the file")?;
+                if candidates.is_empty() {
+                    return Ok(());
+                }
+                f.write_str("; the old lines are")?;
+                places(f, candidates, *more)
+            }
+            Self::MultipleMatches { candidates, more, out_of_order } => {
+                f.write_str("it fits in more than one place:")?;
+                places(f, candidates, *more)?;
+                if *out_of_order {
+                    f.write_str(", and no choice keeps the order of the hunks")?;
+                }
+                Ok(())
+            }
+            Self::OverlappingEdits { other, lines } => {
+                write!(f, "it changes what hunk {} changes", other + 1)?;
+                match lines {
+                    Some(lines) => write!(f, " ({})", line_words(lines)),
+                    None => Ok(()),
+                }
+            }
+            Self::AlreadyApplied { lines } => {
+                write!(f, "it is applied already: its new lines are at {}", line_words(lines))
+            }
+            Self::NoAnchor => f.write_str("it only inserts, and nothing says where"),
+            Self::FinalNewline => {
+                f.write_str("its marker for a missing line feed does not fit: that line is not the last, or the file ends in a line feed")
+            }
+            Self::Encoding => f.write_str("it inserts text that the encoding of the file cannot store; the file is not UTF-8"),
+        }
+    }
+}
+
+/// Describes the lines of the file that are nearest to those of the hunk.
+impl fmt::Display for Nearest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one = self.lines.start() == self.lines.end();
+        let (is, differ) = if one { ("is", "differs") } else { ("are", "differ") };
+        write!(f, "nearest {is} {}, ", line_words(&self.lines))?;
+        match (self.pass, self.agreeing, self.of) {
+            (Some(Pass::Trailing), ..) => write!(f, "which {differ} only in blanks at line ends"),
+            (Some(Pass::Unicode), ..) => write!(f, "which {differ} only in blanks and typographic punctuation"),
+            (Some(_), ..) => write!(f, "which {differ} only in blanks"),
+            (None, 0, 1) => f.write_str("which is different"),
+            (None, 0, of) => write!(f, "where none of {of} agrees"),
+            (None, 1, of) => write!(f, "where 1 of {of} agrees"),
+            (None, agreeing, of) => write!(f, "where {agreeing} of {of} agree"),
+        }?;
+        if self.pass.is_none() && self.scattered {
+            f.write_str(" (all of them are in the file, but in another order or not together)")?;
+        }
+        Ok(())
+    }
+}
+
+/// Formats lines as `line 3`, or `lines 3-5`.
+#[must_use]
+pub fn line_words(lines: &RangeInclusive<usize>) -> String {
+    match (lines.start(), lines.end()) {
+        (first, last) if first == last => format!("line {first}"),
+        (first, last) => format!("lines {first}-{last}"),
+    }
+}
+
+fn places(f: &mut fmt::Formatter<'_>, candidates: &[crate::locate::Candidate], more: bool) -> fmt::Result {
+    for (nth, candidate) in candidates.iter().take(NAMED).enumerate() {
+        let (first, last) = (candidate.lines.start(), candidate.lines.end());
+        f.write_str(match (nth, candidates.len(), first == last) {
+            (0, 1, true) => " line ",
+            (0, ..) => " lines ",
+            _ => ", ",
+        })?;
+        if first == last { write!(f, "{first}")? } else { write!(f, "{first}-{last}")? }
+    }
+    match candidates.len() {
+        len if more && len <= NAMED => f.write_str(" and others"),
+        len if more => write!(f, " and more than {} others", len.saturating_sub(NAMED)),
+        len if len > NAMED => write!(f, " and {} others", len - NAMED),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,151 @@
+//! Makes the patch that takes another one back.
+
+use patch_grammar::{AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation};
+
+use crate::locate::Order;
+use crate::plan::options::{AddNewline, Options};
+use crate::plan::reject::{Irreversible, Problem, Reject, Rejects};
+
+/// Returns the patch that takes `patch` back: applied to the result of `patch`, it restores the files that `patch` was made for.
+/// It borrows from the same text, and its lines and byte ranges are those of that text.
+///
+/// Sections are taken back from the last to the first. So are the hunks of each under [`Order::PostState`], as each of
+/// them was placed in what the ones before it had left.
+///
+/// What a patch does not say cannot come back: the file that an added one replaced, the blanks that were overlooked to
+/// place a hunk, a terminator that no line states.
+///
+/// # Errors
+///
+/// Every section that cannot be taken back from its text alone.
+pub fn reverse<'p>(patch: &Patch<'p>, options: &Options) -> Result<Patch<'p>, Rejects> {
+    let mut sections = Vec::with_capacity(patch.sections.len());
+    let mut rejects = Vec::new();
+    for (index, section) in patch.sections.iter().enumerate().rev() {
+        match reversed(patch.text, section, options) {
+            Ok(section) => sections.push(section),
+            Err((hunk, problem)) => rejects.push(Reject {
+                section: Some(index),
+                hunk,
+                patch_line: Some(hunk.map_or(section.line(), |hunk| section.hunks()[hunk].line)),
+                ..Reject::of(section.path.text, Problem::Irreversible(problem))
+            }),
+        }
+    }
+    rejects.reverse();
+    match Rejects::new(rejects) {
+        Some(rejects) => Err(rejects),
+        None => Ok(Patch { sections, reversed: !patch.reversed, ..patch.clone() }),
+    }
+}
+
+type Problems = (Option<usize>, Irreversible);
+
+fn reversed<'p>(text: &'p [u8], section: &Section<'p>, options: &Options) -> Result<Section<'p>, Problems> {
+    let mut path = section.path.clone();
+    let operation = match &section.operation {
+        SectionOperation::Add(added) => SectionOperation::Delete(Some(deletion(section, added, options))),
+        SectionOperation::Delete(hunks) => {
+            let added = hunks.as_deref().and_then(|hunks| addition(text, hunks));
+            SectionOperation::Add(added.ok_or((None, Irreversible::Deletion))?)
+        }
+        SectionOperation::Update { move_to, hunks } => {
+            let back = move_to.as_ref().map(|to| std::mem::replace(&mut path, to.clone()));
+            let mut hunks: Vec<_> = hunks
+                .iter()
+                .enumerate()
+                .map(|(index, hunk)| reversed_hunk(hunk, hunks, options).ok_or((Some(index), Irreversible::Place)))
+                .collect::<Result<_, _>>()?;
+            if options.placement.order == Order::PostState {
+                hunks.reverse();
+            }
+            SectionOperation::Update { move_to: back, hunks }
+        }
+        SectionOperation::Copy { .. } => return Err((None, Irreversible::Copy)),
+    };
+    let executable = match &section.operation {
+        SectionOperation::Update { .. } => section.executable.map(|executable| !executable),
+        _ => section.executable,
+    };
+    Ok(Section { path, operation, executable, span: section.span.clone() })
+}
+
+/// Makes the hunk that deletes all lines of a new file; none when it has no lines.
+fn deletion<'p>(section: &Section<'p>, added: &AddedLines<'p>, options: &Options) -> Vec<Hunk<'p>> {
+    let numbers = section.line() + 1..;
+    let line = |(text, number)| Line::new(text, added.endings, number, LineKind::Delete);
+    let mut lines: Vec<_> = added.lines().zip(numbers).map(line).collect();
+    // Joined lines end in a line feed, unless the last is empty: then it is not a line of the file.
+    let joined = options.add_newline == AddNewline::Joined && added.endings != LineEndings::Exact;
+    if added.no_newline {
+        if let (Some(last), Some(text)) = (lines.last_mut(), added.lines().last()) {
+            // A carriage return before no line feed is part of the line.
+            (last.no_newline, last.crlf) = (true, false);
+            last.text = text;
+            // A last line without a byte and without a line feed is no line.
+            if text.is_empty() {
+                lines.pop();
+            }
+        }
+    } else if joined && added.lines().last().is_some_and(<[u8]>::is_empty) {
+        lines.pop();
+    }
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    vec![Hunk {
+        opened: true,
+        lines,
+        endings: added.endings,
+        span: section.span.clone(),
+        line: section.line(),
+        ..Hunk::default()
+    }]
+}
+
+/// Returns the lines of a file that a diff deletes, if its hunks show nothing else.
+fn addition<'p>(text: &'p [u8], hunks: &[Hunk<'p>]) -> Option<AddedLines<'p>> {
+    match hunks {
+        [] => Some(AddedLines::empty(LineEndings::Exact)),
+        [hunk] if hunk.lines.iter().all(|line| line.kind == LineKind::Delete) => {
+            let whole = &text[hunk.span.clone()];
+            let body = memchr::memchr(b'\n', whole).map_or(&[][..], |end| &whole[end + 1..]);
+            Some(AddedLines::of_body(body, hunk.endings))
+        }
+        _ => None,
+    }
+}
+
+fn reversed_hunk<'p>(hunk: &Hunk<'p>, all: &[Hunk<'p>], options: &Options) -> Option<Hunk<'p>> {
+    // Such a hunk would insert at the end of the file, or below its header.
+    if options.placement.append_without_anchor && !hunk.end_of_file && hunk.new_lines().next().is_none() {
+        return None;
+    }
+    let mut lines = Vec::with_capacity(hunk.lines.len());
+    for block in hunk.lines.chunk_by(|one, next| (one.kind == LineKind::Context) == (next.kind == LineKind::Context)) {
+        let of = |kind: LineKind, becomes: LineKind| {
+            block.iter().filter(move |line| line.kind == kind).map(move |line| Line { kind: becomes, ..*line })
+        };
+        lines.extend(of(LineKind::Context, LineKind::Context));
+        lines.extend(of(LineKind::Insert, LineKind::Delete));
+        lines.extend(of(LineKind::Delete, LineKind::Insert));
+    }
+    // A header whose line the patch changes names another line afterwards, or none.
+    let stays = |text: &str| {
+        let changed = all.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind != LineKind::Context);
+        !changed.into_iter().any(|line| letters(line.text).eq(letters(text.as_bytes())))
+    };
+    let stay = hunk.headers.iter().all(|header| stays(header.text));
+    Some(Hunk {
+        headers: if stay { hunk.headers.clone() } else { Vec::new() },
+        lines,
+        old_start: hunk.new_start,
+        new_start: hunk.old_start,
+        ..hunk.clone()
+    })
+}
+
+/// Iterates over the bytes of a line that no pass overlooks.
+fn letters(line: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    line.iter().copied().filter(u8::is_ascii_alphanumeric)
+}

@@ -1,0 +1,145 @@
+//! Reads the texts of files, and makes new files, which are stored as the workspace wants them.
+
+use encoding_rs::UTF_8;
+use fs_guard::{RelPath, Sha256};
+use patch_grammar::{AddedLines, Hunk, LineEndings, Patch, SectionOperation};
+
+use crate::plan::options::Options;
+use crate::plan::shared_lines::{self, SharedLines};
+use crate::plan::{Image, PlanNote};
+use crate::text::conventions::{Convention, Conventions};
+use crate::text::encoding::{self, FileText};
+use crate::text::files::Files;
+use crate::text::lines::BOM;
+
+/// A new file.
+#[derive(Debug)]
+pub(crate) struct Added {
+    /// Its bytes, their hash and their length.
+    pub(crate) content: (Image, Sha256, u64),
+    /// What was done to the text by declaration or convention.
+    pub(crate) notes: Vec<PlanNote>,
+}
+
+/// Reads and makes the texts of files, by the options and the conventions of the workspace.
+#[derive(Debug)]
+pub(crate) struct Texts<'a> {
+    pub(crate) options: &'a Options,
+    conventions: Conventions<'a>,
+    /// The patch whose text the plan may keep, so that new files are not copied.
+    shared: Option<&'a Patch<'a>>,
+}
+
+impl<'a> Texts<'a> {
+    pub(crate) fn new(files: &'a Files, patch: &'a Patch<'a>, options: &'a Options) -> Self {
+        let added = |section: &patch_grammar::Section<'_>| match &section.operation {
+            SectionOperation::Add(lines) => lines.text.len(),
+            _ => 0,
+        };
+        // To keep a text that is mostly something else would waste memory.
+        let shared = patch.sections.iter().map(added).sum::<usize>() >= patch.text.len() / 2;
+        Self { options, conventions: Conventions::new(files), shared: shared.then_some(patch) }
+    }
+
+    /// Returns the text of a file that hunks are applied to; `None` when it is binary.
+    pub(crate) fn of<'f>(&self, path: &RelPath, stored: &'f [u8], hunks: &[Hunk<'_>]) -> Option<FileText<'f>> {
+        // A diff has the bytes of the file as they are stored.
+        if hunks.iter().any(|hunk| hunk.endings == LineEndings::Exact) {
+            return FileText::of(stored, None);
+        }
+        let unicode = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| !line.text.is_ascii());
+        self.options.encodings.text_by(&self.conventions, path, stored, unicode)
+    }
+
+    /// Makes a new file from its lines, by the conventions of the workspace where the patch says nothing. Returns `None` when its
+    /// charset cannot store them.
+    pub(crate) fn make(&self, path: &RelPath, lines: &AddedLines<'_>) -> Option<Added> {
+        let rule = self.options.add_newline;
+        let mut notes = Vec::new();
+        // A diff states every byte.
+        let exact = lines.endings == LineEndings::Exact;
+        let convention = if exact { Convention::default() } else { self.conventions.of(path) };
+        let declared = self.options.encodings.of(path.as_str()).or(convention.charset);
+        let charset = declared.filter(|&charset| !exact && charset != UTF_8);
+        let as_it_stands = !matches!(convention.crlf, Some((true, _))) && !convention.bom && charset.is_none();
+        let shared = self.shared.filter(|_| as_it_stands);
+        if let Some(shared) = shared.and_then(|patch| SharedLines::of(patch, lines, rule)) {
+            let (sha256, size) = shared.hash();
+            return Some(Added { content: (Image::Lines(shared), sha256, size), notes });
+        }
+        let mut bytes = shared_lines::added(lines, rule);
+        if !as_it_stands {
+            let named = || path.to_string();
+            let says_nothing =
+                lines.endings == LineEndings::Framing || !lines.lines().any(|line| line.ends_with(b"\r"));
+            if let Some((true, by)) = convention.crlf.filter(|_| says_nothing && bytes.contains(&b'\n')) {
+                bytes = with_crlf(&bytes);
+                notes.push(PlanNote::Crlf { path: named(), by });
+            }
+            if convention.bom && !bytes.is_empty() && !bytes.starts_with(BOM) {
+                bytes.splice(0..0, BOM.iter().copied());
+            }
+            if let Some(charset) = charset {
+                bytes = encoding::new_file(&bytes, charset)?;
+                notes.push(PlanNote::Encoded { path: named(), encoding: charset.name() });
+            }
+        }
+        let sha256 = Sha256::of(&bytes);
+        Some(Added { content: Image::kept(bytes, sha256), notes })
+    }
+}
+
+fn with_crlf(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 16);
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        match line.strip_suffix(b"\n") {
+            Some(line) => out.extend(line.iter().chain(b"\r\n")),
+            None => out.extend_from_slice(line),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use fs_guard::{Access, Policy};
+    use patch_grammar::ParseOptions;
+
+    use super::*;
+    use crate::commit::memory::MemoryTree;
+
+    #[test]
+    fn the_text_is_kept_where_most_of_it_is_new_files() {
+        let add = |name: &str, lines: usize| format!("*** Add File: {name}\n{}", "+1234567\n".repeat(lines));
+        let update = |lines: usize| format!("*** Update File: old\n@@\n{}-x\n", " 1234567\n".repeat(lines));
+        for (text, convention, expected) in [
+            (add("a", 50), "", &[true][..]),
+            (add("a", 50) + &add("b", 50), "", &[true, true]),
+            (add("a", 50) + &update(20), "", &[true]),
+            (add("a", 50) + &update(80), "", &[false]),
+            (add("a", 50) + &add("b", 50), "[b]\nend_of_line = crlf", &[true, false]),
+            (add("a", 50) + &add("b", 50), "[b]\ncharset = utf-8-bom", &[true, false]),
+            (add("a", 50) + &add("b", 50), "[b]\ncharset = utf-16le", &[true, false]),
+            (add("a", 50) + &add("b", 50), "[b]\nend_of_line = lf", &[true, true]),
+        ] {
+            let mut tree = MemoryTree::new();
+            tree.insert(".editorconfig", convention.as_bytes().to_vec());
+            let files = Files::of_tree(Arc::new(tree), Policy::new(".kept"));
+            let options = Options::default();
+            let owner = Arc::new(format!("*** Begin Patch\n{text}*** End Patch\n").into_bytes());
+            let patch = patch_grammar::parse(std::str::from_utf8(&owner).unwrap(), &ParseOptions::default()).unwrap();
+            let patch = Patch { owner: Some(Arc::clone(&owner)), ..patch };
+            let texts = Texts::new(&files, &patch, &options);
+            let made = patch.sections.iter().filter_map(|section| match &section.operation {
+                SectionOperation::Add(lines) => {
+                    let path = files.check(section.path.text, Access::Create).unwrap();
+                    Some(matches!(texts.make(&path, lines).unwrap().content.0, Image::Lines(_)))
+                }
+                _ => None,
+            });
+            assert_eq!(made.collect::<Vec<_>>(), expected, "{convention} {text}");
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! Unified diffs in git's form, of one change or a whole plan.
+
+mod hunks;
+
+use fs_guard::{FileKind, RelPath, Sha256, Spot};
+use patch_grammar::diff::push_quoted;
+use workspace_trash::FileState;
+
+use crate::commit::{self, LogEntry, Workspace};
+use crate::plan::images::Images;
+use crate::plan::options::MAX_FILE_SIZE;
+use crate::plan::{Change, Image, PostImage, PreImage};
+use crate::text::lines::is_binary;
+
+use hunks::write_spliced;
+pub(crate) use hunks::{splices, whole};
+
+/// The type bits of a symbolic link in a mode, as git writes them.
+pub(crate) const LINK: u32 = 0o120_000;
+
+/// One side of a diff of one file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Side<'a> {
+    pub(crate) path: &'a str,
+    /// Permission bits, and the type bits of a symbolic link.
+    pub(crate) mode: u32,
+}
+
+/// Returns the mode of a file as git records it: of the permissions only whether the owner may run it.
+pub(crate) fn git_mode(mode: u32) -> &'static str {
+    match mode {
+        _ if mode & LINK == LINK => "120000",
+        _ if mode & 0o100 == 0 => "100644",
+        _ => "100755",
+    }
+}
+
+/// The prefixes of the paths: on the old side, on the new side, and in the lines of a rename.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Prefixes<'a> {
+    old: &'a str,
+    new: &'a str,
+    rename: &'a str,
+}
+
+/// Git's own prefixes.
+pub(crate) const GIT: Prefixes<'static> = Prefixes { old: "a/", new: "b/", rename: "" };
+
+/// Writes the lines of git's form that precede the hunks.
+pub(crate) fn header(
+    out: &mut Vec<u8>,
+    prefixes: Prefixes<'_>,
+    old: Option<Side<'_>>,
+    new: Option<Side<'_>>,
+    same_bytes: bool,
+) {
+    let mode = |side: Side<'_>| git_mode(side.mode);
+    let (Some(left), Some(right)) = (old.or(new), new.or(old)) else { return };
+    out.extend_from_slice(b"diff --git ");
+    push_quoted(out, prefixes.old, left.path);
+    out.push(b' ');
+    push_quoted(out, prefixes.new, right.path);
+    out.push(b'\n');
+    match (old, new) {
+        (None, Some(new)) => push_line(out, "new file mode ", mode(new)),
+        (Some(old), None) => push_line(out, "deleted file mode ", mode(old)),
+        (Some(old), Some(new)) => {
+            if mode(old) != mode(new) {
+                push_line(out, "old mode ", mode(old));
+                push_line(out, "new mode ", mode(new));
+            }
+            if old.path != new.path {
+                if same_bytes {
+                    push_line(out, "similarity index ", "100%");
+                }
+                for (word, side) in [("rename from ", old), ("rename to ", new)] {
+                    out.extend_from_slice(word.as_bytes());
+                    push_quoted(out, prefixes.rename, side.path);
+                    out.push(b'\n');
+                }
+            }
+        }
+        (None, None) => {}
+    }
+}
+
+/// Writes the `---` and `+++` lines of one file, and its hunks, which `hunks` writes unless the file is binary.
+pub(crate) fn body(
+    out: &mut Vec<u8>,
+    prefixes: Prefixes<'_>,
+    old: Option<Side<'_>>,
+    new: Option<Side<'_>>,
+    hunks: impl FnOnce(&mut Vec<u8>) -> Option<()>,
+) {
+    let name = |out: &mut Vec<u8>, prefix: &str, side: Option<Side<'_>>| match side {
+        Some(side) => push_quoted(out, prefix, side.path),
+        None => out.extend_from_slice(b"/dev/null"),
+    };
+    let line = |out: &mut Vec<u8>, sign: &[u8], prefix: &str, side: Option<Side<'_>>| {
+        out.extend_from_slice(sign);
+        let from = out.len();
+        name(out, prefix, side);
+        // As git does: for patch(1) a name ends at a blank, unless a tab follows it.
+        let end: &[u8] = if out[from..].contains(&b' ') { b"\t\n" } else { b"\n" };
+        out.extend_from_slice(end);
+    };
+    let from = out.len();
+    line(out, b"--- ", prefixes.old, old);
+    line(out, b"+++ ", prefixes.new, new);
+    let named = out.len();
+    match hunks(out) {
+        Some(()) if out.len() > named => {}
+        Some(()) => out.truncate(from),
+        None => {
+            out.truncate(from);
+            out.extend_from_slice(b"Binary files ");
+            name(out, prefixes.old, old);
+            out.extend_from_slice(b" and ");
+            name(out, prefixes.new, new);
+            out.extend_from_slice(b" differ\n");
+        }
+    }
+}
+
+impl Images<'_> {
+    /// Returns the unified diff of one change in git's form, which `git apply` takes. A file that is not text is named as
+    /// binary.
+    ///
+    /// # Errors
+    ///
+    /// [`fs_guard::Error::Changed`] when bytes that have to be read again are not what the plan was made for any more.
+    pub fn diff(&self, change: &Change) -> Result<Vec<u8>, fs_guard::Error> {
+        let mut out = Vec::new();
+        self.write_diff(change, &mut out)?;
+        Ok(out)
+    }
+
+    /// Appends the same diff to `out`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`diff`](Self::diff).
+    pub fn write_diff(&self, change: &Change, out: &mut Vec<u8>) -> Result<(), fs_guard::Error> {
+        self.write_named(change, GIT, true, out)
+    }
+
+    /// Returns a plain unified diff of one change, without git's own lines; `None` when such a diff cannot express it,
+    /// as for a move without an edit, or to the place of another file.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`diff`](Self::diff).
+    pub fn plain_diff(&self, change: &Change) -> Result<Option<Vec<u8>>, fs_guard::Error> {
+        if change.replaces.is_some() {
+            return Ok(None);
+        }
+        let mut out = Vec::new();
+        self.write_named(change, GIT, false, &mut out)?;
+        Ok(out.starts_with(b"--- ").then_some(out))
+    }
+
+    /// Returns the same diff with `prefix`, a directory and its `/`, as the only prefix of all paths.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`diff`](Self::diff).
+    pub fn diff_beneath(&self, change: &Change, prefix: &str) -> Result<Vec<u8>, fs_guard::Error> {
+        let mut out = Vec::new();
+        self.write_named(change, Prefixes { old: prefix, new: prefix, rename: prefix }, true, &mut out)?;
+        Ok(out)
+    }
+
+    /// Returns the unified diffs of all changes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`diff`](Self::diff).
+    pub fn diffs(&self) -> Result<Vec<u8>, fs_guard::Error> {
+        let mut out = Vec::new();
+        self.plan.changes().iter().try_for_each(|change| self.write_diff(change, &mut out))?;
+        Ok(out)
+    }
+
+    /// Counts the lines that a change inserts and deletes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`diff`](Self::diff).
+    pub fn line_counts(&self, change: &Change) -> Result<(usize, usize), fs_guard::Error> {
+        Ok(line_counts(&self.diff(change)?))
+    }
+
+    /// Returns whether the diff of a change can be made without reading a file.
+    #[must_use]
+    pub fn is_in_memory(&self, change: &Change) -> bool {
+        let kept = |path| self.plan.pre_image(path).is_some_and(|(_, image)| image.bytes.is_some());
+        let after = match self.plan.transition_of(change).after.as_ref().map(|after| &after.image) {
+            Some(Image::Stored(..)) => false,
+            Some(Image::Kept(_) | Image::Lines(_) | Image::OnDisk(_) | Image::Spliced(..)) | None => true,
+        };
+        (change.before == change.after || (after && (change.before.is_none() || kept(&change.path))))
+            && (change.replaces.is_none() || kept(change.last_path()))
+    }
+
+    /// Estimates how many bytes are compared for the diff of a change.
+    #[must_use]
+    pub fn compared(&self, change: &Change) -> u64 {
+        let size = |path| self.plan.pre_image(path).map_or(0, |(_, image)| image.metadata.size);
+        let lost = change.replaces.map_or(0, |_| size(change.last_path()));
+        lost + match &self.plan.transition_of(change).after {
+            _ if change.before == change.after => 0,
+            Some(PostImage { image: Image::Spliced(_, splices), .. }) => splices.len() as u64,
+            Some(after) => after.size + size(&change.path),
+            None => size(&change.path),
+        }
+    }
+
+    /// Returns a lower bound for the length of a change's diff, without making it.
+    #[must_use]
+    pub fn least_diff(&self, change: &Change) -> usize {
+        let text = |bytes: &[u8]| if is_binary(bytes) { 0 } else { bytes.len() };
+        match (&self.plan.transition_of(change).after, self.plan.pre_image(&change.path)) {
+            (Some(PostImage { image: Image::Kept(bytes), .. }), None) => text(bytes),
+            (Some(PostImage { image: Image::Lines(lines), size, .. }), None) if lines.is_text() => *size as usize,
+            (None, Some((_, PreImage { bytes: Some(bytes), .. }))) => text(bytes),
+            _ => 0,
+        }
+    }
+
+    /// Returns the old side of a path.
+    fn side<'s>(&self, path: &'s RelPath) -> Option<Side<'s>> {
+        let (_, PreImage { metadata, .. }) = self.plan.pre_image(path)?;
+        let mode = metadata.kept_mode() | kind_bits(metadata.kind == FileKind::Symlink);
+        Some(Side { path: path.as_str(), mode })
+    }
+
+    fn write_named(
+        &self,
+        change: &Change,
+        prefixes: Prefixes<'_>,
+        git: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), fs_guard::Error> {
+        let to = change.last_path();
+        // The deletion comes first, as git wants it: another file gets the path.
+        if let (Some(_), Some(lost)) = (change.replaces, self.side(to)) {
+            let bytes = self.before(to)?;
+            header(out, prefixes, Some(lost), None, false);
+            body(out, prefixes, Some(lost), None, |out| whole(out, &bytes, b""));
+        }
+        let old = change.before.and_then(|_| self.side(&change.path));
+        let new = self.plan.transition_of(change).after.as_ref().map(|after| {
+            let mode = after.mode.shown() | kind_bits(after.link);
+            Side { path: to.as_str(), mode }
+        });
+        let same_bytes = change.before == change.after;
+        let unchanged =
+            |(old, new): (Side<'_>, Side<'_>)| old.path == new.path && git_mode(old.mode) == git_mode(new.mode);
+        if same_bytes && old.zip(new).is_some_and(unchanged) {
+            return Ok(());
+        }
+        if git {
+            header(out, prefixes, old, new, same_bytes);
+        }
+        if same_bytes {
+            return Ok(());
+        }
+        match &self.plan.transition_of(change).after {
+            Some(PostImage { image: Image::Spliced(from, splices), .. }) if *from == change.path => {
+                let source = self.before(from)?;
+                body(out, prefixes, old, new, |out| write_spliced(out, &source, splices.as_slice()));
+            }
+            _ => {
+                let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
+                body(out, prefixes, old, new, |out| whole(out, &before, &after));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Counts the lines that a diff in git's form inserts and deletes.
+#[must_use]
+pub fn line_counts(diff: &[u8]) -> (usize, usize) {
+    let (mut inserted, mut deleted, mut in_hunk) = (0, 0, false);
+    for line in diff.split(|&byte| byte == b'\n') {
+        match line.first() {
+            Some(b'@') => in_hunk = true,
+            // The next file: within hunks no line begins with a letter.
+            Some(b'd') => in_hunk = false,
+            Some(b'+') => inserted += usize::from(in_hunk),
+            Some(b'-') => deleted += usize::from(in_hunk),
+            _ => {}
+        }
+    }
+    (inserted, deleted)
+}
+
+/// Returns the type bits of a symbolic link, or none.
+pub(crate) fn kind_bits(link: bool) -> u32 {
+    if link { LINK } else { 0 }
+}
+
+impl Workspace {
+    /// Returns the unified diff of what a finished transaction did, as far as its bytes are still known. The old
+    /// files are in the store; the new ones are in place, or a later transaction has displaced
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// When the store or a file cannot be read.
+    pub fn transaction_diff(&self, entry: &LogEntry) -> Result<Vec<u8>, commit::Error> {
+        let Some(store) = self.store()? else { return Ok(Vec::new()) };
+        let (kept, _) = store.entries()?;
+        let id = entry.journal.header.id;
+        let mut out = Vec::new();
+        let reach = self.reach();
+        for record in entry.journal.records.iter().filter(|record| reach.shows(&record.path)) {
+            let state = |state: &Option<FileState>| {
+                state.as_ref().map(|state| Side { path: &record.path, mode: state.mode | kind_bits(state.link) })
+            };
+            let (old, new) = (state(&record.before), state(&record.after));
+            let before = match &record.before {
+                Some(state) if state.size <= MAX_FILE_SIZE => kept_bytes(&store.slot(id, record.slot)?),
+                Some(_) => None,
+                None => Some(Vec::new()),
+            };
+            let after = match &record.after {
+                Some(state) => {
+                    let own = || {
+                        let (root, path) = self.locate(&record.path, true).ok()?;
+                        match state.link {
+                            true => root.read_link(&path).ok(),
+                            false => root.read(&path, MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),
+                        }
+                    };
+                    let displaced = || {
+                        let entry = kept.iter().find(|entry| entry.sha256 == state.sha256)?;
+                        kept_bytes(&store.slot(entry.id, entry.slot).ok()?)
+                    };
+                    own().filter(|bytes| Sha256::of(bytes) == state.sha256).or_else(displaced)
+                }
+                None => Some(Vec::new()),
+            };
+            let sha256 = |state: &Option<FileState>| state.as_ref().map(|state| state.sha256);
+            let same = sha256(&record.before) == sha256(&record.after);
+            header(&mut out, GIT, old, new, same);
+            if !same {
+                body(&mut out, GIT, old, new, |out| whole(out, &before?, &after?));
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Reads a displaced file, or the target of a link; `None` when it cannot be read.
+fn kept_bytes(spot: &Spot) -> Option<Vec<u8>> {
+    match spot.metadata().ok()??.kind {
+        FileKind::Symlink => spot.read_link().ok(),
+        _ => spot.read(MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),
+    }
+}
+
+fn push_line(out: &mut Vec<u8>, words: &str, value: &str) {
+    out.extend_from_slice(words.as_bytes());
+    out.extend_from_slice(value.as_bytes());
+    out.push(b'\n');
+}

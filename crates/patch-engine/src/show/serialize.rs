@@ -1,0 +1,182 @@
+//! Plans and rejects as data. Keys are in camel case, hashes in hexadecimal; indices count from 0, lines from 1.
+
+use serde::ser::{Serialize, SerializeMap as _, SerializeStruct as _, Serializer};
+use serde_json::{Value, json};
+
+use crate::carry::Excerpt;
+use crate::locate::{Advice, Candidate, Nearest, Pass, RejectReason};
+use crate::plan::options::Expected;
+use crate::plan::reject::{Problem, Reject};
+use crate::plan::{Change, Plan};
+
+/// Writes `hunkCount`, `digest` and `changedFiles`. Diffs are not in it: they may need the files; see [`Images::diffs`](crate::Images::diffs).
+impl Serialize for Plan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut plan = serializer.serialize_struct("Plan", 3)?;
+        plan.serialize_field("hunkCount", &self.hunk_count())?;
+        plan.serialize_field("digest", &self.digest().to_string())?;
+        plan.serialize_field("changedFiles", self.changes())?;
+        plan.end()
+    }
+}
+
+/// Writes `path` and `operation`; `toPath`, `beforeSha256` and `afterSha256` where the change has them.
+impl Serialize for Change {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut change = serializer.serialize_map(None)?;
+        change.serialize_entry("path", self.path.as_str())?;
+        change.serialize_entry("operation", self.operation.as_str())?;
+        if let Some(path) = &self.to_path {
+            change.serialize_entry("toPath", path.as_str())?;
+        }
+        for (key, hash) in [("beforeSha256", self.before), ("afterSha256", self.after)] {
+            if let Some(hash) = hash {
+                change.serialize_entry(key, &hash.to_string())?;
+            }
+        }
+        change.end()
+    }
+}
+
+/// Writes `kind`, `message`, `path` and `reason`, and what else is known: `section`, `hunkIndex`, `patchLine`, `nearest`,
+/// `candidates` and so on.
+impl Serialize for Reject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        of_reject(self).serialize(serializer)
+    }
+}
+
+/// Writes the lines of the place, how much of the hunk is there, and the first difference.
+impl Serialize for Nearest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        of_nearest(self).serialize(serializer)
+    }
+}
+
+fn of_reject(reject: &Reject) -> Value {
+    let mut value = json!({
+        "kind": reject.kind().as_str(),
+        "message": reject.to_string(),
+        "path": reject.path,
+        "reason": reject.reason(),
+    });
+    // What is not known is left out.
+    let mut set = |key: &str, what: Value| {
+        if !what.is_null() {
+            value[key] = what;
+        }
+    };
+    set("section", reject.section.into());
+    set("hunkIndex", reject.hunk.into());
+    set("patchLine", reject.patch_line.into());
+    set("didYouMean", reject.near.clone().into());
+    match &reject.problem {
+        Problem::Stale { expected, actual } => {
+            let expected = match expected {
+                Expected::Absent => String::new(),
+                Expected::Hash(hash) => hash.to_string(),
+            };
+            set("expectedSha256", expected.into());
+            set("actualSha256", actual.map_or_else(String::new, |hash| hash.to_string()).into());
+        }
+        Problem::Conflict(conflict) => {
+            set("base", of_excerpt(&conflict.base));
+            set("current", of_excerpt(&conflict.current));
+            set("wanted", of_excerpt(&conflict.wanted));
+        }
+        Problem::Binary { size, sha256 } => {
+            set("sizeBytes", (*size).into());
+            set("sha256", sha256.to_string().into());
+        }
+        Problem::Guard(fs_guard::Error::Symlink { real_path, .. }) => set("realPath", real_path.clone().into()),
+        Problem::InOtherFile { file, line, .. } => {
+            set("otherFile", file.clone().into());
+            set("otherLine", (*line).into());
+        }
+        _ => {}
+    }
+    match reject.hunk_reason() {
+        Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
+            set("nearest", of_nearest(nearest));
+        }
+        Some(RejectReason::MultipleMatches { candidates, more, .. }) => {
+            set("candidates", candidates.iter().map(of_candidate).collect());
+            set("moreCandidates", (*more).into());
+        }
+        Some(
+            RejectReason::OutsideScope { header, candidates, more }
+            | RejectReason::HeaderNotFound { header, candidates, more },
+        ) => {
+            set("header", header.clone().into());
+            set("candidates", candidates.iter().map(of_candidate).collect());
+            set("moreCandidates", (*more).into());
+        }
+        Some(RejectReason::AlreadyApplied { lines }) => {
+            set("appliedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
+        }
+        Some(RejectReason::OverlappingEdits { other, lines }) => {
+            set("otherHunkIndex", (*other).into());
+            if let Some(lines) = lines {
+                set("sharedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
+            }
+        }
+        _ => {}
+    }
+    value
+}
+
+/// Lines of one side of a conflict; long ones are cut.
+fn of_excerpt(excerpt: &Excerpt) -> Value {
+    /// How many bytes of each side an answer shows.
+    const SHOWN: usize = 2048;
+    let mut end = excerpt.text.len().min(SHOWN);
+    // Not within a letter.
+    while excerpt.text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) && end > SHOWN - 4 {
+        end -= 1;
+    }
+    let text = &excerpt.text[..end];
+    let mut value = json!({
+        "startLine": excerpt.lines.start,
+        "endLine": excerpt.lines.end - 1,
+        "text": String::from_utf8_lossy(text),
+    });
+    if text.len() < excerpt.text.len() {
+        value["truncated"] = true.into();
+    }
+    value
+}
+
+fn of_candidate(candidate: &Candidate) -> Value {
+    let mut value = json!({ "startLine": candidate.lines.start(), "endLine": candidate.lines.end() });
+    match &candidate.advice {
+        Some(Advice::Before(lines)) => value["addContextBefore"] = json!(lines),
+        Some(Advice::After(lines)) => value["addContextAfter"] = json!(lines),
+        Some(Advice::Header(header)) => value["addHeader"] = json!(header),
+        None => {}
+    }
+    value
+}
+
+/// The region of the file that is most like what was looked for.
+fn of_nearest(nearest: &Nearest) -> Value {
+    let difference = nearest.difference.as_ref().map(|difference| {
+        json!({
+            "patchLine": difference.patch_line,
+            "fileLine": difference.file_line,
+            "wanted": difference.wanted,
+            "found": difference.found,
+            "column": difference.column,
+        })
+    });
+    json!({
+        "startLine": nearest.lines.start(),
+        "endLine": nearest.lines.end(),
+        "agreeingLines": nearest.agreeing,
+        "oldLines": nearest.of,
+        "firstDifference": difference,
+        "region": nearest.region,
+        "wouldMatchWith": nearest.pass.map(Pass::as_str),
+        "scattered": nearest.scattered,
+        "notAtEnd": nearest.not_at_end,
+    })
+}

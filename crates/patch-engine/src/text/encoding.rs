@@ -1,0 +1,244 @@
+//! Files that are stored otherwise than as UTF-8: decoded to be matched and edited, and encoded again.
+//!
+//! A file is decoded only when encoding it again gives the same bytes, all of them; else it is taken as the bytes that it is.
+//! UTF-16 is known by its byte-order mark. Other charsets are never guessed: they are declared.
+
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use fs_guard::{GlobError, Globs, RelPath};
+
+use crate::text::charset::by_label;
+use crate::text::conventions::Conventions;
+use crate::text::files::Files;
+use crate::text::lines::{BOM, is_binary};
+use crate::text::splices::Splices;
+
+/// The charsets that are declared for files.
+#[derive(Debug, Clone, Default)]
+pub struct Encodings {
+    declared: Vec<(Globs, &'static Encoding)>,
+}
+
+/// Why a charset cannot be declared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EncodingError {
+    /// The pattern is no glob.
+    #[error(transparent)]
+    Pattern(#[from] GlobError),
+    /// There is no charset of that name, or it is stateful, so that the bytes of a line depend on what precedes it.
+    #[error("there is no charset {0:?}; the labels are those of the WHATWG, such as `windows-1252` and `shift_jis`")]
+    Label(String),
+}
+
+impl Encodings {
+    /// Declares that the files that match `pattern` have the charset `label`, a label of the WHATWG. A later declaration
+    /// goes before an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// When the pattern is no glob, or the label is not known.
+    pub fn declare(&mut self, pattern: &str, label: &str) -> Result<(), EncodingError> {
+        let encoding = by_label(label).ok_or_else(|| EncodingError::Label(label.to_owned()))?;
+        self.declared.push((Globs::new([pattern])?, encoding));
+        Ok(())
+    }
+
+    /// Returns the text of one of `files` with these bytes, by the charset that is declared here or in an `.editorconfig`.
+    /// `unicode` says whether more than ASCII will be inserted. Returns `None` when the file is binary.
+    #[must_use]
+    pub fn text_of<'f>(
+        &self,
+        files: impl Into<Files>,
+        path: &RelPath,
+        stored: &'f [u8],
+        unicode: bool,
+    ) -> Option<FileText<'f>> {
+        self.text_by(&Conventions::new(&files.into()), path, stored, unicode)
+    }
+
+    /// Returns the same, with conventions that are known.
+    pub(crate) fn text_by<'f>(
+        &self,
+        conventions: &Conventions<'_>,
+        path: &RelPath,
+        stored: &'f [u8],
+        unicode: bool,
+    ) -> Option<FileText<'f>> {
+        let declared = self.of(path.as_str()).or_else(|| {
+            // Text that is UTF-8 beyond ASCII is in no other charset, whatever the conventions for new files are.
+            let asked = std::str::from_utf8(stored).map_or(true, |text| unicode && text.is_ascii());
+            asked.then(|| conventions.of(path).charset).flatten()
+        });
+        FileText::of(stored, declared)
+    }
+
+    /// Returns the charset that is declared for a path.
+    #[must_use]
+    pub fn of(&self, path: &str) -> Option<&'static Encoding> {
+        self.declared.iter().rev().find(|(globs, _)| globs.matches(path).is_some()).map(|&(_, encoding)| encoding)
+    }
+}
+
+/// The text of a file: its bytes, or what they are decoded to.
+#[derive(Debug, Clone)]
+pub struct FileText<'f> {
+    text: Cow<'f, [u8]>,
+    encoding: Option<&'static Encoding>,
+}
+
+impl<'f> FileText<'f> {
+    /// Returns the text of a file with these bytes and this declared charset. Returns `None` when it is binary.
+    #[must_use]
+    pub fn of(stored: &'f [u8], declared: Option<&'static Encoding>) -> Option<Self> {
+        let marked = match stored {
+            // The byte-order mark of UTF-32.
+            [0xff, 0xfe, 0, 0, ..] => return None,
+            [0xff, 0xfe, ..] => Some(UTF_16LE),
+            [0xfe, 0xff, ..] => Some(UTF_16BE),
+            _ => None,
+        };
+        let decoded = marked.or(declared.filter(|&declared| declared != UTF_8)).and_then(|encoding| {
+            let text = decode(stored, encoding)?;
+            (!text.contains('\0') && encode(&text, encoding)? == stored)
+                .then(|| Self { text: Cow::Owned(text.into_bytes()), encoding: Some(encoding) })
+        });
+        let plain = || (!is_binary(stored)).then_some(Self { text: Cow::Borrowed(stored), encoding: None });
+        // A file that only looks like UTF-16 is not text.
+        decoded.or_else(|| plain().filter(|_| marked.is_none()))
+    }
+
+    /// Returns the text; UTF-8 if it was decoded.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Returns the WHATWG name of the charset that it was decoded from.
+    #[must_use]
+    pub fn encoding(&self) -> Option<&'static str> {
+        self.encoding.map(Encoding::name)
+    }
+
+    /// Converts replacements in the text to replacements of the file's bytes. Returns `None` when the charset cannot store the
+    /// inserted text, or the byte-order mark that identifies it would be lost.
+    #[must_use]
+    pub fn stored(&self, splices: Splices) -> Option<Splices> {
+        let Some(encoding) = self.encoding else { return Some(splices) };
+        let encoded = |part: &[u8]| encode(std::str::from_utf8(part).ok()?, encoding);
+        let mut stored = Splices::new();
+        let (mut behind, mut at) = (0, 0);
+        for splice in splices.as_slice() {
+            let loses_mark = splice.start < BOM.len() && self.text.starts_with(BOM) && !splice.text.starts_with(BOM);
+            if loses_mark && splice.end > 0 {
+                return None;
+            }
+            let start = at + encoded(&self.text[behind..splice.start])?.len();
+            at = start + encoded(&self.text[splice.start..splice.end])?.len();
+            behind = splice.end;
+            stored.push(start..at, encoded(&splice.text)?);
+        }
+        Some(stored)
+    }
+}
+
+/// Encodes the text of a new file.
+pub(crate) fn new_file(text: &[u8], encoding: &'static Encoding) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(text).ok()?;
+    // Without its byte-order mark a UTF-16 file would not be recognised.
+    let marked = [UTF_16LE, UTF_16BE].contains(&encoding) && !text.starts_with('\u{feff}');
+    let text = if marked { Cow::Owned(format!("\u{feff}{text}")) } else { Cow::Borrowed(text) };
+    encode(&text, encoding)
+}
+
+fn decode(bytes: &[u8], encoding: &'static Encoding) -> Option<String> {
+    let unit: fn([u8; 2]) -> u16 = match encoding {
+        _ if encoding == UTF_16LE => u16::from_le_bytes,
+        _ if encoding == UTF_16BE => u16::from_be_bytes,
+        _ => return encoding.decode_without_bom_handling_and_without_replacement(bytes).map(Cow::into_owned),
+    };
+    let (units, rest) = bytes.as_chunks::<2>();
+    let text = char::decode_utf16(units.iter().map(|&bytes| unit(bytes))).collect::<Result<String, _>>();
+    text.ok().filter(|_| rest.is_empty())
+}
+
+fn encode(text: &str, encoding: &'static Encoding) -> Option<Vec<u8>> {
+    let bytes: fn(u16) -> [u8; 2] = match encoding {
+        _ if encoding == UTF_16LE => u16::to_le_bytes,
+        _ if encoding == UTF_16BE => u16::to_be_bytes,
+        _ => {
+            let (bytes, _, unmappable) = encoding.encode(text);
+            return (!unmappable).then(|| bytes.into_owned());
+        }
+    };
+    Some(text.encode_utf16().flat_map(bytes).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn utf16(text: &str, encoding: &'static Encoding) -> Vec<u8> {
+        encode(text, encoding).expect("UTF-16 has all characters")
+    }
+
+    #[test]
+    fn text_is_decoded_only_if_every_byte_comes_back() {
+        let latin = by_label("latin1");
+        let le = utf16("\u{feff}a\r\n\u{1f600}\n", UTF_16LE);
+        for (stored, declared, text, name) in [
+            (&b"a\xe9\n"[..], latin, Some("aé\n".as_bytes()), Some("windows-1252")),
+            (b"a\xe9\n", None, Some(b"a\xe9\n"), None),
+            (b"a\xe9\n", by_label("utf-8"), Some(b"a\xe9\n"), None),
+            (b"\x83\x65\n", by_label("sjis"), Some("テ\n".as_bytes()), Some("Shift_JIS")),
+            // Not of that charset, or not the same bytes again.
+            (b"\x81\n", by_label("sjis"), Some(b"\x81\n"), None),
+            (b"a\0\n", latin, None, None),
+            (&le, None, Some("\u{feff}a\r\n\u{1f600}\n".as_bytes()), Some("UTF-16LE")),
+            (&utf16("\u{feff}é", UTF_16BE), latin, Some("\u{feff}é".as_bytes()), Some("UTF-16BE")),
+            (&utf16("é\n", UTF_16LE), by_label("utf-16"), Some("é\n".as_bytes()), Some("UTF-16LE")),
+            // Half a unit, half a pair, a NUL, UTF-32.
+            (b"\xff\xfea", None, None, None),
+            (b"\xff\xfe\x3d\xd8", None, None, None),
+            (b"\xff\xfea\0\0\0", None, None, None),
+            (b"\xff\xfe\0\0a\0\0\0", None, None, None),
+            (b"\xff\xfe", None, Some(BOM), Some("UTF-16LE")),
+        ] {
+            let found = FileText::of(stored, declared);
+            assert_eq!(found.as_ref().map(FileText::bytes), text, "{stored:?}");
+            assert_eq!(found.and_then(|found| found.encoding()), name, "{stored:?}");
+        }
+        assert!(by_label("iso-2022-jp").is_none() && by_label("klingon").is_none());
+    }
+
+    #[test]
+    fn replacements_are_those_of_the_stored_bytes() {
+        for (label, text, from, to) in [
+            ("utf-16le", "\u{feff}één\r\ntwo\r\n", "één", "eins é\u{1f600}"),
+            ("utf-16be", "\u{feff}é\né\n", "\né\n", "\nx\n"),
+            ("windows-1252", "é\nx\né\n", "x\né", "ö"),
+            ("shift_jis", "テスト\nb\n", "スト\n", ""),
+            ("gb18030", "汉字\nb\n", "b", "字"),
+        ] {
+            let encoding = by_label(label).expect("a label");
+            let stored = encode(text, encoding).expect("it has them");
+            let file = FileText::of(&stored, Some(encoding)).expect("it is text");
+            let at = text.find(from).expect("it is there");
+            let mut splices = Splices::new();
+            splices.push(at..at + from.len(), to.into());
+            let found = file.stored(splices).expect("it can be stored").apply(&stored);
+            assert_eq!(decode(&found, encoding), Some(text.replacen(from, to, 1)), "{label}");
+        }
+        let file = FileText::of(b"\xe9\n", by_label("latin1")).expect("it is text");
+        let splice = |range: std::ops::Range<usize>, text: &str| {
+            let mut splices = Splices::new();
+            splices.push(range, text.into());
+            splices
+        };
+        assert_eq!(file.stored(splice(0..2, "→")), None, "it has no bytes there");
+        let le = utf16("\u{feff}a\n", UTF_16LE);
+        let file = FileText::of(&le, None).expect("it is text");
+        assert_eq!(file.stored(splice(0..4, "a")), None, "the mark would go");
+    }
+}
