@@ -14,7 +14,6 @@ ci:
 
 # Writes the generated grammar files anew.
 grammar:
-    cp grammar/apply_patch.pest crates/patch-grammar/src/apply_patch.pest
     cargo run -q -p patch-grammar --example generate
 
 # Draws the pictures of the README anew.

@@ -156,3 +156,26 @@ fn only_these_commands_are_a_persons() {
     wanted.extend(["cli/drop_in", "patch-engine/commit/workspace"].map(str::to_owned));
     assert_eq!(found, wanted);
 }
+
+/// Crates of their own have it from there, and `cargo package` with them: the folder `grammar` at the top is a link.
+#[test]
+fn the_grammar_is_there_once() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (mut found, mut folders) = (BTreeSet::new(), vec![top.clone()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let entry = entry.expect("an entry");
+            let (path, kind) = (entry.path(), entry.file_type().expect("it is there"));
+            let made = ["target", "node_modules"].iter().any(|name| path.ends_with(name)) || path.ends_with(".git");
+            let is_grammar =
+                ["pest", "lark", "gbnf", "ebnf"].iter().any(|end| path.extension().is_some_and(|is| is == *end));
+            if kind.is_dir() && !made {
+                folders.push(path);
+            } else if kind.is_file() && is_grammar {
+                let beneath = path.strip_prefix(&top).expect("it is there").parent().expect("a folder");
+                found.insert(beneath.to_str().expect("UTF-8").replace('\\', "/"));
+            }
+        }
+    }
+    assert_eq!(found, ["crates/patch-grammar/grammar".to_owned()].into());
+}

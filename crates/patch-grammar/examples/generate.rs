@@ -13,17 +13,15 @@ use patch_grammar::{
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammar");
     for dialect in Dialect::ALL {
         for format in Format::ALL.into_iter().filter(|&format| format != Format::Pest) {
             let text = export::generate(format, dialect)?;
             let name = export::file_name(format, dialect);
-            for folder in [here.join("../../grammar"), here.join("src/export/files")] {
-                let file = folder.join(&name);
-                // A file that is as it was is not written: all crates would be built again.
-                if std::fs::read(&file).ok().as_deref() != Some(text.as_bytes()) {
-                    std::fs::write(file, &text)?;
-                }
+            let file = folder.join(&name);
+            // A file that is as it was is not written: all crates would be built again.
+            if std::fs::read(&file).ok().as_deref() != Some(text.as_bytes()) {
+                std::fs::write(file, &text)?;
             }
             println!("{name}: {} bytes", text.len());
         }

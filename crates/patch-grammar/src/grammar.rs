@@ -5,14 +5,14 @@ use pest_itself::Parser as _;
 use crate::marker::Marker;
 
 /// The text of `grammar/apply_patch.pest`, the only definition of the language.
-pub const GRAMMAR: &str = include_str!("apply_patch.pest");
+pub const GRAMMAR: &str = include_str!("../grammar/apply_patch.pest");
 
 // The derive macro makes public items without documentation.
 #[allow(missing_docs, unreachable_pub)]
 mod generated {
     /// The generated parser.
     #[derive(pest_derive::Parser)]
-    #[grammar = "apply_patch.pest"]
+    #[grammar = "../grammar/apply_patch.pest"]
     pub struct PatchParser;
 }
 

@@ -81,14 +81,14 @@ impl Format {
 pub fn text(format: Format, dialect: Dialect) -> &'static str {
     match (format, dialect) {
         (Format::Pest, _) => GRAMMAR,
-        (Format::Lark, Dialect::Whole) => include_str!("files/apply_patch.lark"),
-        (Format::Gbnf, Dialect::Whole) => include_str!("files/apply_patch.gbnf"),
-        (Format::Ebnf, Dialect::Whole) => include_str!("files/apply_patch.ebnf"),
-        (Format::Regex, Dialect::Whole) => include_str!("files/apply_patch.regex"),
-        (Format::Lark, Dialect::Codex) => include_str!("files/apply_patch_codex.lark"),
-        (Format::Gbnf, Dialect::Codex) => include_str!("files/apply_patch_codex.gbnf"),
-        (Format::Ebnf, Dialect::Codex) => include_str!("files/apply_patch_codex.ebnf"),
-        (Format::Regex, Dialect::Codex) => include_str!("files/apply_patch_codex.regex"),
+        (Format::Lark, Dialect::Whole) => include_str!("../../grammar/apply_patch.lark"),
+        (Format::Gbnf, Dialect::Whole) => include_str!("../../grammar/apply_patch.gbnf"),
+        (Format::Ebnf, Dialect::Whole) => include_str!("../../grammar/apply_patch.ebnf"),
+        (Format::Regex, Dialect::Whole) => include_str!("../../grammar/apply_patch.regex"),
+        (Format::Lark, Dialect::Codex) => include_str!("../../grammar/apply_patch_codex.lark"),
+        (Format::Gbnf, Dialect::Codex) => include_str!("../../grammar/apply_patch_codex.gbnf"),
+        (Format::Ebnf, Dialect::Codex) => include_str!("../../grammar/apply_patch_codex.ebnf"),
+        (Format::Regex, Dialect::Codex) => include_str!("../../grammar/apply_patch_codex.regex"),
     }
 }
 

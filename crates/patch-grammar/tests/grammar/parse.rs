@@ -292,12 +292,3 @@ fn text_that_is_not_utf8_or_has_a_nul_is_refused_with_its_place() {
         assert_eq!((error.kind.as_str(), error.line, error.column), (kind, line, column));
     }
 }
-
-#[test]
-fn the_crates_copy_of_the_grammar_is_the_grammar() {
-    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../grammar/apply_patch.pest");
-    if source.exists() {
-        let text = std::fs::read_to_string(source).expect("the grammar can be read");
-        assert!(text == patch_grammar::GRAMMAR, "copy grammar/apply_patch.pest to crates/patch-grammar/src/");
-    }
-}
