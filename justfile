@@ -8,9 +8,13 @@ test:
 test-whole:
     APPLY_PATCH_LONG_TESTS=1 cargo test --workspace
 
-# Everything that is checked before a change lands.
+# Everything that is checked before a change lands: half an hour.
 ci:
     .ci/run
+
+# The same, and what is slow and rarely breaks, before a release: an hour and a half.
+ci-whole:
+    .ci/run whole
 
 # Writes the generated grammar files anew.
 grammar:
@@ -24,9 +28,25 @@ pictures:
 package:
     .ci/package/run
 
+# Builds every crate as crates.io would, from its archive.
+crates:
+    .ci/package/crates
+
 # Makes a release of the program for this machine, and tries it.
 release:
     .ci/release/run
+
+# Has the page of --format html drawn by a browser.
+html:
+    .ci/html/run
+
+# Sets up other people's MCP clients with mcp-config, and has them find the server.
+clients:
+    .ci/clients/run
+
+# Builds, tests and packs the extension for VS Code.
+vscode:
+    .ci/vscode
 
 # Other platforms, as far as they can be tried from Linux on x86_64: arm64 arm64-musl macos freebsd windows-arm64; none: all of them.
 # Takes most of an hour, and rarely breaks.
