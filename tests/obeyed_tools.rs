@@ -732,7 +732,7 @@ impl Seen {
         };
         for tool in Tool::ALL.iter().map(|tool| tool.as_str()).chain([EDITOR]) {
             let file = match tool {
-                EDITOR => folder.join("editor.rs"),
+                EDITOR => folder.join("tools/editor.rs"),
                 tool => folder.join("tools").join(format!("{}.rs", tool.replace('.', "_"))),
             };
             for reason in given(&file) {
