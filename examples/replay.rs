@@ -42,10 +42,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use patch_engine::write::Style;
 use patch_engine::{Options, Profile, edit};
 use patch_grammar::diff::{Diff, DiffOptions};
 use patch_grammar::{Section, SectionOperation};
+use testutils::write::Style;
 
 use merges::{Counts, Fared};
 use outcome::{Outcome, Tally};

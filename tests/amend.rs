@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::program::{self, Run, place};
-use crate::share::whole;
+use testutils::share::whole;
 
 const THREE: &str = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+ONE\n*** Add File: new\n+n\n*** Update File: b\n@@\n-wrong\n+TWO\n*** End Patch\n";
 const B: &str = "*** Begin Patch\n*** Update File: b\n@@\n-two\n+TWO\n*** End Patch\n";

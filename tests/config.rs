@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::program::Run;
-use crate::temp::temp;
+use testutils::temp::temp;
 
 const UPDATE: &str = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End Patch\n";
 /// Fits only when blanks are overlooked.
@@ -339,7 +339,7 @@ fn doctor_says_where_values_come_from() {
     // Nor by one that was killed, once the next one ran: it kept to the state directory.
     fs::create_dir_all(place.root().join("w/.apply-patch/doctor")).expect("a folder");
     for folder in ["w/.apply-patch", "w/.apply-patch/doctor"] {
-        crate::tree::set_mode(&place.root().join(folder), 0o700);
+        testutils::tree::set_mode(&place.root().join(folder), 0o700);
     }
     fs::write(place.root().join("w/.apply-patch/doctor/one"), "").expect("a file");
     let run = place.run("apply-patch", &[], &["doctor"]);

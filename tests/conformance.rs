@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use shell_intercept::{CorrectnessError, Intercept};
 
 use crate::program::{self, Run};
-use crate::temp::temp;
-use crate::tree::{self, Kind};
+use testutils::temp::temp;
+use testutils::tree::{self, Kind};
 
 /// What is wrong with a case, as far as it is held against the observation.
 type Outcome = Result<(), String>;

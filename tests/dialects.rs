@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::program::{Run, run};
-use crate::takers::files;
-use crate::temp::temp;
+use testutils::takers::files;
+use testutils::temp::temp;
 
 /// One file: the outcome and what is noted, what was sent, and the patch inside.
 struct Case {
@@ -56,9 +56,9 @@ fn memchr(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 }
 
 /// A run on the files that all cases begin with, and what it leaves.
-fn applied(args: &[&str], input: &[u8]) -> (Run, crate::takers::Snapshot) {
+fn applied(args: &[&str], input: &[u8]) -> (Run, testutils::takers::Snapshot) {
     let (dir, home) = (temp(), temp());
-    crate::takers::write(dir.path(), &files(&folder().join("before")));
+    testutils::takers::write(dir.path(), &files(&folder().join("before")));
     let run = run("apply-patch", dir.path(), home.path(), &[&["--json", "--durability", "none"], args].concat(), input);
     (run, files(dir.path()))
 }

@@ -7,7 +7,7 @@ use file_tools::specs::EXAMPLES;
 use serde_json::{Value, json};
 
 use crate::program::{Run, run, run_other};
-use crate::share::whole;
+use testutils::share::whole;
 
 fn write(dir: &Path, path: &str, content: &[u8]) {
     let path = dir.join(path);

@@ -11,8 +11,8 @@ use patch_engine::commit::{KeyPlace, StatePlace, Workspace};
 use serde_json::{Value, json};
 
 use crate::program;
-use crate::share::whole;
-use crate::temp::temp;
+use testutils::share::whole;
+use testutils::temp::temp;
 
 /// A bare repository whose branch `main` has one commit.
 struct Bench {

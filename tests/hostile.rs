@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use crate::obeyed::{self, Call, Way};
 use crate::obeyed_tools;
 use crate::scenarios::{STATE, step, unescape};
-use crate::share::whole;
-use crate::temp::temp;
-use crate::tree::{self, Tree};
+use testutils::share::whole;
+use testutils::temp::temp;
+use testutils::tree::{self, Tree};
 
 /// What is only outside the workspace, and must come neither into an answer nor into the workspace.
 pub(crate) const CANARY: &str = "CANARY-d41f7c";

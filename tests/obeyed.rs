@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::docs::reasons_in;
 use crate::program;
 use crate::scenarios::Scenario;
-use crate::temp::temp;
+use testutils::temp::temp;
 
 /// One way to send a patch.
 #[derive(Debug, Clone)]

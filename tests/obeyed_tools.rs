@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use crate::docs::reasons_in;
 use crate::obeyed::{LARGE, all_of, consistent, session};
 use crate::scenarios::step;
-use crate::share::whole;
-use crate::temp::temp;
+use testutils::share::whole;
+use testutils::temp::temp;
 
 /// The name that the editor tool has here.
 const EDITOR: &str = "editor";

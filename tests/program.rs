@@ -8,8 +8,8 @@ use std::process::Command;
 
 pub(crate) use crate::run::Run;
 use crate::run::output;
-use crate::temp::temp;
 use crate::terminal::Terminal;
+use testutils::temp::temp;
 
 /// The program under the name `name`, in the directory `dir`, with a home of its own.
 pub(crate) fn run<A: AsRef<OsStr>>(name: &str, dir: &Path, home: &Path, args: &[A], input: &[u8]) -> Run {

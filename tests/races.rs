@@ -18,10 +18,10 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 
 use crate::hostile::CANARY;
-use crate::share::share;
-use crate::stop::Stop;
-use crate::temp::temp;
-use crate::tree;
+use testutils::share::share;
+use testutils::stop::Stop;
+use testutils::temp::temp;
+use testutils::tree;
 
 /// How often a directory is swapped at least, and how often everything is tried meanwhile. A tenth will do, but then
 /// until each call went through once.

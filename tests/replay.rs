@@ -12,12 +12,12 @@ mod stale;
 use std::path::Path;
 
 use patch_engine::Profile;
-use patch_engine::write::Style;
+use testutils::write::Style;
 
-use crate::share::whole;
-use crate::temp::temp;
 use merges::Counts;
 use outcome::{Outcome, Tally};
+use testutils::share::whole;
+use testutils::temp::temp;
 
 #[test]
 fn every_commit_of_this_repository_applies_or_is_refused() {

@@ -6,11 +6,11 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use crate::program::{self, Run};
-use crate::share;
+use testutils::share;
 #[cfg(unix)]
-use crate::takers;
-use crate::temp::temp;
-use crate::tree::{self, Kind, Tree};
+use testutils::takers;
+use testutils::temp::temp;
+use testutils::tree::{self, Kind, Tree};
 
 /// The directory of the program's own state.
 pub(crate) const STATE: &str = ".apply-patch";
@@ -342,7 +342,7 @@ pub(crate) fn step(workspace: &Path, line: &str) {
         }
         ["symlink", path, target] => {
             parent(&at(path));
-            crate::posix::symlink(target, at(path)).expect("a new link");
+            testutils::posix::symlink(target, at(path)).expect("a new link");
         }
         ["hardlink", path, target] => fs::hard_link(at(target), at(path)).expect("a new name"),
         #[cfg(unix)]

@@ -91,7 +91,7 @@ fn a_doctor_that_is_killed_leaves_nothing_among_the_files() {
             return;
         };
         assert!(!ended.status.success(), "it was killed: {ended:?}");
-        let mut names = crate::tree::look(&dir.path().join("w"), false).into_keys().collect::<Vec<_>>();
+        let mut names = testutils::tree::look(&dir.path().join("w"), false).into_keys().collect::<Vec<_>>();
         names.retain(|name| name.split('/').next() != Some(crate::scenarios::STATE));
         assert_eq!(names, ["a"], "killed at call {when}");
     }

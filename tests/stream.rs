@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 use crate::program::run;
-use crate::temp::temp;
 use crate::terminal::Terminal;
+use testutils::temp::temp;
 
 const PATCH: &str =
     "*** Begin Patch\n*** Add File: a\n+1\n+2\n*** Update File: b\n*** Move to: c\n@@\n-b\n+B\n*** End Patch\n";

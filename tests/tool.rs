@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::program::run;
-use crate::temp::temp;
+use testutils::temp::temp;
 
 struct Place {
     dir: tempfile::TempDir,

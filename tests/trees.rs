@@ -18,8 +18,8 @@ use patch_grammar::diff::{Diff, DiffOptions};
 
 use crate::hostile::{self, Attack};
 use crate::scenarios::Scenario;
-use crate::temp::temp;
-use crate::tree::{self, Kind};
+use testutils::temp::temp;
+use testutils::tree::{self, Kind};
 
 /// Makes files of what is in a directory; `None` when the tree cannot hold it.
 type Make = fn(&tree::Tree, &Policy) -> Option<Files>;

@@ -20,8 +20,8 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use self::table::{Calls, Command, FAULTS, FILE_SYSTEMS, Fault, Operation, operations};
-use crate::temp::temp;
-use crate::tree::{Tree, difference, look};
+use testutils::temp::temp;
+use testutils::tree::{Tree, difference, look};
 
 /// Where a case is tried.
 struct Place {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
 use super::Tried;
-use crate::temp::temp;
+use testutils::temp::temp;
 
 /// How each is made and mounted by a shell, in a folder with an image file of 64 MiB that is called `image`; it is mounted on
 /// `mounted`.

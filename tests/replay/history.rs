@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use patch_engine::write::{File, Kind, Tree};
+use testutils::write::{File, Kind, Tree};
 
 /// Files by path.
 pub(crate) type Files = BTreeMap<String, (Vec<u8>, Kind)>;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use patch_engine::carry::carry;
-use patch_engine::write::{Style, write_hunks};
 use patch_engine::{Edit, HunkReject, Options, Patch, Profile, edit, parse};
 use patch_grammar::diff::{Diff, DiffOptions};
+use testutils::write::{Style, write_hunks};
 
 use super::history::MergedFile;
 

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use patch_engine::commit::{Durability, Workspace};
-use patch_engine::write::{Kind, Style, write_hunks, write_patch};
 use patch_engine::{ApplyError, Options, Patch, Profile, Settings, edit, parse};
 use patch_grammar::diff::{Diff, DiffOptions};
+use testutils::write::{Kind, Style, write_hunks, write_patch};
 
 use super::history::{Commit, Files};
 

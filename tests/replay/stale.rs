@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use patch_engine::write::{Style, write_hunks};
 use patch_engine::{
     Edit, Expected, InMemoryError, MemoryTree, Options, Profile, RelPath, Sha256, Snapshots, apply_in_memory, edit,
     is_binary, parse,
 };
+use testutils::write::{Style, write_hunks};
 
 use super::merges::{Fared, merge_file};
 

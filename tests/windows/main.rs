@@ -7,19 +7,11 @@
     reason = "tests look from outside"
 )]
 
-#[path = "../posix.rs"]
-mod posix;
 mod program;
 #[path = "../run.rs"]
 mod run;
 #[path = "../scenarios.rs"]
 mod scenarios;
-#[path = "../share.rs"]
-mod share;
-#[path = "../temp.rs"]
-mod temp;
-#[path = "../tree.rs"]
-mod tree;
 
 use std::fs;
 use std::path::Path;

@@ -9,17 +9,10 @@
 
 pub mod carry;
 pub mod commit;
-#[cfg(test)]
-#[path = "../../../tests/holds.rs"]
-mod holds;
 mod locate;
 mod plan;
-#[cfg(test)]
-#[path = "../../../tests/share.rs"]
-mod share;
 mod show;
 mod text;
-pub mod write;
 
 pub use commit::apply::{ApplyError, Failed, Settings, gravest};
 pub use commit::buffers::{FileEdit, HostFile, HostTree, Position, TextEdit};

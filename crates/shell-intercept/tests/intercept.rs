@@ -1,21 +1,16 @@
 //! What is taken for a patch, and above all what is not.
 #![allow(clippy::print_stderr)]
 
-#[path = "../../../tests/holds.rs"]
-mod holds;
-#[path = "../../../tests/share.rs"]
-mod share;
-
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use holds::holds;
 use proptest::bool::weighted;
 use proptest::collection::vec;
 use proptest::prelude::any;
 use proptest::sample::{Index, select};
-use share::{share, whole};
 use shell_intercept::{Intercept, Shell, intercept, intercept_script};
+use testutils::holds::holds;
+use testutils::share::{share, whole};
 
 const PATCH: &str = "*** Begin Patch\n*** Add File: foo\n+hi\n*** End Patch\n";
 

@@ -11,9 +11,9 @@ use patch_engine::{Host, Options, Profile};
 use serde_json::{Value, json};
 use workspace_trash::Retention;
 
-use crate::order::broken_laws;
-use crate::share::share;
 use crate::support::{Bench, session, settings, sha};
+use testutils::order::broken_laws;
+use testutils::share::share;
 
 fn lines(bench: &Bench, file: &str) -> Vec<Value> {
     let text = fs::read_to_string(bench.path(&format!(".apply-patch/audit/{file}"))).unwrap();

@@ -37,7 +37,7 @@ fn forbidden_paths_are_refused_by_every_tool() {
 
 #[test]
 fn links_out_of_the_workspace_are_refused_by_every_tool() {
-    let outside = crate::temp::temp();
+    let outside = testutils::temp::temp();
     std::fs::write(outside.path().join("x"), b"x").unwrap();
     let bench = Bench::new(&[("plain", b"x")]);
     std::os::unix::fs::symlink(outside.path(), bench.path("out")).unwrap();

@@ -12,27 +12,15 @@ mod events;
 mod finding;
 mod guard;
 mod hints;
-#[path = "../../../../tests/holds.rs"]
-mod holds;
-#[path = "../../../../tests/order.rs"]
-mod order;
 mod paging;
 mod patching;
-#[path = "../../../../tests/posix.rs"]
-mod posix;
 mod reach;
 mod reading;
 mod searching;
-#[path = "../../../../tests/share.rs"]
-mod share;
 mod shown;
 mod stale;
 mod strict;
 mod support;
-#[path = "../../../../tests/temp.rs"]
-mod temp;
 mod trash;
-#[path = "../../../../tests/tree.rs"]
-mod tree;
 mod undo;
 mod writing;

@@ -14,7 +14,7 @@ use patch_engine::{Options, PlanBuilder, parse};
 use serde_json::{Map, Value, json};
 
 use super::support::*;
-use crate::temp::temp;
+use testutils::temp::temp;
 
 /// What the files hold that a tool may not see. Their texts differ in all but a line, by which an edit could be carried.
 const OUTSIDE: &str = "line\nOUTSIDE-SECRET 1\n";
@@ -304,7 +304,7 @@ fn a_tool_sees_nothing_outside_its_root_and_nothing_forbidden() {
         let count = words.len();
         let one = |rng: &mut Rng| (tried[rng.usize(..tried.len())], rng.usize(..count));
         let singles = tried.iter().flat_map(|name| (0..count).map(move |word| vec![(*name, word)]));
-        let mixed = (0..crate::share::share(2000)).map(|_| vec![one(&mut rng), one(&mut rng)]);
+        let mixed = (0..testutils::share::share(2000)).map(|_| vec![one(&mut rng), one(&mut rng)]);
         for chosen in singles.chain(mixed.collect::<Vec<_>>()) {
             let mut args = usual.as_object().unwrap().clone();
             // Of two ways to name the same only one may be used.

@@ -20,9 +20,9 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
-use crate::holds::holds;
 use crate::support::{Bench, sha};
-use crate::tree::{Entry, Kind, look};
+use testutils::holds::holds;
+use testutils::tree::{Entry, Kind, look};
 
 /// Files and links by path.
 type Tree = BTreeMap<String, Node>;
@@ -445,7 +445,7 @@ fn git_apply(before: &Tree, diff: &[u8]) -> Tree {
     if diff.is_empty() {
         return before.clone();
     }
-    let dir = crate::temp::temp();
+    let dir = testutils::temp::temp();
     write_tree(dir.path(), before);
     git(dir.path(), &["apply", "--whitespace=nowarn", "-"], diff);
     read_tree(dir.path())
@@ -456,7 +456,7 @@ fn numstat(diff: &[u8]) -> (usize, usize) {
     if diff.is_empty() {
         return (0, 0);
     }
-    let dir = crate::temp::temp();
+    let dir = testutils::temp::temp();
     let out = String::from_utf8(git(dir.path(), &["apply", "--numstat", "-"], diff)).unwrap();
     out.lines().fold((0, 0), |sum, line| {
         let mut numbers = line.split('\t').map(|number| number.parse::<usize>().unwrap_or(0));

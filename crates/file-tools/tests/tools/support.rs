@@ -10,7 +10,7 @@ use patch_engine::commit::{Durability, KeyPlace, Workspace};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::temp::temp;
+use testutils::temp::temp;
 
 /// A workspace in memory where that is possible, with a key of its own.
 pub(crate) struct Bench {

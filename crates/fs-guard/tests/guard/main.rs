@@ -23,9 +23,6 @@ mod races;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod staging;
-#[cfg(unix)]
-#[path = "../../../../tests/stop.rs"]
-mod stop;
 mod support;
 mod tree;
 #[cfg(windows)]

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fs_guard::{Dirs, Spot};
 
-use crate::stop::Stop;
 use crate::support::*;
+use testutils::stop::Stop;
 
 /// While `d` is a directory and a link to the outside in turn, nothing outside is read or written.
 #[test]

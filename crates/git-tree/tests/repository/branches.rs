@@ -5,8 +5,8 @@ use std::process::Command;
 
 use git_tree::{BranchMove, Change, Error, ErrorKind, Id, Kind, Repository};
 
-use crate::share::share;
 use crate::support::*;
+use testutils::share::share;
 
 fn next(repository: &Repository, from: Option<Id>, path: &str, text: &str) -> Id {
     let tree = match from {

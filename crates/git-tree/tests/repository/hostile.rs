@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use git_tree::{Change, Error, ErrorKind, Id, Kind, OpenOptions, Repository};
 use proptest::prelude::*;
 
-use crate::holds::holds;
-use crate::share::share;
 use crate::support::*;
+use testutils::holds::holds;
+use testutils::share::share;
 
 const X: Change<'static> = Change::Write(Kind::File, b"x");
 

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use git_tree::{Change, Error, Kind, OpenOptions, Repository};
 
-use crate::share::whole;
 use crate::support::*;
+use testutils::share::whole;
 
 const CALLS: &str = "openat,write,fsync,fdatasync,rename,renameat,renameat2,link,linkat,mkdir,mkdirat,unlink,unlinkat,chmod,fchmod,utimensat";
 

@@ -9,15 +9,9 @@
 )]
 
 mod branches;
-#[path = "../../../../tests/holds.rs"]
-mod holds;
 #[cfg(unix)]
 mod hostile;
 mod killed;
 mod shapes;
-#[path = "../../../../tests/share.rs"]
-mod share;
 mod support;
-#[path = "../../../../tests/temp.rs"]
-mod temp;
 mod trees;

@@ -68,7 +68,7 @@ pub(crate) struct Fixture {
 impl Fixture {
     /// An empty repository.
     pub(crate) fn new(args: &[&str]) -> Self {
-        let dir = crate::temp::temp();
+        let dir = testutils::temp::temp();
         let at = dir.path().join("repo");
         let init = [&["init", "-q", "-b", "main"], args, &["repo"]].concat();
         git_in(dir.path(), &init, b"");

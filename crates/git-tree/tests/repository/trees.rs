@@ -3,9 +3,9 @@
 use git_tree::{Change, Entry, Error, ErrorKind, Id, Kind, NewCommit, Signature, Time};
 use proptest::prelude::*;
 
-use crate::holds::holds;
-use crate::share::share;
 use crate::support::*;
+use testutils::holds::holds;
+use testutils::share::share;
 
 /// Names that sort in one way as files and in another as directories, and some that only look bad.
 fn name() -> impl Strategy<Value = &'static str> {

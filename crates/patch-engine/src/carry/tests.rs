@@ -12,10 +12,10 @@ use proptest::sample::Index;
 use super::alignment::{certain, certain_in_pieces, pieces};
 use super::carry;
 use super::slowly::{self, Pairs, Replaced, lines};
-use crate::holds::holds;
 use crate::locate::edit::Edit;
-use crate::share::share;
 use crate::text::splices::Splices;
+use testutils::holds::holds;
+use testutils::share::share;
 
 /// Every minimal alignment, one by one.
 fn minimal_alignments(base: &[&[u8]], current: &[&[u8]]) -> Vec<Pairs> {

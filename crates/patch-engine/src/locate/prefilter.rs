@@ -223,7 +223,7 @@ mod tests {
     use proptest::sample::{Index, select};
 
     use super::*;
-    use crate::holds::holds;
+    use testutils::holds::holds;
 
     /// The first lines and passes of all places, found by looking everywhere.
     fn naive(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Vec<(u32, u32, Pass)> {

@@ -335,7 +335,7 @@ mod tests {
     use proptest::sample::Index;
 
     use super::*;
-    use crate::holds::holds;
+    use testutils::holds::holds;
 
     fn naive(sequence: &[u32], ids: &[u32]) -> Vec<u32> {
         if sequence.is_empty() {

@@ -8,8 +8,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use crate::holds::holds;
-use crate::share::share;
+use testutils::holds::holds;
+use testutils::share::share;
 
 /// Why a hunk has no place in a file; `None` when it has one.
 fn refused(profile: Profile, file: &str, body: &str) -> Option<RejectReason> {

@@ -1,9 +1,9 @@
 //! A plan is leave to do one thing in one workspace, as long as its files are what they were.
 
-use crate::posix::symlink;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
+use testutils::posix::symlink;
 
 use patch_engine::commit::{CommitError, CommitOptions, Committed, KeyPlace, Workspace};
 use patch_engine::{ErrorKind, Options, Plan, PlanBuilder};

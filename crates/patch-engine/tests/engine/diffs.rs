@@ -10,9 +10,9 @@ use proptest::prelude::{Strategy, any};
 use proptest::sample::{Index, select};
 use tempfile::TempDir;
 
-use crate::holds::holds;
-use crate::share::share;
-use crate::takers::{self, Snapshot};
+use testutils::holds::holds;
+use testutils::share::share;
+use testutils::takers::{self, Snapshot};
 
 /// The plan of a patch in a workspace of these files.
 fn planned(files: &[(&str, &str)], body: &str) -> (TempDir, Plan) {

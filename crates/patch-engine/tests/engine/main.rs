@@ -15,29 +15,13 @@ mod bytes;
 mod capability;
 mod carry;
 mod diffs;
-#[path = "../../../../tests/holds.rs"]
-mod holds;
 mod memory;
-#[path = "../../../../tests/order.rs"]
-mod order;
 mod placement;
-#[path = "../../../../tests/posix.rs"]
-mod posix;
 mod prefetch;
 mod refused;
 mod reverse;
-#[path = "../../../../tests/share.rs"]
-mod share;
 mod snapshots;
-#[path = "../../../../tests/stop.rs"]
-mod stop;
-#[path = "../../../../tests/takers.rs"]
-mod takers;
-#[path = "../../../../tests/temp.rs"]
-mod temp;
 mod transaction;
-#[path = "../../../../tests/tree.rs"]
-mod tree;
 mod turn_diff;
 
 /// Files beside this one, and in the folders beneath, are modules.

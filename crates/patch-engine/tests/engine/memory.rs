@@ -10,8 +10,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::holds::holds;
-use crate::share::share;
+use testutils::holds::holds;
+use testutils::share::share;
 
 fn envelope(body: &str) -> String {
     format!("*** Begin Patch\n{body}*** End Patch\n")

@@ -14,8 +14,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use self::naive::{naive_ordered, naive_post_state};
-use crate::holds::holds;
-use crate::share::share;
+use testutils::holds::holds;
+use testutils::share::share;
 
 /// How many cases each test tries; `PLACEMENT_CASES` asks for more.
 fn cases() -> u32 {

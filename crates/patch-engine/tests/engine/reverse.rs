@@ -10,8 +10,8 @@ use proptest::collection::vec;
 use proptest::prelude::Strategy;
 use proptest::sample::select;
 
-use crate::holds::holds;
-use crate::share::share;
+use testutils::holds::holds;
+use testutils::share::share;
 
 fn tree(files: &[(&str, &str)]) -> MemoryTree {
     files.iter().map(|(path, text)| (*path, *text)).collect()

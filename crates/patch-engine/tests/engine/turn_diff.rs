@@ -10,8 +10,8 @@ use proptest::prelude::any;
 use proptest::sample::Index;
 use tempfile::TempDir;
 
-use crate::holds::holds;
-use crate::takers::{self, Snapshot, files, write};
+use testutils::holds::holds;
+use testutils::takers::{self, Snapshot, files, write};
 
 struct Turn {
     dir: TempDir,

@@ -1,8 +1,8 @@
 //! What a commit does when all is well, and when it is refused.
 
-use crate::posix::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::fs;
 use std::time::Duration;
+use testutils::posix::{MetadataExt as _, PermissionsExt as _, symlink};
 
 use patch_engine::commit::{CommitError, CommitOptions, Durability, TransactionId};
 use patch_engine::{CommitLog, ErrorKind, Event, Host, PlanBuilder};

@@ -20,8 +20,8 @@ use patch_engine::commit::{Durability, KeyPlace, Workspace};
 use patch_engine::{ApplyError, Options, Settings, parse};
 
 use super::support::*;
-use crate::share::whole;
-use crate::stop::Stop;
+use testutils::share::whole;
+use testutils::stop::Stop;
 
 const FILES: [&str; 3] = ["one", "two", "d/three"];
 const WORKERS: usize = 8;

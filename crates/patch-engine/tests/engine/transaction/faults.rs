@@ -10,7 +10,7 @@ use patch_engine::PlanBuilder;
 use patch_engine::commit::{CommitOptions, Durability, Workspace};
 
 use super::support::*;
-use crate::share::{stride, whole};
+use testutils::share::{stride, whole};
 
 const ENOSPC: i32 = if cfg!(windows) { 112 } else { 28 };
 const EIO: i32 = if cfg!(windows) { 1117 } else { 5 };

@@ -1,9 +1,9 @@
 //! Random trees and random plans: undo gives the one tree, redo the other.
 
-use crate::posix::PermissionsExt as _;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
+use testutils::posix::PermissionsExt as _;
 
 use patch_engine::commit::{CommitOptions, Durability, Workspace};
 use proptest::collection::vec;
@@ -11,8 +11,8 @@ use proptest::option;
 use proptest::sample::select;
 
 use super::support::*;
-use crate::holds::holds;
-use crate::share::stride;
+use testutils::holds::holds;
+use testutils::share::stride;
 
 const NAMES: [&str; 12] = ["a", "b", "d/a", "d/b", "d/e/a", "d/e/f", "g/h/i", "g/h/j", "g/k", "l", "m/n", "m/o/p"];
 

@@ -1,13 +1,13 @@
 //! What others do while a commit, its roll-back or its recovery goes on, at the very moment when it matters: between a
 //! look and the rename after it, and between a crash and the next start.
 
-use crate::posix::{PermissionsExt as _, symlink};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
+use testutils::posix::{PermissionsExt as _, symlink};
 
 use fs_guard::Sha256;
 use fs_guard::fault::{Fault, arm, disarm, meanwhile};

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::support::*;
-use crate::share::whole;
-use crate::stop::Stop;
+use testutils::share::whole;
+use testutils::stop::Stop;
 
 /// Threads with a workspace each exclude one another as processes do: locks belong to open files.
 #[cfg_attr(windows, ignore = "a file that is updated is missing for a moment there (docs/safety.md)")]

@@ -28,8 +28,8 @@ use patch_engine::{CommitLog, Plan, PlanBuilder};
 use workspace_trash::{Journal, Signer};
 
 use super::support::*;
-use crate::order::{Content, Effect, History, Id, Kind, changes_workspace};
-use crate::share::whole;
+use testutils::order::{Content, Effect, History, Id, Kind, changes_workspace};
+use testutils::share::whole;
 
 type Snapshot = BTreeMap<String, String>;
 

@@ -1,6 +1,5 @@
 //! Trees, plans and what to compare them with.
 
-use crate::posix::{MetadataExt as _, PermissionsExt as _};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use testutils::posix::{MetadataExt as _, PermissionsExt as _};
 
 use fs_guard::fault::{Fault, arm, busy, disarm};
 use fs_guard::record::{Act, note, record, recorded};
@@ -20,8 +20,8 @@ use patch_engine::commit::{
 use patch_engine::{ApplyError, Options, Plan, PlanBuilder, Report, Splices};
 use tempfile::TempDir;
 
-use crate::order::broken_laws;
-pub(crate) use crate::temp::temp;
+use testutils::order::broken_laws;
+pub(crate) use testutils::temp::temp;
 
 /// A workspace in a temporary directory, with a key of its own.
 ///

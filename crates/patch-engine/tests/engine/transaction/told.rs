@@ -69,7 +69,7 @@ fn directories_that_go_or_give_way_are_recovered_wherever_it_stops() {
         assert!(done);
         let new = tree.snapshot();
         let mut finished = false;
-        for at in (1..=calls.len()).step_by(crate::share::stride()) {
+        for at in (1..=calls.len()).step_by(testutils::share::stride()) {
             let (tree, _, done, _) = attempt(Fault::Crash, at);
             let what = format!("stopped at call {at} ({})", calls[at - 1]);
             let workspace = tree.open();

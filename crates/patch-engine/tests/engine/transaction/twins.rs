@@ -1,8 +1,8 @@
 //! Files that look alike: one file with two names, and a link whose text is what the file has in it.
 
-use crate::posix::{PermissionsExt as _, symlink};
 use std::fs;
 use std::path::Path;
+use testutils::posix::{PermissionsExt as _, symlink};
 
 use fs_guard::fault::{Fault, arm, disarm, meanwhile};
 use patch_engine::commit::Outcome;

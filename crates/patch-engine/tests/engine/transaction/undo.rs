@@ -1,7 +1,7 @@
 //! And back: undo, redo, restore, retention.
 
-use crate::posix::{PermissionsExt as _, symlink};
 use std::fs;
+use testutils::posix::{PermissionsExt as _, symlink};
 
 use fs_guard::Access;
 use patch_engine::commit::{Error, KeyPlace, Left, UndoOptions};
@@ -496,7 +496,7 @@ fn a_file_that_gave_way_to_a_directory_comes_back() {
         lack(lacking, lacking);
         for redo in [false, true] {
             let mut finished = false;
-            for at in (1..).step_by(3 * crate::share::stride()) {
+            for at in (1..).step_by(3 * testutils::share::stride()) {
                 let tree = Tree::new(&[("tool", "t"), ("a", "old"), ("b", "b")]);
                 fs::set_permissions(tree.path("tool"), fs::Permissions::from_mode(0o751)).unwrap();
                 let file = tree.snapshot();

@@ -1,11 +1,11 @@
 //! Commits that count only when what they published is accepted.
 
-use crate::posix::PermissionsExt as _;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use testutils::posix::PermissionsExt as _;
 
 use fs_guard::Root;
 use fs_guard::fault::{Fault, arm, disarm};
@@ -191,7 +191,7 @@ fn whatever_fails_all_or_nothing_is_there() {
             assert_eq!(done, accepts);
             (old, tree.snapshot(), calls)
         };
-        for at in (1..=calls.len()).step_by(crate::share::stride()) {
+        for at in (1..=calls.len()).step_by(testutils::share::stride()) {
             for fault in [Fault::Once(28), Fault::Crash] {
                 let tree = tree();
                 let workspace = tree.open();
@@ -217,7 +217,7 @@ fn whatever_fails_all_or_nothing_is_there() {
             }
         }
     }
-    assert!(ends.iter().all(|&count| count > 3 / crate::share::stride()), "{ends:?}");
+    assert!(ends.iter().all(|&count| count > 3 / testutils::share::stride()), "{ends:?}");
 }
 
 fn remove_state(root: &Root) {

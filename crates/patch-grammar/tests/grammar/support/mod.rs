@@ -4,10 +4,6 @@
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
 pub mod decode;
-#[path = "../../../../../tests/holds.rs"]
-mod holds;
-#[path = "../../../../../tests/share.rs"]
-mod share;
 
 use std::collections::BTreeSet;
 
@@ -23,8 +19,8 @@ use proptest::sample::Index;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
-pub(crate) use self::holds::holds;
-pub(crate) use self::share::{share, whole};
+pub(crate) use testutils::holds::holds;
+pub(crate) use testutils::share::{share, whole};
 
 /// Characters that engines are known to treat specially: line separators of other worlds, blanks
 /// that are none, marks of notations, everything but NUL, which no patch may contain.

@@ -1,11 +1,10 @@
 //! What tests use of Unix, and what stands for it on Windows: a file there is read-only or not, and that is all of its mode.
-#![allow(dead_code, unused_imports, reason = "each test binary uses its part")]
 
 #[cfg(unix)]
-pub(crate) use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+pub use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 #[cfg(windows)]
-pub(crate) use windows::{MetadataExt, PermissionsExt, symlink};
+pub use windows::{MetadataExt, PermissionsExt, symlink};
 
 #[cfg(windows)]
 mod windows {
@@ -13,7 +12,7 @@ mod windows {
     use std::path::Path;
     use std::time::SystemTime;
 
-    pub(crate) trait PermissionsExt {
+    pub trait PermissionsExt {
         fn mode(&self) -> u32;
         fn from_mode(mode: u32) -> Self;
     }
@@ -31,7 +30,7 @@ mod windows {
         }
     }
 
-    pub(crate) trait MetadataExt {
+    pub trait MetadataExt {
         fn mode(&self) -> u32;
         fn nlink(&self) -> u64;
         fn ino(&self) -> u64;
@@ -68,7 +67,7 @@ mod windows {
     }
 
     /// There are none in Wine.
-    pub(crate) fn symlink(_: impl AsRef<Path>, _: impl AsRef<Path>) -> std::io::Result<()> {
+    pub fn symlink(_: impl AsRef<Path>, _: impl AsRef<Path>) -> std::io::Result<()> {
         Err(std::io::ErrorKind::Unsupported.into())
     }
 }

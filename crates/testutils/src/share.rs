@@ -1,17 +1,16 @@
-//! How much of the long tests is run; every crate's tests include this.
-#![allow(dead_code, reason = "each program that includes this uses a part of it")]
+//! How much of the long tests is run.
 
 /// Whether the long tests run whole.
-pub(crate) fn whole() -> bool {
+pub fn whole() -> bool {
     std::env::var_os("APPLY_PATCH_LONG_TESTS").is_some()
 }
 
 /// How many of `all` cases are tried: a tenth, unless the long tests run whole.
-pub(crate) fn share(all: u32) -> u32 {
+pub fn share(all: u32) -> u32 {
     if whole() { all } else { all / 10 }
 }
 
 /// Of the cases that follow one another, which ones are tried: all, but in Wine, where each takes some hundred times as long.
-pub(crate) fn stride() -> usize {
+pub fn stride() -> usize {
     if cfg!(windows) && !whole() { 7 } else { 1 }
 }

@@ -1,7 +1,7 @@
 //! Writes the change between two trees as a patch.
 //!
 //! ```
-//! use patch_engine::write::{File, Style, Tree, write_patch};
+//! use testutils::write::{File, Style, Tree, write_patch};
 //!
 //! let tree = |text: &'static str| Tree::from([("greet.py", File::text(text))]);
 //! let (before, after) = (tree("def greet():\n    print(\"hi\")\n"), tree("def greet():\n    print(\"hello\")\n"));
@@ -22,8 +22,14 @@ use std::ops::Range;
 use patch_grammar::marker::{Marker, envelope, push_header, push_line, push_no_newline};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
-use crate::plan::options::Profile;
-use crate::text::lines::{BOM, Lines, split};
+use patch_engine::Profile;
+
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
+/// Iterates over the lines of a text, with their terminators.
+fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n')
+}
 
 /// Files by their paths, relative and `/`-separated.
 pub type Tree<'t> = BTreeMap<&'t str, File<'t>>;
@@ -295,7 +301,10 @@ impl<'t, 's> Writer<'t, 's> {
             return Err(Inexpressible::ByteOrderMark);
         }
         let utf8 = std::str::from_utf8(before).is_ok();
-        let dominant = Lines::new(before).dominant_terminator();
+        let lines: Vec<_> = split(before).collect();
+        let crlf = lines.iter().filter(|line| line.ends_with(b"\r\n")).count();
+        let feeds = lines.iter().filter(|line| line.ends_with(b"\n")).count();
+        let dominant: &[u8] = if crlf * 2 > feeds { b"\r\n" } else { b"\n" };
         // A byte-order mark that stays is no part of the first line.
         let (before, after) = match (before.strip_prefix(BOM), after.strip_prefix(BOM)) {
             (Some(before), Some(after)) => (before, after),
@@ -457,9 +466,8 @@ mod tests {
 
     use super::*;
     use crate::holds::holds;
-    use crate::locate::RejectReason;
-    use crate::plan::options::Options;
     use crate::share::share;
+    use patch_engine::{Options, RejectReason};
 
     fn style(dialect: Profile) -> Style {
         Style::new(dialect)
@@ -619,7 +627,7 @@ mod tests {
             }
             let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
             let options = Options::new(dialect);
-            let patch = crate::parse(&text, &options.parse).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let patch = patch_engine::parse(&text, &options.parse).unwrap_or_else(|error| panic!("{error}\n{text}"));
             let case = || {
                 format!(
                     "{dialect}\n{:?}\n{:?}\n{text:?}",
@@ -627,7 +635,7 @@ mod tests {
                     new.escape_ascii().to_string()
                 )
             };
-            match crate::edit(&old, patch.sections[0].hunks(), &options.placement, options.final_newline) {
+            match patch_engine::edit(&old, patch.sections[0].hunks(), &options.placement, options.final_newline) {
                 Ok(edit) => {
                     let found = edit.apply(&old);
                     assert_eq!(found.escape_ascii().to_string(), new.escape_ascii().to_string(), "{}", case());

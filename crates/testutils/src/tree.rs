@@ -1,5 +1,4 @@
-//! Directory trees as values: what is there, and what is there afterwards. The tests of the crates include this too.
-#![allow(dead_code, reason = "each program that includes this uses a part of it")]
+//! Directory trees as values: what is there, and what is there afterwards.
 
 use crate::posix::{MetadataExt as _, PermissionsExt as _};
 use std::collections::BTreeMap;
@@ -8,23 +7,29 @@ use std::fs;
 use std::path::Path;
 
 /// Everything beneath a directory, by relative path.
-pub(crate) type Tree = BTreeMap<String, Entry>;
+pub type Tree = BTreeMap<String, Entry>;
 
 /// One file, directory or whatever else it is.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) kind: Kind,
+pub struct Entry {
+    /// What it is.
+    pub kind: Kind,
     /// Permission bits.
-    pub(crate) mode: u32,
+    pub mode: u32,
     /// When it was last changed, to the nanosecond, and its number: for trees that must be untouched.
-    pub(crate) identity: Option<(i64, i64, u64)>,
+    pub identity: Option<(i64, i64, u64)>,
 }
 
+/// What an entry is.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// A file with these bytes.
     File(Vec<u8>),
+    /// A directory.
     Directory,
+    /// A symbolic link with this target.
     Link(String),
+    /// A device, a pipe or a socket.
     Special,
 }
 
@@ -45,7 +50,7 @@ impl fmt::Debug for Entry {
 
 /// Looks at everything beneath `root`, without following links. With `identity`, also at times and
 /// inodes, and at `root` itself.
-pub(crate) fn look(root: &Path, identity: bool) -> Tree {
+pub fn look(root: &Path, identity: bool) -> Tree {
     let mut tree = Tree::new();
     if identity {
         tree.insert(".".into(), entry(root, true));
@@ -55,7 +60,7 @@ pub(crate) fn look(root: &Path, identity: bool) -> Tree {
 }
 
 /// The paths of everything beneath a directory; nothing is opened but directories.
-pub(crate) fn look_at_names(root: &Path) -> Vec<String> {
+pub fn look_at_names(root: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for found in fs::read_dir(root).expect("a readable directory") {
         let found = found.expect("an entry");
@@ -100,7 +105,7 @@ fn entry(path: &Path, identity: bool) -> Entry {
 }
 
 /// Copies files and directories; a file is executable or not, and nothing else is kept of its mode.
-pub(crate) fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a new directory");
     for found in fs::read_dir(from).expect("a readable directory") {
         let found = found.expect("an entry");
@@ -115,12 +120,13 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-pub(crate) fn set_mode(path: &Path, mode: u32) {
+/// Sets the mode of a file.
+pub fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a file of ours");
 }
 
 /// What differs, one path a line; empty when nothing does.
-pub(crate) fn difference(wanted: &Tree, found: &Tree) -> String {
+pub fn difference(wanted: &Tree, found: &Tree) -> String {
     let mut out = String::new();
     for path in wanted.keys().chain(found.keys().filter(|path| !wanted.contains_key(*path))) {
         match (wanted.get(path), found.get(path)) {

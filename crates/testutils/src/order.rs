@@ -1,9 +1,7 @@
-//! In which order things were written: the laws of the commit protocol, over what the fault layer recorded. The tests of
-//! the crates that commit include this.
+//! In which order things were written: the laws of the commit protocol, over what the fault layer recorded.
 //!
 //! What counts as durable is what the least helpful file system grants: bytes and modes when their file was synced, a
 //! name when its directory was, a rename when both directories were, and all of it after a `syncfs`.
-#![allow(dead_code, reason = "each program that includes this uses a part of it")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -11,20 +9,21 @@ use std::path::Path;
 use fs_guard::record::{Act, Name};
 
 /// A file, directory or link, whatever its name is and whatever has its inode later.
-pub(crate) type Id = usize;
+pub type Id = usize;
 
 /// What a file system may keep or lose as one.
 #[derive(Debug)]
-pub(crate) struct Effect {
+pub struct Effect {
     /// The act that had it.
-    pub(crate) at: usize,
+    pub at: usize,
     /// What these names in these directories stand for afterwards.
-    pub(crate) names: Vec<(Id, String, Option<Id>)>,
+    pub names: Vec<(Id, String, Option<Id>)>,
     /// Where the names, or the file, were at that time: beneath the root, or absolute.
-    pub(crate) paths: Vec<String>,
-    pub(crate) content: Option<(Id, Content)>,
+    pub paths: Vec<String>,
+    /// What it gives a file.
+    pub content: Option<(Id, Content)>,
     /// The act since which it is durable.
-    pub(crate) durable: Option<usize>,
+    pub durable: Option<usize>,
     /// What has to be synced for that, and when it was.
     synced: BTreeMap<Id, Option<usize>>,
 }
@@ -36,7 +35,7 @@ impl Effect {
 
     /// Whether a file moved to a directory that was synced before the `cut`-th act, from one that was not. There are file
     /// systems (btrfs) that have it in both then.
-    pub(crate) fn is_half_durable(&self, cut: usize) -> bool {
+    pub fn is_half_durable(&self, cut: usize) -> bool {
         let is_synced = |dir: &Id| self.synced.get(dir).copied().flatten().is_some_and(|since| since < cut);
         matches!(&self.names[..], [(from, _, None), (to, _, Some(_))] if !is_synced(from) && is_synced(to))
     }
@@ -47,26 +46,33 @@ impl Effect {
     }
 }
 
+/// What a file is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Content {
+pub enum Content {
     /// Bytes from this offset on.
     Bytes(usize, Vec<u8>),
+    /// A mode.
     Mode(u32),
 }
 
+/// What is made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// A file with a mode.
     File(u32),
+    /// A directory with a mode.
     Dir(u32),
+    /// A symbolic link with its target.
     Link(Vec<u8>),
 }
 
 /// What a recording says, act by act.
 #[derive(Debug, Default)]
-pub(crate) struct History {
-    pub(crate) effects: Vec<Effect>,
+pub struct History {
+    /// What the acts had as effects.
+    pub effects: Vec<Effect>,
     /// What was made, as it was made.
-    pub(crate) kinds: HashMap<Id, Kind>,
+    pub kinds: HashMap<Id, Kind>,
     ids: HashMap<u64, Id>,
     next: Id,
     names: HashMap<(Id, String), Id>,
@@ -77,7 +83,7 @@ pub(crate) struct History {
 
 impl History {
     /// Notes what was there at first.
-    pub(crate) fn found(&mut self, dir: Id, name: &str, ino: u64, length: usize) -> Id {
+    pub fn found(&mut self, dir: Id, name: &str, ino: u64, length: usize) -> Id {
         let id = self.id(ino);
         self.names.insert((dir, name.into()), id);
         self.lengths.insert(id, length);
@@ -85,7 +91,7 @@ impl History {
     }
 
     /// What an inode stands for now.
-    pub(crate) fn id(&mut self, ino: u64) -> Id {
+    pub fn id(&mut self, ino: u64) -> Id {
         let next = &mut self.next;
         *self.ids.entry(ino).or_insert_with(|| {
             *next += 1;
@@ -94,11 +100,12 @@ impl History {
     }
 
     /// Every inode and what it stands for at last.
-    pub(crate) fn inodes(&self) -> impl Iterator<Item = (u64, Id)> {
+    pub fn inodes(&self) -> impl Iterator<Item = (u64, Id)> {
         self.ids.iter().map(|(ino, id)| (*ino, *id))
     }
 
-    pub(crate) fn read(&mut self, acts: &[Act], root: &Path) {
+    /// Goes on with these acts.
+    pub fn read(&mut self, acts: &[Act], root: &Path) {
         for (at, act) in acts.iter().enumerate() {
             self.act(at, act, root);
         }
@@ -223,12 +230,12 @@ fn beneath(root: &Path, path: &str) -> String {
 const STATE: &str = ".apply-patch";
 
 /// Whether a path is one of the workspace's own.
-pub(crate) fn is_workspace(path: &str) -> bool {
+pub fn is_workspace(path: &str) -> bool {
     !path.starts_with('/') && path != STATE && !path.starts_with(".apply-patch/")
 }
 
 /// Whether a name changes that the workspace's user sees.
-pub(crate) fn changes_workspace(effect: &Effect) -> bool {
+pub fn changes_workspace(effect: &Effect) -> bool {
     effect.paths.iter().any(|path| is_workspace(path) && !is_beside(path))
 }
 
@@ -249,7 +256,7 @@ fn is_preparation(effect: &Effect) -> bool {
 }
 
 /// The laws that a recording breaks, each with what broke it.
-pub(crate) fn broken_laws(acts: &[Act], root: &Path) -> Vec<String> {
+pub fn broken_laws(acts: &[Act], root: &Path) -> Vec<String> {
     let mut history = History::default();
     history.read(acts, root);
     let mut watch = Watch { acts, ..Watch::default() };

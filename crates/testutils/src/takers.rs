@@ -9,13 +9,13 @@ use std::process::{Command, Stdio};
 use std::sync::Once;
 
 /// The mode of a symbolic link.
-pub(crate) const LINK: u32 = 0o120_000;
+pub const LINK: u32 = 0o120_000;
 
 /// Files and links by path: mode (that of a file tells only whether it can be run) and bytes.
-pub(crate) type Snapshot = BTreeMap<String, (u32, Vec<u8>)>;
+pub type Snapshot = BTreeMap<String, (u32, Vec<u8>)>;
 
 /// The files beneath a directory, but for the state of the program.
-pub(crate) fn files(dir: &Path) -> Snapshot {
+pub fn files(dir: &Path) -> Snapshot {
     fn walk(root: &Path, dir: &Path, all: &mut Snapshot) {
         for entry in fs::read_dir(dir).expect("a directory") {
             let path = entry.expect("an entry").path();
@@ -38,7 +38,7 @@ pub(crate) fn files(dir: &Path) -> Snapshot {
 }
 
 /// Makes files and links.
-pub(crate) fn write(dir: &Path, files: &Snapshot) {
+pub fn write(dir: &Path, files: &Snapshot) {
     for (name, (mode, bytes)) in files {
         let path = dir.join(name);
         fs::create_dir_all(path.parent().expect("beneath")).expect("a directory");
@@ -80,7 +80,7 @@ fn has(program: &str, told: &Once) -> bool {
 }
 
 /// What git and patch(1) make of a diff: `after` of `before`, and with git the way back.
-pub(crate) fn check(diff: &[u8], before: &Snapshot, after: &Snapshot) -> Result<(), String> {
+pub fn check(diff: &[u8], before: &Snapshot, after: &Snapshot) -> Result<(), String> {
     static GIT: Once = Once::new();
     static PATCH: Once = Once::new();
     let shown = String::from_utf8_lossy(diff).into_owned();

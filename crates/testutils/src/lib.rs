@@ -1,0 +1,19 @@
+//! What the tests of several crates share.
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "tests look at files from outside, and say what they skip"
+)]
+
+pub mod holds;
+#[cfg(feature = "order")]
+pub mod order;
+pub mod posix;
+pub mod share;
+pub mod stop;
+pub mod takers;
+pub mod temp;
+pub mod tree;
+#[cfg(feature = "write")]
+pub mod write;
