@@ -125,13 +125,13 @@ fn a_root_that_is_no_directory_is_named_plainly() {
     let patch = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** End Patch\n";
     let check = |dir: &Path, args: &[&str], wanted: &str| {
         let removed = dir == home.join("removed");
-        let args = match removed {
+        let args = if removed {
             // The directory of a process can be removed beneath it.
-            true => {
-                [&["-c", "mkdir ../removed && cd ../removed && rmdir ../removed && exec \"$0\" \"$@\"", PROGRAM], args]
-                    .concat()
-            }
-            false => [&["-c", "exec \"$0\" \"$@\"", PROGRAM], args].concat(),
+
+            [&["-c", "mkdir ../removed && cd ../removed && rmdir ../removed && exec \"$0\" \"$@\"", PROGRAM], args]
+                .concat()
+        } else {
+            [&["-c", "exec \"$0\" \"$@\"", PROGRAM], args].concat()
         };
         let run = run_other("sh", &w, home, &args, patch.as_bytes());
         let said = run.stdout + &run.stderr;

@@ -113,9 +113,10 @@ fn read(file: &Path) -> Vec<Attack> {
             let (count, text) = text.trim_start().split_once(' ').unwrap_or_else(|| panic!("{}", at()));
             let input = &mut attacks.last_mut().unwrap_or_else(|| panic!("{}", at())).input;
             let count = count.parse::<usize>().unwrap_or_else(|_| panic!("{}", at()));
-            match text.contains("{n}") {
-                true => (0..count).for_each(|number| input.extend(unescape(&text.replace("{n}", &number.to_string())))),
-                false => input.extend(unescape(text).repeat(count)),
+            if text.contains("{n}") {
+                (0..count).for_each(|number| input.extend(unescape(&text.replace("{n}", &number.to_string()))))
+            } else {
+                input.extend(unescape(text).repeat(count))
             }
         } else if let Some(text) = line.strip_prefix('|') {
             let input = &mut attacks.last_mut().unwrap_or_else(|| panic!("{}", at())).input;
@@ -369,9 +370,10 @@ impl Attack {
             [command, ..] if hint["arguments"][0]["argument"] == "the input" => {
                 let operation = json!({ "type": "delete_file", "path": "a.txt" });
                 let item = json!({ "type": "apply_patch_call", "call_id": "1", "operation": operation });
-                let input = match command == "ops" || words.contains(&"openai") {
-                    true => item.to_string(),
-                    false => "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n".into(),
+                let input = if command == "ops" || words.contains(&"openai") {
+                    item.to_string()
+                } else {
+                    "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n".into()
                 };
                 vec![vec![(self.args.clone(), input.into_bytes())]]
             }

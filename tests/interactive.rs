@@ -396,9 +396,12 @@ fn files_are_links_where_the_terminal_has_them() {
         let mut terminal = on_terminal(dir.path(), line, environment);
         let shown = terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{line}: {error}"));
         let root = dir.path().join("w");
-        let link = |text: &str, file: &str| match linked {
-            true => format!("\u{1b}]8;;file://{}/{file}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\", root.display()),
-            false => text.to_owned(),
+        let link = |text: &str, file: &str| {
+            if linked {
+                format!("\u{1b}]8;;file://{}/{file}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\", root.display())
+            } else {
+                text.to_owned()
+            }
         };
         for wanted in [
             format!("M {}\r\n", link("a", "a")),

@@ -188,13 +188,15 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
             .0
             .iter()
             .enumerate()
-            .map(|(at, line_text)| match HEADERS.iter().any(|header| line_text.starts_with(header)) {
-                true if from.contains('…') && at == line => {
+            .map(|(at, line_text)| {
+                if !HEADERS.iter().any(|header| line_text.starts_with(header)) {
+                    line_text.clone()
+                } else if from.contains('…') && at == line {
                     let head = line_text.split_once(": ").map_or("", |(head, _)| head);
                     format!("{head}: {to}")
+                } else {
+                    line_text.replace(from, to)
                 }
-                true => line_text.replace(from, to),
-                false => line_text.clone(),
             })
             .collect();
         // `--expect PATH=…`

@@ -102,10 +102,7 @@ impl Approver {
         });
         let mut asking = Asking { approver: self, approve, cancelled, events, unasked: false };
         let result = call(&mut asking);
-        let result = match asking.unasked {
-            true => result.map_err(unasked),
-            false => result,
-        };
+        let result = if asking.unasked { result.map_err(unasked) } else { result };
         if let Some(mut events) = asking.events {
             match &result {
                 Ok(done) => events.end_call(&answer(done), None),

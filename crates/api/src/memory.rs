@@ -124,9 +124,10 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
     let before = files.get(FILE).unwrap_or_default();
     let after = changed.pop().and_then(|file| file.after).map_or_else(|| before.to_vec(), |file| file.bytes.to_vec());
     // Only a text without lines does not say how its lines end.
-    match framed && !before.contains(&b'\n') {
-        true => Ok(after.split(|&byte| byte == b'\n').collect::<Vec<_>>().join(&b"\r\n"[..])),
-        false => Ok(after),
+    if framed && !before.contains(&b'\n') {
+        Ok(after.split(|&byte| byte == b'\n').collect::<Vec<_>>().join(&b"\r\n"[..]))
+    } else {
+        Ok(after)
     }
 }
 

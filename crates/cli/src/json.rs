@@ -76,9 +76,10 @@ fn escape(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         // Only strings have such characters; the C0 ones are escaped already.
-        match hidden(c) {
-            true => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out += &format!("\\u{unit:04x}")),
-            false => out.push(c),
+        if hidden(c) {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out += &format!("\\u{unit:04x}"))
+        } else {
+            out.push(c)
         }
     }
     out.into()

@@ -208,14 +208,15 @@ impl<'r> Dirs<'r> {
     /// Fails if one of the directories is not at its path any more.
     pub fn check_still_there(&self) -> Result<(), Error> {
         for (path, seen) in self.first_seen.borrow().iter().filter(|(path, _)| !path.is_empty()) {
-            let is_there = match path.contains('/') {
-                true => self.root.metadata(&RelPath::new_unchecked(path))?.is_some_and(|now| now.same_inode(seen)),
+            let is_there = if path.contains('/') {
+                self.root.metadata(&RelPath::new_unchecked(path))?.is_some_and(|now| now.same_inode(seen))
+            } else {
                 // The path was opened through no link.
-                false => match sys::stat_at(&self.root.handle, path) {
+                match sys::stat_at(&self.root.handle, path) {
                     Ok(now) => now.same_inode(seen),
                     Err(error) if error.raw_os_error() == Some(code::NOENT) => false,
                     Err(error) => return Err(error).at("look at", &**path),
-                },
+                }
             };
             if !is_there {
                 return Err(Error::Changed { path: path.to_string() });

@@ -107,9 +107,10 @@ impl Policy {
         let beneath = |path: &RelPath, dir: &RelPath| path.ancestors().any(|above| above == *dir);
         let inside =
             |dir: &RelPath| path == dir || beneath(path, dir) || (access == Access::Read && beneath(dir, path));
-        match self.within.is_empty() || self.within.iter().any(inside) {
-            true => Ok(()),
-            false => Err(Error::NotWithin { path: path.as_str().into() }),
+        if self.within.is_empty() || self.within.iter().any(inside) {
+            Ok(())
+        } else {
+            Err(Error::NotWithin { path: path.as_str().into() })
         }
     }
 

@@ -58,10 +58,7 @@ pub(crate) fn check_not_git(files: &impl Look, path: &RelPath, is_dir: bool) -> 
     for (end, _) in path.as_str().match_indices('/') {
         check_dir_not_git(files, &path.as_str()[..end], path)?;
     }
-    match is_dir {
-        true => check_dir_not_git(files, path.as_str(), path),
-        false => Ok(()),
-    }
+    if is_dir { check_dir_not_git(files, path.as_str(), path) } else { Ok(()) }
 }
 
 fn check_dir_not_git(files: &impl Look, dir: &str, path: &RelPath) -> Result<(), Error> {

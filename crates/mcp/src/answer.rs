@@ -12,10 +12,8 @@ pub(crate) fn result(reply: &Reply) -> CallToolResult {
         Reply::Failure(failure) => explained(&failure.error),
         Reply::EditPatch(result) => result.summary.as_ref().or(result.error.as_ref()).cloned().unwrap_or_default(),
     };
-    let mut result = match reply.is_ok() {
-        true => CallToolResult::structured(value),
-        false => CallToolResult::structured_error(value),
-    };
+    let mut result =
+        if reply.is_ok() { CallToolResult::structured(value) } else { CallToolResult::structured_error(value) };
     result.content = vec![ContentBlock::text(text)];
     result
 }

@@ -87,9 +87,12 @@ struct CallParams {
 
 /// Parses a message; `None` for one that is ignored. A request waits here until there is room for it.
 pub(crate) fn read(line: &[u8], backlog: &Backlog) -> Result<Option<ClientJsonRpcMessage>, Refused> {
-    let frame: Frame<'_> = serde_json::from_slice(line).map_err(|error| match error.is_data() {
-        true => Refused::new(None, INVALID_REQUEST, NO_REQUEST.into()),
-        false => Refused::new(None, PARSE_ERROR, format!("the message is no JSON: {error}")),
+    let frame: Frame<'_> = serde_json::from_slice(line).map_err(|error| {
+        if error.is_data() {
+            Refused::new(None, INVALID_REQUEST, NO_REQUEST.into())
+        } else {
+            Refused::new(None, PARSE_ERROR, format!("the message is no JSON: {error}"))
+        }
     })?;
     // serde takes a list for a struct.
     if !line.trim_ascii_start().starts_with(b"{") {

@@ -178,9 +178,10 @@ impl ServerHandler for Server {
             return Err(ErrorData::internal_error("the call has lost its arguments", None));
         };
         let call = CallOf { server: self, tools, tool, args, context: &context };
-        let response = match call.asks() {
-            true => call.ask(request.request_state.as_deref(), request.input_responses.as_ref()).await?,
-            false => call.run(Answer::Commit).await?.0.into(),
+        let response = if call.asks() {
+            call.ask(request.request_state.as_deref(), request.input_responses.as_ref()).await?
+        } else {
+            call.run(Answer::Commit).await?.0.into()
         };
         Ok(match response {
             CallToolResponse::Complete(result) if !has_data(&context) => answer::with_data_as_text(result).into(),
@@ -431,9 +432,10 @@ impl CallOf<'_> {
             // Held to the end, even if the client no longer waits for the answer.
             let _turn = turn;
             let mut host = CallHost::new(answer, Box::new(move || cancelled.is_cancelled()), progress);
-            let reply = match asks {
-                true => session.call_tool(tool, &*args, &mut approvals.ask(&mut host)),
-                false => session.call_tool(tool, &*args, &mut host),
+            let reply = if asks {
+                session.call_tool(tool, &*args, &mut approvals.ask(&mut host))
+            } else {
+                session.call_tool(tool, &*args, &mut host)
             };
             (answer::result(&reply), host.unapproved)
         });

@@ -84,9 +84,10 @@ fn judge(
 ) -> (ParseErrorKind, Vec<&'static str>, usize) {
     let trimmed = line.trim();
     if context == Context::After {
-        let kind = match Marker::of(trimmed) == Some(Marker::Begin) {
-            true => ParseErrorKind::SecondEnvelope,
-            false => ParseErrorKind::TextAfter,
+        let kind = if Marker::of(trimmed) == Some(Marker::Begin) {
+            ParseErrorKind::SecondEnvelope
+        } else {
+            ParseErrorKind::TextAfter
         };
         return (kind, vec!["the end of the text"], 0);
     }

@@ -393,11 +393,11 @@ impl<'t, 's> Writer<'t, 's> {
                 return Err(Inexpressible::Encoding);
             }
             push_line(out, line.sign, inner);
-            match unended {
-                // Where the dialect has no marker, the line is located without it.
-                true if !self.style.is_codex() => push_no_newline(out),
-                true if inner.ends_with('\r') => return Err(Inexpressible::LineEnding),
-                _ => {}
+            // Where the dialect has no marker, the line is located without it.
+            if unended && !self.style.is_codex() {
+                push_no_newline(out);
+            } else if unended && inner.ends_with('\r') {
+                return Err(Inexpressible::LineEnding);
             }
         }
         Ok(())

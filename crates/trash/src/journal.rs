@@ -320,10 +320,13 @@ impl Journal {
         match (signer, signature) {
             (None, _) => Ok(journal),
             (Some(_), None) => Err(JournalProblem::NotSigned),
-            (Some(signer), Some(signature)) => match signature.key == signer.fingerprint() {
-                true => signature.check(signer).map(|()| journal),
-                false => Err(JournalProblem::OtherKey(signature.key)),
-            },
+            (Some(signer), Some(signature)) => {
+                if signature.key == signer.fingerprint() {
+                    signature.check(signer).map(|()| journal)
+                } else {
+                    Err(JournalProblem::OtherKey(signature.key))
+                }
+            }
         }
     }
 

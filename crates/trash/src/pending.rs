@@ -164,9 +164,10 @@ impl<'s> Pending<'s> {
         let signer = self.store.signer()?;
         let mut file = self.folder.spot(JOURNAL).create(0o600)?;
         let write = |part: &str| file.write(part.as_bytes());
-        match self.store.prefix.is_empty() {
-            true => journal.write(signer, write)?,
-            false => self.store.prefix.joined(journal).write(signer, write)?,
+        if self.store.prefix.is_empty() {
+            journal.write(signer, write)?
+        } else {
+            self.store.prefix.joined(journal).write(signer, write)?
         }
         Ok(file.finish(None, None, true)?)
     }

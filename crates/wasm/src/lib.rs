@@ -91,10 +91,7 @@ fn failed(error: ToolError) -> JsValue {
 }
 
 fn read(options: &JsValue) -> Result<api::PatchOptions> {
-    let value = match options.is_undefined() {
-        true => Value::Null,
-        false => serde_wasm_bindgen::from_value(options.clone())?,
-    };
+    let value = if options.is_undefined() { Value::Null } else { serde_wasm_bindgen::from_value(options.clone())? };
     api::PatchOptions::read(value).map_err(failed)
 }
 

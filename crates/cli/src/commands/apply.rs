@@ -226,10 +226,8 @@ fn run(
     if args.sandbox {
         workspace::confine(global, session.workspace())?;
     }
-    let mut input = match args.stream {
-        true => live::read(&options.parse)?,
-        false => form::of(source.read()?, &args.from, &options.parse)?,
-    };
+    let mut input =
+        if args.stream { live::read(&options.parse)? } else { form::of(source.read()?, &args.from, &options.parse)? };
     events::begin(events, global.root(), &args.reporting, &input.bytes)?;
     if let Some(id) = &args.amend {
         input = amended(session, id, input, &options)?;

@@ -165,10 +165,18 @@ fn state(workspace: &Workspace, found: &mut Findings) {
             let tried = workspace.key_place().directories();
             let tried: Vec<_> = tried.iter().map(|dir| dir.display().to_string()).collect();
             found.data.insert("key".into(), Value::Null);
-            found.problem("key", match tried.is_empty() {
-                true => "there is no place for one: neither HOME nor XDG_STATE_HOME is set; changes made here are not signed, and elsewhere only `apply-patch undo ID --trust` takes them back; set HOME".to_owned(),
-                false => format!("there is no place for one: {} cannot be written; changes made here are not signed, and elsewhere only `apply-patch undo ID --trust` takes them back; make a change once where it can be written (outside of the sandbox), or let XDG_STATE_HOME name a directory that can", tried.join(" and ")),
-            });
+            let unsigned =
+                "changes made here are not signed, and elsewhere only `apply-patch undo ID --trust` takes them back";
+            let problem = if tried.is_empty() {
+                format!("there is no place for one: neither HOME nor XDG_STATE_HOME is set; {unsigned}; set HOME")
+            } else {
+                format!(
+                    "there is no place for one: {} cannot be written; {unsigned}; make a change once where it can be written \
+                     (outside of the sandbox), or let XDG_STATE_HOME name a directory that can",
+                    tried.join(" and ")
+                )
+            };
+            found.problem("key", problem);
         }
         Err(error) => found.problem("key", error.to_string()),
     }
@@ -218,9 +226,10 @@ fn state(workspace: &Workspace, found: &mut Findings) {
             }
             found.data.insert("otherKeys".into(), json!({ "transactions": others, "keys": keys }));
             if others > 0 {
-                let keys = match keys.is_empty() {
-                    true => String::new(),
-                    false => format!(" (key {})", keys.into_iter().collect::<Vec<_>>().join(", ")),
+                let keys = if keys.is_empty() {
+                    String::new()
+                } else {
+                    format!(" (key {})", keys.into_iter().collect::<Vec<_>>().join(", "))
                 };
                 found.problem("trash", format!("signed with a key that is not here{keys}, or not signed: {others} of the transactions, made in a sandbox, or with another XDG_STATE_HOME; `apply-patch log` lists them, and `apply-patch undo ID --trust` takes one back that you know"));
             }
@@ -273,16 +282,15 @@ fn report(global: &Global, found: Findings) -> Exit {
     };
     if global.json {
         data.insert("problems".into(), problems.clone().into());
-        match problems.is_empty() {
-            true => json::done(output, data),
-            false => {
-                let error = json!({
-                    "kind": ErrorKind::CommandFailed.to_string(), "message": problems.join("; "), "details": data, "recoverable": true,
-                    "suggestedNextAction": "a person has to see to each problem",
-                    "hints": [Hint::AskPerson { what: "see to each problem".into(), flag: None }],
-                });
-                json::print(&json::refusal(error));
-            }
+        if problems.is_empty() {
+            json::done(output, data)
+        } else {
+            let error = json!({
+                "kind": ErrorKind::CommandFailed.to_string(), "message": problems.join("; "), "details": data, "recoverable": true,
+                "suggestedNextAction": "a person has to see to each problem",
+                "hints": [Hint::AskPerson { what: "see to each problem".into(), flag: None }],
+            });
+            json::print(&json::refusal(error));
         }
         return exit;
     }

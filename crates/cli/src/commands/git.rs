@@ -98,10 +98,8 @@ impl GitArgs {
 }
 
 pub(crate) fn git(global: &Global, args: &GitArgs) -> Result<Exit, Failure> {
-    let mut approvals = Approvals::new(match args.dry_run || args.explain {
-        true => ApprovalPolicy::Never,
-        false => global.settings.approve,
-    });
+    let mut approvals =
+        Approvals::new(if args.dry_run || args.explain { ApprovalPolicy::Never } else { global.settings.approve });
     let policy = approvals.take_guarded(global.settings.policy()?);
     let git_dir = args.git_dir.as_deref().unwrap_or(global.root());
     let audit = Audit::new(SessionName::cli(), None);

@@ -156,14 +156,13 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
     };
     let exit = if bad.is_empty() { Exit::Done } else { Exit::DoesNotApply };
     if global.json {
-        match bad.is_empty() {
-            true => json::print(&Success::new(output, json!({ "sessions": sessions }))),
-            false => {
-                let error = ToolError::new(FailureClass::DoesNotApply, ErrorKind::CommandFailed, output)
-                    .hints([Hint::AskPerson { what: "look at the sessions that do not verify".into(), flag: None }]);
-                let error = ToolError { details: json!({ "sessions": sessions }), recoverable: false, ..error };
-                json::print(&envelope::Failure::from(error));
-            }
+        if bad.is_empty() {
+            json::print(&Success::new(output, json!({ "sessions": sessions })))
+        } else {
+            let error = ToolError::new(FailureClass::DoesNotApply, ErrorKind::CommandFailed, output)
+                .hints([Hint::AskPerson { what: "look at the sessions that do not verify".into(), flag: None }]);
+            let error = ToolError { details: json!({ "sessions": sessions }), recoverable: false, ..error };
+            json::print(&envelope::Failure::from(error));
         }
         return Ok(exit);
     }

@@ -90,10 +90,7 @@ fn server(global: &Global, args: &McpConfigArgs, scope: Scope) -> Result<Server,
     };
     let program = std::env::current_exe().map_err(|error| Failure::Input(error.to_string()))?;
     // Others have it elsewhere.
-    let program = match scope == Scope::Project && is_on_path(&program) {
-        true => NAME.to_owned(),
-        false => text(&program)?,
-    };
+    let program = if scope == Scope::Project && is_on_path(&program) { NAME.to_owned() } else { text(&program)? };
     let variables: Vec<_> =
         ["XDG_STATE_HOME", "XDG_CONFIG_HOME"].map(str::to_owned).into_iter().chain(settings::variables()).collect();
     let set = variables.iter().filter_map(|name| Some((name.clone(), json!(std::env::var(name).ok()?)))).collect();
@@ -189,9 +186,10 @@ fn write(global: &Global, args: &McpConfigArgs, scope: Scope, server: &Server, s
         render::names(directory, &report.plan);
         match report.transaction {
             Some(id) => {
-                let place = match directory == Path::new(".") {
-                    true => String::new(),
-                    false => format!("-C {} ", hints::quoted(&directory.to_string_lossy())),
+                let place = if directory == Path::new(".") {
+                    String::new()
+                } else {
+                    format!("-C {} ", hints::quoted(&directory.to_string_lossy()))
                 };
                 render::message(&format!("done; `apply-patch undo {place}{id}` takes it back"));
             }

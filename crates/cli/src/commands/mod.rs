@@ -95,10 +95,11 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
                 json::failed(Failure::Usage(in_a_line(&error.to_string())).error(), false);
                 return Exit::Usage;
             }
-            let printed = match odd && usage {
+            let printed = if odd && usage {
                 // The message has the arguments as they are.
-                true => write!(std::io::stderr(), "{}", render::sanitize(&error.to_string())),
-                false => error.print(),
+                write!(std::io::stderr(), "{}", render::sanitize(&error.to_string()))
+            } else {
+                error.print()
             };
             // Nothing can be done about a closed standard error.
             if !usage {
@@ -188,19 +189,16 @@ fn report(failure: &Failure, global: &Global) -> Exit {
     let mut error = failure.error();
     let exit = error.class.into();
     let elsewhere = elsewhere::directory(failure, global);
-    match global.json {
-        true => {
-            if let Some(dir) = elsewhere {
-                let others = std::mem::take(&mut error.hints);
-                error = error.hints([Hint::UseFlag { flag: format!("-C {dir}") }].into_iter().chain(others));
-            }
-            json::failed(error, global.verbose);
+    if global.json {
+        if let Some(dir) = elsewhere {
+            let others = std::mem::take(&mut error.hints);
+            error = error.hints([Hint::UseFlag { flag: format!("-C {dir}") }].into_iter().chain(others));
         }
-        false => {
-            render::failure(failure, global);
-            if let Some(dir) = elsewhere {
-                render::message(&format!("relative to {dir}, there is such a file: use `-C {dir}`"));
-            }
+        json::failed(error, global.verbose);
+    } else {
+        render::failure(failure, global);
+        if let Some(dir) = elsewhere {
+            render::message(&format!("relative to {dir}, there is such a file: use `-C {dir}`"));
         }
     }
     exit

@@ -86,11 +86,10 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
             .filter(|reject| reject.section == index || reject.section.is_none())
             .map(|reject| ops::explain(calls, reject))
             .collect();
-        match own.is_empty() {
-            true if rejects.is_empty() => Some(message.clone()),
-            true => None,
-            false => Some(own.join("\n")),
+        if rejects.is_empty() {
+            return Some(message.clone());
         }
+        (!own.is_empty()).then(|| own.join("\n"))
     };
     json::print(&answers(calls, |call| Err(of_call(call))));
     Failure::Failed(Box::new((input, failed))).error().class.into()

@@ -62,19 +62,18 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     };
     let in_tree = !workspace.home().state_path().starts_with('/');
-    let reach = match in_tree && workspace.home().has_git() {
-        true if global.settings.state == StatePlace::User => {
-            " (it was there already; once it is gone, the state is kept among the user's)"
-        }
-        true => " (`git clean -fdx` removes it; `state = \"user\"` in config.toml keeps a new one elsewhere)",
-        false => "",
+    let reach = if !in_tree || !workspace.home().has_git() {
+        ""
+    } else if global.settings.state == StatePlace::User {
+        " (it was there already; once it is gone, the state is kept among the user's)"
+    } else {
+        " (`git clean -fdx` removes it; `state = \"user\"` in config.toml keeps a new one elsewhere)"
     };
     row("state", &format!("{state}{reach}"));
-    let pending = match unfinished {
-        true => {
-            "one transaction is unfinished: another process is at work, or was interrupted; `apply-patch recover` finishes or reverts it"
-        }
-        false => "nothing",
+    let pending = if unfinished {
+        "one transaction is unfinished: another process is at work, or was interrupted; `apply-patch recover` finishes or reverts it"
+    } else {
+        "nothing"
     };
     row("unfinished", pending);
     let line = |entry: &LogEntry| format!("{}  {}", entry.journal.header.id.short(), render::what(entry, 1));

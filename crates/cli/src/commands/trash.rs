@@ -88,10 +88,8 @@ pub(crate) fn gc(global: &Global, args: &GcArgs) -> Result<Exit, Failure> {
     }
     let session = workspace::recovered(global)?;
     let workspace = session.workspace();
-    let found = match workspace.has_state() {
-        true => workspace.lock(timeout)?.purge(&retention, true)?,
-        false => Purged::default(),
-    };
+    let found =
+        if workspace.has_state() { workspace.lock(timeout)?.purge(&retention, true)? } else { Purged::default() };
     if found.transactions.is_empty() {
         render::line("there is nothing to remove");
         return Ok(Exit::Done);

@@ -38,9 +38,10 @@ fn side(out: &mut dyn Write, sign: char, style: Style, lines: &[Line<'_>], all: 
     for (line, pieces) in lines.iter().zip(all) {
         write!(out, "{style}{sign}")?;
         for (differs, text) in pieces {
-            match differs {
-                true => write!(out, "{style:#}{strong}{}{strong:#}{style}", sanitize(text))?,
-                false => write!(out, "{}", sanitize(text))?,
+            if *differs {
+                write!(out, "{style:#}{strong}{}{strong:#}{style}", sanitize(text))?
+            } else {
+                write!(out, "{}", sanitize(text))?
             }
         }
         write!(out, "{style:#}")?;

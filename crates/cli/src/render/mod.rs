@@ -158,13 +158,14 @@ pub(crate) fn kept_out(workspace: &Workspace) {
     let Some(owner) = home.would_keep_out().filter(|_| !workspace.has_state()) else { return };
     let state = workspace.state_path();
     let is_elsewhere = Path::new(&home.state_path()).is_absolute();
-    message(&match is_elsewhere {
-        true => format!("note: this directory belongs to {owner}: what root changes in it is recorded in {state}"),
-        false => format!(
+    message(&if is_elsewhere {
+        format!("note: this directory belongs to {owner}: what root changes in it is recorded in {state}")
+    } else {
+        format!(
             "warning: this directory belongs to {owner}, who cannot change anything here once root has made {state}; \
              run this as {owner}, or then `chown -R {} {state}`",
             owner.id()
-        ),
+        )
     });
 }
 
@@ -210,9 +211,10 @@ pub(crate) fn notes(plan: &Plan) {
 /// Prints each change in a line; the files are beneath `root`.
 pub(crate) fn names(root: &Path, plan: &Plan) {
     let changes = plan.changes().iter();
-    match link::are_shown() {
-        true => print::lines(changes.map(|change| print::linked(change, root))),
-        false => print::lines(changes.map(|change| sanitize(&name(change)).into_owned())),
+    if link::are_shown() {
+        print::lines(changes.map(|change| print::linked(change, root)))
+    } else {
+        print::lines(changes.map(|change| sanitize(&name(change)).into_owned()))
     }
 }
 

@@ -35,10 +35,11 @@ impl Pager {
 
     /// Writes a diff.
     pub(crate) fn diff(&mut self, diff: &[u8]) {
-        written(match self.plain {
+        written(if self.plain {
             // Not through what removes colours: it takes bytes that are not UTF-8 for a part of them.
-            true => self.flush().and_then(|()| io::stdout().write_all(diff)),
-            false => super::diff::write_diff(self, diff),
+            self.flush().and_then(|()| io::stdout().write_all(diff))
+        } else {
+            super::diff::write_diff(self, diff)
         });
     }
 }

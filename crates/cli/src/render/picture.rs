@@ -74,10 +74,8 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError) {
     };
     let name = sanitize(&input.name).into_owned();
     let annotation = AnnotationKind::Primary.span(excerpt.span.clone());
-    let (annotation, note) = match fits(&excerpt, &seen) {
-        true => (annotation.label(&seen), None),
-        false => (annotation, Some(fitting(&seen, HELP))),
-    };
+    let (annotation, note) =
+        if fits(&excerpt, &seen) { (annotation.label(&seen), None) } else { (annotation, Some(fitting(&seen, HELP))) };
     let snippet = Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&name).annotation(annotation);
     let title = fitting(&title, TITLE);
     let group = Level::ERROR.primary_title(&title).element(snippet);

@@ -150,9 +150,10 @@ impl<'r> Recorder<'r> {
     /// Converts a path of the workspace to one of the project.
     fn recorded<'p>(&self, path: &'p str) -> Cow<'p, str> {
         let prefix = self.workspace.prefix();
-        match prefix.is_empty() || path.is_empty() || path.starts_with('/') {
-            true => path.into(),
-            false => prefix.join(path).into(),
+        if prefix.is_empty() || path.is_empty() || path.starts_with('/') {
+            path.into()
+        } else {
+            prefix.join(path).into()
         }
     }
 

@@ -78,9 +78,10 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> 
         CallEvent::Called | CallEvent::Progress { .. } => return None,
         CallEvent::Planned { items, again, auto_approved } => {
             let changes = changes(call, items.iter().copied());
-            match again {
-                false => Message::PatchApplyBegin { call_id, turn_id, auto_approved, changes },
-                true => Message::PatchApplyUpdated { call_id, changes },
+            if again {
+                Message::PatchApplyUpdated { call_id, changes }
+            } else {
+                Message::PatchApplyBegin { call_id, turn_id, auto_approved, changes }
             }
         }
         CallEvent::Ended { items, failure, declined, .. } => Message::PatchApplyEnd {

@@ -49,9 +49,10 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> 
         CallEvent::Called => return None,
         CallEvent::Planned { items, again, auto_approved } => {
             let changes = items.to_vec();
-            match again {
-                false => Line::Begin { call_id, tool, auto_approved, changes },
-                true => Line::Update { call_id, auto_approved, changes },
+            if again {
+                Line::Update { call_id, auto_approved, changes }
+            } else {
+                Line::Begin { call_id, tool, auto_approved, changes }
             }
         }
         CallEvent::Progress { path, done, total } => Line::Progress { call_id, path, done, total },

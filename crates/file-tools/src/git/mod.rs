@@ -93,9 +93,10 @@ impl GitReport {
     ///
     /// When bytes that the diff of a plan needs are gone.
     pub fn data(&self, planned: bool, detail: DiffDetail) -> Result<GitData, fs_guard::Error> {
-        let patch = match planned {
-            true => PatchData::planned(&self.report.plan, detail)?,
-            false => PatchData::applied(std::slice::from_ref(&self.report), true, detail),
+        let patch = if planned {
+            PatchData::planned(&self.report.plan, detail)?
+        } else {
+            PatchData::applied(std::slice::from_ref(&self.report), true, detail)
         };
         Ok(GitData {
             commit: self.commit.map(|id| id.to_string()),

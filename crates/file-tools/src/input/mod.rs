@@ -172,10 +172,7 @@ impl<'t> PatchText<'t> {
     pub fn parsed<T>(&self, options: &Options, then: impl FnOnce(&Patch<'_>) -> T) -> Result<T, InputError> {
         let run = |patch: Patch<'_>| {
             let patch = Patch { notes: self.notes.clone(), owner: self.owner.clone(), ..patch };
-            match self.reverse {
-                true => Ok(then(&reverse(&patch, options)?)),
-                false => Ok(then(&patch)),
-            }
+            if self.reverse { Ok(then(&reverse(&patch, options)?)) } else { Ok(then(&patch)) }
         };
         match &self.diff {
             Some(how) => {

@@ -113,9 +113,10 @@ impl FileChange<'_> {
 /// Lists what a transaction did to each file, in the order of the journal.
 #[must_use]
 pub fn changes(journal: &Journal) -> Vec<FileChange<'_>> {
-    let slots: BTreeMap<u32, &Record> = match journal.moved.is_empty() {
-        true => BTreeMap::new(),
-        false => journal.records.iter().map(|record| (record.slot, record)).collect(),
+    let slots: BTreeMap<u32, &Record> = if journal.moved.is_empty() {
+        BTreeMap::new()
+    } else {
+        journal.records.iter().map(|record| (record.slot, record)).collect()
     };
     let to_of: BTreeMap<u32, u32> = journal.moved.iter().copied().collect();
     let came: BTreeSet<u32> = to_of.values().copied().collect();

@@ -109,9 +109,10 @@ impl Session {
             Some((form, bytes))
         });
         kept.ok_or_else(|| {
-            let message = match elsewhere {
-                true => format!("the refused patch {id:?} is for another directory of the project"),
-                false => format!("no refused patch {id:?} is kept; the newest {MAX_COUNT} of a session are"),
+            let message = if elsewhere {
+                format!("the refused patch {id:?} is for another directory of the project")
+            } else {
+                format!("no refused patch {id:?} is kept; the newest {MAX_COUNT} of a session are")
             };
             ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
                 .details(json!({ "reason": "not_kept" }))
@@ -145,13 +146,14 @@ pub fn amended(kept: &Patch<'_>, with: &Patch<'_>, form: RefusedForm) -> (Vec<u8
     let mut text = Vec::new();
     let mut push = |patch: &Patch<'_>, section: &Section<'_>| {
         let lines = &patch.text[section.span.clone()];
-        match form == RefusedForm::Envelope && is_framed(patch) {
+        if form == RefusedForm::Envelope && is_framed(patch) {
             // In a patch that is stored with CRLF, the carriage returns have no meaning.
-            true => lines.split_inclusive(|&byte| byte == b'\n').for_each(|line| match line.strip_suffix(b"\r\n") {
+            lines.split_inclusive(|&byte| byte == b'\n').for_each(|line| match line.strip_suffix(b"\r\n") {
                 Some(line) => text.extend(line.iter().chain(b"\n")),
                 None => text.extend_from_slice(line),
-            }),
-            false => text.extend_from_slice(lines),
+            })
+        } else {
+            text.extend_from_slice(lines)
         }
         if !text.ends_with(b"\n") {
             text.push(b'\n');

@@ -42,9 +42,10 @@ impl FromStr for SessionName {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-        match (1..=64).contains(&text.len()) && text.bytes().all(fine) {
-            true => Ok(Self(text.to_owned())),
-            false => Err(BadSessionName(text.chars().take(80).collect())),
+        if (1..=64).contains(&text.len()) && text.bytes().all(fine) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(BadSessionName(text.chars().take(80).collect()))
         }
     }
 }

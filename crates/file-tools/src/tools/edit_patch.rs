@@ -120,9 +120,10 @@ fn all_paths<'s, 'p>(section: &'s Section<'p>) -> impl Iterator<Item = &'p str> 
 
 /// Puts a path of the patch beneath a directory. A path that the guard would refuse stays one that it refuses.
 fn beneath(prefix: &str, path: &str) -> String {
-    match path.starts_with('/') {
-        true => path.to_owned(),
-        false => format!("{prefix}/{}", path.strip_prefix("./").unwrap_or(path)),
+    if path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("{prefix}/{}", path.strip_prefix("./").unwrap_or(path))
     }
 }
 

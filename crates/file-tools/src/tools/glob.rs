@@ -99,9 +99,10 @@ impl Session {
         matches.sort_by(|one, other| one.path.cmp(&other.path));
         let more = rest(truncated, next_cursor.as_deref());
         // A pattern without a slash is more often meant for names in any directory than for those of one.
-        let hint = match matches.is_empty() && !pattern.contains('/') {
-            true => format!("; it looks in one directory only, `**/{}` in all", shortened(pattern)),
-            false => String::new(),
+        let hint = if matches.is_empty() && !pattern.contains('/') {
+            format!("; it looks in one directory only, `**/{}` in all", shortened(pattern))
+        } else {
+            String::new()
         };
         Ok(Success::new(
             format!("{} paths match{more}{hint}", matches.len()),

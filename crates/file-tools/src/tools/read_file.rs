@@ -205,9 +205,10 @@ impl Session {
                 let lines = (data.start_line..).zip(content.split_inclusive('\n'));
                 data.content = Some(lines.map(|(number, line)| format!("{number}\t{line}")).collect());
             }
-            output = match data.end_line >= data.start_line {
-                true => format!("{path}: lines {}-{} of {}", data.start_line, data.end_line, data.line_count),
-                false => format!("{path}: no lines of {}", data.line_count),
+            output = if data.end_line >= data.start_line {
+                format!("{path}: lines {}-{} of {}", data.start_line, data.end_line, data.line_count)
+            } else {
+                format!("{path}: no lines of {}", data.line_count)
             };
         }
         output += &rest(data.truncated, data.next_cursor.as_deref());

@@ -123,9 +123,10 @@ impl Session {
                 let entry = self.workspace().show(id);
                 let records = entry.iter().flat_map(|entry| &entry.journal.records);
                 let here: Vec<&str> = records.map(|record| &*record.path).collect();
-                match here.is_empty() {
-                    true => converted,
-                    false => ToolError { recoverable: true, ..converted }.hints([hints::set("paths", here)]),
+                if here.is_empty() {
+                    converted
+                } else {
+                    ToolError { recoverable: true, ..converted }.hints([hints::set("paths", here)])
                 }
             }
             commit::Error::NotInTransaction { .. } => {

@@ -589,9 +589,10 @@ fn every_intent_gets_an_answer() {
         arm(Fault::Crash, at, false);
         let _ = killed.apply("apply", &patch, options.clone(), true, &mut ());
         let calls = disarm();
-        let intents: Vec<_> = match bench.exists(".apply-patch/audit/killed.jsonl") {
-            true => lines(&bench, "killed.jsonl").into_iter().filter(|line| line["phase"] == "intent").collect(),
-            false => Vec::new(),
+        let intents: Vec<_> = if bench.exists(".apply-patch/audit/killed.jsonl") {
+            lines(&bench, "killed.jsonl").into_iter().filter(|line| line["phase"] == "intent").collect()
+        } else {
+            Vec::new()
         };
         let what = format!("stopped at call {at} ({:?})", calls.last());
         let all = verify(&bench.workspace(), None).unwrap();
@@ -801,9 +802,10 @@ fn a_commit_that_could_not_be_rolled_back_is_answered_once_by_what_comes_next() 
         assert_eq!(unanswered().len(), 1);
         expected.push("recovered  false");
         for next in ["next-1", "next-2"] {
-            match recovery {
-                true => bench.resume("other").recovered(&[]).unwrap(),
-                false => assert!(apply(&bench.resume("s"), &format!("*** Add File: {next}\n"), true, &mut ())),
+            if recovery {
+                bench.resume("other").recovered(&[]).unwrap()
+            } else {
+                assert!(apply(&bench.resume("s"), &format!("*** Add File: {next}\n"), true, &mut ()))
             }
             let mut found = brief(&bench, "s.jsonl");
             found.retain(|line| !line.contains(" next-"));
@@ -843,9 +845,10 @@ fn what_is_not_known_any_more_is_not_made_up() {
             done["transactionId"].as_str().unwrap().to_owned()
         };
         (0..before).for_each(|_| drop(commit()));
-        let id = match happened {
-            true => commit(),
-            false => TransactionId::new(std::time::SystemTime::now(), None).unwrap().to_string(),
+        let id = if happened {
+            commit()
+        } else {
+            TransactionId::new(std::time::SystemTime::now(), None).unwrap().to_string()
         };
         let intent = Event { phase: Phase::Intent, transaction_id: Some(id.clone()), ok: None, ..event(0) };
         Audit::new(session("killed"), None).append(&workspace, &[intent], false).unwrap();

@@ -435,9 +435,10 @@ fn a_kill_while_reading_leaves_a_whole_snapshot_or_none() {
             let kept = snapshots(&bench);
             let hash = sha(READ.as_bytes());
             assert!(kept.keys().all(|name| name.starts_with(&hash)), "{what}: {kept:?}");
-            match kept.contains_key(&hash) {
-                true => whole += 1,
-                false => none += 1,
+            if kept.contains_key(&hash) {
+                whole += 1
+            } else {
+                none += 1
             }
             let is_kept = kept.contains_key(&hash);
             bench.write("f", CHANGED.as_bytes());

@@ -100,10 +100,10 @@ impl Project {
             for entry in fs::read_dir(dir).unwrap() {
                 let path = entry.unwrap().path();
                 let name = path.strip_prefix(self.dir.path()).unwrap().to_str().unwrap().to_owned();
-                match path.is_dir() {
-                    true if name != ".apply-patch" => todo.push(path),
-                    true => {}
-                    false => all.push((name, fs::read(path).unwrap())),
+                if !path.is_dir() {
+                    all.push((name, fs::read(path).unwrap()));
+                } else if name != ".apply-patch" {
+                    todo.push(path);
                 }
             }
         }

@@ -223,9 +223,10 @@ fn a_file_that_others_write_meanwhile_is_read_to_its_end() {
             let (other, new) = (file.clone(), text.clone());
             fs_guard::fault::meanwhile("read", 1, move || fs::write(other, new).unwrap());
             let read = root.read(&at, limit as u64).map(|(bytes, _)| bytes);
-            match before.max(after) <= limit {
-                true => assert!(read.unwrap() == text.as_bytes(), "{before} {after} {limit}"),
-                false => assert_eq!(verdict(read), "too_large too_large", "{before} {after} {limit}"),
+            if before.max(after) <= limit {
+                assert!(read.unwrap() == text.as_bytes(), "{before} {after} {limit}")
+            } else {
+                assert_eq!(verdict(read), "too_large too_large", "{before} {after} {limit}")
             }
             fs_guard::fault::meanwhile("none", 1, || {});
         }

@@ -128,10 +128,7 @@ pub fn carry(base: &[u8], current: &[u8], edit: &Edit) -> Result<Carried, Vec<Co
     };
     let mut rest = &changes[..];
     while let Some(change) = rest.first() {
-        let together = match carrier.place(change) {
-            true => 1,
-            false => carrier.enclose(rest),
-        };
+        let together = if carrier.place(change) { 1 } else { carrier.enclose(rest) };
         rest = &rest[together..];
     }
     carrier.done()

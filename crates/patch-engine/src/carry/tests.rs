@@ -331,13 +331,12 @@ fn a_difference_is_carried_where_every_edit_that_it_may_have_been_is() {
     let strategy = (text_and_later(7, 3), any_text(7, 3), weighted(0.6), any::<Index>());
     holds(cases, &strategy, |((base, wanted), other, near, at)| {
         // Mostly a file that has one change more.
-        let current = match near {
-            true => {
-                let mut all: Vec<&[u8]> = lines(&base);
-                all.insert(at.index(all.len() + 1), b"x\n");
-                all.concat()
-            }
-            false => other,
+        let current = if near {
+            let mut all: Vec<&[u8]> = lines(&base);
+            all.insert(at.index(all.len() + 1), b"x\n");
+            all.concat()
+        } else {
+            other
         };
         let edit = super::difference(&base, &wanted);
         assert_eq!(edit.apply(&base), wanted);

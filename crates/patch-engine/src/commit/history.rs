@@ -173,9 +173,10 @@ pub(super) fn last_active(
     let now = SystemTime::now();
     let future = entries.iter().map(|entry| entry.journal.header.id).filter(|id| id.is_ahead_of(now));
     doubtful.extend(future.map(|id| (id, Doubt::Future)));
-    match doubtful.is_empty() {
-        true => Ok(found),
-        false => Err(Error::Doubtful { what: if undo { "redo" } else { "undo" }, transactions: doubtful }),
+    if doubtful.is_empty() {
+        Ok(found)
+    } else {
+        Err(Error::Doubtful { what: if undo { "redo" } else { "undo" }, transactions: doubtful })
     }
 }
 

@@ -75,10 +75,8 @@ pub(super) fn find(root: &Arc<Root>, place: StatePlace, key_place: &KeyPlace) ->
     if has_state(root) {
         return here();
     }
-    let (home, prefix) = match place == StatePlace::Root || root.is_work_tree() {
-        true => here(),
-        false => above(root).unwrap_or_else(here),
-    };
+    let (home, prefix) =
+        if place == StatePlace::Root || root.is_work_tree() { here() } else { above(root).unwrap_or_else(here) };
     let is_users = (place == StatePlace::User || home.would_keep_out().is_some()) && !has_state(&home);
     match user_state(&home, key_place).filter(|_| is_users) {
         // Opened anew, because the other handle is shared.

@@ -245,9 +245,10 @@ impl Commit<'_> {
             let path = over.path.to_string();
             return Err(fs_guard::Error::Io { operation: "bring back", path, source }.into());
         }
-        let names = match beside {
-            true => siblings::choose(dirs, pending, self.locked.store.prefix(), &targets.paths, &targets.created)?,
-            false => vec![None; transitions.len()],
+        let names = if beside {
+            siblings::choose(dirs, pending, self.locked.store.prefix(), &targets.paths, &targets.created)?
+        } else {
+            vec![None; transitions.len()]
         };
         let durable = self.options.durability == Durability::Full;
         let stager = Stager::new(dirs, &self.locked.store, self.plan, durable);

@@ -144,9 +144,10 @@ impl Publication<'_> {
 
     fn make_dirs(&self, resumes: bool) -> Result<(), CommitError> {
         for (dir, mode) in &self.created {
-            match resumes {
-                true => self.dirs.resume_dir(dir, *mode)?,
-                false => drop(self.dirs.create_dir(dir, *mode)?),
+            if resumes {
+                self.dirs.resume_dir(dir, *mode)?;
+            } else {
+                self.dirs.create_dir(dir, *mode)?;
             }
         }
         Ok(())

@@ -16,9 +16,10 @@ pub(super) fn recover(root: &Root, store: &LockedStore<'_>) -> Result<Vec<Recove
     unfinished.reverse();
     let mut recovered = Vec::with_capacity(unfinished.len());
     // A transaction is recovered as a whole, even if this workspace may touch only some of its directories.
-    let whole = match unfinished.is_empty() || root.policy().within.is_empty() {
-        true => None,
-        false => Some(Root::open(root.path(), Policy { within: Vec::new(), ..root.policy().clone() })?),
+    let whole = if unfinished.is_empty() || root.policy().within.is_empty() {
+        None
+    } else {
+        Some(Root::open(root.path(), Policy { within: Vec::new(), ..root.policy().clone() })?)
     };
     let root = whole.as_ref().unwrap_or(root);
     for (nth, found) in unfinished.into_iter().enumerate() {

@@ -133,10 +133,8 @@ impl<'p> Stager<'p> {
 
 /// Copies a file with some ranges replaced, and returns the hash of the source.
 fn copy_spliced(new: &mut NewFile, from: &mut OpenFile, splices: &[Splice]) -> Result<Sha256, fs_guard::Error> {
-    let insert = |new: &mut NewFile, splice: &Splice| match splice.text.is_empty() {
-        true => Ok(()),
-        false => new.write(&splice.text),
-    };
+    let insert =
+        |new: &mut NewFile, splice: &Splice| if splice.text.is_empty() { Ok(()) } else { new.write(&splice.text) };
     let mut hasher = Hasher::new();
     let mut buffer = vec![0; 1 << 17];
     let mut splices = splices.iter().peekable();

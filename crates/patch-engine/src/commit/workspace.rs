@@ -204,9 +204,10 @@ impl Workspace {
 
     /// Finds a recorded file, in the root or elsewhere in the project.
     pub(crate) fn locate(&self, recorded: &str, authentic: bool) -> Result<(&Arc<Root>, RelPath), fs_guard::Error> {
-        match Prefix::leads_out(recorded) {
-            true => Ok((&self.home, self.home.check_recorded(&self.prefix.join(recorded), authentic)?)),
-            false => Ok((&self.root, self.root.check_recorded(recorded, authentic)?)),
+        if Prefix::leads_out(recorded) {
+            Ok((&self.home, self.home.check_recorded(&self.prefix.join(recorded), authentic)?))
+        } else {
+            Ok((&self.root, self.root.check_recorded(recorded, authentic)?))
         }
     }
 

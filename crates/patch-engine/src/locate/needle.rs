@@ -180,11 +180,16 @@ fn endings(hunk: &Hunk<'_>, lines: &Lines<'_>) -> Vec<Ending> {
     if !exact && !hunk.old_lines().any(|line| line.crlf) {
         return Vec::new();
     }
-    let ending = |line: &Line<'_>| match line.crlf {
-        true => Ending::CrLf,
+    let ending = |line: &Line<'_>| {
         // A marker fixes the line to the end of the file.
-        false if exact && !line.no_newline => Ending::Lf,
-        false => Ending::Any,
+        let is_fixed = exact && !line.no_newline;
+        if line.crlf {
+            Ending::CrLf
+        } else if is_fixed {
+            Ending::Lf
+        } else {
+            Ending::Any
+        }
     };
     let endings: Vec<Ending> = hunk.old_lines().map(ending).collect();
     let terminators = lines.terminators();

@@ -402,10 +402,7 @@ impl Context<'_, '_, '_> {
             let stands =
                 |line: usize| (cursor..=bottom).contains(&line) && self.finder.next(candidates, line) == Some(line);
             let whole = candidates.pass == Pass::Exact && candidates.dropped == 0;
-            let line = match first == bottom {
-                true => Some(first),
-                false => stated.choose(needle, stands).filter(|_| whole),
-            };
+            let line = if first == bottom { Some(first) } else { stated.choose(needle, stands).filter(|_| whole) };
             if let Some(line) = line {
                 stated.found(needle, line);
             }

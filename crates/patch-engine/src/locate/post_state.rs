@@ -257,10 +257,8 @@ impl<'p> PassState<'p> {
         limit: usize,
     ) -> Vec<Node> {
         let lines = blocks.block(block);
-        let key = match needle.wants_endings(self.pass) {
-            true => (block, true),
-            false => (blocks.same_as(self.pass, block), false),
-        };
+        let key =
+            if needle.wants_endings(self.pass) { (block, true) } else { (blocks.same_as(self.pass, block), false) };
         let Standing { starts, from } = self.standing.entry(key).or_default();
         starts.retain(|&start| draft.is_intact(start, lines.len()));
         while starts.len() < limit
@@ -286,10 +284,10 @@ impl<'p> PassState<'p> {
                 if places.len() == starts.len() + limit {
                     break;
                 }
-                match stands(self.pass, draft, lines, start) {
-                    false => broken.push(start),
-                    true if endings_stand(self.pass, draft, needle, lines.len(), start) => places.push(start),
-                    true => {}
+                if !stands(self.pass, draft, lines, start) {
+                    broken.push(start);
+                } else if endings_stand(self.pass, draft, needle, lines.len(), start) {
+                    places.push(start);
                 }
             }
             // What is broken stays so.

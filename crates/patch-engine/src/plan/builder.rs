@@ -710,9 +710,10 @@ impl<'o> PlanBuilder<'o> {
 }
 
 fn check_size(path: &RelPath, size: u64, limit: u64) -> Checked<()> {
-    match size > limit {
-        true => Err(Problem::Guard(fs_guard::Error::TooLarge { path: path.to_string(), size, limit })),
-        false => Ok(()),
+    if size > limit {
+        Err(Problem::Guard(fs_guard::Error::TooLarge { path: path.to_string(), size, limit }))
+    } else {
+        Ok(())
     }
 }
 

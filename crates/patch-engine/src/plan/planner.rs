@@ -301,9 +301,8 @@ impl<'p> Planner<'_, 'p> {
         })?;
         let mut failures = Vec::new();
         let target = move_to.and_then(|to| {
-            let target = self.new_place(index, &path, to).and_then(|target| match self.options.allow_move {
-                true => Ok(target),
-                false => Err(failure_at(to, Problem::MoveNotAllowed)),
+            let target = self.new_place(index, &path, to).and_then(|target| {
+                if self.options.allow_move { Ok(target) } else { Err(failure_at(to, Problem::MoveNotAllowed)) }
             });
             target.map_err(|failure| failures.push(failure)).ok()
         });

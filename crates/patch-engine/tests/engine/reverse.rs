@@ -138,9 +138,12 @@ struct Case {
 fn case() -> impl Strategy<Value = Case> {
     let line = (select(&["a", "b", "c", "d", "{", "", "\ta"][..]), select(&["\n", "\n", "\n", "\r\n"][..]));
     let lines = vec(line, 0..14).prop_map(|lines| lines.iter().map(|(text, end)| format!("{text}{end}")).collect());
-    let text = (lines, weighted(0.2)).prop_map(|(text, open): (String, bool)| match open {
-        true => text.strip_suffix('\n').map(|text| text.strip_suffix('\r').unwrap_or(text)).unwrap_or("").to_owned(),
-        false => text,
+    let text = (lines, weighted(0.2)).prop_map(|(text, open): (String, bool)| {
+        if open {
+            text.strip_suffix('\n').map(|text| text.strip_suffix('\r').unwrap_or(text)).unwrap_or("").to_owned()
+        } else {
+            text
+        }
     });
     // The second version has some lines of the first.
     let pair = (text.clone(), text, proptest::num::u8::ANY, 0..8_u8).prop_map(|(one, other, mask, kind)| {

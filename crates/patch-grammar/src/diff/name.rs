@@ -112,10 +112,7 @@ pub(super) fn of_git_header(rest: &[u8], count: Option<usize>) -> Option<Vec<u8>
     if rest.starts_with(b"\"") {
         let (old, rest) = unquoted(rest)?;
         let new = rest.strip_prefix(b" ")?;
-        return match new.starts_with(b"\"") {
-            true => same(&old, &unquoted(new)?.0),
-            false => same(&old, new),
-        };
+        return if new.starts_with(b"\"") { same(&old, &unquoted(new)?.0) } else { same(&old, new) };
     }
     if let Some(quote) = memchr::memmem::find(rest, b" \"") {
         return same(&rest[..quote], &unquoted(&rest[quote + 1..])?.0);

@@ -259,9 +259,10 @@ impl<'l, 't> Reader<'l, 't> {
         const WORDS: &[u8] = b"diff --git ";
         let header = &self.take()[WORDS.len()..];
         let start = self.lines.range(first).start + WORDS.len();
-        let named = match header.contains(&b'"') {
-            true => of_git_header(header, self.strip),
-            false => of_git_header(&self.unescaped(header, first), self.strip),
+        let named = if header.contains(&b'"') {
+            of_git_header(header, self.strip)
+        } else {
+            of_git_header(&self.unescaped(header, first), self.strip)
         };
         let raw =
             |text: Option<Vec<u8>>| RawName { text, span: start..start + header.len(), line: first, epoch: false };
@@ -365,10 +366,8 @@ impl<'l, 't> Reader<'l, 't> {
     fn header_name(&mut self, at: usize, (within, text): (usize, &[u8])) -> Result<RawName, Failure> {
         let start = self.lines.range(at).start + within;
         let span = start..start + text.len();
-        let text = match text.starts_with(b"\"") {
-            true => unquoted(text).map(|(name, _)| name),
-            false => Some(self.unescaped(text, at)),
-        };
+        let text =
+            if text.starts_with(b"\"") { unquoted(text).map(|(name, _)| name) } else { Some(self.unescaped(text, at)) };
         let bad = || Failure { within, ..self.failure(at, ParseErrorKind::BadPath, "a path") };
         Ok(RawName { text: Some(text.ok_or_else(bad)?), span, line: at, epoch: false })
     }
@@ -397,18 +396,16 @@ impl<'l, 't> Reader<'l, 't> {
         let line = self.at;
         let rest = &self.take()[SIGNS..];
         let start = self.lines.range(line).start + SIGNS;
-        let (name, length) = match rest.starts_with(b"\"") {
-            true => {
-                let found = unquoted(rest);
-                let bad = || Failure { within: SIGNS, ..self.failure(line, ParseErrorKind::BadPath, "a quoted path") };
-                let (name, after) = found.ok_or_else(bad)?;
-                (name, rest.len() - after.len())
-            }
+        let (name, length) = if rest.starts_with(b"\"") {
+            let found = unquoted(rest);
+            let bad = || Failure { within: SIGNS, ..self.failure(line, ParseErrorKind::BadPath, "a quoted path") };
+            let (name, after) = found.ok_or_else(bad)?;
+            (name, rest.len() - after.len())
+        } else {
             // A time stamp may follow; after a name with blanks, git writes a tab alone.
-            false => {
-                let length = memchr::memchr(b'\t', rest).unwrap_or(rest.len());
-                (self.unescaped(&rest[..length], line), length)
-            }
+
+            let length = memchr::memchr(b'\t', rest).unwrap_or(rest.len());
+            (self.unescaped(&rest[..length], line), length)
         };
         let epoch = [&b"\t1970-01-01 "[..], b"\t1969-12-31 "].iter().any(|time| rest[length..].starts_with(time));
         let text = (name != b"/dev/null").then_some(name);

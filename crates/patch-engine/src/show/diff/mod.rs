@@ -329,9 +329,10 @@ impl Workspace {
                 Some(state) => {
                     let own = || {
                         let (root, path) = self.locate(&record.path, true).ok()?;
-                        match state.link {
-                            true => root.read_link(&path).ok(),
-                            false => root.read(&path, MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),
+                        if state.link {
+                            root.read_link(&path).ok()
+                        } else {
+                            root.read(&path, MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes)
                         }
                     };
                     let displaced = || {

@@ -69,10 +69,8 @@ fn undo_gives_the_tree_before_and_redo_the_tree_after() {
             }
         }
         let step = |undo: bool| {
-            let plan = |workspace: &Workspace| match undo {
-                true => workspace.plan_undo_last(),
-                false => workspace.plan_redo(None),
-            };
+            let plan =
+                |workspace: &Workspace| if undo { workspace.plan_undo_last() } else { workspace.plan_redo(None) };
             execute(&tree.open(), plan).unwrap_or_else(|error| panic!("{error}"));
         };
         for expected in before.iter().rev().skip(1) {

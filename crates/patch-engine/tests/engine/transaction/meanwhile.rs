@@ -522,9 +522,8 @@ fn a_save_during_the_roll_back_stays() {
     let (tree, left) = rolled_back(&update, at, |_| ());
     assert_eq!((now(&tree, "a").as_deref(), left.len()), (Some("old a"), 0));
     for unseen in [false, true] {
-        let act = move |dir: &Path| match unseen {
-            true => edit_unseen(&dir.join("a"), "saved"),
-            false => save(&dir.join("a"), "saved by a user"),
+        let act = move |dir: &Path| {
+            if unseen { edit_unseen(&dir.join("a"), "saved") } else { save(&dir.join("a"), "saved by a user") }
         };
         let (tree, left) = rolled_back(&update, at, act);
         assert_eq!(left, ["a"], "{unseen}");

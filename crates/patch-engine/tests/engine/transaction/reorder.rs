@@ -185,10 +185,11 @@ fn recovered_after(image: &Image, touch: Option<Touch>) -> (Snapshot, usize) {
     }
     let tree = place.path().join("tree");
     if let Some(Touch { path, removes }) = touch {
-        match removes {
-            true => fs::remove_file(tree.join(path)).unwrap_or_default(),
+        if removes {
+            fs::remove_file(tree.join(path)).unwrap_or_default()
+        } else {
             // Where its directory is not, there is nothing to edit.
-            false => fs::write(tree.join(path), "of a user").unwrap_or_default(),
+            fs::write(tree.join(path), "of a user").unwrap_or_default()
         }
     }
     let workspace = open(&tree, KeyPlace::Directory(key));

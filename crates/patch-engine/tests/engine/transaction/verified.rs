@@ -132,15 +132,16 @@ fn what_the_check_itself_changed_stays_and_is_named() {
     for killed in [false, true] {
         let tree = tree();
         let workspace = tree.open();
-        let check: Check = match killed {
-            false => |root| {
-                fs::write(root.path().join("a"), "formatted").unwrap();
-                refused(CheckEnd::Exited(1))
-            },
-            true => |root| {
+        let check: Check = if killed {
+            |root| {
                 fs::write(root.path().join("a"), "formatted").unwrap();
                 panic!("killed");
-            },
+            }
+        } else {
+            |root| {
+                fs::write(root.path().join("a"), "formatted").unwrap();
+                refused(CheckEnd::Exited(1))
+            }
         };
         let result = catch_unwind(AssertUnwindSafe(|| attempt(&workspace, check)));
         match result {

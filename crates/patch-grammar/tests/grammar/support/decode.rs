@@ -85,9 +85,8 @@ impl Model {
                 return answer;
             }
             // When the steps are used up, chance of another kind decides: the same steps again could lead in a circle.
-            let choose = |from: &[TokenId]| match late {
-                true => from[mixed(nth) % from.len()],
-                false => from[step.which.index(from.len())],
+            let choose = |from: &[TokenId]| {
+                if late { from[mixed(nth) % from.len()] } else { from[step.which.index(from.len())] }
             };
             let way_out: Vec<_> =
                 WAY_OUT.iter().filter_map(|word| trie.token_id(word)).filter(|&token| mask.is_allowed(token)).collect();
