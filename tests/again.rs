@@ -31,20 +31,27 @@ fn a_patch_that_was_applied_is_not_applied_again() {
     for _ in 0..2 {
         let (code, again) = apply(dir.path(), &[], INSERT);
         let data = &again["data"];
-        assert_eq!((code, &data["transactionId"], &data["alreadyDone"]), (0, id, &true.into()), "{again}");
-        assert_eq!((&data["changedFiles"], &*text(dir.path())), (&json!([]), "one\nmore\ntwo\n"));
+        assert_eq!(code, 0, "{again}");
+        assert_eq!(&data["transactionId"], id, "{again}");
+        assert_eq!(data["alreadyDone"], true, "{again}");
+        assert_eq!(&data["changedFiles"], &json!([]));
+        assert_eq!(&*text(dir.path()), "one\nmore\ntwo\n");
     }
     // What is shown is what would happen.
     for args in [&["-n"][..], &["--check"], &["check"], &["explain"], &["-n", "--stat"]] {
         let (code, shown) = apply(dir.path(), args, INSERT);
-        assert_eq!((code, &shown["data"]["alreadyDone"]), (0, &true.into()), "{args:?}: {shown}");
+        assert_eq!(code, 0, "{args:?}: {shown}");
+        assert_eq!(shown["data"]["alreadyDone"], true, "{args:?}: {shown}");
     }
     let call = json!({ "patch": INSERT, "dryRun": true }).to_string();
     let (code, shown) = apply(dir.path(), &["tool", "apply_patch", "--args", "-"], &call);
-    assert_eq!((code, &shown["data"]["alreadyDone"]), (0, &true.into()), "{shown}");
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(shown["data"]["alreadyDone"], true, "{shown}");
     let told = program::run("apply-patch", &dir.path().join("w"), dir.path(), &[] as &[&str], INSERT.as_bytes());
     let wanted = format!("transaction {} has done this already", &id.as_str().expect("an id")[23..]);
-    assert!(told.code == 0 && told.stdout.is_empty() && told.stderr.contains(&wanted), "{told:?}");
+    assert!(told.code == 0, "{told:?}");
+    assert!(told.stdout.is_empty(), "{told:?}");
+    assert!(told.stderr.contains(&wanted), "{told:?}");
     let log = program::run("apply-patch", &dir.path().join("w"), dir.path(), &["log"], b"");
     assert_eq!(log.stdout.lines().count(), 1, "{log:?}");
     // One more file, or another patch, is no hindrance.
@@ -69,11 +76,9 @@ fn what_is_not_as_it_was_left_is_patched_anew() {
     // Undone, it is applied.
     apply(dir.path(), &["undo"], "");
     let (code, again) = apply(dir.path(), &[], INSERT);
-    assert_eq!(
-        (code, &again["data"]["alreadyDone"], &*text(dir.path())),
-        (0, &Value::Null, "one\nmore\ntwo\n"),
-        "{again}"
-    );
+    assert_eq!(code, 0, "{again}");
+    assert_eq!(&again["data"]["alreadyDone"], &Value::Null, "{again}");
+    assert_eq!(&*text(dir.path()), "one\nmore\ntwo\n", "{again}");
 }
 
 #[test]
@@ -83,7 +88,9 @@ fn the_same_text_can_be_another_patch() {
     apply(dir.path(), &[], body);
     // Backwards.
     let (code, answer) = apply(dir.path(), &["-R"], body);
-    assert_eq!((code, &answer["data"]["alreadyDone"], &*text(dir.path())), (0, &Value::Null, "one\ntwo\n"), "{answer}");
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(&answer["data"]["alreadyDone"], &Value::Null, "{answer}");
+    assert_eq!(&*text(dir.path()), "one\ntwo\n", "{answer}");
     // Below another directory.
     fs::create_dir_all(dir.path().join("w/x/y")).expect("a folder");
     for path in ["a", "x/a", "x/y/a"] {
@@ -93,7 +100,8 @@ fn the_same_text_can_be_another_patch() {
     for (strip, path) in [("-p2", "a"), ("-p1", "y/a"), ("-p0", "x/y/a")] {
         let (code, answer) = apply(dir.path(), &[strip], diff);
         let wanted = if path == "y/a" { 1 } else { 0 };
-        assert_eq!((code, &answer["data"]["alreadyDone"]), (wanted, &Value::Null), "{path}: {answer}");
+        assert_eq!(code, wanted, "{path}: {answer}");
+        assert_eq!(&answer["data"]["alreadyDone"], &Value::Null, "{path}: {answer}");
     }
     // What the caller expects counts: what was there before, or is now.
     let hash = |text: &str| fs_guard::Sha256::of(text.as_bytes()).to_string();
@@ -101,7 +109,8 @@ fn the_same_text_can_be_another_patch() {
     for expected in [hash("two\n"), hash("2\n")] {
         assert_eq!(again(&expected).1["data"]["alreadyDone"], true);
     }
-    assert_eq!((again(&hash("else\n")).0, again("").0), (4, 4));
+    assert_eq!(again(&hash("else\n")).0, 4);
+    assert_eq!(again("").0, 4);
     // A check that was not made before is made now; and none where the same was.
     let (code, answer) = apply(dir.path(), &["-p0", "--verify", "false"], diff);
     assert!(code != 0, "{answer}");
@@ -123,9 +132,7 @@ fn a_forged_note_claims_nothing() {
     let hash = hash.split_once(' ').expect("a line").0;
     fs::write(&list, format!("{hash} {id}junk\n\n{hash}\n")).expect("the list");
     let (code, answer) = apply(dir.path(), &[], other);
-    assert_eq!(
-        (code, &answer["data"]["alreadyDone"], &*text(dir.path())),
-        (0, &Value::Null, "one\nmore\n2\n"),
-        "{answer}"
-    );
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(&answer["data"]["alreadyDone"], &Value::Null, "{answer}");
+    assert_eq!(&*text(dir.path()), "one\nmore\n2\n", "{answer}");
 }

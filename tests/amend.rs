@@ -57,20 +57,25 @@ fn one_file_is_sent_again_and_not_three() {
     let dir = files();
     let told = apply(dir.path(), &[], THREE);
     let id = refused(dir.path(), THREE);
-    assert!(told.code == 1 && told.stderr.contains(&format!("`--amend {id}`")), "{told:?}");
+    assert!(told.code == 1, "{told:?}");
+    assert!(told.stderr.contains(&format!("`--amend {id}`")), "{told:?}");
     let path = dir.path().join("w/.apply-patch/refused/cli").join(&id);
     assert_eq!(fs::metadata(&path).expect("it is kept").permissions().mode() & 0o777, 0o600);
     // What would be done is seen before.
     let shown = apply(dir.path(), &["-n", "--amend", &id], B);
-    assert!(shown.code == 0 && shown.stdout.contains("+ONE") && shown.stdout.contains("+TWO"), "{shown:?}");
+    assert!(shown.code == 0, "{shown:?}");
+    assert!(shown.stdout.contains("+ONE"), "{shown:?}");
+    assert!(shown.stdout.contains("+TWO"), "{shown:?}");
     assert!(shown.stderr.contains(&format!("amended {id}: 2 of its sections kept")), "{shown:?}");
     let (code, answer) = json(dir.path(), &["--amend", &id], B);
-    assert_eq!((code, answer["data"]["changedFiles"].as_array().map(Vec::len)), (0, Some(3)), "{answer}");
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(answer["data"]["changedFiles"].as_array().map(Vec::len), Some(3), "{answer}");
     let wanted = [("a", "ONE\n"), ("b", "TWO\n"), ("c", "3\n"), ("new", "n\n")];
     assert_eq!(tree(dir.path()), wanted.map(|(name, text)| (name.to_owned(), text.to_owned())).into());
     // It is one transaction.
     let (code, _) = json(dir.path(), &["undo"], "");
-    assert_eq!((code, fs::read_to_string(dir.path().join("w/a")).expect("the file")), (0, "one\n".into()));
+    assert_eq!(code, 0);
+    assert_eq!(fs::read_to_string(dir.path().join("w/a")).expect("the file"), "one\n");
 }
 
 #[test]
@@ -80,9 +85,12 @@ fn an_amendment_that_is_refused_can_be_amended() {
     let before = tree(dir.path());
     let (code, answer) = json(dir.path(), &["--amend", &id], &B.replace("-two", "-wrong again"));
     let again = answer["error"]["details"]["patchId"].as_str().expect("another name").to_owned();
-    assert!(code == 1 && again != id && tree(dir.path()) == before, "{answer}");
+    assert!(code == 1, "{answer}");
+    assert!(again != id, "{answer}");
+    assert!(tree(dir.path()) == before, "{answer}");
     let (code, answer) = json(dir.path(), &["--amend", &again], B);
-    assert_eq!((code, tree(dir.path())["b"].as_str()), (0, "TWO\n"), "{answer}");
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(tree(dir.path())["b"].as_str(), "TWO\n", "{answer}");
 }
 
 #[test]
@@ -92,12 +100,12 @@ fn diffs_amend_diffs_and_patches_patches() {
     let two = |old: &str| format!("diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-{old}\n+TWO\n");
     let id = refused(dir.path(), &format!("{one}{}", two("wrong")));
     let (code, answer) = json(dir.path(), &["--amend", &id], B);
-    assert!(
-        code == 2 && answer["error"]["message"].as_str().is_some_and(|text| text.contains("another form")),
-        "{answer}"
-    );
+    assert!(code == 2, "{answer}");
+    assert!(answer["error"]["message"].as_str().is_some_and(|text| text.contains("another form")), "{answer}");
     let (code, answer) = json(dir.path(), &["--amend", &id], &two("two"));
-    assert_eq!((code, &*tree(dir.path())["a"], &*tree(dir.path())["b"]), (0, "ONE\n", "TWO\n"), "{answer}");
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(&*tree(dir.path())["a"], "ONE\n", "{answer}");
+    assert_eq!(&*tree(dir.path())["b"], "TWO\n", "{answer}");
 }
 
 #[test]
@@ -107,13 +115,15 @@ fn what_is_not_kept_is_said_and_nothing_is_done() {
     let before = tree(dir.path());
     for wrong in ["p-0123456789ab", "../../lock", "p-", "last"] {
         let (code, answer) = json(dir.path(), &["--amend", wrong], B);
-        assert_eq!((code, &answer["error"]["details"]["reason"]), (1, &"not_kept".into()), "{answer}");
+        assert_eq!(code, 1, "{answer}");
+        assert_eq!(&answer["error"]["details"]["reason"], &"not_kept", "{answer}");
     }
     // Another text under its name is not it.
     let path = dir.path().join("w/.apply-patch/refused/cli").join(&id);
     fs::write(&path, format!("envelope\n{}", THREE.replace("+n", "+other"))).expect("a file");
     let (code, answer) = json(dir.path(), &["--amend", &id], B);
-    assert_eq!((code, &answer["error"]["details"]["reason"]), (1, &"not_kept".into()), "{answer}");
+    assert_eq!(code, 1, "{answer}");
+    assert_eq!(&answer["error"]["details"]["reason"], &"not_kept", "{answer}");
     assert_eq!(tree(dir.path()), before);
 }
 
@@ -122,10 +132,8 @@ fn only_what_can_be_amended_is_kept_and_not_for_ever() {
     // Where nothing was ever changed, there is no trace.
     let fresh = place(&[("w/a", "one\n"), ("w/b", "two\n")]);
     let (_, answer) = json(fresh.path(), &[], THREE);
-    assert!(
-        answer["error"]["details"]["patchId"].is_null() && !fresh.path().join("w/.apply-patch").exists(),
-        "{answer}"
-    );
+    assert!(answer["error"]["details"]["patchId"].is_null(), "{answer}");
+    assert!(!fresh.path().join("w/.apply-patch").exists(), "{answer}");
     let dir = files();
     // Of one section there is nothing to keep; a preview writes nothing.
     json(dir.path(), &[], &B.replace("-two", "-wrong"));
@@ -135,11 +143,13 @@ fn only_what_can_be_amended_is_kept_and_not_for_ever() {
         refused(dir.path(), &THREE.replace("+TWO", &format!("+{n}")));
     }
     let last = refused(dir.path(), THREE);
-    assert!(kept(dir.path()).len() == 16 && kept(dir.path()).contains(&last), "{:?}", kept(dir.path()));
+    assert!(kept(dir.path()).len() == 16, "{:?}", kept(dir.path()));
+    assert!(kept(dir.path()).contains(&last), "{:?}", kept(dir.path()));
     // A command that did not accept the change refuses it too.
     let good = THREE.replace("-wrong", "-two");
     let (code, answer) = json(dir.path(), &["--verify", "false"], &good);
-    assert!(code == 8 && answer["error"]["details"]["patchId"].is_string(), "{answer}");
+    assert!(code == 8, "{answer}");
+    assert!(answer["error"]["details"]["patchId"].is_string(), "{answer}");
 }
 
 /// Killed at any call while a patch is kept: it is there whole, or not at all, and nothing else is touched. Killed while it is
@@ -183,14 +193,15 @@ fn a_kill_leaves_the_old_or_the_new() {
             let (code, answer) = json(dir.path(), &["log"], "");
             let now = tree(dir.path());
             let new = now.contains_key("new");
-            assert!(
-                code == 0 && (now == before || new && now["a"] == "ONE\n" && now["b"] == "TWO\n"),
-                "{what}: {now:?}, {answer}"
-            );
+            assert!(code == 0, "{what}: {now:?}, {answer}");
+            assert!((now == before || new && now["a"] == "ONE\n" && now["b"] == "TWO\n"), "{what}: {now:?}, {answer}");
             ends[usize::from(new)] += 1;
         }
     }
-    assert!(kept_whole[0] > 0 && kept_whole[1] > 0 && ends[0] > 0 && ends[1] > 0, "{kept_whole:?}, {ends:?}");
+    assert!(kept_whole[0] > 0, "{kept_whole:?}, {ends:?}");
+    assert!(kept_whole[1] > 0, "{kept_whole:?}, {ends:?}");
+    assert!(ends[0] > 0, "{kept_whole:?}, {ends:?}");
+    assert!(ends[1] > 0, "{kept_whole:?}, {ends:?}");
 }
 
 /// A model sends one file again, and not three.
@@ -205,18 +216,21 @@ fn a_tool_amends_what_it_was_refused() {
     let before = tree(dir.path());
     let (code, answer) = call(dir.path(), "one", json!({ "patch": THREE }));
     let id = answer["error"]["details"]["patchId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
-    assert_eq!((code, tree(dir.path())), (1, before.clone()), "{answer}");
+    assert_eq!(code, 1, "{answer}");
+    assert_eq!(tree(dir.path()), before.clone(), "{answer}");
     // It is another session's, or a diff's, or no name at all.
     for (session, id) in [("two", &*id), ("one", "p-0123456789ab"), ("one", "../cli")] {
         let (code, answer) = call(dir.path(), session, json!({ "patch": B, "amend": id }));
-        assert_eq!((code, &answer["error"]["details"]["reason"]), (1, &"not_kept".into()), "{answer}");
+        assert_eq!(code, 1, "{answer}");
+        assert_eq!(&answer["error"]["details"]["reason"], &"not_kept", "{answer}");
         assert_eq!(tree(dir.path()), before);
     }
     // What is only looked at is not kept, and neither is what was done in part.
     for more in [json!({ "patch": THREE, "dryRun": true }), json!({ "patch": THREE, "atomic": false })] {
         let dir = files();
         let (_, answer) = call(dir.path(), "one", more);
-        assert!(answer["ok"] == false && answer["error"]["details"]["patchId"].is_null(), "{answer}");
+        assert!(answer["ok"] == false, "{answer}");
+        assert!(answer["error"]["details"]["patchId"].is_null(), "{answer}");
     }
     let (_, shown) = call(dir.path(), "one", json!({ "patch": B, "amend": id, "dryRun": true }));
     let (code, done) = call(dir.path(), "one", json!({ "patch": B, "amend": id }));
@@ -224,5 +238,6 @@ fn a_tool_amends_what_it_was_refused() {
         assert_eq!(answer["data"]["changedFiles"].as_array().map(Vec::len), Some(3), "{answer}");
     }
     let wanted = [("a", "ONE\n"), ("b", "TWO\n"), ("c", "3\n"), ("new", "n\n")];
-    assert_eq!((code, tree(dir.path())), (0, wanted.map(|(name, text)| (name.to_owned(), text.to_owned())).into()));
+    assert_eq!(code, 0);
+    assert_eq!(tree(dir.path()), wanted.map(|(name, text)| (name.to_owned(), text.to_owned())).into());
 }

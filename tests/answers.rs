@@ -43,7 +43,8 @@ fn the_one_patch_of_an_answer_is_applied() {
         fs::create_dir(dir.path().join("d")).expect("a folder");
         fs::write(dir.path().join("d/a"), "x\n").expect("a file");
         let check = run("apply-patch", dir.path(), home.path(), &["check", "-q", "--from", "auto"], input.as_bytes());
-        assert_eq!((check.code, &*check.stderr), (0, ""), "{input}: {check:?}");
+        assert_eq!(check.code, 0, "{input}: {check:?}");
+        assert_eq!(&*check.stderr, "", "{input}: {check:?}");
         let run = run("apply-patch", dir.path(), home.path(), &["--from", "auto"], input.as_bytes());
         assert_eq!(run.code, 0, "{input}: {run:#?}");
         assert_eq!(fs::read_to_string(dir.path().join("d/a")).expect("a file"), "y\n", "{input}");
@@ -98,7 +99,8 @@ fn an_error_points_at_the_line_of_the_answer() {
     let input: Vec<u8> = input.iter().map(|&byte| if byte == b'y' { 0xff } else { byte }).collect();
     let run =
         self::run("apply-patch", dir.path(), &dir.path().join("home"), &["--from", "auto", "--color", "never"], &input);
-    assert!(run.stderr.contains("standard input:8:1") && run.stderr.contains("^ expected a blank"), "{run:#?}");
+    assert!(run.stderr.contains("standard input:8:1"), "{run:#?}");
+    assert!(run.stderr.contains("^ expected a blank"), "{run:#?}");
 }
 
 #[test]
@@ -111,6 +113,7 @@ fn of_very_many_problems_the_first_are_told() {
         assert_eq!(run.code, 1, "{run:#?}");
         let told = run.stderr.lines().filter(|line| line.starts_with("apply-patch: f")).count();
         let rest = run.stderr.contains("apply-patch: and 10 more (-v names them all)\n");
-        assert_eq!((told, rest), (lines, more), "{run:#?}");
+        assert_eq!(told, lines, "{run:#?}");
+        assert_eq!(rest, more, "{run:#?}");
     }
 }

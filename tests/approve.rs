@@ -51,7 +51,8 @@ fn a_person_sees_the_diff_in_colour_and_decides() {
         assert!(!is_applied(dir.path()), "{line}: nothing is changed before the answer");
         terminal.send_line(answer).expect("sent");
         terminal.exp_string(&format!("exit {exit}\r\n")).unwrap_or_else(|error| panic!("{line}, {answer}: {error}"));
-        assert_eq!((is_applied(dir.path()), read(dir.path(), "b").is_none()), (applied, applied), "{line}, {answer}");
+        assert_eq!(is_applied(dir.path()), applied, "{line}, {answer}");
+        assert_eq!(read(dir.path(), "b").is_none(), applied, "{line}, {answer}");
     }
 }
 
@@ -61,7 +62,9 @@ fn help_and_the_whole_diff_are_a_key_away() {
     let dir = with(&format!("*** Begin Patch\n*** Add File: n\n{long}*** End Patch\n"));
     let mut terminal = on_terminal(dir.path(), "$it --approve ask --color never ../p", NO_EDITOR);
     let shown = terminal.exp_string("v shows them").expect("it is cut");
-    assert!(shown.contains("+line 50\r") && !shown.contains("+line 150") && !shown.contains('\u{1b}'), "{shown}");
+    assert!(shown.contains("+line 50\r"), "{shown}");
+    assert!(!shown.contains("+line 150"), "{shown}");
+    assert!(!shown.contains('\u{1b}'), "{shown}");
     terminal.exp_string(QUESTION).expect("the question");
     terminal.send_line("what").expect("sent");
     terminal.exp_string("e - edit the patch").expect("help");
@@ -90,7 +93,8 @@ fn an_edited_patch_is_planned_and_asked_about_again() {
     terminal.exp_string(QUESTION).expect("the question again");
     terminal.send_line("y").expect("sent");
     terminal.exp_string("exit 0\r\n").expect("applied");
-    assert_eq!((read(dir.path(), "a").as_deref(), read(dir.path(), "b")), (Some("edited\n"), None));
+    assert_eq!(read(dir.path(), "a").as_deref(), Some("edited\n"));
+    assert_eq!(read(dir.path(), "b"), None);
 
     let dir = with(PATCH);
     let mut terminal = on_terminal(dir.path(), "$it --approve ask ../p", NO_EDITOR);
@@ -124,7 +128,8 @@ fn what_is_not_seen_is_not_asked_about_by_default() {
         let dir = with(PATCH);
         let mut terminal = on_terminal(dir.path(), line, NO_EDITOR);
         let shown = terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{line}: {error}"));
-        assert!(is_applied(dir.path()) && !shown.contains("Apply this patch?"), "{line}: {shown}");
+        assert!(is_applied(dir.path()), "{line}: {shown}");
+        assert!(!shown.contains("Apply this patch?"), "{line}: {shown}");
     }
 }
 
@@ -147,7 +152,8 @@ fn without_a_terminal_a_question_is_a_refusal_that_says_so() {
         args.extend(flags);
         args.push("../p");
         let run = crate::program::run_other("setsid", &dir.path().join("w"), dir.path(), &args, b"");
-        assert_eq!((run.code, is_applied(dir.path())), (exit, applied), "{flags:?}: {run:?}");
+        assert_eq!(run.code, exit, "{flags:?}: {run:?}");
+        assert_eq!(is_applied(dir.path()), applied, "{flags:?}: {run:?}");
         let said = format!("{}{}", run.stdout, run.stderr).contains("there is no terminal to ask at");
         assert_eq!(said, exit == 3, "{flags:?}: {run:?}");
         if flags.contains(&"codex") {

@@ -52,7 +52,8 @@ fn help_is_a_command_and_a_flag() {
     let run = |args: &[&str]| run("apply-patch", home.path(), home.path(), args, b"");
     let same = |one: &[&str], other: &[&str]| {
         let (one, other) = (run(one), run(other));
-        assert_eq!((one.code, &one.stdout), (0, &other.stdout), "{one:?}");
+        assert_eq!(one.code, 0, "{one:?}");
+        assert_eq!(&one.stdout, &other.stdout, "{one:?}");
         assert!(one.stdout.contains("Usage: apply-patch"), "{one:?}");
     };
     same(&["help"], &["--help"]);
@@ -69,7 +70,8 @@ fn manual_pages_know_every_command() {
     let home = tempfile::tempdir().expect("a folder");
     let names = commands(home.path());
     let page = run("apply-patch", home.path(), home.path(), &["man"], b"");
-    assert!(page.stdout.contains(".TH apply-patch 1") && page.code == 0, "{page:?}");
+    assert!(page.stdout.contains(".TH apply-patch 1"), "{page:?}");
+    assert!(page.code == 0, "{page:?}");
     let pages = home.path().join("pages");
     fs::create_dir(&pages).expect("a folder");
     let written = run("apply-patch", home.path(), home.path(), &["man", "--dir", "pages"], b"");
@@ -77,10 +79,8 @@ fn manual_pages_know_every_command() {
     for name in names {
         let page = fs::read_to_string(pages.join(format!("apply-patch-{name}.1")))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert!(
-            page.contains(".SH NAME") && !page.contains("[\\fB\\-"),
-            "{name}: the usage is that of the help: {page}"
-        );
+        assert!(page.contains(".SH NAME"), "{name}: the usage is that of the help: {page}");
+        assert!(!page.contains("[\\fB\\-"), "{name}: the usage is that of the help: {page}");
         let headings: Vec<_> = page.lines().filter_map(|line| line.strip_prefix(".SH ")).collect();
         let global = headings.iter().position(|heading| *heading == "\"GLOBAL OPTIONS\"").expect("global options");
         let below = ["SUBCOMMANDS", "EXTRA", "VERSION"];
@@ -190,7 +190,8 @@ fn a_limit_of_the_size_of_files_is_an_error_and_nothing_is_left_half_way() {
         let said = run.stdout + &run.stderr;
         assert!(said.contains("File too large"), "{blocks} {args:?}: {said}");
         assert_eq!(std::fs::read_to_string(w.join("a")).expect("a file"), "one\n");
-        assert!(!w.join("b").exists() && !w.join("c").exists(), "{blocks} {args:?}: {said}");
+        assert!(!w.join("b").exists(), "{blocks} {args:?}: {said}");
+        assert!(!w.join("c").exists(), "{blocks} {args:?}: {said}");
     }
     let run = run_other(PROGRAM, &w, home, &["apply"], update.as_bytes());
     assert_eq!(run.code, 0, "the next one works: {run:?}");

@@ -29,7 +29,8 @@ impl Place {
         for (shell, file) in [("bash", "a.bash"), ("zsh", "_apply-patch"), ("fish", "a.fish"), ("powershell", "a.ps1")]
         {
             let script = run("apply-patch", dir.path(), dir.path(), &["completions", shell], b"");
-            assert_eq!((script.code, &*script.stderr), (0, ""), "{shell}");
+            assert_eq!(script.code, 0, "{shell}");
+            assert_eq!(&*script.stderr, "", "{shell}");
             fs::write(dir.path().join("bin").join(file), script.stdout).expect("a file");
         }
         Self { dir, id }

@@ -149,15 +149,13 @@ fn what_is_forbidden_is_narrowed_by_the_user_alone() {
         let place = Place::new(&user, workspace, &add(path));
         let run = place.run("apply-patch", &[], &["--json", "--create-parents", "../p"]);
         let found = run.json().expect("an answer")["error"]["details"]["reason"].as_str().map(str::to_owned);
-        assert_eq!(
-            (found.as_deref(), run.code),
-            (reason, if reason.is_some() { 3 } else { 0 }),
-            "{user:?} {workspace:?} {path}"
-        );
+        assert_eq!(found.as_deref(), reason, "{user:?} {workspace:?} {path}");
+        assert_eq!(run.code, if reason.is_some() { 3 } else { 0 }, "{user:?} {workspace:?} {path}");
     }
     let place = Place::new("", &narrow("\"**\""), &add(".env"));
     let run = place.run("apply-patch", &[], &["../p"]);
-    assert!(run.code != 0 && run.stderr.contains("allow-forbidden"), "{run:#?}");
+    assert!(run.code != 0, "{run:#?}");
+    assert!(run.stderr.contains("allow-forbidden"), "{run:#?}");
 }
 
 #[test]
@@ -254,7 +252,8 @@ fn a_broken_file_of_the_workspace_keeps_nobody_from_undoing() {
         assert_eq!(place.run("apply-patch", &[], &["../more"]).code, 0);
         broken(&place);
         let said = |run: &Run| {
-            assert!(run.stderr.contains(".apply-patch.toml") && run.stderr.contains(wanted), "{nth}: {run:#?}");
+            assert!(run.stderr.contains(".apply-patch.toml"), "{nth}: {run:#?}");
+            assert!(run.stderr.contains(wanted), "{nth}: {run:#?}");
             assert!(!format!("{run:?}").contains("CANARY"), "{nth}: no value is quoted: {run:#?}");
         };
         // What changes files, or shows them to a model, waits until it is corrected.
@@ -296,7 +295,8 @@ fn a_broken_file_of_the_workspace_keeps_nobody_from_undoing() {
         assert_eq!(fs::read(place.root().join("w/a")).expect("a file"), b"x\n", "{nth}");
         assert!(!place.root().join("w/b").exists(), "{nth}");
         let doctor = place.run("apply-patch", &[], &["doctor"]);
-        assert!(doctor.code == 5 && doctor.stdout.contains(wanted), "{nth}: {doctor:#?}");
+        assert!(doctor.code == 5, "{nth}: {doctor:#?}");
+        assert!(doctor.stdout.contains(wanted), "{nth}: {doctor:#?}");
     }
 }
 
@@ -343,7 +343,8 @@ fn doctor_says_where_values_come_from() {
     }
     fs::write(place.root().join("w/.apply-patch/doctor/one"), "").expect("a file");
     let run = place.run("apply-patch", &[], &["doctor"]);
-    assert!(run.code == 0 && !place.root().join("w/.apply-patch/doctor").exists(), "{run:#?}");
+    assert!(run.code == 0, "{run:#?}");
+    assert!(!place.root().join("w/.apply-patch/doctor").exists(), "{run:#?}");
 
     assert_eq!(place.run("apply-patch", &[], &["../p"]).code, 0);
     let run = place.run("apply-patch", &[], &["doctor"]);

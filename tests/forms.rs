@@ -145,17 +145,23 @@ fn a_mode_is_shown_approved_logged_and_undone() {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).expect("a mode");
     let diff = "diff --git a/gone.txt b/gone.txt\nold mode 100644\nnew mode 100755\n";
     let dry = call(&dir, &["-n", "--from", "unified"], diff.as_bytes());
-    assert_eq!((dry.code, &*dry.stdout, mode()), (0, diff, 0o640), "{dry:?}");
+    assert_eq!(dry.code, 0, "{dry:?}");
+    assert_eq!(&*dry.stdout, diff, "{dry:?}");
+    assert_eq!(mode(), 0o640, "{dry:?}");
     let applied = call(&dir, &["--from", "unified"], diff.as_bytes());
-    assert_eq!((applied.code, &*applied.stdout, mode()), (0, "M gone.txt\n", 0o750), "{applied:?}");
+    assert_eq!(applied.code, 0, "{applied:?}");
+    assert_eq!(&*applied.stdout, "M gone.txt\n", "{applied:?}");
+    assert_eq!(mode(), 0o750, "{applied:?}");
     let log = call(&dir, &["log", "-p"], b"");
     assert!(log.stdout.contains(diff), "{log:?}");
     let verified = call(&dir, &["log", "--verify"], b"");
     assert_eq!(verified.code, 0, "{verified:?}");
     let undone = call(&dir, &["undo"], b"");
-    assert_eq!((undone.code, mode()), (0, 0o640), "{undone:?}");
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert_eq!(mode(), 0o640, "{undone:?}");
     let redone = call(&dir, &["redo"], b"");
-    assert_eq!((redone.code, mode()), (0, 0o750), "{redone:?}");
+    assert_eq!(redone.code, 0, "{redone:?}");
+    assert_eq!(mode(), 0o750, "{redone:?}");
 }
 
 #[test]
@@ -201,7 +207,8 @@ fn a_diff_becomes_an_envelope_or_says_why_not() {
     }
     let dir = workspace(FILES);
     let run = call(&dir, &["-p", "1"], PATCH.as_bytes());
-    assert!(run.code == 2 && run.stderr.contains("--strip is about the paths of a diff"), "{run:?}");
+    assert!(run.code == 2, "{run:?}");
+    assert!(run.stderr.contains("--strip is about the paths of a diff"), "{run:?}");
 }
 
 fn item(call_id: &str, operation: Value) -> Value {
@@ -310,7 +317,8 @@ fn texts_of_extreme_sizes_end_in_a_clear_answer() {
     }
     let dir = workspace(&[]);
     let run = call(&dir, &["--json"], &vec![b' '; (64 << 20) + 1]);
-    assert_eq!((run.code, run.json().expect("JSON")["error"]["kind"].clone()), (5, json!("file_too_large")));
+    assert_eq!(run.code, 5);
+    assert_eq!(run.json().expect("JSON")["error"]["kind"].clone(), json!("file_too_large"));
 }
 
 #[test]
@@ -328,7 +336,8 @@ fn standard_input_that_is_a_file_is_read_from_where_it_stands() {
         write(dir.path(), "text", text.as_bytes());
         let args = ["-c", line, env!("CARGO_BIN_EXE_apply-patch")];
         let run = run_other("sh", &dir.path().join("w"), dir.path(), &args, b"");
-        assert!(run.code == code && run.stderr.contains(words), "{line}: {run:?}");
+        assert!(run.code == code, "{line}: {run:?}");
+        assert!(run.stderr.contains(words), "{line}: {run:?}");
         assert_eq!(read(&dir.path().join("w"), "a"), (code == 0).then(|| "1\n".to_owned()), "{line}");
     }
 }
@@ -349,5 +358,6 @@ fn grammars_specs_and_instructions_are_printed() {
         serde_json::from_str::<Value>(&run.stdout).unwrap_or_else(|error| panic!("{provider:?}: {error}"));
     }
     let prompt = call(&dir, &["prompt"], b"");
-    assert!(prompt.code == 0 && prompt.stdout.contains("*** Begin Patch"));
+    assert!(prompt.code == 0);
+    assert!(prompt.stdout.contains("*** Begin Patch"));
 }

@@ -93,7 +93,8 @@ fn a_patch_becomes_the_commit_that_git_would_make() {
     let shown = bench.run(&["--onto", "main", "-n"], PATCH);
     assert_eq!(git(&bench.bare(), &["rev-parse", "main"]), first, "-n writes nothing");
     let run = bench.run(&["--onto", "main", "-m", "a message", "--author", "B <b@example.com>"], PATCH);
-    assert_eq!((run.code, &*run.stderr), (0, ""), "{run:?}");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(&*run.stderr, "", "{run:?}");
     assert_eq!(git(&bench.bare(), &["rev-parse", "main"]), run.stdout);
     bench.is_sound();
     let log = git(&bench.bare(), &["log", "-1", "--format=%an %ae %cn %P %B", "main"]);
@@ -111,17 +112,20 @@ fn nothing_is_moved_but_the_branch_that_is_where_it_was() {
     let first = git(&bench.bare(), &["rev-parse", "main"]).trim().to_owned();
     // A commit alone.
     let run = bench.run(&["--onto", &first], PATCH);
-    assert_eq!((run.code, git(&bench.bare(), &["rev-parse", "main"]).trim()), (0, &*first), "{run:?}");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(git(&bench.bare(), &["rev-parse", "main"]).trim(), &*first, "{run:?}");
     assert!(run.stderr.contains("no branch was moved"), "{run:?}");
     // A new branch.
     let run = bench.run(&["--onto", &first, "--branch", "fix"], PATCH);
-    assert_eq!((run.code, git(&bench.bare(), &["rev-parse", "fix"])), (0, run.stdout.clone()), "{run:?}");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(git(&bench.bare(), &["rev-parse", "fix"]), run.stdout.clone(), "{run:?}");
     // One that is elsewhere already.
     let second = "*** Begin Patch\n*** Add File: other\n+o\n*** End Patch\n";
     let run = bench.run(&["--onto", &first, "--branch", "fix"], second);
     assert_eq!(run.code, 4, "{run:?}");
     let run = bench.run(&["--onto", &first, "--branch", "fix", "--carry"], second);
-    assert_eq!((run.code, git(&bench.bare(), &["rev-parse", "fix"])), (0, run.stdout.clone()), "{run:?}");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(git(&bench.bare(), &["rev-parse", "fix"]), run.stdout.clone(), "{run:?}");
     assert_eq!(git(&bench.bare(), &["rev-list", "--count", "fix"]), "3\n");
     // One that is checked out.
     let work = bench.dir.path().join("work").display().to_string();
@@ -189,7 +193,8 @@ fn what_has_to_be_approved_is_not_committed_without_a_person() {
         alone.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         alone.env("APPLY_PATCH_APPROVE", "ask").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let run = ended(alone.spawn().expect("setsid"), input);
-        assert_eq!((run.code, git(&bench.bare(), &["rev-parse", "main"])), (3, first.clone()), "{run:?}");
+        assert_eq!(run.code, 3, "{run:?}");
+        assert_eq!(git(&bench.bare(), &["rev-parse", "main"]), first.clone(), "{run:?}");
     }
 }
 
@@ -268,7 +273,8 @@ fn patches_of_many_processes_land_once() {
     }
     assert!(answers.len() >= (processes - killed) * each, "{} answers", answers.len());
     let conflicts = answers.iter().filter(|answer| answer["ok"] == false).count();
-    assert!(conflicts > 0 && conflicts <= count / 10 + 1, "{conflicts} conflicts");
+    assert!(conflicts > 0, "{conflicts} conflicts");
+    assert!(conflicts <= count / 10 + 1, "{conflicts} conflicts");
     // The base is what stays when the new lines are taken away.
     let old: String =
         files[0].lines().filter(|line| !line.starts_with("new ")).map(|line| format!("{line}\n")).collect();
@@ -421,9 +427,11 @@ fn the_next_run_says_what_became_of_one_that_was_killed() {
             let verified =
                 program::run("apply-patch", &bench.bare(), bench.dir.path(), &["log", "--verify", "--json"], b"");
             let sessions = verified.json().expect("JSON")["data"]["sessions"].clone();
-            assert!(verified.code == 0 && sessions[0]["unanswered"].is_null(), "{verified:?}");
+            assert!(verified.code == 0, "{verified:?}");
+            assert!(sessions[0]["unanswered"].is_null(), "{verified:?}");
         }
-        assert!(finished > 0 && reverted > 0, "{args:?}: {finished} finished, {reverted} reverted");
+        assert!(finished > 0, "{args:?}: {finished} finished, {reverted} reverted");
+        assert!(reverted > 0, "{args:?}: {finished} finished, {reverted} reverted");
     }
 }
 
@@ -480,12 +488,16 @@ fn intents_of_other_sessions_are_answered_in_their_own_logs() {
         let lines = log(session);
         let answers: Vec<_> = lines.iter().filter(|line| line["transactionId"] == id).skip(1).collect();
         match commit {
-            Some(_) => assert!(answers.len() == 1 && answers[0]["recovered"] == session, "{session}: {lines:?}"),
+            Some(_) => {
+                assert!(answers.len() == 1, "{session}: {lines:?}");
+                assert!(answers[0]["recovered"] == session, "{session}: {lines:?}");
+            }
             None => assert!(answers.is_empty(), "{session}: {lines:?}"),
         }
         let verified = verify(&workspace, Some(&session.parse().expect("a name"))).expect("the log");
         let unanswered = if commit.is_some() { Vec::new() } else { vec![id.to_owned()] };
-        assert!(verified[0].ok && verified[0].unanswered == unanswered, "{verified:?}");
+        assert!(verified[0].ok, "{verified:?}");
+        assert!(verified[0].unanswered == unanswered, "{verified:?}");
     }
 }
 
@@ -506,7 +518,8 @@ fn what_is_under_way_is_not_said_to_have_failed() {
         std::thread::yield_now();
     }
     let second = bench.run(&["--onto", "main", "--branch", "other", "--lock-timeout", "0"], patch);
-    assert!(second.code != 0 && second.stderr.contains("lock"), "{second:?}");
+    assert!(second.code != 0, "{second:?}");
+    assert!(second.stderr.contains("lock"), "{second:?}");
     fs::remove_file(lock).expect("ours");
     assert!(first.wait().expect("it ends").success());
     let slow: Vec<Value> = logged(&bench).into_iter().filter(|line| line["path"] == "slow").collect();
@@ -552,7 +565,8 @@ fn an_expected_version_is_found_in_the_commits_around_a_workspace() {
         let reply = edit(expected);
         let after = fs::read_to_string(work.join("sub/f")).expect("a file");
         let wanted = if found { now.replace("two", "2") } else { now.to_owned() };
-        assert_eq!((reply["ok"].as_bool(), after), (Some(found), wanted), "{what}: {reply}");
+        assert_eq!(reply["ok"].as_bool(), Some(found), "{what}: {reply}");
+        assert_eq!(after, wanted, "{what}: {reply}");
         assert_eq!(reply["data"]["carried"].is_array(), found, "{what}: {reply}");
     }
 }

@@ -42,11 +42,13 @@ const BOTH: &str = "*** Update File: src/a.py\n@@\n-a\n+A\n*** Update File: doc/
 fn one_history_is_seen_from_every_directory_with_paths_from_there() {
     let dir = project();
     let id = apply(&dir, "src", A);
-    assert!(!dir.path().join("w/src/.apply-patch").exists() && dir.path().join("w/.apply-patch").is_dir());
+    assert!(!dir.path().join("w/src/.apply-patch").exists());
+    assert!(dir.path().join("w/.apply-patch").is_dir());
     for (below, path) in [("", "src/a.py"), ("src", "a.py"), ("doc", "../src/a.py")] {
         let log = at(&dir, below, &["log"], "");
         let wanted = format!("{}    just now  1 file: {path}  (apply)\n", &id[23..]);
-        assert_eq!((log.stdout, log.stderr), (wanted, String::new()), "{below}");
+        assert_eq!(log.stdout, wanted, "{below}");
+        assert_eq!(log.stderr, String::new(), "{below}");
         let shown = at(&dir, below, &["show", "last"], "");
         assert!(shown.stdout.contains(&format!("\nM {path}\n")), "{shown:?}");
         let status = at(&dir, below, &["status", "--json"], "").json().expect("JSON");
@@ -59,11 +61,14 @@ fn one_history_is_seen_from_every_directory_with_paths_from_there() {
         let run = at(&dir, "src", &[command, "-n"], "");
         assert!(run.stderr.contains("the paths in the diff are relative to "), "{run:?}");
         let run = at(&dir, "src", &[command], "");
-        assert_eq!((run.code, &*run.stdout, &*read(&dir, "doc/c")), (0, seen, text), "{run:?}");
+        assert_eq!(run.code, 0, "{run:?}");
+        assert_eq!(&*run.stdout, seen, "{run:?}");
+        assert_eq!(&*read(&dir, "doc/c"), text, "{run:?}");
     }
     for command in ["undo", "redo"] {
         let quiet = at(&dir, "src", &[command, "-q"], "");
-        assert_eq!((quiet.code, quiet.stdout + &quiet.stderr), (0, String::new()), "{command}");
+        assert_eq!(quiet.code, 0, "{command}");
+        assert_eq!(quiet.stdout + &quiet.stderr, String::new(), "{command}");
     }
     let undone = at(&dir, "src", &["undo", "--json"], "").json().expect("JSON");
     let paths: Vec<_> =
@@ -74,11 +79,8 @@ fn one_history_is_seen_from_every_directory_with_paths_from_there() {
     let call = format!("{{\"transactionId\": {id:?}}}");
     let refused = at(&dir, "src", &["tool", "undo", "--args", &call], "").json().expect("JSON");
     let error = &refused["error"];
-    assert_eq!(
-        (&error["kind"], &error["details"]["reason"]),
-        (&"outside_workspace".into(), &"elsewhere".into()),
-        "{refused}"
-    );
+    assert_eq!(&error["kind"], &"outside_workspace", "{refused}");
+    assert_eq!(&error["details"]["reason"], &"elsewhere", "{refused}");
     assert_eq!(read(&dir, "src/a.py"), "AA\n");
 }
 
@@ -105,17 +107,15 @@ fn a_transaction_has_many_names() {
         match wanted {
             Ok(id) => assert_eq!(answer["data"]["id"], **id, "{name}: {answer}"),
             Err(message) => {
-                assert_eq!(
-                    (shown.code, &answer["error"]["details"]["reason"]),
-                    (1, &"no_transaction".into()),
-                    "{name}"
-                );
+                assert_eq!(shown.code, 1, "{name}");
+                assert_eq!(&answer["error"]["details"]["reason"], &"no_transaction", "{name}");
                 assert!(answer["error"]["message"].as_str().is_some_and(|text| text.contains(message)), "{answer}");
             }
         }
     }
     assert_eq!(at(&dir, "", &["undo", "@2"], "").code, 0);
-    assert_eq!((&*read(&dir, "src/a.py"), &*read(&dir, "new")), ("a\n", "n\n"));
+    assert_eq!(&*read(&dir, "src/a.py"), "a\n");
+    assert_eq!(&*read(&dir, "new"), "n\n");
     let kept = at(&dir, "", &["trash", "show", &format!("{}/0", &first[23..])], "");
     assert_eq!(kept.stdout, "a\n");
 }
@@ -127,17 +127,23 @@ fn a_path_alone_means_its_last_change() {
     apply(&dir, "", "*** Update File: doc/c\n@@\n-C\n+CC\n");
     apply(&dir, "", "*** Add File: new\n+n\n");
     let undone = at(&dir, "src", &["undo", "--", "a.py"], "");
-    assert_eq!((undone.code, &*read(&dir, "src/a.py"), &*read(&dir, "doc/c")), (0, "a\n", "CC\n"), "{undone:?}");
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert_eq!(&*read(&dir, "src/a.py"), "a\n", "{undone:?}");
+    assert_eq!(&*read(&dir, "doc/c"), "CC\n", "{undone:?}");
     // A file that moved to another directory comes back from there.
     apply(&dir, "", "*** Update File: src/b.py\n*** Move to: doc/b.py\n@@\n-b\n+B\n");
     let undone = at(&dir, "doc", &["undo", "--", "b.py"], "");
-    assert_eq!((undone.code, &*read(&dir, "src/b.py"), &*read(&dir, "doc/b.py")), (0, "b\n", "none"), "{undone:?}");
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert_eq!(&*read(&dir, "src/b.py"), "b\n", "{undone:?}");
+    assert_eq!(&*read(&dir, "doc/b.py"), "none", "{undone:?}");
     for text in ["C\n", "c\n"] {
         let undone = at(&dir, "src", &["undo", "--", "../doc/c"], "");
-        assert_eq!((undone.code, &*read(&dir, "doc/c")), (0, text), "{undone:?}");
+        assert_eq!(undone.code, 0, "{undone:?}");
+        assert_eq!(&*read(&dir, "doc/c"), text, "{undone:?}");
     }
     let nothing = at(&dir, "", &["undo", "--", "doc/c"], "");
-    assert_eq!((nothing.code, &*read(&dir, "new")), (2, "n\n"), "{nothing:?}");
+    assert_eq!(nothing.code, 2, "{nothing:?}");
+    assert_eq!(&*read(&dir, "new"), "n\n", "{nothing:?}");
     assert!(nothing.stderr.contains("no transaction that is not undone changed doc/c"), "{nothing:?}");
 }
 
@@ -148,11 +154,14 @@ fn what_was_taken_back_in_part_is_not_taken_back_again() {
     assert_eq!(at(&dir, "", &["undo", &id, "--", "doc/c"], "").code, 0);
     fs::write(dir.path().join("w/doc/c"), "mine\n").expect("written");
     let undone = at(&dir, "", &["undo"], "");
-    assert_eq!((undone.code, &*undone.stdout), (0, "M src/a.py\n"), "{undone:?}");
-    assert_eq!((&*read(&dir, "src/a.py"), &*read(&dir, "doc/c")), ("a\n", "mine\n"));
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert_eq!(&*undone.stdout, "M src/a.py\n", "{undone:?}");
+    assert_eq!(&*read(&dir, "src/a.py"), "a\n");
+    assert_eq!(&*read(&dir, "doc/c"), "mine\n");
     // All of it is undone now.
     let nothing = at(&dir, "", &["undo"], "");
-    assert!(nothing.code == 1 && nothing.stderr.contains("there is no transaction to undo"), "{nothing:?}");
+    assert!(nothing.code == 1, "{nothing:?}");
+    assert!(nothing.stderr.contains("there is no transaction to undo"), "{nothing:?}");
 }
 
 #[test]
@@ -191,12 +200,14 @@ fn an_undo_below_a_later_change_says_which_one_and_what_to_do() {
         &first[23..],
         &second[23..]
     );
-    assert_eq!((refused.code, refused.stderr), (4, wanted));
+    assert_eq!(refused.code, 4);
+    assert_eq!(refused.stderr, wanted);
     let json = at(&dir, "", &["undo", "@2", "--json"], "").json().expect("JSON");
     let command = json["error"]["hints"][0]["command"].as_str().expect("a command").to_owned();
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     assert_eq!(at(&dir, "", &words, "").code, 0, "{command}");
-    assert_eq!((at(&dir, "", &["undo", &first], "").code, &*read(&dir, "top")), (0, "t\n"));
+    assert_eq!(at(&dir, "", &["undo", &first], "").code, 0);
+    assert_eq!(&*read(&dir, "top"), "t\n");
 }
 
 #[test]
@@ -207,7 +218,8 @@ fn a_confined_process_reaches_the_state_above_its_root() {
         eprintln!("skipped: the kernel has no Landlock");
         return;
     }
-    assert_eq!((run.code, &*read(&dir, "src/a.py")), (0, "A\n"), "{run:?}");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(&*read(&dir, "src/a.py"), "A\n", "{run:?}");
     assert_eq!(at(&dir, "doc", &["undo"], "").code, 0);
     let outside = at(&dir, "src", &["--sandbox"], &patch("*** Update File: ../doc/c\n@@\n-c\n+C\n"));
     assert_eq!(outside.code, 3, "the root alone bounds what a patch may touch: {outside:?}");
@@ -218,7 +230,8 @@ fn a_state_directory_above_that_is_not_trusted_is_named() {
     let dir = project();
     fs::DirBuilder::new().mode(0o755).create(dir.path().join("w/.apply-patch")).expect("a folder");
     let refused = at(&dir, "src", &[], &patch(A));
-    assert_eq!((refused.code, &*read(&dir, "src/a.py")), (3, "a\n"), "{refused:?}");
+    assert_eq!(refused.code, 3, "{refused:?}");
+    assert_eq!(&*read(&dir, "src/a.py"), "a\n", "{refused:?}");
     assert!(refused.stderr.contains("\"../.apply-patch\" is not trusted: its mode is not 0700"), "{refused:?}");
 }
 
@@ -230,10 +243,12 @@ fn a_file_that_moved_and_changed_is_one_file() {
     assert!(log.stdout.contains("  1 file: src/a.py -> src/z.py  (apply)\n"), "{log:?}");
     let shown = at(&dir, "", &["show", "last", "--json"], "").json().expect("JSON");
     let file = &shown["data"]["files"][0];
-    assert_eq!((&file["operation"], &file["toPath"]), (&"move".into(), &"src/z.py".into()), "{shown}");
+    assert_eq!(&file["operation"], &"move", "{shown}");
+    assert_eq!(&file["toPath"], &"src/z.py", "{shown}");
     // Either name brings it back whole.
     assert_eq!(at(&dir, "", &["undo", "--", "src/z.py"], "").code, 0);
-    assert_eq!((&*read(&dir, "src/a.py"), &*read(&dir, "src/z.py")), ("a\n", "none"));
+    assert_eq!(&*read(&dir, "src/a.py"), "a\n");
+    assert_eq!(&*read(&dir, "src/z.py"), "none");
 }
 
 #[test]
@@ -258,7 +273,8 @@ fn the_log_is_filtered_by_path_time_and_number() {
         ("", &["log", "--since", "9999-01-01"], 0),
     ] {
         let log = at(&dir, below, args, "");
-        assert_eq!((log.code, log.stdout.lines().count()), (0, wanted), "{args:?}: {log:?}");
+        assert_eq!(log.code, 0, "{args:?}: {log:?}");
+        assert_eq!(log.stdout.lines().count(), wanted, "{args:?}: {log:?}");
         let json = at(&dir, below, &[args, &["--json"]].concat(), "").json().expect("JSON");
         assert_eq!(json["data"]["transactions"].as_array().map(Vec::len), Some(wanted), "{args:?}: {json}");
     }
@@ -294,7 +310,8 @@ fn refusals_are_counted_by_reason_profile_and_agent() {
     assert_eq!(at(&dir, "src", &[], &patch("*** Delete File: none\n")).code, 1);
     let stats = at(&dir, "", &["log", "--stats", "--json"], "").json().expect("JSON");
     let data = &stats["data"];
-    assert_eq!((&data["transactions"], &data["failed"]), (&1.into(), &3.into()), "{stats}");
+    assert_eq!(data["transactions"], 1, "{stats}");
+    assert_eq!(data["failed"], 3, "{stats}");
     assert_eq!(data["byReason"], serde_json::json!({ "context_not_found": 2, "not_found": 1 }), "{stats}");
     assert_eq!(data["byProfile"], serde_json::json!({ "codex": 2, "strict": 1 }), "{stats}");
     assert_eq!(data["byAgent"]["-"], serde_json::json!({ "transactions": 1, "failed": 3 }), "{stats}");
@@ -312,7 +329,8 @@ fn refusals_are_counted_by_reason_profile_and_agent() {
 fn status_says_what_there_is() {
     let dir = project();
     let none = at(&dir, "src", &["status"], "");
-    assert!(none.code == 0 && none.stdout.contains("none: nothing was applied here yet"), "{none:?}");
+    assert!(none.code == 0, "{none:?}");
+    assert!(none.stdout.contains("none: nothing was applied here yet"), "{none:?}");
     assert!(!dir.path().join("w/.apply-patch").exists(), "to look leaves nothing");
     let id = apply(&dir, "src", A);
     let status = at(&dir, "src", &["status"], "");
@@ -324,8 +342,10 @@ fn status_says_what_there_is() {
     assert_eq!(at(&dir, "", &["undo"], "").code, 0);
     let json = at(&dir, "", &["status", "--json"], "").json().expect("JSON");
     let data = &json["data"];
-    assert_eq!((&data["unfinished"], &data["transactions"]), (&false.into(), &2.into()), "{json}");
-    assert_eq!((&data["last"]["tool"], &data["undoable"]), (&"undo".into(), &Value::Null), "{json}");
+    assert_eq!(data["unfinished"], false, "{json}");
+    assert_eq!(data["transactions"], 2, "{json}");
+    assert_eq!(&data["last"]["tool"], &"undo", "{json}");
+    assert_eq!(&data["undoable"], &Value::Null, "{json}");
     assert!(data["size"]["trash"].as_u64().is_some_and(|bytes| bytes > 0), "{json}");
     // A folder of a transaction that was cut off.
     let pending = dir.path().join("w/.apply-patch/pending").join(&id);
@@ -347,21 +367,25 @@ fn the_users_state_survives_git_clean() {
         return;
     }
     apply(&dir, "", "*** Update File: a\n@@\n-a\n+A\n");
-    assert!(git(&["add", "a"]) && git(&["clean", "-q", "-fdx"]));
+    assert!(git(&["add", "a"]));
+    assert!(git(&["clean", "-q", "-fdx"]));
     assert!(!dir.path().join("w/.apply-patch").exists());
     assert!(dir.path().join("state/apply-patch/workspaces").is_dir());
     let status = at(&dir, "", &["status"], "");
     assert!(!status.stdout.contains("git clean"), "{status:?}");
-    assert_eq!((at(&dir, "", &["undo"], "").code, &*read(&dir, "a")), (0, "a\n"));
+    assert_eq!(at(&dir, "", &["undo"], "").code, 0);
+    assert_eq!(&*read(&dir, "a"), "a\n");
     let doctor = at(&dir, "", &["doctor"], "");
     assert!(doctor.stdout.contains("state/apply-patch/workspaces/w-"), "{doctor:?}");
     // A file of the workspace cannot choose that, nor how much is kept.
     for key in ["state = \"project\"", "trash-keep = \"0\""] {
         fs::write(dir.path().join("w/.apply-patch.toml"), key).expect("written");
         let refused = at(&dir, "", &["apply"], "*** Begin Patch\n*** Add File: n\n+n\n*** End Patch\n");
-        assert!(refused.code == 2 && refused.stderr.contains("loosens"), "{refused:?}");
+        assert!(refused.code == 2, "{refused:?}");
+        assert!(refused.stderr.contains("loosens"), "{refused:?}");
         let warned = at(&dir, "", &["log"], "");
-        assert!(warned.code == 0 && warned.stderr.contains("loosens"), "{warned:?}");
+        assert!(warned.code == 0, "{warned:?}");
+        assert!(warned.stderr.contains("loosens"), "{warned:?}");
     }
 }
 
@@ -382,7 +406,9 @@ fn what_is_kept_is_up_to_a_setting_and_gc() {
         (&["gc", "--keep", "0"], "there is nothing to remove\n", 1),
     ] {
         let run = at(&dir, "", args, "");
-        assert_eq!((run.code, &*run.stdout, count(&dir)), (0, said, left), "{args:?}: {run:?}");
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+        assert_eq!(&*run.stdout, said, "{args:?}: {run:?}");
+        assert_eq!(count(&dir), left, "{args:?}: {run:?}");
     }
     assert_eq!(at(&dir, "", &["gc", "--keep", "many"], "").code, 2);
     // A person is shown what would go, and asked.

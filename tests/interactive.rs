@@ -167,7 +167,8 @@ fn a_hunk_is_split_where_lines_stay_and_shown_where_it_goes() {
                     "{case}"
                 );
                 assert!(all.contains("left out: s, hunk 1 of 1, part 2 of 3"), "{case}");
-                assert!(all.contains("[y,n,q,a,d,s,e,") && all.contains("[y,n,q,a,d,e,"), "{case}");
+                assert!(all.contains("[y,n,q,a,d,s,e,"), "{case}");
+                assert!(all.contains("[y,n,q,a,d,e,"), "{case}");
             }
         }
     }
@@ -229,7 +230,8 @@ fn the_end_of_input_is_no_answer() {
         let dir = place(FILES);
         let all = answered(dir.path(), "$it -i ../p", answers, &[]);
         assert!(all.contains("nothing was answered (end of input); nothing was changed"), "{answers}: {all}");
-        assert!(all.contains("exit 3\r\n") && all.matches("nothing was changed").count() == 1, "{answers}: {all}");
+        assert!(all.contains("exit 3\r\n"), "{answers}: {all}");
+        assert!(all.matches("nothing was changed").count() == 1, "{answers}: {all}");
         assert_eq!(files(dir.path()), "a=12345 b=b c=c");
     }
 }
@@ -244,7 +246,8 @@ fn what_was_taken_piece_by_piece_is_asked_about_again_only_where_it_is_guarded_o
         let dir = place(FILES);
         fs::write(dir.path().join("p"), patch).expect("a file");
         let all = answered(dir.path(), &format!("$it {flags} ../p"), answers, &[]);
-        assert!(all.contains(reason) && all.contains("exit 0\r\n"), "{flags}: {all}");
+        assert!(all.contains(reason), "{flags}: {all}");
+        assert!(all.contains("exit 0\r\n"), "{flags}: {all}");
     }
 }
 
@@ -329,14 +332,16 @@ fn that_nothing_was_changed_is_said_once() {
         fs::write(dir.path().join("p"), patch).expect("a file");
         let args = [&["-w", env!("CARGO_BIN_EXE_apply-patch")], flags, &["../p"]].concat();
         let run = crate::program::run_other("setsid", &dir.path().join("w"), dir.path(), &args, b"");
-        assert_eq!((run.code, run.stderr.matches("nothing was changed").count()), (exit, 1), "{flags:?}: {run:?}");
+        assert_eq!(run.code, exit, "{flags:?}: {run:?}");
+        assert_eq!(run.stderr.matches("nothing was changed").count(), 1, "{flags:?}: {run:?}");
     }
     let dir = place(FILES);
     let mut terminal = on_terminal(dir.path(), "$it ../p", &[]);
     terminal.exp_string("?] ").expect("a question");
     terminal.send_line("n").expect("sent");
     let shown = terminal.exp_eof().expect("it ends");
-    assert!(shown.matches("nothing was changed").count() == 1 && shown.contains("exit 3"), "{shown}");
+    assert!(shown.matches("nothing was changed").count() == 1, "{shown}");
+    assert!(shown.contains("exit 3"), "{shown}");
 }
 
 #[test]
@@ -360,11 +365,14 @@ fn a_pager_that_cannot_be_run_loses_nothing() {
 fn errors_only_means_no_names_either() {
     let dir = place(FILES);
     let quiet = run("apply-patch", &dir.path().join("w"), dir.path(), &["-q", "../p"], b"");
-    assert_eq!((quiet.code, &*quiet.stdout, &*quiet.stderr), (0, "", ""));
+    assert_eq!(quiet.code, 0);
+    assert_eq!(&*quiet.stdout, "");
+    assert_eq!(&*quiet.stderr, "");
     assert_eq!(files(dir.path()), "a=one2three4five d=C n=n");
     let dir = place(FILES);
     let counted = run("apply-patch", &dir.path().join("w"), dir.path(), &["-q", "--stat", "../p"], b"");
-    assert!(counted.code == 0 && counted.stdout.contains("M a | +3 -3\n"), "what is asked for is printed: {counted:?}");
+    assert!(counted.code == 0, "what is asked for is printed: {counted:?}");
+    assert!(counted.stdout.contains("M a | +3 -3\n"), "what is asked for is printed: {counted:?}");
 }
 
 #[test]
@@ -375,7 +383,8 @@ fn a_terminal_gets_bars_and_nobody_else_colours() {
     assert!(shown.contains("M a      | +3 -3  \u{1b}[32m+++\u{1b}[0m\u{1b}[31m---\u{1b}[0m"), "{shown:?}");
     let mut terminal = on_terminal(dir.path(), "$it -n --no-pager ../p", &[("NO_COLOR", "1")]);
     let shown = terminal.exp_string("exit 0\r\n").expect("it ends");
-    assert!(!shown.contains('\u{1b}') && shown.contains("+one"), "{shown:?}");
+    assert!(!shown.contains('\u{1b}'), "{shown:?}");
+    assert!(shown.contains("+one"), "{shown:?}");
 }
 
 #[test]
@@ -423,10 +432,12 @@ fn a_terminal_gets_escapes_where_a_pipe_gets_bytes() {
         let dir = place(&[("w/a", "1\n"), ("p", patch)]);
         let mut terminal = on_terminal(dir.path(), &format!("$it convert --to {to} ../p"), &[]);
         let shown = terminal.exp_string("exit 0\r\n").expect("it ends");
-        assert!(shown.contains("+\\u{1b}[31mred\\u{9b}0m") && !shown.contains(['\u{1b}', '\u{9b}']), "{to}: {shown:?}");
+        assert!(shown.contains("+\\u{1b}[31mred\\u{9b}0m"), "{to}: {shown:?}");
+        assert!(!shown.contains(['\u{1b}', '\u{9b}']), "{to}: {shown:?}");
         assert!(shown.contains("> FILE"), "{to}: {shown:?}");
         let piped = run("apply-patch", &dir.path().join("w"), dir.path(), &["convert", "--to", to, "../p"], b"");
-        assert!(piped.stdout.contains("+\u{1b}[31mred\u{9b}0m\n") && piped.stderr.is_empty(), "{to}: {piped:?}");
+        assert!(piped.stdout.contains("+\u{1b}[31mred\u{9b}0m\n"), "{to}: {piped:?}");
+        assert!(piped.stderr.is_empty(), "{to}: {piped:?}");
     }
 }
 
@@ -450,7 +461,8 @@ fn arguments_reach_a_terminal_as_escapes() {
     let dir = place(&[("w/a", "1\n")]);
     let mut terminal = on_terminal(dir.path(), "$it check --fuzz \"$odd\"", &[("odd", "\u{1b}]0;title\u{7}\u{9b}7m")]);
     let shown = terminal.exp_string("exit 2\r\n").expect("it ends");
-    assert!(shown.contains("invalid value") && !shown.contains(['\u{7}', '\u{9b}']), "{shown:?}");
+    assert!(shown.contains("invalid value"), "{shown:?}");
+    assert!(!shown.contains(['\u{7}', '\u{9b}']), "{shown:?}");
 }
 
 #[test]

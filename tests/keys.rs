@@ -38,7 +38,8 @@ fn a_change_without_a_key_is_listed_elsewhere_and_undone_with_trust() {
     // A key that is here, so that the change comes from elsewhere.
     run(dir.path(), &[], &["doctor"], "");
     let made = run(dir.path(), NO_PLACE, &[], PATCH);
-    assert!(made.code == 0 && made.stderr.contains("warning: there is no place for a key"), "{made:?}");
+    assert!(made.code == 0, "{made:?}");
+    assert!(made.stderr.contains("warning: there is no place for a key"), "{made:?}");
     let id =
         fs::read_dir(dir.path().join("w/.apply-patch/trash")).expect("a folder").next().expect("one").expect("one");
     let id = id.file_name().into_string().expect("a name");
@@ -47,30 +48,33 @@ fn a_change_without_a_key_is_listed_elsewhere_and_undone_with_trust() {
 
     let trust = format!("apply-patch undo {id} --trust");
     let log = run(dir.path(), &[], &["log"], "");
-    assert!(log.stderr.contains(&id) && log.stderr.contains(&trust) && log.stderr.contains("not signed"), "{log:?}");
+    assert!(log.stderr.contains(&id), "{log:?}");
+    assert!(log.stderr.contains(&trust), "{log:?}");
+    assert!(log.stderr.contains("not signed"), "{log:?}");
     let log = run(dir.path(), &[], &["log", "--json"], "").json().expect("JSON");
     let one = &log["data"]["notVerified"][0];
-    assert_eq!((&one["id"], &one["undo"]), (&Value::from(&*id), &Value::from(&*trust)), "{log}");
+    assert_eq!(&one["id"], &Value::from(&*id), "{log}");
+    assert_eq!(&one["undo"], &Value::from(&*trust), "{log}");
     assert_eq!(one["details"]["problem"], "not_signed");
 
     for args in [&["undo"][..], &["undo", &id]] {
         let refused = run(dir.path(), &[], args, "");
-        assert!(refused.code == 3 && refused.stderr.contains(&trust), "{args:?}: {refused:?}");
+        assert!(refused.code == 3, "{args:?}: {refused:?}");
+        assert!(refused.stderr.contains(&trust), "{args:?}: {refused:?}");
         let refused = run(dir.path(), &[], &[args, &["--json"]].concat(), "").json().expect("JSON");
         let hint = &refused["error"]["hints"][0];
-        assert_eq!(
-            (&hint["hint"], &refused["error"]["details"]["transactions"][0]),
-            (&"ask_person".into(), &Value::from(&*id)),
-            "{refused}"
-        );
+        assert_eq!(&hint["hint"], &"ask_person", "{refused}");
+        assert_eq!(&refused["error"]["details"]["transactions"][0], &Value::from(&*id), "{refused}");
         assert!(hint["what"].as_str().is_some_and(|what| what.contains(&trust)), "{refused}");
     }
     assert_eq!(text(dir.path()), "two\n");
     // A preview needs the trust too, and shows all of it.
     let shown = run(dir.path(), &[], &["undo", &id, "--trust", "-n"], "");
-    assert!(shown.code == 0 && shown.stdout.contains("-two\n+one\n"), "{shown:?}");
+    assert!(shown.code == 0, "{shown:?}");
+    assert!(shown.stdout.contains("-two\n+one\n"), "{shown:?}");
     let undone = run(dir.path(), &[], &["undo", &id, "--trust", "--json"], "").json().expect("JSON");
-    assert_eq!((text(dir.path()), &undone["data"]["undoOf"]), ("one\n".into(), &Value::from(&*id)), "{undone}");
+    assert_eq!(text(dir.path()), "one\n", "{undone}");
+    assert_eq!(&undone["data"]["undoOf"], &Value::from(&*id), "{undone}");
     // From now on it is undone: nothing is doubtful about it, and it comes back.
     let log = run(dir.path(), &[], &["log", "--json"], "").json().expect("JSON");
     assert_eq!(log["data"]["notVerified"][0]["undoneBy"], undone["data"]["transactionId"]);
@@ -78,7 +82,8 @@ fn a_change_without_a_key_is_listed_elsewhere_and_undone_with_trust() {
     let nothing = run(dir.path(), &[], &["undo", "--json"], "").json().expect("JSON");
     assert_eq!(nothing["error"]["details"]["reason"], "no_transaction", "{nothing}");
     let redone = run(dir.path(), &[], &["redo"], "");
-    assert_eq!((redone.code, text(dir.path())), (0, "two\n".into()), "{redone:?}");
+    assert_eq!(redone.code, 0, "{redone:?}");
+    assert_eq!(text(dir.path()), "two\n", "{redone:?}");
 }
 
 #[test]
@@ -88,7 +93,8 @@ fn one_key_does_whatever_xdg_state_home_says() {
     let id = apply(dir.path(), &["-XDG_STATE_HOME"]);
     assert!(dir.path().join(".local/state/apply-patch/key").is_file());
     let log = run(dir.path(), &[], &["log"], "");
-    assert!(log.stdout.starts_with(&id[23..]) && log.stderr.is_empty(), "{log:?}");
+    assert!(log.stdout.starts_with(&id[23..]), "{log:?}");
+    assert!(log.stderr.is_empty(), "{log:?}");
     let verified = run(dir.path(), &[], &["log", "--verify"], "");
     assert_eq!(verified.code, 0, "{verified:?}");
     assert_eq!(run(dir.path(), &[], &["undo"], "").code, 0);
@@ -100,39 +106,43 @@ fn one_key_does_whatever_xdg_state_home_says() {
     // Where only the first key is known, the second is named.
     let log = run(dir.path(), &["-XDG_STATE_HOME"], &["log", "--json"], "").json().expect("JSON");
     let other = &log["data"]["notVerified"][0]["details"];
-    assert!(other["problem"] == "other_key" && other["key"].as_str().is_some_and(|key| key.len() == 16), "{log}");
+    assert!(other["problem"] == "other_key", "{log}");
+    assert!(other["key"].as_str().is_some_and(|key| key.len() == 16), "{log}");
     // The key itself is nowhere in the workspace.
     let key = fs::read(dir.path().join("state/apply-patch/key")).expect("a key");
     let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     let newest =
         format!("w/.apply-patch/trash/{}/journal", log["data"]["notVerified"][0]["id"].as_str().expect("an id"));
     let journal = fs::read_to_string(dir.path().join(newest)).expect("a journal");
-    assert!(journal.contains(other["key"].as_str().expect("a key")) && !journal.contains(&hex[..16]), "{journal}");
+    assert!(journal.contains(other["key"].as_str().expect("a key")), "{journal}");
+    assert!(!journal.contains(&hex[..16]), "{journal}");
 }
 
 #[test]
 fn doctor_says_it_on_both_sides_and_makes_no_key() {
     let dir = place(&[("w/a", "one\n")]);
     let before = run(dir.path(), &[], &["doctor"], "");
-    assert!(before.code == 0 && before.stdout.contains("made at the first change"), "{before:?}");
+    assert!(before.code == 0, "{before:?}");
+    assert!(before.stdout.contains("made at the first change"), "{before:?}");
     let inside = run(dir.path(), NO_PLACE, &["doctor"], "");
-    assert!(inside.code == 5 && inside.stdout.contains("there is no place for one: /dev/null/home"), "{inside:?}");
+    assert!(inside.code == 5, "{inside:?}");
+    assert!(inside.stdout.contains("there is no place for one: /dev/null/home"), "{inside:?}");
     assert!(inside.stdout.contains("XDG_STATE_HOME"), "{inside:?}");
     apply(dir.path(), NO_PLACE);
     fs::write(dir.path().join("w/a"), "one\n").expect("a file");
     let other = format!("XDG_STATE_HOME={}", dir.path().join("other").display());
     apply(dir.path(), &[&other]);
     let outside = run(dir.path(), &[], &["doctor"], "");
-    assert!(
-        outside.code == 5
-            && outside.stdout.contains("or not signed: 2 of the transactions")
-            && outside.stdout.contains("signed with a key that is not here (key ")
-    );
+    assert!(outside.code == 5);
+    assert!(outside.stdout.contains("or not signed: 2 of the transactions"));
+    assert!(outside.stdout.contains("signed with a key that is not here (key "));
     assert!(outside.stdout.contains("apply-patch undo ID --trust"), "{outside:?}");
     let told = run(dir.path(), &[], &["doctor", "--json"], "").json().expect("JSON");
     let others = &told["error"]["details"]["otherKeys"];
-    assert!(others["transactions"] == 2 && others["keys"].as_array().is_some_and(|keys| keys.len() == 1), "{told}");
-    assert!(!dir.path().join("state").exists() && !dir.path().join(".local").exists(), "no key was made");
+    assert!(others["transactions"] == 2, "{told}");
+    assert!(others["keys"].as_array().is_some_and(|keys| keys.len() == 1), "{told}");
+    assert!(!dir.path().join("state").exists(), "no key was made");
+    assert!(!dir.path().join(".local").exists(), "no key was made");
 }
 
 #[test]
@@ -142,7 +152,8 @@ fn a_person_at_the_terminal_is_asked() {
         let id = apply(dir.path(), &[&format!("XDG_STATE_HOME={}", dir.path().join("other").display())]);
         let mut terminal = on_terminal(dir.path(), &format!("$it undo {id}"), &[]);
         let shown = terminal.exp_string("?] ").expect("a question");
-        assert!(shown.contains("which is not here") && shown.contains("+one"), "{shown}");
+        assert!(shown.contains("which is not here"), "{shown}");
+        assert!(shown.contains("+one"), "{shown}");
         terminal.send_line(answer).expect("sent");
         terminal.exp_string(code).expect("it ends");
         assert_eq!(text(dir.path()), wanted);
@@ -153,7 +164,9 @@ fn a_person_at_the_terminal_is_asked() {
 fn a_server_warns_at_its_start() {
     let dir = place(&[]);
     let run = run(dir.path(), NO_PLACE, &["serve", "--mcp"], "");
-    assert!(run.code == 0 && run.stderr.contains("there is no place for a key") && run.stdout.is_empty(), "{run:?}");
+    assert!(run.code == 0, "{run:?}");
+    assert!(run.stderr.contains("there is no place for a key"), "{run:?}");
+    assert!(run.stdout.is_empty(), "{run:?}");
 }
 
 /// Two processes that do not know each other's key write one log. Neither reports that it was changed.
@@ -167,10 +180,9 @@ fn a_log_of_two_keys_begins_anew_where_the_other_key_begins() {
     let second = [&*other, "-XDG_STATE_HOME"];
     assert_eq!(run(dir.path(), &second, &["apply"], &PATCH.replace("-one\n+two", "-two\n+three")).code, 0);
     let verified = run(dir.path(), &[&format!("HOME={own}"), "-XDG_STATE_HOME"], &["log", "--verify"], "");
-    assert!(verified.code != 0 && verified.stdout.contains("line 3: the log begins anew here"), "{verified:?}");
+    assert!(verified.code != 0, "{verified:?}");
+    assert!(verified.stdout.contains("line 3: the log begins anew here"), "{verified:?}");
     let verified = run(dir.path(), &second, &["log", "--verify"], "");
-    assert!(
-        verified.code != 0 && verified.stdout.contains("line 1: it is not signed with a key that is here"),
-        "{verified:?}"
-    );
+    assert!(verified.code != 0, "{verified:?}");
+    assert!(verified.stdout.contains("line 1: it is not signed with a key that is here"), "{verified:?}");
 }

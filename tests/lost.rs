@@ -96,7 +96,8 @@ fn what_cannot_be_written_is_an_error() {
         let (line, rest) = call.split_once('\n').unwrap_or((call, ""));
         let wanted = shell(&format!("{before}\"$it\" {line}\n{rest}"));
         let full = shell(&format!("{before}\"$it\" {line} >/dev/full\n{rest}"));
-        assert!(!wanted.stdout.is_empty() && wanted.code == 0, "{call}: {wanted:?}");
+        assert!(!wanted.stdout.is_empty(), "{call}: {wanted:?}");
+        assert!(wanted.code == 0, "{call}: {wanted:?}");
         assert_eq!(full.code, 5, "{call}: {full:?}");
         assert!(full.stderr.contains("the answer could not be written: No space left on device"), "{call}: {full:?}");
         // Nobody reads: a quiet end.
@@ -115,9 +116,11 @@ fn what_was_done_is_said_all_the_same() {
         return;
     }
     let lost = shell("\"$it\" apply --json ../p >/dev/full; echo $?; \"$it\" log -n 1; cat a");
-    assert!(lost.stdout.starts_with("5\n") && lost.stdout.ends_with("b\n"), "{lost:?}");
+    assert!(lost.stdout.starts_with("5\n"), "{lost:?}");
+    assert!(lost.stdout.ends_with("b\n"), "{lost:?}");
     let id = lost.stdout.lines().nth(1).and_then(|line| line.split(' ').next()).expect("an id");
-    assert!(lost.stderr.contains("it is: 1 updated (") && lost.stderr.contains(id), "{lost:?}");
+    assert!(lost.stderr.contains("it is: 1 updated ("), "{lost:?}");
+    assert!(lost.stderr.contains(id), "{lost:?}");
     // The tool that models know has one code for what went wrong.
     let link = shell("../apply_patch \"$(cat ../p)\" >/dev/full; echo $?");
     assert_eq!(link.stdout, "1\n", "{link:?}");
@@ -136,7 +139,9 @@ fn a_usage_error_in_json_has_all_of_its_message() {
         let run = shell(&format!("\"$it\" {line}"));
         let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{line}: {run:?}"));
         let message = answer["error"]["message"].as_str().expect("a message");
-        assert!(run.code == 2 && message.contains(said) && !message.contains('\n'), "{line}: {run:?}");
+        assert!(run.code == 2, "{line}: {run:?}");
+        assert!(message.contains(said), "{line}: {run:?}");
+        assert!(!message.contains('\n'), "{line}: {run:?}");
         assert!(!message.contains("Usage"), "{line}: {message}");
     }
 }
@@ -156,7 +161,8 @@ fn nobody_drops_what_could_not_be_written() {
                 let line = line.trim_start();
                 let drops = line.starts_with("let _ =") && line.contains("stdout()");
                 let prints = line.starts_with("print!(") || line.starts_with("println!(");
-                assert!(!drops && !prints, "{}:{}: {line}", path.display(), number + 1);
+                assert!(!drops, "{}:{}: {line}", path.display(), number + 1);
+                assert!(!prints, "{}:{}: {line}", path.display(), number + 1);
             }
         }
     }

@@ -66,7 +66,8 @@ fn the_home_directory_is_a_root_only_if_it_is_named() {
     let variables = [("HOME", home.as_path()), ("XDG_STATE_HOME", &state)];
     // A directory in it is a project like any other, with a state of its own, though the home is a work tree.
     assert_eq!(run("apply-patch", &home.join("p"), &variables, &[], &update("g", "g", "G")).code, 0);
-    assert!(home.join("p/.apply-patch").exists() && !home.join(".apply-patch").exists());
+    assert!(home.join("p/.apply-patch").exists());
+    assert!(!home.join(".apply-patch").exists());
     // Named, it is one too; what a login reads has to be approved even so.
     assert_eq!(run("apply-patch", &home, &variables, &["-C", "."], &patch).code, 0);
     assert_eq!(run("apply-patch", &home, &variables, &["--root=."], &update(".profile", "old", "x")).code, 3);
@@ -82,10 +83,12 @@ fn the_top_and_directories_of_all_are_roots_only_if_they_are_named() {
     let (home, tmp) = (dir.path().join("home"), dir.path().join("tmp"));
     let variables = [("HOME", home.as_path())];
     let top = run("apply-patch", Path::new("/"), &variables, &["--check", "--json"], ADD);
-    assert!(top.code == 3 && top.stdout.contains("the top of the file system"), "{top:?}");
+    assert!(top.code == 3, "{top:?}");
+    assert!(top.stdout.contains("the top of the file system"), "{top:?}");
     fs::set_permissions(&tmp, fs::Permissions::from_mode(0o1777)).expect("ours");
     let shared = run("apply-patch", &tmp, &variables, &[], ADD);
-    assert!(shared.code == 3 && shared.stderr.contains("others may create files"), "{shared:?}");
+    assert!(shared.code == 3, "{shared:?}");
+    assert!(shared.stderr.contains("others may create files"), "{shared:?}");
     assert_eq!(run("apply-patch", &tmp.join("p"), &variables, &[], ADD).code, 0);
     assert!(tmp.join("p/.apply-patch").exists());
     assert_eq!(run("apply-patch", &tmp, &variables, &["-C", "."], ADD).code, 0);
@@ -110,7 +113,8 @@ fn without_a_variable_the_home_is_what_the_system_says() {
     let wrong = Path::new("/nonexistent");
     for variables in [&[][..], &[("HOME", wrong)]] {
         let refused = run("apply-patch", Path::new(home), variables, &["--check"], ADD);
-        assert!(refused.code == 3 && refused.stderr.contains("only if it is named"), "{variables:?} {refused:?}");
+        assert!(refused.code == 3, "{variables:?} {refused:?}");
+        assert!(refused.stderr.contains("only if it is named"), "{variables:?} {refused:?}");
     }
 }
 
@@ -133,10 +137,12 @@ fn the_rules_of_every_directory_up_to_the_top_hold_wherever_the_state_is() {
                 let below = top.join("a/b");
                 let case = format!("{vcs} {state:?} {user} {rules:?}");
                 let refused = run("apply-patch", &below, &variables, &["--json"], &update("keys.txt", "k", "K"));
-                assert!(refused.code == 3 && refused.stdout.contains("forbidden"), "{case}: {refused:?}");
+                assert!(refused.code == 3, "{case}: {refused:?}");
+                assert!(refused.stdout.contains("forbidden"), "{case}: {refused:?}");
                 let read = ["tool", "read_file", "--args", "{\"path\":\"keys.txt\"}"];
                 let refused = run("apply-patch", &below, &variables, &read, "");
-                assert!(refused.code == 3 && refused.stdout.contains("forbidden"), "{case}: {refused:?}");
+                assert!(refused.code == 3, "{case}: {refused:?}");
+                assert!(refused.stdout.contains("forbidden"), "{case}: {refused:?}");
                 let refused = run("apply_patch", &below, &variables, &[], &update("keys.txt", "k", "K"));
                 assert_eq!(refused.code, 1, "{case}: {refused:?}");
                 assert_eq!(run("apply-patch", &below, &variables, &[], &update("other", "o", "O")).code, 0, "{case}");
@@ -172,7 +178,8 @@ fn a_project_has_no_history_of_another_above_it() {
         }
         assert_eq!(run("apply-patch", &above.join("A"), &variables, &[], &update("f", "a", "A")).code, 0);
         let undone = run("apply-patch", &above.join("B/s"), &variables, &["undo"], "");
-        assert!(undone.code == 1 && undone.stderr.contains("no transaction"), "{vcs}: {undone:?}");
+        assert!(undone.code == 1, "{vcs}: {undone:?}");
+        assert!(undone.stderr.contains("no transaction"), "{vcs}: {undone:?}");
         assert_eq!(fs::read_to_string(above.join("A/f")).expect("there"), "A\n");
         assert!(above.join("A/.apply-patch").exists());
     }
@@ -193,7 +200,8 @@ fn a_directory_made_anew_does_not_get_the_users_state_of_the_former() {
     assert_eq!(fs::read_to_string(w.join("f")).expect("there"), "2\n");
     for command in ["status", "doctor"] {
         let said = run("apply-patch", &w, &variables, &[command], "");
-        assert!(said.stdout.contains("former") && said.stdout.contains("workspaces/w-"), "{said:?}");
+        assert!(said.stdout.contains("former"), "{said:?}");
+        assert!(said.stdout.contains("workspaces/w-"), "{said:?}");
         let json = run("apply-patch", &w, &variables, &[command, "--json"], "").json().expect("JSON");
         assert_eq!(json["data"]["formerStates"].as_array().map(Vec::len), Some(1), "{json}");
     }
@@ -297,6 +305,8 @@ fn a_state_of_another_user_says_whose_it_is_and_what_to_do() {
     // And the other way round.
     std::os::unix::fs::chown(&state, Some(OTHER), Some(OTHER)).expect("root");
     let refused = run_as(dir.path(), true, &[], &["log"], "");
-    assert!(refused.code == 3 && refused.stderr.contains("belongs to user 12345"), "{refused:?}");
-    assert!(refused.stderr.contains("without sudo") && !refused.stderr.contains("chown"), "{refused:?}");
+    assert!(refused.code == 3, "{refused:?}");
+    assert!(refused.stderr.contains("belongs to user 12345"), "{refused:?}");
+    assert!(refused.stderr.contains("without sudo"), "{refused:?}");
+    assert!(!refused.stderr.contains("chown"), "{refused:?}");
 }

@@ -55,7 +55,8 @@ fn every_commit_of_this_repository_applies_or_is_refused() {
         }
         eprintln!("{dialect}: {tally}; from git: {diffs}");
         for tally in [tally, diffs] {
-            assert!(tally.wrong.is_empty() && tally.partial.is_empty(), "{tally:#?}");
+            assert!(tally.wrong.is_empty(), "{tally:#?}");
+            assert!(tally.partial.is_empty(), "{tally:#?}");
         }
     }
 }
@@ -147,6 +148,7 @@ fn commits_are_made_again_in_the_object_database() {
         Err(error) => return eprintln!("skipped: {error}"),
     };
     eprintln!("in the object database: {tally}");
-    assert!(tally.wrong.is_empty() && tally.refused.is_empty(), "{tally:#?}");
+    assert!(tally.wrong.is_empty(), "{tally:#?}");
+    assert!(tally.refused.is_empty(), "{tally:#?}");
     assert_eq!(fsck, "");
 }

@@ -35,7 +35,8 @@ fn serves_until_the_client_goes_and_says_nothing_else() {
         (&["serve", "--mcp", "-C", "absent"], &initialize(), 5, 0),
     ] {
         let (run, _) = in_folder(args, input);
-        assert_eq!((run.code, run.stdout.lines().count()), (code, lines), "{args:?}: {run:?}");
+        assert_eq!(run.code, code, "{args:?}: {run:?}");
+        assert_eq!(run.stdout.lines().count(), lines, "{args:?}: {run:?}");
         assert_eq!(run.stderr.is_empty(), code == 0, "{args:?}: {run:?}");
     }
 }
@@ -74,15 +75,18 @@ fn what_is_pasted_starts_the_server() {
             };
             assert_eq!(args.last(), Some(&asks), "{client}");
             let served = run("apply-patch", &w, home, &args, initialize().as_bytes());
-            assert_eq!((served.code, served.stdout.lines().count()), (0, 1), "{client}: {served:?}");
-            assert!(printed.stderr.starts_with("apply-patch: for ") && printed.stderr.contains("ask"), "{printed:?}");
+            assert_eq!(served.code, 0, "{client}: {served:?}");
+            assert_eq!(served.stdout.lines().count(), 1, "{client}: {served:?}");
+            assert!(printed.stderr.starts_with("apply-patch: for "), "{printed:?}");
+            assert!(printed.stderr.contains("ask"), "{printed:?}");
         }
     }
     let codex = print(&["codex"]).stdout;
     for wanted in
         ["[mcp_servers.apply-patch]\n", "_mode = \"approve\"\n", "\"XDG_STATE_HOME\"", "\"APPLY_PATCH_ALLOW\""]
     {
-        assert!(codex.contains(wanted) && !codex.contains("--root"), "{codex}");
+        assert!(codex.contains(wanted), "{codex}");
+        assert!(!codex.contains("--root"), "{codex}");
     }
     // The only client with one fixed project in a file for all: it is said at once. An unknown one is started where it likes.
     let fixed = format!("this changes files of {}\n", here.display());
@@ -112,7 +116,9 @@ fn a_project_that_others_share_names_the_program_as_a_shell_does() {
         let run = run_other("/usr/bin/env", &dir.path().join("w"), dir.path(), &args, b"");
         run.stdout.contains("\"command\": \"apply-patch\"")
     };
-    assert!(on_path(&bin, "claude") && !on_path(&bin, "gemini") && !on_path(dir.path(), "claude"));
+    assert!(on_path(&bin, "claude"));
+    assert!(!on_path(&bin, "gemini"));
+    assert!(!on_path(dir.path(), "claude"));
 }
 
 #[test]
@@ -126,18 +132,23 @@ fn the_file_of_a_client_is_written_as_a_transaction() {
         run("apply-patch", &w, &home, &[&["mcp-config", "--client", client, "--write"], more].concat(), b"")
     };
     let shown = write("gemini", &["-n"]);
-    assert!(shown.code == 0 && shown.stdout.contains("+++ b/settings.json\n") && read(&file) == before, "{shown:?}");
+    assert!(shown.code == 0, "{shown:?}");
+    assert!(shown.stdout.contains("+++ b/settings.json\n"), "{shown:?}");
+    assert!(read(&file) == before, "{shown:?}");
     let done = write("gemini", &[]);
-    assert_eq!((done.code, &*done.stdout), (0, "M settings.json\n"), "{done:?}");
+    assert_eq!(done.code, 0, "{done:?}");
+    assert_eq!(&*done.stdout, "M settings.json\n", "{done:?}");
     let first = read(&file);
     for kept in ["// mine\n{\n\t\"theme\": \"x\", // y\n", "\"other\": {\"command\": \"o\"},\n", "},\n}\n"] {
         assert!(first.contains(kept), "{first}");
     }
     let again = write("gemini", &[]);
-    assert!(again.stderr.contains("it is there already: ~/.gemini/settings.json") && read(&file) == first, "{again:?}");
+    assert!(again.stderr.contains("it is there already: ~/.gemini/settings.json"), "{again:?}");
+    assert!(read(&file) == first, "{again:?}");
     // Another entry of this name is replaced.
     let other = write("gemini", &["--approve", "never", "-n"]);
-    assert!(other.stdout.contains("\"trust\": true") && other.stdout.contains("\"trust\": false"), "{other:?}");
+    assert!(other.stdout.contains("\"trust\": true"), "{other:?}");
+    assert!(other.stdout.contains("\"trust\": false"), "{other:?}");
     let command = done.stderr.split('`').nth(1).expect("how to take it back");
     let args: Vec<_> = command.split(' ').skip(1).collect();
     assert_eq!(run("apply-patch", &w, &home, &args, b"").code, 0, "{command}");
@@ -146,18 +157,23 @@ fn the_file_of_a_client_is_written_as_a_transaction() {
     let done = write("claude", &[]);
     assert_eq!(done.stdout, "A .mcp.json\nA .claude/settings.json\n", "{done:?}");
     assert_eq!(run("apply-patch", &w, &home, &["undo"], b"").code, 0);
-    assert!(!w.join(".mcp.json").exists() && !w.join(".claude").exists());
+    assert!(!w.join(".mcp.json").exists());
+    assert!(!w.join(".claude").exists());
     // No link is followed, no directory of a client made, nothing edited that is not understood.
     std::os::unix::fs::symlink("real.toml", home.join(".codex/config.toml")).expect("a link");
     let linked = write("codex", &[]);
-    assert!(linked.code != 0 && read(&home.join(".codex/real.toml")) == "a = 1\n", "{linked:?}");
+    assert!(linked.code != 0, "{linked:?}");
+    assert!(read(&home.join(".codex/real.toml")) == "a = 1\n", "{linked:?}");
     let absent = write("windsurf", &[]);
-    assert!(absent.code == 5 && absent.stderr.contains("start windsurf once"), "{absent:?}");
+    assert!(absent.code == 5, "{absent:?}");
+    assert!(absent.stderr.contains("start windsurf once"), "{absent:?}");
     std::fs::write(&file, "{\"mcpServers\": []}").expect("a file");
     let odd = write("gemini", &[]);
-    assert!(odd.code == 1 && odd.stderr.contains("`mcpServers` in it is not an object; edit it yourself"), "{odd:?}");
+    assert!(odd.code == 1, "{odd:?}");
+    assert!(odd.stderr.contains("`mcpServers` in it is not an object; edit it yourself"), "{odd:?}");
     let user = write("claude", &["--user"]);
-    assert!(user.code == 2 && user.stderr.contains("claude mcp add --scope user apply-patch -- "), "{user:?}");
+    assert!(user.code == 2, "{user:?}");
+    assert!(user.stderr.contains("claude mcp add --scope user apply-patch -- "), "{user:?}");
 }
 
 /// A shared configuration names the project by a variable of one client; others pass it on as it stands.
@@ -228,7 +244,8 @@ fn a_call_is_answered_where_no_thread_is_to_be_had() {
     let answers = String::from_utf8(ended.stdout).expect("UTF-8");
     let answer: Value = answers.lines().nth(1).and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
     assert_eq!(answer["result"]["structuredContent"]["data"]["content"], "one\n", "{answers}");
-    assert!(ended.status.success() && ended.stderr.is_empty(), "{answers}");
+    assert!(ended.status.success(), "{answers}");
+    assert!(ended.stderr.is_empty(), "{answers}");
 }
 
 /// A client that takes its time gets what it asked for also when it has ended its requests: the answers that were left after a

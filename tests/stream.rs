@@ -49,7 +49,8 @@ fn a_line_for_each_section_while_the_rest_is_still_to_come() {
     stderr.read_line(&mut line).expect("a line");
     assert_eq!(line, "R b -> c | +1 -1\n");
     let output = child.wait_with_output().expect("the program ends");
-    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"A a\nR b -> c\n"[..]));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(&*output.stdout, &b"A a\nR b -> c\n"[..]);
 }
 
 #[test]
@@ -63,7 +64,8 @@ fn what_cannot_become_a_patch_fails_before_its_end() {
     drop(stdin);
     let stdout = String::from_utf8(output.stdout).expect("UTF-8");
     assert_eq!(output.status.code(), Some(1), "{stdout}");
-    assert!(stdout.contains("every line of a new file must begin with `+`") && stdout.contains("line 3"), "{stdout}");
+    assert!(stdout.contains("every line of a new file must begin with `+`"), "{stdout}");
+    assert!(stdout.contains("line 3"), "{stdout}");
 }
 
 #[test]
@@ -82,7 +84,8 @@ fn the_first_wrong_line_is_the_last_that_is_read() {
         drop(stdin);
         let stderr = String::from_utf8(output.stderr).expect("UTF-8");
         assert_eq!(output.status.code(), Some(1), "{text:?}: {stderr}");
-        assert!(stderr.contains(wanted) && stderr.contains("^"), "{text:?}: {stderr}");
+        assert!(stderr.contains(wanted), "{text:?}: {stderr}");
+        assert!(stderr.contains("^"), "{text:?}: {stderr}");
     }
 }
 

@@ -38,7 +38,8 @@ impl Place {
 fn lists_every_tool_with_its_schemas() {
     let (code, list) = Place::new().run(&["tool", "--list"], b"");
     let tools = list["tools"].as_array().expect("a list");
-    assert_eq!((code, tools.len()), (0, 13));
+    assert_eq!(code, 0);
+    assert_eq!(tools.len(), 13);
     assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object" && tool["description"].is_string()));
 }
 
@@ -47,15 +48,18 @@ fn a_session_goes_on_from_run_to_run() {
     let place = Place::new();
     fs::write(place.path().join("f"), "a\n").expect("written");
     let (code, read) = place.tool("read_file", &json!({ "path": "f" }));
-    assert_eq!((code, &read["data"]["content"]), (0, &json!("a\n")));
+    assert_eq!(code, 0);
+    assert_eq!(&read["data"]["content"], &json!("a\n"));
     fs::write(place.path().join("f"), "b\n").expect("written");
     let (code, refused) = place.tool("delete_file", &json!({ "path": "f" }));
-    assert_eq!((code, &refused["error"]["kind"]), (4, &json!("stale_file")));
+    assert_eq!(code, 4);
+    assert_eq!(&refused["error"]["kind"], &json!("stale_file"));
     let other = json!({ "path": "f" }).to_string();
     let (code, _) = place.run(&["tool", "delete_file", "--args", "-"], other.as_bytes());
     assert_eq!(code, 0, "without a session nothing was read");
     let (code, _) = place.run(&["--json", "undo"], b"");
-    assert_eq!((code, fs::read(place.path().join("f")).expect("it is back")), (0, b"b\n".to_vec()));
+    assert_eq!(code, 0);
+    assert_eq!(fs::read(place.path().join("f")).expect("it is back"), b"b\n".to_vec());
 }
 
 #[test]
@@ -70,10 +74,12 @@ fn answers_in_json_whatever_goes_wrong() {
         (&["tool", "read_file", "--session", "a/b", "--args", r#"{"path":"x"}"#], 2, "command_failed"),
     ] {
         let (found, answer) = place.run(args, b"");
-        assert_eq!((found, &answer["error"]["kind"]), (code, &json!(kind)), "{args:?}: {answer}");
+        assert_eq!(found, code, "{args:?}: {answer}");
+        assert_eq!(&answer["error"]["kind"], &json!(kind), "{args:?}: {answer}");
     }
     let (code, answer) = place.run(&["tool", "edit.patch", "--args", r#"{"patch":""}"#], b"");
-    assert_eq!((code, &answer["ok"]), (1, &json!(false)));
+    assert_eq!(code, 1);
+    assert_eq!(&answer["ok"], &json!(false));
     assert!(answer["error"].as_str().is_some_and(|line| line.starts_with("patch_parse_error")), "{answer}");
 }
 
@@ -83,9 +89,11 @@ fn speaks_the_editors_dialect() {
     fs::write(place.path().join("f"), "a\n").expect("written");
     let editor = ["tool", "--dialect", "anthropic-editor", "--args", "-"];
     let (code, view) = place.run(&editor, br#"{"command":"view","path":"f"}"#);
-    assert_eq!((code, view), (0, json!({ "content": "     1\ta\n", "is_error": false })));
+    assert_eq!(code, 0);
+    assert_eq!(view, json!({ "content": "     1\ta\n", "is_error": false }));
     let (code, refused) = place.run(&editor, br#"{"command":"str_replace","path":"f","old_str":"z","new_str":"y"}"#);
-    assert_eq!((code, &refused["is_error"]), (1, &json!(true)));
+    assert_eq!(code, 1);
+    assert_eq!(&refused["is_error"], &json!(true));
 }
 
 #[test]
@@ -117,13 +125,16 @@ fn every_commit_is_in_the_audit_log_and_a_changed_log_is_noticed() {
     ];
     assert_eq!(phases, expected);
     let (code, verified) = place.run(&["--json", "log", "--verify"], b"");
-    assert_eq!((code, &verified["data"]["sessions"][0]["lines"]), (0, &json!(8)), "{verified}");
+    assert_eq!(code, 0, "{verified}");
+    assert_eq!(&verified["data"]["sessions"][0]["lines"], &json!(8), "{verified}");
     let (code, state) = place.run(&["--json", "log", "--state"], b"");
-    assert_eq!((code, &state["data"]["paths"][0]["status"]), (0, &json!("same")), "{state}");
+    assert_eq!(code, 0, "{state}");
+    assert_eq!(&state["data"]["paths"][0]["status"], &json!("same"), "{state}");
     fs::write(&path, log.replacen("\"path\":\"f\"", "\"path\":\"g\"", 1)).expect("written");
     let (code, refused) = place.run(&["--json", "log", "--verify"], b"");
     let bad = &refused["error"]["details"]["sessions"][0]["firstBad"];
-    assert_eq!((code, &bad["line"]), (1, &json!(1)), "{refused}");
+    assert_eq!(code, 1, "{refused}");
+    assert_eq!(&bad["line"], &json!(1), "{refused}");
 }
 
 #[test]
@@ -134,16 +145,21 @@ fn undo_is_shown_and_logged_as_a_patch_is() {
     assert_eq!(place.run(&["--json", "apply"], patch).0, 0);
     let diff = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-b\n+a\n";
     let (code, shown) = place.run(&["--json", "undo", "-n"], b"");
-    assert_eq!((code, &shown["data"]["dryRun"]), (0, &json!(true)), "{shown}");
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(&shown["data"]["dryRun"], &json!(true), "{shown}");
     assert!(shown["data"]["changedFiles"][0]["diff"].as_str().expect("a diff").ends_with(diff), "{shown}");
     assert_eq!(fs::read(place.path().join("f")).expect("a file"), b"b\n", "nothing was written");
     let (code, undone) = place.run(&["--json", "undo", "--diff", "full"], b"");
-    assert_eq!((code, &undone["data"]["changedFiles"]), (0, &without_trash(&undone, &shown)), "{undone}");
+    assert_eq!(code, 0, "{undone}");
+    assert_eq!(&undone["data"]["changedFiles"], &without_trash(&undone, &shown), "{undone}");
     let (code, shown) = place.run(&["--json", "redo", "-n"], b"");
-    assert!(code == 0 && shown["data"]["changedFiles"][0]["diff"].as_str().expect("a diff").ends_with("-a\n+b\n"));
+    assert!(code == 0);
+    assert!(shown["data"]["changedFiles"][0]["diff"].as_str().expect("a diff").ends_with("-a\n+b\n"));
     let log = fs::read_to_string(place.path().join(".apply-patch/audit/cli.jsonl")).expect("a log");
     let last: Value = serde_json::from_str(log.lines().last().expect("a line")).expect("JSON");
-    assert_eq!((&last["toolName"], &last["phase"], &last["ok"]), (&json!("undo"), &json!("outcome"), &json!(true)));
+    assert_eq!(&last["toolName"], &json!("undo"));
+    assert_eq!(&last["phase"], &json!("outcome"));
+    assert_eq!(&last["ok"], &json!(true));
     assert!(last["diff"].as_str().expect("a diff").ends_with(diff), "{last}");
 }
 
@@ -171,9 +187,11 @@ fn the_configured_profile_is_that_of_patches_that_name_none() {
     // Only that profile makes directories.
     let patch = "*** Begin Patch\n*** Add File: d/e/f\n+x\n*** End Patch\n";
     let (code, strict) = place.tool("apply_patch", &json!({ "patch": patch, "profile": "strict" }));
-    assert_eq!((code, &strict["error"]["kind"]), (1, &json!("not_found")), "{strict}");
+    assert_eq!(code, 1, "{strict}");
+    assert_eq!(&strict["error"]["kind"], &json!("not_found"), "{strict}");
     let (code, done) = place.tool("apply_patch", &json!({ "patch": patch }));
-    assert_eq!((code, &done["ok"]), (0, &json!(true)), "{done}");
+    assert_eq!(code, 0, "{done}");
+    assert_eq!(&done["ok"], &json!(true), "{done}");
 }
 
 #[test]
@@ -190,13 +208,16 @@ fn a_tool_and_ops_can_be_approved_and_confined() {
         };
         // There is no terminal here.
         let (asked, text) = run(&["--approve", "ask"]);
-        assert_eq!((asked.code, text.as_str()), (3, "a\n"), "{asked:?}");
+        assert_eq!(asked.code, 3, "{asked:?}");
+        assert_eq!(text.as_str(), "a\n", "{asked:?}");
         let (confined, text) = run(&["--sandbox"]);
         if (confined.stdout.clone() + &confined.stderr).contains("no Landlock") {
             eprintln!("skipped in part: this kernel has no Landlock");
-            assert_eq!((confined.code, text.as_str()), (5, "a\n"), "{confined:?}");
+            assert_eq!(confined.code, 5, "{confined:?}");
+            assert_eq!(text.as_str(), "a\n", "{confined:?}");
         } else {
-            assert_eq!((confined.code, text.as_str()), (0, "b\n"), "{confined:?}");
+            assert_eq!(confined.code, 0, "{confined:?}");
+            assert_eq!(text.as_str(), "b\n", "{confined:?}");
         }
     }
 }

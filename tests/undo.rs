@@ -41,7 +41,8 @@ fn a_transaction_below_a_later_one_is_taken_back() {
     // By default it is exact, and names what is in the way.
     let (code, answer) = undo(dir.path(), &[&first]);
     let error = &answer["error"];
-    assert_eq!((code, &error["kind"]), (4, &"stale_file".into()), "{error}");
+    assert_eq!(code, 4, "{error}");
+    assert_eq!(&error["kind"], &"stale_file", "{error}");
     assert!(
         error["message"]
             .as_str()
@@ -50,15 +51,19 @@ fn a_transaction_below_a_later_one_is_taken_back() {
     assert_eq!(error["details"]["drifted"][0]["by"], *later);
     assert_eq!(error["hints"][0], json!({ "hint": "use_flag", "flag": "--carry" }));
     let told = run(dir.path(), &["undo", &first], "");
-    assert!(told.code == 4 && told.stderr.contains("use `--carry`"), "{told:?}");
+    assert!(told.code == 4, "{told:?}");
+    assert!(told.stderr.contains("use `--carry`"), "{told:?}");
     // The hint is obeyed.
     let shown = run(dir.path(), &["undo", &first, "--carry", "-n"], "");
-    assert!(shown.stdout.contains("\n-TWO\n+two\n") && !shown.stdout.contains("-SEVEN"), "{shown:?}");
+    assert!(shown.stdout.contains("\n-TWO\n+two\n"), "{shown:?}");
+    assert!(!shown.stdout.contains("-SEVEN"), "{shown:?}");
     assert!(shown.stderr.contains("a: hunk 1 was carried: lines 1-3 of the base are lines 1-3 now"), "{shown:?}");
     let (code, answer) = undo(dir.path(), &[&first, "--carry"]);
-    assert_eq!((code, text(dir.path())), (0, BEFORE.replace("seven", "SEVEN\nmore")), "{answer}");
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(text(dir.path()), BEFORE.replace("seven", "SEVEN\nmore"), "{answer}");
     let carried = json!([{ "path": "a", "hunk": 0, "from": { "startLine": 1, "endLine": 3 }, "to": { "startLine": 1, "endLine": 3 } }]);
-    assert_eq!((&answer["data"]["carried"], &answer["data"]["undoOf"]), (&carried, &(&*first).into()));
+    assert_eq!(&answer["data"]["carried"], &carried);
+    assert_eq!(answer["data"]["undoOf"], *first);
     // The history tells it.
     let id = answer["data"]["transactionId"].as_str().expect("an id").to_owned();
     let show = run(dir.path(), &["show", "--json", &id], "").json().expect("JSON");
@@ -69,7 +74,8 @@ fn a_transaction_below_a_later_one_is_taken_back() {
     }
     // That is an undo like any other: it can be taken back.
     let (code, answer) = undo(dir.path(), &[&id]);
-    assert_eq!((code, text(dir.path())), (0, BEFORE.replace("two", "TWO").replace("seven", "SEVEN\nmore")), "{answer}");
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(text(dir.path()), BEFORE.replace("two", "TWO").replace("seven", "SEVEN\nmore"), "{answer}");
 }
 
 /// What the patch left is nowhere kept; the log's diff makes it again.
@@ -84,7 +90,8 @@ fn a_transaction_below_an_edit_from_outside_is_taken_back() {
     assert!(message.contains("\"a\" (edited since)"), "{message}");
     assert_eq!(answer["error"]["hints"][0]["flag"], "--carry");
     let (code, answer) = undo(dir.path(), &["--carry"]);
-    assert_eq!((code, text(dir.path())), (0, BEFORE.replace("eight", "EIGHT\nnine")), "{answer}");
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(text(dir.path()), BEFORE.replace("eight", "EIGHT\nnine"), "{answer}");
     assert_eq!(answer["data"]["undoOf"], *first);
 }
 
@@ -99,7 +106,9 @@ fn what_cannot_be_carried_is_a_conflict_and_carry_is_not_offered() {
     assert!(hints.iter().all(|hint| hint["flag"] != "--carry"), "{hints:?}");
     let (code, answer) = undo(dir.path(), &[&first, "--carry"]);
     let details = &answer["error"]["details"];
-    assert_eq!((code, &details["reason"], &details["path"]), (4, &"conflict".into(), &"a".into()), "{answer}");
+    assert_eq!(code, 4, "{answer}");
+    assert_eq!(&details["reason"], &"conflict", "{answer}");
+    assert_eq!(&details["path"], &"a", "{answer}");
     assert_eq!(
         [&details["base"]["text"], &details["current"]["text"], &details["wanted"]["text"]],
         ["TWO\nthree\n", "TWO\nTHREE\n", "two\nthree\n"]
@@ -117,11 +126,13 @@ fn a_file_that_is_gone_or_was_added_is_no_case_for_carry() {
     for args in [&[&*id][..], &[&id, "--carry"]] {
         let (code, answer) = undo(dir.path(), args);
         let hints = answer["error"]["hints"].as_array().expect("hints");
-        assert!(code == 4 && hints.iter().all(|hint| hint["flag"] != "--carry"), "{answer}");
+        assert!(code == 4, "{answer}");
+        assert!(hints.iter().all(|hint| hint["flag"] != "--carry"), "{answer}");
     }
     let gone = apply(dir.path(), "@@\n one\n-two\n+TWO\n three\n");
     fs::remove_file(dir.path().join("w/a")).expect("it is there");
     let (code, answer) = undo(dir.path(), &[&gone, "--carry"]);
     let message = answer["error"]["message"].as_str().unwrap_or_default();
-    assert!(code == 4 && message.contains("(there is no file)"), "{answer}");
+    assert!(code == 4, "{answer}");
+    assert!(message.contains("(there is no file)"), "{answer}");
 }

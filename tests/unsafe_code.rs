@@ -79,11 +79,8 @@ fn only_the_calls_of_windows_and_macos(folder: &Path, manifest: &str, workspace:
                     lines[at.saturating_sub(1)..at].iter().rev().chain(lines[..at.saturating_sub(1)].iter().rev());
                 let said = above.skip_while(|line| !is_comment(line)).take_while(|line| is_comment(line));
                 let near = lines[at.saturating_sub(2)..at].iter().any(|line| is_comment(line));
-                assert!(
-                    near && said.clone().any(|line| line.starts_with("// SAFETY: ")),
-                    "{}: {line}",
-                    entry.display()
-                );
+                assert!(near, "{}: {line}", entry.display());
+                assert!(said.clone().any(|line| line.starts_with("// SAFETY: ")), "{}: {line}", entry.display());
             }
             let other = ["unsafe fn", "unsafe impl", "unsafe extern", "allow(unsafe_code"];
             let known = |word: &str| match word {

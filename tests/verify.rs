@@ -38,10 +38,14 @@ fn pending(dir: &Path) -> usize {
 fn a_command_that_succeeds_keeps_the_change_and_another_takes_it_back() {
     let dir = files();
     let run = verify(dir.path(), &["--verify", "grep -q one a"]);
-    assert_eq!((run.code, is_old(dir.path()), pending(dir.path())), (8, true, 0), "{run:?}");
+    assert_eq!(run.code, 8, "{run:?}");
+    assert!(is_old(dir.path()), "{run:?}");
+    assert_eq!(pending(dir.path()), 0, "{run:?}");
     assert!(!dir.path().join("w/.apply-patch").join("trash").exists() || pending(dir.path()) == 0);
     let run = verify(dir.path(), &["--verify", "grep -q two a && test -f b"]);
-    assert_eq!((run.code, is_old(dir.path()), pending(dir.path())), (0, false, 0), "{run:?}");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(!is_old(dir.path()), "{run:?}");
+    assert_eq!(pending(dir.path()), 0, "{run:?}");
 }
 
 #[test]
@@ -49,7 +53,8 @@ fn the_output_of_a_command_that_fails_is_shown() {
     let dir = files();
     let script = "echo out; echo err >&2; printf '\\033[31mred\\n'; exit 3";
     let run = verify(dir.path(), &["--verify", script]);
-    assert_eq!((run.code, &*run.stdout), (8, ""), "{run:?}");
+    assert_eq!(run.code, 8, "{run:?}");
+    assert_eq!(&*run.stdout, "", "{run:?}");
     for wanted in ["\nout\n", "err\n", "exited with 3", "nothing was changed"] {
         assert!(run.stderr.contains(wanted), "{wanted}: {}", run.stderr);
     }
@@ -57,29 +62,33 @@ fn the_output_of_a_command_that_fails_is_shown() {
 
     let run = verify(dir.path(), &["--json", "--verify", script]);
     let error = &run.json().expect("JSON")["error"];
-    assert_eq!(
-        (run.code, &error["kind"], &error["details"]["reason"]),
-        (8, &"command_failed".into(), &"unverified".into())
-    );
-    assert_eq!((&error["details"]["exitCode"], &error["details"]["leftOutBytes"]), (&3.into(), &().into()));
+    assert_eq!(run.code, 8);
+    assert_eq!(&error["kind"], &"command_failed");
+    assert_eq!(&error["details"]["reason"], &"unverified");
+    assert_eq!(error["details"]["exitCode"], 3);
+    assert!(error["details"]["leftOutBytes"].is_null());
     assert_eq!(error["details"]["output"], "out\nerr\n\u{1b}[31mred\n");
     assert!(is_old(dir.path()));
 
     // Of much output the end is kept.
     let run = verify(dir.path(), &["--json", "--verify", "yes 0123456789 | head -c 1000000; echo the end; false"]);
     let details = &run.json().expect("JSON")["error"]["details"];
-    assert_eq!((details["leftOutBytes"].as_u64(), run.code), (Some(1_000_008 - 4096), 8));
+    assert_eq!(details["leftOutBytes"].as_u64(), Some(1_000_008 - 4096));
+    assert_eq!(run.code, 8);
     assert!(details["output"].as_str().is_some_and(|text| text.len() == 4096 && text.ends_with("the end\n")));
     let run = verify(dir.path(), &["--verify", "yes 0123456789 | head -c 1000000; echo the end; false"]);
-    assert!(run.stderr.contains("printed 934472 bytes more") && run.stderr.len() < 70_000, "{}", run.stderr.len());
+    assert!(run.stderr.contains("printed 934472 bytes more"), "{}", run.stderr.len());
+    assert!(run.stderr.len() < 70_000, "{}", run.stderr.len());
 
     // The audit log and the events have it too.
     let log = fs::read_to_string(dir.path().join("w/.apply-patch/audit/cli.jsonl")).expect("the log");
     let failed = log.lines().filter(|line| line.contains("\"phase\":\"outcome\"")).collect::<Vec<_>>();
-    assert!(failed.len() == 8 && failed.iter().all(|line| line.contains("\"ok\":false")), "{log}");
+    assert!(failed.len() == 8, "{log}");
+    assert!(failed.iter().all(|line| line.contains("\"ok\":false")), "{log}");
     let run = verify(dir.path(), &["--events", "jsonl", "--verify", "false"]);
     let end = run.stdout.lines().find(|line| line.contains("\"type\":\"end\"")).expect("an end");
-    assert!(end.contains("\"ok\":false") && end.contains("\"reason\":\"unverified\""), "{end}");
+    assert!(end.contains("\"ok\":false"), "{end}");
+    assert!(end.contains("\"reason\":\"unverified\""), "{end}");
 }
 
 #[test]
@@ -102,7 +111,8 @@ fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
     let script = "sh -c 'trap \"\" TERM; sleep 600 & echo $! > ../child; wait; sleep 600'";
     let run = verify(dir.path(), &["--json", "--verify", script, "--verify-timeout", "0.5"]);
     let error = &run.json().expect("JSON")["error"];
-    assert_eq!((run.code, &error["details"]["timedOut"]), (8, &true.into()), "{run:?}");
+    assert_eq!(run.code, 8, "{run:?}");
+    assert_eq!(error["details"]["timedOut"], true, "{run:?}");
     assert!(is_old(dir.path()));
     let child: i32 = fs::read_to_string(dir.path().join("child")).expect("it began").trim().parse().expect("a number");
     let state = fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
@@ -146,12 +156,16 @@ fn whoever_is_killed_while_the_command_runs_has_changed_nothing() {
     child.wait().expect("it ends");
     let run = program::run("apply-patch", &dir.path().join("w"), dir.path(), &["log"], b"");
     assert!(run.stderr.contains("recovered the interrupted transaction"), "{run:?}");
-    assert_eq!((run.code, is_old(dir.path()), pending(dir.path())), (0, true, 0), "{run:?}");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(is_old(dir.path()), "{run:?}");
+    assert_eq!(pending(dir.path()), 0, "{run:?}");
 
     // The command itself.
     let run = verify(dir.path(), &["--json", "--verify", "kill -9 $$"]);
     let error = &run.json().expect("JSON")["error"];
-    assert_eq!((run.code, &error["details"]["signal"], is_old(dir.path())), (8, &9.into(), true), "{run:?}");
+    assert_eq!(run.code, 8, "{run:?}");
+    assert_eq!(error["details"]["signal"], 9, "{run:?}");
+    assert!(is_old(dir.path()), "{run:?}");
 }
 
 #[test]
@@ -161,7 +175,9 @@ fn a_signal_ends_the_command_and_takes_the_change_back() {
         let Some(mut child) = begun(dir.path()) else { return };
         kill_process(pid(&child), signal).expect("it runs");
         let ended = child.wait().expect("it ends");
-        assert_eq!((ended.code(), is_old(dir.path()), pending(dir.path())), (Some(code), true, 0), "{signal:?}");
+        assert_eq!(ended.code(), Some(code), "{signal:?}");
+        assert!(is_old(dir.path()), "{signal:?}");
+        assert_eq!(pending(dir.path()), 0, "{signal:?}");
     }
 }
 
@@ -171,7 +187,8 @@ fn what_the_command_wrote_is_not_lost() {
     let dir = files();
     let run = verify(dir.path(), &["--json", "--verify", "echo formatted > a; exit 1"]);
     let error = &run.json().expect("JSON")["error"];
-    assert_eq!((run.code, &error["details"]["paths"]), (6, &serde_json::json!(["a"])), "{run:?}");
+    assert_eq!(run.code, 6, "{run:?}");
+    assert_eq!(&error["details"]["paths"], &serde_json::json!(["a"]), "{run:?}");
     assert_eq!(error["details"]["verify"]["exitCode"], 1);
     assert_eq!(fs::read_to_string(dir.path().join("w/a")).expect("the file"), "formatted\n");
     assert!(!dir.path().join("w/b").exists());
@@ -186,8 +203,10 @@ fn a_command_may_remove_the_state_directory() {
     ] {
         let dir = files();
         let run = verify(dir.path(), &["--verify", script]);
-        assert_eq!((run.code, is_old(dir.path())), (8, true), "{script}: {run:?}");
-        assert!(run.stderr.contains(said) && run.stderr.contains("nothing was changed"), "{script}: {run:?}");
+        assert_eq!(run.code, 8, "{script}: {run:?}");
+        assert!(is_old(dir.path()), "{script}: {run:?}");
+        assert!(run.stderr.contains(said), "{script}: {run:?}");
+        assert!(run.stderr.contains("nothing was changed"), "{script}: {run:?}");
         let names = fs::read_dir(dir.path().join("w")).expect("a folder");
         let names: Vec<_> = names.map(|entry| entry.expect("an entry").file_name()).collect();
         assert_eq!(names, ["a"], "{script}");
@@ -213,10 +232,12 @@ fn a_call_within_the_check_is_refused_at_once() {
         let said = run.stdout.clone() + &run.stderr;
         assert!(said.contains("within the check of a change of this project"), "{call}: {run:?}");
         assert!(said.contains("code 5"), "{call}: {run:?}");
-        assert_eq!((run.code, is_old(dir.path())), (8, true), "{call}: {run:?}");
+        assert_eq!(run.code, 8, "{call}: {run:?}");
+        assert!(is_old(dir.path()), "{call}: {run:?}");
     }
     // In another project it does what it always does.
     let other = format!("mkdir ../o && {program} -C ../o ../other && test -f ../o/n");
     let run = verify(dir.path(), &["--verify", &other]);
-    assert_eq!((run.code, is_old(dir.path())), (0, false), "{run:?}");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(!is_old(dir.path()), "{run:?}");
 }

@@ -140,26 +140,18 @@ fn check(failure: &Failure) {
 
 /// That `held` allows nothing that `free` does not.
 fn is_no_looser(held: &Settings, free: &Settings) {
-    assert!(held.profile.rank() <= free.profile.rank() && held.durability.rank() <= free.durability.rank());
-    assert!(held.approve.rank() <= free.approve.rank() && held.fuzz.rank() <= free.fuzz.rank());
+    assert!(held.profile.rank() <= free.profile.rank()); assert!(held.durability.rank() <= free.durability.rank());
+    assert!(held.approve.rank() <= free.approve.rank()); assert!(held.fuzz.rank() <= free.fuzz.rank());
     assert!(held.ambiguous.rank() <= free.ambiguous.rank());
-    assert!(held.names.rank() <= free.names.rank() && held.hard_links.rank() <= free.hard_links.rank());
-    assert!(held.create_parents <= free.create_parents && held.overwrite <= free.overwrite);
-    assert!(held.allow_delete <= free.allow_delete && held.allow_move <= free.allow_move);
+    assert!(held.names.rank() <= free.names.rank()); assert!(held.hard_links.rank() <= free.hard_links.rank());
+    assert!(held.create_parents <= free.create_parents); assert!(held.overwrite <= free.overwrite);
+    assert!(held.allow_delete <= free.allow_delete); assert!(held.allow_move <= free.allow_move);
     assert!(held.accept_open_state <= free.accept_open_state);
-    assert!(held.max_file_size.bytes() <= free.max_file_size.bytes() && held.max_operations.0 <= free.max_operations.0);
+    assert!(held.max_file_size.bytes() <= free.max_file_size.bytes()); assert!(held.max_operations.0 <= free.max_operations.0);
     assert!(held.max_snapshots.bytes() <= free.max_snapshots.bytes());
     // These can be no bounds.
-    assert_eq!(
-        (held.color, held.lock_timeout, &held.pager, held.state),
-        (free.color, free.lock_timeout, &free.pager, free.state)
-    );
-    assert!(
-        held.trash_keep == free.trash_keep
-            && held.encoding == free.encoding
-            && held.allow == free.allow
-            && held.allow_forbidden == free.allow_forbidden
-    );
+    assert_eq!(held.color, free.color); assert_eq!(held.lock_timeout, free.lock_timeout); assert_eq!(&held.pager, &free.pager); assert_eq!(held.state, free.state);
+    assert!(held.trash_keep == free.trash_keep); assert!(held.encoding == free.encoding); assert!(held.allow == free.allow); assert!(held.allow_forbidden == free.allow_forbidden);
 }
 
 fuzz_target!(|input: Input<'_>| {

@@ -32,7 +32,7 @@ fuzz_target!(|input: Input<'_>| {
                     parse(&text, &strict.parse).unwrap_or_else(|error| panic!("{error}: {text:?}"));
                 }
             }
-            Err(error) => assert!(error.span.end <= diff.len() && !error.expected.is_empty()),
+            Err(error) => { assert!(error.span.end <= diff.len()); assert!(!error.expected.is_empty()); },
         },
         Input::Texts { before, after, ends, context, git } => {
             let (before, after) = (text(&before, ends.0), text(&after, ends.1));

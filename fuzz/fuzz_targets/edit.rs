@@ -24,7 +24,7 @@ fuzz_target!(|input: (&[u8], &str)| {
             Ok(edit) => {
                 let mut end = 0;
                 for splice in edit.splices.as_slice() {
-                    assert!(end <= splice.start && splice.start <= splice.end && splice.end <= file.len());
+                    assert!(end <= splice.start); assert!(splice.start <= splice.end); assert!(splice.end <= file.len());
                     end = splice.end;
                 }
                 assert_eq!(edit.placed.len(), hunks.len());

@@ -147,7 +147,7 @@ fuzz_target!(|input: Input<'_>| {
             let now = repository.snapshot(tree).entry(input.path).unwrap();
             match input.change {
                 Some(bytes) => assert_eq!(&*repository.blob(now.unwrap().id, 1 << 20).unwrap(), bytes),
-                None => assert!(at.unwrap().is_some() && now.is_none()),
+                None => { assert!(at.unwrap().is_some()); assert!(now.is_none()); },
             }
             if let (Some(mut before), Some(mut after)) = (before, walk(&repository, tree)) {
                 before.retain(|(path, _)| path != input.path.as_bytes());

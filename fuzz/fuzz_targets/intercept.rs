@@ -84,8 +84,8 @@ fuzz_target!(|input: Input<'_>| {
             }
             assert!(workdir.as_ref().is_none_or(|dir| !dir.is_empty()));
         }
-        Intercept::CorrectnessError(error) => assert!(!error.to_string().is_empty() && !error.kind().is_empty()),
-        Intercept::ShellParseError(error) => assert!(!error.to_string().is_empty() && !error.kind().is_empty()),
+        Intercept::CorrectnessError(error) => { assert!(!error.to_string().is_empty()); assert!(!error.kind().is_empty()); },
+        Intercept::ShellParseError(error) => { assert!(!error.to_string().is_empty()); assert!(!error.kind().is_empty()); },
         Intercept::NotApplyPatch => {}
     }
 });

@@ -44,10 +44,10 @@ fuzz_target!(|parts: Vec<Part<'_>>| {
                 Some(&checked),
                 "a checked path passes again"
             );
-            assert!(!checked.as_str().starts_with('/') && !checked.as_str().chars().any(char::is_control));
+            assert!(!checked.as_str().starts_with('/')); assert!(!checked.as_str().chars().any(char::is_control));
             for name in checked.components() {
-                assert!(!name.is_empty() && name != "." && name != ".." && name.len() <= 255);
-                assert!(!name.eq_ignore_ascii_case(".git") && !name.eq_ignore_ascii_case(".apply-patch"));
+                assert!(!name.is_empty()); assert!(name != "."); assert!(name != ".."); assert!(name.len() <= 255);
+                assert!(!name.eq_ignore_ascii_case(".git")); assert!(!name.eq_ignore_ascii_case(".apply-patch"));
             }
             let (one, other) = (root.inspect(&checked, access), walking.inspect(&checked, access));
             match (&one, &other) {

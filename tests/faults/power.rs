@@ -148,7 +148,8 @@ impl Drop for Logged {
             }
             comes_off
         });
-        assert!(comes_off && self.program.wait().is_ok(), "the disk goes");
+        assert!(comes_off, "the disk goes");
+        assert!(self.program.wait().is_ok(), "the disk goes");
     }
 }
 
@@ -272,7 +273,8 @@ fn try_all(
                 continue;
             };
             eprintln!("| {} | {what} | {} {} | {points} | {} |", operation.name, disk.0[0], disk.2, lies.len());
-            assert!(lies.is_empty() && points > 2, "{disk:?}: {points} points: {lies:#?}");
+            assert!(lies.is_empty(), "{disk:?}: {points} points: {lies:#?}");
+            assert!(points > 2, "{disk:?}: {points} points: {lies:#?}");
         }
         // It has teeth: without syncs it finds what goes wrong.
         let mut unsynced = operations().remove(1);

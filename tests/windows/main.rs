@@ -135,12 +135,15 @@ fn the_tool_that_models_know_takes_standard_input_and_says_how_long_an_argument_
     succeeded(&argument);
     assert_eq!(place.read("new.txt"), None);
     let none = call(&["a", "b"], "");
-    assert!(none.stderr.contains("standard input") && none.stderr.contains("32767"), "{none:#?}");
+    assert!(none.stderr.contains("standard input"), "{none:#?}");
+    assert!(none.stderr.contains("32767"), "{none:#?}");
     let long = format!("*** Begin Patch\n*** Add File: long.txt\n{}", "+a line that is cut\n".repeat(500));
     let cut = call(&[&long], "");
-    assert!(cut.code != 0 && cut.stderr.contains("may have been cut"), "{cut:#?}");
+    assert!(cut.code != 0, "{cut:#?}");
+    assert!(cut.stderr.contains("may have been cut"), "{cut:#?}");
     let short = call(&["*** Begin Patch\n*** Add File: x"], "");
-    assert!(short.code != 0 && !short.stderr.contains("may have been cut"), "{short:#?}");
+    assert!(short.code != 0, "{short:#?}");
+    assert!(!short.stderr.contains("may have been cut"), "{short:#?}");
 }
 
 /// Names that Windows takes for something else: nothing is changed, whatever is meant to be done.
@@ -250,7 +253,9 @@ fn killed_at_any_call_all_or_nothing_is_there() {
             assert_eq!(place.files(), Place::new_files(), "{call} {at}");
         }
     }
-    assert!(old > 3 && new > 3 + missed && missed < 10, "{old} reverted, {new} finished, {missed} of them missed");
+    assert!(old > 3, "{old} reverted, {new} finished, {missed} of them missed");
+    assert!(new > 3 + missed, "{old} reverted, {new} finished, {missed} of them missed");
+    assert!(missed < 10, "{old} reverted, {new} finished, {missed} of them missed");
 }
 
 /// The command of `--verify` is one of `cmd`, with its quotes.
@@ -271,7 +276,8 @@ fn a_directory_of_a_project_has_the_state_of_the_project() {
     fs::create_dir(place.dir.path().join(".git")).expect("a folder");
     let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n*** End Patch\n";
     succeeded(&place.run(&["-C", "src"], patch));
-    assert!(place.dir.path().join(".apply-patch").is_dir() && !place.dir.path().join("src/.apply-patch").exists());
+    assert!(place.dir.path().join(".apply-patch").is_dir());
+    assert!(!place.dir.path().join("src/.apply-patch").exists());
     let log = place.run(&["-C", "src", "--json", "log"], "").json().expect("JSON");
     assert!(log.to_string().contains("a.txt"), "{log:#}");
     succeeded(&place.run(&["undo"], ""));
@@ -304,5 +310,6 @@ fn the_example_of_the_readme_works() {
     let run = run("apply-patch", place.dir.path(), place.home.path(), &args, &patch);
     succeeded(&run);
     assert!(run.stdout.contains("R README.txt -> README.md"), "{run:#?}");
-    assert!(target.join("README.md").is_file() && !target.join("README.txt").exists());
+    assert!(target.join("README.md").is_file());
+    assert!(!target.join("README.txt").exists());
 }

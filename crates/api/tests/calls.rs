@@ -115,11 +115,8 @@ fn options_are_known_in_both_spellings_and_no_others() {
         json!("strict"),
     ] {
         let error = PatchOptions::read(bad.clone()).expect_err("it is not known");
-        assert_eq!(
-            (error.kind.as_str(), &error.details["reason"]),
-            ("command_failed", &json!("bad_arguments")),
-            "{bad}"
-        );
+        assert_eq!(error.kind.as_str(), "command_failed", "{bad}");
+        assert_eq!(&error.details["reason"], &json!("bad_arguments"), "{bad}");
     }
     assert!(WorkspaceOptions::read(json!({ "lockTimeout": 1.5, "max_output": 10, "hardLinks": "break" })).is_ok());
     assert!(WorkspaceOptions::read(json!({ "root": "." })).is_err());
@@ -163,7 +160,8 @@ fn a_plan_is_committed_as_it_is_or_not_at_all() {
         plan("*** Begin Patch\n*** Update File: a.txt\n@@\n-three\n+THREE\n*** Add File: b.txt\n+b\n*** End Patch\n");
     fs::write(dir.path().join("a.txt"), "one\nTWO\nthree\nfour\n").expect("a file");
     let error = workspace.apply_plan(&second, Host::default()).expect_err("a file changed");
-    assert_eq!((error.kind.as_str(), error.path.as_deref()), ("stale_file", Some("a.txt")));
+    assert_eq!(error.kind.as_str(), "stale_file");
+    assert_eq!(error.path.as_deref(), Some("a.txt"));
     assert!(!dir.path().join("b.txt").exists());
 
     // With a base the same file may have changed, but the plan is another one.
@@ -194,12 +192,14 @@ fn what_was_done_is_taken_back_and_done_again() {
     );
     assert_eq!(undo(json!({ "id": "x" })).expect_err("no id").kind.as_str(), "command_failed");
     let undone = undo(json!({})).expect("it is taken back");
-    assert_eq!((&undone["undoOf"], text(dir.path()).as_str()), (&done["transactionId"], BEFORE));
+    assert_eq!(&undone["undoOf"], &done["transactionId"]);
+    assert_eq!(text(dir.path()).as_str(), BEFORE);
     workspace.redo(None, api::DiffDetail::None, Host::default()).expect("it is done again");
     assert_eq!(text(dir.path()), AFTER);
     let log = workspace.log(Some(2), true).expect("a log");
     assert_eq!(log["transactions"].as_array().expect("a list").len(), 2);
-    assert_eq!((&log["transactions"][1]["tool"], &log["transactions"][1]["agent"]), (&json!("undo"), &json!("tester")));
+    assert_eq!(&log["transactions"][1]["tool"], &json!("undo"));
+    assert_eq!(&log["transactions"][1]["agent"], &json!("tester"));
     assert!(log["transactions"][1]["diff"].as_str().expect("a diff").contains("-TWO"));
 }
 
@@ -212,10 +212,9 @@ fn a_host_approves_observes_and_cancels() {
     }
     let asked = AtomicUsize::new(0);
     let error = apply(&one, approve(Decision::Decline, &asked)).expect_err("it was declined");
-    assert_eq!(
-        (asked.load(Ordering::Relaxed), error.kind.as_str(), text(dir.path()).as_str()),
-        (1, "permission_denied", BEFORE)
-    );
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+    assert_eq!(error.kind.as_str(), "permission_denied");
+    assert_eq!(text(dir.path()).as_str(), BEFORE);
     let cancelled = Host { cancelled: Some(Box::new(|| true)), ..Host::default() };
     apply(&one, cancelled).expect_err("it was given up");
     assert_eq!(text(dir.path()), BEFORE);
@@ -232,7 +231,8 @@ fn a_host_approves_observes_and_cancels() {
     let why = |proposal: &api::Proposal<'_>| {
         reasons.extend_from_slice(proposal.reasons());
         assert_eq!(proposal.changes()[0]["path"], ".envrc");
-        assert!(!proposal.diff().expect("a diff").is_empty() && proposal.digest().len() == 64);
+        assert!(!proposal.diff().expect("a diff").is_empty());
+        assert!(proposal.digest().len() == 64);
         Decision::ApproveForSession
     };
     let host = Host { approve: Some(Box::new(why)), ..Host::default() };
@@ -304,7 +304,8 @@ fn a_diff_without_headers_changes_a_text() {
         let found = result.as_ref().map(|text| std::str::from_utf8(text).expect("text"));
         assert_eq!(found.map_err(|error| error.kind.as_str()), wanted, "{diff:?}");
         if let Err(error) = result {
-            assert!(!error.message.contains("text:") && error.path.is_none(), "{error}");
+            assert!(!error.message.contains("text:"), "{error}");
+            assert!(error.path.is_none(), "{error}");
         }
     }
     assert!(api::apply_diff(b"", "", "other").is_err());
@@ -335,7 +336,8 @@ fn a_patch_is_parsed_streamed_and_converted() {
     }
     types.extend(stream.end());
     let types: Vec<_> = types.iter().map(|event| event["type"].as_str().expect("a type")).collect();
-    assert_eq!((types[0], *types.last().expect("some")), ("begun", "ended"));
+    assert_eq!(types[0], "begun");
+    assert_eq!(*types.last().expect("some"), "ended");
     assert_eq!(stream.text(), PATCH);
     let mut stream = Stream::new(&none).expect("the defaults");
     stream.push(b"nonsense");
@@ -374,7 +376,8 @@ fn a_patch_becomes_a_commit() {
     git(&["branch", "work"]);
     let open = |revision: &str| GitTree::open(dir.path(), revision, &WorkspaceOptions::default());
     let tree = open("work").expect("it is there");
-    assert_eq!((tree.commit(), tree.tree()), (git(&["rev-parse", "work"]), git(&["rev-parse", "work^{tree}"])));
+    assert_eq!(tree.commit(), git(&["rev-parse", "work"]));
+    assert_eq!(tree.tree(), git(&["rev-parse", "work^{tree}"]));
     assert_eq!(tree.list().expect("a list"), ["a.txt"]);
     assert_eq!(tree.read("a.txt").expect("it is there").expect("a file"), BEFORE.as_bytes());
     assert_eq!(tree.read("b.txt").expect("it is not there"), None);
@@ -387,16 +390,16 @@ fn a_patch_becomes_a_commit() {
         tree.apply(PATCH.as_bytes(), &PatchOptions::default(), &options, Host::default())
     };
     let done = apply(&tree, json!({ "message": "second", "author": "B <b@example.org>" })).expect("it is committed");
-    assert_eq!((&done["commit"], &done["tree"]), (&json!(git(&["rev-parse", "work"])), &json!(planned)));
-    assert_eq!(
-        (git(&["show", "work:a.txt"]), git(&["log", "-1", "--format=%an %s", "work"])),
-        (AFTER.trim().into(), "B second".into())
-    );
+    assert_eq!(&done["commit"], &json!(git(&["rev-parse", "work"])));
+    assert_eq!(&done["tree"], &json!(planned));
+    assert_eq!(git(&["show", "work:a.txt"]), AFTER.trim());
+    assert_eq!(git(&["log", "-1", "--format=%an %s", "work"]), "B second");
     // The branch has moved since it was opened.
     let moved: Result<Value, ToolError> = apply(&tree, Value::Null);
     assert_eq!(moved.expect_err("it moved").kind.as_str(), "stale_file");
     assert_eq!(apply(&tree, json!({ "branch": "other" })).expect("a new one")["branch"], "other");
-    assert!(open("nowhere").is_err() && apply(&tree, json!({ "author": "x" })).is_err());
+    assert!(open("nowhere").is_err());
+    assert!(apply(&tree, json!({ "author": "x" })).is_err());
 }
 
 /// Values that cross threads.

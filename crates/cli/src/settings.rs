@@ -782,7 +782,8 @@ mod tests {
                 ..Sources::default()
             };
             let (found, notes) = sources.resolve(layer(flag), profile, ApprovalPolicy::Never);
-            assert_eq!((found.fuzz, !notes.is_empty()), (wanted, noted), "{flag:?} {given:?} {profile:?} {bound:?}");
+            assert_eq!(found.fuzz, wanted, "{flag:?} {given:?} {profile:?} {bound:?}");
+            assert_eq!(!notes.is_empty(), noted, "{flag:?} {given:?} {profile:?} {bound:?}");
         }
     }
 
@@ -793,7 +794,9 @@ mod tests {
         let flags = Layer { profile: Some(Profile::Codex), ..Layer::default() };
         let (found, notes) =
             Sources { bounds, ..Sources::default() }.resolve(flags, Profile::Strict, ApprovalPolicy::Never);
-        assert_eq!((found.profile, found.fuzz, found.overwrite), (Profile::Strict, Pass::Exact, false));
+        assert_eq!(found.profile, Profile::Strict);
+        assert_eq!(found.fuzz, Pass::Exact);
+        assert!(!found.overwrite);
         assert_eq!(found.durability, Durability::Full, "a bound is no preset");
         assert_eq!(notes.iter().map(|note| note.key).collect::<Vec<_>>(), ["profile"]);
     }
@@ -808,7 +811,8 @@ mod tests {
         let bounds = Layer { allow: None, ..layer("bound") };
         let sources = Sources { environment: layer("variable"), user: layer("file"), bounds, ..Sources::default() };
         let (found, notes) = sources.resolve(Layer::of_allow(&["flag".into()]), Profile::Strict, ApprovalPolicy::Never);
-        assert_eq!((found.allow.text(), found.forbidden.text()), ("variable, flag".into(), "variable, bound".into()));
+        assert_eq!(found.allow.text(), "variable, flag");
+        assert_eq!(found.forbidden.text(), "variable, bound");
         assert!(notes.is_empty());
     }
 }

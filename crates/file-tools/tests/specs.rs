@@ -157,7 +157,8 @@ fn every_provider_has_a_name_and_says_what_the_json_does_not() {
         let spec = tool_spec(provider, &SpecOptions::default()).expect("the default grammar is taken");
         assert!(!spec.caveats().is_empty(), "{provider}");
         for caveat in spec.caveats() {
-            assert!(!caveat.ends_with('.') && !caveat.contains("  "), "{caveat:?}");
+            assert!(!caveat.ends_with('.'), "{caveat:?}");
+            assert!(!caveat.contains("  "), "{caveat:?}");
         }
     }
     let error = "ollama".parse::<Provider>().expect_err("unknown");
@@ -211,7 +212,9 @@ fn the_instructions_show_the_examples_of_their_dialect_and_no_others() {
                 assert_eq!(text.contains(example.patch), shown, "{}", example.title);
             }
             assert_eq!(text.contains("*** Move File:"), dialect == Dialect::Whole);
-            assert!(text.ends_with("```\n") && !text.contains("  -") && text.len() < 6000, "{} bytes", text.len());
+            assert!(text.ends_with("```\n"), "{} bytes", text.len());
+            assert!(!text.contains("  -"), "{} bytes", text.len());
+            assert!(text.len() < 6000, "{} bytes", text.len());
             assert_eq!(text, prompt(dialect, channel));
         }
     }
@@ -235,7 +238,8 @@ fn all_tools_have_the_form_of_each_provider() {
             assert_eq!(tools.as_array().map(Vec::len), Some(file_tools::Tool::ALL.len()), "{provider}");
             for tool in tools.as_array().expect("a list") {
                 let tool = tool.pointer(at).expect("a tool");
-                assert!(tool["name"].as_str().is_some_and(legal) && tool["description"].is_string(), "{tool}");
+                assert!(tool["name"].as_str().is_some_and(legal), "{tool}");
+                assert!(tool["description"].is_string(), "{tool}");
                 assert_eq!(tool[schema]["type"], "object", "{provider}: {tool}");
             }
         }
@@ -265,8 +269,10 @@ fn all_tools_have_the_form_of_each_provider() {
     assert_eq!(edits["replaceAll"]["type"], serde_json::json!(["boolean", "null"]), "{edit}");
     // Gemini's are a part of OpenAPI.
     let gemini = all_tools::spec(Provider::Gemini, false).expect("there are some").to_string();
-    assert!(gemini.contains("\"type\":\"OBJECT\"") && !gemini.contains("\"type\":\"object\""), "{gemini}");
-    assert!(!gemini.contains("additionalProperties") && gemini.contains("functionDeclarations"), "{gemini}");
+    assert!(gemini.contains("\"type\":\"OBJECT\""), "{gemini}");
+    assert!(!gemini.contains("\"type\":\"object\""), "{gemini}");
+    assert!(!gemini.contains("additionalProperties"), "{gemini}");
+    assert!(gemini.contains("functionDeclarations"), "{gemini}");
     for own in [Provider::OpenAiBuiltin, Provider::AnthropicEditor] {
         assert_eq!(all_tools::spec(own, false), Err(SpecError::OwnTool { provider: own }));
     }

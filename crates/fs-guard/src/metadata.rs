@@ -195,7 +195,9 @@ mod tests {
         assert!(at((100, 0), (103, 0)));
         assert!(!at((200, 5), (100, 0)), "from the future");
         // A single whole second, as a copied file may have it, does not prove such a file system.
-        assert!(with((50, 0), (100, 5), (100, 70_000_000)) && with((50, 5), (100, 0), (100, 70_000_000)));
-        assert!(!with((100, 5), (50, 5), (100, 50_000_000)) && !with((50, 5), (100, 5), (100, 50_000_000)));
+        assert!(with((50, 0), (100, 5), (100, 70_000_000)));
+        assert!(with((50, 5), (100, 0), (100, 70_000_000)));
+        assert!(!with((100, 5), (50, 5), (100, 50_000_000)));
+        assert!(!with((50, 5), (100, 5), (100, 50_000_000)));
     }
 }

@@ -381,7 +381,7 @@ mod tests {
             ),
         ] {
             let found = find(text.as_bytes()).unwrap_or_else(|problem| panic!("{text}: {problem}"));
-            assert_eq!((found.kind, String::from_utf8_lossy(&found.text)), (kind, wanted.into()), "{text}");
+            assert_eq!(found.kind, kind, "{text}"); assert_eq!(String::from_utf8_lossy(&found.text), wanted, "{text}");
             match note {
                 Some(note) => assert!(found.notes[0].starts_with(&note), "{text}: {:?}", found.notes),
                 None => assert!(found.notes.is_empty(), "{text}: {:?}", found.notes),

@@ -68,7 +68,8 @@ fn check_stripped(diff: impl AsRef<[u8]>, strip: Option<usize>, wanted: &str) {
             assert!(patch.text[hunk.span.clone()].starts_with(b"@@"), "{text}");
             let lines = patch.text[..hunk.span.start].iter().filter(|&&byte| byte == b'\n').count();
             assert_eq!(hunk.line as usize, lines + 1, "{text}");
-            assert!(section.span.start < hunk.span.start && hunk.span.end <= section.span.end, "{text}");
+            assert!(section.span.start < hunk.span.start, "{text}");
+            assert!(hunk.span.end <= section.span.end, "{text}");
         }
     }
 }
@@ -79,7 +80,8 @@ fn check_error(diff: impl AsRef<[u8]>, wanted: &str) {
     let error = Diff::parse(diff, &DiffOptions::default()).map(|diff| shown(&diff.patch()));
     let error = error.expect_err(&text);
     assert_eq!(format!("{} {}:{}", error.kind.as_str(), error.line, error.column), wanted, "{text}");
-    assert!(error.span.end <= diff.len() && error.span.start <= error.span.end, "{text}");
+    assert!(error.span.end <= diff.len(), "{text}");
+    assert!(error.span.start <= error.span.end, "{text}");
     let line = text.split_inclusive('\n').nth(error.line as usize - 1).unwrap_or_default();
     assert_eq!(error.seen.as_deref().unwrap_or_default(), line.trim_end_matches(['\r', '\n']), "{text}");
     assert!(!error.expected.is_empty(), "{text}");
@@ -263,7 +265,9 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
         &DiffOptions { max_sections: 2, ..DiffOptions::default() },
     );
     let error = error.expect_err("too many");
-    assert_eq!((error.kind.as_str(), error.line, error.column), ("too_many_sections", 11, 1));
+    assert_eq!(error.kind.as_str(), "too_many_sections");
+    assert_eq!(error.line, 11);
+    assert_eq!(error.column, 1);
     let error =
         Diff::parse(b"diff --git a/p q b/p q\nindex 1..2\nGIT binary patch\n".to_vec(), &DiffOptions::default());
     assert!(error.expect_err("binary").to_string().starts_with("p q: a binary change cannot be applied"));

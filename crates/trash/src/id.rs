@@ -114,7 +114,8 @@ mod tests {
         assert!(one.to_string().starts_with("20261121-014233-123456-"));
         assert_eq!(one.to_string().parse(), Ok(one));
         let later = TransactionId::new(now - Duration::from_secs(9), Some(one)).unwrap();
-        assert!(later > one && later.to_string() > one.to_string());
+        assert!(later > one);
+        assert!(later.to_string() > one.to_string());
     }
 
     #[test]

@@ -135,7 +135,9 @@ mod tests {
         let (mut year, mut month, mut day) = (1970, 1, 1);
         for days in 0.. {
             let fields = Fields::of(days * 86_400_000_000);
-            assert_eq!((fields.year, fields.month, fields.day), (year, month, day), "day {days}");
+            assert_eq!(fields.year, year, "day {days}");
+            assert_eq!(fields.month, month, "day {days}");
+            assert_eq!(fields.day, day, "day {days}");
             let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
             let last = match month {
                 2 => 28 + u64::from(leap),

@@ -144,10 +144,12 @@ fn retention_goes_by_number_age_and_size() {
     assert_eq!(gone(Retention { keep_last: 2, ..keep_all }, later), 8);
     assert_eq!(gone(keep_all, later), 0, "the last twenty stay however old");
     let purged = store.purge(&Retention { keep_last: 2, max_count: 4, ..keep_all }, now, false).unwrap();
-    assert_eq!((purged.transactions.len(), purged.bytes), (6, 600));
+    assert_eq!(purged.transactions.len(), 6);
+    assert_eq!(purged.bytes, 600);
     assert_eq!(store.transactions().unwrap().len(), 4);
     let error = store.journal(ids[0]).unwrap_err();
-    assert_eq!((error.kind(), error.path()), (ErrorKind::NotFound, None));
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(error.path(), None);
     assert!(store.unfinished().unwrap().is_empty());
 }
 
@@ -219,7 +221,8 @@ fn what_is_pending_under_no_transactions_name_is_an_error() {
     let stray = fixture.dir.path().join(".kept/pending/100000101-000000-000000-00000000");
     fs::create_dir(&stray).unwrap();
     let error = store.unfinished().unwrap_err();
-    assert_eq!((error.kind(), error.reason()), (ErrorKind::PermissionDenied, "untrusted_state"));
+    assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+    assert_eq!(error.reason(), "untrusted_state");
     assert!(error.to_string().contains("pending/100000101-000000-000000-00000000"), "{error}");
     assert_eq!(error.path(), Some(".kept/pending/100000101-000000-000000-00000000"));
 }
@@ -229,7 +232,8 @@ fn a_transaction_is_unfinished_until_it_ends() {
     let fixture = Fixture::new();
     let root = fixture.root();
     let store = fixture.lock(&root);
-    assert!(store.is_new() && store.is_signed().unwrap());
+    assert!(store.is_new());
+    assert!(store.is_signed().unwrap());
     let never = "20261121-014233-123456-9f3ac1d2".parse().unwrap();
     assert!(!store.is_unfinished(never).unwrap());
     let (one, two) = (store.begin().unwrap(), store.begin().unwrap());
@@ -243,7 +247,8 @@ fn a_transaction_is_unfinished_until_it_ends() {
     assert_eq!(unfinished(), [false; 3]);
     drop(store);
     let store = LockedStore::lock(&root, KeyPlace::Nowhere, Duration::ZERO).unwrap();
-    assert!(!store.is_new() && !store.is_signed().unwrap());
+    assert!(!store.is_new());
+    assert!(!store.is_signed().unwrap());
 }
 
 /// Finishes a transaction that a text asked for.
@@ -300,7 +305,9 @@ fn of_the_texts_that_were_applied_the_last_few_hundred_are_kept() {
             assert!(now < length * 2 / 3, "not at every note");
             cut += 1;
             let kept = fs::read_to_string(&path).unwrap();
-            assert!(all.ends_with(&kept) && kept.lines().count() > 200 && kept.starts_with(&kept[..64]), "{kept}");
+            assert!(all.ends_with(&kept), "{kept}");
+            assert!(kept.lines().count() > 200, "{kept}");
+            assert!(kept.starts_with(&kept[..64]), "{kept}");
             assert!(kept.lines().all(|line| line.len() == 64 + 1 + id.to_string().len()), "{kept}");
         }
         // However long it is, it can be read.
@@ -327,8 +334,10 @@ fn commits_purge_now_and_then() {
         counts.push(store.transactions().unwrap().len());
     }
     let often = counts.windows(2).filter(|pair| pair[1] < pair[0]).count();
-    assert!(often > 1 && often < 10, "{counts:?}");
-    assert!(counts.iter().all(|&count| count < 35) && counts[1..].iter().all(|&count| count >= 2), "{counts:?}");
+    assert!(often > 1, "{counts:?}");
+    assert!(often < 10, "{counts:?}");
+    assert!(counts.iter().all(|&count| count < 35), "{counts:?}");
+    assert!(counts[1..].iter().all(|&count| count >= 2), "{counts:?}");
 }
 
 /// In a process of its own, because the environment says where the user's files are.
@@ -371,7 +380,8 @@ fn keys_are_looked_for_in_every_place_of_the_user() {
     assert!(Keys::new(user.clone()).find(|_| false).is_err());
     let mut keys = Keys::new(user);
     keys.set_own(own);
-    assert!(keys.tell().unwrap() && accepts(&mut keys, own).unwrap());
+    assert!(keys.tell().unwrap());
+    assert!(accepts(&mut keys, own).unwrap());
 }
 
 /// The process before may have made the state directory, and takes it away again when it has done nothing.

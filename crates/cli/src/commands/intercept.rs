@@ -91,9 +91,11 @@ mod tests {
         ] {
             let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
             let (answer, found) = answer(&argv);
-            assert_eq!((answer.pointer(pointer), found), (Some(&json!(verdict)), exit), "{answer}");
+            assert_eq!(answer.pointer(pointer), Some(&json!(verdict)), "{answer}");
+            assert_eq!(found, exit, "{answer}");
             if verdict == "body" {
-                assert_eq!((&answer["data"]["patch"], &answer["data"]["workdir"]), (&json!(patch), &json!("b")));
+                assert_eq!(&answer["data"]["patch"], &json!(patch));
+                assert_eq!(&answer["data"]["workdir"], &json!("b"));
             }
         }
         let not_text = <OsString as std::os::unix::ffi::OsStringExt>::from_vec(b"\xff".to_vec());

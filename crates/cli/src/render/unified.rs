@@ -179,15 +179,11 @@ mod tests {
             let marked = |lines: &[Pieces]| {
                 lines.iter().flatten().filter(|(differs, _)| *differs).map(|(_, text)| text.clone()).collect::<Vec<_>>()
             };
-            assert_eq!(
-                (marked(&one), marked(&two)),
-                (
-                    left.iter().map(|it: &&str| (*it).to_owned()).collect(),
-                    right.iter().map(|it: &&str| (*it).to_owned()).collect()
-                )
-            );
+            assert_eq!(marked(&one), left as Vec<&str>);
+            assert_eq!(marked(&two), right as Vec<&str>);
             let joined = |lines: &[Pieces]| lines.iter().flatten().map(|(_, text)| text.as_str()).collect::<String>();
-            assert_eq!((joined(&one).as_str(), joined(&two).as_str()), (old, new));
+            assert_eq!(joined(&one).as_str(), old);
+            assert_eq!(joined(&two).as_str(), new);
         }
     }
 }

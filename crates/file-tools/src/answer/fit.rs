@@ -205,15 +205,13 @@ mod tests {
     fn diffs_are_cut_before_files_are_left_out() {
         let mut few = vec![file("a", &"x".repeat(5000)), file("b", "short")];
         assert!(changes(&mut few, 1000));
-        assert!(
-            few[0].diff.as_ref().unwrap().ends_with(MORE)
-                && few[1].diff.as_deref() == Some("short")
-                && length(&few) <= 1000,
-            "{few:?}"
-        );
+        assert!(few[0].diff.as_ref().unwrap().ends_with(MORE), "{few:?}");
+        assert!(few[1].diff.as_deref() == Some("short"), "{few:?}");
+        assert!(length(&few) <= 1000, "{few:?}");
         let mut many: Vec<_> = (0..100).map(|number| file(&number.to_string(), "d")).collect();
         assert!(changes(&mut many, 1000));
-        assert!((2..100).contains(&many.len()) && length(&many) <= 1100, "{}", many.len());
+        assert!((2..100).contains(&many.len()), "{}", many.len());
+        assert!(length(&many) <= 1100, "{}", many.len());
         assert!(!changes(&mut vec![file("a", "short")], 1000));
     }
 
@@ -225,7 +223,8 @@ mod tests {
         error.fit(4000);
         for side in ["base", "current", "wanted"] {
             let text = error.details[side]["text"].as_str().unwrap();
-            assert!((400..=500).contains(&text.len()) && error.details[side]["truncated"] == true, "{}", error.details);
+            assert!((400..=500).contains(&text.len()), "{}", error.details);
+            assert!(error.details[side]["truncated"] == true, "{}", error.details);
         }
         assert!(length(&error) < 4500, "{}", length(&error));
     }
@@ -238,8 +237,10 @@ mod tests {
             .details(json!({ "path": "p", "rejects": vec![reject; 100] }));
         long.fit(1000);
         let kept = long.details["rejects"].as_array().unwrap().len();
-        assert!((1..100).contains(&kept) && long.details["moreRejects"] == 100 - kept, "{:?}", long.details);
-        assert!(length(&long) < 1500 && long.kind == ErrorKind::CommandFailed);
+        assert!((1..100).contains(&kept), "{:?}", long.details);
+        assert!(long.details["moreRejects"] == 100 - kept, "{:?}", long.details);
+        assert!(length(&long) < 1500);
+        assert!(long.kind == ErrorKind::CommandFailed);
         // Those that were left out before count too, and the number is there even when no other fact has room.
         for (places, rest) in [(0, false), (100, true)] {
             let reject = json!({ "path": "p", "patchLine": 7, "reason": "multiple_matches" });

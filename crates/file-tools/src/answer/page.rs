@@ -99,14 +99,18 @@ mod tests {
             (5, 9, Some(1), &[], false, None),
         ] {
             let page = page(vec!["a", "b", "c"], skip, limit, max, true);
-            assert_eq!((&page.items[..], page.truncated, page.next_cursor.as_deref()), (given, truncated, next));
+            assert_eq!(&page.items[..], given);
+            assert_eq!(page.truncated, truncated);
+            assert_eq!(page.next_cursor.as_deref(), next);
         }
         assert!(page(vec!["a"], 0, 9, None, false).truncated);
     }
 
     #[test]
     fn a_cursor_is_a_number_that_was_given() {
-        assert_eq!((skipped(None).unwrap(), skipped(Some("")).unwrap(), skipped(Some("7")).unwrap()), (0, 0, 7));
+        assert_eq!(skipped(None).unwrap(), 0);
+        assert_eq!(skipped(Some("")).unwrap(), 0);
+        assert_eq!(skipped(Some("7")).unwrap(), 7);
         for text in ["x", "-1", "100001"] {
             assert!(skipped(Some(text)).is_err(), "{text}");
         }

@@ -385,7 +385,8 @@ mod tests {
             (with(call(update.clone()), "workdir", json!("sub")), "`workdir` is not known"),
         ] {
             let error = calls(&item.to_string()).expect_err("it is refused").to_string();
-            assert!(error.starts_with("item 1: ") && error.contains(wanted), "{item}: {error}");
+            assert!(error.starts_with("item 1: "), "{item}: {error}");
+            assert!(error.contains(wanted), "{item}: {error}");
         }
         let moved = with(update, "move_to", json!("b"));
         let calls = calls(&call(with(moved, "caller", json!(null))).to_string()).expect("it is known");

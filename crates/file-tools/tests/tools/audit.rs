@@ -78,14 +78,16 @@ fn intents_come_before_and_outcomes_after() {
         ]
     );
     let outcome = &found[1];
-    assert_eq!(
-        (&outcome["ok"], &outcome["agentName"], &outcome["sessionId"]),
-        (&json!(true), &json!("agent"), &json!("test"))
-    );
-    assert_eq!((&outcome["beforeSha256"], &outcome["afterSha256"]), (&json!(sha(b"x\n")), &json!(sha(b"y\n"))));
+    assert_eq!(&outcome["ok"], &json!(true));
+    assert_eq!(&outcome["agentName"], &json!("agent"));
+    assert_eq!(&outcome["sessionId"], &json!("test"));
+    assert_eq!(&outcome["beforeSha256"], &json!(sha(b"x\n")));
+    assert_eq!(&outcome["afterSha256"], &json!(sha(b"y\n")));
     assert!(found.iter().all(|line| line["ok"] == false || line["errorKind"].is_null()), "what went well has no error");
-    assert!(outcome["diff"].as_str().unwrap().contains("+y") && outcome["transactionId"].is_string());
-    assert_eq!((&found[3]["ok"], &found[3]["errorKind"]), (&json!(false), &json!("not_found")));
+    assert!(outcome["diff"].as_str().unwrap().contains("+y"));
+    assert!(outcome["transactionId"].is_string());
+    assert_eq!(&found[3]["ok"], &json!(false));
+    assert_eq!(&found[3]["errorKind"], &json!("not_found"));
     assert_eq!(found[5]["toPath"], "g");
     for (number, line) in found.iter().enumerate() {
         assert_eq!(line["seq"], number + 1);
@@ -93,7 +95,10 @@ fn intents_come_before_and_outcomes_after() {
         assert_eq!(line["prevHash"], before);
     }
     let verified = verify(&bench.workspace(), None).unwrap();
-    assert!(verified.len() == 1 && verified[0].ok && verified[0].signed && verified[0].lines == 6, "{verified:?}");
+    assert!(verified.len() == 1, "{verified:?}");
+    assert!(verified[0].ok, "{verified:?}");
+    assert!(verified[0].signed, "{verified:?}");
+    assert!(verified[0].lines == 6, "{verified:?}");
 }
 
 /// What a patch writes is written without `serde`, and events are read with it.
@@ -157,10 +162,12 @@ fn diffs_are_left_out_where_they_are_too_many() {
             budget -= expected.map_or(0, str::len);
             left_out += usize::from(expected.is_none());
         }
-        assert!(left_out > 20 && found[299]["diff"].is_string(), "{left_out}");
+        assert!(left_out > 20, "{left_out}");
+        assert!(found[299]["diff"].is_string(), "{left_out}");
         // They are more than are written at once.
         let verified = verify(session.workspace(), None).unwrap();
-        assert!(verified[0].ok && verified[0].lines == 600, "{verified:?}");
+        assert!(verified[0].ok, "{verified:?}");
+        assert!(verified[0].lines == 600, "{verified:?}");
     }
 }
 
@@ -205,10 +212,12 @@ fn a_log_of_thousands_of_operations_verifies_and_with_a_byte_changed_it_does_not
         session.apply("apply", &patch, options.clone(), true, &mut ()).unwrap();
     }
     let verified = verify(&workspace, None).unwrap();
-    assert!(verified[0].ok && verified[0].lines == 500 * u64::from(rounds), "{verified:?}");
+    assert!(verified[0].ok, "{verified:?}");
+    assert!(verified[0].lines == 500 * u64::from(rounds), "{verified:?}");
     assert!(state(&workspace).unwrap().iter().all(|one| one.status == Status::Same));
     let folder = bench.path(".apply-patch/audit");
-    assert!(folder.join("big.1.jsonl").exists() && folder.join("big.2.jsonl").exists(), "it was continued");
+    assert!(folder.join("big.1.jsonl").exists(), "it was continued");
+    assert!(folder.join("big.2.jsonl").exists(), "it was continued");
     let mut names: Vec<_> = fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -227,7 +236,8 @@ fn a_log_of_thousands_of_operations_verifies_and_with_a_byte_changed_it_does_not
             let verified = verify(&workspace, None).unwrap();
             let bad = verified[0].first_bad.as_ref().expect("the change is noticed");
             let line = 1 + whole[..at].iter().filter(|&&byte| byte == b'\n').count() as u64;
-            assert_eq!((bad.file.ends_with(name.as_str()), bad.line), (true, line), "{name} at {at}");
+            assert!(bad.file.ends_with(name.as_str()), "{name} at {at}");
+            assert_eq!(bad.line, line, "{name} at {at}");
         }
         fs::write(&path, &whole).unwrap();
     }
@@ -301,7 +311,9 @@ fn a_line_that_a_crash_cut_off_is_told_by_the_next() {
     fs::write(&path, [&whole[..], b"{\"timestamp\":\"2026"].concat()).unwrap();
     audit.append(&workspace, &[event(2)], false).unwrap();
     let verified = verify(&workspace, None).unwrap();
-    assert!(verified[0].ok && verified[0].torn_lines == 1 && verified[0].lines == 3, "{verified:?}");
+    assert!(verified[0].ok, "{verified:?}");
+    assert!(verified[0].torn_lines == 1, "{verified:?}");
+    assert!(verified[0].lines == 3, "{verified:?}");
     // What was cut off counts too: of the same length it was not the same.
     let with_torn = fs::read(&path).unwrap();
     let mut changed = with_torn.clone();
@@ -314,7 +326,8 @@ fn a_line_that_a_crash_cut_off_is_told_by_the_next() {
     fs::write(&head, old_head).unwrap();
     audit.append(&workspace, &[event(3)], false).unwrap();
     let verified = verify(&workspace, None).unwrap();
-    assert!(verified[0].ok && verified[0].lines == 4, "{verified:?}");
+    assert!(verified[0].ok, "{verified:?}");
+    assert!(verified[0].lines == 4, "{verified:?}");
 }
 
 /// Ends the process, as far as the disk is concerned, at each call of `append` in a log that `prepare` made: the log is
@@ -425,7 +438,8 @@ fn a_log_without_its_head_goes_on_where_it_ended() {
             audit.append(&workspace, &[event(number)], false).unwrap();
             // It goes on, and what was done to it stays seen: lines may have gone with the head.
             let found = verified();
-            assert!(!found.ok && found.lines == number as u64 + 1, "{without}: {found:?}");
+            assert!(!found.ok, "{without}: {found:?}");
+            assert!(found.lines == number as u64 + 1, "{without}: {found:?}");
             assert!(found.first_bad.unwrap().problem.contains("where the log ends was"), "{without}");
         }
     }
@@ -480,7 +494,8 @@ fn nothing_is_applied_when_the_log_cannot_be_written() {
             let error = bench.fails(tool, &args, "command_failed");
             assert!(error["message"].as_str().unwrap().contains("audit log"), "{error}");
         }
-        assert_eq!((bench.read("f"), bench.exists("n")), (b"x".to_vec(), false));
+        assert_eq!(bench.read("f"), b"x".to_vec());
+        assert!(!bench.exists("n"));
     }
 }
 
@@ -492,7 +507,8 @@ fn names_do_not_break_lines() {
     let audit = Audit::new(session("s"), Some("agent\n{\"seq\":1}".into()));
     audit.append(&workspace, &[Event { path: format!("{name}\n\r\u{1b}[2J"), ..event(0) }], false).unwrap();
     let text = fs::read_to_string(bench.path(".apply-patch/audit/s.jsonl")).unwrap();
-    assert_eq!((text.lines().count(), text.contains('\u{1b}')), (1, false));
+    assert_eq!(text.lines().count(), 1);
+    assert!(!text.contains('\u{1b}'));
     assert!(verify(&workspace, None).unwrap()[0].ok);
     // Through a tool: a path like that is refused, and its refusal is one line.
     bench.fails("create_file", &json!({ "path": "a\n{}", "content": "" }), "command_failed");
@@ -516,7 +532,9 @@ fn writers_take_turns() {
         }
     });
     let verified = verify(&bench.workspace(), Some(&session("s"))).unwrap();
-    assert!(verified[0].ok && verified[0].lines == 400 && verified[0].torn_lines == 0, "{verified:?}");
+    assert!(verified[0].ok, "{verified:?}");
+    assert!(verified[0].lines == 400, "{verified:?}");
+    assert!(verified[0].torn_lines == 0, "{verified:?}");
 }
 
 /// Makes the state directory.
@@ -556,7 +574,9 @@ fn an_interrupted_transaction_is_told_when_it_is_seen_to() {
     let cut = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         session.apply("apply", &patch, options.clone(), true, &mut Crash)
     }));
-    assert!(cut.is_err() && bench.exists("a") && !bench.exists("b"));
+    assert!(cut.is_err());
+    assert!(bench.exists("a"));
+    assert!(!bench.exists("b"));
     bench.done("create_file", &json!({ "path": "c", "content": "" }));
     assert_eq!(bench.read("b"), b"x\n", "it was finished first");
     let told = lines(&bench, "first.jsonl");
@@ -627,7 +647,8 @@ fn every_intent_gets_an_answer() {
             break;
         }
     }
-    assert!(reverted > 1 && finished > 2, "{reverted} reverted, {finished} finished");
+    assert!(reverted > 1, "{reverted} reverted, {finished} finished");
+    assert!(finished > 2, "{reverted} reverted, {finished} finished");
 }
 
 /// Does something when an event is told, once.
@@ -762,7 +783,9 @@ fn a_log_that_grows_during_a_commit_has_its_lines_in_one_order() {
         assert!(apply(&tools, "*** Add File: f\n+f\n", true, &mut other));
         let verified = verify(&bench.workspace(), None).unwrap();
         let found = &verified[0];
-        assert!(found.ok && found.lines == 3 && found.unanswered.is_empty(), "{max_size} {as_long}: {verified:?}");
+        assert!(found.ok, "{max_size} {as_long}: {verified:?}");
+        assert!(found.lines == 3, "{max_size} {as_long}: {verified:?}");
+        assert!(found.unanswered.is_empty(), "{max_size} {as_long}: {verified:?}");
     }
 }
 
@@ -947,7 +970,9 @@ fn calls_and_transactions_are_counted() {
     let since = std::time::UNIX_EPOCH + std::time::Duration::from_secs(20_767 * 24 * 3600);
     assert!(workspace_trash::format_time(since).starts_with("2026-11-10T00:00"));
     let found = stats(&workspace, since).unwrap();
-    assert_eq!((found.since, found.transactions, found.failed), (at(11), 2, 3));
+    assert_eq!(found.since, at(11));
+    assert_eq!(found.transactions, 2);
+    assert_eq!(found.failed, 3);
     let counts = |counts: &[(&str, usize)]| counts.iter().map(|&(key, count)| (key.to_owned(), count)).collect();
     assert_eq!(found.by_reason, counts(&[("stale_file", 1), ("unread", 2)]));
     assert_eq!(found.by_profile, counts(&[("codex", 2)]));
@@ -966,7 +991,8 @@ fn a_refused_patch_is_logged_with_its_profile() {
     for profile in ["strict", "codex"] {
         bench.fails("apply_patch", &json!({ "patch": text, "profile": profile }), "not_found");
         let found = lines(&bench, "test.jsonl").pop().unwrap();
-        assert_eq!((&found["phase"], &found["profile"]), (&json!("failed"), &json!(profile)));
+        assert_eq!(&found["phase"], &json!("failed"));
+        assert_eq!(&found["profile"], &json!(profile));
     }
 }
 

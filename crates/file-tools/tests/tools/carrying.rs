@@ -62,7 +62,8 @@ fn a_hash_that_is_given_is_as_good_as_what_the_session_saw() {
     let text = patch("*** Update File: f\n@@\n-    2\n+    22\n");
     let args = json!({ "patch": text, "expectedSha256ByPath": { "f": sha(READ.as_bytes()) }, "dryRun": true });
     let planned = done(&other, "apply_patch", &args);
-    assert_eq!((planned["dryRun"].clone(), planned["carried"][0]["path"].clone()), (json!(true), json!("f")));
+    assert_eq!(planned["dryRun"].clone(), json!(true));
+    assert_eq!(planned["carried"][0]["path"].clone(), json!("f"));
     let edits = json!([{ "oldText": "    2", "newText": "    22" }]);
     done(&other, "edit_file", &json!({ "path": "f", "expectedSha256": sha(READ.as_bytes()), "edits": edits }));
     assert_eq!(bench.read("f"), WANTED.as_bytes());
@@ -72,7 +73,8 @@ fn a_hash_that_is_given_is_as_good_as_what_the_session_saw() {
 fn nothing_is_carried_where_that_is_not_wanted_or_the_bytes_are_not_known() {
     for (tool, args) in edits("f", "    2", "    22", &json!({ "carry": false })) {
         let reply = read_and_changed().call(tool, &args);
-        assert!(reply.to_string().contains("stale_file") && !reply.to_string().contains("conflict"), "{tool}: {reply}");
+        assert!(reply.to_string().contains("stale_file"), "{tool}: {reply}");
+        assert!(!reply.to_string().contains("conflict"), "{tool}: {reply}");
     }
     let bench = read_and_changed();
     let content = json!({ "path": "f", "content": "all new\n" });
@@ -97,16 +99,17 @@ fn a_conflict_has_the_three_texts_and_says_what_to_do() {
         assert_eq!(bench.read("f"), CHANGED.as_bytes(), "{tool}");
         if tool == "edit.patch" {
             let line = reply["error"].as_str().unwrap();
-            assert!(line.starts_with("stale_file: f: ") && line.contains("read line 11 of f again"), "{line}");
+            assert!(line.starts_with("stale_file: f: "), "{line}");
+            assert!(line.contains("read line 11 of f again"), "{line}");
         } else {
             let details = &reply["error"]["details"];
             let texts = ["base", "current", "wanted"].map(|side| details[side]["text"].as_str().unwrap());
-            assert_eq!((details["reason"].as_str(), texts), (Some("conflict"), ["    3\n", "        3\n", "    33\n"]));
+            assert_eq!(details["reason"].as_str(), Some("conflict"));
+            assert_eq!(texts, ["    3\n", "        3\n", "    33\n"]);
             let hint = &reply["error"]["hints"][0];
-            assert_eq!(
-                (&hint["hint"], &hint["startLine"], &hint["endLine"]),
-                (&json!("read_again"), &json!(11), &json!(11))
-            );
+            assert_eq!(&hint["hint"], &json!("read_again"));
+            assert_eq!(&hint["startLine"], &json!(11));
+            assert_eq!(&hint["endLine"], &json!(11));
         }
         // That can be done.
         bench.done("read_file", &json!({ "path": "f", "startLine": 11, "endLine": 11 }));
@@ -215,7 +218,8 @@ fn what_is_replaced_wherever_it_is_may_not_be_elsewhere_too() {
 fn an_edit_that_fits_the_file_and_not_what_was_read_is_stale() {
     for (tool, args) in edits("f", "// new", "// old", &json!({})) {
         let reply = read_and_changed().call(tool, &args).to_string();
-        assert!(reply.contains("stale_file") && !reply.contains("conflict"), "{tool}: {reply}");
+        assert!(reply.contains("stale_file"), "{tool}: {reply}");
+        assert!(!reply.contains("conflict"), "{tool}: {reply}");
     }
 }
 
@@ -228,7 +232,8 @@ fn what_is_stored_in_another_encoding_is_stale() {
     bench.write("f", &utf16(&format!("\u{feff}{CHANGED}")));
     for (tool, args) in edits("f", "    2", "    22", &json!({})) {
         let reply = bench.call(tool, &args).to_string();
-        assert!(reply.contains("stale_file") && !reply.contains("conflict"), "{tool}: {reply}");
+        assert!(reply.contains("stale_file"), "{tool}: {reply}");
+        assert!(!reply.contains("conflict"), "{tool}: {reply}");
     }
 }
 
@@ -237,7 +242,8 @@ fn the_editor_tool_carries_too_and_says_so() {
     let bench = read_and_changed();
     let replace = json!({ "command": "str_replace", "path": "f", "old_str": "    2\n", "new_str": "    22\n" });
     let reply = bench.tools().editor(&replace, None, &mut ());
-    assert!(!reply.is_error && reply.content.contains("carried"), "{}", reply.content);
+    assert!(!reply.is_error, "{}", reply.content);
+    assert!(reply.content.contains("carried"), "{}", reply.content);
     assert_eq!(bench.read("f"), WANTED.as_bytes());
     let insert = json!({ "command": "insert", "path": "f", "insert_line": 0, "insert_text": "x\n" });
     assert!(bench.tools().editor(&insert, None, &mut ()).is_error, "a line number is no place in another file");
@@ -299,7 +305,8 @@ fn what_has_not_the_hash_of_its_name_is_not_used() {
         }
         for (tool, args) in edits("f", "    2", "    22", &json!({})) {
             let reply = bench.call(tool, &args).to_string();
-            assert!(reply.contains("stale_file") && !reply.contains("conflict"), "{damage} {tool}: {reply}");
+            assert!(reply.contains("stale_file"), "{damage} {tool}: {reply}");
+            assert!(!reply.contains("conflict"), "{damage} {tool}: {reply}");
         }
         assert_eq!(bench.read("f"), CHANGED.as_bytes(), "{damage}");
     }
@@ -347,7 +354,8 @@ fn the_oldest_snapshots_go_first() {
     let kept = snapshots(&bench);
     let sizes = kept.values().map(|path| path.metadata().unwrap().len());
     let (count, size) = (kept.len(), sizes.clone().sum::<u64>());
-    assert!(size <= 2000 && size + sizes.max().unwrap() > 2000, "{size} bytes in {count} files");
+    assert!(size <= 2000, "{size} bytes in {count} files");
+    assert!(size + sizes.max().unwrap() > 2000, "{size} bytes in {count} files");
     let newest = files[files.len() - count..].iter().map(|n| sha(text(*n).as_bytes()));
     assert_eq!(kept.into_keys().collect::<Vec<_>>(), {
         let mut newest: Vec<_> = newest.collect();
@@ -453,7 +461,8 @@ fn a_kill_while_reading_leaves_a_whole_snapshot_or_none() {
             done(&bench.with(settings()), "read_file", &json!({ "path": "f" }));
             assert!(snapshots(&bench).contains_key(&hash), "{what}");
         }
-        assert!(whole > 0 && none > 5, "{whole} whole, {none} none");
+        assert!(whole > 0, "{whole} whole, {none} none");
+        assert!(none > 5, "{whole} whole, {none} none");
     }
 }
 
@@ -488,7 +497,8 @@ fn a_kill_while_an_edit_is_carried_leaves_the_old_file_or_the_new() {
                 assert_eq!(reply["error"]["details"]["reason"], "conflict", "{what}: {name} is whole: {reply}");
             }
         }
-        assert!(old > 0 && new > 0, "{tool}: {old} old, {new} new");
+        assert!(old > 0, "{tool}: {old} old, {new} new");
+        assert!(new > 0, "{tool}: {old} old, {new} new");
     }
 }
 

@@ -48,7 +48,8 @@ fn refuses_with_the_kind_in_the_text() {
         (json!({ "command": "create", "path": ".env", "file_text": "" }), "permission_denied"),
     ] {
         let (ok, content) = run(&bench, input.clone());
-        assert!(!ok && content.starts_with(kind), "{input}: {content}");
+        assert!(!ok, "{input}: {content}");
+        assert!(content.starts_with(kind), "{input}: {content}");
     }
     let unseen = Bench::new(&[("f", b"x\n")]);
     let create = json!({ "command": "create", "path": "f", "file_text": "new" });
@@ -61,7 +62,8 @@ fn refuses_with_the_kind_in_the_text() {
         json!({ "command": "create", "path": "f", "file_text": "new" }),
     ] {
         let (ok, content) = run(&unseen, input);
-        assert!(!ok && content.starts_with("stale_file"), "{content}");
+        assert!(!ok, "{content}");
+        assert!(content.starts_with("stale_file"), "{content}");
     }
     assert_eq!(unseen.read("f"), b"theirs\n");
 }

@@ -100,9 +100,11 @@ fn a_patch_begins_goes_on_and_ends() {
             "turn_diff"
         ]
     );
-    assert_eq!((&lines[0]["autoApproved"], &lines[4]["transactionIds"].as_array().unwrap().len()), (&json!(true), &1));
+    assert_eq!(&lines[0]["autoApproved"], &json!(true));
+    assert_eq!(&lines[4]["transactionIds"].as_array().unwrap().len(), &1);
     let diff = lines[5]["unifiedDiff"].as_str().unwrap();
-    assert!(diff.contains("rename from a\nrename to c\n") && diff.contains("deleted file mode"), "{diff}");
+    assert!(diff.contains("rename from a\nrename to c\n"), "{diff}");
+    assert!(diff.contains("deleted file mode"), "{diff}");
 }
 
 #[test]
@@ -186,13 +188,17 @@ fn the_shape_that_codex_clients_know() {
         "stdout": "Success. Updated the following files:\nA n\nM a\nM new\nD b\n", "status": "completed"
     });
     assert_eq!(lines[..2], [json!({ "id": "c", "msg": begin }), json!({ "id": "c", "msg": end })]);
-    assert_eq!((lines.len(), &lines[2]["msg"]["type"]), (3, &json!("turn_diff")));
+    assert_eq!(lines.len(), 3);
+    assert_eq!(&lines[2]["msg"]["type"], &json!("turn_diff"));
     assert!(lines[2]["msg"]["unified_diff"].as_str().unwrap().starts_with("diff --git a/b b/b\n"));
 
     let declined = events(&bench, EventForm::Codex, "*** Delete File: a\n", true, false, &mut ());
     let end = &declined[1]["msg"];
-    assert_eq!((declined.len(), &end["status"], &end["success"]), (2, &json!("declined"), &json!(false)));
-    assert_eq!((&end["changes"], &end["stdout"]), (&json!({}), &json!("")));
+    assert_eq!(declined.len(), 2);
+    assert_eq!(&end["status"], &json!("declined"));
+    assert_eq!(&end["success"], &json!(false));
+    assert_eq!(&end["changes"], &json!({}));
+    assert_eq!(&end["stdout"], &json!(""));
     assert!(!end["stderr"].as_str().unwrap().is_empty());
 }
 
@@ -205,7 +211,8 @@ fn updates(workspace: &Path, bench: &Bench, form: EventForm, tool: &str, args: &
     events.end_call(&reply, reply.failure());
     drop(events);
     for line in &lines {
-        assert_eq!((&line["method"], &line["params"]["sessionId"]), (&json!("session/update"), &json!("sess_1")));
+        assert_eq!(&line["method"], &json!("session/update"));
+        assert_eq!(&line["params"]["sessionId"], &json!("sess_1"));
         assert_eq!(line["params"]["update"]["toolCallId"], "c");
     }
     lines.into_iter().map(|mut line| line["params"]["update"].take()).collect()
@@ -225,7 +232,8 @@ fn edit_patch_announces_and_concludes_a_tool_call() {
         assert_eq!(kinds, [first, "tool_call_update", "tool_call_update"]);
         let statuses: Vec<_> = updates.iter().map(|update| update["status"].as_str().unwrap()).collect();
         assert_eq!(statuses, ["pending", "in_progress", "completed"]);
-        assert_eq!((&updates[0]["rawInput"], &updates[0]["kind"]), (&args, &json!("edit")));
+        assert_eq!(&updates[0]["rawInput"], &args);
+        assert_eq!(&updates[0]["kind"], &json!("edit"));
         assert_eq!(updates[1]["title"], "Update a, delete b");
         assert_eq!(updates[1]["locations"], json!([{ "path": at("a"), "line": 1 }, { "path": at("b") }]));
         assert_eq!(updates[2]["rawOutput"], json!({ "ok": true, "summary": "A 0, M 1, D 1, R 0" }));
@@ -247,7 +255,8 @@ fn edit_patch_announces_and_concludes_a_tool_call() {
                 ) },
             }]),
         };
-        assert_eq!((&updates[1]["content"], &updates[2]["content"]), (&content, &content));
+        assert_eq!(&updates[1]["content"], &content);
+        assert_eq!(&updates[2]["content"], &content);
     }
 }
 
@@ -264,7 +273,8 @@ fn a_failed_tool_call_fails_with_words_and_without_diffs() {
         let statuses: Vec<_> = updates.iter().map(|update| update["status"].as_str().unwrap()).collect();
         assert_eq!(statuses, ["pending", "failed"], "{tool} {args}");
         let content = updates[1]["content"].as_array().unwrap();
-        assert_eq!((content.len(), &content[0]["type"]), (1, &json!("content")), "{tool} {args}");
+        assert_eq!(content.len(), 1, "{tool} {args}");
+        assert_eq!(&content[0]["type"], &json!("content"), "{tool} {args}");
         assert_eq!(updates[1]["rawOutput"]["ok"], false);
     }
 }
@@ -279,7 +289,8 @@ fn long_and_binary_texts_are_left_out() {
         let args = json!({ "path": path });
         let updates = updates(bench.dir.path(), &bench, EventForm::AcpV1, "delete_file", &args);
         let content = &updates[1]["content"][0];
-        assert_eq!((updates[1]["kind"].as_str(), content["type"] == "diff"), (Some("delete"), shown), "{path}");
+        assert_eq!(updates[1]["kind"].as_str(), Some("delete"), "{path}");
+        assert_eq!(content["type"] == "diff", shown, "{path}");
         let words = content["content"]["text"].as_str().unwrap_or_default();
         assert_eq!(words.contains("is not shown"), !shown, "{path}");
     }

@@ -61,11 +61,13 @@ fn reading_follows_links_inside_and_writing_does_not() {
     std::os::unix::fs::symlink("real", bench.path("link")).unwrap();
     std::os::unix::fs::symlink("../.env", bench.path("real/e")).unwrap();
     let data = bench.done("read_file", &json!({ "path": "link/f" }));
-    assert_eq!((&data["path"], &data["content"]), (&json!("real/f"), &json!("x")));
+    assert_eq!(&data["path"], &json!("real/f"));
+    assert_eq!(&data["content"], &json!("x"));
     bench.fails("read_file", &json!({ "path": "real/e" }), "permission_denied");
     let args = json!({ "path": "link/f", "content": "y", "expectedSha256": sha(b"x") });
     let error = bench.fails("write_file", &args, "permission_denied");
-    assert_eq!((&error["details"]["reason"], &error["details"]["realPath"]), (&json!("symlink"), &json!("real/f")));
+    assert_eq!(&error["details"]["reason"], &json!("symlink"));
+    assert_eq!(&error["details"]["realPath"], &json!("real/f"));
 }
 
 #[test]
@@ -82,5 +84,6 @@ fn a_directory_with_something_forbidden_in_it_is_not_deleted() {
     let bench = Bench::new(&[("d/plain", b"x"), ("d/sub/.env", b"x")]);
     let error = bench.fails("delete_file", &json!({ "path": "d", "recursive": true }), "permission_denied");
     assert_eq!(error["path"], "d/sub/.env");
-    assert!(bench.exists("d/plain") && bench.exists("d/sub/.env"));
+    assert!(bench.exists("d/plain"));
+    assert!(bench.exists("d/sub/.env"));
 }

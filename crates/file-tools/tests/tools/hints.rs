@@ -76,7 +76,8 @@ fn each_caller_is_told_in_its_own_words() {
     let missing = bench.fails("apply_patch", &patch("*** Add File: no/f\n+x\n"), "not_found");
     assert_eq!(missing["hints"][0], json!({ "hint": "use_argument", "argument": "profile", "value": "codex" }));
     let missing = bench.call("edit.patch", &patch("*** Add File: no/f\n+x\n"))["error"].as_str().unwrap().to_owned();
-    assert!(missing.contains("in a directory that exists") && !missing.contains("--"), "{missing}");
+    assert!(missing.contains("in a directory that exists"), "{missing}");
+    assert!(!missing.contains("--"), "{missing}");
     let gone = bench.call("edit.patch", &patch("*** Delete File: f\n"))["error"].as_str().unwrap().to_owned();
     assert!(gone.contains("set allow_delete to true"), "{gone}");
     let there = bench.fails("create_file", &json!({ "path": "there", "content": "" }), "already_exists");
@@ -90,7 +91,8 @@ fn each_caller_is_told_in_its_own_words() {
     ] {
         let reply = bench.tools().editor(&command, None, &mut ());
         let said = &reply.content;
-        assert!(reply.is_error && said.contains("next: "), "{command}: {said}");
+        assert!(reply.is_error, "{command}: {said}");
+        assert!(said.contains("next: "), "{command}: {said}");
         for word in ["oldText", "newText", "replaceAll", "--", "*** ", "read_file"] {
             assert!(!said.contains(word), "{command}: {said}");
         }
@@ -99,7 +101,8 @@ fn each_caller_is_told_in_its_own_words() {
     for (path, flag) in [(".envrc", Some("--allow .envrc")), (".env", None), ("src/secrets/a.py", None)] {
         let error = bench.fails("apply_patch", &patch(&format!("*** Add File: {path}\n+x\n")), "permission_denied");
         let [hint] = &error["hints"].as_array().unwrap()[..] else { panic!("{error}") };
-        assert_eq!((&hint["hint"], hint["flag"].as_str()), (&json!("ask_person"), flag), "{error}");
+        assert_eq!(&hint["hint"], &json!("ask_person"), "{error}");
+        assert_eq!(hint["flag"].as_str(), flag, "{error}");
     }
     bench.done("create_file", &json!({ "path": ".env.example", "content": "KEY=\n" }));
     let git = bench.fails("create_file", &json!({ "path": ".git/config", "content": "" }), "permission_denied");
@@ -107,10 +110,8 @@ fn each_caller_is_told_in_its_own_words() {
     assert!(git["suggestedNextAction"].as_str().unwrap().contains("nothing lifts"), "{git}");
     let deep = "a/".repeat(2000) + "f";
     let error = bench.fails("create_file", &json!({ "path": deep, "content": "" }), "command_failed");
-    assert!(
-        error.to_string().len() < 2000 && error["suggestedNextAction"].as_str().unwrap().contains("256"),
-        "{error}"
-    );
+    assert!(error.to_string().len() < 2000, "{error}");
+    assert!(error["suggestedNextAction"].as_str().unwrap().contains("256"), "{error}");
     let diff = bench.call("apply_patch", &json!({ "patch": "diff --git a/f b/f\n--- a/f\n+++ b/f\n" }));
     let next = diff["error"]["suggestedNextAction"].as_str().unwrap();
     assert_eq!(next, "let `patch` be a patch from `*** Begin Patch` to `*** End Patch`, not a diff", "{diff}");
@@ -134,12 +135,15 @@ fn operations_are_told_of_their_own_diffs() {
     assert!(told[0].ends_with("\n a\n-b\n+y"), "what there is to paste is in the text: {told:?}");
     assert!(told[1].starts_with("h: there is no such file"), "{told:?}");
     for text in &told {
-        assert!(!text.contains("patch line") && !text.contains("*** ") && !text.contains("--"), "{text}");
+        assert!(!text.contains("patch line"), "{text}");
+        assert!(!text.contains("*** "), "{text}");
+        assert!(!text.contains("--"), "{text}");
         assert!(text.contains("\nnext: "), "{text}");
     }
     let bad = json!([call("4", "f", "@@\n a\n@@@ x\n")]);
     let error = to_envelope(&ops::calls(&bad.to_string()).unwrap()).unwrap_err().to_string();
-    assert!(error.starts_with("call 4: in the diff, every line of a hunk") && error.contains("(line 3, "), "{error}");
+    assert!(error.starts_with("call 4: in the diff, every line of a hunk"), "{error}");
+    assert!(error.contains("(line 3, "), "{error}");
     assert!(error.ends_with("\nnext: correct line 3 of the diff and send the whole diff again"), "{error}");
     let declined = ToolError::from(&patch_engine::ApplyError::Declined).addressed(Caller::Operations);
     assert!(declined.suggested_next_action.unwrap().contains("ask the person"), "{:?}", declined.hints);
@@ -265,7 +269,8 @@ fn answers_are_small_unless_more_is_asked_for() {
     let details = &reply["error"]["details"];
     let told = details["rejects"].as_array().unwrap();
     assert!(bytes < 6000, "{bytes} bytes");
-    assert_eq!((told.len(), details.get("moreRejects")), (59, None), "each is told");
+    assert_eq!(told.len(), 59, "each is told");
+    assert_eq!(details.get("moreRejects"), None, "each is told");
     assert!(told.iter().all(|one| one["patchLine"].is_u64() && one["reason"] == "context_not_found"), "{reply}");
     // A single one is not told twice.
     let one = bench.call("apply_patch", &patch("*** Update File: f\n@@\n-none\n+x\n"));

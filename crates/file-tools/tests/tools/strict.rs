@@ -67,7 +67,10 @@ fn what_is_given_as_nothing_is_not_given() {
     }
     assert_eq!(bench.read("f"), b"one\n2\n");
     assert_eq!(bench.read("gone"), b"gone\n");
-    assert!(bench.exists("moved") && bench.exists("created") && !bench.exists("left") && !bench.exists("new"));
+    assert!(bench.exists("moved"));
+    assert!(bench.exists("created"));
+    assert!(!bench.exists("left"));
+    assert!(!bench.exists("new"));
     // The two in which empty text says something: a file that must not exist.
     let found = json!({ "path": "f", "content": "", "expectedSha256": "" });
     bench.fails("write_file", &found, "stale_file");

@@ -120,6 +120,7 @@ pub(crate) fn fails(tools: &Session, tool: &str, args: &Value, kind: &str) -> Va
     assert_eq!(reply["ok"], false, "{tool} {args}: {reply}");
     let error = &reply["error"];
     assert_eq!(error["kind"], kind, "{tool} {args}: {reply}");
-    assert!(error["recoverable"].is_boolean() && error["message"].is_string(), "{reply}");
+    assert!(error["recoverable"].is_boolean(), "{reply}");
+    assert!(error["message"].is_string(), "{reply}");
     error.clone()
 }

@@ -9,7 +9,8 @@ fn creates_and_never_overwrites() {
     let bench = Bench::new(&[("there", b"x")]);
     let data = bench.done("create_file", &json!({ "path": "new", "content": "a\r\nb", "diff": "full" }));
     assert_eq!(bench.read("new"), b"a\r\nb");
-    assert_eq!((&data["created"], &data["sha256"]), (&json!(true), &json!(sha(b"a\r\nb"))));
+    assert_eq!(&data["created"], &json!(true));
+    assert_eq!(&data["sha256"], &json!(sha(b"a\r\nb")));
     assert!(data["diff"].as_str().unwrap().contains("+b\n\\ No newline at end of file"));
     for (args, kind) in [
         (json!({ "path": "there", "content": "" }), "already_exists"),
@@ -37,7 +38,8 @@ fn writes_and_keeps_line_ends_and_bom() {
         let args = json!({ "path": "f", "content": content, "expectedSha256": sha(old) });
         let data = bench.done("write_file", &args);
         assert_eq!(bench.read("f"), new);
-        assert_eq!((&data["beforeSha256"], &data["afterSha256"]), (&json!(sha(old)), &json!(sha(new))));
+        assert_eq!(&data["beforeSha256"], &json!(sha(old)));
+        assert_eq!(&data["afterSha256"], &json!(sha(new)));
     }
     let bench = Bench::new(&[("f", b"x"), ("bin", b"\0"), ("latin", b"\xe9")]);
     for (args, kind) in [
@@ -54,10 +56,12 @@ fn writes_and_keeps_line_ends_and_bom() {
     }
     assert_eq!(bench.read("f"), b"x");
     let data = bench.done("write_file", &json!({ "path": "new", "content": "y", "expectedSha256": "" }));
-    assert_eq!((data.get("beforeSha256"), bench.read("new")), (None, b"y".to_vec()));
+    assert_eq!(data.get("beforeSha256"), None);
+    assert_eq!(bench.read("new"), b"y".to_vec());
     let data =
         bench.done("write_file", &json!({ "path": "f", "content": "x", "expectedSha256": sha(b"x"), "diff": "full" }));
-    assert_eq!((&data["diff"], data.get("transactionId")), (&json!(null), None), "nothing changes");
+    assert_eq!(&data["diff"], &json!(null), "nothing changes");
+    assert_eq!(data.get("transactionId"), None, "nothing changes");
 }
 
 fn edit(bench: &Bench, edits: &Value) -> Value {
@@ -112,7 +116,8 @@ fn refuses_edits_that_do_not_fit_and_changes_nothing() {
     ] {
         let bench = Bench::new(&[("f", old)]);
         let reply = edit(&bench, &edits);
-        assert_eq!((&reply["ok"], &reply["error"]["kind"]), (&json!(false), &json!(kind)), "{edits}: {reply}");
+        assert_eq!(&reply["ok"], &json!(false), "{edits}: {reply}");
+        assert_eq!(&reply["error"]["kind"], &json!(kind), "{edits}: {reply}");
         assert_eq!(bench.read("f"), old);
         if kind == "overlapping_edits" {
             assert_eq!(reply["error"]["details"]["conflictingEditIndices"], json!([1, 2]));
@@ -135,10 +140,8 @@ fn refuses_edits_that_do_not_fit_and_changes_nothing() {
     let stale = json!({ "path": "f", "expectedSha256": sha(b"b"), "edits": [{ "oldText": "a", "newText": "c" }] });
     let error = bench.fails("edit_file", &stale, "stale_file");
     assert_eq!(error["details"]["path"], "f");
-    assert_eq!(
-        (&error["details"]["expectedSha256"], &error["details"]["actualSha256"]),
-        (&json!(sha(b"b")), &json!(sha(b"a")))
-    );
+    assert_eq!(&error["details"]["expectedSha256"], &json!(sha(b"b")));
+    assert_eq!(&error["details"]["actualSha256"], &json!(sha(b"a")));
 }
 
 #[test]
@@ -146,7 +149,8 @@ fn says_where_a_text_nearly_is() {
     let bench = Bench::new(&[("f", b"fn a() {\n    one();\n    two();\n}\n")]);
     let reply = edit(&bench, &json!([{ "oldText": "  one();\n  two();\n", "newText": "x" }]));
     let nearest = &reply["error"]["details"]["nearest"];
-    assert_eq!((&nearest["startLine"], &nearest["endLine"]), (&json!(2), &json!(3)), "{reply}");
+    assert_eq!(&nearest["startLine"], &json!(2), "{reply}");
+    assert_eq!(&nearest["endLine"], &json!(3), "{reply}");
     assert!(reply["error"]["message"].as_str().unwrap().contains("differ only in blanks"), "{reply}");
     let reply =
         edit(&bench, &json!([{ "oldText": "    old();\n    older();\n", "newText": "    one();\n    two();\n" }]));
@@ -171,11 +175,15 @@ fn moves_a_file() {
         bench.fails("move_file", &args, kind);
     }
     let data = bench.done("move_file", &json!({ "fromPath": "a", "toPath": "d/c", "expectedSha256": hash }));
-    assert_eq!((&data["moved"], &data["sha256"], data.get("overwroteTrashedTo")), (&json!(true), &json!(hash), None));
-    assert!(!bench.exists("a") && bench.read("d/c") == b"A");
+    assert_eq!(&data["moved"], &json!(true));
+    assert_eq!(&data["sha256"], &json!(hash));
+    assert_eq!(data.get("overwroteTrashedTo"), None);
+    assert!(!bench.exists("a"));
+    assert!(bench.read("d/c") == b"A");
     let args = json!({ "fromPath": "d/c", "toPath": "b", "expectedSha256": hash, "overwrite": true });
     let data = bench.done("move_file", &args);
     let kept = data["overwroteTrashedTo"].as_str().unwrap();
-    assert_eq!((bench.read("b"), bench.read(kept)), (b"A".to_vec(), b"B".to_vec()));
+    assert_eq!(bench.read("b"), b"A".to_vec());
+    assert_eq!(bench.read(kept), b"B".to_vec());
     bench.done("move_file", &json!({ "fromPath": "bin", "toPath": "bin2", "expectedSha256": sha(b"\0") }));
 }

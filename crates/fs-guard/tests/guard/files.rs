@@ -19,7 +19,8 @@ fn regular_files_are_read_and_nothing_else() {
     for root in tree.both() {
         let read = |name: &str, limit| root.read(&path(&root, name), limit);
         let (bytes, seen) = read("f", 5).unwrap();
-        assert_eq!((&*bytes, seen.size), (&b"hello"[..], 5));
+        assert_eq!(&*bytes, &b"hello"[..]);
+        assert_eq!(seen.size, 5);
         assert_eq!(read("empty", 0).unwrap().0, b"");
         assert_eq!(verdict(read("f", 4)), "too_large too_large");
         assert_eq!(verdict(read("none", 9)), "not_found not_found");
@@ -281,7 +282,8 @@ fn a_root_knows_its_device_and_its_time() {
     let seen = fs::metadata(&tree.root).unwrap();
     assert_eq!(root.device(), seen.dev());
     let (seconds, nanos) = root.mtime();
-    assert_eq!((seconds, i64::from(nanos)), (seen.mtime(), seen.mtime_nsec()));
+    assert_eq!(seconds, seen.mtime());
+    assert_eq!(i64::from(nanos), seen.mtime_nsec());
 }
 
 /// Overlays show other devices for files than for directories.
@@ -327,12 +329,15 @@ fn what_is_known_of_a_file_is_compared_in_full() {
     let mut set_id = seen.clone();
     set_id.mode = 0o6751;
     assert_eq!(set_id.kept_mode(), 0o751);
-    assert!(seen == seen.clone() && seen.same_inode(&seen) && seen.same_bytes_as(&seen));
+    assert!(seen == seen.clone());
+    assert!(seen.same_inode(&seen));
+    assert!(seen.same_bytes_as(&seen));
     for (k, (change, same_inode, same_bytes)) in changes.into_iter().enumerate() {
         let mut other = seen.clone();
         change(&mut other);
         assert!(seen != other, "{k}");
-        assert_eq!((seen.same_inode(&other), seen.same_bytes_as(&other)), (same_inode, same_bytes), "{k}");
+        assert_eq!(seen.same_inode(&other), same_inode, "{k}");
+        assert_eq!(seen.same_bytes_as(&other), same_bytes, "{k}");
     }
 }
 

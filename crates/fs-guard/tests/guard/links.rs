@@ -43,7 +43,8 @@ fn links_are_refused_and_told_apart() {
                 root.inspect(&at, Access::Update).unwrap_err(),
                 root.inspect(&at, Access::Create).unwrap_err(),
             ] {
-                assert_eq!((error.kind().as_str(), error.reason()), (kind, "symlink"), "{name}: {error}");
+                assert_eq!(error.kind().as_str(), kind, "{name}: {error}");
+                assert_eq!(error.reason(), "symlink", "{name}: {error}");
                 if let Error::Symlink { real_path, .. } = &error {
                     assert_eq!(real_path.as_deref(), real, "{name}");
                 }

@@ -217,10 +217,12 @@ fn a_staged_file_is_given_mode_and_owner_only_where_it_lacks_them() {
         let staged = file.finish(wanted, owner, false).unwrap();
         let calls = fault::disarm();
         let count = |name| calls.iter().filter(|&&call| call == name).count();
-        assert_eq!((count("fchown"), count("fchmod")), (owners_set, modes_set), "{wanted:?} {owner:?}");
+        assert_eq!(count("fchown"), owners_set, "{wanted:?} {owner:?}");
+        assert_eq!(count("fchmod"), modes_set, "{wanted:?} {owner:?}");
         assert_eq!(mode(&tree.root.join(spot.path())), wanted.unwrap_or(0o600));
         let seen = fs::metadata(tree.root.join(spot.path())).unwrap();
-        assert_eq!((seen.uid(), seen.gid()), (staged.metadata().uid, staged.metadata().gid));
+        assert_eq!(seen.uid(), staged.metadata().uid);
+        assert_eq!(seen.gid(), staged.metadata().gid);
         assert_eq!(seen.uid(), own.uid);
         if rustix::process::geteuid().is_root() {
             assert_eq!(seen.gid(), owner.unwrap_or(&own).gid);
@@ -249,7 +251,9 @@ fn a_staged_file_is_given_to_the_owner_of_another() {
         let file = spot.create(0o600).unwrap().finish(Some(0o640), Some(&owner), false).unwrap();
         let seen = file.metadata();
         let kept = |asked: u32, own| if asked == u32::MAX { own } else { asked };
-        assert_eq!((seen.uid, seen.gid, seen.mode), (kept(uid, own_user), kept(gid, own_group), 0o640), "{uid} {gid}");
+        assert_eq!(seen.uid, kept(uid, own_user), "{uid} {gid}");
+        assert_eq!(seen.gid, kept(gid, own_group), "{uid} {gid}");
+        assert_eq!(seen.mode, 0o640, "{uid} {gid}");
         spot.remove().unwrap();
     }
 }
@@ -340,7 +344,8 @@ fn attributes_are_copied_or_it_is_said_that_they_are_not() {
         return eprintln!("skipped: the system gives files attributes of its own");
     }
     let (told, note, _) = copied(None);
-    assert_eq!((told, note), ("fine".into(), Some(b"note".to_vec())));
+    assert_eq!(told, "fine");
+    assert_eq!(note, Some(b"note".to_vec()));
     // They cannot be listed, or read; there are none, or this one is gone just now. They cannot be set; the file system has
     // none, or does not let this user.
     for (call, code, expected) in [
@@ -355,7 +360,9 @@ fn attributes_are_copied_or_it_is_said_that_they_are_not() {
     ] {
         let at = ["flistxattr", "fgetxattr", "fsetxattr"].iter().position(|other| *other == call).unwrap();
         let (told, note, calls) = copied(Some((code, at + 1, false)));
-        assert_eq!((calls[at], &*told, note), (call, expected, None), "{code}");
+        assert_eq!(calls[at], call, "{code}");
+        assert_eq!(&*told, expected, "{code}");
+        assert_eq!(note, None, "{code}");
     }
 }
 
@@ -389,7 +396,9 @@ fn what_a_file_system_can_do_is_what_was_seen_to_be_done() {
     }
     assert!(!found([true, false], None).exchange);
     let lacking = found([true, true], None);
-    assert!(!lacking.exchange && !lacking.no_replace && lacking.stable_inodes);
+    assert!(!lacking.exchange);
+    assert!(!lacking.no_replace);
+    assert!(lacking.stable_inodes);
     // In the end both are where they were; only one of them is where it belongs.
     for renames in [
         [("one", "x"), ("two", "one"), ("x", "two")],

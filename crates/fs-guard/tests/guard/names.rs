@@ -224,7 +224,8 @@ fn a_policy_can_narrow_the_root_to_directories() {
         let checked = root.check(path, access);
         assert_eq!(checked.is_ok(), allowed, "{path} {access:?}");
         if let Err(error) = checked {
-            assert_eq!((error.kind(), error.reason()), (ErrorKind::OutsideRoot, "not_within"));
+            assert_eq!(error.kind(), ErrorKind::OutsideRoot);
+            assert_eq!(error.reason(), "not_within");
         }
         if access != Access::Read {
             assert_eq!(root.check_recorded(path, true).is_ok(), allowed, "{path} in a journal");
@@ -294,7 +295,8 @@ fn a_list_of_patterns_tells_what_is_in_it() {
     let mut globs = Globs::new(["a", "**/b"]).unwrap();
     globs.except("a/c").unwrap();
     assert_eq!(globs.iter().collect::<Vec<_>>(), ["a", "**/b"]);
-    assert!(!globs.is_empty() && Globs::default().is_empty());
+    assert!(!globs.is_empty());
+    assert!(Globs::default().is_empty());
 }
 
 #[test]
@@ -303,7 +305,8 @@ fn a_checked_path_is_found_by_its_text() {
     let path = Root::open(dir.path(), policy()).unwrap().check("./a/b", Access::Read).unwrap();
     assert_eq!(AsRef::<str>::as_ref(&path), "a/b");
     let paths = std::collections::BTreeSet::from([path]);
-    assert!(paths.contains("a/b") && !paths.contains("a"));
+    assert!(paths.contains("a/b"));
+    assert!(!paths.contains("a"));
 }
 
 #[test]
@@ -324,7 +327,9 @@ fn errors_of_the_system_have_the_kinds_of_ours() {
         for code in codes {
             let source = std::io::Error::from_raw_os_error(code);
             let error = fs_guard::Error::Io { operation: "open", path: "f".into(), source };
-            assert_eq!((error.kind(), error.reason(), error.path()), (kind, "io", Some("f")), "{code}");
+            assert_eq!(error.kind(), kind, "{code}");
+            assert_eq!(error.reason(), "io", "{code}");
+            assert_eq!(error.path(), Some("f"), "{code}");
         }
     }
 }
@@ -350,8 +355,11 @@ fn a_path_in_an_error_is_shortened_in_its_middle() {
         let path = format!("begin{}end", letter.repeat(2000));
         let short = shortened(&path).into_owned();
         let (head, tail) = short.split_once('…').unwrap();
-        assert!(head.starts_with("begin") && tail.ends_with("end") && short.len() < 512, "{short}");
+        assert!(head.starts_with("begin"), "{short}");
+        assert!(tail.ends_with("end"), "{short}");
+        assert!(short.len() < 512, "{short}");
         assert_eq!(head.chars().count(), tail.chars().count());
-        assert!(path.starts_with(head) && path.ends_with(tail));
+        assert!(path.starts_with(head));
+        assert!(path.ends_with(tail));
     }
 }

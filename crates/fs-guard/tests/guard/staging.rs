@@ -32,7 +32,8 @@ fn a_new_name_is_given_where_nothing_is_and_only_there() {
     let mut file = file;
     for name in taken {
         let failed = file.publish_new(&dirs.place(&target(&root, name)).unwrap()).unwrap_err();
-        assert_eq!((failed.error.kind().as_str(), failed.error.path()), ("already_exists", Some(name)));
+        assert_eq!(failed.error.kind().as_str(), "already_exists");
+        assert_eq!(failed.error.path(), Some(name));
         file = failed.file;
     }
     file.publish_new(&dirs.place(&target(&root, "fresh")).unwrap()).unwrap();
@@ -244,7 +245,8 @@ fn a_staged_file_is_told_with_the_mode_that_it_has() {
     for mode in [0o600, 0o640, 0o644, 0o660, 0o664, 0o666, 0o755, 0o775, 0o777] {
         let spot = state.spot(&format!("{mode:o}"));
         let file = spot.create(mode).unwrap().finish(Some(mode), None, false).unwrap();
-        assert_eq!((file.metadata().mode, spot.metadata().unwrap().unwrap().mode), (mode, mode), "{mode:o}");
+        assert_eq!(file.metadata().mode, mode, "{mode:o}");
+        assert_eq!(spot.metadata().unwrap().unwrap().mode, mode, "{mode:o}");
     }
 }
 

@@ -103,7 +103,8 @@ fn a_file_has_one_name_whatever_the_file_system_takes_for_it() {
     assert!(place("readme.md").remove().is_ok(), "nothing is there");
     assert_eq!(fs::read_to_string(tree.root.join("README.md")).unwrap(), "x");
     let names: Vec<_> = fs::read_dir(&tree.root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(names.contains(&"README.md".into()) && names.len() == 3, "{names:?}");
+    assert!(names.contains(&"README.md".into()), "{names:?}");
+    assert!(names.len() == 3, "{names:?}");
 }
 
 #[test]
@@ -188,7 +189,8 @@ fn a_file_that_others_do_not_share_is_waited_for_and_then_an_error() {
     let start = Instant::now();
     let failed = staged(&root, "0", "new").exchange(&place).unwrap_err();
     assert_eq!(failed.error.io().unwrap().raw_os_error(), Some(32), "{}", failed.error);
-    assert_eq!((failed.error.kind().as_str(), failed.error.path()), ("failed", Some("f")));
+    assert_eq!(failed.error.kind().as_str(), "failed");
+    assert_eq!(failed.error.path(), Some("f"));
     assert!(start.elapsed() >= Duration::from_millis(400), "{:?}", start.elapsed());
     drop(held);
     assert_eq!(fs::read_to_string(tree.root.join("f")).unwrap(), "old");
@@ -238,13 +240,17 @@ fn a_save_in_the_middle_of_an_exchange_is_not_lost() {
         match result {
             // Before the new file has the name: it is refused, and the new file waits as before.
             Err(failed) => {
-                assert_eq!((at, failed.error.reason()), (2, "changed"));
+                assert_eq!(at, 2);
+                assert_eq!(failed.error.reason(), "changed");
                 assert_eq!(slot.read(9).unwrap().0, b"new");
                 slot.settle_exchange(&place).unwrap();
                 assert_eq!(root.state_dir().unwrap().unwrap().names().unwrap(), ["0"]);
             }
             // After that it is an ordinary save of the new file.
-            Ok(displaced) => assert_eq!((at, &*displaced.spot().read(9).unwrap().0), (1, &b"old"[..])),
+            Ok(displaced) => {
+                assert_eq!(at, 1);
+                assert_eq!(&*displaced.spot().read(9).unwrap().0, &b"old"[..]);
+            }
         }
     }
 }
@@ -295,7 +301,8 @@ fn marks_are_kept_and_read_only_files_stay_so() {
     new.copy(&mut from, seen.size).unwrap();
     new.copy_xattrs(&from).unwrap();
     let staged = new.finish(Some(seen.kept_mode()), Some(&seen), false).unwrap();
-    assert_eq!((staged.metadata().mode, staged.metadata().uid), (seen.mode, seen.uid));
+    assert_eq!(staged.metadata().mode, seen.mode);
+    assert_eq!(staged.metadata().uid, seen.uid);
     let mut group = fs_guard::SyncGroup::new();
     group.file(&staged);
     group.sync(None).unwrap();

@@ -32,7 +32,9 @@ fn a_branch_that_is_elsewhere_stays_there_and_the_error_says_where() {
         let (one, two) = (next(&repository, tip, "a", "2"), next(&repository, tip, "a", "3"));
         let moved = |result, wanted_expected: Option<Id>, wanted_actual: Option<Id>| match result {
             Err(Error::RefMoved { name, expected, actual }) => {
-                assert_eq!((&*name, expected, actual), ("refs/heads/main", wanted_expected, wanted_actual));
+                assert_eq!(&*name, "refs/heads/main");
+                assert_eq!(expected, wanted_expected);
+                assert_eq!(actual, wanted_actual);
             }
             other => panic!("{other:?}"),
         };
@@ -258,7 +260,8 @@ fn a_lock_that_was_left_behind_is_named() {
     let error = go(&repository, "main", tip, new).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Locked);
     let text = error.to_string();
-    assert!(text.contains("main.lock") && text.contains("remove the file"), "{text}");
+    assert!(text.contains("main.lock"), "{text}");
+    assert!(text.contains("remove the file"), "{text}");
     assert!(lock.exists(), "it is not ours");
     fs::remove_file(lock).unwrap();
     go(&repository, "main", tip, new).unwrap();

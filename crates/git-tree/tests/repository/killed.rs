@@ -128,7 +128,9 @@ fn killed_at_any_call_the_branch_is_whole() {
             let left = Command::new("find").arg(fixture.at.join("objects")).args(["-name", "tmp_*"]).output().unwrap();
             assert_eq!(String::from_utf8_lossy(&left.stdout), "", "killed at {name} {nth}");
         }
-        assert!(stayed > 5 && moved > 0 && locked > 0, "{stayed} {moved} {locked}");
+        assert!(stayed > 5, "{stayed} {moved} {locked}");
+        assert!(moved > 0, "{stayed} {moved} {locked}");
+        assert!(locked > 0, "{stayed} {moved} {locked}");
     }
 }
 
@@ -170,7 +172,8 @@ fn what_a_branch_leads_to_is_durable_before_it_moves() {
             }
         }
         assert_eq!(moved, 1);
-        assert!(renamed.is_empty() && created.is_empty(), "{renamed:?} {created:?}");
+        assert!(renamed.is_empty(), "{renamed:?} {created:?}");
+        assert!(created.is_empty(), "{renamed:?} {created:?}");
     }
 }
 
@@ -184,5 +187,6 @@ fn what_need_not_be_durable_is_not_synced() {
         Some(log.iter().filter(|line| call(line).is_some_and(|(_, name)| name.ends_with("sync"))).count())
     };
     let (Some(some), Some(none)) = (synced(true), synced(false)) else { return };
-    assert!(some > 4 && none == 0, "{some} {none}");
+    assert!(some > 4, "{some} {none}");
+    assert!(none == 0, "{some} {none}");
 }

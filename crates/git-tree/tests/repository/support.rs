@@ -122,7 +122,8 @@ impl Fixture {
 pub(crate) fn fsck(at: &Path) {
     let (success, text) = try_git(at, &["fsck", "--strict", "--full", "--no-dangling", "--no-progress"], b"");
     let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("notice: ")).collect();
-    assert!(success && text.is_empty(), "{text:?}");
+    assert!(success, "{text:?}");
+    assert!(text.is_empty(), "{text:?}");
 }
 
 pub(crate) fn open(at: &Path) -> Repository {

@@ -47,16 +47,19 @@ fn what_is_shown_and_accepted_is_done() {
         let place = place();
         let mut client = asking(&place, era, Approval::Ask);
         let (result, asked) = call(&mut client, era, "apply_patch", &json!({ "patch": PATCH }), "accept");
-        assert_eq!((result["isError"].as_bool(), asked.len()), (Some(false), 1), "{result}");
+        assert_eq!(result["isError"].as_bool(), Some(false), "{result}");
+        assert_eq!(asked.len(), 1, "{result}");
         for part in
             ["1 created, 1 updated: 2 lines inserted, 1 deleted", "M f (+1 -1)", "A n (+1 -0)", "\n-a\n+b\n", "\n+new"]
         {
             assert!(asked[0].contains(part), "{part}: {}", asked[0]);
         }
-        assert_eq!((place.read("f"), place.read("n")), (b"b\n".to_vec(), b"new\n".to_vec()));
+        assert_eq!(place.read("f"), b"b\n".to_vec());
+        assert_eq!(place.read("n"), b"new\n".to_vec());
         let id = &result["structuredContent"]["data"]["transactionId"];
         let (result, asked) = call(&mut client, era, "undo", &json!({ "transactionId": id }), "accept");
-        assert!(result["isError"] == false && asked[0].contains("D n (+0 -1)"), "{result} {asked:?}");
+        assert!(result["isError"] == false, "{result} {asked:?}");
+        assert!(asked[0].contains("D n (+0 -1)"), "{result} {asked:?}");
         assert_eq!(place.read("f"), b"a\n");
         client.leave().unwrap();
     }
@@ -70,10 +73,12 @@ fn what_is_declined_is_not_done() {
         for action in ["decline", "cancel"] {
             let (result, asked) = call(&mut client, era, "apply_patch", &json!({ "patch": PATCH }), action);
             let error = &result["structuredContent"]["error"];
-            assert_eq!((asked.len(), &error["kind"]), (1, &json!("permission_denied")), "{result}");
+            assert_eq!(asked.len(), 1, "{result}");
+            assert_eq!(&error["kind"], &json!("permission_denied"), "{result}");
             assert!(error["message"].as_str().unwrap().contains("declined"), "{result}");
         }
-        assert_eq!((place.read("f"), names(place.dir.path())), (b"a\n".to_vec(), vec!["f".to_owned()]));
+        assert_eq!(place.read("f"), b"a\n".to_vec());
+        assert_eq!(names(place.dir.path()), vec!["f".to_owned()]);
     }
 }
 
@@ -91,7 +96,8 @@ fn reading_dry_runs_and_what_fails_anyway_need_nobody() {
             ("delete_file", json!({ "path": ".git/config" }), true),
         ] {
             let (result, asked) = call(&mut client, era, tool, &args, "accept");
-            assert_eq!((result["isError"].as_bool(), asked.len()), (Some(fails), 0), "{tool} {args}: {result}");
+            assert_eq!(result["isError"].as_bool(), Some(fails), "{tool} {args}: {result}");
+            assert_eq!(asked.len(), 0, "{tool} {args}: {result}");
         }
     }
 }
@@ -107,7 +113,8 @@ fn a_client_that_cannot_ask_is_told_so() {
             let error = client.fails("apply_patch", json!({ "patch": PATCH }), "permission_denied");
             assert_eq!(error["details"]["reason"], "approval_required", "{error}");
             let brief = client.call("edit_patch", json!({ "patch": PATCH }));
-            assert!(brief["isError"] == true && brief.to_string().contains("cannot ask"), "{brief}");
+            assert!(brief["isError"] == true, "{brief}");
+            assert!(brief.to_string().contains("cannot ask"), "{brief}");
             client.fails("create_file", json!({ "path": "f", "content": "" }), "already_exists");
             client.fails("delete_file", json!({ "path": ".git/x" }), "permission_denied");
             let guarded = "*** Begin Patch\n*** Add File: .git/x\n+x\n*** End Patch";
@@ -129,7 +136,8 @@ fn a_plan_that_changed_meanwhile_is_shown_again() {
     params["inputResponses"] = json!({ "approve": { "action": "accept" } });
     let second = client.request("tools/call", params.clone())["result"].clone();
     let shown = second["inputRequests"]["approve"]["params"]["message"].as_str().expect("asked again");
-    assert!(shown.contains("MEANWHILE") && place.read("f").starts_with(b"a\n"), "{second}");
+    assert!(shown.contains("MEANWHILE"), "{second}");
+    assert!(place.read("f").starts_with(b"a\n"), "{second}");
     params["requestState"] = second["requestState"].clone();
     assert_eq!(client.request("tools/call", params.clone())["result"]["isError"], false);
     // The same answer a second time, after an undo, is no answer.
@@ -137,7 +145,8 @@ fn a_plan_that_changed_meanwhile_is_shown_again() {
     std::fs::remove_file(place.path("n")).unwrap();
     client.done("read_file", json!({ "path": "f" }));
     let again = client.request("tools/call", params)["result"].clone();
-    assert_eq!((&again["resultType"], place.path("n").exists()), (&json!("input_required"), false), "{again}");
+    assert_eq!(&again["resultType"], &json!("input_required"), "{again}");
+    assert!(!place.path("n").exists(), "{again}");
 }
 
 #[test]
@@ -163,13 +172,16 @@ fn only_what_cannot_be_undone_is_asked_for_where_the_client_asks() {
         let place = place();
         let mut client = asking(&place, era, Approval::Auto);
         let (result, asked) = call(&mut client, era, "apply_patch", &json!({ "patch": PATCH }), "decline");
-        assert_eq!((result["isError"].as_bool(), asked.len()), (Some(false), 0), "{result}");
+        assert_eq!(result["isError"].as_bool(), Some(false), "{result}");
+        assert_eq!(asked.len(), 0, "{result}");
         let gone = json!({ "path": "n", "permanent": true });
         let (result, asked) = call(&mut client, era, "delete_file", &gone, "decline");
-        assert!(result["isError"] == true && asked[0].starts_with("THIS CANNOT BE UNDONE. "), "{result} {asked:?}");
+        assert!(result["isError"] == true, "{result} {asked:?}");
+        assert!(asked[0].starts_with("THIS CANNOT BE UNDONE. "), "{result} {asked:?}");
         assert!(place.path("n").exists());
         let (result, _) = call(&mut client, era, "delete_file", &gone, "accept");
-        assert!(result["isError"] == false && !place.path("n").exists(), "{result}");
+        assert!(result["isError"] == false, "{result}");
+        assert!(!place.path("n").exists(), "{result}");
         let mut never = asking(&place, era, Approval::Never);
         let gone = json!({ "path": "f", "permanent": true });
         assert_eq!(call(&mut never, era, "delete_file", &gone, "decline").1.len(), 0);
@@ -186,7 +198,8 @@ fn a_client_that_goes_while_a_person_thinks_changes_nothing() {
     let mut other = Client::new(place.settings(), Era::Single, json!({}));
     other.done("create_file", json!({ "path": "other", "content": "" }));
     client.leave().unwrap();
-    assert_eq!((place.read("f"), names(place.dir.path())), (b"a\n".to_vec(), vec!["f".to_owned(), "other".to_owned()]));
+    assert_eq!(place.read("f"), b"a\n".to_vec());
+    assert_eq!(names(place.dir.path()), vec!["f".to_owned(), "other".to_owned()]);
 }
 
 #[test]
@@ -202,7 +215,8 @@ fn long_plans_are_shown_in_part_but_every_file_is_named() {
         assert!(asked[0].contains(&format!("\nA {long}n{n} (+2 -0)\n")), "{n}: {}", asked[0]);
     }
     assert!(asked[0].contains("more lines of the diff"), "{}", asked[0]);
-    assert!(lines < 100 && asked[0].contains("\\u{1b}[2K\\u{202e}"), "{lines} lines: {}", asked[0]);
+    assert!(lines < 100, "{lines} lines: {}", asked[0]);
+    assert!(asked[0].contains("\\u{1b}[2K\\u{202e}"), "{lines} lines: {}", asked[0]);
 }
 
 #[test]
@@ -214,7 +228,8 @@ fn what_cannot_all_be_named_cannot_be_approved() {
         let mut client = asking(&place, era, Approval::Ask);
         for tool in ["apply_patch", "edit_patch"] {
             let (result, asked) = call(&mut client, era, tool, &patch, "accept");
-            assert!(asked.is_empty() && result["isError"] == true, "{result}");
+            assert!(asked.is_empty(), "{result}");
+            assert!(result["isError"] == true, "{result}");
             assert!(result.to_string().contains("2000 files"), "{result}");
         }
         assert_eq!(names(place.dir.path()), ["f"]);
@@ -242,11 +257,8 @@ fn a_person_may_approve_a_guarded_file() {
                 ),
             ] {
                 let (result, asked) = call(&mut client, era, tool, &args, action);
-                assert_eq!(
-                    (result["isError"] == false, asked.len()),
-                    (done, questions),
-                    "{approval:?} {action}: {result}"
-                );
+                assert_eq!(result["isError"] == false, done, "{approval:?} {action}: {result}");
+                assert_eq!(asked.len(), questions, "{approval:?} {action}: {result}");
                 assert!(asked.iter().all(|asked| asked.contains("is guarded by")), "{asked:?}");
                 let error = &result["structuredContent"]["error"];
                 assert!(done || error["kind"] == "permission_denied", "{result}");
@@ -255,7 +267,8 @@ fn a_person_may_approve_a_guarded_file() {
             // What is forbidden stays so.
             let key = json!({ "path": "a.pem", "content": "" });
             let (result, asked) = call(&mut client, era, "create_file", &key, "accept");
-            assert!(result["isError"] == true && asked.is_empty(), "{result}");
+            assert!(result["isError"] == true, "{result}");
+            assert!(asked.is_empty(), "{result}");
         }
     }
 }

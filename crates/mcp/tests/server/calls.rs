@@ -106,8 +106,10 @@ fn the_brief_list_is_short() {
     settings.brief = true;
     let mut client = Client::new(settings, Era::Sessions, json!({}));
     let list = client.request("tools/list", json!({}))["result"].clone();
-    assert!(list.to_string().len() < 9300 && list["tools"].as_array().unwrap().len() == Tool::ALL.len());
-    assert!(list["tools"][0].get("outputSchema").is_none() && list["tools"][0]["annotations"].is_object(), "{list}");
+    assert!(list.to_string().len() < 9300);
+    assert!(list["tools"].as_array().unwrap().len() == Tool::ALL.len());
+    assert!(list["tools"][0].get("outputSchema").is_none(), "{list}");
+    assert!(list["tools"][0]["annotations"].is_object(), "{list}");
 }
 
 #[test]
@@ -128,7 +130,8 @@ fn an_error_shows_the_closest_place_in_words() {
     }
     let twice = "*** Begin Patch\n*** Update File: g\n@@\n-x\n+z\n*** End Patch\n";
     let told = text(&client.call("apply_patch", json!({ "patch": twice })));
-    assert!(told.starts_with("multiple_matches: ") && told.contains("to mean line 1, put after it: y"), "{told}");
+    assert!(told.starts_with("multiple_matches: "), "{told}");
+    assert!(told.contains("to mean line 1, put after it: y"), "{told}");
 }
 
 #[test]
@@ -147,7 +150,8 @@ fn a_session_knows_what_it_has_read() {
             ),
         ] {
             let result = client.call(tool, args);
-            assert!(result["isError"] == true && result.to_string().contains("stale_file"), "{tool}: {result}");
+            assert!(result["isError"] == true, "{tool}: {result}");
+            assert!(result.to_string().contains("stale_file"), "{tool}: {result}");
         }
         assert_eq!(place.read("f"), b"theirs\n");
     }
@@ -206,11 +210,14 @@ fn long_answers_come_in_parts() {
             None => break,
         }
     }
-    assert_eq!((together == text, parts), (true, 3));
+    assert!(together == text);
+    assert_eq!(parts, 3);
     let list = client.done("list_directory", json!({}));
-    assert!(list["truncated"] == true && list.to_string().len() < 21_000, "{}", list.to_string().len());
+    assert!(list["truncated"] == true, "{}", list.to_string().len());
+    assert!(list.to_string().len() < 21_000, "{}", list.to_string().len());
     let rest = client.done("list_directory", json!({ "cursor": list["nextCursor"] }));
-    assert!(rest["entries"][0] != list["entries"][0] && !rest["entries"].as_array().unwrap().is_empty());
+    assert!(rest["entries"][0] != list["entries"][0]);
+    assert!(!rest["entries"].as_array().unwrap().is_empty());
 }
 
 #[test]
@@ -224,10 +231,8 @@ fn progress_is_told_to_who_wants_it() {
         let answer = client.request("tools/call", params);
         assert_eq!(answer["result"]["isError"], false, "{answer}");
         let told = client.heard.last().expect("progress");
-        assert_eq!(
-            (&told["method"], &told["params"]["progressToken"]),
-            (&json!("notifications/progress"), &json!("p1"))
-        );
+        assert_eq!(&told["method"], &json!("notifications/progress"));
+        assert_eq!(&told["params"]["progressToken"], &json!("p1"));
         assert_eq!(told["params"]["message"], "planned: 1 updated");
         client.heard.clear();
         client.done("read_file", json!({ "path": "f" }));
@@ -266,7 +271,8 @@ fn a_client_says_which_directory_is_the_workspace() {
         let mut client = Client::new(settings(origin), Era::Sessions, json!({ "roots": {} }));
         client.replies.push(json!({ "roots": [uri("one")] }));
         client.done("create_file", json!({ "path": "new", "content": "x" }));
-        assert!(place.path("one/new").exists() && place.path("one/.apply-patch").exists(), "{origin:?}");
+        assert!(place.path("one/new").exists(), "{origin:?}");
+        assert!(place.path("one/.apply-patch").exists(), "{origin:?}");
         assert!(!place.path(".apply-patch").exists(), "{origin:?}");
         assert_eq!(client.done("read_file", json!({ "path": "f" }))["content"], "1");
         // Another project: what was seen of the files of the first is not taken for these.
@@ -322,10 +328,8 @@ fn roots_of_a_client_narrow_what_it_may_touch() {
     {
         let mut lost = client(roots.clone());
         let error = lost.fails("read_file", json!({ "path": "c" }), "permission_denied");
-        assert!(
-            error["details"]["reason"] == "no_roots" && error["suggestedNextAction"].is_string(),
-            "{roots}: {error}"
-        );
+        assert!(error["details"]["reason"] == "no_roots", "{roots}: {error}");
+        assert!(error["suggestedNextAction"].is_string(), "{roots}: {error}");
         lost.replies.push(json!({ "roots": [] }));
         lost.fails("create_file", json!({ "path": "n", "content": "" }), "permission_denied");
         lost.replies.push(json!({ "roots": [uri("src")] }));

@@ -17,20 +17,24 @@ fn the_tools_are_listed_briefly_and_alike_in_both_eras() {
     assert!(lists[0].to_string().len() < 24_000, "{}", lists[0].to_string().len());
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
-        assert!(tool.to_string().len() < 4_000 && name.len() <= 20, "{name}");
+        assert!(tool.to_string().len() < 4_000, "{name}");
+        assert!(name.len() <= 20, "{name}");
         assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
         for key in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
             assert!(tool["annotations"][key].is_boolean(), "{name} lacks {key}");
         }
-        assert_eq!((&tool["inputSchema"]["type"], &tool["outputSchema"]["type"]), (&json!("object"), &json!("object")));
+        assert_eq!(&tool["inputSchema"]["type"], &json!("object"));
+        assert_eq!(&tool["outputSchema"]["type"], &json!("object"));
     }
     let hint = |name: &str, key: &str| {
         tools.iter().find(|tool| tool["name"] == name).unwrap()["annotations"][key].as_bool().unwrap()
     };
     for name in ["edit_file", "write_file", "delete_file", "move_file", "apply_patch", "edit_patch", "undo"] {
-        assert!(hint(name, "destructiveHint") && !hint(name, "readOnlyHint"), "{name}");
+        assert!(hint(name, "destructiveHint"), "{name}");
+        assert!(!hint(name, "readOnlyHint"), "{name}");
     }
-    assert!(!hint("create_file", "destructiveHint") && hint("read_file", "readOnlyHint"));
+    assert!(!hint("create_file", "destructiveHint"));
+    assert!(hint("read_file", "readOnlyHint"));
 }
 
 #[test]
@@ -77,7 +81,8 @@ fn nonsense_is_answered_and_passed_over() {
         ] {
             client.line(line);
             let answer = client.hear();
-            assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{line}: {answer}");
+            assert_eq!(&answer["id"], &id, "{line}: {answer}");
+            assert_eq!(&answer["error"]["code"], &json!(code), "{line}: {answer}");
         }
         client.line("");
         client.line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/unheard_of\",\"params\":{}}");

@@ -163,14 +163,16 @@ impl Client {
     /// Calls a tool that has to succeed, and gives its data.
     pub(crate) fn done(&mut self, tool: &str, args: Value) -> Value {
         let result = self.call(tool, args.clone());
-        assert!(result["isError"] == false && result["structuredContent"]["ok"] == true, "{tool} {args}: {result}");
+        assert!(result["isError"] == false, "{tool} {args}: {result}");
+        assert!(result["structuredContent"]["ok"] == true, "{tool} {args}: {result}");
         result["structuredContent"]["data"].clone()
     }
 
     /// Calls a tool that has to fail, and gives the error.
     pub(crate) fn fails(&mut self, tool: &str, args: Value, kind: &str) -> Value {
         let result = self.call(tool, args.clone());
-        assert!(result["isError"] == true && result["structuredContent"]["ok"] == false, "{tool} {args}: {result}");
+        assert!(result["isError"] == true, "{tool} {args}: {result}");
+        assert!(result["structuredContent"]["ok"] == false, "{tool} {args}: {result}");
         let error = result["structuredContent"]["error"].clone();
         assert_eq!(error["kind"], kind, "{tool} {args}: {result}");
         error

@@ -261,8 +261,10 @@ fn an_edit_is_carried_by_the_rule_or_not_at_all() {
                     assert_eq!(hunks, (0..changes.len()).collect::<Vec<_>>());
                     for carried in &carried.hunks {
                         let (base, current) = (lines(&base), lines(&current));
-                        assert!(1 <= *carried.from.start() && *carried.from.end() <= base.len());
-                        assert!(1 <= *carried.to.start() && *carried.to.end() <= current.len());
+                        assert!(1 <= *carried.from.start());
+                        assert!(*carried.from.end() <= base.len());
+                        assert!(1 <= *carried.to.start());
+                        assert!(*carried.to.end() <= current.len());
                         if !carried.already_there {
                             let [base, current] = [(&base, &carried.from), (&current, &carried.to)]
                                 .map(|(lines, range)| lines[range.start() - 1..*range.end()].concat());

@@ -150,7 +150,9 @@ mod tests {
         let SectionOperation::Add(lines) = &patch.sections[0].operation else { unreachable!("it adds") };
         let shared = |owner| SharedLines::of(&Patch { owner, ..patch.clone() }, lines, AddNewline::EveryLine);
         let ours = shared(Some(Arc::clone(&owner))).unwrap();
-        assert_eq!((ours.bytes(), ours.hash(), ours.is_text()), (b"a\nb\n".to_vec(), (Sha256::of(b"a\nb\n"), 4), true));
+        assert_eq!(ours.bytes(), b"a\nb\n".to_vec());
+        assert_eq!(ours.hash(), (Sha256::of(b"a\nb\n"), 4));
+        assert!(ours.is_text());
         assert_eq!(Arc::strong_count(&owner), 2);
         // Another copy of the text, a shorter one, or none.
         for owner in [Some(Arc::new(text.to_vec())), Some(Arc::new(text[..40].to_vec())), Some(Arc::default()), None] {

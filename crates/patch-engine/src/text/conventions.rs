@@ -219,7 +219,9 @@ mod tests {
             let path = root.check(path, Access::Create).expect("a path");
             let found = conventions.of(&path);
             let charset_name = found.charset.map(Encoding::name);
-            assert_eq!((found.crlf, charset_name, found.bom), (crlf, charset, bom), "{path}");
+            assert_eq!(found.crlf, crlf, "{path}");
+            assert_eq!(charset_name, charset, "{path}");
+            assert_eq!(found.bom, bom, "{path}");
         }
     }
 }

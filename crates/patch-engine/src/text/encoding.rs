@@ -209,7 +209,8 @@ mod tests {
             assert_eq!(found.as_ref().map(FileText::bytes), text, "{stored:?}");
             assert_eq!(found.and_then(|found| found.encoding()), name, "{stored:?}");
         }
-        assert!(by_label("iso-2022-jp").is_none() && by_label("klingon").is_none());
+        assert!(by_label("iso-2022-jp").is_none());
+        assert!(by_label("klingon").is_none());
     }
 
     #[test]

@@ -188,12 +188,15 @@ fn what_stands_elsewhere_than_at_the_end_is_not_said_to_differ() {
         else {
             panic!("not found")
         };
-        assert!(nearest.not_at_end && nearest.pass.is_none() && nearest.lines == (2..=2), "{nearest:?}");
+        assert!(nearest.not_at_end, "{nearest:?}");
+        assert!(nearest.pass.is_none(), "{nearest:?}");
+        assert!(nearest.lines == (2..=2), "{nearest:?}");
     }
     let Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) =
         refused(Profile::Strict, "b\nb \n", "@@\n-b\n+B\n*** End of File\n")
     else {
         panic!("not found")
     };
-    assert_eq!((nearest.pass.map(|pass| pass.as_str()), nearest.lines.clone()), (Some("trailing"), 2..=2));
+    assert_eq!(nearest.pass.map(|pass| pass.as_str()), Some("trailing"));
+    assert_eq!(nearest.lines.clone(), 2..=2);
 }

@@ -218,5 +218,6 @@ fn a_reject_for_encoding_names_the_hunk() {
     let rejects =
         edit(b"a\nb\n\xff\n", patch.sections[0].hunks(), &options.placement, FinalNewline::Keep).expect_err("refused");
     assert_eq!(rejects.len(), 1);
-    assert_eq!((rejects[0].hunk, &rejects[0].reason), (1, &RejectReason::Encoding));
+    assert_eq!(rejects[0].hunk, 1);
+    assert_eq!(&rejects[0].reason, &RejectReason::Encoding);
 }

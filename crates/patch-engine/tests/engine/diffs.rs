@@ -45,7 +45,8 @@ fn a_file_that_another_one_moves_over_is_shown_to_go() {
     check(&files, body, &[("move", (0, 2))], &format!("{gone}{moved}"));
     let (_dir, plan) = planned(&files, body);
     let [change] = plan.changes() else { panic!("{:?}", plan.changes()) };
-    assert!(change.replaces.is_some() && plan.images().plain_diff(change).unwrap().is_none());
+    assert!(change.replaces.is_some());
+    assert!(plan.images().plain_diff(change).unwrap().is_none());
     // The same, as the patch says itself that it goes.
     check(&files, "*** Delete File: b\n*** Move File: a -> b\n", &[("move", (0, 2))], &format!("{gone}{moved}"));
     // One that moves away itself is not lost.

@@ -424,15 +424,21 @@ fn a_reject_says_where_and_how() {
     else {
         panic!("not found")
     };
-    assert_eq!((nearest.lines, nearest.agreeing, nearest.of), (2..=4, 2, 3));
+    assert_eq!(nearest.lines, 2..=4);
+    assert_eq!(nearest.agreeing, 2);
+    assert_eq!(nearest.of, 3);
     let difference = nearest.difference.expect("a line differs");
-    assert_eq!((difference.file_line, difference.patch_line, difference.column), (3, 5, 5));
-    assert_eq!((difference.wanted.as_str(), difference.found.as_deref()), ("thre", Some("three")));
+    assert_eq!(difference.file_line, 3);
+    assert_eq!(difference.patch_line, 5);
+    assert_eq!(difference.column, 5);
+    assert_eq!(difference.wanted.as_str(), "thre");
+    assert_eq!(difference.found.as_deref(), Some("three"));
 
     let RejectReason::ContextNotFound { nearest: Some(nearest) } = reason("a\n\tb \n", "@@\n-b\n") else {
         panic!("not found")
     };
-    assert_eq!((nearest.pass, nearest.lines), (Some(Pass::Blanks), 2..=2));
+    assert_eq!(nearest.pass, Some(Pass::Blanks));
+    assert_eq!(nearest.lines, 2..=2);
 
     let RejectReason::MultipleMatches { candidates, more, .. } = reason("x\na\ny\na\n", "@@\n-a\n") else {
         panic!("several")
@@ -459,7 +465,8 @@ fn places_that_are_not_listed_are_mentioned() {
         else {
             panic!("several")
         };
-        assert_eq!((candidates.len(), *says), (listed, more), "{lines}");
+        assert_eq!(candidates.len(), listed, "{lines}");
+        assert_eq!(*says, more, "{lines}");
     }
 }
 

@@ -155,12 +155,14 @@ fn files_that_are_read_again_come_out_the_same() {
             fs::write(dir.path().join(name), text).unwrap();
         }
         let diff = apply(dir.path(), &patch, max_memory, || {}).unwrap();
-        assert!(!dir.path().join("gone").exists() && !dir.path().join("small").exists());
+        assert!(!dir.path().join("gone").exists());
+        assert!(!dir.path().join("small").exists());
         let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
         assert_eq!(read("moved"), "b\nc\n");
         results.push((diff, read("long")));
     }
-    assert!(results[0].1.ends_with("the end\n") && results[0].1.starts_with("line 2 "));
+    assert!(results[0].1.ends_with("the end\n"));
+    assert!(results[0].1.starts_with("line 2 "));
     assert_eq!(results[0], results[1]);
     assert_eq!(results[0], results[2]);
 }

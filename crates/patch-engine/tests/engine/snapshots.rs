@@ -96,7 +96,8 @@ fn the_plan_says_what_its_author_takes_the_file_to_be() {
     let patch = "*** Begin Patch\n*** Update File: f\n@@\n-d\n+D\n*** End Patch\n";
     let changed = apply_in_memory(&tree, patch, &options()).unwrap();
     let [(path, bytes)] = changed.plan.carried_bases() else { panic!("{:?}", changed.plan.carried_bases()) };
-    assert_eq!((path.as_str(), bytes.as_slice()), ("f", &b"a\nb\nc\nD\ne\n"[..]));
+    assert_eq!(path.as_str(), "f");
+    assert_eq!(bytes.as_slice(), &b"a\nb\nc\nD\ne\n"[..]);
     let same: MemoryTree = [("f", SEEN)].into_iter().collect();
     let changed = apply_in_memory(&same, patch, &options()).unwrap();
     assert!(changed.plan.carried_bases().is_empty());
@@ -120,7 +121,8 @@ fn sections_that_are_applied_one_by_one_are_carried_too() {
     assert_eq!(std::fs::read_to_string(dir.path().join("f")).unwrap(), "new\na\nb\nc\nD\ne\n");
     // A file that no section touches is checked before all of them.
     let failed = apply("*** Begin Patch\n*** Update File: g\n@@\n-G\n+g\n*** End Patch\n").unwrap_err();
-    assert_eq!((failed.reports.len(), failed.error.kind().as_str()), (0, "stale_file"));
+    assert_eq!(failed.reports.len(), 0);
+    assert_eq!(failed.error.kind().as_str(), "stale_file");
 }
 
 #[test]
@@ -138,8 +140,10 @@ fn an_edit_that_is_no_patch_is_carried() {
     builder.carry("f", SEEN.as_bytes(), &edit(6..7, "D")).unwrap();
     let plan = builder.finish().unwrap();
     assert_eq!(plan.images().new_bytes(&plan.changes()[0]).unwrap().as_slice(), b"new\na\nb\nc\nD\ne\n");
-    assert_eq!((plan.notes().len(), plan.carried_bases().len()), (1, 1));
+    assert_eq!(plan.notes().len(), 1);
+    assert_eq!(plan.carried_bases().len(), 1);
     let mut builder = PlanBuilder::new(workspace.root(), &options);
     let rejects = builder.carry("f", SEEN.as_bytes(), &edit(0..1, "A")).unwrap_err();
-    assert_eq!((rejects[0].reason(), rejects[0].hunk), ("conflict", Some(0)));
+    assert_eq!(rejects[0].reason(), "conflict");
+    assert_eq!(rejects[0].hunk, Some(0));
 }

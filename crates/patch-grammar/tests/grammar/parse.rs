@@ -233,7 +233,8 @@ fn errors_name_the_line_the_column_what_was_expected_and_what_was_seen() {
         assert_eq!(found, (kind, line, column, seen), "{text:?}: {error}");
         assert!(!error.expected.is_empty(), "{text:?}");
         let message = error.to_string();
-        assert!(!message.contains('_') && !message.contains("Rule"), "a rule name in {message:?}");
+        assert!(!message.contains('_'), "a rule name in {message:?}");
+        assert!(!message.contains("Rule"), "a rule name in {message:?}");
     }
 }
 
@@ -243,11 +244,14 @@ fn lines_and_spans_point_into_the_text() {
     let patch = parse(text, &codex()).expect("it parses");
     let hunks = patch.sections[0].hunks();
     assert_eq!(&text[hunks[0].span.clone()], "@@ f\n x\n\\ No newline at end of file\n-y\n");
-    assert_eq!((hunks[0].line, hunks[1].line), (4, 8));
+    assert_eq!(hunks[0].line, 4);
+    assert_eq!(hunks[1].line, 8);
     let lines: Vec<_> = hunks.iter().flat_map(|hunk| &hunk.lines).map(|line| line.line).collect();
     assert_eq!(lines, [5, 7, 9]);
-    assert_eq!((hunks[0].headers[0].line, &text[hunks[0].headers[0].span.clone()]), (4, "f"));
-    assert_eq!((patch.sections[1].line(), &text[patch.sections[1].path.span.clone()]), (10, "b"));
+    assert_eq!(hunks[0].headers[0].line, 4);
+    assert_eq!(&text[hunks[0].headers[0].span.clone()], "f");
+    assert_eq!(patch.sections[1].line(), 10);
+    assert_eq!(&text[patch.sections[1].path.span.clone()], "b");
 }
 
 #[test]
@@ -280,7 +284,8 @@ fn ten_thousand_sections_are_read_and_one_more_is_refused() {
     assert_eq!(parse(&text, &ParseOptions::default()).expect("at the limit").sections.len(), 10_000);
     let text = wrap(&format!("{body}*** Delete File: a\n"));
     let error = parse(&text, &ParseOptions::default()).expect_err("over the limit");
-    assert_eq!((error.kind.as_str(), error.line), ("too_many_sections", 10_002));
+    assert_eq!(error.kind.as_str(), "too_many_sections");
+    assert_eq!(error.line, 10_002);
 }
 
 #[test]
@@ -289,6 +294,8 @@ fn text_that_is_not_utf8_or_has_a_nul_is_refused_with_its_place() {
         [(&b"*** Begin\n+\xff"[..], "not_utf8", 2, 2), (b"a\n\n\0b", "nul", 3, 1), (b"\xe9", "not_utf8", 1, 1)]
     {
         let error = patch_grammar::decode(bytes).expect_err("refused");
-        assert_eq!((error.kind.as_str(), error.line, error.column), (kind, line, column));
+        assert_eq!(error.kind.as_str(), kind);
+        assert_eq!(error.line, line);
+        assert_eq!(error.column, column);
     }
 }

@@ -82,11 +82,13 @@ fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> b
             _ => {}
         }
     }
-    assert_eq!((begun.len(), finished.len()), (patch.sections.len(), patch.sections.len()), "{shown:?}");
+    assert_eq!(begun.len(), patch.sections.len(), "{shown:?}");
+    assert_eq!(finished.len(), patch.sections.len(), "{shown:?}");
     for (index, section) in patch.sections.iter().enumerate() {
         assert_eq!(stream.section(index).as_ref(), Some(section), "{shown:?}");
         let (operation, path, move_to, line) = &begun[index];
-        assert_eq!((&**path, *line), (section.path.text, section.line()), "{shown:?}");
+        assert_eq!(&**path, section.path.text, "{shown:?}");
+        assert_eq!(*line, section.line(), "{shown:?}");
         let lines = |kind| section.hunks().iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count();
         let (wanted, counts, to) = match &section.operation {
             SectionOperation::Add(added) => (StreamOperation::Add, (added.lines().count(), 0), None),
@@ -97,7 +99,9 @@ fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> b
                 (kind, (lines(LineKind::Insert), lines(LineKind::Delete)), move_to.as_ref().map(|to| to.text))
             }
         };
-        assert_eq!((*operation, finished[index], move_to.as_deref()), (wanted, counts, to), "{shown:?}");
+        assert_eq!(*operation, wanted, "{shown:?}");
+        assert_eq!(finished[index], counts, "{shown:?}");
+        assert_eq!(move_to.as_deref(), to, "{shown:?}");
     }
     assert_eq!(stream.section(patch.sections.len()), None);
     true
@@ -127,7 +131,9 @@ fn scenarios_in_chunks_are_what_they_are_as_a_whole() {
             texts += 1;
         }
     }
-    assert!(texts > 100 && patches > texts / 4 && patches < texts, "{patches} of {texts}");
+    assert!(texts > 100, "{patches} of {texts}");
+    assert!(patches > texts / 4, "{patches} of {texts}");
+    assert!(patches < texts, "{patches} of {texts}");
     let with_crlf =
         scenarios().into_iter().map(|bytes| String::from_utf8_lossy(&bytes).replace('\n', "\r\n").into_bytes());
     let all: Vec<_> = scenarios().into_iter().chain(with_crlf).collect();
@@ -149,7 +155,8 @@ fn random_texts_in_chunks_are_what_they_are_as_a_whole() {
         });
     }
     let (texts, patches) = (texts.get(), patches.get());
-    assert!(patches * 5 > texts && patches * 5 < texts * 4, "a lopsided sample: {patches} of {texts}");
+    assert!(patches * 5 > texts, "a lopsided sample: {patches} of {texts}");
+    assert!(patches * 5 < texts * 4, "a lopsided sample: {patches} of {texts}");
 }
 
 #[test]

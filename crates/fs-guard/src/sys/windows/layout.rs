@@ -63,9 +63,13 @@ mod tests {
     #[test]
     fn what_is_cut_off_is_not_read() {
         let bytes = [1, 0, 2, 0, 3, 0];
-        assert_eq!((u16_at(&bytes, 4), u16_at(&bytes, 5), u32_at(&bytes, 0)), (Some(3), None, Some(0x2_0001)));
-        assert_eq!((u64_at(&bytes, 0), u32_at(&bytes, usize::MAX)), (None, None));
-        assert_eq!((text_at(&bytes, 2, 4), text_at(&bytes, 4, 4)), (Some(vec![2, 3]), None));
+        assert_eq!(u16_at(&bytes, 4), Some(3));
+        assert_eq!(u16_at(&bytes, 5), None);
+        assert_eq!(u32_at(&bytes, 0), Some(0x2_0001));
+        assert_eq!(u64_at(&bytes, 0), None);
+        assert_eq!(u32_at(&bytes, usize::MAX), None);
+        assert_eq!(text_at(&bytes, 2, 4), Some(vec![2, 3]));
+        assert_eq!(text_at(&bytes, 4, 4), None);
     }
 
     #[test]

@@ -398,7 +398,8 @@ fn an_edit_whose_time_was_put_back_is_found() {
             let plan = plan(&workspace, &[Update("a", "new a"), step]);
             edit_unseen(&tree.path("b"), "saved");
             is_stale(&tree, commit(&locked, &plan).map(drop), "b");
-            assert_eq!((tree.read("a"), tree.read("b")), ("old a".into(), "saved".into()), "{old} {delete}");
+            assert_eq!(tree.read("a"), "old a", "{old} {delete}");
+            assert_eq!(tree.read("b"), "saved", "{old} {delete}");
         }
     }
 }
@@ -406,8 +407,10 @@ fn an_edit_whose_time_was_put_back_is_found() {
 /// The error names the file, and tells what was planned for and what is there instead.
 fn is_stale(tree: &Tree, result: Result<(), CommitError>, path: &str) {
     let error = result.unwrap_err();
-    assert_eq!((error.kind(), error.path()), (ErrorKind::StaleFile, Some(path)), "{error}");
-    assert!(error.is_rolled_back() && tree.pending().is_empty(), "{error}");
+    assert_eq!(error.kind(), ErrorKind::StaleFile, "{error}");
+    assert_eq!(error.path(), Some(path), "{error}");
+    assert!(error.is_rolled_back(), "{error}");
+    assert!(tree.pending().is_empty(), "{error}");
     let CommitError::Stale(drift) = &error else { panic!("{error:?}") };
     let (_, old) = OLD.iter().find(|(name, _)| *name == path).unwrap();
     let now = fs::read(tree.path(path)).ok();
@@ -427,7 +430,8 @@ fn a_file_that_goes_right_before_the_rename_is_found() {
         let b = tree.path("b");
         meanwhile("renameat2", 2, move || fs::remove_file(b).unwrap());
         is_stale(&tree, commit(&locked, &plan).map(drop), "b");
-        assert_eq!((tree.read("a"), tree.path("b").exists()), ("old a".into(), false));
+        assert_eq!(tree.read("a"), "old a");
+        assert!(!tree.path("b").exists());
     }
     let tree = Tree::with_key(OLD);
     tree.lawless();
@@ -464,7 +468,8 @@ fn an_edit_between_the_last_look_and_the_rename_is_found() {
         let b = tree.path("b");
         meanwhile("renameat2", 2, move || edit_unseen(&b, "saved"));
         is_stale(&tree, commit(&locked, &plan).map(drop), "b");
-        assert_eq!((tree.read("a"), tree.read("b")), ("old a".into(), "saved".into()), "{old} {touched}");
+        assert_eq!(tree.read("a"), "old a", "{old} {touched}");
+        assert_eq!(tree.read("b"), "saved", "{old} {touched}");
     }
     // By a save it is another file, however old it is.
     let tree = Tree::with_key(OLD);
@@ -475,7 +480,8 @@ fn an_edit_between_the_last_look_and_the_rename_is_found() {
     let b = tree.path("b");
     meanwhile("renameat2", 2, move || save(&b, "saved"));
     is_stale(&tree, commit(&locked, &plan).map(drop), "b");
-    assert_eq!((tree.read("a"), tree.read("b")), ("old a".into(), "saved".into()));
+    assert_eq!(tree.read("a"), "old a");
+    assert_eq!(tree.read("b"), "saved");
 }
 
 /// Makes a commit fail at its last step, and lets someone act before the `at`-th rename (from 1, the mark of the
@@ -520,7 +526,8 @@ fn a_save_during_the_roll_back_stays() {
     let at = BEFORE_THE_FIRST_STEP_IS_UNDONE;
 
     let (tree, left) = rolled_back(&update, at, |_| ());
-    assert_eq!((now(&tree, "a").as_deref(), left.len()), (Some("old a"), 0));
+    assert_eq!(now(&tree, "a").as_deref(), Some("old a"));
+    assert_eq!(left.len(), 0);
     for unseen in [false, true] {
         let act = move |dir: &Path| {
             if unseen { edit_unseen(&dir.join("a"), "saved") } else { save(&dir.join("a"), "saved by a user") }
@@ -532,15 +539,19 @@ fn a_save_during_the_roll_back_stays() {
         assert_eq!(tree.read(kept.stored_path()), "old a", "what was displaced is in the trash");
     }
     let (tree, left) = rolled_back(&update, at, |dir| fs::remove_file(dir.join("a")).unwrap());
-    assert_eq!((now(&tree, "a").as_deref(), left.len()), (Some("old a"), 0), "it comes back");
+    assert_eq!(now(&tree, "a").as_deref(), Some("old a"), "it comes back");
+    assert_eq!(left.len(), 0, "it comes back");
 
     let (tree, left) = rolled_back(&add, at, |dir| save(&dir.join("n"), "saved by a user"));
-    assert_eq!((now(&tree, "n").as_deref(), &left[..]), (Some("saved by a user"), &["n".to_owned()][..]));
+    assert_eq!(now(&tree, "n").as_deref(), Some("saved by a user"));
+    assert_eq!(&left[..], &["n".to_owned()][..]);
     let (tree, left) = rolled_back(&add, at, |dir| fs::remove_file(dir.join("n")).unwrap());
-    assert_eq!((now(&tree, "n"), left.len()), (None, 0));
+    assert_eq!(now(&tree, "n"), None);
+    assert_eq!(left.len(), 0);
 
     let (tree, left) = rolled_back(&delete, at, |dir| fs::write(dir.join("g"), "made again").unwrap());
-    assert_eq!((now(&tree, "g").as_deref(), &left[..]), (Some("made again"), &["g".to_owned()][..]));
+    assert_eq!(now(&tree, "g").as_deref(), Some("made again"));
+    assert_eq!(&left[..], &["g".to_owned()][..]);
     let kept = tree.open().trash().unwrap();
     assert_eq!(kept.iter().map(|entry| tree.read(entry.stored_path())).collect::<Vec<_>>(), ["old g"]);
 }
@@ -647,7 +658,8 @@ fn a_save_over_what_was_published_stays_wherever_the_roll_back_stops() {
         let error = commit(&locked, &plan).unwrap_err();
         let calls = disarm();
         drop(locked);
-        assert_eq!((tree.read("b"), error.is_rolled_back()), ("saved b".into(), false), "stopped at rename {at}");
+        assert_eq!(tree.read("b"), "saved b", "stopped at rename {at}");
+        assert!(!error.is_rolled_back(), "stopped at rename {at}");
         drop(lock(&tree.open()));
         let now = ["a", "b", "z"].map(|path| tree.read(path));
         assert_eq!(now, ["old a", "saved b", "saved z"], "stopped at rename {at}");

@@ -226,8 +226,11 @@ fn all_or_nothing(tree: &Path, key: &Path, limits: &str, with_state: bool, grow:
         patch(tree, key, PATCH).unwrap();
     }
     let new = snapshot();
-    assert!(new.contains_key("x/y/new") && new.contains_key("chain3") && !new.contains_key("chain1"), "{new:?}");
-    assert!(new["a"].contains("was changed of a") && new["large"].len() < old["large"].len());
+    assert!(new.contains_key("x/y/new"), "{new:?}");
+    assert!(new.contains_key("chain3"), "{new:?}");
+    assert!(!new.contains_key("chain1"), "{new:?}");
+    assert!(new["a"].contains("was changed of a"));
+    assert!(new["large"].len() < old["large"].len());
     assert_eq!(new.len(), old.len() + 3, "{new:?}");
     assert_eq!(unfinished(), 0);
     let workspace = Workspace::open(tree, patch_engine::policy()).unwrap();
@@ -299,7 +302,8 @@ fn sweep_many(place: &Path, key: &Path) {
         fits += 1;
     }
     println!("swept many: {full} too small");
-    assert!(full > 8 && fits > 0, "{full} too small, {fits} large enough");
+    assert!(full > 8, "{full} too small, {fits} large enough");
+    assert!(fits > 0, "{full} too small, {fits} large enough");
 }
 
 #[test]
@@ -394,6 +398,7 @@ fn full_disks_of_other_kinds_leave_everything_as_it_was() {
         }
         drop(small);
         eprintln!("{}: {full} times too small, {fits} times enough", mkfs[0]);
-        assert!(full > 0 && fits > 0, "{}: {full}, {fits}", mkfs[0]);
+        assert!(full > 0, "{}: {full}, {fits}", mkfs[0]);
+        assert!(fits > 0, "{}: {full}, {fits}", mkfs[0]);
     }
 }

@@ -83,7 +83,8 @@ fn undo_names_every_file_that_drifted() {
     let workspace = tree.open();
     let b = workspace.root().check("b", Access::Update).unwrap();
     run(&tree, |workspace| workspace.plan_undo(done.id, std::slice::from_ref(&b))).unwrap();
-    assert_eq!((tree.read("a"), tree.read("b")), ("edited".into(), "old".into()));
+    assert_eq!(tree.read("a"), "edited");
+    assert_eq!(tree.read("b"), "old");
     let none = workspace.root().check("none", Access::Update).unwrap();
     assert!(matches!(workspace.plan_undo(done.id, &[none]), Err(Error::NotInTransaction { .. })));
 }
@@ -123,11 +124,13 @@ fn the_history_can_be_read_while_it_is_purged() {
             let purge = scope.spawn(|| lock(&tree.open()).purge(&all, false).unwrap());
             while !purge.is_finished() {
                 let (entries, unverified) = workspace.history().unwrap();
-                assert!(unverified.is_empty() && entries.len() <= 40);
+                assert!(unverified.is_empty());
+                assert!(entries.len() <= 40);
                 workspace.trash().unwrap();
             }
         });
-        assert_eq!((workspace.log().unwrap().len(), workspace.trash().unwrap().len()), (0, 0));
+        assert_eq!(workspace.log().unwrap().len(), 0);
+        assert_eq!(workspace.trash().unwrap().len(), 0);
     }
 }
 
@@ -200,7 +203,8 @@ fn the_plan_to_undo_is_told_as_a_patch_is() {
     let undo_diffs = undo.images().diffs().unwrap();
     let report = execute(&workspace, |workspace| workspace.plan_undo_last()).unwrap();
     let shown = undo_diffs;
-    assert_eq!((report.images().diffs().unwrap(), report.plan.undo_of()), (shown, undo.undo_of()));
+    assert_eq!(report.images().diffs().unwrap(), shown);
+    assert_eq!(report.plan.undo_of(), undo.undo_of());
     let redo = workspace.plan_redo(None).unwrap();
     assert_eq!(told(&redo), ["create n", "delete gone", "delete same", "move from -> x/to", "update a"]);
     assert!(redo.changes().iter().all(|change| redo.transitions().get(change.transition).is_some()));
@@ -279,12 +283,16 @@ fn undo_of_the_last_one_passes_over_none_that_is_not_verified() {
     let error = run(&tree, |workspace| workspace.plan_undo_last()).unwrap_err();
     assert!(matches!(&error, Error::Doubtful { transactions, .. } if transactions[0].0 == theirs), "{error}");
     assert!(error.to_string().contains(&theirs.to_string()), "{error}");
-    assert_eq!((tree.read("a"), tree.read("b")), ("1".into(), "1".into()));
+    assert_eq!(tree.read("a"), "1");
+    assert_eq!(tree.read("b"), "1");
     let (entries, unverified) = tree.open().history().unwrap();
-    assert_eq!((entries.len(), unverified.len(), unverified[0].id), (1, 1, theirs));
+    assert_eq!(entries.len(), 1);
+    assert_eq!(unverified.len(), 1);
+    assert_eq!(unverified[0].id, theirs);
     // By its name it can be taken back, and what is older than the one that was found does not matter.
     run(&tree, |workspace| workspace.plan_undo(ours, &[])).unwrap();
-    assert_eq!((tree.read("a"), tree.read("b")), ("0".into(), "1".into()));
+    assert_eq!(tree.read("a"), "0");
+    assert_eq!(tree.read("b"), "1");
     run(&tree, |workspace| workspace.plan_redo(None)).unwrap();
     tree.commit(&[Update("a", "2")]).unwrap();
     run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
@@ -300,7 +308,8 @@ fn a_key_that_cannot_be_read_is_an_error_before_anything_is_written() {
     let before = fs::read_dir(tree.path(".apply-patch/trash")).unwrap().count();
     let error = tree.commit(&[Update("a", "2")]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
-    assert_eq!((tree.read("a"), tree.pending().len()), ("1".into(), 0));
+    assert_eq!(tree.read("a"), "1");
+    assert_eq!(tree.pending().len(), 0);
     assert_eq!(fs::read_dir(tree.path(".apply-patch/trash")).unwrap().count(), before);
     assert!(tree.open().log().is_err());
 }
@@ -360,7 +369,8 @@ fn what_was_changed_in_the_trash_is_not_brought_back() {
         fs::write(&kept, "x".repeat(old.len())).unwrap();
         let tried = execute(&tree.open(), |workspace| workspace.plan_undo_last());
         assert!(tried.is_err(), "{large}");
-        assert_eq!((tree.read("a"), tree.read("b")), ("new a".into(), "new b".into()));
+        assert_eq!(tree.read("a"), "new a");
+        assert_eq!(tree.read("b"), "new b");
         assert!(tree.pending().is_empty());
     }
 }
@@ -458,7 +468,8 @@ fn what_may_have_been_either_of_two_lines_is_not_carried_back_between_them() {
     tree.commit(&[Update("f", "a\na\nx\na\na\nb\n")]).unwrap();
     let error = tree.open().plan_undo_with(Some(first.id), &[], &carry).unwrap_err();
     let Error::Rejected(rejects) = &error else { panic!("{error}") };
-    assert_eq!((rejects[0].reason(), error.kind()), ("conflict", ErrorKind::StaleFile));
+    assert_eq!(rejects[0].reason(), "conflict");
+    assert_eq!(error.kind(), ErrorKind::StaleFile);
 }
 
 #[test]
@@ -468,7 +479,9 @@ fn bytes_that_are_found_elsewhere_have_to_be_those_that_were_left() {
     tree.write("a", "one\n2\n3\n4\n5\nsix\n");
     for (found, works) in [("one\n2\n3\n4\n5\nsix\n", false), ("one\n2\n3\n4\n5\n6\n", true)] {
         let find = |left: &Left<'_>| {
-            assert_eq!((left.id, left.path, left.before), (first.id, "a", &b"1\n2\n3\n4\n5\n6\n"[..]));
+            assert_eq!(left.id, first.id);
+            assert_eq!(left.path, "a");
+            assert_eq!(left.before, &b"1\n2\n3\n4\n5\n6\n"[..]);
             Some(found.as_bytes().to_vec())
         };
         let plan = tree.open().plan_undo_with(

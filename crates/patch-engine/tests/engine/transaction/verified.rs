@@ -80,8 +80,11 @@ fn what_is_accepted_stays_and_what_is_not_was_never_there() {
     let error = commit_with(&lock(&workspace), &plan(&workspace, STEPS), &options).unwrap_err();
     assert!(error.is_rolled_back());
     let CommitError::Unverified(why) = error else { panic!("{error}") };
-    assert_eq!((&why.end, &why.output[..]), (&CheckEnd::Exited(3), &b"no"[..]));
-    assert_eq!((tree.snapshot(), tree.pending(), checks.1.load(Ordering::Relaxed)), (old.clone(), vec![], 1));
+    assert_eq!(&why.end, &CheckEnd::Exited(3));
+    assert_eq!(&why.output[..], &b"no"[..]);
+    assert_eq!(tree.snapshot(), old.clone());
+    assert!(tree.pending().is_empty());
+    assert_eq!(checks.1.load(Ordering::Relaxed), 1);
     assert!(!tree.path(".apply-patch").exists(), "nothing was ever committed");
 
     let done = attempt(&tree.open(), accept).unwrap();
@@ -109,7 +112,8 @@ fn whoever_cancels_while_it_is_verified_gets_the_files_as_before() {
     let (old, workspace) = (tree.snapshot(), tree.open());
     let result = lock(&workspace).commit(&plan(&workspace, STEPS), &checked(accept).0, &mut (), &mut Late(false));
     assert!(matches!(result, Err(CommitError::Cancelled)), "{result:?}");
-    assert_eq!((tree.snapshot(), tree.pending()), (old, vec![]));
+    assert_eq!(tree.snapshot(), old);
+    assert!(tree.pending().is_empty());
 }
 
 /// The process ends in the middle of the check.
@@ -123,7 +127,8 @@ fn what_was_not_verified_is_put_back_by_the_next_one() {
     assert_eq!(tree.read("a"), "new a");
     let workspace = tree.open();
     assert_eq!(lock(&workspace).recovered().iter().map(|one| &one.outcome).collect::<Vec<_>>(), [&Outcome::RolledBack]);
-    assert_eq!((tree.snapshot(), tree.pending()), (old, vec![]));
+    assert_eq!(tree.snapshot(), old);
+    assert!(tree.pending().is_empty());
 }
 
 /// A formatter, say, that is run by the check: its bytes are neither lost nor passed over in silence.
@@ -161,7 +166,8 @@ fn what_the_check_itself_changed_stays_and_is_named() {
         assert_eq!([tree.read("a"), tree.read("gone"), tree.read("from")], ["formatted", "g", "f"]);
         let trash = tree.open().trash().unwrap();
         let [kept] = &trash[..] else { panic!("{trash:?}") };
-        assert_eq!((&*kept.path, tree.read(kept.stored_path())), ("a", "old a".to_owned()));
+        assert_eq!(&*kept.path, "a");
+        assert_eq!(tree.read(kept.stored_path()), "old a".to_owned());
     }
 }
 
