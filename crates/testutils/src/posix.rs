@@ -7,6 +7,7 @@ pub use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 pub use windows::{MetadataExt, PermissionsExt, symlink};
 
 #[cfg(windows)]
+#[allow(missing_docs, reason = "as in `std::os::unix::fs`")]
 mod windows {
     use std::fs::{Metadata, Permissions};
     use std::path::Path;
