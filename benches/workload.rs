@@ -1,7 +1,8 @@
-//! The workloads that speed is measured on, made from a fixed seed: the same bytes on every machine.
+//! The workloads that speed is measured on, made from a fixed seed: the same bytes on every
+//! machine.
 //!
-//! A workload is a list of files with line edits; from it come the files before, the files after, the
-//! patch in the envelope, and the same as a unified diff in git's form.
+//! A workload is a list of files with line edits; from it come the files before, the files after,
+//! the patch in the envelope, and the same as a unified diff in git's form.
 #![allow(dead_code, unreachable_pub, reason = "each program that includes this uses a part of it")]
 
 use std::fmt::Write as _;
@@ -27,8 +28,8 @@ pub struct File {
     pub after: Option<Vec<String>>,
     /// What changes in it, from the top down.
     pub hunks: Vec<Hunk>,
-    /// The removed lines are written with a blank more before them, so that they match only when blanks are ignored,
-    /// while the context above is as it is in the file.
+    /// The removed lines are written with a blank more before them, so that they match only when
+    /// blanks are ignored, while the context above is as it is in the file.
     pub blurred: bool,
 }
 
@@ -46,7 +47,8 @@ pub struct Hunk {
 
 /// Makes a workload.
 ///
-/// `scale` multiplies lines and hunks of those with one large file (W3, W4, W4f), and the files of W2, W5 and W7.
+/// `scale` multiplies lines and hunks of those with one large file (W3, W4, W4f), and the files of
+/// W2, W5 and W7.
 ///
 /// Panics for a name that is not in [`NAMES`].
 pub fn make(name: &str, scale: usize) -> Workload {
@@ -63,14 +65,18 @@ pub fn make(name: &str, scale: usize) -> Workload {
             .collect(),
         "W3" => {
             let lines = 1_000_000 * scale;
-            let text = (0..lines).map(|line| format!("let v{line:07} = call({:016x});", random.next())).collect();
-            let at: Vec<_> = (0..200 * scale).map(|hunk| lines / (200 * scale) * hunk + 2500).collect();
+            let text = (0..lines)
+                .map(|line| format!("let v{line:07} = call({:016x});", random.next()))
+                .collect();
+            let at: Vec<_> =
+                (0..200 * scale).map(|hunk| lines / (200 * scale) * hunk + 2500).collect();
             vec![edited("big.rs".into(), text, 3, &at, None, false)]
         }
         "W4" | "W4f" => {
             let lines = 200_000 * scale;
             let text = (0..lines).map(alike).collect();
-            let at: Vec<_> = (0..100 * scale).map(|hunk| lines / (100 * scale) * hunk + 1000).collect();
+            let at: Vec<_> =
+                (0..100 * scale).map(|hunk| lines / (100 * scale) * hunk + 1000).collect();
             vec![edited("table.c".into(), text, 25, &at, None, name == "W4f")]
         }
         "W5" => (0..5000 * scale)
@@ -106,7 +112,8 @@ pub fn make(name: &str, scale: usize) -> Workload {
         }
         "W8" => {
             let mut lines = code(&mut random, 200);
-            let long: String = (0..20_000_000 / 16).map(|_| format!("{:016x}", random.next())).collect();
+            let long: String =
+                (0..20_000_000 / 16).map(|_| format!("{:016x}", random.next())).collect();
             lines.insert(100, long);
             vec![edited("bundle.js".into(), lines, 3, &[30, 180], None, false)]
         }
@@ -116,11 +123,25 @@ pub fn make(name: &str, scale: usize) -> Workload {
 }
 
 fn new(path: String, after: Vec<String>) -> File {
-    File { path, to_path: None, before: None, after: Some(after), hunks: Vec::new(), blurred: false }
+    File {
+        path,
+        to_path: None,
+        before: None,
+        after: Some(after),
+        hunks: Vec::new(),
+        blurred: false,
+    }
 }
 
 fn deleted(path: String, before: Vec<String>) -> File {
-    File { path, to_path: None, before: Some(before), after: None, hunks: Vec::new(), blurred: false }
+    File {
+        path,
+        to_path: None,
+        before: Some(before),
+        after: None,
+        hunks: Vec::new(),
+        blurred: false,
+    }
 }
 
 /// A file in which the three lines from each of `at` on become two others and a new one.
@@ -136,7 +157,8 @@ fn edited(
     let mut after = Vec::with_capacity(before.len());
     let mut done = 0;
     for (number, &line) in at.iter().enumerate() {
-        let added: Vec<_> = (0..3).map(|index| format!("    changed_{number}_{index}();")).collect();
+        let added: Vec<_> =
+            (0..3).map(|index| format!("    changed_{number}_{index}();")).collect();
         after.extend_from_slice(&before[done..line]);
         after.extend_from_slice(&added);
         done = line + 3;
@@ -155,14 +177,20 @@ fn statement(random: &mut Random) -> String {
     match random.next() % 8 {
         0 => "}".into(),
         1 => String::new(),
-        2 => format!("fn handle_{:04x}(input: &str) -> Result<(), Error> {{", random.next() & 0xffff),
+        2 => {
+            format!("fn handle_{:04x}(input: &str) -> Result<(), Error> {{", random.next() & 0xffff)
+        }
         3 => format!("    // {:x} {:x}", random.next(), random.next()),
-        _ => format!("    let value_{:06x} = compute(first, {});", random.next() & 0xff_ffff, random.next() % 1000),
+        _ => format!(
+            "    let value_{:06x} = compute(first, {});",
+            random.next() & 0xff_ffff,
+            random.next() % 1000
+        ),
     }
 }
 
-/// Nearly identical lines: the middle one of each 2000 carries a number. A search that compares line by line at every place
-/// gets 25 lines deep before it finds a difference.
+/// Nearly identical lines: the middle one of each 2000 carries a number. A search that compares
+/// line by line at every place gets 25 lines deep before it finds a difference.
 fn alike(line: usize) -> String {
     match line % 2000 {
         1000 => format!("    {{ 0x00, 0x00, 0x00, 0x00, 0x00, 0x00 }}, /* {line} */"),
@@ -170,8 +198,8 @@ fn alike(line: usize) -> String {
     }
 }
 
-/// SplitMix64, the only generator of random numbers that is written here: RESULTS.md compares times on the same bytes, and a
-/// crate's generator may give others in its next version.
+/// SplitMix64, the only generator of random numbers that is written here: RESULTS.md compares times
+/// on the same bytes, and a crate's generator may give others in its next version.
 struct Random(u64);
 
 impl Random {
@@ -238,20 +266,30 @@ impl File {
                 prefixed(patch, "+", lines);
             }
             (Some(lines), None) => {
-                let _ = write!(patch, "deleted file mode 100644\n--- a/{}\n+++ /dev/null\n", self.path);
+                let _ =
+                    write!(patch, "deleted file mode 100644\n--- a/{}\n+++ /dev/null\n", self.path);
                 let _ = writeln!(patch, "@@ -1,{} +0,0 @@", lines.len());
                 prefixed(patch, "-", lines);
             }
             (Some(before), Some(_)) => {
                 if self.to_path.is_some() {
-                    let _ = write!(patch, "similarity index 90%\nrename from {}\nrename to {to_path}\n", self.path);
+                    let _ = write!(
+                        patch,
+                        "similarity index 90%\nrename from {}\nrename to {to_path}\n",
+                        self.path
+                    );
                 }
                 let _ = write!(patch, "--- a/{}\n+++ b/{to_path}\n", self.path);
                 let mut moved = 0;
                 for hunk in &self.hunks {
                     let kept = hunk.context.0 + hunk.context.1;
                     let (old, new) = (kept + hunk.removed, kept + hunk.added.len());
-                    let _ = writeln!(patch, "@@ -{},{old} +{},{new} @@", hunk.start + 1, hunk.start + 1 + moved);
+                    let _ = writeln!(
+                        patch,
+                        "@@ -{},{old} +{},{new} @@",
+                        hunk.start + 1,
+                        hunk.start + 1 + moved
+                    );
                     hunk.body(patch, before, self.blurred);
                     moved += new - old;
                 }

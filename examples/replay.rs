@@ -6,26 +6,35 @@
 //! ```
 //!
 //! A `DIR` is a git repository, or holds releases side by side, one in each directory (`1.0.0/`,
-//! `1.0.1/`, …). Flags: `--context N`, `--headers`, `--end-of-file` and `--dialect strict|codex` say
-//! how patches are written (without `--context` and `--dialect`: 3 and 1 lines, with headers and
-//! without, in both dialects). `--road N` takes every Nth commit through the file system too (default
-//! 20; 0 for none). `--from-git` replays the diffs that git prints instead, with renames and copies. `--keep DIR` keeps the files of changes that are refused or come out wrong.
+//! `1.0.1/`, …). Flags: `--context N`, `--headers`, `--end-of-file` and `--dialect strict|codex`
+//! say how patches are written (without `--context` and `--dialect`: 3 and 1 lines, with headers
+//! and without, in both dialects). `--road N` takes every Nth commit through the file system too
+//! (default 20; 0 for none). `--from-git` replays the diffs that git prints instead, with renames
+//! and copies. `--keep DIR` keeps the files of changes that are refused or come out wrong.
 //!
-//! `--merges` takes merges for stale patches: every text file that both sides of a merge changed. What the second parent
-//! changed is the patch, the first parent has the file, and the commit says what people made of it. An edit that is carried, the
-//! patch alone and `git merge-file` stand side by side: how often they give what was committed (right), or that which
-//! `git merge-file` gives without conflict (alike), or refuse, or give something else (wrong). Only what is carried has to be
-//! never wrong.
+//! `--merges` takes merges for stale patches: every text file that both sides of a merge changed.
+//! What the second parent changed is the patch, the first parent has the file, and the commit says
+//! what people made of it. An edit that is carried, the patch alone and `git merge-file` stand side
+//! by side: how often they give what was committed (right), or that which `git merge-file` gives
+//! without conflict (alike), or refuse, or give something else (wrong). Only what is carried has to
+//! be never wrong.
 //!
-//! `--stale` formats each file between reading and patching, lightly and heavily, but for the indentation of the whole file. Where every line went is
-//! known, so that what the patch has to come to is known without comparing texts. Carried, it is that, or what `git merge-file` gives, or
-//! a conflict, and never anything else.
+//! `--stale` formats each file between reading and patching, lightly and heavily, but for the
+//! indentation of the whole file. Where every line went is known, so that what the patch has to
+//! come to is known without comparing texts. Carried, it is that, or what `git merge-file` gives,
+//! or a conflict, and never anything else.
 //!
-//! `--bare` makes the commits anew in the object database of a clone: git's diff of each, planned over the tree of its parent, has to give
-//! the very tree of the commit, and `git fsck --strict` to find nothing.
+//! `--bare` makes the commits anew in the object database of a clone: git's diff of each, planned
+//! over the tree of its parent, has to give the very tree of the commit, and `git fsck --strict` to
+//! find nothing.
 //!
 //! Ends with an error if anything came out wrong or was applied in part.
-#![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr, reason = "it measures from outside")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it measures from outside"
+)]
 
 #[path = "../tests/replay/bare.rs"]
 mod bare;
@@ -91,8 +100,12 @@ fn main() -> ExitCode {
         return from_git(&args, temporary.path());
     }
     let (mut nth, mut updates) = (0, 0);
-    let fresh =
-        |style: Style| Run { style, files: Tally::default(), commits: Tally::default(), road: Tally::default() };
+    let fresh = |style: Style| Run {
+        style,
+        files: Tally::default(),
+        commits: Tally::default(),
+        road: Tally::default(),
+    };
     let mut runs: Vec<Run> = args.styles.into_iter().map(fresh).collect();
     for dir in &args.dirs {
         let read = history::read(dir, &mut |commit| {
@@ -104,8 +117,16 @@ fn main() -> ExitCode {
                     let (outcome, text) = outcome::file(before, after, &run.style);
                     let name = format!("{name} {path}");
                     run.files.count(&name, &outcome);
-                    if let (Some(keep), Outcome::Refused(_) | Outcome::Wrong(_)) = (&args.keep, &outcome) {
-                        keep_files(keep, &run.style, &name, &outcome, [before, after, text.as_bytes()]);
+                    if let (Some(keep), Outcome::Refused(_) | Outcome::Wrong(_)) =
+                        (&args.keep, &outcome)
+                    {
+                        keep_files(
+                            keep,
+                            &run.style,
+                            &name,
+                            &outcome,
+                            [before, after, text.as_bytes()],
+                        );
                     }
                 }
                 run.commits.count(&name, &outcome::in_memory(&commit, &run.style));
@@ -124,7 +145,11 @@ fn main() -> ExitCode {
     for Run { style, files, commits, road } in &runs {
         let Style { dialect, context, headers, end_of_file } = style;
         let with = |yes: &bool, what: &str| if *yes { format!(", {what}") } else { String::new() };
-        println!("\n{dialect}, {context} lines{}{}", with(headers, "headers"), with(end_of_file, "end of file"));
+        println!(
+            "\n{dialect}, {context} lines{}{}",
+            with(headers, "headers"),
+            with(end_of_file, "end of file")
+        );
         println!("  files:     {files}\n  commits:   {commits}\n  on disk:   {road}");
         for tally in [files, commits, road] {
             bad |= !tally.wrong.is_empty() || !tally.partial.is_empty();
@@ -135,7 +160,8 @@ fn main() -> ExitCode {
     if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Replays git's own diffs, each in every dialect: its updates one by one, and some commits as a whole.
+/// Replays git's own diffs, each in every dialect: its updates one by one, and some commits as a
+/// whole.
 fn from_git(args: &Args, temporary: &Path) -> ExitCode {
     let mut bad = false;
     let mut dialects: Vec<Profile> = args.styles.iter().map(|style| style.dialect).collect();
@@ -151,7 +177,8 @@ fn from_git(args: &Args, temporary: &Path) -> ExitCode {
                 let starts = files_of(&diff);
                 for (index, &start) in starts.iter().enumerate() {
                     let end = starts.get(index + 1).copied().unwrap_or(diff.len());
-                    if let Some((path, outcome)) = diff_of_file(&commit, &diff[start..end], dialect) {
+                    if let Some((path, outcome)) = diff_of_file(&commit, &diff[start..end], dialect)
+                    {
                         files.count(&format!("{name} {path}"), &outcome);
                     }
                 }
@@ -164,7 +191,9 @@ fn from_git(args: &Args, temporary: &Path) -> ExitCode {
                 return ExitCode::FAILURE;
             }
         }
-        println!("git's diffs, {dialect}, {nth} commits\n  files:     {files}\n  on disk:   {road}");
+        println!(
+            "git's diffs, {dialect}, {nth} commits\n  files:     {files}\n  on disk:   {road}"
+        );
         for tally in [&files, &road] {
             bad |= !tally.wrong.is_empty() || !tally.partial.is_empty();
             tally.wrong.iter().for_each(|what| println!("  WRONG      {what}"));
@@ -211,7 +240,10 @@ fn formatted(args: &Args, temporary: &Path) -> ExitCode {
                 let name = format!("{} {path}", commit.name);
                 for (how, counts) in stale::Formatter::ALL.into_iter().zip(&mut counts) {
                     let fared = stale::fared(before, after, how, temporary).into_iter().flatten();
-                    counts.iter_mut().zip(fared).for_each(|(counts, fared)| counts.count(&name, fared));
+                    counts
+                        .iter_mut()
+                        .zip(fared)
+                        .for_each(|(counts, fared)| counts.count(&name, fared));
                 }
             }
         });
@@ -222,7 +254,10 @@ fn formatted(args: &Args, temporary: &Path) -> ExitCode {
         println!("{}, {files} updates", dir.display());
         for (how, counts) in stale::Formatter::ALL.iter().zip(&counts) {
             println!("  {how:?}");
-            stale::WAYS.iter().zip(counts).for_each(|(way, counts)| println!("    {way:14} {counts}"));
+            stale::WAYS
+                .iter()
+                .zip(counts)
+                .for_each(|(way, counts)| println!("    {way:14} {counts}"));
             let carried = || counts[..2].iter().flat_map(|counts| &counts.wrong);
             carried().for_each(|name| println!("    WRONG      {name}"));
             bad |= carried().next().is_some();
@@ -276,7 +311,8 @@ fn keep_merge(keep: &Path, name: &str, file: &history::MergedFile, fared: &[Fare
     if carried == by_git {
         return;
     }
-    let folder = keep.join(format!("{carried:?}-{by_git:?}").replace(['"', '(', ')'], "")).join(plain(name));
+    let folder =
+        keep.join(format!("{carried:?}-{by_git:?}").replace(['"', '(', ')'], "")).join(plain(name));
     fs::create_dir_all(&folder).expect("a directory of ours");
     for (name, bytes) in [
         ("base", &file.base),
@@ -295,13 +331,20 @@ fn plain(name: &str) -> String {
 }
 
 /// The diff of one file, in memory; `None` where it is more than an update.
-fn diff_of_file(commit: &history::Commit, diff: &[u8], dialect: Profile) -> Option<(String, Outcome)> {
+fn diff_of_file(
+    commit: &history::Commit,
+    diff: &[u8],
+    dialect: Profile,
+) -> Option<(String, Outcome)> {
     let diff = match Diff::parse(diff, &DiffOptions::default()) {
         Ok(diff) => diff,
-        Err(error) => return Some((error.kind.to_string(), Outcome::Refused(error.kind.as_str().into()))),
+        Err(error) => {
+            return Some((error.kind.to_string(), Outcome::Refused(error.kind.as_str().into())));
+        }
     };
     let patch = diff.patch();
-    let [Section { path, operation: SectionOperation::Update { move_to: None, hunks }, .. }] = &patch.sections[..]
+    let [Section { path, operation: SectionOperation::Update { move_to: None, hunks }, .. }] =
+        &patch.sections[..]
     else {
         return None;
     };
@@ -309,7 +352,9 @@ fn diff_of_file(commit: &history::Commit, diff: &[u8], dialect: Profile) -> Opti
     let options = Options::new(dialect);
     let outcome = match edit(before, hunks, &options.placement, options.final_newline) {
         Ok(edit) if edit.apply(before) == *after => Outcome::Right,
-        Ok(edit) if without_cr(&edit.apply(before)) == without_cr(after) => Outcome::Wrong("line endings".into()),
+        Ok(edit) if without_cr(&edit.apply(before)) == without_cr(after) => {
+            Outcome::Wrong("line endings".into())
+        }
         Ok(edit) => Outcome::Wrong(format!(
             "placed at lines {:?}",
             edit.placed.iter().map(|p| p.first_line).collect::<Vec<_>>()
@@ -338,15 +383,19 @@ fn files_of(diff: &[u8]) -> Vec<usize> {
 
 fn read_args() -> Result<Args, String> {
     let mut args = std::env::args().skip(1);
-    let (mut contexts, mut dialects, mut headers, mut end_of_file) = (Vec::new(), Vec::new(), false, false);
+    let (mut contexts, mut dialects, mut headers, mut end_of_file) =
+        (Vec::new(), Vec::new(), false, false);
     let (mut road, mut keep, mut from_git, mut dirs) = (20, None, false, Vec::new());
     let (mut merges, mut bare, mut stale) = (false, false, false);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
-        let number = |text: String| text.parse::<usize>().map_err(|error| format!("{text}: {error}"));
+        let number =
+            |text: String| text.parse::<usize>().map_err(|error| format!("{text}: {error}"));
         match &*arg {
             "--context" => contexts.push(number(value()?)?),
-            "--dialect" => dialects.push(value()?.parse::<Profile>().map_err(|error| error.to_string())?),
+            "--dialect" => {
+                dialects.push(value()?.parse::<Profile>().map_err(|error| error.to_string())?)
+            }
             "--headers" => headers = true,
             "--from-git" => from_git = true,
             "--merges" => merges = true,
@@ -364,7 +413,8 @@ fn read_args() -> Result<Args, String> {
     }
     let all = contexts.is_empty() && dialects.is_empty();
     let contexts = if contexts.is_empty() { vec![3, 1] } else { contexts };
-    let dialects = if dialects.is_empty() { vec![Profile::Codex, Profile::Strict] } else { dialects };
+    let dialects =
+        if dialects.is_empty() { vec![Profile::Codex, Profile::Strict] } else { dialects };
     let headers = if all && !headers { vec![false, true] } else { vec![headers] };
     let mut styles = Vec::new();
     for &dialect in &dialects {
@@ -382,7 +432,8 @@ fn keep_files(keep: &Path, style: &Style, name: &str, outcome: &Outcome, files: 
     let what = if matches!(outcome, Outcome::Wrong(_)) { "wrong" } else { "refused" };
     let folder = plain(name);
     let headers = if style.headers { "-headers" } else { "" };
-    let folder = keep.join(format!("{what}-{}-{}{headers}", style.dialect, style.context)).join(folder);
+    let folder =
+        keep.join(format!("{what}-{}-{}{headers}", style.dialect, style.context)).join(folder);
     fs::create_dir_all(&folder).expect("a directory of ours");
     for (name, bytes) in ["before", "after", "patch"].into_iter().zip(files) {
         fs::write(folder.join(name), bytes).expect("a file of ours");

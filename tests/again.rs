@@ -8,14 +8,21 @@ use serde_json::{Value, json};
 use crate::program::{self, place};
 
 /// It fits as well after it was applied.
-const INSERT: &str = "*** Begin Patch\n*** Update File: a\n@@\n one\n+more\n*** Delete File: gone\n*** End Patch\n";
+const INSERT: &str =
+    "*** Begin Patch\n*** Update File: a\n@@\n one\n+more\n*** Delete File: gone\n*** End Patch\n";
 
 fn files() -> tempfile::TempDir {
     place(&[("w/a", "one\ntwo\n"), ("w/gone", "g\n")])
 }
 
 fn apply(dir: &Path, args: &[&str], patch: &str) -> (i32, Value) {
-    let run = program::run("apply-patch", &dir.join("w"), dir, &[&["--json"], args].concat(), patch.as_bytes());
+    let run = program::run(
+        "apply-patch",
+        &dir.join("w"),
+        dir,
+        &[&["--json"], args].concat(),
+        patch.as_bytes(),
+    );
     (run.code, run.json().expect("JSON"))
 }
 
@@ -47,8 +54,15 @@ fn a_patch_that_was_applied_is_not_applied_again() {
     let (code, shown) = apply(dir.path(), &["tool", "apply_patch", "--args", "-"], &call);
     assert_eq!(code, 0, "{shown}");
     assert_eq!(shown["data"]["alreadyDone"], true, "{shown}");
-    let told = program::run("apply-patch", &dir.path().join("w"), dir.path(), &[] as &[&str], INSERT.as_bytes());
-    let wanted = format!("transaction {} has done this already", &id.as_str().expect("an id")[23..]);
+    let told = program::run(
+        "apply-patch",
+        &dir.path().join("w"),
+        dir.path(),
+        &[] as &[&str],
+        INSERT.as_bytes(),
+    );
+    let wanted =
+        format!("transaction {} has done this already", &id.as_str().expect("an id")[23..]);
     assert!(told.code == 0, "{told:?}");
     assert!(told.stdout.is_empty(), "{told:?}");
     assert!(told.stderr.contains(&wanted), "{told:?}");
@@ -105,7 +119,9 @@ fn the_same_text_can_be_another_patch() {
     }
     // What the caller expects counts: what was there before, or is now.
     let hash = |text: &str| fs_guard::Sha256::of(text.as_bytes()).to_string();
-    let again = |expected: &str| apply(dir.path(), &["-p0", "--expect", &format!("x/y/a={expected}")], diff);
+    let again = |expected: &str| {
+        apply(dir.path(), &["-p0", "--expect", &format!("x/y/a={expected}")], diff)
+    };
     for expected in [hash("two\n"), hash("2\n")] {
         assert_eq!(again(&expected).1["data"]["alreadyDone"], true);
     }

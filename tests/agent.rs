@@ -10,7 +10,8 @@ fn the_turn_of_the_example_is_the_one_that_the_documentation_shows() {
     let shown = include_str!("../examples/agent/transcript.txt");
     assert_eq!(
         transcript, shown,
-        "if the difference is meant: cargo run -p apply-patch --example agent > examples/agent/transcript.txt"
+        "if the difference is meant: cargo run -p apply-patch --example agent > \
+         examples/agent/transcript.txt"
     );
     let left: Vec<_> = ["src/hello.py", "src/greet.py", "old.txt", "who", ".vscode/tasks.json"]
         .into_iter()
@@ -31,24 +32,37 @@ fn an_agent_recovers_by_hints_alone() {
     let shown = include_str!("../examples/recover/transcript.txt");
     assert_eq!(
         transcript, shown,
-        "if the difference is meant: cargo run -p apply-patch --example recover > examples/recover/transcript.txt"
+        "if the difference is meant: cargo run -p apply-patch --example recover > \
+         examples/recover/transcript.txt"
     );
     for (path, wanted) in [
         ("notes.md", "# Title\ndone\n"),
-        ("src/app.py", "def one():\n    start()\n    halt()\n\ndef two():\n    begin()\n    stop()\n"),
+        (
+            "src/app.py",
+            "def one():\n    start()\n    halt()\n\ndef two():\n    begin()\n    stop()\n",
+        ),
         ("src/deep.py", "def outer():\n    def inner():\n        return 2\n    return inner\n"),
         (".envrc", "use flake\n"),
         ("docs/guide.md", "# Guide\n"),
     ] {
-        assert_eq!(std::fs::read_to_string(dir.path().join(path)).expect("a file"), wanted, "{path}");
+        assert_eq!(
+            std::fs::read_to_string(dir.path().join(path)).expect("a file"),
+            wanted,
+            "{path}"
+        );
     }
 }
 
-/// The program of a page, run by `interpreter` in a folder with `app.py`; what it printed, and the file.
+/// The program of a page, run by `interpreter` in a folder with `app.py`; what it printed, and the
+/// file.
 fn guide(page: &str, fence: &str, interpreter: &str) -> Option<(String, String)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let text = std::fs::read_to_string(folder.join(page)).expect("the page");
-    let code = text.split(&format!("```{fence}\n")).nth(1).and_then(|rest| rest.split("```").next()).expect("a block");
+    let code = text
+        .split(&format!("```{fence}\n"))
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("a block");
     assert!(
         code.lines().filter(|line| !line.trim().is_empty()).count() <= 65,
         "{page}: it is no short program any more"
@@ -58,7 +72,8 @@ fn guide(page: &str, fence: &str, interpreter: &str) -> Option<(String, String)>
         "ts" => ("agent.mjs", without_types(code)),
         _ => ("agent.py", code.to_owned()),
     };
-    let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (dir, home) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     std::fs::write(dir.path().join("app.py"), "x = 1\n").expect("a file");
     std::fs::write(home.path().join(name), code).expect("a file");
     let output = std::process::Command::new(interpreter)
@@ -79,17 +94,21 @@ fn guide(page: &str, fence: &str, interpreter: &str) -> Option<(String, String)>
 
 /// Whether the Node of this machine runs TypeScript as it is.
 fn strips_types() -> bool {
-    let probe = std::process::Command::new("node").args(["-p", "!!process.features.typescript"]).output();
+    let probe =
+        std::process::Command::new("node").args(["-p", "!!process.features.typescript"]).output();
     probe.is_ok_and(|output| output.stdout == b"true\n")
 }
 
-/// The program without its types, for an older Node: without its `type` lines, and without the annotations that are made of the
-/// names of those and of a few others. What else TypeScript has makes the run fail, and so the test.
+/// The program without its types, for an older Node: without its `type` lines, and without the
+/// annotations that are made of the names of those and of a few others. What else TypeScript has
+/// makes the run fail, and so the test.
 fn without_types(code: &str) -> String {
     eprintln!("note: this node cannot strip types; the test takes them out");
     let declared = code.lines().filter_map(|line| line.strip_prefix("type ")?.split_once(" = "));
-    let names: Vec<&str> = declared.map(|(name, _)| name).chain(["string", "number", "object", "undefined"]).collect();
-    let is_type = |text: &str| text.split(" | ").all(|name| names.contains(&name.trim_end_matches("[]")));
+    let names: Vec<&str> =
+        declared.map(|(name, _)| name).chain(["string", "number", "object", "undefined"]).collect();
+    let is_type =
+        |text: &str| text.split(" | ").all(|name| names.contains(&name.trim_end_matches("[]")));
     let stripped = |line: &str| {
         let (mut out, mut rest) = (String::new(), line);
         while let Some((before, after)) = rest.split_once(": ") {
@@ -113,8 +132,8 @@ fn the_agents_of_the_pages_work() {
     {
         let Some((printed, left)) = guide(page, fence, interpreter) else { continue };
         // It had not been read; then another program changed it; then it was edited.
-        let wanted =
-            "edit_file command_failed\nread_file ok\nedit_file stale_file\nread_file ok\nedit_file ok\nx is 2 now\n";
+        let wanted = "edit_file command_failed\nread_file ok\nedit_file stale_file\nread_file ok\n\
+                      edit_file ok\nx is 2 now\n";
         assert_eq!(printed, wanted, "{page}");
         assert_eq!(left, "x = 2\ny = 3\n", "{page}");
     }

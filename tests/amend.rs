@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use crate::program::{self, Run, place};
 use testutils::share::whole;
 
-const THREE: &str = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+ONE\n*** Add File: new\n+n\n*** Update File: b\n@@\n-wrong\n+TWO\n*** End Patch\n";
+const THREE: &str = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+ONE\n*** Add File: new\n+n\n\
+                     *** Update File: b\n@@\n-wrong\n+TWO\n*** End Patch\n";
 const B: &str = "*** Begin Patch\n*** Update File: b\n@@\n-two\n+TWO\n*** End Patch\n";
 
 /// A workspace in which something was changed before.
@@ -32,11 +33,15 @@ fn json(dir: &Path, args: &[&str], patch: &str) -> (i32, Value) {
 
 /// The names of the files, and their bytes, but for the state.
 fn tree(dir: &Path) -> BTreeMap<String, String> {
-    let entries = fs::read_dir(dir.join("w")).expect("the workspace").map(|entry| entry.expect("an entry"));
+    let entries =
+        fs::read_dir(dir.join("w")).expect("the workspace").map(|entry| entry.expect("an entry"));
     let files = entries.filter(|entry| entry.path().is_file());
     files
         .map(|entry| {
-            (entry.file_name().into_string().expect("a name"), fs::read_to_string(entry.path()).expect("text"))
+            (
+                entry.file_name().into_string().expect("a name"),
+                fs::read_to_string(entry.path()).expect("text"),
+            )
         })
         .collect()
 }
@@ -48,8 +53,12 @@ fn refused(dir: &Path, patch: &str) -> String {
 }
 
 fn kept(dir: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(dir.join("w/.apply-patch/refused/cli")) else { return Vec::new() };
-    entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect()
+    let Ok(entries) = fs::read_dir(dir.join("w/.apply-patch/refused/cli")) else {
+        return Vec::new();
+    };
+    entries
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
+        .collect()
 }
 
 #[test]
@@ -71,7 +80,10 @@ fn one_file_is_sent_again_and_not_three() {
     assert_eq!(code, 0, "{answer}");
     assert_eq!(answer["data"]["changedFiles"].as_array().map(Vec::len), Some(3), "{answer}");
     let wanted = [("a", "ONE\n"), ("b", "TWO\n"), ("c", "3\n"), ("new", "n\n")];
-    assert_eq!(tree(dir.path()), wanted.map(|(name, text)| (name.to_owned(), text.to_owned())).into());
+    assert_eq!(
+        tree(dir.path()),
+        wanted.map(|(name, text)| (name.to_owned(), text.to_owned())).into()
+    );
     // It is one transaction.
     let (code, _) = json(dir.path(), &["undo"], "");
     assert_eq!(code, 0);
@@ -97,11 +109,15 @@ fn an_amendment_that_is_refused_can_be_amended() {
 fn diffs_amend_diffs_and_patches_patches() {
     let dir = files();
     let one = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+ONE\n";
-    let two = |old: &str| format!("diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-{old}\n+TWO\n");
+    let two =
+        |old: &str| format!("diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-{old}\n+TWO\n");
     let id = refused(dir.path(), &format!("{one}{}", two("wrong")));
     let (code, answer) = json(dir.path(), &["--amend", &id], B);
     assert!(code == 2, "{answer}");
-    assert!(answer["error"]["message"].as_str().is_some_and(|text| text.contains("another form")), "{answer}");
+    assert!(
+        answer["error"]["message"].as_str().is_some_and(|text| text.contains("another form")),
+        "{answer}"
+    );
     let (code, answer) = json(dir.path(), &["--amend", &id], &two("two"));
     assert_eq!(code, 0, "{answer}");
     assert_eq!(&*tree(dir.path())["a"], "ONE\n", "{answer}");
@@ -152,14 +168,19 @@ fn only_what_can_be_amended_is_kept_and_not_for_ever() {
     assert!(answer["error"]["details"]["patchId"].is_string(), "{answer}");
 }
 
-/// Killed at any call while a patch is kept: it is there whole, or not at all, and nothing else is touched. Killed while it is
-/// amended: all of it, or nothing.
+/// Killed at any call while a patch is kept: it is there whole, or not at all, and nothing else is
+/// touched. Killed while it is amended: all of it, or nothing.
 #[test]
 fn a_kill_leaves_the_old_or_the_new() {
     let dir = files();
     let before = tree(dir.path());
     let id = refused(dir.path(), THREE);
-    let copy = |what: &str, patch: &str, args: &[&str], call: &str, at: usize| -> Option<tempfile::TempDir> {
+    let copy = |what: &str,
+                patch: &str,
+                args: &[&str],
+                call: &str,
+                at: usize|
+     -> Option<tempfile::TempDir> {
         let dir = files();
         if what == "amend" {
             assert_eq!(refused(dir.path(), THREE), id);
@@ -187,14 +208,20 @@ fn a_kill_leaves_the_old_or_the_new() {
             let what = format!("killed at {call} {at}");
             assert_eq!(tree(dir.path()), before, "{what}");
             let (code, answer) = json(dir.path(), &["--amend", &id], B);
-            assert!(code == 0 || answer["error"]["details"]["reason"] == "not_kept", "{what}: {answer}");
+            assert!(
+                code == 0 || answer["error"]["details"]["reason"] == "not_kept",
+                "{what}: {answer}"
+            );
             kept_whole[usize::from(code == 0)] += 1;
             let Some(dir) = copy("amend", B, &["--amend", &id], call, at) else { return };
             let (code, answer) = json(dir.path(), &["log"], "");
             let now = tree(dir.path());
             let new = now.contains_key("new");
             assert!(code == 0, "{what}: {now:?}, {answer}");
-            assert!((now == before || new && now["a"] == "ONE\n" && now["b"] == "TWO\n"), "{what}: {now:?}, {answer}");
+            assert!(
+                (now == before || new && now["a"] == "ONE\n" && now["b"] == "TWO\n"),
+                "{what}: {now:?}, {answer}"
+            );
             ends[usize::from(new)] += 1;
         }
     }
@@ -209,13 +236,22 @@ fn a_kill_leaves_the_old_or_the_new() {
 fn a_tool_amends_what_it_was_refused() {
     let call = |dir: &Path, session: &str, arguments: Value| {
         let args = ["--json", "tool", "apply_patch", "--session", session, "--args", "-"];
-        let run = program::run("apply-patch", &dir.join("w"), dir, &args, arguments.to_string().as_bytes());
+        let run = program::run(
+            "apply-patch",
+            &dir.join("w"),
+            dir,
+            &args,
+            arguments.to_string().as_bytes(),
+        );
         (run.code, run.json().expect("JSON"))
     };
     let dir = files();
     let before = tree(dir.path());
     let (code, answer) = call(dir.path(), "one", json!({ "patch": THREE }));
-    let id = answer["error"]["details"]["patchId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+    let id = answer["error"]["details"]["patchId"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{answer}"))
+        .to_owned();
     assert_eq!(code, 1, "{answer}");
     assert_eq!(tree(dir.path()), before.clone(), "{answer}");
     // It is another session's, or a diff's, or no name at all.
@@ -226,7 +262,9 @@ fn a_tool_amends_what_it_was_refused() {
         assert_eq!(tree(dir.path()), before);
     }
     // What is only looked at is not kept, and neither is what was done in part.
-    for more in [json!({ "patch": THREE, "dryRun": true }), json!({ "patch": THREE, "atomic": false })] {
+    for more in
+        [json!({ "patch": THREE, "dryRun": true }), json!({ "patch": THREE, "atomic": false })]
+    {
         let dir = files();
         let (_, answer) = call(dir.path(), "one", more);
         assert!(answer["ok"] == false, "{answer}");
@@ -239,5 +277,8 @@ fn a_tool_amends_what_it_was_refused() {
     }
     let wanted = [("a", "ONE\n"), ("b", "TWO\n"), ("c", "3\n"), ("new", "n\n")];
     assert_eq!(code, 0);
-    assert_eq!(tree(dir.path()), wanted.map(|(name, text)| (name.to_owned(), text.to_owned())).into());
+    assert_eq!(
+        tree(dir.path()),
+        wanted.map(|(name, text)| (name.to_owned(), text.to_owned())).into()
+    );
 }

@@ -27,25 +27,36 @@ fn the_one_patch_of_an_answer_is_applied() {
         (DIFF.to_owned(), ""),
         (
             DIFF.replace('/', "\\"),
-            "apply-patch: warning: patch line 1: backslashes in the paths of the diff are taken as `/`\n",
+            "apply-patch: warning: patch line 1: backslashes in the paths of the diff are taken \
+             as `/`\n",
         ),
         (
             DIFF.replace('\n', "\r\n"),
-            "apply-patch: warning: patch line 1: the diff was stored with CRLF: line feeds alone are meant\n",
+            "apply-patch: warning: patch line 1: the diff was stored with CRLF: line feeds alone \
+             are meant\n",
         ),
         (
             DIFF.replace("@@ -1 +1 @@", "@@ -1,7 +1,9 @@"),
-            "apply-patch: warning: patch line 3: the numbers of the hunk do not fit its lines, which were taken as they stand\n",
+            "apply-patch: warning: patch line 3: the numbers of the hunk do not fit its lines, \
+             which were taken as they stand\n",
         ),
         (items.to_string(), "apply-patch: note: read the operations of a response\n"),
     ] {
-        let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let (dir, home) =
+            (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
         fs::create_dir(dir.path().join("d")).expect("a folder");
         fs::write(dir.path().join("d/a"), "x\n").expect("a file");
-        let check = run("apply-patch", dir.path(), home.path(), &["check", "-q", "--from", "auto"], input.as_bytes());
+        let check = run(
+            "apply-patch",
+            dir.path(),
+            home.path(),
+            &["check", "-q", "--from", "auto"],
+            input.as_bytes(),
+        );
         assert_eq!(check.code, 0, "{input}: {check:?}");
         assert_eq!(&*check.stderr, "", "{input}: {check:?}");
-        let run = run("apply-patch", dir.path(), home.path(), &["--from", "auto"], input.as_bytes());
+        let run =
+            run("apply-patch", dir.path(), home.path(), &["--from", "auto"], input.as_bytes());
         assert_eq!(run.code, 0, "{input}: {run:#?}");
         assert_eq!(fs::read_to_string(dir.path().join("d/a")).expect("a file"), "y\n", "{input}");
         let told: String = run
@@ -63,7 +74,8 @@ fn what_is_not_one_patch_is_refused_with_its_lines() {
     for (input, said) in [
         (
             format!("```\n{PATCH}```\nor\n```\n{DIFF}```\n"),
-            "there are 2 patches in it, and only one can be meant: a patch in lines 2-7, a diff in lines 11-15; give the one alone",
+            "there are 2 patches in it, and only one can be meant: a patch in lines 2-7, a diff \
+             in lines 11-15; give the one alone",
         ),
         (
             "I would change x to y.\n".into(),
@@ -76,7 +88,13 @@ fn what_is_not_one_patch_is_refused_with_its_lines() {
         ),
     ] {
         let dir = tempfile::tempdir().expect("a folder");
-        let run = run("apply-patch", dir.path(), &dir.path().join("home"), &["--from", "auto"], input.as_bytes());
+        let run = run(
+            "apply-patch",
+            dir.path(),
+            &dir.path().join("home"),
+            &["--from", "auto"],
+            input.as_bytes(),
+        );
         assert_eq!(run.code, 1, "{run:#?}");
         assert!(run.stderr.contains(said), "{input}: {run:#?}");
     }
@@ -97,15 +115,21 @@ fn an_error_points_at_the_line_of_the_answer() {
     assert!(run.stderr.contains("standard input:6:1"), "{run:#?}");
     let input = format!("Hello\n```\n{DIFF}z\n```\n").replace("-1 +1", "-1,2 +1").into_bytes();
     let input: Vec<u8> = input.iter().map(|&byte| if byte == b'y' { 0xff } else { byte }).collect();
-    let run =
-        self::run("apply-patch", dir.path(), &dir.path().join("home"), &["--from", "auto", "--color", "never"], &input);
+    let run = self::run(
+        "apply-patch",
+        dir.path(),
+        &dir.path().join("home"),
+        &["--from", "auto", "--color", "never"],
+        &input,
+    );
     assert!(run.stderr.contains("standard input:8:1"), "{run:#?}");
     assert!(run.stderr.contains("^ expected a blank"), "{run:#?}");
 }
 
 #[test]
 fn of_very_many_problems_the_first_are_told() {
-    let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (dir, home) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let sections: String = (0..60).map(|number| format!("*** Delete File: f{number}\n")).collect();
     let patch = format!("*** Begin Patch\n{sections}*** End Patch\n");
     for (args, lines, more) in [(&["check"][..], 45, true), (&["check", "-v"], 55, false)] {

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::program::{on_terminal, place, run};
 
-const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** Delete File: b\n*** End Patch\n";
+const PATCH: &str =
+    "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** Delete File: b\n*** End Patch\n";
 const HARMLESS: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** End Patch\n";
 const QUESTION: &str = "Apply this patch? [y,n,e,v,?] ";
 
@@ -50,7 +51,9 @@ fn a_person_sees_the_diff_in_colour_and_decides() {
         terminal.exp_string(QUESTION).expect("the question");
         assert!(!is_applied(dir.path()), "{line}: nothing is changed before the answer");
         terminal.send_line(answer).expect("sent");
-        terminal.exp_string(&format!("exit {exit}\r\n")).unwrap_or_else(|error| panic!("{line}, {answer}: {error}"));
+        terminal
+            .exp_string(&format!("exit {exit}\r\n"))
+            .unwrap_or_else(|error| panic!("{line}, {answer}: {error}"));
         assert_eq!(is_applied(dir.path()), applied, "{line}, {answer}");
         assert_eq!(read(dir.path(), "b").is_none(), applied, "{line}, {answer}");
     }
@@ -108,16 +111,20 @@ fn an_edited_patch_is_planned_and_asked_about_again() {
 #[test]
 fn a_guarded_file_may_be_approved_by_the_person() {
     let dir = with("*** Begin Patch\n*** Add File: .mcp.json\n+{}\n*** End Patch\n");
-    for (line, answer, exit) in
-        [("$it --approve never ../p", None, 3), ("$it ../p", Some("n"), 3), ("$it --approve auto ../p", Some("y"), 0)]
-    {
+    for (line, answer, exit) in [
+        ("$it --approve never ../p", None, 3),
+        ("$it ../p", Some("n"), 3),
+        ("$it --approve auto ../p", Some("y"), 0),
+    ] {
         let mut terminal = on_terminal(dir.path(), line, NO_EDITOR);
         if let Some(answer) = answer {
             terminal.exp_string("! .mcp.json is guarded").expect("the reason");
             terminal.exp_string(QUESTION).expect("the question");
             terminal.send_line(answer).expect("sent");
         }
-        terminal.exp_string(&format!("exit {exit}\r\n")).unwrap_or_else(|error| panic!("{line}: {error}"));
+        terminal
+            .exp_string(&format!("exit {exit}\r\n"))
+            .unwrap_or_else(|error| panic!("{line}: {error}"));
         assert_eq!(read(dir.path(), ".mcp.json").is_some(), exit == 0, "{line}");
     }
 }
@@ -127,7 +134,8 @@ fn what_is_not_seen_is_not_asked_about_by_default() {
     for line in ["$it ../p | cat", "$it < ../p > out", "$it ../p 2> err", "cat ../p | $it 2> err"] {
         let dir = with(PATCH);
         let mut terminal = on_terminal(dir.path(), line, NO_EDITOR);
-        let shown = terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{line}: {error}"));
+        let shown =
+            terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{line}: {error}"));
         assert!(is_applied(dir.path()), "{line}: {shown}");
         assert!(!shown.contains("Apply this patch?"), "{line}: {shown}");
     }
@@ -151,16 +159,24 @@ fn without_a_terminal_a_question_is_a_refusal_that_says_so() {
         let mut args = vec!["-w", program];
         args.extend(flags);
         args.push("../p");
-        let run = crate::program::run_other("setsid", &dir.path().join("w"), dir.path(), &args, b"");
+        let run =
+            crate::program::run_other("setsid", &dir.path().join("w"), dir.path(), &args, b"");
         assert_eq!(run.code, exit, "{flags:?}: {run:?}");
         assert_eq!(is_applied(dir.path()), applied, "{flags:?}: {run:?}");
-        let said = format!("{}{}", run.stdout, run.stderr).contains("there is no terminal to ask at");
+        let said =
+            format!("{}{}", run.stdout, run.stderr).contains("there is no terminal to ask at");
         assert_eq!(said, exit == 3, "{flags:?}: {run:?}");
         if flags.contains(&"codex") {
             assert!(run.stdout.contains(r#""status":"declined""#), "{run:?}");
         }
     }
     let dir = with(PATCH);
-    let both = run("apply-patch", &dir.path().join("w"), dir.path(), &["--approve", "ask", "--check", "../p"], b"");
+    let both = run(
+        "apply-patch",
+        &dir.path().join("w"),
+        dir.path(),
+        &["--approve", "ask", "--check", "../p"],
+        b"",
+    );
     assert_eq!(both.code, 2, "{both:?}");
 }

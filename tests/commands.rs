@@ -1,5 +1,5 @@
-//! What the program prints, as data: `tests/cmd` has commands and their output; `TRYCMD=overwrite` renews it, to be read in the diff.
-//! And what is generated from the definitions of the arguments.
+//! What the program prints, as data: `tests/cmd` has commands and their output; `TRYCMD=overwrite`
+//! renews it, to be read in the diff. And what is generated from the definitions of the arguments.
 
 use std::fs;
 use std::path::Path;
@@ -24,13 +24,20 @@ fn commands_print_what_their_files_say() {
 #[test]
 fn the_help_fits_one_screen() {
     let dir = crate::program::place(&[]);
-    let mut terminal = on_terminal(dir.path(), "stty cols 80; $it --help | cat", &[("COLUMNS", "80")]);
+    let mut terminal =
+        on_terminal(dir.path(), "stty cols 80; $it --help | cat", &[("COLUMNS", "80")]);
     let help = terminal.exp_string("exit 0\r\n").expect("it ends");
     assert!(help.lines().count() <= 45, "{help}");
     for line in help.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
-    for wanted in ["[OPTIONS] [FILE]", "[OPTIONS] <COMMAND>", "-n, --dry-run", "-i, --interactive", "--from <FORM>"] {
+    for wanted in [
+        "[OPTIONS] [FILE]",
+        "[OPTIONS] <COMMAND>",
+        "-n, --dry-run",
+        "-i, --interactive",
+        "--from <FORM>",
+    ] {
         assert!(help.contains(wanted), "{wanted}: {help}");
     }
 }
@@ -38,9 +45,18 @@ fn the_help_fits_one_screen() {
 /// The names of all commands, as the help lists them.
 pub(crate) fn commands(home: &Path) -> Vec<String> {
     let help = run("apply-patch", home, home, &["--help"], b"").stdout;
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let mut names: Vec<_> = listed.filter_map(|line| Some(line.trim().split_once("  ")?.0.to_owned())).collect();
-    let more = help.split("More commands: ").nth(1).and_then(|rest| rest.split('.').next()).expect("a list");
+    let listed = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty());
+    let mut names: Vec<_> =
+        listed.filter_map(|line| Some(line.trim().split_once("  ")?.0.to_owned())).collect();
+    let more = help
+        .split("More commands: ")
+        .nth(1)
+        .and_then(|rest| rest.split('.').next())
+        .expect("a list");
     names.extend(more.split([',', ' ', '\n']).filter(|name| !name.is_empty()).map(str::to_owned));
     assert!(names.len() > 20, "{names:?}");
     names
@@ -82,9 +98,15 @@ fn manual_pages_know_every_command() {
         assert!(page.contains(".SH NAME"), "{name}: the usage is that of the help: {page}");
         assert!(!page.contains("[\\fB\\-"), "{name}: the usage is that of the help: {page}");
         let headings: Vec<_> = page.lines().filter_map(|line| line.strip_prefix(".SH ")).collect();
-        let global = headings.iter().position(|heading| *heading == "\"GLOBAL OPTIONS\"").expect("global options");
+        let global = headings
+            .iter()
+            .position(|heading| *heading == "\"GLOBAL OPTIONS\"")
+            .expect("global options");
         let below = ["SUBCOMMANDS", "EXTRA", "VERSION"];
-        assert!(headings[global + 1..].iter().all(|heading| below.contains(heading)), "{name}: {headings:?}");
+        assert!(
+            headings[global + 1..].iter().all(|heading| below.contains(heading)),
+            "{name}: {headings:?}"
+        );
     }
     let nowhere = run("apply-patch", home.path(), home.path(), &["man", "--dir", "no/such"], b"");
     assert_eq!(nowhere.code, 5, "{nowhere:?}");
@@ -93,7 +115,8 @@ fn manual_pages_know_every_command() {
 
 #[test]
 fn an_answer_in_json_has_as_much_of_the_diff_as_is_asked_for() {
-    let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (dir, home) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     fs::write(dir.path().join("f"), "a\n").expect("a file");
     let patch = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n+c\n*** End Patch\n";
     let diff = |args: &[&str]| {
@@ -114,7 +137,11 @@ fn an_answer_in_json_has_as_much_of_the_diff_as_is_asked_for() {
     assert_eq!(diff(&["apply", "--json"]), None);
     // What a person reads has its own flags.
     for args in [&["apply", "--diff", "full"][..], &["undo", "--diff", "stat"]] {
-        assert_eq!(run("apply-patch", dir.path(), home.path(), args, patch.as_bytes()).code, 2, "{args:?}");
+        assert_eq!(
+            run("apply-patch", dir.path(), home.path(), args, patch.as_bytes()).code,
+            2,
+            "{args:?}"
+        );
     }
 }
 
@@ -128,8 +155,15 @@ fn a_root_that_is_no_directory_is_named_plainly() {
         let args = if removed {
             // The directory of a process can be removed beneath it.
 
-            [&["-c", "mkdir ../removed && cd ../removed && rmdir ../removed && exec \"$0\" \"$@\"", PROGRAM], args]
-                .concat()
+            [
+                &[
+                    "-c",
+                    "mkdir ../removed && cd ../removed && rmdir ../removed && exec \"$0\" \"$@\"",
+                    PROGRAM,
+                ],
+                args,
+            ]
+            .concat()
         } else {
             [&["-c", "exec \"$0\" \"$@\"", PROGRAM], args].concat()
         };
@@ -159,7 +193,11 @@ fn a_root_that_is_no_directory_is_named_plainly() {
             check(&w, &[&["-C", "../file"], command].concat(), "not a directory");
         }
     }
-    check(&w, &["tool", "list_directory", "--root", "/no/such", "--args", "{}"], "no such directory");
+    check(
+        &w,
+        &["tool", "list_directory", "--root", "/no/such", "--args", "{}"],
+        "no such directory",
+    );
     check(&w, &["apply", "--base", "/no/such"], "no such directory");
     check(&w, &["apply", "--base", "../file"], "not a directory");
     check(&w, &["git", "--git-dir", "/no/such", "--onto", "main"], "no such directory");
@@ -185,7 +223,13 @@ fn a_limit_of_the_size_of_files_is_an_error_and_nothing_is_left_half_way() {
         (0, &update, &["apply", "--durability", "none"]),
     ] {
         let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
-        let run = run_other("sh", &w, home, &[&["-c", &script, PROGRAM], args].concat(), patch.as_bytes());
+        let run = run_other(
+            "sh",
+            &w,
+            home,
+            &[&["-c", &script, PROGRAM], args].concat(),
+            patch.as_bytes(),
+        );
         assert_eq!(run.code, 5, "{blocks} {args:?}: {run:?}");
         let said = run.stdout + &run.stderr;
         assert!(said.contains("File too large"), "{blocks} {args:?}: {said}");

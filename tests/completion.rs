@@ -9,7 +9,8 @@ use tempfile::TempDir;
 use crate::program::run;
 use crate::terminal::Terminal;
 
-/// A workspace with a transaction and files, and a folder with the program and the scripts for the shells.
+/// A workspace with a transaction and files, and a folder with the program and the scripts for the
+/// shells.
 struct Place {
     dir: TempDir,
     id: String,
@@ -19,15 +20,34 @@ impl Place {
     fn new() -> Self {
         let dir = crate::program::place(&[("w/zebra.patch", ""), ("w/f", "1\n")]);
         let patch = "*** Begin Patch\n*** Delete File: f\n*** End Patch\n";
-        let done = run("apply-patch", &dir.path().join("w"), dir.path(), &["--approve", "never"], patch.as_bytes());
+        let done = run(
+            "apply-patch",
+            &dir.path().join("w"),
+            dir.path(),
+            &["--approve", "never"],
+            patch.as_bytes(),
+        );
         assert_eq!(done.code, 0, "{done:?}");
-        let id = done.stderr.split("undo ").nth(1).and_then(|rest| rest.split('`').next()).expect("an id").to_owned();
+        let id = done
+            .stderr
+            .split("undo ")
+            .nth(1)
+            .and_then(|rest| rest.split('`').next())
+            .expect("an id")
+            .to_owned();
         fs::create_dir_all(dir.path().join("bin")).expect("a folder");
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), dir.path().join("bin/apply-patch"))
-            .expect("a link");
+        std::os::unix::fs::symlink(
+            env!("CARGO_BIN_EXE_apply-patch"),
+            dir.path().join("bin/apply-patch"),
+        )
+        .expect("a link");
         fs::create_dir(dir.path().join("w/zebras")).expect("a folder");
-        for (shell, file) in [("bash", "a.bash"), ("zsh", "_apply-patch"), ("fish", "a.fish"), ("powershell", "a.ps1")]
-        {
+        for (shell, file) in [
+            ("bash", "a.bash"),
+            ("zsh", "_apply-patch"),
+            ("fish", "a.fish"),
+            ("powershell", "a.ps1"),
+        ] {
             let script = run("apply-patch", dir.path(), dir.path(), &["completions", shell], b"");
             assert_eq!(script.code, 0, "{shell}");
             assert_eq!(&*script.stderr, "", "{shell}");
@@ -76,7 +96,8 @@ fn is_there(shell: &str) -> bool {
     there
 }
 
-/// What is typed before the key, and what stands there after it. `ID` is the transaction, and `I` its beginning.
+/// What is typed before the key, and what stands there after it. `ID` is the transaction, and `I`
+/// its beginning.
 const LINES: &[(&str, &str)] = &[
     ("apply-patch expl", "apply-patch explain"),
     ("apply-patch gramm", "apply-patch grammar"),
@@ -112,7 +133,8 @@ fn check(place: &Place, shell: &str, terminal: &mut Terminal) {
         terminal.send("\u{1}echo '<''<'").expect("sent");
         terminal.send("\u{5}'>''>'\n").expect("sent");
         terminal.exp_string("<<").unwrap_or_else(|error| panic!("{shell}: {typed}: {error}"));
-        let found = terminal.exp_string(">>").unwrap_or_else(|error| panic!("{shell}: {typed}: {error}"));
+        let found =
+            terminal.exp_string(">>").unwrap_or_else(|error| panic!("{shell}: {typed}: {error}"));
         assert_eq!(found.trim(), wanted, "{shell}: {typed}");
     }
     terminal.send_line("exit").expect("sent");
@@ -127,7 +149,10 @@ fn bash_completes() {
     let shell = place.shell("bash", &["--norc", "--noprofile", "-i"]);
     let mut terminal = Terminal::run(shell);
     terminal
-        .send_line("bind 'set bell-style none'; bind 'set enable-bracketed-paste off'; PS1=; . \"$bin/a.bash\"")
+        .send_line(
+            "bind 'set bell-style none'; bind 'set enable-bracketed-paste off'; PS1=; . \
+                    \"$bin/a.bash\"",
+        )
         .expect("sent");
     check(&place, "bash", &mut terminal);
 }
@@ -141,9 +166,13 @@ fn zsh_completes() {
     let shell = place.shell("zsh", &["-f", "-i"]);
     let mut terminal = Terminal::run(shell);
     terminal
-        .send_line("PS1=; unsetopt zle_bracketed_paste prompt_cr prompt_sp; bindkey -e; setopt no_beep")
+        .send_line(
+            "PS1=; unsetopt zle_bracketed_paste prompt_cr prompt_sp; bindkey -e; setopt no_beep",
+        )
         .expect("sent");
-    terminal.send_line("fpath=($bin $fpath); autoload -U compinit; compinit -u -D; echo read''y").expect("sent");
+    terminal
+        .send_line("fpath=($bin $fpath); autoload -U compinit; compinit -u -D; echo read''y")
+        .expect("sent");
     terminal.exp_string("ready").expect("zsh is ready");
     check(&place, "zsh", &mut terminal);
 }
@@ -154,18 +183,22 @@ fn fish_completes() {
         return;
     }
     let place = Place::new();
-    // Of fish the command that completes without a terminal: its line editor asks the terminal what it can, and waits.
+    // Of fish the command that completes without a terminal: its line editor asks the terminal what
+    // it can, and waits.
     for (typed, wanted) in LINES {
         let (typed, wanted) = place.named(typed, wanted);
         let script = format!("source $bin/a.fish; complete --do-complete '{typed}'");
-        let output = place.shell("fish", &["--private", "-c", &script]).output().expect("fish runs");
+        let output =
+            place.shell("fish", &["--private", "-c", &script]).output().expect("fish runs");
         let found = String::from_utf8(output.stdout).expect("UTF-8");
-        let words: Vec<_> = found.lines().map(|line| line.split('\t').next().unwrap_or_default()).collect();
+        let words: Vec<_> =
+            found.lines().map(|line| line.split('\t').next().unwrap_or_default()).collect();
         let word = wanted.rsplit(' ').next().expect("a word");
         let unfinished = wanted == typed;
         assert_eq!(words, if unfinished { vec![] } else { vec![word] }, "fish: {typed}: {found}");
     }
-    let script = format!("source $bin/a.fish; complete --do-complete 'apply-patch undo {}'", &place.id[..2]);
+    let script =
+        format!("source $bin/a.fish; complete --do-complete 'apply-patch undo {}'", &place.id[..2]);
     let output = place.shell("fish", &["--private", "-c", &script]).output().expect("fish runs");
     assert_eq!(
         String::from_utf8_lossy(&output.stdout),
@@ -187,7 +220,8 @@ fn powershell_completes() {
              $null).CompletionMatches.CompletionText",
             typed.len()
         );
-        let output = place.shell("pwsh", &["-NoProfile", "-Command", &script]).output().expect("it runs");
+        let output =
+            place.shell("pwsh", &["-NoProfile", "-Command", &script]).output().expect("it runs");
         let found = String::from_utf8(output.stdout).expect("UTF-8");
         let word = wanted.rsplit(' ').next().expect("a word");
         if wanted != typed {

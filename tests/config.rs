@@ -1,4 +1,5 @@
-//! Configuration: flags, environment, the user's file, the workspace's file, and what `doctor` says of them.
+//! Configuration: flags, environment, the user's file, the workspace's file, and what `doctor` says
+//! of them.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +23,9 @@ impl Place {
         }
         fs::write(dir.path().join("w/a"), "x\n").expect("a file");
         fs::write(dir.path().join("p"), patch).expect("a file");
-        for (path, text) in [("config/apply-patch/config.toml", user), ("w/.apply-patch.toml", workspace)] {
+        for (path, text) in
+            [("config/apply-patch/config.toml", user), ("w/.apply-patch.toml", workspace)]
+        {
             if !text.is_empty() {
                 fs::write(dir.path().join(path), text).expect("a file");
             }
@@ -34,7 +37,8 @@ impl Place {
         // The tests may run on a terminal, and nobody is to be asked there.
         let program = self.0.path().join(name);
         if !program.exists() {
-            std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), &program).expect("a link");
+            std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), &program)
+                .expect("a link");
         }
         let run = Command::new("setsid")
             .arg("-w")
@@ -73,9 +77,14 @@ fn the_nearest_source_decides_and_the_workspace_only_tightens() {
         ("", None, &fuzz("blanks"), &[], false),
     ] {
         let place = Place::new(user, workspace, LOOSE);
-        let environment: Vec<_> = environment.into_iter().map(|word| ("APPLY_PATCH_FUZZ", word)).collect();
+        let environment: Vec<_> =
+            environment.into_iter().map(|word| ("APPLY_PATCH_FUZZ", word)).collect();
         let run = place.run("apply-patch", &environment, &[&["--check", "../p"], flags].concat());
-        assert_eq!(run.code == 0, applies, "{user:?} {environment:?} {workspace:?} {flags:?}: {run:#?}");
+        assert_eq!(
+            run.code == 0,
+            applies,
+            "{user:?} {environment:?} {workspace:?} {flags:?}: {run:#?}"
+        );
         let overruled = !workspace.is_empty() && !flags.is_empty();
         assert_eq!(run.stderr.contains("note: `"), overruled, "{run:#?}");
     }
@@ -92,7 +101,13 @@ fn patterns_add_up_and_bounds_hold_for_every_way_in() {
         ("", "allow-delete = false\n", DELETE, &["../p", "--allow-delete=true"], 3),
         ("allow-delete = false\n", "", DELETE, &["../p", "--allow-delete=true"], 0),
         ("", "approve = \"ask\"\n", UPDATE, &["../p"], 3),
-        ("", "forbidden = [\"a\"]\n", UPDATE, &["tool", "read_file", "--args", "{\"path\":\"a\"}"], 3),
+        (
+            "",
+            "forbidden = [\"a\"]\n",
+            UPDATE,
+            &["tool", "read_file", "--args", "{\"path\":\"a\"}"],
+            3,
+        ),
     ] {
         let place = Place::new(user, workspace, patch);
         let run = place.run("apply-patch", &[], args);
@@ -100,11 +115,17 @@ fn patterns_add_up_and_bounds_hold_for_every_way_in() {
         let unchanged = fs::read(place.root().join("w/a")).is_ok_and(|bytes| bytes == b"x\n");
         assert_eq!(unchanged, code != 0, "{user:?} {workspace:?} {args:?}");
     }
-    // Who asks for a question gets none answered without a terminal: the answer is no, in every way in.
+    // Who asks for a question gets none answered without a terminal: the answer is no, in every way
+    // in.
     for args in [
         &["../p"][..],
         &["ops", "../ops"],
-        &["tool", "write_file", "--args", "{\"path\":\"a\",\"content\":\"y\",\"expectedSha256\":\"SHA\"}"],
+        &[
+            "tool",
+            "write_file",
+            "--args",
+            "{\"path\":\"a\",\"content\":\"y\",\"expectedSha256\":\"SHA\"}",
+        ],
     ] {
         let place = Place::new("", "approve = \"ask\"\n", UPDATE);
         let items = r#"[{"type":"apply_patch_call","call_id":"1","operation":{"type":"update_file","path":"a","diff":"@@\n-x\n+y\n"}}]"#;
@@ -117,9 +138,12 @@ fn patterns_add_up_and_bounds_hold_for_every_way_in() {
         assert_eq!(fs::read(place.root().join("w/a")).expect("a file"), b"x\n", "{args:?}");
     }
     // The tool that models know keeps its profile, and the bounds.
-    for (workspace, code) in
-        [("", 0), ("fuzz = \"none\"\n", 1), ("approve = \"ask\"\n", 1), ("forbidden = [\"a\"]\n", 1)]
-    {
+    for (workspace, code) in [
+        ("", 0),
+        ("fuzz = \"none\"\n", 1),
+        ("approve = \"ask\"\n", 1),
+        ("forbidden = [\"a\"]\n", 1),
+    ] {
         let place = Place::new("profile = \"strict\"\n", workspace, LOOSE);
         assert_eq!(place.run("apply_patch", &[], &[LOOSE]).code, code, "{workspace:?}");
     }
@@ -148,7 +172,9 @@ fn what_is_forbidden_is_narrowed_by_the_user_alone() {
     ] {
         let place = Place::new(&user, workspace, &add(path));
         let run = place.run("apply-patch", &[], &["--json", "--create-parents", "../p"]);
-        let found = run.json().expect("an answer")["error"]["details"]["reason"].as_str().map(str::to_owned);
+        let found = run.json().expect("an answer")["error"]["details"]["reason"]
+            .as_str()
+            .map(str::to_owned);
         assert_eq!(found.as_deref(), reason, "{user:?} {workspace:?} {path}");
         assert_eq!(run.code, if reason.is_some() { 3 } else { 0 }, "{user:?} {workspace:?} {path}");
     }
@@ -161,7 +187,8 @@ fn what_is_forbidden_is_narrowed_by_the_user_alone() {
 #[test]
 fn a_patch_does_not_write_configuration_unasked() {
     for path in [".apply-patch.toml", "d/.apply-patch.toml", "apply-patch/config.toml"] {
-        let patch = format!("*** Begin Patch\n*** Add File: {path}\n+fuzz = \"unicode\"\n*** End Patch\n");
+        let patch =
+            format!("*** Begin Patch\n*** Add File: {path}\n+fuzz = \"unicode\"\n*** End Patch\n");
         let place = Place::new("", "", &patch);
         let run = place.run("apply-patch", &[], &["--create-parents", "../p"]);
         assert_eq!(run.code, 3, "{path}: {run:#?}");
@@ -176,11 +203,27 @@ fn what_is_wrong_in_a_file_is_said() {
         ("#\n  colour = \"never\"\n", "", "line 2, column 3: unknown key; did you mean `color`?"),
         ("x-y-z = 1\n", "", "line 1, column 1: unknown key; the keys are profile, "),
         ("profile = \"lax\"\n", "", "line 1, column 11: `profile` must be one of strict, codex\n"),
-        ("allow-delete = \"no\"\n", "", "line 1, column 16: `allow-delete` must be true or false\n"),
+        (
+            "allow-delete = \"no\"\n",
+            "",
+            "line 1, column 16: `allow-delete` must be true or false\n",
+        ),
         ("forbidden = [1]\n", "", "line 1, column 13: `forbidden` must be a list of globs\n"),
-        ("forbidden = [\"a\", \"b[\"]\n", "", "line 1, column 13: `forbidden`: glob 2 is malformed\n"),
-        ("lock-timeout = -1\n", "", "line 1, column 16: `lock-timeout` must be a number of seconds\n"),
-        ("max-snapshots = \"5\"\n", "", "line 1, column 17: `max-snapshots` must be a number of MiB\n"),
+        (
+            "forbidden = [\"a\", \"b[\"]\n",
+            "",
+            "line 1, column 13: `forbidden`: glob 2 is malformed\n",
+        ),
+        (
+            "lock-timeout = -1\n",
+            "",
+            "line 1, column 16: `lock-timeout` must be a number of seconds\n",
+        ),
+        (
+            "max-snapshots = \"5\"\n",
+            "",
+            "line 1, column 17: `max-snapshots` must be a number of MiB\n",
+        ),
         ("profile = \n", "", "line 1, column 11: this is not TOML\n"),
         (
             "",
@@ -221,8 +264,10 @@ fn a_broken_file_of_the_workspace_keeps_nobody_from_undoing() {
         let bytes = bytes.to_vec();
         move |place: &Place| fs::write(path(place), &bytes).expect("a file")
     };
-    let (nested, deep, long) = (write(nested.as_bytes()), write(deep.as_bytes()), write(long.as_bytes()));
-    let (toml, key, glob) = (write(b"#\nCANARY\n"), write(b"CANARY = 1\n"), write(b"\nforbidden = [\"CANARY[\"]\n"));
+    let (nested, deep, long) =
+        (write(nested.as_bytes()), write(deep.as_bytes()), write(long.as_bytes()));
+    let (toml, key, glob) =
+        (write(b"#\nCANARY\n"), write(b"CANARY = 1\n"), write(b"\nforbidden = [\"CANARY[\"]\n"));
     let (latin, loose) = (write(b"# \xe9 CANARY\n"), write(b"allow = [\"CANARY\"]\n"));
     let ways: [Break<'_>; 12] = [
         (&nested, "line 1, column 13: `forbidden`: glob 1: it opens 260 braces"),
@@ -242,7 +287,10 @@ fn a_broken_file_of_the_workspace_keeps_nobody_from_undoing() {
             },
             "configuration: ",
         ),
-        (&|place| fs::hard_link(place.root().join("p"), path(place)).expect("a second name"), "configuration: "),
+        (
+            &|place| fs::hard_link(place.root().join("p"), path(place)).expect("a second name"),
+            "configuration: ",
+        ),
     ];
     for (nth, (broken, wanted)) in ways.into_iter().enumerate() {
         let place = Place::new("", "", UPDATE);
@@ -303,7 +351,8 @@ fn a_broken_file_of_the_workspace_keeps_nobody_from_undoing() {
 #[test]
 fn the_tool_that_models_know_reads_no_configuration_over_a_link() {
     let place = Place::new("", "", UPDATE);
-    std::os::unix::fs::symlink("/proc/self/environ", place.root().join("w/.apply-patch.toml")).expect("a link");
+    std::os::unix::fs::symlink("/proc/self/environ", place.root().join("w/.apply-patch.toml"))
+        .expect("a link");
     let run = place.run("apply_patch", &[("API_KEY", "secret-1f0c")], &[UPDATE]);
     assert_eq!(run.code, 1, "{run:#?}");
     assert!(run.stderr.contains("leaves the root through the symbolic link"), "{run:#?}");
@@ -313,7 +362,8 @@ fn the_tool_that_models_know_reads_no_configuration_over_a_link() {
 
 #[test]
 fn doctor_says_where_values_come_from() {
-    let place = Place::new("profile = \"codex\"\nallow = [\".envrc\"]\n", "profile = \"strict\"\n", UPDATE);
+    let place =
+        Place::new("profile = \"codex\"\nallow = [\".envrc\"]\n", "profile = \"strict\"\n", UPDATE);
     let environment = [("APPLY_PATCH_LOCK_TIMEOUT", "3")];
     let run = place.run("apply-patch", &environment, &["doctor", "--json"]);
     assert_eq!(run.code, 0, "{run:#?}");
@@ -331,8 +381,10 @@ fn doctor_says_where_values_come_from() {
     }
     assert_eq!(settings["fuzz"]["source"], "default");
     assert_eq!(answer["data"]["file_system"]["stableInodes"], true, "{answer:#}");
-    let mut names: Vec<_> =
-        fs::read_dir(place.root().join("w")).expect("a folder").map(|it| it.expect("one").file_name()).collect();
+    let mut names: Vec<_> = fs::read_dir(place.root().join("w"))
+        .expect("a folder")
+        .map(|it| it.expect("one").file_name())
+        .collect();
     names.sort_unstable();
     assert_eq!(names, [".apply-patch.toml", "a", "apply-patch"], "nothing is left behind");
 
@@ -348,9 +400,12 @@ fn doctor_says_where_values_come_from() {
 
     assert_eq!(place.run("apply-patch", &[], &["../p"]).code, 0);
     let run = place.run("apply-patch", &[], &["doctor"]);
-    for wanted in
-        ["(the current directory)", "1 transactions, 1 files, 2 bytes", "as they were written", "held to strict"]
-    {
+    for wanted in [
+        "(the current directory)",
+        "1 transactions, 1 files, 2 bytes",
+        "as they were written",
+        "held to strict",
+    ] {
         assert!(run.stdout.contains(wanted), "{wanted}: {run:#?}");
     }
     // Someone changed the log.
@@ -360,12 +415,15 @@ fn doctor_says_where_values_come_from() {
     let run = place.run("apply-patch", &[], &["doctor", "--json"]);
     assert_eq!(run.code, 5, "{run:#?}");
     assert!(
-        run.json().expect("JSON")["error"]["message"].as_str().is_some_and(|it| it.contains("audit log")),
+        run.json().expect("JSON")["error"]["message"]
+            .as_str()
+            .is_some_and(|it| it.contains("audit log")),
         "{run:#?}"
     );
 }
 
-/// A session of tools, each call a run of its own: snapshots are kept as long as no source says otherwise.
+/// A session of tools, each call a run of its own: snapshots are kept as long as no source says
+/// otherwise.
 #[test]
 fn snapshots_are_bounded_by_every_source() {
     for (user, environment, workspace, kept) in [
@@ -376,8 +434,11 @@ fn snapshots_are_bounded_by_every_source() {
         ("", Some("5"), "max-snapshots = 0\n", false),
     ] {
         let place = Place::new(user, workspace, "");
-        let environment: Vec<_> = environment.map(|value| ("APPLY_PATCH_MAX_SNAPSHOTS", value)).into_iter().collect();
-        let tool = |name: &str, args: &str| place.run("apply-patch", &environment, &["tool", name, "--args", args]);
+        let environment: Vec<_> =
+            environment.map(|value| ("APPLY_PATCH_MAX_SNAPSHOTS", value)).into_iter().collect();
+        let tool = |name: &str, args: &str| {
+            place.run("apply-patch", &environment, &["tool", name, "--args", args])
+        };
         let read = tool("read_file", r#"{"path":"a"}"#);
         assert_eq!(read.code, 0, "{}", read.stderr);
         let folder = place.root().join("w/.apply-patch/snapshots");
@@ -394,9 +455,11 @@ fn snapshots_are_bounded_by_every_source() {
 #[test]
 fn limits_are_the_users_and_the_workspace_lowers_them() {
     let two = "*** Begin Patch\n*** Add File: b\n+b\n*** Add File: c\n+c\n*** End Patch\n";
-    let large = format!("*** Begin Patch\n*** Add File: b\n+{}\n*** End Patch\n", "b".repeat(3 << 20));
+    let large =
+        format!("*** Begin Patch\n*** Add File: b\n+{}\n*** End Patch\n", "b".repeat(3 << 20));
     let (operations, size) = ("APPLY_PATCH_MAX_OPERATIONS", "APPLY_PATCH_MAX_FILE_SIZE");
-    // The user's file, the environment, the workspace's file, the patch, the exit code and what is said.
+    // The user's file, the environment, the workspace's file, the patch, the exit code and what is
+    // said.
     type Variables<'v> = &'v [(&'v str, &'v str)];
     let cases: &[(&str, Variables<'_>, &str, &str, i32, &str)] = &[
         ("", &[], "", two, 0, ""),
@@ -418,7 +481,10 @@ fn limits_are_the_users_and_the_workspace_lowers_them() {
             let place = Place::new(user, workspace, patch);
             let run = place.run("apply-patch", environment, way);
             assert_eq!(run.code, *code, "{user:?} {environment:?} {workspace:?} {way:?}: {run:#?}");
-            assert!(run.stderr.contains(said), "{user:?} {environment:?} {workspace:?} {way:?}: {run:#?}");
+            assert!(
+                run.stderr.contains(said),
+                "{user:?} {environment:?} {workspace:?} {way:?}: {run:#?}"
+            );
         }
         // One argument is not that long.
         if patch.len() > 1000 {
@@ -426,7 +492,8 @@ fn limits_are_the_users_and_the_workspace_lowers_them() {
         }
         let place = Place::new(user, workspace, "");
         let arguments = serde_json::json!({ "patch": patch }).to_string();
-        let run = place.run("apply-patch", environment, &["tool", "apply_patch", "--args", &arguments]);
+        let run =
+            place.run("apply-patch", environment, &["tool", "apply_patch", "--args", &arguments]);
         assert_eq!(run.code, *code, "{user:?} {environment:?} {workspace:?}: {run:#?}");
         let told = format!("{}{}", run.stdout, run.stderr);
         assert!(told.contains(said), "{user:?} {environment:?} {workspace:?}: {run:#?}");

@@ -1,9 +1,9 @@
-//! Cases that were observed on other appliers, where they are at hand: `../shared/conformance` beside
-//! this repository.
+//! Cases that were observed on other appliers, where they are at hand: `../shared/conformance`
+//! beside this repository.
 //!
 //! They are observations and not our contract. Where ours is another outcome, it is listed in
-//! `conformance/differences.txt` with the rule of the specification that makes it so; an outcome that
-//! differs and is not listed fails the test, and so does a listed one that does not differ.
+//! `conformance/differences.txt` with the rule of the specification that makes it so; an outcome
+//! that differs and is not listed fails the test, and so does a listed one that does not differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -54,11 +54,18 @@ fn cases_of_other_appliers() {
             (Err(what), None) => wrong.push(format!("{id} differs, and is not listed:\n{what}")),
         }
     }
-    wrong.extend(listed.keys().filter(|id| !seen.contains(*id)).map(|id| format!("{id} is listed, and is no case")));
+    wrong.extend(
+        listed
+            .keys()
+            .filter(|id| !seen.contains(*id))
+            .map(|id| format!("{id} is listed, and is no case")),
+    );
     for (kind, [ran, agreed, differed]) in &tally {
         match &**kind {
             "apply" | "parse" | "seek" | "shell" | "peer" => {
-                eprintln!("{kind}: {ran} ran, {agreed} agreed, {differed} differ by a rule of ours");
+                eprintln!(
+                    "{kind}: {ran} ran, {agreed} agreed, {differed} differ by a rule of ours"
+                );
             }
             _ => eprintln!("{kind}: {ran} not run"),
         }
@@ -77,7 +84,9 @@ fn read(folder: &Path) -> Option<Vec<(String, String, Value)>> {
         let kind = text(&case, "kind");
         (format!("upstream/{kind}/{}", text(&case, "id")), kind, case)
     });
-    let peers = file("peer-cases.json")?.into_iter().map(|case| (text(&case, "id"), "peer".to_owned(), case));
+    let peers = file("peer-cases.json")?
+        .into_iter()
+        .map(|case| (text(&case, "id"), "peer".to_owned(), case));
     Some(upstream.chain(peers).collect())
 }
 
@@ -85,7 +94,8 @@ fn differences() -> BTreeMap<String, &'static str> {
     let lines = include_str!("conformance/differences.txt").lines();
     let mut listed = BTreeMap::new();
     for line in lines.filter(|line| !line.starts_with('#') && !line.is_empty()) {
-        let (id, rule) = line.split_once('\t').unwrap_or_else(|| panic!("{line:?}: an id, a tab, a rule"));
+        let (id, rule) =
+            line.split_once('\t').unwrap_or_else(|| panic!("{line:?}: an id, a tab, a rule"));
         assert!(!rule.trim().is_empty(), "{id}: the rule that makes it so is named");
         assert!(listed.insert(id.to_owned(), rule).is_none(), "{id} is listed twice");
     }
@@ -107,7 +117,8 @@ impl Workspace {
             match text.as_str() {
                 None => fs::create_dir_all(at).expect("a new directory"),
                 Some(text) => {
-                    fs::create_dir_all(at.parent().expect("beneath the root")).expect("a new directory");
+                    fs::create_dir_all(at.parent().expect("beneath the root"))
+                        .expect("a new directory");
                     fs::write(at, text).expect("a new file");
                 }
             }
@@ -131,7 +142,8 @@ impl Workspace {
                     files.insert(path.clone(), String::from_utf8_lossy(bytes).into_owned().into());
                 }
                 Kind::Directory
-                    if with_directories && !tree.keys().any(|other| other.starts_with(&format!("{path}/"))) =>
+                    if with_directories
+                        && !tree.keys().any(|other| other.starts_with(&format!("{path}/"))) =>
                 {
                     files.insert(format!("{path}/"), Value::Null);
                 }
@@ -144,7 +156,8 @@ impl Workspace {
 
 /// Holds the files and whether it succeeded against what was observed.
 fn compare(workspace: &Workspace, run: &Run, ok: Option<bool>, files: &Value) -> Outcome {
-    let wants_directories = files.as_object().is_some_and(|files| files.keys().any(|path| path.ends_with('/')));
+    let wants_directories =
+        files.as_object().is_some_and(|files| files.keys().any(|path| path.ends_with('/')));
     let found = workspace.files(wants_directories);
     if ok.is_some_and(|ok| ok != (run.code == 0)) || found != *files {
         return Err(format!("  wanted {ok:?} {files}\n  found {found}\n  {run:?}"));
@@ -164,7 +177,9 @@ fn upstream_apply(case: &Value) -> Outcome {
     let expect = &case["expect"];
     compare(&workspace, &run, expect["rc"].as_i64().map(|code| code == 0), &expect["after"])?;
     match expect["stdout"].as_str().map(|text| text.replace("$CWD", root_text)) {
-        Some(wanted) if wanted != run.stdout => Err(format!("  wanted {wanted:?} on standard output\n  {run:?}")),
+        Some(wanted) if wanted != run.stdout => {
+            Err(format!("  wanted {wanted:?} on standard output\n  {run:?}"))
+        }
         _ => Ok(()),
     }
 }
@@ -175,7 +190,13 @@ fn peer(case: &Value) -> Outcome {
     let patch = case["patch"].as_str().expect("a patch");
     let expect = &case["expect"];
     let args = ["--json", "--durability", "none", "--from", "envelope", "--profile", profile];
-    let run = program::run("apply-patch", &workspace.root(), workspace.around.path(), &args, patch.as_bytes());
+    let run = program::run(
+        "apply-patch",
+        &workspace.root(),
+        workspace.around.path(),
+        &args,
+        patch.as_bytes(),
+    );
     // A peer that fails half way is no model.
     let files = if expect["files"].is_null() { &case["input_files"] } else { &expect["files"] };
     compare(&workspace, &run, expect["ok"].as_bool(), files)
@@ -190,7 +211,11 @@ fn upstream_parse(case: &Value) -> Outcome {
         Err(_) => Value::Null,
     };
     let wanted = &case["expect"]["hunks"];
-    if found == *wanted { Ok(()) } else { Err(format!("  wanted {wanted}\n  found {found}\n  {parsed:?}")) }
+    if found == *wanted {
+        Ok(())
+    } else {
+        Err(format!("  wanted {wanted}\n  found {found}\n  {parsed:?}"))
+    }
 }
 
 /// A section in the words of the cases.
@@ -198,13 +223,15 @@ fn section(section: &Section<'_>) -> Value {
     let path = section.path.text;
     match &section.operation {
         SectionOperation::Add(added) => {
-            let contents: String = added.lines().map(|line| format!("{}\n", String::from_utf8_lossy(line))).collect();
+            let contents: String =
+                added.lines().map(|line| format!("{}\n", String::from_utf8_lossy(line))).collect();
             json!({ "add": path, "contents": contents })
         }
         SectionOperation::Delete(_) => json!({ "delete": path }),
         SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
         SectionOperation::Update { move_to, hunks } => {
-            let mut value = json!({ "update": path, "chunks": hunks.iter().map(hunk).collect::<Vec<_>>() });
+            let mut value =
+                json!({ "update": path, "chunks": hunks.iter().map(hunk).collect::<Vec<_>>() });
             if let Some(to) = move_to {
                 value["move"] = to.text.into();
             }
@@ -215,8 +242,9 @@ fn section(section: &Section<'_>) -> Value {
 
 fn hunk(hunk: &Hunk<'_>) -> Value {
     let lines = &hunk.lines[..hunk.lines.len() - hunk.separators];
-    let side =
-        |other: LineKind| lines.iter().filter(|line| line.kind != other).map(Line::text_lossy).collect::<Vec<_>>();
+    let side = |other: LineKind| {
+        lines.iter().filter(|line| line.kind != other).map(Line::text_lossy).collect::<Vec<_>>()
+    };
     json!({
         "change_context": hunk.headers.last().map(|header| header.text),
         "old": side(LineKind::Insert),
@@ -226,22 +254,25 @@ fn hunk(hunk: &Hunk<'_>) -> Value {
 }
 
 fn upstream_seek(case: &Value) -> Outcome {
-    let lines =
-        |key: &str| -> Vec<&str> { case[key].as_array().into_iter().flatten().filter_map(Value::as_str).collect() };
+    let lines = |key: &str| -> Vec<&str> {
+        case[key].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+    };
     let file: String = lines("lines").iter().map(|line| format!("{line}\n")).collect();
     let body: String = lines("pattern").iter().map(|line| format!(" {line}\n")).collect();
     let end = if case["eof"] == true { "*** End of File\n" } else { "" };
     let text = format!("*** Begin Patch\n*** Update File: f\n@@\n{body}{end}*** End Patch\n");
     let options = Options::new(Profile::Codex);
     let patch = parse(&text, &options.parse).expect("it parses");
-    let edit = edit(file.as_bytes(), patch.sections[0].hunks(), &options.placement, FinalNewline::Keep);
+    let edit =
+        edit(file.as_bytes(), patch.sections[0].hunks(), &options.placement, FinalNewline::Keep);
     let found = edit.ok().map(|edit| edit.placed[0].first_line - 1);
     let wanted = case["expect"].as_u64().map(|index| index as usize);
     if found == wanted { Ok(()) } else { Err(format!("  wanted {wanted:?}, found {found:?}")) }
 }
 
 fn upstream_shell(case: &Value) -> Outcome {
-    let argv: Vec<&str> = case["argv"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let argv: Vec<&str> =
+        case["argv"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let (result, workdir) = match shell_intercept::intercept(&argv) {
         Intercept::Body { workdir, .. } => ("patch".to_owned(), workdir.map(String::from)),
         Intercept::CorrectnessError(CorrectnessError::ImplicitInvocation) => {

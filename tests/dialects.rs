@@ -1,5 +1,5 @@
-//! Patches as models and people send them, in `tests/dialects`: what is taken is exactly the patch inside, and what cannot be
-//! taken changes nothing and says why.
+//! Patches as models and people send them, in `tests/dialects`: what is taken is exactly the patch
+//! inside, and what cannot be taken changes nothing and says why.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,12 +38,15 @@ fn cases() -> Vec<Case> {
         Case {
             name: path.file_stem().expect("a name").to_string_lossy().into_owned(),
             outcome: lines.next().expect("an outcome").to_owned(),
-            notes: lines.map(|line| line.strip_prefix("note: ").expect("a note").to_owned()).collect(),
+            notes: lines
+                .map(|line| line.strip_prefix("note: ").expect("a note").to_owned())
+                .collect(),
             sent,
             inside,
         }
     };
-    let entries = fs::read_dir(folder()).expect("the cases").map(|entry| entry.expect("an entry").path());
+    let entries =
+        fs::read_dir(folder()).expect("the cases").map(|entry| entry.expect("an entry").path());
     let mut cases: Vec<Case> =
         entries.filter(|path| path.extension().is_some_and(|ext| ext == "txt")).map(read).collect();
     cases.sort_by(|one, other| one.name.cmp(&other.name));
@@ -59,7 +62,13 @@ fn memchr(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 fn applied(args: &[&str], input: &[u8]) -> (Run, testutils::takers::Snapshot) {
     let (dir, home) = (temp(), temp());
     testutils::takers::write(dir.path(), &files(&folder().join("before")));
-    let run = run("apply-patch", dir.path(), home.path(), &[&["--json", "--durability", "none"], args].concat(), input);
+    let run = run(
+        "apply-patch",
+        dir.path(),
+        home.path(),
+        &[&["--json", "--durability", "none"], args].concat(),
+        input,
+    );
     (run, files(dir.path()))
 }
 
@@ -77,22 +86,27 @@ fn what_is_applied_is_the_patch_inside() {
             ("recovered", form) => {
                 recovered += 1;
                 let from = if form == "diff" { "unified" } else { "envelope" };
-                let (direct, wanted) = applied(&["--from", from], inside.as_deref().expect("the patch inside"));
+                let (direct, wanted) =
+                    applied(&["--from", from], inside.as_deref().expect("the patch inside"));
                 assert!(direct.code == 0, "{name}: the patch inside does not apply: {direct:#?}");
                 assert!(wanted != before, "{name}: the patch inside does not apply: {direct:#?}");
                 if run.code != 0 || after != wanted {
                     wrong(format!("exit {}, {after:?} is not {wanted:?}", run.code));
                 }
                 let noted = answer["data"]["notes"].as_array().cloned().unwrap_or_default();
-                let is_noted =
-                    |note: &String| noted.iter().any(|one| one.as_str().is_some_and(|one| one.contains(&**note)));
+                let is_noted = |note: &String| {
+                    noted.iter().any(|one| one.as_str().is_some_and(|one| one.contains(&**note)))
+                };
                 for note in notes.iter().filter(|note| !is_noted(note)) {
                     wrong(format!("{note:?} is not noted"));
                 }
-                // What is taken off is always noted. A byte-order mark, CRLF and empty lines around it are no wrapper.
-                let text =
-                    |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(['\u{feff}', '\r'], "").trim().to_owned();
-                let bare = text(sent) == text(inside.as_deref().unwrap_or_default()) || name.contains("numbers-");
+                // What is taken off is always noted. A byte-order mark, CRLF and empty lines around
+                // it are no wrapper.
+                let text = |bytes: &[u8]| {
+                    String::from_utf8_lossy(bytes).replace(['\u{feff}', '\r'], "").trim().to_owned()
+                };
+                let bare = text(sent) == text(inside.as_deref().unwrap_or_default())
+                    || name.contains("numbers-");
                 if noted.is_empty() != bare {
                     wrong(format!("{noted:?} is noted"));
                 }
@@ -109,13 +123,15 @@ fn what_is_applied_is_the_patch_inside() {
         // Read as an envelope it is that, or nothing.
         let (envelope, after) = applied(&["--from", "envelope"], sent);
         if envelope.code == 0 {
-            let (_, wanted) = applied(&["--from", "envelope"], inside.as_deref().unwrap_or_default());
+            let (_, wanted) =
+                applied(&["--from", "envelope"], inside.as_deref().unwrap_or_default());
             assert_eq!(after, wanted, "{name} as an envelope");
         } else {
             assert_eq!(after, before, "{name} as an envelope");
             // The error names what is around the patch, and what its first line should be.
             let message = envelope.json().expect("JSON")["error"]["message"].to_string();
-            let names_it = message.contains("its first line `*** Begin Patch`") || name.contains("byte-order-mark");
+            let names_it = message.contains("its first line `*** Begin Patch`")
+                || name.contains("byte-order-mark");
             assert!(!outcome.starts_with("recovered") || names_it, "{name}: {message}");
         }
     }
@@ -133,7 +149,8 @@ fn what_is_applied_is_the_patch_inside() {
 #[test]
 fn parts_are_chosen_by_number_or_taken_as_one() {
     let first = "*** Begin Patch\n*** Add File: n\n+1\n*** End Patch\n";
-    let second = "```\n*** Begin Patch\r\n*** Update File: n\r\n@@\r\n-1\r\n+2\r\n*** End Patch\r\n```\n";
+    let second =
+        "```\n*** Begin Patch\r\n*** Update File: n\r\n@@\r\n-1\r\n+2\r\n*** End Patch\r\n```\n";
     let diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-one\n+1\n";
     let both = format!("{first}and\n{second}");
     for (input, part, wanted) in [

@@ -1,4 +1,5 @@
-//! What the documentation says is so: its console blocks are run, and its lists are those of the code.
+//! What the documentation says is so: its console blocks are run, and its lists are those of the
+//! code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,9 +19,11 @@ fn read(path: &str) -> String {
 
 /// The pages of `docs/`, as paths of the repository.
 fn pages() -> Vec<String> {
-    let names =
-        fs::read_dir(repository().join("docs")).expect("docs").map(|entry| entry.expect("an entry").file_name());
-    let mut pages: Vec<_> = names.map(|name| format!("docs/{}", name.to_str().expect("a plain name"))).collect();
+    let names = fs::read_dir(repository().join("docs"))
+        .expect("docs")
+        .map(|entry| entry.expect("an entry").file_name());
+    let mut pages: Vec<_> =
+        names.map(|name| format!("docs/{}", name.to_str().expect("a plain name"))).collect();
     pages.retain(|page| page.ends_with(".md"));
     pages.sort();
     pages
@@ -35,8 +38,8 @@ struct Step {
     output: Vec<String>,
 }
 
-/// The steps of all blocks that are marked `console`. A here-document belongs to its command; `? N` after a command is
-/// the exit code.
+/// The steps of all blocks that are marked `console`. A here-document belongs to its command; `? N`
+/// after a command is the exit code.
 fn steps(text: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
@@ -63,7 +66,9 @@ fn steps(text: &str) -> Vec<Step> {
             assert!(steps.len() > before, "line {line}: output without a command");
             let step = steps.last_mut().expect("checked");
             match text.strip_prefix("? ") {
-                Some(code) if step.output.is_empty() => step.code = code.parse().expect("an exit code"),
+                Some(code) if step.output.is_empty() => {
+                    step.code = code.parse().expect("an exit code")
+                }
                 _ => step.output.push(text.to_owned()),
             }
         }
@@ -87,9 +92,9 @@ fn fits(patterns: &[String], lines: &[&str]) -> bool {
     match patterns {
         [] => lines.is_empty(),
         [dots, rest @ ..] if dots == "..." => (0..=lines.len()).any(|at| fits(rest, &lines[at..])),
-        [first, rest @ ..] => {
-            lines.split_first().is_some_and(|(line, after)| line_fits(first, line) && fits(rest, after))
-        }
+        [first, rest @ ..] => lines
+            .split_first()
+            .is_some_and(|(line, after)| line_fits(first, line) && fits(rest, after)),
     }
 }
 
@@ -109,23 +114,36 @@ fn wildcards_stand_for_what_they_should() {
         ("a\n...\nc", "a\nb", false),
     ] {
         let patterns: Vec<_> = patterns.lines().map(ToOwned::to_owned).collect();
-        assert_eq!(fits(&patterns, &text.lines().collect::<Vec<_>>()), wanted, "{patterns:?} {text:?}");
+        assert_eq!(
+            fits(&patterns, &text.lines().collect::<Vec<_>>()),
+            wanted,
+            "{patterns:?} {text:?}"
+        );
     }
-    let read = steps("```text\n$ no\n```\n```console\n$ cat <<'EOF'\n$ x\nEOF\n$ b\n? 2\nout\n```\n");
-    let read: Vec<_> = read.iter().map(|step| (&*step.command, step.code, step.output.len())).collect();
+    let read =
+        steps("```text\n$ no\n```\n```console\n$ cat <<'EOF'\n$ x\nEOF\n$ b\n? 2\nout\n```\n");
+    let read: Vec<_> =
+        read.iter().map(|step| (&*step.command, step.code, step.output.len())).collect();
     assert_eq!(read, [("cat <<'EOF'\n$ x\nEOF", 0, 0), ("b", 2, 1)]);
 }
 
-/// Runs the steps of a page one after the other, each where the one before ended, in a folder that has `examples/` of
-/// this repository. What a command prints is compared if the page shows something.
+/// Runs the steps of a page one after the other, each where the one before ended, in a folder that
+/// has `examples/` of this repository. What a command prints is compared if the page shows
+/// something.
 fn run_page(path: &str) -> usize {
     let steps = steps(&read(path));
     let scratch = tempfile::tempdir().expect("a folder");
-    let (clone, bin, place) = (scratch.path().join("clone"), scratch.path().join("bin"), scratch.path().join("place"));
+    let (clone, bin, place) =
+        (scratch.path().join("clone"), scratch.path().join("bin"), scratch.path().join("place"));
     for folder in [&clone, &bin] {
         fs::create_dir(folder).expect("a folder");
     }
-    let copied = Command::new("cp").arg("-r").arg(repository().join("examples")).arg(&clone).status().expect("cp");
+    let copied = Command::new("cp")
+        .arg("-r")
+        .arg(repository().join("examples"))
+        .arg(&clone)
+        .status()
+        .expect("cp");
     assert!(copied.success());
     symlink(env!("CARGO_BIN_EXE_apply-patch"), bin.join("apply-patch")).expect("a link");
     // A reader in a clone builds the program here; it is built already.
@@ -138,7 +156,8 @@ fn run_page(path: &str) -> usize {
     fs::write(&place, clone.as_os_str().as_encoded_bytes()).expect("a file");
     for step in &steps {
         let script = format!(
-            "exec 2>&1\ncd \"$(cat \"$PLACE\")\" || exit\n{}\ncode=$?\npwd > \"$PLACE\"\nexit $code\n",
+            "exec 2>&1\ncd \"$(cat \"$PLACE\")\" || exit\n{}\ncode=$?\npwd > \"$PLACE\"\n\
+             exit $code\n",
             step.command
         );
         let output = Command::new("sh")
@@ -154,7 +173,10 @@ fn run_page(path: &str) -> usize {
         let at = format!("{path}:{}: {}", step.line, step.command);
         assert_eq!(output.status.code(), Some(step.code), "{at}\n{printed}");
         if !step.output.is_empty() {
-            assert!(fits(&step.output, &printed.lines().collect::<Vec<_>>()), "{at}\nprinted:\n{printed}");
+            assert!(
+                fits(&step.output, &printed.lines().collect::<Vec<_>>()),
+                "{at}\nprinted:\n{printed}"
+            );
         }
     }
     steps.len()
@@ -169,25 +191,39 @@ fn console_blocks_do_what_they_show() {
             (page, count)
         })
         .collect();
-    let run: Vec<_> =
-        counts.iter().filter(|(_, count)| *count > 0).map(|(page, count)| format!("{page} {count}")).collect();
+    let run: Vec<_> = counts
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(page, count)| format!("{page} {count}"))
+        .collect();
     eprintln!("commands of the documentation that were run: {}", run.join(", "));
     for page in ["README.md", "docs/quick-start.md"] {
-        assert!(counts.iter().any(|(name, count)| name == page && *count >= 5), "{page} shows no commands");
+        assert!(
+            counts.iter().any(|(name, count)| name == page && *count >= 5),
+            "{page} shows no commands"
+        );
     }
 }
 
 #[test]
 fn what_the_page_for_git_users_names_is_run() {
     let page = read("docs/coming-from-git.md");
-    let run: BTreeSet<_> =
-        steps(&page).into_iter().map(|step| step.command.replace(" last", " ID").replace("@1", "ID")).collect();
+    let run: BTreeSet<_> = steps(&page)
+        .into_iter()
+        .map(|step| step.command.replace(" last", " ID").replace("@1", "ID"))
+        .collect();
     let rows = page.lines().filter(|line| line.starts_with("| `git "));
-    let named: Vec<_> = rows.filter_map(|row| row.split(" | ").nth(1)).map(|cell| cell.replace("\\|", "|")).collect();
+    let named: Vec<_> = rows
+        .filter_map(|row| row.split(" | ").nth(1))
+        .map(|cell| cell.replace("\\|", "|"))
+        .collect();
     assert!(named.len() >= 20, "{named:?}");
     for command in named.iter().map(|cell| cell.trim_matches('`')) {
         // It asks at a terminal; tests/interactive.rs answers.
-        assert!(run.contains(command) || command == "apply-patch -i fix.diff", "`{command}` is not run");
+        assert!(
+            run.contains(command) || command == "apply-patch -i fix.diff",
+            "`{command}` is not run"
+        );
     }
 }
 
@@ -199,7 +235,9 @@ fn cells(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
         if let Some(heading) = line.strip_prefix("## ") {
             on = wanted(heading);
         }
-        if let Some((cell, rest)) = line.strip_prefix("| `").and_then(|line| line.split_once("` |")).filter(|_| on) {
+        if let Some((cell, rest)) =
+            line.strip_prefix("| `").and_then(|line| line.split_once("` |")).filter(|_| on)
+        {
             let last = rest.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
             cells.push((cell.to_owned(), last.trim().to_owned()));
         }
@@ -219,8 +257,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The reasons that the code can give: what the functions that name them return, and what is written out as
-/// `"reason": "…"`.
+/// The reasons that the code can give: what the functions that name them return, and what is
+/// written out as `"reason": "…"`.
 fn reasons() -> BTreeSet<String> {
     let reasons = reasons_in(&[""]);
     assert!(reasons.len() > 100, "only {} reasons were found", reasons.len());
@@ -241,14 +279,21 @@ pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
         let text = fs::read_to_string(&file).expect("a source file");
         // What is tested may be made up.
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let is_name =
-            |word: &&str| !word.is_empty() && word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
+        let is_name = |word: &&str| {
+            !word.is_empty()
+                && word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+        };
         for (at, _) in text.match_indices("\"reason\": \"") {
             reasons.extend(text[at..].split('"').nth(3).filter(is_name).map(ToOwned::to_owned));
         }
-        if ["patch-grammar/src/error.rs", "file-tools/src/answer/reason.rs"].iter().any(|end| file.ends_with(end)) {
+        if ["patch-grammar/src/error.rs", "file-tools/src/answer/reason.rs"]
+            .iter()
+            .any(|end| file.ends_with(end))
+        {
             // There each variant stands beside its name.
-            let names = text.lines().filter_map(|line| line.trim().strip_suffix("\",")?.rsplit_once(" = \""));
+            let names = text
+                .lines()
+                .filter_map(|line| line.trim().strip_suffix("\",")?.rsplit_once(" = \""));
             reasons.extend(names.map(|(_, name)| name).filter(is_name).map(ToOwned::to_owned));
         }
         let also = [
@@ -261,7 +306,9 @@ pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
             let heads = ["&self", "self"].map(|of| format!("fn {name}({of}) -> &'static str {{"));
             for (at, head) in heads.iter().flat_map(|head| text.match_indices(head.as_str())) {
                 let body = text[at + head.len()..].split("\n    }\n").next().unwrap_or_default();
-                reasons.extend(body.split('"').skip(1).step_by(2).filter(is_name).map(ToOwned::to_owned));
+                reasons.extend(
+                    body.split('"').skip(1).step_by(2).filter(is_name).map(ToOwned::to_owned),
+                );
             }
         }
     }
@@ -272,10 +319,20 @@ pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
 #[test]
 fn every_error_is_documented() {
     let page = read("docs/errors.md");
-    let documented = cells(&page, |heading| heading.starts_with("Reasons")).into_iter().map(|(reason, _)| reason);
+    let documented = cells(&page, |heading| heading.starts_with("Reasons"))
+        .into_iter()
+        .map(|(reason, _)| reason);
     let (documented, known): (BTreeSet<_>, _) = (documented.collect(), reasons());
-    assert_eq!(documented.difference(&known).collect::<Vec<_>>(), [] as [&String; 0], "no reason of the code");
-    assert_eq!(known.difference(&documented).collect::<Vec<_>>(), [] as [&String; 0], "missing in docs/errors.md");
+    assert_eq!(
+        documented.difference(&known).collect::<Vec<_>>(),
+        [] as [&String; 0],
+        "no reason of the code"
+    );
+    assert_eq!(
+        known.difference(&documented).collect::<Vec<_>>(),
+        [] as [&String; 0],
+        "missing in docs/errors.md"
+    );
 
     let kinds = cells(&page, |heading| heading == "Kinds");
     let names: Vec<_> = kinds.iter().map(|(kind, _)| &**kind).collect();
@@ -297,7 +354,8 @@ fn every_error_is_documented() {
 #[test]
 fn every_exit_code_is_documented() {
     let source = read("crates/cli/src/exit.rs");
-    let variants = source.lines().filter_map(|line| line.trim().strip_suffix(',')?.split_once(" = "));
+    let variants =
+        source.lines().filter_map(|line| line.trim().strip_suffix(',')?.split_once(" = "));
     let codes: Vec<_> = variants.map(|(_, code)| code).collect();
     assert!(codes.len() >= 10, "{codes:?}");
     let page = cells(&read("docs/errors.md"), |heading| heading == "Exit codes");
@@ -316,9 +374,14 @@ fn every_exit_code_is_documented() {
 #[test]
 fn every_rule_is_documented() {
     let page = read("docs/profiles.md");
-    let help = Command::new(env!("CARGO_BIN_EXE_apply-patch")).args(["check", "--help"]).output().expect("help").stdout;
+    let help = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+        .args(["check", "--help"])
+        .output()
+        .expect("help")
+        .stdout;
     let help = String::from_utf8(help).expect("UTF-8");
-    let of_every_command = ["--root", "--color", "--no-pager", "--json", "--quiet", "--verbose", "--help"];
+    let of_every_command =
+        ["--root", "--color", "--no-pager", "--json", "--quiet", "--verbose", "--help"];
     let flags: Vec<_> = help
         .lines()
         .filter_map(|line| line.trim().split_once("--"))
@@ -363,7 +426,8 @@ fn pages_are_linked_and_links_lead_somewhere() {
         let text = read(&page);
         let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         for link in links.filter(|link| !link.contains("://")) {
-            let target = repository().join(&page).with_file_name(link.split('#').next().unwrap_or_default());
+            let target =
+                repository().join(&page).with_file_name(link.split('#').next().unwrap_or_default());
             assert!(target.exists(), "{page} links {link}");
         }
     }
@@ -373,7 +437,10 @@ fn pages_are_linked_and_links_lead_somewhere() {
 #[test]
 fn the_help_fits_one_screen() {
     for (columns, width) in [("80", 80), ("200", 100)] {
-        let output = Command::new(env!("CARGO_BIN_EXE_apply-patch")).arg("--help").env("COLUMNS", columns).output();
+        let output = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+            .arg("--help")
+            .env("COLUMNS", columns)
+            .output();
         let help = String::from_utf8(output.expect("help").stdout).expect("UTF-8");
         assert!(help.contains("Usage: apply-patch"), "{help}");
         assert!(help.lines().count() <= 45, "{} lines:\n{help}", help.lines().count());

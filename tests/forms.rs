@@ -1,5 +1,5 @@
-//! The same change in other forms: the instructions' examples, diffs, the built-in operations of the
-//! Responses API, and texts of extreme sizes.
+//! The same change in other forms: the instructions' examples, diffs, the built-in operations of
+//! the Responses API, and texts of extreme sizes.
 
 use std::path::Path;
 
@@ -37,13 +37,19 @@ fn call(dir: &tempfile::TempDir, args: &[&str], input: &[u8]) -> Run {
 fn the_examples_of_the_instructions_give_what_they_say_under_every_profile() {
     for example in EXAMPLES {
         for profile in ["strict", "codex"] {
-            let files: Vec<_> = example.before.iter().map(|file| (file.path, file.content)).collect();
+            let files: Vec<_> =
+                example.before.iter().map(|file| (file.path, file.content)).collect();
             let dir = workspace(&files);
             // Parents are created only on request in `strict`.
-            let run = call(&dir, &["--profile", profile, "--create-parents"], example.patch.as_bytes());
+            let run =
+                call(&dir, &["--profile", profile, "--create-parents"], example.patch.as_bytes());
             assert_eq!(run.code, 0, "{}: {profile}: {run:?}", example.title);
             for file in example.before.iter().chain(example.after) {
-                let wanted = example.after.iter().find(|after| after.path == file.path).map(|after| after.content);
+                let wanted = example
+                    .after
+                    .iter()
+                    .find(|after| after.path == file.path)
+                    .map(|after| after.content);
                 let found = read(&dir.path().join("w"), file.path);
                 assert_eq!(found.as_deref(), wanted, "{}: {profile}: {}", example.title, file.path);
             }
@@ -52,10 +58,16 @@ fn the_examples_of_the_instructions_give_what_they_say_under_every_profile() {
     assert!(EXAMPLES.len() >= 3, "the instructions show something");
 }
 
-const FILES: &[(&str, &str)] =
-    &[("src/a.py", "def f():\n    x = 1\n    y = 2\n"), ("old.txt", "1\n2\n3\n"), ("gone.txt", "g\n")];
+const FILES: &[(&str, &str)] = &[
+    ("src/a.py", "def f():\n    x = 1\n    y = 2\n"),
+    ("old.txt", "1\n2\n3\n"),
+    ("gone.txt", "g\n"),
+];
 
-const PATCH: &str = "*** Begin Patch\n*** Update File: src/a.py\n@@ def f():\n     x = 1\n-    y = 2\n+    y = 3\n*** Add File: new.txt\n+one\n+two\n*** Delete File: gone.txt\n*** Update File: old.txt\n*** Move to: moved.txt\n@@\n 1\n-2\n 3\n*** End Patch\n";
+const PATCH: &str = "*** Begin Patch\n*** Update File: src/a.py\n@@ def f():\n     x = 1\n\
+                     -    y = 2\n+    y = 3\n*** Add File: new.txt\n+one\n+two\n\
+                     *** Delete File: gone.txt\n*** Update File: old.txt\n*** Move to: moved.txt\n\
+                     @@\n 1\n-2\n 3\n*** End Patch\n";
 
 /// All files of the workspace but the program's own.
 fn tree(dir: &tempfile::TempDir) -> Vec<(String, String)> {
@@ -65,7 +77,12 @@ fn tree(dir: &tempfile::TempDir) -> Vec<(String, String)> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
-            let name = path.strip_prefix(&root).expect("beneath the root").to_str().expect("UTF-8").to_owned();
+            let name = path
+                .strip_prefix(&root)
+                .expect("beneath the root")
+                .to_str()
+                .expect("UTF-8")
+                .to_owned();
             if name == ".apply-patch" {
                 continue;
             }
@@ -89,7 +106,8 @@ fn a_patch_and_its_diff_make_the_same_change() {
     let git = call(&dir, &["convert", "--to", "git"], PATCH.as_bytes());
     assert_eq!(git.code, 0, "{git:?}");
     assert!(git.stdout.contains("rename from old.txt\nrename to moved.txt\n"), "{}", git.stdout);
-    let envelope = call(&dir, &["convert", "--from", "unified", "--to", "envelope"], git.stdout.as_bytes());
+    let envelope =
+        call(&dir, &["convert", "--from", "unified", "--to", "envelope"], git.stdout.as_bytes());
     assert_eq!(envelope.code, 0, "{envelope:?}");
     let applied = call(&dir, &[], envelope.stdout.as_bytes());
     assert_eq!(applied.code, 0, "{applied:?}");
@@ -107,7 +125,8 @@ fn git_takes_the_diff_of_a_dry_run() {
     let diff = call(&dir, &["-n"], PATCH.as_bytes());
     assert_eq!(diff.code, 0, "{diff:?}");
     let root = dir.path().join("w");
-    let git = |args: &[&str]| std::process::Command::new("git").args(args).current_dir(&root).output();
+    let git =
+        |args: &[&str]| std::process::Command::new("git").args(args).current_dir(&root).output();
     if git(&["init", "-q"]).is_err() {
         eprintln!("skipped: there is no git");
         return;
@@ -127,7 +146,10 @@ fn what_a_form_cannot_say_is_an_error() {
     for (args, input) in [
         (&["convert", "--from", "unified", "--to", "envelope"][..], "hello\n"),
         (&["convert", "--from", "openai", "--to", "envelope"], "[]"),
-        (&["convert", "--to", "unified"], "*** Begin Patch\n*** Move File: old.txt -> x.txt\n*** End Patch\n"),
+        (
+            &["convert", "--to", "unified"],
+            "*** Begin Patch\n*** Move File: old.txt -> x.txt\n*** End Patch\n",
+        ),
     ] {
         let run = call(&dir, args, input.as_bytes());
         assert!(run.code == 1 || run.code == 5, "{args:?}: {run:?}");
@@ -174,7 +196,12 @@ fn a_diff_becomes_an_envelope_or_says_why_not() {
             0,
             "*** Begin Patch\n*** Update File: old.txt\n@@\n 1\r\n-2\r\n+3\n*** End Patch\n",
         ),
-        (&["--to", "openai"], format!("{head}@@ -1,2 +1,2 @@\n 1\n-2\n+3\n"), 0, r#""diff":"@@\n 1\n-2\n+3\n""#),
+        (
+            &["--to", "openai"],
+            format!("{head}@@ -1,2 +1,2 @@\n 1\n-2\n+3\n"),
+            0,
+            r#""diff":"@@\n 1\n-2\n+3\n""#,
+        ),
         (
             &["--to", "envelope"],
             "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n".into(),
@@ -216,7 +243,8 @@ fn item(call_id: &str, operation: Value) -> Value {
 }
 
 fn outputs(run: &Run) -> Vec<(String, String, String)> {
-    let value: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"));
+    let value: Value =
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"));
     let text = |value: &Value| value.as_str().expect("a string").to_owned();
     let outputs = value.as_array().expect("a list").iter();
     outputs
@@ -252,8 +280,14 @@ fn operations_are_one_transaction_and_each_call_is_answered() {
 fn one_bad_operation_keeps_all_from_happening() {
     let good = item("good", json!({ "type": "delete_file", "path": "gone.txt" }));
     for (bad, words) in [
-        (json!({ "type": "update_file", "path": "src/a.py", "diff": "@@\n-nope\n" }), "old lines are not in the file"),
-        (json!({ "type": "create_file", "path": "old.txt2", "diff": "no plus" }), "must begin with `+`"),
+        (
+            json!({ "type": "update_file", "path": "src/a.py", "diff": "@@\n-nope\n" }),
+            "old lines are not in the file",
+        ),
+        (
+            json!({ "type": "create_file", "path": "old.txt2", "diff": "no plus" }),
+            "must begin with `+`",
+        ),
         (
             json!({ "type": "update_file", "path": "src/a.py", "diff": "@@\n-    x = 1\n*** Delete File: old.txt" }),
             "its own file",
@@ -298,14 +332,32 @@ fn texts_of_extreme_sizes_end_in_a_clear_answer() {
         ("\n".repeat(lines), 1, "the patch is empty"),
         (megabyte.clone(), 1, "does not begin with"),
         (format!("*** Begin Patch\n*** Add File: f\n+{megabyte}\n*** End Patch\n"), 0, ""),
-        (format!("*** Begin Patch\n*** Add File: f\n{megabyte}\n*** End Patch\n"), 1, "must begin with `+`"),
-        (format!("*** Begin Patch\n{}*** End Patch\n", sections(10_001)), 1, "more than 10000 file operations"),
-        (format!("*** Begin Patch\n{}*** End Patch\n", sections(10_000)), 1, "a file is there already"),
+        (
+            format!("*** Begin Patch\n*** Add File: f\n{megabyte}\n*** End Patch\n"),
+            1,
+            "must begin with `+`",
+        ),
+        (
+            format!("*** Begin Patch\n{}*** End Patch\n", sections(10_001)),
+            1,
+            "more than 10000 file operations",
+        ),
+        (
+            format!("*** Begin Patch\n{}*** End Patch\n", sections(10_000)),
+            1,
+            "a file is there already",
+        ),
         (format!("*** Begin Patch\n*** Add File: f\n{}", "+x\n".repeat(lines)), 1, "ends without"),
     ] {
         let dir = workspace(&[]);
         let run = call(&dir, &["--durability", "none"], text.as_bytes());
-        assert_eq!(run.code, code, "{}…: {}", &text[..text.len().min(60)], &run.stderr[..run.stderr.len().min(300)]);
+        assert_eq!(
+            run.code,
+            code,
+            "{}…: {}",
+            &text[..text.len().min(60)],
+            &run.stderr[..run.stderr.len().min(300)]
+        );
         assert!(
             run.stderr.contains(words),
             "{}…: {}",
@@ -338,7 +390,11 @@ fn standard_input_that_is_a_file_is_read_from_where_it_stands() {
         let run = run_other("sh", &dir.path().join("w"), dir.path(), &args, b"");
         assert!(run.code == code, "{line}: {run:?}");
         assert!(run.stderr.contains(words), "{line}: {run:?}");
-        assert_eq!(read(&dir.path().join("w"), "a"), (code == 0).then(|| "1\n".to_owned()), "{line}");
+        assert_eq!(
+            read(&dir.path().join("w"), "a"),
+            (code == 0).then(|| "1\n".to_owned()),
+            "{line}"
+        );
     }
 }
 
@@ -355,7 +411,8 @@ fn grammars_specs_and_instructions_are_printed() {
     for provider in file_tools::specs::Provider::ALL {
         let run = call(&dir, &["tool-spec", "--provider", provider.as_str()], b"");
         assert_eq!(run.code, 0, "{run:?}");
-        serde_json::from_str::<Value>(&run.stdout).unwrap_or_else(|error| panic!("{provider:?}: {error}"));
+        serde_json::from_str::<Value>(&run.stdout)
+            .unwrap_or_else(|error| panic!("{provider:?}: {error}"));
     }
     let prompt = call(&dir, &["prompt"], b"");
     assert!(prompt.code == 0);

@@ -54,7 +54,9 @@ impl Bench {
         command.args(["git", "--git-dir"]).arg(self.bare()).args(args).current_dir(self.dir.path());
         command.env("HOME", self.dir.path()).env("XDG_STATE_HOME", self.dir.path().join("state"));
         for role in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{role}_NAME"), "M").env(format!("GIT_{role}_EMAIL"), "m@example.com");
+            command
+                .env(format!("GIT_{role}_NAME"), "M")
+                .env(format!("GIT_{role}_EMAIL"), "m@example.com");
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -81,7 +83,8 @@ fn ended(mut child: Child, input: &str) -> program::Run {
     }
 }
 
-const FILES: &[(&str, &str)] = &[("a.txt", "one\ntwo\nthree\n"), ("d/b.txt", "b\n"), ("d/gone", "g\n")];
+const FILES: &[(&str, &str)] =
+    &[("a.txt", "one\ntwo\nthree\n"), ("d/b.txt", "b\n"), ("d/gone", "g\n")];
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n*** Add File: d/new\n+n\n*** Delete File: d/gone\n\
     *** Update File: d/b.txt\n*** Move to: d/moved.txt\n*** End Patch\n";
@@ -92,7 +95,8 @@ fn a_patch_becomes_the_commit_that_git_would_make() {
     let first = git(&bench.bare(), &["rev-parse", "main"]);
     let shown = bench.run(&["--onto", "main", "-n"], PATCH);
     assert_eq!(git(&bench.bare(), &["rev-parse", "main"]), first, "-n writes nothing");
-    let run = bench.run(&["--onto", "main", "-m", "a message", "--author", "B <b@example.com>"], PATCH);
+    let run =
+        bench.run(&["--onto", "main", "-m", "a message", "--author", "B <b@example.com>"], PATCH);
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(&*run.stderr, "", "{run:?}");
     assert_eq!(git(&bench.bare(), &["rev-parse", "main"]), run.stdout);
@@ -138,8 +142,9 @@ fn nothing_is_moved_but_the_branch_that_is_where_it_was() {
 fn requests_are_answered_line_by_line() {
     let bench = Bench::new(FILES);
     let line = |id: i32, patch: &str| json!({ "id": id, "onto": "main", "patch": patch, "message": format!("m{id}") });
-    let update =
-        |from: &str, to: &str| format!("*** Begin Patch\n*** Update File: a.txt\n@@\n-{from}\n+{to}\n*** End Patch\n");
+    let update = |from: &str, to: &str| {
+        format!("*** Begin Patch\n*** Update File: a.txt\n@@\n-{from}\n+{to}\n*** End Patch\n")
+    };
     let lines = [
         line(1, &update("two", "2")).to_string(),
         line(2, &update("two", "3")).to_string(),
@@ -148,9 +153,12 @@ fn requests_are_answered_line_by_line() {
         line(5, &update("three", "3")).to_string(),
     ];
     let run = bench.run(&["--batch"], &lines.join("\n"));
-    let answers: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let shown: Vec<_> = answers.iter().map(|answer| (answer["id"].as_i64(), answer["ok"].as_bool())).collect();
-    let wanted = [(Some(1), true), (Some(2), false), (Some(3), false), (None, false), (Some(5), true)];
+    let answers: Vec<Value> =
+        run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let shown: Vec<_> =
+        answers.iter().map(|answer| (answer["id"].as_i64(), answer["ok"].as_bool())).collect();
+    let wanted =
+        [(Some(1), true), (Some(2), false), (Some(3), false), (None, false), (Some(5), true)];
     assert_eq!(shown, wanted.map(|(id, ok)| (id, Some(ok))), "{run:?}");
     assert_eq!(run.code, 6, "some landed");
     assert_eq!(git(&bench.bare(), &["log", "--format=%s", "main"]), "m5\nm1\nfirst\n");
@@ -164,7 +172,10 @@ fn a_batch_of_many_commits_takes_the_memory_of_one() {
     const COMMITS: usize = 1500;
     let bench = Bench::new(&[("a", "0\n")]);
     let line = |from: usize| {
-        let patch = format!("*** Begin Patch\n*** Update File: a\n@@\n-{from}\n+{}\n*** End Patch\n", from + 1);
+        let patch = format!(
+            "*** Begin Patch\n*** Update File: a\n@@\n-{from}\n+{}\n*** End Patch\n",
+            from + 1
+        );
         format!("{}\n", json!({ "onto": "main", "patch": patch }))
     };
     let requests = bench.dir.path().join("requests");
@@ -172,10 +183,16 @@ fn a_batch_of_many_commits_takes_the_memory_of_one() {
     let script = format!("ulimit -v {}; exec \"$0\" \"$@\"", 180 << 10);
     let direct = bench.command(&["--batch", "--durability", "process"]);
     let mut limited = Command::new("sh");
-    limited.args(["-c", &script]).arg(direct.get_program()).args(direct.get_args()).current_dir(bench.dir.path());
+    limited
+        .args(["-c", &script])
+        .arg(direct.get_program())
+        .args(direct.get_args())
+        .current_dir(bench.dir.path());
     limited.envs(direct.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let output = limited.stdin(fs::File::open(&requests).expect("a file")).output().expect("it runs");
-    let last = String::from_utf8_lossy(&output.stdout).lines().last().unwrap_or_default().to_owned();
+    let output =
+        limited.stdin(fs::File::open(&requests).expect("a file")).output().expect("it runs");
+    let last =
+        String::from_utf8_lossy(&output.stdout).lines().last().unwrap_or_default().to_owned();
     assert!(output.status.success(), "{last}: {}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(git(&bench.bare(), &["show", "main:a"]).trim(), COMMITS.to_string());
 }
@@ -189,9 +206,17 @@ fn what_has_to_be_approved_is_not_committed_without_a_person() {
         let command = bench.command(args);
         // Of a new session, which has no terminal.
         let mut alone = Command::new("setsid");
-        alone.arg("-w").arg(command.get_program()).args(command.get_args()).current_dir(bench.dir.path());
+        alone
+            .arg("-w")
+            .arg(command.get_program())
+            .args(command.get_args())
+            .current_dir(bench.dir.path());
         alone.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        alone.env("APPLY_PATCH_APPROVE", "ask").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        alone
+            .env("APPLY_PATCH_APPROVE", "ask")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let run = ended(alone.spawn().expect("setsid"), input);
         assert_eq!(run.code, 3, "{run:?}");
         assert_eq!(git(&bench.bare(), &["rev-parse", "main"]), first.clone(), "{run:?}");
@@ -224,7 +249,8 @@ fn patches_of_many_processes_land_once() {
                 let request = |number: usize| {
                     let patch = patch(number);
                     match number % 4 {
-                        // The branch as it is when the request is read; it may have moved when the commit is made.
+                        // The branch as it is when the request is read; it may have moved when the
+                        // commit is made.
                         0 => json!({ "id": number, "onto": "main", "carry": true, "patch": patch }),
                         _ => json!({ "id": number, "onto": onto, "branch": "main", "carry": true, "patch": patch }),
                     }
@@ -263,7 +289,10 @@ fn patches_of_many_processes_land_once() {
     };
     let [a, b] = files.each_ref().map(|text| landed(text));
     assert_eq!(a, b, "no patch is there by half");
-    assert_eq!(git(&bench.bare(), &["rev-list", "--count", "main"]).trim(), (a.len() + 1).to_string());
+    assert_eq!(
+        git(&bench.bare(), &["rev-list", "--count", "main"]).trim(),
+        (a.len() + 1).to_string()
+    );
     for answer in &answers {
         let name = format!("new {}.", answer["id"]);
         let said = answer["ok"] == true && !answer["data"]["commit"].is_null();
@@ -276,13 +305,16 @@ fn patches_of_many_processes_land_once() {
     assert!(conflicts > 0, "{conflicts} conflicts");
     assert!(conflicts <= count / 10 + 1, "{conflicts} conflicts");
     // The base is what stays when the new lines are taken away.
-    let old: String =
-        files[0].lines().filter(|line| !line.starts_with("new ")).map(|line| format!("{line}\n")).collect();
+    let old: String = files[0]
+        .lines()
+        .filter(|line| !line.starts_with("new "))
+        .map(|line| format!("{line}\n"))
+        .collect();
     assert_eq!(old, text);
 }
 
-/// Runs a program under strace, which makes the `nth` of one system call fail, and returns the line of that call; none if
-/// it cannot be traced.
+/// Runs a program under strace, which makes the `nth` of one system call fail, and returns the line
+/// of that call; none if it cannot be traced.
 fn failing(bench: &Bench, call: &str, nth: usize) -> Option<(program::Run, Option<String>)> {
     let log = bench.dir.path().join("log");
     let inject = format!("inject={call}:error=EIO:when={nth}");
@@ -328,7 +360,8 @@ fn a_failing_disk_is_told_as_what_it_left() {
                 // The commit could not be printed, when that is the write that failed.
                 assert!(now == run.stdout || call == "write", "{context}");
                 assert!(
-                    run.stderr.contains("may be back after a power cut") || !failed.contains("/refs/"),
+                    run.stderr.contains("may be back after a power cut")
+                        || !failed.contains("/refs/"),
                     "{context}"
                 );
             } else {
@@ -340,9 +373,11 @@ fn a_failing_disk_is_told_as_what_it_left() {
     }
 }
 
-/// The system calls that change something, and how often a run makes each; none if it cannot be traced.
+/// The system calls that change something, and how often a run makes each; none if it cannot be
+/// traced.
 fn writing_calls(bench: &Bench, args: &[&str]) -> Option<Vec<(String, usize)>> {
-    const CALLS: &str = "write,pwrite64,fsync,rename,renameat2,link,linkat,unlink,mkdir,mkdirat,unlinkat";
+    const CALLS: &str =
+        "write,pwrite64,fsync,rename,renameat2,link,linkat,unlink,mkdir,mkdirat,unlinkat";
     let log = bench.dir.path().join("log");
     let run = traced(bench, args, &log, &[&format!("trace={CALLS}")])?;
     assert_eq!(run.code, 0, "{run:?}");
@@ -365,14 +400,17 @@ fn writing_calls(bench: &Bench, args: &[&str]) -> Option<Vec<(String, usize)>> {
 
 /// The phases and answers of the audit log of a repository.
 fn logged(bench: &Bench) -> Vec<Value> {
-    let text = fs::read_to_string(bench.bare().join(".apply-patch/audit/cli.jsonl")).unwrap_or_default();
+    let text =
+        fs::read_to_string(bench.bare().join(".apply-patch/audit/cli.jsonl")).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 #[test]
 fn the_next_run_says_what_became_of_one_that_was_killed() {
     const NEXT: &str = "*** Begin Patch\n*** Add File: next\n+n\n*** End Patch\n";
-    for args in [&["--onto", "main"][..], &["--onto", "main", "--branch", "topic"], &["--onto", "HEAD"]] {
+    for args in
+        [&["--onto", "main"][..], &["--onto", "main", "--branch", "topic"], &["--onto", "HEAD"]]
+    {
         let bench = Bench::new(FILES);
         let Some(calls) = writing_calls(&bench, args) else {
             eprintln!("skipped: strace is missing or not allowed");
@@ -380,22 +418,31 @@ fn the_next_run_says_what_became_of_one_that_was_killed() {
         };
         // The last one of each kind of call comes after the commit.
         let tried = |nth: usize, count: usize| whole() || nth.is_multiple_of(23) || nth == count;
-        let points = calls.iter().flat_map(|(call, count)| (1..=*count).map(move |nth| (call, nth, *count)));
+        let points =
+            calls.iter().flat_map(|(call, count)| (1..=*count).map(move |nth| (call, nth, *count)));
         let (mut finished, mut reverted) = (0, 0);
         for (call, nth, _) in points.filter(|&(_, nth, count)| tried(nth, count)) {
             let bench = Bench::new(FILES);
             let inject = format!("inject={call}:signal=KILL:when={nth}");
-            traced(&bench, args, Path::new("/dev/null"), &[&format!("trace={call}"), &inject]).expect("as before");
+            traced(&bench, args, Path::new("/dev/null"), &[&format!("trace={call}"), &inject])
+                .expect("as before");
             let intent = logged(&bench).into_iter().find(|line| line["phase"] == "intent");
             // git leaves its lock too, for a person to remove.
             let branch = args.get(3).unwrap_or(&"main");
             let _ = fs::remove_file(bench.bare().join(format!("refs/heads/{branch}.lock")));
-            let commit = intent.as_ref().map(|intent| intent["commit"].as_str().expect("a commit").to_owned());
+            let commit = intent
+                .as_ref()
+                .map(|intent| intent["commit"].as_str().expect("a commit").to_owned());
             let has_it = commit.as_ref().is_some_and(|commit| {
                 // It reads all files of the commit.
-                let read =
-                    Command::new("git").args(["archive", "-o", "/dev/null", commit]).current_dir(bench.bare()).output();
-                let tip = Command::new("git").args(["rev-parse", branch]).current_dir(bench.bare()).output();
+                let read = Command::new("git")
+                    .args(["archive", "-o", "/dev/null", commit])
+                    .current_dir(bench.bare())
+                    .output();
+                let tip = Command::new("git")
+                    .args(["rev-parse", branch])
+                    .current_dir(bench.bare())
+                    .output();
                 let tip = String::from_utf8(tip.expect("git").stdout).expect("UTF-8");
                 read.expect("git").status.success() && (args[1] == "HEAD" || tip.trim() == commit)
             });
@@ -407,7 +454,11 @@ fn the_next_run_says_what_became_of_one_that_was_killed() {
                 git(&bench.bare(), &["update-ref", &format!("refs/heads/{branch}"), more.trim()]);
             }
             // One that comes to nothing says it too.
-            let next = if nth % 2 == 0 { NEXT } else { "*** Begin Patch\n*** Delete File: none\n*** End Patch\n" };
+            let next = if nth % 2 == 0 {
+                NEXT
+            } else {
+                "*** Begin Patch\n*** Delete File: none\n*** End Patch\n"
+            };
             let run = bench.run(&["--onto", branch, "--branch", branch], next);
             let ran = if nth % 2 == 0 { 0 } else { 1 };
             assert!(run.code == ran || args.len() == 4 && !has_it, "{call} {nth}: {run:?}");
@@ -418,14 +469,24 @@ fn the_next_run_says_what_became_of_one_that_was_killed() {
                     && matches!(line["phase"].as_str(), Some("outcome" | "recovered"))
             };
             let lines = logged(&bench);
-            let answer = lines.iter().find(answers).unwrap_or_else(|| panic!("no answer: {context}"));
+            let answer =
+                lines.iter().find(answers).unwrap_or_else(|| panic!("no answer: {context}"));
             assert_eq!(answer["ok"], has_it, "{context}");
             if answer["phase"] == "recovered" {
-                assert_eq!(answer["recovered"], if has_it { "finished" } else { "reverted" }, "{context}");
+                assert_eq!(
+                    answer["recovered"],
+                    if has_it { "finished" } else { "reverted" },
+                    "{context}"
+                );
                 *if has_it { &mut finished } else { &mut reverted } += 1;
             }
-            let verified =
-                program::run("apply-patch", &bench.bare(), bench.dir.path(), &["log", "--verify", "--json"], b"");
+            let verified = program::run(
+                "apply-patch",
+                &bench.bare(),
+                bench.dir.path(),
+                &["log", "--verify", "--json"],
+                b"",
+            );
             let sessions = verified.json().expect("JSON")["data"]["sessions"].clone();
             assert!(verified.code == 0, "{verified:?}");
             assert!(sessions[0]["unanswered"].is_null(), "{verified:?}");
@@ -448,12 +509,17 @@ fn intents_and_outcomes_name_the_commit() {
         assert_eq!(lines.len(), 8, "{lines:?}");
         for line in lines {
             let found = ["onto", "commit", "tree", "branch"].map(|key| line[key].clone());
-            assert_eq!(found, [json!(onto.trim()), json!(commit.trim()), json!(tree.trim()), branch.clone()], "{line}");
+            assert_eq!(
+                found,
+                [json!(onto.trim()), json!(commit.trim()), json!(tree.trim()), branch.clone()],
+                "{line}"
+            );
         }
     }
 }
 
-/// Of each session: where the commit can be asked after, its log has the answer; where it cannot, nothing is made up.
+/// Of each session: where the commit can be asked after, its log has the answer; where it cannot,
+/// nothing is made up.
 #[test]
 fn intents_of_other_sessions_are_answered_in_their_own_logs() {
     let bench = Bench::new(FILES);
@@ -461,9 +527,12 @@ fn intents_of_other_sessions_are_answered_in_their_own_logs() {
     assert_eq!(first.code, 0, "{first:?}");
     let key = KeyPlace::Directory(bench.dir.path().join("state/apply-patch"));
     let workspace =
-        Workspace::open_keyed(&bench.bare(), patch_engine::policy(), StatePlace::Root, key).expect("a folder");
+        Workspace::open_keyed(&bench.bare(), patch_engine::policy(), StatePlace::Root, key)
+            .expect("a folder");
     let log = |session: &str| -> Vec<Value> {
-        let text = fs::read_to_string(bench.bare().join(format!(".apply-patch/audit/{session}.jsonl"))).expect("a log");
+        let text =
+            fs::read_to_string(bench.bare().join(format!(".apply-patch/audit/{session}.jsonl")))
+                .expect("a log");
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     };
     let done = log("cli").remove(0);
@@ -482,11 +551,13 @@ fn intents_of_other_sessions_are_answered_in_their_own_logs() {
         let audit = Audit::new(session.parse().expect("a name"), None);
         audit.append(&workspace, &[intent], false).expect("the log");
     }
-    let next = bench.run(&["--onto", "main"], "*** Begin Patch\n*** Add File: next\n+n\n*** End Patch\n");
+    let next =
+        bench.run(&["--onto", "main"], "*** Begin Patch\n*** Add File: next\n+n\n*** End Patch\n");
     assert_eq!(next.code, 0, "{next:?}");
     for (session, id, commit) in cases {
         let lines = log(session);
-        let answers: Vec<_> = lines.iter().filter(|line| line["transactionId"] == id).skip(1).collect();
+        let answers: Vec<_> =
+            lines.iter().filter(|line| line["transactionId"] == id).skip(1).collect();
         match commit {
             Some(_) => {
                 assert!(answers.len() == 1, "{session}: {lines:?}");
@@ -494,7 +565,8 @@ fn intents_of_other_sessions_are_answered_in_their_own_logs() {
             }
             None => assert!(answers.is_empty(), "{session}: {lines:?}"),
         }
-        let verified = verify(&workspace, Some(&session.parse().expect("a name"))).expect("the log");
+        let verified =
+            verify(&workspace, Some(&session.parse().expect("a name"))).expect("the log");
         let unanswered = if commit.is_some() { Vec::new() } else { vec![id.to_owned()] };
         assert!(verified[0].ok, "{verified:?}");
         assert!(verified[0].unanswered == unanswered, "{verified:?}");
@@ -509,7 +581,8 @@ fn what_is_under_way_is_not_said_to_have_failed() {
     // Someone else has the lock of the branch: the run waits, with its intent in the log.
     let lock = bench.bare().join("refs/heads/main.lock");
     fs::write(&lock, "").expect("a file");
-    let mut first = bench.command(&["--onto", "main", "--lock-timeout", "60"]).spawn().expect("the program");
+    let mut first =
+        bench.command(&["--onto", "main", "--lock-timeout", "60"]).spawn().expect("the program");
     let patch = "*** Begin Patch\n*** Add File: slow\n+n\n*** End Patch\n";
     first.stdin.take().expect("it is piped").write_all(patch.as_bytes()).expect("it reads");
     let begun = |bench: &Bench| logged(bench).iter().any(|line| line["path"] == "slow");
@@ -522,14 +595,17 @@ fn what_is_under_way_is_not_said_to_have_failed() {
     assert!(second.stderr.contains("lock"), "{second:?}");
     fs::remove_file(lock).expect("ours");
     assert!(first.wait().expect("it ends").success());
-    let slow: Vec<Value> = logged(&bench).into_iter().filter(|line| line["path"] == "slow").collect();
-    let phases: Vec<_> = slow.iter().map(|line| line["phase"].as_str().unwrap_or_default()).collect();
+    let slow: Vec<Value> =
+        logged(&bench).into_iter().filter(|line| line["path"] == "slow").collect();
+    let phases: Vec<_> =
+        slow.iter().map(|line| line["phase"].as_str().unwrap_or_default()).collect();
     assert_eq!(phases, ["intent", "outcome"], "{slow:#?}");
     assert_eq!(slow[1]["ok"], true);
     assert!(logged(&bench).iter().all(|line| line["phase"] != "recovered"));
 }
 
-/// No session read the file, and nothing displaced it: the version that is expected is found in a commit, if it is there.
+/// No session read the file, and nothing displaced it: the version that is expected is found in a
+/// commit, if it is there.
 #[test]
 fn an_expected_version_is_found_in_the_commits_around_a_workspace() {
     let sha = |text: &str| fs_guard::Sha256::of(text.as_bytes()).to_string();
@@ -545,7 +621,9 @@ fn an_expected_version_is_found_in_the_commits_around_a_workspace() {
             .env("HOME", bench.dir.path());
         command.env("XDG_STATE_HOME", bench.dir.path().join("state"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let reply: Value = serde_json::from_str(&ended(command.spawn().expect("ours"), &args).stdout).expect("JSON");
+        let reply: Value =
+            serde_json::from_str(&ended(command.spawn().expect("ours"), &args).stdout)
+                .expect("JSON");
         reply
     };
     // Two commits later, and changed since.

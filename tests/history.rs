@@ -1,4 +1,5 @@
-//! The history as people read it: from every directory of a project, by names that can be typed, in the width of a terminal.
+//! The history as people read it: from every directory of a project, by names that can be typed, in
+//! the width of a terminal.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -11,7 +12,12 @@ use crate::program::{Run, on_terminal, place, run};
 
 /// A work tree of git with two directories.
 fn project() -> TempDir {
-    let dir = place(&[("w/top", "t\n"), ("w/src/a.py", "a\n"), ("w/src/b.py", "b\n"), ("w/doc/c", "c\n")]);
+    let dir = place(&[
+        ("w/top", "t\n"),
+        ("w/src/a.py", "a\n"),
+        ("w/src/b.py", "b\n"),
+        ("w/doc/c", "c\n"),
+    ]);
     fs::create_dir(dir.path().join("w/.git")).expect("a git directory");
     dir
 }
@@ -53,11 +59,17 @@ fn one_history_is_seen_from_every_directory_with_paths_from_there() {
         assert!(shown.stdout.contains(&format!("\nM {path}\n")), "{shown:?}");
         let status = at(&dir, below, &["status", "--json"], "").json().expect("JSON");
         assert_eq!(status["data"]["last"]["files"][0]["path"], path, "{status}");
-        assert_eq!(status["data"]["state"], dir.path().join("w/.apply-patch").display().to_string());
+        assert_eq!(
+            status["data"]["state"],
+            dir.path().join("w/.apply-patch").display().to_string()
+        );
     }
-    // What was done elsewhere in the project is undone and redone from here, and named as it is seen from here.
+    // What was done elsewhere in the project is undone and redone from here, and named as it is
+    // seen from here.
     apply(&dir, "", BOTH.replace("a.py\n@@\n-a\n+A\n", "b.py\n@@\n-b\n+B\n").as_str());
-    for (command, text, seen) in [("undo", "c\n", "M b.py\nM ../doc/c\n"), ("redo", "C\n", "M b.py\nM ../doc/c\n")] {
+    for (command, text, seen) in
+        [("undo", "c\n", "M b.py\nM ../doc/c\n"), ("redo", "C\n", "M b.py\nM ../doc/c\n")]
+    {
         let run = at(&dir, "src", &[command, "-n"], "");
         assert!(run.stderr.contains("the paths in the diff are relative to "), "{run:?}");
         let run = at(&dir, "src", &[command], "");
@@ -71,8 +83,12 @@ fn one_history_is_seen_from_every_directory_with_paths_from_there() {
         assert_eq!(quiet.stdout + &quiet.stderr, String::new(), "{command}");
     }
     let undone = at(&dir, "src", &["undo", "--json"], "").json().expect("JSON");
-    let paths: Vec<_> =
-        undone["data"]["changedFiles"].as_array().expect("files").iter().map(|file| &file["path"]).collect();
+    let paths: Vec<_> = undone["data"]["changedFiles"]
+        .as_array()
+        .expect("files")
+        .iter()
+        .map(|file| &file["path"])
+        .collect();
     assert_eq!(paths, ["b.py", "../doc/c"]);
     // A tool's root bounds what it takes back.
     let id = apply(&dir, "", BOTH.replace("-a\n+A", "-A\n+AA").as_str());
@@ -109,7 +125,10 @@ fn a_transaction_has_many_names() {
             Err(message) => {
                 assert_eq!(shown.code, 1, "{name}");
                 assert_eq!(&answer["error"]["details"]["reason"], &"no_transaction", "{name}");
-                assert!(answer["error"]["message"].as_str().is_some_and(|text| text.contains(message)), "{answer}");
+                assert!(
+                    answer["error"]["message"].as_str().is_some_and(|text| text.contains(message)),
+                    "{answer}"
+                );
             }
         }
     }
@@ -144,7 +163,10 @@ fn a_path_alone_means_its_last_change() {
     let nothing = at(&dir, "", &["undo", "--", "doc/c"], "");
     assert_eq!(nothing.code, 2, "{nothing:?}");
     assert_eq!(&*read(&dir, "new"), "n\n", "{nothing:?}");
-    assert!(nothing.stderr.contains("no transaction that is not undone changed doc/c"), "{nothing:?}");
+    assert!(
+        nothing.stderr.contains("no transaction that is not undone changed doc/c"),
+        "{nothing:?}"
+    );
 }
 
 #[test]
@@ -167,10 +189,12 @@ fn what_was_taken_back_in_part_is_not_taken_back_again() {
 #[test]
 fn what_the_top_of_a_project_forbids_is_forbidden_in_its_directories() {
     let dir = project();
-    let toml = "forbidden = [\"src/b.py\", \"doc/**\"]\nguarded = [\"src/a*\"]\nallow-delete = false\n";
+    let toml =
+        "forbidden = [\"src/b.py\", \"doc/**\"]\nguarded = [\"src/a*\"]\nallow-delete = false\n";
     fs::write(dir.path().join("w/.apply-patch.toml"), toml).expect("written");
     fs::write(dir.path().join("w/src/z.py"), "z\n").expect("written");
-    fs::write(dir.path().join("w/src/.apply-patch.toml"), "forbidden = [\"own\"]\n").expect("written");
+    fs::write(dir.path().join("w/src/.apply-patch.toml"), "forbidden = [\"own\"]\n")
+        .expect("written");
     for (below, body, reason) in [
         ("src", "*** Update File: b.py\n@@\n-b\n+B\n", "forbidden"),
         ("src", "*** Add File: own\n+o\n", "forbidden"),
@@ -179,7 +203,8 @@ fn what_the_top_of_a_project_forbids_is_forbidden_in_its_directories() {
         ("doc", "*** Add File: new\n+n\n", "forbidden"),
         ("src", "*** Delete File: z.py\n", "delete_not_allowed"),
     ] {
-        let refused = at(&dir, below, &["--json", "--approve", "never"], &patch(body)).json().expect("JSON");
+        let refused =
+            at(&dir, below, &["--json", "--approve", "never"], &patch(body)).json().expect("JSON");
         assert_eq!(refused["error"]["details"]["reason"], reason, "{below} {body}: {refused}");
     }
     // Its patterns are relative to it, and not to the directory.
@@ -221,7 +246,8 @@ fn a_confined_process_reaches_the_state_above_its_root() {
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(&*read(&dir, "src/a.py"), "A\n", "{run:?}");
     assert_eq!(at(&dir, "doc", &["undo"], "").code, 0);
-    let outside = at(&dir, "src", &["--sandbox"], &patch("*** Update File: ../doc/c\n@@\n-c\n+C\n"));
+    let outside =
+        at(&dir, "src", &["--sandbox"], &patch("*** Update File: ../doc/c\n@@\n-c\n+C\n"));
     assert_eq!(outside.code, 3, "the root alone bounds what a patch may touch: {outside:?}");
 }
 
@@ -232,7 +258,10 @@ fn a_state_directory_above_that_is_not_trusted_is_named() {
     let refused = at(&dir, "src", &[], &patch(A));
     assert_eq!(refused.code, 3, "{refused:?}");
     assert_eq!(&*read(&dir, "src/a.py"), "a\n", "{refused:?}");
-    assert!(refused.stderr.contains("\"../.apply-patch\" is not trusted: its mode is not 0700"), "{refused:?}");
+    assert!(
+        refused.stderr.contains("\"../.apply-patch\" is not trusted: its mode is not 0700"),
+        "{refused:?}"
+    );
 }
 
 #[test]
@@ -276,7 +305,11 @@ fn the_log_is_filtered_by_path_time_and_number() {
         assert_eq!(log.code, 0, "{args:?}: {log:?}");
         assert_eq!(log.stdout.lines().count(), wanted, "{args:?}: {log:?}");
         let json = at(&dir, below, &[args, &["--json"]].concat(), "").json().expect("JSON");
-        assert_eq!(json["data"]["transactions"].as_array().map(Vec::len), Some(wanted), "{args:?}: {json}");
+        assert_eq!(
+            json["data"]["transactions"].as_array().map(Vec::len),
+            Some(wanted),
+            "{args:?}: {json}"
+        );
     }
     let diffs = at(&dir, "src", &["log", "-p", "."], "");
     assert!(diffs.stdout.contains("--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\n+A\n"), "{diffs:?}");
@@ -289,9 +322,14 @@ fn a_line_of_the_log_fits_the_terminal() {
     let name = "a-name-that-is-long-enough-for-a-narrow-terminal.txt";
     apply(&dir, "", &format!("*** Add File: {name}\n+n\n"));
     for (columns, whole) in [(40, false), (80, false), (120, true)] {
-        let mut terminal = on_terminal(dir.path(), &format!("stty cols {columns} rows 24; $it --no-pager log"), &[]);
+        let mut terminal = on_terminal(
+            dir.path(),
+            &format!("stty cols {columns} rows 24; $it --no-pager log"),
+            &[],
+        );
         let all = terminal.exp_string("exit 0\r\n").expect("it ends");
-        let line = all.lines().find(|line| line.contains("1 file:")).unwrap_or_else(|| panic!("{all}"));
+        let line =
+            all.lines().find(|line| line.contains("1 file:")).unwrap_or_else(|| panic!("{all}"));
         // The terminal gives bytes, of which the last character has three.
         let room = if whole { columns } else { columns + 2 };
         assert!(line.chars().count() <= room, "{columns}: {line}");
@@ -305,16 +343,27 @@ fn refusals_are_counted_by_reason_profile_and_agent() {
     apply(&dir, "src", A);
     for _ in 0..2 {
         assert_eq!(at(&dir, "src", &[], &patch(A)).code, 0, "it is done");
-        assert_eq!(at(&dir, "src", &["--profile", "codex"], &patch(&A.replace("-a", "-x"))).code, 1);
+        assert_eq!(
+            at(&dir, "src", &["--profile", "codex"], &patch(&A.replace("-a", "-x"))).code,
+            1
+        );
     }
     assert_eq!(at(&dir, "src", &[], &patch("*** Delete File: none\n")).code, 1);
     let stats = at(&dir, "", &["log", "--stats", "--json"], "").json().expect("JSON");
     let data = &stats["data"];
     assert_eq!(data["transactions"], 1, "{stats}");
     assert_eq!(data["failed"], 3, "{stats}");
-    assert_eq!(data["byReason"], serde_json::json!({ "context_not_found": 2, "not_found": 1 }), "{stats}");
+    assert_eq!(
+        data["byReason"],
+        serde_json::json!({ "context_not_found": 2, "not_found": 1 }),
+        "{stats}"
+    );
     assert_eq!(data["byProfile"], serde_json::json!({ "codex": 2, "strict": 1 }), "{stats}");
-    assert_eq!(data["byAgent"]["-"], serde_json::json!({ "transactions": 1, "failed": 3 }), "{stats}");
+    assert_eq!(
+        data["byAgent"]["-"],
+        serde_json::json!({ "transactions": 1, "failed": 3 }),
+        "{stats}"
+    );
     assert_eq!(data["byDay"].as_object().map(serde_json::Map::len), Some(1));
     let text = at(&dir, "", &["log", "--stats"], "").stdout;
     assert!(text.starts_with("1 transaction committed, 3 calls refused, since 20"), "{text}");
@@ -334,9 +383,11 @@ fn status_says_what_there_is() {
     assert!(!dir.path().join("w/.apply-patch").exists(), "to look leaves nothing");
     let id = apply(&dir, "src", A);
     let status = at(&dir, "src", &["status"], "");
-    for wanted in
-        ["unfinished   nothing", &format!("`apply-patch undo` takes back {}", &id[23..]), "`git clean -fdx` removes it"]
-    {
+    for wanted in [
+        "unfinished   nothing",
+        &format!("`apply-patch undo` takes back {}", &id[23..]),
+        "`git clean -fdx` removes it",
+    ] {
         assert!(status.stdout.contains(wanted), "{wanted}: {status:?}");
     }
     assert_eq!(at(&dir, "", &["undo"], "").code, 0);
@@ -380,7 +431,8 @@ fn the_users_state_survives_git_clean() {
     // A file of the workspace cannot choose that, nor how much is kept.
     for key in ["state = \"project\"", "trash-keep = \"0\""] {
         fs::write(dir.path().join("w/.apply-patch.toml"), key).expect("written");
-        let refused = at(&dir, "", &["apply"], "*** Begin Patch\n*** Add File: n\n+n\n*** End Patch\n");
+        let refused =
+            at(&dir, "", &["apply"], "*** Begin Patch\n*** Add File: n\n+n\n*** End Patch\n");
         assert!(refused.code == 2, "{refused:?}");
         assert!(refused.stderr.contains("loosens"), "{refused:?}");
         let warned = at(&dir, "", &["log"], "");
@@ -415,14 +467,17 @@ fn what_is_kept_is_up_to_a_setting_and_gc() {
     apply(&dir, "", "*** Add File: z\n+z\n");
     for (answer, exit, left) in [("n", 3, 2), ("", 3, 2), ("y", 0, 1)] {
         let mut terminal = on_terminal(dir.path(), "$it gc --keep 0s", &[]);
-        let shown = terminal.exp_string("Remove 1 transaction with 2 B for good? [y/N] ").expect("a question");
+        let shown = terminal
+            .exp_string("Remove 1 transaction with 2 B for good? [y/N] ")
+            .expect("a question");
         assert!(shown.contains("1 file: n3  (apply)"), "{shown}");
         terminal.send_line(answer).expect("sent");
         terminal.exp_string(&format!("exit {exit}\r\n")).expect("it ends");
         assert_eq!(count(&dir), left, "{answer:?}");
     }
     // The setting does so with each change, now and then.
-    let dir = place(&[("w/a", "a\n"), ("config/apply-patch/config.toml", "trash-keep = \"1h, 3B\"\n")]);
+    let dir =
+        place(&[("w/a", "a\n"), ("config/apply-patch/config.toml", "trash-keep = \"1h, 3B\"\n")]);
     for n in 0..17 {
         apply(&dir, "", &format!("*** Add File: n{n}\n+{n}\n"));
         apply(&dir, "", &format!("*** Delete File: n{n}\n"));
@@ -433,9 +488,12 @@ fn what_is_kept_is_up_to_a_setting_and_gc() {
 #[test]
 fn a_file_that_is_there_from_another_directory_is_named_with_the_flag_that_finds_it() {
     let dir = project();
-    for (below, path, wanted) in
-        [("src", "src/a.py", Some("..")), ("src", "doc/c", Some("..")), ("", "a.py", None), ("src", "none", None)]
-    {
+    for (below, path, wanted) in [
+        ("src", "src/a.py", Some("..")),
+        ("src", "doc/c", Some("..")),
+        ("", "a.py", None),
+        ("src", "none", None),
+    ] {
         let text = patch(&format!("*** Delete File: {path}\n"));
         let json = at(&dir, below, &["--json"], &text).json().expect("JSON");
         let flag = json["error"]["hints"][0]["flag"].as_str();
@@ -457,6 +515,11 @@ fn a_file_that_is_there_from_another_directory_is_named_with_the_flag_that_finds
         let refused = at(&dir, "src", &[], &patch(body));
         assert_eq!(refused.stderr.contains("use `-C ..`"), wanted, "{body}: {refused:?}");
     }
-    let outside = at(&dir, "src", &["--json"], &patch("*** Delete File: src/a.py\n*** Delete File: nowhere\n"));
+    let outside = at(
+        &dir,
+        "src",
+        &["--json"],
+        &patch("*** Delete File: src/a.py\n*** Delete File: nowhere\n"),
+    );
     assert!(!outside.stdout.contains("-C .."), "only where all of them are: {outside:?}");
 }

@@ -1,4 +1,5 @@
-//! Attacks: runs `tests/hostile/*.txt`, where every line with `=>` is one. Its README says what the lines mean.
+//! Attacks: runs `tests/hostile/*.txt`, where every line with `=>` is one. Its README says what the
+//! lines mean.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -44,8 +45,12 @@ fn nothing_gets_out_and_nothing_is_lost() {
                     let mut results = results.lock().expect("no other thread failed");
                     match result {
                         Ok(()) => {}
-                        Err(Outcome::Skipped(why)) => results.1.push(format!("skipped: {}: {why}", attack.name)),
-                        Err(Outcome::Failed(what)) => results.0.push(format!("--- {}\n{what}", attack.name)),
+                        Err(Outcome::Skipped(why)) => {
+                            results.1.push(format!("skipped: {}: {why}", attack.name))
+                        }
+                        Err(Outcome::Failed(what)) => {
+                            results.0.push(format!("--- {}\n{what}", attack.name))
+                        }
                     }
                 }
             });
@@ -110,11 +115,14 @@ fn read(file: &Path) -> Vec<Attack> {
         if let Some(title) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             (group, setup, fresh) = (title.to_owned(), Vec::new(), true);
         } else if let Some(text) = line.strip_prefix("|*") {
-            let (count, text) = text.trim_start().split_once(' ').unwrap_or_else(|| panic!("{}", at()));
+            let (count, text) =
+                text.trim_start().split_once(' ').unwrap_or_else(|| panic!("{}", at()));
             let input = &mut attacks.last_mut().unwrap_or_else(|| panic!("{}", at())).input;
             let count = count.parse::<usize>().unwrap_or_else(|_| panic!("{}", at()));
             if text.contains("{n}") {
-                (0..count).for_each(|number| input.extend(unescape(&text.replace("{n}", &number.to_string()))))
+                (0..count).for_each(|number| {
+                    input.extend(unescape(&text.replace("{n}", &number.to_string())))
+                })
             } else {
                 input.extend(unescape(text).repeat(count))
             }
@@ -128,8 +136,12 @@ fn read(file: &Path) -> Vec<Attack> {
         } else if let Some((what, wanted)) = line.rsplit_once(" => ") {
             fresh = false;
             let mut wanted = wanted.split(' ');
-            let exit = wanted.next().and_then(|exit| exit.parse().ok()).unwrap_or_else(|| panic!("{}", at()));
-            let (kind, reason) = (wanted.next().map(str::to_owned), wanted.next().map(str::to_owned));
+            let exit = wanted
+                .next()
+                .and_then(|exit| exit.parse().ok())
+                .unwrap_or_else(|| panic!("{}", at()));
+            let (kind, reason) =
+                (wanted.next().map(str::to_owned), wanted.next().map(str::to_owned));
             for (name, args, input, json) in runs(what) {
                 attacks.push(Attack {
                     name: format!("{stem}: {group}: {name}"),
@@ -199,7 +211,8 @@ fn operation(op: &str, path: &[u8]) -> (Vec<&'static str>, Vec<u8>) {
         around(&format!("*** Begin Patch\n*** {before}"), &format!("{after}\n*** End Patch\n"))
     };
     let text = String::from_utf8_lossy(path);
-    let tool = |name, args: Value| (vec!["tool", name, "--args", "-"], args.to_string().into_bytes());
+    let tool =
+        |name, args: Value| (vec!["tool", name, "--args", "-"], args.to_string().into_bytes());
     let sha = "2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806";
     let edits = json!([{ "oldText": "one", "newText": "two" }]);
     match op {
@@ -212,16 +225,33 @@ fn operation(op: &str, path: &[u8]) -> (Vec<&'static str>, Vec<u8>) {
         "diff" => (vec!["apply", "--from", "unified"], {
             [b"--- ", path, b"\n+++ ", path, b"\n@@ -1 +1 @@\n-one\n+two\n"].concat()
         }),
-        "create" => tool("create_file", json!({ "path": text, "content": "new", "createParentDirectories": true })),
-        "write" => tool("write_file", json!({ "path": text, "content": "new", "expectedSha256": sha })),
+        "create" => tool(
+            "create_file",
+            json!({ "path": text, "content": "new", "createParentDirectories": true }),
+        ),
+        "write" => {
+            tool("write_file", json!({ "path": text, "content": "new", "expectedSha256": sha }))
+        }
         "edit" => tool("edit_file", json!({ "path": text, "expectedSha256": sha, "edits": edits })),
         "remove" => tool("delete_file", json!({ "path": text, "recursive": true })),
-        "erase" => tool("delete_file", json!({ "path": text, "recursive": true, "permanent": true })),
-        "take" => tool("move_file", json!({ "fromPath": text, "toPath": "moved.txt", "expectedSha256": sha })),
-        "put" => tool("move_file", json!({ "fromPath": "a.txt", "toPath": text, "expectedSha256": sha })),
+        "erase" => {
+            tool("delete_file", json!({ "path": text, "recursive": true, "permanent": true }))
+        }
+        "take" => tool(
+            "move_file",
+            json!({ "fromPath": text, "toPath": "moved.txt", "expectedSha256": sha }),
+        ),
+        "put" => {
+            tool("move_file", json!({ "fromPath": "a.txt", "toPath": text, "expectedSha256": sha }))
+        }
         "read" => tool("read_file", json!({ "path": text })),
-        "list" => tool("list_directory", json!({ "path": text, "recursive": true, "includeHidden": true })),
-        "search" => tool("search_files", json!({ "query": "CANARY", "mode": "text", "root": text })),
+        "list" => tool(
+            "list_directory",
+            json!({ "path": text, "recursive": true, "includeHidden": true }),
+        ),
+        "search" => {
+            tool("search_files", json!({ "query": "CANARY", "mode": "text", "root": text }))
+        }
         "glob" => tool("glob", json!({ "pattern": "**/*", "root": text })),
         _ => panic!("{op:?} is no operation"),
     }
@@ -264,7 +294,11 @@ impl Attack {
     /// The workspace, and what is around it; `None` when it takes more than files.
     pub(crate) fn place(&self) -> Option<tempfile::TempDir> {
         let kernel = ["device", "owner", "mount", "bind", "sparse", "env", "tool"];
-        if self.setup.iter().any(|line| kernel.contains(&line.split(' ').next().unwrap_or_default())) {
+        if self
+            .setup
+            .iter()
+            .any(|line| kernel.contains(&line.split(' ').next().unwrap_or_default()))
+        {
             return None;
         }
         self.world().ok().map(|world| world.around)
@@ -301,17 +335,26 @@ impl Attack {
         self.answered(&run, &mut wrong);
         self.kept(self.exit == 0, &before, &after, &mut wrong);
         audited(&world.ws(), &mut wrong);
-        if let (true, Ok(answer)) = (self.json && wrong.is_empty() && self.exit != 2, serde_json::from_slice(&run.1)) {
+        if let (true, Ok(answer)) =
+            (self.json && wrong.is_empty() && self.exit != 2, serde_json::from_slice(&run.1))
+        {
             self.obey(&answer, &mut wrong)?;
         }
         if wrong.is_empty() {
             return Ok(());
         }
         let cut = |text: &[u8]| String::from_utf8_lossy(&text[..text.len().min(1500)]).into_owned();
-        Err(Outcome::Failed(format!("{}\nexit {:?}\n{}\n{}", wrong.join("\n"), run.0, cut(&run.1), cut(&run.2))))
+        Err(Outcome::Failed(format!(
+            "{}\nexit {:?}\n{}\n{}",
+            wrong.join("\n"),
+            run.0,
+            cut(&run.1),
+            cut(&run.2)
+        )))
     }
 
-    /// Does what each hint of the answer says, in a workspace made anew: the answer is another then, and still nothing gets out.
+    /// Does what each hint of the answer says, in a workspace made anew: the answer is another
+    /// then, and still nothing gets out.
     fn obey(&self, answer: &Value, wrong: &mut Vec<String>) -> Result<(), Outcome> {
         for (about, hints) in obeyed::all_of(&answer["error"]) {
             for hint in hints {
@@ -332,12 +375,17 @@ impl Attack {
                             Err(_) => input,
                         };
                         let (code, stdout, stderr) = world.run(true, &args, &input)?;
-                        if [&stdout, &stderr].into_iter().any(|text| String::from_utf8_lossy(text).contains(CANARY)) {
+                        if [&stdout, &stderr]
+                            .into_iter()
+                            .any(|text| String::from_utf8_lossy(text).contains(CANARY))
+                        {
                             wrong.push(format!("{hint} brings out what is outside"));
                         }
                         last = serde_json::from_slice(&stdout).unwrap_or(Value::Null);
                         if code == Some(2) && last["error"]["details"]["reason"].is_null() {
-                            wrong.push(format!("{hint} comes to a call that makes no sense: {args:?}: {last}"));
+                            wrong.push(format!(
+                                "{hint} comes to a call that makes no sense: {args:?}: {last}"
+                            ));
                         }
                     }
                     self.kept(true, &before, &tree::look(world.around.path(), true), wrong);
@@ -352,12 +400,20 @@ impl Attack {
         Ok(())
     }
 
-    /// What a caller runs that does what the hint says: several ways, each some runs one after the other. None where the command
-    /// has nothing of the kind.
-    fn obedient(&self, ws: &Path, error: &Value, about: &Value, hint: &Value) -> Option<Vec<Vec<Step>>> {
-        let args: Vec<String> = self.args.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
+    /// What a caller runs that does what the hint says: several ways, each some runs one after the
+    /// other. None where the command has nothing of the kind.
+    fn obedient(
+        &self,
+        ws: &Path,
+        error: &Value,
+        about: &Value,
+        hint: &Value,
+    ) -> Option<Vec<Vec<Step>>> {
+        let args: Vec<String> =
+            self.args.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
-        let bytes = |args: Vec<String>| args.into_iter().map(String::into_bytes).collect::<Vec<_>>();
+        let bytes =
+            |args: Vec<String>| args.into_iter().map(String::into_bytes).collect::<Vec<_>>();
         let call = |tool: &str, args: &Value| -> Step {
             let words = ["tool", tool, "--session", "obedient", "--args", "-"].map(str::to_owned);
             (bytes(words.to_vec()), args.to_string().into_bytes())
@@ -369,7 +425,8 @@ impl Attack {
         Some(match words[..] {
             [command, ..] if hint["arguments"][0]["argument"] == "the input" => {
                 let operation = json!({ "type": "delete_file", "path": "a.txt" });
-                let item = json!({ "type": "apply_patch_call", "call_id": "1", "operation": operation });
+                let item =
+                    json!({ "type": "apply_patch_call", "call_id": "1", "operation": operation });
                 let input = if command == "ops" || words.contains(&"openai") {
                     item.to_string()
                 } else {
@@ -378,7 +435,12 @@ impl Attack {
                 vec![vec![(self.args.clone(), input.into_bytes())]]
             }
             ["tool", name, ..] if words.contains(&"--args") => {
-                let given = words.iter().skip_while(|word| **word != "--args").nth(1).copied().unwrap_or("-");
+                let given = words
+                    .iter()
+                    .skip_while(|word| **word != "--args")
+                    .nth(1)
+                    .copied()
+                    .unwrap_or("-");
                 let given = if given == "-" { &self.input } else { given.as_bytes() };
                 let mut args = serde_json::from_slice::<Value>(given).ok()?;
                 let Some(tool @ Tool::ApplyPatch) = Tool::named(name) else {
@@ -405,7 +467,12 @@ impl Attack {
                 vec![vec![(bytes(words.to_vec()), Vec::new())]]
             }
             // A person has to decide, or time has to pass.
-            _ if ["ask_person", "leave_alone", "try_again"].iter().any(|name| hint["hint"] == **name) => Vec::new(),
+            _ if ["ask_person", "leave_alone", "try_again"]
+                .iter()
+                .any(|name| hint["hint"] == **name) =>
+            {
+                Vec::new()
+            }
             _ => return None,
         })
     }
@@ -446,7 +513,9 @@ impl Attack {
                 }
                 let (target, what) = rest.split_once(' ').unwrap_or((rest, "../outside"));
                 *mounts += &match verb {
-                    "mount" => format!("mount -t tmpfs none {target} && cp ../outside/secret {target}/ && "),
+                    "mount" => format!(
+                        "mount -t tmpfs none {target} && cp ../outside/secret {target}/ && "
+                    ),
                     _ => format!("mount --bind {what} {target} && "),
                 };
             }
@@ -464,7 +533,13 @@ impl Attack {
             }
             "tool" => {
                 let (name, args) = rest.split_once(' ').expect("tool NAME JSON");
-                let run = crate::program::run("apply-patch", ws, home, &["tool", name, "--args", args], b"");
+                let run = crate::program::run(
+                    "apply-patch",
+                    ws,
+                    home,
+                    &["tool", name, "--args", args],
+                    b"",
+                );
                 assert_eq!(run.code, 0, "{}: {line}: {run:?}", self.name);
             }
             "sh" => {
@@ -528,21 +603,31 @@ impl Attack {
         let inside = |path: &str| path == "ws" || path.starts_with("ws/");
         let matters = |path: &str| if done { !inside(path) } else { !ours(path) };
         let keep = |tree: &Tree| -> Tree {
-            tree.iter().filter(|(path, _)| matters(path)).map(|(path, entry)| (path.clone(), entry.clone())).collect()
+            tree.iter()
+                .filter(|(path, _)| matters(path))
+                .map(|(path, entry)| (path.clone(), entry.clone()))
+                .collect()
         };
         let (before, mut after) = (keep(before), keep(after));
         // The log of a failed call may be the first thing in the state directory.
-        if after.get("ws").is_some_and(|entry| before.get("ws").is_some_and(|old| old.mode == entry.mode)) {
+        if after
+            .get("ws")
+            .is_some_and(|entry| before.get("ws").is_some_and(|old| old.mode == entry.mode))
+        {
             after.insert("ws".into(), before["ws"].clone());
         }
         let difference = tree::difference(&before, &after);
         if !difference.is_empty() {
-            wrong.push(format!("it changed something:\n{}", difference.chars().take(2000).collect::<String>()));
+            wrong.push(format!(
+                "it changed something:\n{}",
+                difference.chars().take(2000).collect::<String>()
+            ));
         }
     }
 }
 
-/// Looks into everything that the program wrote for itself: no secret, and every line of a log is one record.
+/// Looks into everything that the program wrote for itself: no secret, and every line of a log is
+/// one record.
 fn audited(ws: &Path, wrong: &mut Vec<String>) {
     let mut folders = vec![ws.join(STATE)];
     while let Some(folder) = folders.pop() {
@@ -558,12 +643,15 @@ fn audited(ws: &Path, wrong: &mut Vec<String>) {
             } else if seen.is_file() && seen.len() < 1 << 20 {
                 let bytes = fs::read(&path).expect("a file");
                 // With a second name it is the attack's own.
-                if seen.nlink() == 1 && bytes.windows(CANARY.len()).any(|at| at == CANARY.as_bytes()) {
+                if seen.nlink() == 1
+                    && bytes.windows(CANARY.len()).any(|at| at == CANARY.as_bytes())
+                {
                     wrong.push(format!("{} has what is outside", path.display()));
                 }
                 let log = path.extension().is_some_and(|extension| extension == "jsonl");
-                for line in
-                    bytes.split(|&byte| byte == b'\n').filter(|line| log && seen.nlink() == 1 && !line.is_empty())
+                for line in bytes
+                    .split(|&byte| byte == b'\n')
+                    .filter(|line| log && seen.nlink() == 1 && !line.is_empty())
                 {
                     // A tampered log is the attack's own.
                     if line.starts_with(b"TAMPERED") {
@@ -588,7 +676,10 @@ fn is_obeyed(c: char) -> bool {
 fn newest(ws: &Path) -> String {
     let folder = ws.join(STATE).join("trash");
     let entries = fs::read_dir(folder).into_iter().flatten();
-    entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).max().unwrap_or_default()
+    entries
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .max()
+        .unwrap_or_default()
 }
 
 /// The program, with little memory, and with mounts where they are wanted.
@@ -616,8 +707,11 @@ type Ended = (Option<i32>, Vec<u8>, Vec<u8>);
 /// Waits for the end, which has to come in time.
 fn finish(mut child: Child, input: &[u8]) -> Result<Ended, Outcome> {
     let start = Instant::now();
-    let (mut stdin, mut stdout, mut stderr) =
-        (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
+    let (mut stdin, mut stdout, mut stderr) = (
+        child.stdin.take().expect("piped"),
+        child.stdout.take().expect("piped"),
+        child.stderr.take().expect("piped"),
+    );
     std::thread::scope(|scope| {
         // It may end before it has read everything.
         scope.spawn(move || drop(stdin.write_all(input)));
@@ -655,7 +749,8 @@ fn finish(mut child: Child, input: &[u8]) -> Result<Ended, Outcome> {
 fn can_mount() -> bool {
     static CAN: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *CAN.get_or_init(|| {
-        let probe = Command::new("unshare").args(["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+        let probe =
+            Command::new("unshare").args(["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
         probe.is_ok_and(|output| output.status.success())
     })
 }

@@ -1,4 +1,5 @@
-//! No file of a crate imports one that imports it, directly or through others; and patterns are compiled in one place.
+//! No file of a crate imports one that imports it, directly or through others; and patterns are
+//! compiled in one place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,7 +7,8 @@ use std::path::Path;
 
 type Module = Vec<String>;
 
-/// Reads the code of each module, by its path in the crate, without comments and without unit tests, which may look anywhere.
+/// Reads the code of each module, by its path in the crate, without comments and without unit
+/// tests, which may look anywhere.
 fn read(folder: &Path, path: &[String], all: &mut BTreeMap<Module, String>) {
     for entry in fs::read_dir(folder).expect("a folder of sources") {
         let file = entry.expect("an entry").path();
@@ -18,9 +20,16 @@ fn read(folder: &Path, path: &[String], all: &mut BTreeMap<Module, String>) {
             let source = fs::read_to_string(&file).expect("UTF-8");
             let source = without_tests(&source);
             // What is indented and imports from its parent is a module within the file.
-            let lines = source.lines().filter(|line| !(line.starts_with(' ') && line.contains("use super::")));
-            let code = lines.flat_map(|line| [line.split("//").next().unwrap_or_default(), "\n"]).collect();
-            all.insert(if matches!(name, "lib" | "main" | "mod") { path.to_vec() } else { below }, code);
+            let lines = source
+                .lines()
+                .filter(|line| !(line.starts_with(' ') && line.contains("use super::")));
+            let code = lines
+                .flat_map(|line| [line.split("//").next().unwrap_or_default(), "\n"])
+                .collect();
+            all.insert(
+                if matches!(name, "lib" | "main" | "mod") { path.to_vec() } else { below },
+                code,
+            );
         }
     }
 }
@@ -79,27 +88,36 @@ fn target(all: &BTreeMap<Module, String>, from: &[String], path: &str) -> Module
 
 #[test]
 fn no_files_import_each_other() {
-    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the crates") {
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the crates")
+    {
         let (folder, mut all) = (entry.expect("an entry").path(), BTreeMap::new());
         read(&folder.join("src"), &[], &mut all);
-        let targets = |from: &Module| paths(&all[from]).into_iter().map(|path| target(&all, from, &path)).collect();
-        let mut left: BTreeMap<&Module, BTreeSet<Module>> = all.keys().map(|from| (from, targets(from))).collect();
+        let targets = |from: &Module| {
+            paths(&all[from]).into_iter().map(|path| target(&all, from, &path)).collect()
+        };
+        let mut left: BTreeMap<&Module, BTreeSet<Module>> =
+            all.keys().map(|from| (from, targets(from))).collect();
         left.iter_mut().for_each(|(from, targets)| targets.retain(|target| target != *from));
         // A module that imports none of those that are left is in no circle.
-        while let Some(lowest) = left.iter().find_map(|(from, targets)| targets.is_empty().then(|| from.to_vec())) {
+        while let Some(lowest) =
+            left.iter().find_map(|(from, targets)| targets.is_empty().then(|| from.to_vec()))
+        {
             left.remove(&lowest);
             left.values_mut().for_each(|targets| drop(targets.take(&lowest)));
         }
         // Nor is one that none of those imports.
-        let imported =
-            |left: &BTreeMap<_, BTreeSet<Module>>, name: &Module| left.values().any(|all| all.contains(name));
-        while let Some(top) = left.keys().find(|name| !imported(&left, name)).map(|name| name.to_vec()) {
+        let imported = |left: &BTreeMap<_, BTreeSet<Module>>, name: &Module| {
+            left.values().any(|all| all.contains(name))
+        };
+        while let Some(top) =
+            left.keys().find(|name| !imported(&left, name)).map(|name| name.to_vec())
+        {
             left.remove(&top);
         }
         let name = |module: &Module| module.join("/");
-        let told = left
-            .iter()
-            .map(|(from, to)| format!("{} -> {}", name(from), to.iter().map(name).collect::<Vec<_>>().join(", ")));
+        let told = left.iter().map(|(from, to)| {
+            format!("{} -> {}", name(from), to.iter().map(name).collect::<Vec<_>>().join(", "))
+        });
         assert!(
             left.is_empty(),
             "{}: these import each other\n{}",
@@ -112,17 +130,22 @@ fn no_files_import_each_other() {
 /// The code of all crates, by crate and module.
 fn all_code() -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
-    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the crates") {
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the crates")
+    {
         let (folder, mut modules) = (entry.expect("an entry").path(), BTreeMap::new());
         read(&folder.join("src"), &[], &mut modules);
         let name = folder.file_name().and_then(|name| name.to_str()).expect("a plain name");
-        all.extend(modules.into_iter().map(|(module, code)| (format!("{name}/{}", module.join("/")), code)));
+        all.extend(
+            modules
+                .into_iter()
+                .map(|(module, code)| (format!("{name}/{}", module.join("/")), code)),
+        );
     }
     all
 }
 
-/// What a model or a repository gives as a pattern is bounded before a library sees it. So the libraries are used in these files
-/// only; `fs_guard::bounded` is in each that takes globs.
+/// What a model or a repository gives as a pattern is bounded before a library sees it. So the
+/// libraries are used in these files only; `fs_guard::bounded` is in each that takes globs.
 #[test]
 fn patterns_are_compiled_in_one_place() {
     let mut found = BTreeSet::new();
@@ -140,24 +163,44 @@ fn patterns_are_compiled_in_one_place() {
         "fs-guard/convention_globs regex",
         "fs-guard/globs globset",
     ];
-    assert_eq!(found, wanted.map(str::to_owned).into(), "a pattern of a model or a repository is compiled elsewhere");
+    assert_eq!(
+        found,
+        wanted.map(str::to_owned).into(),
+        "a pattern of a model or a repository is compiled elsewhere"
+    );
 }
 
-/// Only a person sees and undoes what the history has of files that no direct call may touch. What a model calls is not here.
+/// Only a person sees and undoes what the history has of files that no direct call may touch. What
+/// a model calls is not here.
 #[test]
 fn only_these_commands_are_a_persons() {
     let opens = |code: &str| {
-        ["for_a_person", "session_in(", "session(global)", "recovered(global"].iter().any(|name| code.contains(name))
+        ["for_a_person", "session_in(", "session(global)", "recovered(global"]
+            .iter()
+            .any(|name| code.contains(name))
     };
-    let found: BTreeSet<_> = all_code().into_iter().filter(|(_, code)| opens(code)).map(|(module, _)| module).collect();
-    let commands =
-        ["apply", "convert", "history", "mcp_config", "ops", "recover", "status", "trash", "undo", "workspace"];
-    let mut wanted: BTreeSet<_> = commands.iter().map(|name| format!("cli/commands/{name}")).collect();
+    let found: BTreeSet<_> =
+        all_code().into_iter().filter(|(_, code)| opens(code)).map(|(module, _)| module).collect();
+    let commands = [
+        "apply",
+        "convert",
+        "history",
+        "mcp_config",
+        "ops",
+        "recover",
+        "status",
+        "trash",
+        "undo",
+        "workspace",
+    ];
+    let mut wanted: BTreeSet<_> =
+        commands.iter().map(|name| format!("cli/commands/{name}")).collect();
     wanted.extend(["cli/drop_in", "patch-engine/commit/workspace"].map(str::to_owned));
     assert_eq!(found, wanted);
 }
 
-/// Crates of their own have it from there, and `cargo package` with them: the folder `grammar` at the top is a link.
+/// Crates of their own have it from there, and `cargo package` with them: the folder `grammar` at
+/// the top is a link.
 #[test]
 fn the_grammar_is_there_once() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -166,13 +209,16 @@ fn the_grammar_is_there_once() {
         for entry in fs::read_dir(folder).expect("a folder") {
             let entry = entry.expect("an entry");
             let (path, kind) = (entry.path(), entry.file_type().expect("it is there"));
-            let made = ["target", "node_modules"].iter().any(|name| path.ends_with(name)) || path.ends_with(".git");
-            let is_grammar =
-                ["pest", "lark", "gbnf", "ebnf"].iter().any(|end| path.extension().is_some_and(|is| is == *end));
+            let made = ["target", "node_modules"].iter().any(|name| path.ends_with(name))
+                || path.ends_with(".git");
+            let is_grammar = ["pest", "lark", "gbnf", "ebnf"]
+                .iter()
+                .any(|end| path.extension().is_some_and(|is| is == *end));
             if kind.is_dir() && !made {
                 folders.push(path);
             } else if kind.is_file() && is_grammar {
-                let beneath = path.strip_prefix(&top).expect("it is there").parent().expect("a folder");
+                let beneath =
+                    path.strip_prefix(&top).expect("it is there").parent().expect("a folder");
                 found.insert(beneath.to_str().expect("UTF-8").replace('\\', "/"));
             }
         }

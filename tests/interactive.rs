@@ -10,7 +10,8 @@ use crate::program::{on_terminal, place, run};
 const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+one\n@@\n-3\n+three\n@@\n-5\n+five\n*** Add File: n\n+n\n\
     *** Delete File: b\n*** Update File: c\n*** Move to: d\n@@\n-c\n+C\n*** End Patch\n";
 
-const FILES: &[(&str, &str)] = &[("w/a", "1\n2\n3\n4\n5\n"), ("w/b", "b\n"), ("w/c", "c\n"), ("p", PATCH)];
+const FILES: &[(&str, &str)] =
+    &[("w/a", "1\n2\n3\n4\n5\n"), ("w/b", "b\n"), ("w/c", "c\n"), ("p", PATCH)];
 
 /// The files of the workspace, each as `name=content`.
 fn files(dir: &Path) -> String {
@@ -39,7 +40,12 @@ fn what_is_taken_is_applied_and_what_is_left_is_said() {
             "left out: a, hunk 1 of 3; a, hunk 2 of 3; a, hunk 3 of 3; A n; D b; c, hunk 1 of 1",
             "a=12345 b=b d=c",
         ),
-        ("y q", 0, "left out: a, hunk 2 of 3; a, hunk 3 of 3; A n; D b; R c -> d; c, hunk 1 of 1", "a=one2345 b=b c=c"),
+        (
+            "y q",
+            0,
+            "left out: a, hunk 2 of 3; a, hunk 3 of 3; A n; D b; R c -> d; c, hunk 1 of 1",
+            "a=one2345 b=b c=c",
+        ),
         ("q", 3, "nothing was taken; nothing was changed", "a=12345 b=b c=c"),
         ("y y y y y n n", 0, "left out: R c -> d; c, hunk 1 of 1", "a=one2three4five c=c n=n"),
         ("? q", 3, "a - take this hunk and all that follow in this file", "a=12345 b=b c=c"),
@@ -54,10 +60,15 @@ fn what_is_taken_is_applied_and_what_is_left_is_said() {
         let mut all = String::new();
         for answer in answers.split(' ') {
             all += &terminal.exp_string("?] ").unwrap_or_else(|error| panic!("{answers}: {error}"));
-            assert!(files(dir.path()).starts_with("a=12345 b=b c=c"), "nothing is changed before the last answer");
+            assert!(
+                files(dir.path()).starts_with("a=12345 b=b c=c"),
+                "nothing is changed before the last answer"
+            );
             terminal.send_line(answer).expect("sent");
         }
-        all += &terminal.exp_string(&format!("exit {exit}\r\n")).unwrap_or_else(|error| panic!("{answers}: {error}"));
+        all += &terminal
+            .exp_string(&format!("exit {exit}\r\n"))
+            .unwrap_or_else(|error| panic!("{answers}: {error}"));
         assert!(all.contains(left_out), "{answers}: {all}");
         assert_eq!(files(dir.path()), wanted, "{answers}");
         if exit == 0 {
@@ -95,13 +106,15 @@ fn what_is_taken_of_a_diff_is_a_diff() {
         let dir = place(FILES);
         fs::write(dir.path().join("d.diff"), DIFF).expect("a file");
         let editor = "sed -i s/one/ONE/";
-        let mut terminal = on_terminal(dir.path(), "$it -i --from unified ../d.diff", &[("EDITOR", editor)]);
+        let mut terminal =
+            on_terminal(dir.path(), "$it -i --from unified ../d.diff", &[("EDITOR", editor)]);
         let mut all = String::new();
         for answer in answers.split(' ') {
             all += &terminal.exp_string("?] ").unwrap_or_else(|error| panic!("{answers}: {error}"));
             terminal.send_line(answer).expect("sent");
         }
-        all += &terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{answers}: {error}"));
+        all +=
+            &terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{answers}: {error}"));
         assert!(all.contains(left_out), "{answers}: {all}");
         assert_eq!(files(dir.path()), wanted, "{answers}");
         let mode = fs::metadata(dir.path().join("w/a")).expect("a file").permissions().mode();
@@ -143,7 +156,9 @@ fn a_hunk_is_split_where_lines_stay_and_shown_where_it_goes() {
         ("e", 0, "1 two 3 4 FIVE more 6 8"),
         ("s y s n n", 0, "1 two 3 4 5 6 7 8"),
     ] {
-        for (patch, flags) in [(&envelope, "-i"), (&envelope, "-i --profile codex"), (&diff, "-i --from unified")] {
+        for (patch, flags) in
+            [(&envelope, "-i"), (&envelope, "-i --profile codex"), (&diff, "-i --from unified")]
+        {
             let dir = place(&[("w/s", LINES), ("p", patch)]);
             let environment = [("EDITOR", "sed -i s/five/FIVE/"), ("NO_COLOR", "1")];
             let all = answered(dir.path(), &format!("$it {flags} ../p"), answers, &environment);
@@ -152,18 +167,30 @@ fn a_hunk_is_split_where_lines_stay_and_shown_where_it_goes() {
             let found = fs::read_to_string(dir.path().join("w/s")).expect("a file");
             assert_eq!(found.lines().collect::<Vec<_>>().join(" "), wanted, "{case}");
             let suffix = if flags.contains("unified") { " f" } else { "" };
-            assert!(all.contains(&format!("M s, hunk 1 of 1\r\n@@ -1,8 +1,8 @@{suffix}\r\n 1\r\n-2\r\n")), "{case}");
+            assert!(
+                all.contains(&format!(
+                    "M s, hunk 1 of 1\r\n@@ -1,8 +1,8 @@{suffix}\r\n 1\r\n-2\r\n"
+                )),
+                "{case}"
+            );
             if answers.starts_with('s') {
                 for part in [
-                    format!("part 1 of 3\r\n@@ -1,4 +1,4 @@{suffix}\r\n 1\r\n-2\r\n+two\r\n 3\r\n 4\r\n"),
-                    format!("part 2 of 3\r\n@@ -3,4 +3,5 @@{suffix}\r\n 3\r\n 4\r\n-5\r\n+five\r\n+more\r\n 6\r\n"),
+                    format!(
+                        "part 1 of 3\r\n@@ -1,4 +1,4 @@{suffix}\r\n 1\r\n-2\r\n+two\r\n 3\r\n 4\r\n"
+                    ),
+                    format!(
+                        "part 2 of 3\r\n@@ -3,4 +3,5 @@{suffix}\r\n 3\r\n 4\r\n-5\r\n+five\r\n\
+                         +more\r\n 6\r\n"
+                    ),
                 ] {
                     assert!(all.contains(&part), "{part}: {case}");
                 }
             }
             if answers == "s y n y" {
                 assert!(
-                    all.contains(&format!("part 3 of 3\r\n@@ -6,3 +7,2 @@{suffix}\r\n 6\r\n-7\r\n 8\r\n")),
+                    all.contains(&format!(
+                        "part 3 of 3\r\n@@ -6,3 +7,2 @@{suffix}\r\n 6\r\n-7\r\n 8\r\n"
+                    )),
                     "{case}"
                 );
                 assert!(all.contains("left out: s, hunk 1 of 1, part 2 of 3"), "{case}");
@@ -176,9 +203,10 @@ fn a_hunk_is_split_where_lines_stay_and_shown_where_it_goes() {
 
 #[test]
 fn the_parts_of_a_hunk_keep_the_end_of_the_file_and_odd_lines() {
-    let end =
-        "*** Begin Patch\n*** Update File: s\n@@\n-1\n+one\n 2\n\n 3\n-4\n+four\n*** End of File\n*** End Patch\n";
-    let diff = "--- a/s\n+++ b/s\n@@ -1,5 +1,5 @@\n-1\n+one\n 2\n \n 3\n-4\n\\ No newline at end of file\n+four\n";
+    let end = "*** Begin Patch\n*** Update File: s\n@@\n-1\n+one\n 2\n\n 3\n-4\n+four\n\
+               *** End of File\n*** End Patch\n";
+    let diff = "--- a/s\n+++ b/s\n@@ -1,5 +1,5 @@\n-1\n+one\n 2\n \n 3\n-4\n\
+                \\ No newline at end of file\n+four\n";
     let crlf = end.replace('\n', "\r\n");
     for (patch, before, flags, answers, wanted) in [
         (end, "1\n2\n\n3\n4\n", "-i", "s y n", "one\n2\n\n3\n4\n"),
@@ -199,7 +227,8 @@ fn the_parts_of_a_hunk_keep_the_end_of_the_file_and_odd_lines() {
 
 #[test]
 fn words_that_differ_stand_out() {
-    let patch = "*** Begin Patch\n*** Update File: s\n@@\n-let x = 1;\n+let x = 2;\n*** End Patch\n";
+    let patch =
+        "*** Begin Patch\n*** Update File: s\n@@\n-let x = 1;\n+let x = 2;\n*** End Patch\n";
     let dir = place(&[("w/s", "let x = 1;\n"), ("p", patch)]);
     let all = answered(dir.path(), "$it -i ../p", "y", &[]);
     assert!(all.contains("\u{1b}[31m-let x = \u{1b}[0m\u{1b}[7m\u{1b}[31m1;"), "{all:?}");
@@ -221,7 +250,10 @@ fn a_hunk_that_fits_nowhere_is_shown_without_numbers_and_says_why() {
     ] {
         assert!(all.contains(wanted), "{wanted:?}: {all}");
     }
-    assert_eq!(fs::read_to_string(dir.path().join("w/s")).expect("a file"), LINES.replace("5\n", ""));
+    assert_eq!(
+        fs::read_to_string(dir.path().join("w/s")).expect("a file"),
+        LINES.replace("5\n", "")
+    );
 }
 
 #[test]
@@ -229,7 +261,10 @@ fn the_end_of_input_is_no_answer() {
     for answers in ["EOF", "y n EOF", "y y y y EOF"] {
         let dir = place(FILES);
         let all = answered(dir.path(), "$it -i ../p", answers, &[]);
-        assert!(all.contains("nothing was answered (end of input); nothing was changed"), "{answers}: {all}");
+        assert!(
+            all.contains("nothing was answered (end of input); nothing was changed"),
+            "{answers}: {all}"
+        );
         assert!(all.contains("exit 3\r\n"), "{answers}: {all}");
         assert!(all.matches("nothing was changed").count() == 1, "{answers}: {all}");
         assert_eq!(files(dir.path()), "a=12345 b=b c=c");
@@ -238,11 +273,13 @@ fn the_end_of_input_is_no_answer() {
 
 #[test]
 fn what_was_taken_piece_by_piece_is_asked_about_again_only_where_it_is_guarded_or_replaces() {
-    let guarded = "*** Begin Patch\n*** Add File: .mcp.json\n+{}\n*** Delete File: b\n*** End Patch\n";
+    let guarded =
+        "*** Begin Patch\n*** Add File: .mcp.json\n+{}\n*** Delete File: b\n*** End Patch\n";
     let replacing = "*** Begin Patch\n*** Update File: b\n*** Move to: c\n*** End Patch\n";
-    for (patch, flags, answers, reason) in
-        [(guarded, "-i", "y y y", "! .mcp.json is guarded"), (replacing, "-i --overwrite", "y y", "! c is replaced")]
-    {
+    for (patch, flags, answers, reason) in [
+        (guarded, "-i", "y y y", "! .mcp.json is guarded"),
+        (replacing, "-i --overwrite", "y y", "! c is replaced"),
+    ] {
         let dir = place(FILES);
         fs::write(dir.path().join("p"), patch).expect("a file");
         let all = answered(dir.path(), &format!("$it {flags} ../p"), answers, &[]);
@@ -291,7 +328,8 @@ fn a_pager_shows_what_is_long_and_only_on_a_terminal() {
         let dir = place(FILES);
         fs::write(dir.path().join("w/c"), "c\n").expect("a file");
         let mut terminal = on_terminal(dir.path(), line, environment);
-        let shown = terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{line}: {error}"));
+        let shown =
+            terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{line}: {error}"));
         assert_eq!(shown.contains("PAGED:"), paged, "{line} {environment:?}: {shown}");
         assert!(shown.contains("+one"), "{shown}");
     }
@@ -300,7 +338,8 @@ fn a_pager_shows_what_is_long_and_only_on_a_terminal() {
 #[test]
 fn what_is_printed_fits_into_the_terminal() {
     let twice = "*** Begin Patch\n*** Update File: twice\n@@\n-same\n+other\n*** End Patch\n";
-    let absent = "*** Begin Patch\n*** Update File: twice\n@@\n def one():\n-    start\n+    go\n*** End Patch\n";
+    let absent = "*** Begin Patch\n*** Update File: twice\n@@\n def one():\n-    start\n+    go\n\
+                  *** End Patch\n";
     let prose = "I would change it.\n";
     for (columns, patch, line) in [
         (40, twice, "$it --check ../p"),
@@ -310,10 +349,14 @@ fn what_is_printed_fits_into_the_terminal() {
         (60, PATCH, "$it --approve never ../p"),
     ] {
         let dir = place(FILES);
-        fs::write(dir.path().join("w/twice"), "def one():\n    begin\n\nsame\nfirst\nsame\n").expect("a file");
+        fs::write(dir.path().join("w/twice"), "def one():\n    begin\n\nsame\nfirst\nsame\n")
+            .expect("a file");
         fs::write(dir.path().join("p"), patch).expect("a file");
-        let mut terminal =
-            on_terminal(dir.path(), &format!("stty rows 24 cols {columns}; {line}"), &[("NO_COLOR", "1")]);
+        let mut terminal = on_terminal(
+            dir.path(),
+            &format!("stty rows 24 cols {columns}; {line}"),
+            &[("NO_COLOR", "1")],
+        );
         let shown = terminal.exp_eof().expect("it ends");
         for line in shown.lines().filter(|line| !line.contains("undo 2")) {
             assert!(line.chars().count() <= columns, "{columns}: {line}\n{shown}");
@@ -331,7 +374,8 @@ fn that_nothing_was_changed_is_said_once() {
         let dir = place(FILES);
         fs::write(dir.path().join("p"), patch).expect("a file");
         let args = [&["-w", env!("CARGO_BIN_EXE_apply-patch")], flags, &["../p"]].concat();
-        let run = crate::program::run_other("setsid", &dir.path().join("w"), dir.path(), &args, b"");
+        let run =
+            crate::program::run_other("setsid", &dir.path().join("w"), dir.path(), &args, b"");
         assert_eq!(run.code, exit, "{flags:?}: {run:?}");
         assert_eq!(run.stderr.matches("nothing was changed").count(), 1, "{flags:?}: {run:?}");
     }
@@ -348,13 +392,17 @@ fn that_nothing_was_changed_is_said_once() {
 fn a_pager_that_cannot_be_run_loses_nothing() {
     let long: String = (0..200_000).map(|line| format!("+line {line}\n")).collect();
     let long = format!("*** Begin Patch\n*** Add File: n\n{long}*** End Patch\n");
-    for (patch, pager, last) in
-        [(PATCH, "no-such-pager -x", "+five"), (&*long, "no-such-pager", "+line 199999"), (PATCH, "./a", "+five")]
-    {
+    for (patch, pager, last) in [
+        (PATCH, "no-such-pager -x", "+five"),
+        (&*long, "no-such-pager", "+line 199999"),
+        (PATCH, "./a", "+five"),
+    ] {
         let dir = place(FILES);
         fs::write(dir.path().join("p"), patch).expect("a file");
-        let mut terminal = on_terminal(dir.path(), "$it -n ../p", &[("PAGER", pager), ("NO_COLOR", "1")]);
-        let shown = terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{pager}: {error}"));
+        let mut terminal =
+            on_terminal(dir.path(), "$it -n ../p", &[("PAGER", pager), ("NO_COLOR", "1")]);
+        let shown =
+            terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{pager}: {error}"));
         assert!(shown.contains(&format!("warning: the pager cannot be run: `{pager}`")), "{pager}");
         assert!(shown.contains(&format!("{last}\r\n")), "{pager}: the end is shown");
         assert_eq!(shown.matches("diff --git a/n b/n\r\n").count(), 1, "{pager}: once");
@@ -370,7 +418,8 @@ fn errors_only_means_no_names_either() {
     assert_eq!(&*quiet.stderr, "");
     assert_eq!(files(dir.path()), "a=one2three4five d=C n=n");
     let dir = place(FILES);
-    let counted = run("apply-patch", &dir.path().join("w"), dir.path(), &["-q", "--stat", "../p"], b"");
+    let counted =
+        run("apply-patch", &dir.path().join("w"), dir.path(), &["-q", "--stat", "../p"], b"");
     assert!(counted.code == 0, "what is asked for is printed: {counted:?}");
     assert!(counted.stdout.contains("M a | +3 -3\n"), "what is asked for is printed: {counted:?}");
 }
@@ -380,7 +429,10 @@ fn a_terminal_gets_bars_and_nobody_else_colours() {
     let dir = place(FILES);
     let mut terminal = on_terminal(dir.path(), "stty cols 80; $it -n --stat ../p", &[]);
     let shown = terminal.exp_string("exit 0\r\n").expect("it ends");
-    assert!(shown.contains("M a      | +3 -3  \u{1b}[32m+++\u{1b}[0m\u{1b}[31m---\u{1b}[0m"), "{shown:?}");
+    assert!(
+        shown.contains("M a      | +3 -3  \u{1b}[32m+++\u{1b}[0m\u{1b}[31m---\u{1b}[0m"),
+        "{shown:?}"
+    );
     let mut terminal = on_terminal(dir.path(), "$it -n --no-pager ../p", &[("NO_COLOR", "1")]);
     let shown = terminal.exp_string("exit 0\r\n").expect("it ends");
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
@@ -403,11 +455,15 @@ fn files_are_links_where_the_terminal_has_them() {
         let dir = place(FILES);
         fs::write(dir.path().join("p"), patch).expect("a file");
         let mut terminal = on_terminal(dir.path(), line, environment);
-        let shown = terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{line}: {error}"));
+        let shown =
+            terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{line}: {error}"));
         let root = dir.path().join("w");
         let link = |text: &str, file: &str| {
             if linked {
-                format!("\u{1b}]8;;file://{}/{file}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\", root.display())
+                format!(
+                    "\u{1b}]8;;file://{}/{file}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\",
+                    root.display()
+                )
             } else {
                 text.to_owned()
             }
@@ -420,7 +476,8 @@ fn files_are_links_where_the_terminal_has_them() {
         ] {
             assert!(shown.contains(&wanted), "{line} {environment:?}: {wanted:?} in {shown:?}");
         }
-        let (names, done) = (shown.find("D b").expect("a name"), shown.find("done;").expect("the summary"));
+        let (names, done) =
+            (shown.find("D b").expect("a name"), shown.find("done;").expect("the summary"));
         assert!(names < done || line.ends_with("cat"), "the paths are first: {shown:?}");
     }
 }
@@ -435,7 +492,13 @@ fn a_terminal_gets_escapes_where_a_pipe_gets_bytes() {
         assert!(shown.contains("+\\u{1b}[31mred\\u{9b}0m"), "{to}: {shown:?}");
         assert!(!shown.contains(['\u{1b}', '\u{9b}']), "{to}: {shown:?}");
         assert!(shown.contains("> FILE"), "{to}: {shown:?}");
-        let piped = run("apply-patch", &dir.path().join("w"), dir.path(), &["convert", "--to", to, "../p"], b"");
+        let piped = run(
+            "apply-patch",
+            &dir.path().join("w"),
+            dir.path(),
+            &["convert", "--to", to, "../p"],
+            b"",
+        );
         assert!(piped.stdout.contains("+\u{1b}[31mred\u{9b}0m\n"), "{to}: {piped:?}");
         assert!(piped.stderr.is_empty(), "{to}: {piped:?}");
     }
@@ -459,7 +522,11 @@ fn a_diff_on_a_terminal_keeps_carriage_returns_at_line_ends_and_no_other_control
 #[test]
 fn arguments_reach_a_terminal_as_escapes() {
     let dir = place(&[("w/a", "1\n")]);
-    let mut terminal = on_terminal(dir.path(), "$it check --fuzz \"$odd\"", &[("odd", "\u{1b}]0;title\u{7}\u{9b}7m")]);
+    let mut terminal = on_terminal(
+        dir.path(),
+        "$it check --fuzz \"$odd\"",
+        &[("odd", "\u{1b}]0;title\u{7}\u{9b}7m")],
+    );
     let shown = terminal.exp_string("exit 2\r\n").expect("it ends");
     assert!(shown.contains("invalid value"), "{shown:?}");
     assert!(!shown.contains(['\u{7}', '\u{9b}']), "{shown:?}");

@@ -1,4 +1,5 @@
-//! Changes that were made with another key, or without one: they are listed, and undone when a person says so.
+//! Changes that were made with another key, or without one: they are listed, and undone when a
+//! person says so.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,12 @@ const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** En
 fn run(dir: &Path, variables: &[&str], args: &[&str], input: &str) -> Run {
     let gone = variables.iter().filter_map(|variable| variable.strip_prefix('-'));
     let mut all: Vec<String> = gone.map(|name| format!("--unset={name}")).collect();
-    all.extend(variables.iter().filter(|variable| !variable.starts_with('-')).map(|variable| (*variable).to_owned()));
+    all.extend(
+        variables
+            .iter()
+            .filter(|variable| !variable.starts_with('-'))
+            .map(|variable| (*variable).to_owned()),
+    );
     all.push(env!("CARGO_BIN_EXE_apply-patch").to_owned());
     all.extend(args.iter().map(|arg| (*arg).to_owned()));
     run_other("/usr/bin/env", &dir.join("w"), dir, &all, input.as_bytes())
@@ -40,8 +46,11 @@ fn a_change_without_a_key_is_listed_elsewhere_and_undone_with_trust() {
     let made = run(dir.path(), NO_PLACE, &[], PATCH);
     assert!(made.code == 0, "{made:?}");
     assert!(made.stderr.contains("warning: there is no place for a key"), "{made:?}");
-    let id =
-        fs::read_dir(dir.path().join("w/.apply-patch/trash")).expect("a folder").next().expect("one").expect("one");
+    let id = fs::read_dir(dir.path().join("w/.apply-patch/trash"))
+        .expect("a folder")
+        .next()
+        .expect("one")
+        .expect("one");
     let id = id.file_name().into_string().expect("a name");
     // Inside it is one like any other.
     assert!(run(dir.path(), NO_PLACE, &["log"], "").stdout.starts_with(&id[23..]));
@@ -64,7 +73,11 @@ fn a_change_without_a_key_is_listed_elsewhere_and_undone_with_trust() {
         let refused = run(dir.path(), &[], &[args, &["--json"]].concat(), "").json().expect("JSON");
         let hint = &refused["error"]["hints"][0];
         assert_eq!(&hint["hint"], &"ask_person", "{refused}");
-        assert_eq!(&refused["error"]["details"]["transactions"][0], &Value::from(&*id), "{refused}");
+        assert_eq!(
+            &refused["error"]["details"]["transactions"][0],
+            &Value::from(&*id),
+            "{refused}"
+        );
         assert!(hint["what"].as_str().is_some_and(|what| what.contains(&trust)), "{refused}");
     }
     assert_eq!(text(dir.path()), "two\n");
@@ -72,7 +85,8 @@ fn a_change_without_a_key_is_listed_elsewhere_and_undone_with_trust() {
     let shown = run(dir.path(), &[], &["undo", &id, "--trust", "-n"], "");
     assert!(shown.code == 0, "{shown:?}");
     assert!(shown.stdout.contains("-two\n+one\n"), "{shown:?}");
-    let undone = run(dir.path(), &[], &["undo", &id, "--trust", "--json"], "").json().expect("JSON");
+    let undone =
+        run(dir.path(), &[], &["undo", &id, "--trust", "--json"], "").json().expect("JSON");
     assert_eq!(text(dir.path()), "one\n", "{undone}");
     assert_eq!(&undone["data"]["undoOf"], &Value::from(&*id), "{undone}");
     // From now on it is undone: nothing is doubtful about it, and it comes back.
@@ -111,8 +125,10 @@ fn one_key_does_whatever_xdg_state_home_says() {
     // The key itself is nowhere in the workspace.
     let key = fs::read(dir.path().join("state/apply-patch/key")).expect("a key");
     let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
-    let newest =
-        format!("w/.apply-patch/trash/{}/journal", log["data"]["notVerified"][0]["id"].as_str().expect("an id"));
+    let newest = format!(
+        "w/.apply-patch/trash/{}/journal",
+        log["data"]["notVerified"][0]["id"].as_str().expect("an id")
+    );
     let journal = fs::read_to_string(dir.path().join(newest)).expect("a journal");
     assert!(journal.contains(other["key"].as_str().expect("a key")), "{journal}");
     assert!(!journal.contains(&hex[..16]), "{journal}");
@@ -149,7 +165,8 @@ fn doctor_says_it_on_both_sides_and_makes_no_key() {
 fn a_person_at_the_terminal_is_asked() {
     for (answer, wanted, code) in [("y", "one\n", "exit 0\r\n"), ("n", "two\n", "exit 3\r\n")] {
         let dir = place(&[("w/a", "one\n")]);
-        let id = apply(dir.path(), &[&format!("XDG_STATE_HOME={}", dir.path().join("other").display())]);
+        let id =
+            apply(dir.path(), &[&format!("XDG_STATE_HOME={}", dir.path().join("other").display())]);
         let mut terminal = on_terminal(dir.path(), &format!("$it undo {id}"), &[]);
         let shown = terminal.exp_string("?] ").expect("a question");
         assert!(shown.contains("which is not here"), "{shown}");
@@ -169,7 +186,8 @@ fn a_server_warns_at_its_start() {
     assert!(run.stdout.is_empty(), "{run:?}");
 }
 
-/// Two processes that do not know each other's key write one log. Neither reports that it was changed.
+/// Two processes that do not know each other's key write one log. Neither reports that it was
+/// changed.
 #[test]
 fn a_log_of_two_keys_begins_anew_where_the_other_key_begins() {
     let dir = place(&[("w/a", "one\n")]);
@@ -178,11 +196,18 @@ fn a_log_of_two_keys_begins_anew_where_the_other_key_begins() {
     let own = dir.path().display().to_string();
     apply(dir.path(), &[&format!("HOME={own}"), "-XDG_STATE_HOME"]);
     let second = [&*other, "-XDG_STATE_HOME"];
-    assert_eq!(run(dir.path(), &second, &["apply"], &PATCH.replace("-one\n+two", "-two\n+three")).code, 0);
-    let verified = run(dir.path(), &[&format!("HOME={own}"), "-XDG_STATE_HOME"], &["log", "--verify"], "");
+    assert_eq!(
+        run(dir.path(), &second, &["apply"], &PATCH.replace("-one\n+two", "-two\n+three")).code,
+        0
+    );
+    let verified =
+        run(dir.path(), &[&format!("HOME={own}"), "-XDG_STATE_HOME"], &["log", "--verify"], "");
     assert!(verified.code != 0, "{verified:?}");
     assert!(verified.stdout.contains("line 3: the log begins anew here"), "{verified:?}");
     let verified = run(dir.path(), &second, &["log", "--verify"], "");
     assert!(verified.code != 0, "{verified:?}");
-    assert!(verified.stdout.contains("line 1: it is not signed with a key that is here"), "{verified:?}");
+    assert!(
+        verified.stdout.contains("line 1: it is not signed with a key that is here"),
+        "{verified:?}"
+    );
 }

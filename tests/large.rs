@@ -1,4 +1,5 @@
-//! What is counted and shown does not depend on what had room in memory, and there is a bound to what takes room.
+//! What is counted and shown does not depend on what had room in memory, and there is a bound to
+//! what takes room.
 
 use std::fs;
 
@@ -10,7 +11,8 @@ fn long_file() -> String {
     (0..LINES).map(|line| format!("line {line}\n")).collect()
 }
 
-/// The rows of `--stat` for a patch to `long`: alone, and after one line of a file that leaves no room for another.
+/// The rows of `--stat` for a patch to `long`: alone, and after one line of a file that leaves no
+/// room for another.
 fn stats(section: &str) -> [String; 2] {
     let dir = place(&[("long", &long_file())]);
     let home = tempfile::tempdir().unwrap();
@@ -51,7 +53,8 @@ fn a_patch_of_many_hunks_that_fit_everywhere_takes_little_memory() {
     let hunks = "@@\n-x\n+y\n".repeat(HUNKS);
     let patch = format!("*** Begin Patch\n*** Update File: equal\n{hunks}*** End Patch\n");
     let call = serde_json::json!({ "patch": patch }).to_string();
-    let script = format!("ulimit -v {}; exec {} \"$@\"", 700 << 10, env!("CARGO_BIN_EXE_apply-patch"));
+    let script =
+        format!("ulimit -v {}; exec {} \"$@\"", 700 << 10, env!("CARGO_BIN_EXE_apply-patch"));
     for (args, input) in [
         (&["apply"][..], &patch),
         (&["apply", "-n"], &patch),
@@ -66,7 +69,10 @@ fn a_patch_of_many_hunks_that_fit_everywhere_takes_little_memory() {
         assert_eq!(done.code, 1, "{args:?}: {}", done.stderr);
         let said = if done.stdout.is_empty() { &done.stderr } else { &done.stdout };
         let all = format!("{} more", HUNKS - 1);
-        assert!(said.contains(&all) || said.contains("hunk 1: it fits in more than one place"), "{args:?}: {said}");
+        assert!(
+            said.contains(&all) || said.contains("hunk 1: it fits in more than one place"),
+            "{args:?}: {said}"
+        );
         let Ok(answer) = serde_json::from_str::<serde_json::Value>(&done.stdout) else { continue };
         let details = &answer["error"]["details"];
         let listed = details["rejects"].as_array().map_or(0, Vec::len);

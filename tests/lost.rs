@@ -9,10 +9,12 @@ use crate::program::{Run, place, run, run_other};
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+b\n*** End Patch\n";
 
-/// Runs a line of the shell in a project with a change and something in the trash; `$it` is the program.
+/// Runs a line of the shell in a project with a change and something in the trash; `$it` is the
+/// program.
 fn shell(line: &str) -> Run {
     let dir = place(&[("w/a", "start\n"), ("w/gone", "g\n"), ("p", PATCH)]);
-    let before = "*** Begin Patch\n*** Update File: a\n@@\n-start\n+a\n*** Delete File: gone\n*** End Patch\n";
+    let before = "*** Begin Patch\n*** Update File: a\n@@\n-start\n+a\n*** Delete File: gone\n\
+                  *** End Patch\n";
     let (work, home) = (dir.path().join("w"), dir.path());
     assert_eq!(run("apply-patch", &work, home, &["-q"], before.as_bytes()).code, 0);
     let link = dir.path().join("apply_patch");
@@ -21,7 +23,8 @@ fn shell(line: &str) -> Run {
     run_other("sh", &work, home, &["-c", &line], b"")
 }
 
-/// A call of each command that prints an answer. `serve` answers a client, not a person: it is not here.
+/// A call of each command that prints an answer. `serve` answers a client, not a person: it is not
+/// here.
 const CALLS: &[(&str, &str)] = &[
     ("apply", "apply ../p"),
     ("apply", "apply --json ../p"),
@@ -73,7 +76,8 @@ const CALLS: &[(&str, &str)] = &[
 #[test]
 fn every_command_has_a_case() {
     let home = tempfile::tempdir().expect("a folder");
-    let tried: BTreeSet<&str> = CALLS.iter().map(|(command, _)| *command).chain(["serve"]).collect();
+    let tried: BTreeSet<&str> =
+        CALLS.iter().map(|(command, _)| *command).chain(["serve"]).collect();
     let all = commands(home.path());
     let missing: Vec<_> = all.iter().filter(|name| !tried.contains(name.as_str())).collect();
     assert_eq!(missing, Vec::<&String>::new());
@@ -86,7 +90,8 @@ fn what_cannot_be_written_is_an_error() {
         return;
     }
     for (command, call) in CALLS {
-        let git = "git init -q . && git add a && git -c user.name=a -c user.email=a@b commit -qm 1\n";
+        let git =
+            "git init -q . && git add a && git -c user.name=a -c user.email=a@b commit -qm 1\n";
         let before = match *command {
             "git" => git,
             "redo" => "\"$it\" -q undo\n",
@@ -99,7 +104,10 @@ fn what_cannot_be_written_is_an_error() {
         assert!(!wanted.stdout.is_empty(), "{call}: {wanted:?}");
         assert!(wanted.code == 0, "{call}: {wanted:?}");
         assert_eq!(full.code, 5, "{call}: {full:?}");
-        assert!(full.stderr.contains("the answer could not be written: No space left on device"), "{call}: {full:?}");
+        assert!(
+            full.stderr.contains("the answer could not be written: No space left on device"),
+            "{call}: {full:?}"
+        );
         // Nobody reads: a quiet end.
         let head = shell(&format!(
             "{before}exec 3>&1; {{ \"$it\" {line}\n{rest}\necho $? >&3; }} 2>../err | true; cat ../err"
@@ -133,11 +141,15 @@ fn a_usage_error_in_json_has_all_of_its_message() {
     for (line, said) in [
         ("trash purge --json", "required arguments were not provided: --older-than <DAYS>"),
         ("mcp-config --json", "required arguments were not provided: --client <"),
-        ("log --json --sinc 1d", "unexpected argument '--sinc' found tip: a similar argument exists: '--since'"),
+        (
+            "log --json --sinc 1d",
+            "unexpected argument '--sinc' found tip: a similar argument exists: '--since'",
+        ),
         ("undo --json --diff nope", "[possible values: "),
     ] {
         let run = shell(&format!("\"$it\" {line}"));
-        let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{line}: {run:?}"));
+        let answer: serde_json::Value =
+            serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{line}: {run:?}"));
         let message = answer["error"]["message"].as_str().expect("a message");
         assert!(run.code == 2, "{line}: {run:?}");
         assert!(message.contains(said), "{line}: {run:?}");

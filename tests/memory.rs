@@ -10,7 +10,8 @@ fn every_length_every_overlap() {
     let scratch = tempfile::tempdir().unwrap();
     let program = scratch.path().join("memory");
     // Under other names: the loops they are compared with must not be made into calls of them.
-    let renamed = ["memcpy", "memmove", "memcmp", "bcmp"].map(|name| format!("-D{name}=tried_{name}"));
+    let renamed =
+        ["memcpy", "memmove", "memcmp", "bcmp"].map(|name| format!("-D{name}=tried_{name}"));
     let made = Command::new("cc")
         .args(["-O2", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fno-builtin", "-o"])
         .arg(&program)

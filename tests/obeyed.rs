@@ -1,6 +1,7 @@
-//! Every hint of every error of a patch can be obeyed: a caller that does what it says, without thinking, changes the situation. The
-//! patch applies, or another error comes, or the hint says that a person has to decide. `obeyed_tools.rs` does the same for the other
-//! tools, `hostile.rs` for the attacks.
+//! Every hint of every error of a patch can be obeyed: a caller that does what it says, without
+//! thinking, changes the situation. The patch applies, or another error comes, or the hint says
+//! that a person has to decide. `obeyed_tools.rs` does the same for the other tools, `hostile.rs`
+//! for the attacks.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +11,9 @@ use std::time::Duration;
 use file_tools::audit::Audit;
 use file_tools::envelope::Failure;
 use file_tools::tools::edit_patch::EditPatch;
-use file_tools::{Caller, FailureClass, Session, SessionName, SessionSettings, Tool, ToolError, ops};
+use file_tools::{
+    Caller, FailureClass, Session, SessionName, SessionSettings, Tool, ToolError, ops,
+};
 use patch_engine::Options;
 use patch_engine::commit::{Durability, KeyPlace, Workspace};
 use serde_json::{Value, json};
@@ -39,13 +42,21 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// The exit code and the answer, in a workspace made anew; none where this way cannot send such a patch.
+    /// The exit code and the answer, in a workspace made anew; none where this way cannot send such
+    /// a patch.
     fn run(&self, case: &Path) -> Option<(i32, Value)> {
         let scenario = Scenario::new(case);
         scenario.build(&scenario.workspace(), "before", "setup.txt");
         let run = |args: &[String], input: &[u8]| {
-            let run = program::run("apply-patch", &scenario.workspace(), scenario.home.path(), args, input);
-            let answer = run.json().unwrap_or_else(|error| panic!("{}: {self:?}: {error}", scenario.name));
+            let run = program::run(
+                "apply-patch",
+                &scenario.workspace(),
+                scenario.home.path(),
+                args,
+                input,
+            );
+            let answer =
+                run.json().unwrap_or_else(|error| panic!("{}: {self:?}: {error}", scenario.name));
             Some((run.code, answer))
         };
         match &self.way {
@@ -141,19 +152,27 @@ impl Lines {
     }
 
     fn is_header(line: &str) -> bool {
-        line.starts_with("*** ") && !line.starts_with("*** End of File") && !line.starts_with("*** Move to")
+        line.starts_with("*** ")
+            && !line.starts_with("*** End of File")
+            && !line.starts_with("*** Move to")
     }
 
     /// The section around a line.
     fn section(&self, line: usize) -> std::ops::Range<usize> {
-        let start = (0..=line.min(self.0.len() - 1)).rev().find(|&at| Self::is_header(&self.0[at])).unwrap_or(0);
-        let end = (start + 1..self.0.len()).find(|&at| Self::is_header(&self.0[at])).unwrap_or(self.0.len());
+        let start = (0..=line.min(self.0.len() - 1))
+            .rev()
+            .find(|&at| Self::is_header(&self.0[at]))
+            .unwrap_or(0);
+        let end = (start + 1..self.0.len())
+            .find(|&at| Self::is_header(&self.0[at]))
+            .unwrap_or(self.0.len());
         start..end
     }
 
     /// The hunk that begins at a line: its body, without the `@@` lines.
     fn hunk(&self, line: usize) -> std::ops::Range<usize> {
-        let start = (line..self.0.len()).find(|&at| !self.0[at].starts_with("@@")).unwrap_or(self.0.len());
+        let start =
+            (line..self.0.len()).find(|&at| !self.0[at].starts_with("@@")).unwrap_or(self.0.len());
         let ends = |line: &str| line.starts_with("@@") || line.starts_with("*** ");
         let end = (start..self.0.len()).find(|&at| ends(&self.0[at])).unwrap_or(self.0.len());
         start..end
@@ -163,19 +182,30 @@ impl Lines {
 /// How the lines of a patch begin that name files.
 const HEADERS: &[&str] = &["*** ", "diff --", "--- ", "+++ ", "rename ", "copy ", "Index: "];
 
-/// The calls of a caller that does what the hint says; none when a person has to decide, or only time helps.
+/// The calls of a caller that does what the hint says; none when a person has to decide, or only
+/// time helps.
 pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value) -> Vec<Call> {
     let mut lines = Lines::of(call);
-    let line = about["patchLine"].as_u64().map_or(0, |line| line as usize - 1).min(lines.0.len().saturating_sub(1));
+    let line = about["patchLine"]
+        .as_u64()
+        .map_or(0, |line| line as usize - 1)
+        .min(lines.0.len().saturating_sub(1));
     let text = |key: &str| hint[key].as_str().unwrap_or_default().to_owned();
     let list = |key: &str| -> Vec<String> {
-        hint[key].as_array().into_iter().flatten().filter_map(|line| Some(line.as_str()?.to_owned())).collect()
+        hint[key]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|line| Some(line.as_str()?.to_owned()))
+            .collect()
     };
     let file = |path: &str| fs::read(workspace.join(path)).unwrap_or_default();
     let flagged = |flag: &str| {
         let name = flag.split([' ', '=']).next().unwrap_or_default();
         vec![call.with_args(|mut args| {
-            if let Some(at) = args.iter().position(|arg| arg == name || arg.starts_with(&format!("{name}="))) {
+            if let Some(at) =
+                args.iter().position(|arg| arg == name || arg.starts_with(&format!("{name}=")))
+            {
                 let has_value = args[at] == name && flag.contains(' ');
                 args.drain(at..=at + usize::from(has_value));
             }
@@ -200,9 +230,13 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
             })
             .collect();
         // `--expect PATH=…`
-        let expected =
-            |arg: &str| arg.strip_prefix(from).filter(|rest| rest.starts_with('=')).map(|rest| format!("{to}{rest}"));
-        let args = |args: Vec<String>| args.into_iter().map(|arg| expected(&arg).unwrap_or(arg)).collect();
+        let expected = |arg: &str| {
+            arg.strip_prefix(from)
+                .filter(|rest| rest.starts_with('='))
+                .map(|rest| format!("{to}{rest}"))
+        };
+        let args =
+            |args: Vec<String>| args.into_iter().map(|arg| expected(&arg).unwrap_or(arg)).collect();
         let mut renamed = call.with_lines(&lines).with_args(args);
         if let Way::Tool(_, args) = &mut renamed.way
             && let Some(expected) = args["expectedSha256ByPath"].as_object_mut()
@@ -214,14 +248,17 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
     };
     match hint["hint"].as_str().expect("a hint has a name") {
         "use_flag" => flagged(&text("flag")),
-        "ask_person" => match hint["flag"].as_str().filter(|_| matches!(call.way, Way::Program(_))) {
+        "ask_person" => match hint["flag"].as_str().filter(|_| matches!(call.way, Way::Program(_)))
+        {
             // What a label is, the person knows.
             Some(flag) if !flag.contains("LABEL") => flagged(flag),
             _ => Vec::new(),
         },
         "leave_alone" | "try_again" => Vec::new(),
         "use_argument" => {
-            let Way::Tool(tool, mut args) = call.way.clone() else { panic!("arguments are for tools: {hint}") };
+            let Way::Tool(tool, mut args) = call.way.clone() else {
+                panic!("arguments are for tools: {hint}")
+            };
             args[text("argument")] = hint["value"].clone();
             vec![Call { way: Way::Tool(tool, args), ..call.clone() }]
         }
@@ -232,7 +269,11 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
             let call = &call.with_args(|args| {
                 let base = args.iter().position(|arg| arg == "--base");
                 let other = |at: &usize| base.is_none_or(|base| *at != base && *at != base + 1);
-                args.iter().enumerate().filter(|(at, _)| other(at)).map(|(_, arg)| arg.clone()).collect()
+                args.iter()
+                    .enumerate()
+                    .filter(|(at, _)| other(at))
+                    .map(|(_, arg)| arg.clone())
+                    .collect()
             });
             if about["reason"] == "stale" {
                 let hash = fs_guard::Sha256::of(&bytes).to_string();
@@ -305,8 +346,12 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
             };
             let header = format!("*** {section}: {}", text("path"));
             let bytes = file(&text("path"));
-            let first = String::from_utf8_lossy(&bytes).lines().next().map(|line| format!(" {line}"));
-            let body = lines.0[range.start + 1..range.end].iter().filter(|line| line.starts_with('+')).cloned();
+            let first =
+                String::from_utf8_lossy(&bytes).lines().next().map(|line| format!(" {line}"));
+            let body = lines.0[range.start + 1..range.end]
+                .iter()
+                .filter(|line| line.starts_with('+'))
+                .cloned();
             let body: Vec<String> = match &*section {
                 "Update File" => ["@@".to_owned()].into_iter().chain(first).chain(body).collect(),
                 _ => Vec::new(),
@@ -322,7 +367,10 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
                 lines.0.drain(section);
             }
             let end = lines.0.len() - 1;
-            lines.0.splice(end..end, [format!("*** Update File: {}", text("path"))].into_iter().chain(moved));
+            lines.0.splice(
+                end..end,
+                [format!("*** Update File: {}", text("path"))].into_iter().chain(moved),
+            );
             vec![call.with_lines(&lines.0)]
         }
         "join" => {
@@ -379,11 +427,13 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
         }
         "correct_arguments" => {
             assert_eq!(hint["arguments"][0]["argument"], "patch", "{hint}");
-            let patch = b"*** Begin Patch\n*** Add File: chosen.txt\n+new\n*** End Patch\n".to_vec();
+            let patch =
+                b"*** Begin Patch\n*** Add File: chosen.txt\n+new\n*** End Patch\n".to_vec();
             vec![Call { patch, ..call.clone() }]
         }
         "split" => {
-            let headers: Vec<usize> = (0..lines.0.len()).filter(|&at| Lines::is_header(&lines.0[at])).collect();
+            let headers: Vec<usize> =
+                (0..lines.0.len()).filter(|&at| Lines::is_header(&lines.0[at])).collect();
             match headers[..] {
                 [_, _, .., last] => drop(lines.0.drain(headers[headers.len() / 2]..last)),
                 _ => lines.0.truncate(lines.0.len() / 2),
@@ -403,9 +453,13 @@ pub(crate) fn consistent(error: &Value) -> Result<(), String> {
     let wrong = match () {
         () if names.is_empty() || action.is_empty() => "nothing says what to do",
         () if names.len() != hints.len() => "a hint has no name",
-        () if count("leave_alone") > 0 && names.len() > 1 => "nothing lifts it, and yet something helps",
+        () if count("leave_alone") > 0 && names.len() > 1 => {
+            "nothing lifts it, and yet something helps"
+        }
         () if count("rename_path") > 0 && count("choose_path") > 0 => "two other paths",
-        () if hints.iter().any(|hint| hint["part"] == "hunk") && names.len() > 1 => "it is done, and yet to be done",
+        () if hints.iter().any(|hint| hint["part"] == "hunk") && names.len() > 1 => {
+            "it is done, and yet to be done"
+        }
         () if names.iter().collect::<BTreeSet<_>>().len() < names.len()
             && hints.windows(2).any(|pair| pair[0] == pair[1]) =>
         {
@@ -440,7 +494,11 @@ fn cases() -> Vec<PathBuf> {
 }
 
 /// Obeys all hints of the answer to a call.
-fn check(case: &Path, call: &Call, (kinds, reasons): &mut (BTreeSet<String>, BTreeSet<String>)) -> Result<(), String> {
+fn check(
+    case: &Path,
+    call: &Call,
+    (kinds, reasons): &mut (BTreeSet<String>, BTreeSet<String>),
+) -> Result<(), String> {
     let Some((code, answer)) = call.run(case) else { return Ok(()) };
     let error = &answer["error"];
     if answer["ok"] == true || code == 2 {
@@ -458,7 +516,8 @@ fn check(case: &Path, call: &Call, (kinds, reasons): &mut (BTreeSet<String>, BTr
             let changed = calls.is_empty()
                 || calls.iter().any(|obedient| {
                     let again = obedient.run(case);
-                    let changed = again.as_ref().is_none_or(|(code, now)| *code != 2 && now != &answer);
+                    let changed =
+                        again.as_ref().is_none_or(|(code, now)| *code != 2 && now != &answer);
                     answers.push((obedient.clone(), again));
                     changed
                 });
@@ -470,7 +529,8 @@ fn check(case: &Path, call: &Call, (kinds, reasons): &mut (BTreeSet<String>, BTr
     Ok(())
 }
 
-/// Obeys the hints of all scenarios that this way can send; gives the hints and the reasons that there were.
+/// Obeys the hints of all scenarios that this way can send; gives the hints and the reasons that
+/// there were.
 fn walk(way: impl Fn(&Scenario<'_>) -> Option<Call>) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut failed, mut seen) = (Vec::new(), (BTreeSet::new(), BTreeSet::new()));
     for case in cases() {
@@ -500,7 +560,10 @@ fn no_patches() -> Vec<(&'static str, String)> {
         diff("@@ -1,9 +1 @@\n-a\n--- a/y\n+++ b/y\n"),
         git("old mode 99\nnew mode 100755\n"),
         git("index 1..2 160000\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-y\n+z\n"),
-        ("unified", "diff --cc f\nindex 1,2..3\n--- a/f\n+++ b/f\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n".into()),
+        (
+            "unified",
+            "diff --cc f\nindex 1,2..3\n--- a/f\n+++ b/f\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n".into(),
+        ),
     ]
 }
 
@@ -518,7 +581,15 @@ fn every_hint_of_the_program_can_be_obeyed() {
     if std::env::var_os("SCENARIO").is_some() {
         return;
     }
-    for hint in ["use_flag", "read_again", "replace_hunk", "add_context", "rename_path", "leave_out", "ask_person"] {
+    for hint in [
+        "use_flag",
+        "read_again",
+        "replace_hunk",
+        "add_context",
+        "rename_path",
+        "leave_out",
+        "ask_person",
+    ] {
         assert!(hints.contains(hint), "no scenario gives {hint}: {hints:?}");
     }
     let (mut hints, mut reasons) = (hints, reasons);
@@ -526,19 +597,29 @@ fn every_hint_of_the_program_can_be_obeyed() {
         let case = temp();
         fs::create_dir(case.path().join("before")).expect("a folder");
         fs::write(case.path().join("before/f"), "a\n").expect("a file");
-        let call = Call { way: Way::Program(vec!["--from".into(), form.into()]), patch: text.clone().into_bytes() };
+        let call = Call {
+            way: Way::Program(vec!["--from".into(), form.into()]),
+            patch: text.clone().into_bytes(),
+        };
         let mut seen = (BTreeSet::new(), BTreeSet::new());
-        check(case.path(), &call, &mut seen).unwrap_or_else(|what| panic!("{text:.200}: {what:.2000}"));
+        check(case.path(), &call, &mut seen)
+            .unwrap_or_else(|what| panic!("{text:.200}: {what:.2000}"));
         assert!(!seen.1.is_empty(), "{text:.200} is a patch");
         hints.extend(seen.0);
         reasons.extend(seen.1);
     }
     assert!(hints.contains("split"), "{hints:?}");
-    // A reason that is new needs a scenario. The last word of the parser is for what it has no better word for.
+    // A reason that is new needs a scenario. The last word of the parser is for what it has no
+    // better word for.
     reasons.insert("unexpected".into());
-    // No patch deletes a directory; a test of the tool that does, in file-tools/tests/tools/trash.rs, obeys this one's hint.
+    // No patch deletes a directory; a test of the tool that does, in
+    // file-tools/tests/tools/trash.rs, obeys this one's hint.
     reasons.insert("too_many_files".into());
-    let known = ["patch-engine/src/plan/reject.rs", "patch-engine/src/locate/reject.rs", "patch-grammar/src/error.rs"];
+    let known = [
+        "patch-engine/src/plan/reject.rs",
+        "patch-engine/src/locate/reject.rs",
+        "patch-grammar/src/error.rs",
+    ];
     let known = reasons_in(&known);
     let missing: Vec<_> = known.difference(&reasons).collect();
     assert_eq!(missing, [] as [&String; 0], "no scenario is refused for these");
@@ -550,20 +631,26 @@ fn every_hint_of_the_patch_tools_can_be_obeyed() {
         let (hints, _) = walk(|scenario| {
             let args = match &scenario.args()[..] {
                 [] => json!({}),
-                [flag, profile] if flag == "--profile" && tool == Tool::ApplyPatch => json!({ "profile": profile }),
+                [flag, profile] if flag == "--profile" && tool == Tool::ApplyPatch => {
+                    json!({ "profile": profile })
+                }
                 _ => return None,
             };
             Some(Call { way: Way::Tool(tool, args), patch: patch_of(scenario) })
         });
         assert!(!hints.contains("use_flag"), "{tool:?}: a tool has no flags");
-        assert!(std::env::var_os("SCENARIO").is_some() || hints.contains("use_argument"), "{tool:?}: {hints:?}");
+        assert!(
+            std::env::var_os("SCENARIO").is_some() || hints.contains("use_argument"),
+            "{tool:?}: {hints:?}"
+        );
     }
 }
 
 #[test]
 fn every_hint_of_operations_can_be_obeyed() {
     let (hints, _) = walk(|scenario| {
-        let text = String::from_utf8(patch_of(scenario)).ok().filter(|_| scenario.args().is_empty())?;
+        let text =
+            String::from_utf8(patch_of(scenario)).ok().filter(|_| scenario.args().is_empty())?;
         let patch = patch_engine::parse(&text, &Options::default().parse).ok()?;
         let calls = ops::from_patch(&patch, false).ok()?;
         Some(Call { way: Way::Operations, patch: ops::to_envelope(&calls).ok()?.into_bytes() })

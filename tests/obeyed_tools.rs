@@ -1,7 +1,9 @@
-//! Every hint of the file tools and of the editor tool can be obeyed, as `obeyed.rs` has it for patches.
+//! Every hint of the file tools and of the editor tool can be obeyed, as `obeyed.rs` has it for
+//! patches.
 //!
-//! `CALLS` and the paths of `PATHS`, tried with every argument that takes one, are the error situations. What there has to be is read
-//! from the code: the kinds that the description of a tool names, the reasons that its source file gives, and those of the guard.
+//! `CALLS` and the paths of `PATHS`, tried with every argument that takes one, are the error
+//! situations. What there has to be is read from the code: the kinds that the description of a tool
+//! names, the reasons that its source file gives, and those of the guard.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -108,7 +110,10 @@ fn with_path(path: &str) -> Vec<(&'static str, Value)> {
         ("create_file", json!({ "path": path, "content": "new\n" })),
         ("write_file", json!({ "path": path, "content": "new\n" })),
         ("write_file", json!({ "path": path, "content": "new\n", "expectedSha256": "" })),
-        ("write_file", json!({ "path": path, "content": "new \u{2713}\n", "expectedSha256": hash })),
+        (
+            "write_file",
+            json!({ "path": path, "content": "new \u{2713}\n", "expectedSha256": hash }),
+        ),
         ("edit_file", json!({ "path": path, "edits": edits })),
         ("edit_file", json!({ "path": path, "edits": edits, "expectedSha256": hash })),
         ("delete_file", json!({ "path": path })),
@@ -119,17 +124,24 @@ fn with_path(path: &str) -> Vec<(&'static str, Value)> {
         ("undo", json!({ "transactionId": "{gone}", "paths": [path] })),
         (
             "edit.patch",
-            json!({ "workspace_root": path, "patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+2\n*** End Patch\n" }),
+            json!({ "workspace_root": path, "patch": "*** Begin Patch\n*** Update File: a.txt\n\
+                                                      @@\n-two\n+2\n*** End Patch\n" }),
         ),
         (EDITOR, json!({ "command": "view", "path": path })),
-        (EDITOR, json!({ "command": "str_replace", "path": path, "old_str": "two", "new_str": "2" })),
+        (
+            EDITOR,
+            json!({ "command": "str_replace", "path": path, "old_str": "two", "new_str": "2" }),
+        ),
         (EDITOR, json!({ "command": "create", "path": path, "file_text": "new\n" })),
-        (EDITOR, json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": "new\n" })),
+        (
+            EDITOR,
+            json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": "new\n" }),
+        ),
     ]
 }
 
-/// Other calls that are refused. `{gone}` is the transaction that deleted `gone.txt`, `{changed}` one whose file was changed since,
-/// `{two}` one that deleted two files, `{sha}` the hash of a.txt.
+/// Other calls that are refused. `{gone}` is the transaction that deleted `gone.txt`, `{changed}`
+/// one whose file was changed since, `{two}` one that deleted two files, `{sha}` the hash of a.txt.
 fn calls() -> Vec<(&'static str, Value)> {
     let edit = |edits: Value| json!({ "path": "a.txt", "expectedSha256": "{sha}", "edits": edits });
     let latin = Sha256::of(b"caf\xe9 one\n").to_string();
@@ -140,15 +152,26 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("edit_file", edit(json!([{ "oldText": "", "newText": "x" }]))),
         ("edit_file", edit(json!([{ "oldText": "one", "newText": "one" }]))),
         ("edit_file", edit(json!([{ "oldText": "one", "newText": "1" }]))),
-        ("edit_file", edit(json!([{ "oldText": "one", "newText": "1", "expectedOccurrences": 3 }]))),
+        (
+            "edit_file",
+            edit(json!([{ "oldText": "one", "newText": "1", "expectedOccurrences": 3 }])),
+        ),
         ("edit_file", edit(json!([{ "oldText": "tow", "newText": "2" }]))),
         ("edit_file", edit(json!([{ "oldText": "three", "newText": "two" }]))),
-        ("edit_file", edit(json!([{ "oldText": "one\ntwo", "newText": "1" }, { "oldText": "two", "newText": "2" }]))),
+        (
+            "edit_file",
+            edit(
+                json!([{ "oldText": "one\ntwo", "newText": "1" }, { "oldText": "two", "newText": "2" }]),
+            ),
+        ),
         (
             "edit_file",
             json!({ "path": "latin", "expectedSha256": latin, "edits": [{ "oldText": "one", "newText": "\u{2713}" }] }),
         ),
-        ("write_file", json!({ "path": "latin", "expectedSha256": latin, "content": "\u{2713}\n" })),
+        (
+            "write_file",
+            json!({ "path": "latin", "expectedSha256": latin, "content": "\u{2713}\n" }),
+        ),
         (
             "edit_file",
             json!({ "path": "a.txt", "expectedSha256": "abc", "edits": [{ "oldText": "two", "newText": "2" }] }),
@@ -187,7 +210,10 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("undo", json!({ "transactionId": "{changed}" })),
         ("undo", json!({ "transactionId": "{gone}", "paths": ["g.txt"] })),
         ("edit.patch", patch("*** Delete File: a.txt\n")),
-        ("edit.patch", json!({ "patch": patch("*** Move File: a.txt -> x\n")["patch"], "allow_move": false })),
+        (
+            "edit.patch",
+            json!({ "patch": patch("*** Move File: a.txt -> x\n")["patch"], "allow_move": false }),
+        ),
         ("edit.patch", patch("*** Update File: a.txt\n@@\n-one\n+1\n")),
         ("edit.patch", patch("*** Update File: a.txt\n@@\n-two\n+2\n@@\n-two\n+3\n")),
         ("edit.patch", patch("*** Update File: a.txt\n@@\n-none\n+2\n")),
@@ -199,7 +225,8 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("edit.patch", patch("nothing\n")),
         (
             "apply_patch",
-            json!({ "patch": patch("*** Delete File: a.txt\n")["patch"], "expectedSha256ByPath": { "a.txt": "x" } }),
+            json!({ "patch": patch("*** Delete File: \
+                                    a.txt\n")["patch"], "expectedSha256ByPath": { "a.txt": "x" } }),
         ),
         ("apply_patch", patch("*** Update File: a.txt\n@@\n-one\n+1\n")),
         ("apply_patch", patch("*** Update File: a.txt\n@@\n-two\n+2\n@@\n-two\n+3\n")),
@@ -217,16 +244,34 @@ fn calls() -> Vec<(&'static str, Value)> {
         (EDITOR, json!({ "command": "view" })),
         (EDITOR, json!({ "command": "view", "path": "a.txt", "view_range": [3, 1] })),
         (EDITOR, json!({ "command": "str_replace", "path": "a.txt", "old": "x" })),
-        (EDITOR, json!({ "command": "str_replace", "path": "a.txt", "old_str": "", "new_str": "x" })),
-        (EDITOR, json!({ "command": "str_replace", "path": "a.txt", "old_str": "one", "new_str": "1" })),
-        (EDITOR, json!({ "command": "str_replace", "path": "a.txt", "old_str": "one", "new_str": "one" })),
-        (EDITOR, json!({ "command": "str_replace", "path": "a.txt", "old_str": "tow", "new_str": "2" })),
-        (EDITOR, json!({ "command": "insert", "path": "a.txt", "insert_line": 9, "insert_text": "x" })),
+        (
+            EDITOR,
+            json!({ "command": "str_replace", "path": "a.txt", "old_str": "", "new_str": "x" }),
+        ),
+        (
+            EDITOR,
+            json!({ "command": "str_replace", "path": "a.txt", "old_str": "one", "new_str": "1" }),
+        ),
+        (
+            EDITOR,
+            json!({ "command": "str_replace", "path": "a.txt", "old_str": "one", "new_str": "one" }),
+        ),
+        (
+            EDITOR,
+            json!({ "command": "str_replace", "path": "a.txt", "old_str": "tow", "new_str": "2" }),
+        ),
+        (
+            EDITOR,
+            json!({ "command": "insert", "path": "a.txt", "insert_line": 9, "insert_text": "x" }),
+        ),
     ];
     // What others changed in the same place.
     let mine = "*** Update File: changed.txt\n@@\n-mine\n+2\n";
     calls.extend(["edit.patch", "apply_patch"].map(|tool| (tool, patch(mine))));
-    calls.push(("edit_file", json!({ "path": "changed.txt", "edits": [{ "oldText": "mine", "newText": "2" }] })));
+    calls.push((
+        "edit_file",
+        json!({ "path": "changed.txt", "edits": [{ "oldText": "mine", "newText": "2" }] }),
+    ));
     calls.push((EDITOR, json!({ "command": "str_replace", "path": "changed.txt", "old_str": "mine", "new_str": "2" })));
     let binary = Sha256::of(b"a\0b\n").to_string();
     calls.push(("write_file", json!({ "path": "bin", "expectedSha256": binary, "content": "x" })));
@@ -263,12 +308,17 @@ impl Bench {
         fs::create_dir(&workspace).expect("a folder");
         SETUP.iter().for_each(|line| step(&workspace, line));
         fs::write(workspace.join("large"), "x\n".repeat(LARGE as usize)).expect("a file");
-        let bench = Self { session: session(&workspace, around.path()), names: BTreeMap::new(), around };
+        let bench =
+            Self { session: session(&workspace, around.path()), names: BTreeMap::new(), around };
         let id = |tool: &str, args: Value| {
             let (_, answer) = bench.run(tool, &args);
-            answer["data"]["transactionId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+            answer["data"]["transactionId"]
+                .as_str()
+                .unwrap_or_else(|| panic!("{answer}"))
+                .to_owned()
         };
-        let two = "*** Begin Patch\n*** Add File: two/a\n+1\n*** Add File: two/b\n+2\n*** End Patch\n";
+        let two =
+            "*** Begin Patch\n*** Add File: two/a\n+1\n*** Add File: two/b\n+2\n*** End Patch\n";
         id("apply_patch", json!({ "patch": two, "profile": "codex" }));
         let names = BTreeMap::from([
             ("{two}", id("delete_file", json!({ "path": "two", "recursive": true }))),
@@ -296,15 +346,22 @@ impl Bench {
     }
 
     fn run_as(&self, tool: &str, args: &Value, host: &mut dyn Host) -> (bool, Value) {
-        let text = self.names.iter().fold(args.to_string(), |text, (name, value)| text.replace(name, value));
+        let text = self
+            .names
+            .iter()
+            .fold(args.to_string(), |text, (name, value)| text.replace(name, value));
         let args: Value = serde_json::from_str(&text).expect("JSON");
         let own = |result: Result<Value, ToolError>, caller: Caller| match result {
             Ok(value) => json!({ "ok": true, "data": value }),
-            Err(error) => serde_json::to_value(Failure::from(error.addressed(caller))).expect("text keys"),
+            Err(error) => {
+                serde_json::to_value(Failure::from(error.addressed(caller))).expect("text keys")
+            }
         };
         // These two answer with text: the hints are behind it.
         let answer = match (tool, serde_json::from_value::<EditPatch>(args.clone())) {
-            (EDITOR, _) => own(self.session.try_editor(&args, None, host).map(Value::from), Caller::Editor),
+            (EDITOR, _) => {
+                own(self.session.try_editor(&args, None, host).map(Value::from), Caller::Editor)
+            }
             ("edit.patch", Ok(args)) => {
                 let result = self.session.edit_patch(&args, host).map(|result| json!(result));
                 own(result, Caller::Tool(Tool::EditPatch))
@@ -341,18 +398,24 @@ fn set(args: &mut Value, argument: &str, value: Value) {
         Some(place) => *place = value,
         None => {
             let (parent, name) = pointer.rsplit_once('/').expect("it begins with one");
-            args.pointer_mut(parent).unwrap_or_else(|| panic!("{argument} has no place"))[name] = value;
+            args.pointer_mut(parent).unwrap_or_else(|| panic!("{argument} has no place"))[name] =
+                value;
         }
     }
 }
 
 fn remove(args: &mut Value, argument: &str) -> Value {
     if let Some(path) = argument.strip_prefix("expectedSha256ByPath.") {
-        return args["expectedSha256ByPath"].as_object_mut().and_then(|paths| paths.remove(path)).unwrap_or_default();
+        return args["expectedSha256ByPath"]
+            .as_object_mut()
+            .and_then(|paths| paths.remove(path))
+            .unwrap_or_default();
     }
     let pointer = format!("/{}", argument.replace(['.', '['], "/").replace(']', ""));
     let (parent, name) = pointer.rsplit_once('/').expect("it begins with one");
-    args.pointer_mut(parent).and_then(|parent| parent.as_object_mut()?.remove(name)).unwrap_or_default()
+    args.pointer_mut(parent)
+        .and_then(|parent| parent.as_object_mut()?.remove(name))
+        .unwrap_or_default()
 }
 
 /// A value that is what the hint wants.
@@ -360,7 +423,11 @@ fn wanted(workspace: &Path, args: &Value, argument: &str, wanted: &str) -> Value
     let path = ["path", "fromPath"].iter().find_map(|name| args[*name].as_str()).unwrap_or("a.txt");
     let path = argument.strip_prefix("expectedSha256ByPath.").unwrap_or(path);
     if let Some(choices) = wanted.strip_prefix("one of ") {
-        return serde_json::Deserializer::from_str(choices).into_iter().next().expect("a choice").expect("JSON");
+        return serde_json::Deserializer::from_str(choices)
+            .into_iter()
+            .next()
+            .expect("a choice")
+            .expect("JSON");
     }
     if let Some((_, example)) = wanted.split_once("a pattern such as ") {
         let example = example.trim_matches('`');
@@ -379,22 +446,34 @@ fn wanted(workspace: &Path, args: &Value, argument: &str, wanted: &str) -> Value
         }
         "a path where nothing is" => "chosen.txt".into(),
         "a text to look for" | "one line" | "one line, a Rust regular expression" => "one".into(),
-        "a text of the file" | "a longer text of the file, which is there once" => text_of(workspace, path).into(),
+        "a text of the file" | "a longer text of the file, which is there once" => {
+            text_of(workspace, path).into()
+        }
         "[first, last] with 1 <= first <= last, or last -1" => json!([1, -1]),
         "the sha256 that read_file gives for the file, unchanged" => sha(workspace, path).into(),
         // The next call of the chain fills it in.
         "trashedTo of the answer that took the file away, unchanged" => "{trashedTo}".into(),
         "as the schema of the tool has them" => args.clone(),
-        range if range.split_once(" to ").is_some_and(|(first, last)| first == "0" && last.parse::<u64>().is_ok()) => {
+        range
+            if range
+                .split_once(" to ")
+                .is_some_and(|(first, last)| first == "0" && last.parse::<u64>().is_ok()) =>
+        {
             0.into()
         }
         other => panic!("no rule for what is wanted: {other:?}"),
     }
 }
 
-/// The calls, one after the other, of a caller that does what the hint says; none when a person has to decide, or only time helps.
-/// `{trashedTo}` in one is from the answer to the one before.
-pub(crate) fn obeyed(workspace: &Path, tool: &str, args: &Value, error: &Value, hint: &Value) -> Vec<(String, Value)> {
+/// The calls, one after the other, of a caller that does what the hint says; none when a person has
+/// to decide, or only time helps. `{trashedTo}` in one is from the answer to the one before.
+pub(crate) fn obeyed(
+    workspace: &Path,
+    tool: &str,
+    args: &Value,
+    error: &Value,
+    hint: &Value,
+) -> Vec<(String, Value)> {
     let text = |key: &str| hint[key].as_str().unwrap_or_default().to_owned();
     let again = |args: Value| (tool.to_owned(), args);
     let path_names = ["path", "fromPath", "toPath", "root", "targetPath", "workspace_root"];
@@ -430,13 +509,21 @@ pub(crate) fn obeyed(workspace: &Path, tool: &str, args: &Value, error: &Value, 
                         set(&mut args, change["to"].as_str().expect("a name"), value);
                     }
                     "give" => {
-                        let value = wanted(workspace, &args, argument, change["wanted"].as_str().expect("words"));
+                        let value = wanted(
+                            workspace,
+                            &args,
+                            argument,
+                            change["wanted"].as_str().expect("words"),
+                        );
                         match argument {
                             "the name of the tool" => tool = value.as_str().expect("a name").into(),
                             "the arguments" => args = value,
                             _ => {
                                 if value == "{trashedTo}" {
-                                    before = Some(("delete_file".to_owned(), json!({ "path": "g.txt" })));
+                                    before = Some((
+                                        "delete_file".to_owned(),
+                                        json!({ "path": "g.txt" }),
+                                    ));
                                 }
                                 set(&mut args, argument, value);
                             }
@@ -451,20 +538,34 @@ pub(crate) fn obeyed(workspace: &Path, tool: &str, args: &Value, error: &Value, 
             let (other, path) = (text("tool"), text("path"));
             let whole = text_of(workspace, &path);
             // The first line is there twice.
-            let old = whole.lines().nth(1).or_else(|| whole.lines().next()).unwrap_or_default().to_owned();
+            let old = whole
+                .lines()
+                .nth(1)
+                .or_else(|| whole.lines().next())
+                .unwrap_or_default()
+                .to_owned();
             match &*other {
                 // Instead of a command for files.
                 "view" if error["details"]["reason"] == "directory" => {
                     vec![(EDITOR.into(), json!({ "command": "view", "path": path }))]
                 }
-                "view" => vec![(EDITOR.into(), json!({ "command": "view", "path": path })), again(args.clone())],
+                "view" => vec![
+                    (EDITOR.into(), json!({ "command": "view", "path": path })),
+                    again(args.clone()),
+                ],
                 "str_replace" => {
                     let command = json!({ "command": "str_replace", "path": path, "old_str": old, "new_str": "new" });
-                    vec![(EDITOR.into(), json!({ "command": "view", "path": path })), (EDITOR.into(), command)]
+                    vec![
+                        (EDITOR.into(), json!({ "command": "view", "path": path })),
+                        (EDITOR.into(), command),
+                    ]
                 }
                 "create" => {
                     let command = json!({ "command": "create", "path": path, "file_text": "new" });
-                    vec![(EDITOR.into(), json!({ "command": "view", "path": path })), (EDITOR.into(), command)]
+                    vec![
+                        (EDITOR.into(), json!({ "command": "view", "path": path })),
+                        (EDITOR.into(), command),
+                    ]
                 }
                 // First, or instead: a file is read to be changed, a directory is listed instead.
                 "read_file" if args.get("root").is_none() && tool != "list_directory" => {
@@ -485,7 +586,11 @@ pub(crate) fn obeyed(workspace: &Path, tool: &str, args: &Value, error: &Value, 
                 }
                 "move_file" => {
                     let away = json!({ "fromPath": path, "toPath": "away.txt" });
-                    vec![("read_file".into(), json!({ "path": path })), (other, away), again(args.clone())]
+                    vec![
+                        ("read_file".into(), json!({ "path": path })),
+                        (other, away),
+                        again(args.clone()),
+                    ]
                 }
                 "delete_file" => vec![(other, json!({ "path": path }))],
                 other => panic!("no rule for the tool {other:?}"),
@@ -517,13 +622,19 @@ pub(crate) fn obeyed(workspace: &Path, tool: &str, args: &Value, error: &Value, 
         "add_text" => {
             let wider = |old: &Value| {
                 let around = |key: &str| hint[key].as_str().unwrap_or_default();
-                format!("{}{}{}", around("before"), old.as_str().unwrap_or_default(), around("after"))
+                format!(
+                    "{}{}{}",
+                    around("before"),
+                    old.as_str().unwrap_or_default(),
+                    around("after")
+                )
             };
             let mut args = args.clone();
             let (texts, names) = match tool {
                 EDITOR => (&mut args, ["old_str", "new_str"]),
                 _ => (
-                    &mut args["edits"][error["details"]["editIndex"].as_u64().unwrap_or(0) as usize],
+                    &mut args["edits"]
+                        [error["details"]["editIndex"].as_u64().unwrap_or(0) as usize],
                     ["oldText", "newText"],
                 ),
             };
@@ -532,11 +643,13 @@ pub(crate) fn obeyed(workspace: &Path, tool: &str, args: &Value, error: &Value, 
         }
         "rename_path" => vec![again(renamed(&text("from"), &text("to")))],
         "choose_path" => {
-            let directory =
-                ["list_directory", "search_files", "glob"].contains(&tool) || args.get("workspace_root").is_some();
+            let directory = ["list_directory", "search_files", "glob"].contains(&tool)
+                || args.get("workspace_root").is_some();
             let chosen = match text("like") {
                 _ if directory => "d",
-                like if like.contains("exists") && !like.contains("directory that exists") => "g.txt",
+                like if like.contains("exists") && !like.contains("directory that exists") => {
+                    "g.txt"
+                }
                 _ => "chosen.txt",
             };
             vec![again(renamed(&text("path"), chosen))]
@@ -598,8 +711,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// Makes the call, and obeys each hint of its error, unless the tool gave one of this kind for the same reason before. Gives
-    /// whether the call failed, and the workspace is as it was.
+    /// Makes the call, and obeys each hint of its error, unless the tool gave one of this kind for
+    /// the same reason before. Gives whether the call failed, and the workspace is as it was.
     fn call(&mut self, bench: &Bench, tool: &str, args: &Value) -> bool {
         let (failed, answer) = bench.run(tool, args);
         if !failed {
@@ -614,7 +727,8 @@ impl Seen {
         let mut wrong = Vec::new();
         wrong.extend(consistent(&answer["error"]).err());
         let words = answer["error"]["suggestedNextAction"].as_str().unwrap_or_default();
-        let foreign: &[&str] = if tool == EDITOR { &["oldText", "newText", "read_file", "--"] } else { &[" `--"] };
+        let foreign: &[&str] =
+            if tool == EDITOR { &["oldText", "newText", "read_file", "--"] } else { &[" `--"] };
         let person = answer["error"]["hints"][0]["hint"] == "ask_person";
         wrong.extend(
             foreign
@@ -627,7 +741,9 @@ impl Seen {
                 let name = hint["hint"].as_str().unwrap_or_default();
                 self.hints.insert(name.to_owned());
                 let reason = answer["error"]["details"]["reason"].as_str().unwrap_or_default();
-                if !self.obeyed.insert(format!("{tool} {reason} {name} {}", hint["tool"])) && !whole() {
+                if !self.obeyed.insert(format!("{tool} {reason} {name} {}", hint["tool"]))
+                    && !whole()
+                {
                     continue;
                 }
                 let chain = obeyed(&bench.workspace(), tool, args, &answer["error"], hint);
@@ -635,26 +751,35 @@ impl Seen {
                 let mut now = None;
                 for (tool, mut args) in chain.clone() {
                     if let Some((_, before)) = &now {
-                        let trashed = |before: &Value| before["data"]["trashedTo"].as_str().map(ToOwned::to_owned);
-                        let text = args.to_string().replace("{trashedTo}", &trashed(before).unwrap_or_default());
+                        let trashed = |before: &Value| {
+                            before["data"]["trashedTo"].as_str().map(ToOwned::to_owned)
+                        };
+                        let text = args
+                            .to_string()
+                            .replace("{trashedTo}", &trashed(before).unwrap_or_default());
                         args = serde_json::from_str(&text).expect("JSON");
                     }
                     now = Some(fresh.run(&tool, &args));
                 }
-                if now.is_some_and(|(failed, now)| failed && now["error"]["message"] == answer["error"]["message"]) {
+                if now.is_some_and(|(failed, now)| {
+                    failed && now["error"]["message"] == answer["error"]["message"]
+                }) {
                     wrong.push(format!("{hint} changes nothing: {chain:?}"));
                 }
             }
         }
         if !wrong.is_empty() {
-            self.failed.push(format!("--- {tool} {args:.300}\n{}\n{answer:.1500}", wrong.join("\n")));
+            self.failed
+                .push(format!("--- {tool} {args:.300}\n{}\n{answer:.1500}", wrong.join("\n")));
         }
         true
     }
 
     fn error(&mut self, tool: &str, answer: &Value) {
         let error = &answer["error"];
-        let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{tool}: no reason: {answer}")).to_owned();
+        let text = |value: &Value| {
+            value.as_str().unwrap_or_else(|| panic!("{tool}: no reason: {answer}")).to_owned()
+        };
         self.kinds.insert((tool.into(), text(&error["kind"])));
         self.reasons.insert((tool.into(), text(&error["details"]["reason"])));
     }
@@ -671,10 +796,10 @@ fn every_hint_of_the_file_tools_can_be_obeyed() {
         }
     }
     // What is read, and changed by someone else.
-    for (tool, args) in with_path("a.txt")
-        .into_iter()
-        .chain([("apply_patch", json!({ "patch": "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n" }))])
-    {
+    for (tool, args) in with_path("a.txt").into_iter().chain([(
+        "apply_patch",
+        json!({ "patch": "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n" }),
+    )]) {
         let fresh = Bench::new();
         fresh.run("read_file", &json!({ "path": "a.txt" }));
         fs::write(fresh.workspace().join("a.txt"), "theirs\ntwo\n").expect("a file");
@@ -707,20 +832,32 @@ impl Seen {
     fn complete(&self) {
         let mut wrong = Vec::new();
         for tool in catalogue() {
-            let (_, errors) = tool.description.split_once("\nErrors").expect("every description has them");
+            let (_, errors) =
+                tool.description.split_once("\nErrors").expect("every description has them");
             let errors = errors.split("\nExample").next().unwrap_or_default();
             let described: BTreeSet<&str> = errors
                 .split(|c: char| !(c.is_ascii_lowercase() || c == '_'))
-                .filter(|word| patch_engine::ErrorKind::ALL.iter().any(|kind| kind.as_str() == *word))
+                .filter(|word| {
+                    patch_engine::ErrorKind::ALL.iter().any(|kind| kind.as_str() == *word)
+                })
                 .collect();
-            let found: BTreeSet<&str> =
-                self.kinds.iter().filter(|(name, _)| name == tool.name).map(|(_, kind)| &**kind).collect();
-            // Arguments that do not fit, a lock that is held, a file beyond the limit: the same for every tool.
+            let found: BTreeSet<&str> = self
+                .kinds
+                .iter()
+                .filter(|(name, _)| name == tool.name)
+                .map(|(_, kind)| &**kind)
+                .collect();
+            // Arguments that do not fit, a lock that is held, a file beyond the limit: the same for
+            // every tool.
             let common = BTreeSet::from(["command_failed", "timeout", "file_too_large"]);
             let missing: Vec<_> = described.difference(&found).collect();
-            let silent: Vec<_> = found.difference(&described).filter(|kind| !common.contains(*kind)).collect();
+            let silent: Vec<_> =
+                found.difference(&described).filter(|kind| !common.contains(*kind)).collect();
             if !missing.is_empty() || !silent.is_empty() {
-                wrong.push(format!("{}: no call fails with {missing:?}; the description lacks {silent:?}", tool.name));
+                wrong.push(format!(
+                    "{}: no call fails with {missing:?}; the description lacks {silent:?}",
+                    tool.name
+                ));
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -737,17 +874,25 @@ impl Seen {
             };
             for reason in given(&file) {
                 let wanted = (tool.to_owned(), reason.as_str().to_owned());
-                assert!(self.reasons.contains(&wanted), "{tool}: no call is refused for {reason:?}");
+                assert!(
+                    self.reasons.contains(&wanted),
+                    "{tool}: no call is refused for {reason:?}"
+                );
             }
         }
         let reasons: BTreeSet<&str> = self.reasons.iter().map(|(_, reason)| &**reason).collect();
-        let missing: Vec<_> = Reason::ALL.iter().filter(|reason| !reasons.contains(reason.as_str())).collect();
-        assert_eq!(missing, [] as [&Reason; 0], "no call is refused for these");
-        // These need mounts, another user, roots of a client, a race, or a path that JSON cannot carry: see `tests/hostile`.
-        let elsewhere = ["mount", "other_device", "untrusted_state", "changed", "not_utf8", "io"];
-        let guard = reasons_in(&["fs-guard/src/error.rs", "fs-guard/src/names.rs", "trash/src/error.rs"]);
         let missing: Vec<_> =
-            guard.iter().filter(|reason| !reasons.contains(&***reason) && !elsewhere.contains(&&***reason)).collect();
+            Reason::ALL.iter().filter(|reason| !reasons.contains(reason.as_str())).collect();
+        assert_eq!(missing, [] as [&Reason; 0], "no call is refused for these");
+        // These need mounts, another user, roots of a client, a race, or a path that JSON cannot
+        // carry: see `tests/hostile`.
+        let elsewhere = ["mount", "other_device", "untrusted_state", "changed", "not_utf8", "io"];
+        let guard =
+            reasons_in(&["fs-guard/src/error.rs", "fs-guard/src/names.rs", "trash/src/error.rs"]);
+        let missing: Vec<_> = guard
+            .iter()
+            .filter(|reason| !reasons.contains(&***reason) && !elsewhere.contains(&&***reason))
+            .collect();
         assert_eq!(missing, [] as [&String; 0], "no path is refused for these");
         for hint in [
             "use_tool",

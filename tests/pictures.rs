@@ -1,4 +1,5 @@
-//! The pictures of the README are what the program prints and writes today. `UPDATE_PICTURES=1` draws them anew.
+//! The pictures of the README are what the program prints and writes today. `UPDATE_PICTURES=1`
+//! draws them anew.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -74,17 +75,28 @@ fn place() -> tempfile::TempDir {
 fn terminal() -> String {
     let dir = place();
     let mut session = String::new();
-    for (arguments, code) in [("twice.patch", 1), ("-n answer.patch", 0), ("answer.patch", 0), ("undo", 0)] {
+    for (arguments, code) in
+        [("twice.patch", 1), ("-n answer.patch", 0), ("answer.patch", 0), ("undo", 0)]
+    {
         let line = format!("stty cols {COLUMNS} rows 50; $it {arguments}");
-        let mut terminal = program::on_terminal(dir.path(), &line, &[("TERM", "xterm-256color"), ("PAGER", "cat")]);
+        let mut terminal = program::on_terminal(
+            dir.path(),
+            &line,
+            &[("TERM", "xterm-256color"), ("PAGER", "cat")],
+        );
         let printed = terminal.exp_eof().expect("the program ends").replace("\r\n", "\n");
-        let printed =
-            printed.strip_suffix(&format!("exit {code}\n")).unwrap_or_else(|| panic!("{arguments}: {printed}"));
-        let _ = write!(session, "\u{1b}[2m$\u{1b}[0m \u{1b}[1mapply-patch {arguments}\u{1b}[0m\n{printed}\n");
+        let printed = printed
+            .strip_suffix(&format!("exit {code}\n"))
+            .unwrap_or_else(|| panic!("{arguments}: {printed}"));
+        let _ = write!(
+            session,
+            "\u{1b}[2m$\u{1b}[0m \u{1b}[1mapply-patch {arguments}\u{1b}[0m\n{printed}\n"
+        );
     }
     let session = wrapped(&without_ids(session.trim_end()), COLUMNS);
     // One dark terminal is readable on light and on dark pages.
-    let palette = Palette::from(COLOURS.map(|(red, green, blue)| anstyle::RgbColor(red, green, blue)));
+    let palette =
+        Palette::from(COLOURS.map(|(red, green, blue)| anstyle::RgbColor(red, green, blue)));
     Term::new().palette(palette).min_width_px(840).render_svg(&session)
 }
 
@@ -98,9 +110,11 @@ fn without_ids(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let whole = rest.get(..31).filter(|id| shape(id)).map(|_| "20260102-030405-678901-1f2e3d4c");
-        let short =
-            rest.get(..8).filter(|id| out.ends_with("undo ") && id.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let whole =
+            rest.get(..31).filter(|id| shape(id)).map(|_| "20260102-030405-678901-1f2e3d4c");
+        let short = rest
+            .get(..8)
+            .filter(|id| out.ends_with("undo ") && id.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let taken = match whole.or(short.map(|_| "1f2e3d4c")) {
             Some(id) => {
                 out += id;
@@ -137,11 +151,13 @@ fn wrapped(text: &str, columns: usize) -> String {
     out
 }
 
-/// The page of the same patch, as it is written, in a picture: whatever shows the picture draws the page.
+/// The page of the same patch, as it is written, in a picture: whatever shows the picture draws the
+/// page.
 fn page() -> String {
     let dir = place();
     let (workspace, arguments) = (dir.path().join("w"), ["-n", "--format", "html", "answer.patch"]);
-    let html = String::from_utf8(program::printed(&workspace, dir.path(), &arguments, b"")).expect("UTF-8");
+    let html = String::from_utf8(program::printed(&workspace, dir.path(), &arguments, b""))
+        .expect("UTF-8");
     let between = |start: &str, end: &str| {
         let (_, rest) = html.split_once(start).unwrap_or_else(|| panic!("the page has no {start}"));
         rest.split_once(end).unwrap_or_else(|| panic!("the page has no {end}")).0
@@ -188,7 +204,10 @@ fn pictures_show_what_the_program_does() {
 
 #[test]
 fn ids_and_long_lines_are_drawn_as_they_should() {
-    assert_eq!(without_ids("`undo 20261123-030648-439357-67a2a262` é"), "`undo 20260102-030405-678901-1f2e3d4c` é");
+    assert_eq!(
+        without_ids("`undo 20261123-030648-439357-67a2a262` é"),
+        "`undo 20260102-030405-678901-1f2e3d4c` é"
+    );
     assert_eq!(without_ids("`undo 67a2a262` 67a2a262"), "`undo 1f2e3d4c` 67a2a262");
     assert_eq!(without_ids("20261123-030648-439357-67a2a26x"), "20261123-030648-439357-67a2a26x");
     assert_eq!(wrapped("\u{1b}[1mabcde\u{1b}[0mf\nabc", 3), "\u{1b}[1mabc\nde\u{1b}[0mf\nabc");

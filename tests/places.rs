@@ -1,4 +1,5 @@
-//! Where a project is: which directories are one only if they are named, whose rules hold, and whose history is used.
+//! Where a project is: which directories are one only if they are named, whose rules hold, and
+//! whose history is used.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -34,8 +35,12 @@ fn the_home_directory_is_a_root_only_if_it_is_named() {
         if git {
             fs::create_dir(home.join(".git")).expect("a folder");
         }
-        for (cwd, named) in [(&home, &home), (&home, &link), (&link, &home), (&home, &Path::new(&slash).to_path_buf())]
-        {
+        for (cwd, named) in [
+            (&home, &home),
+            (&home, &link),
+            (&link, &home),
+            (&home, &Path::new(&slash).to_path_buf()),
+        ] {
             let variables = [("HOME", named.as_path()), ("XDG_STATE_HOME", &state)];
             for (program, args, code) in [
                 ("apply-patch", &["--json"][..], 3),
@@ -64,13 +69,20 @@ fn the_home_directory_is_a_root_only_if_it_is_named() {
         }
     }
     let variables = [("HOME", home.as_path()), ("XDG_STATE_HOME", &state)];
-    // A directory in it is a project like any other, with a state of its own, though the home is a work tree.
-    assert_eq!(run("apply-patch", &home.join("p"), &variables, &[], &update("g", "g", "G")).code, 0);
+    // A directory in it is a project like any other, with a state of its own, though the home is a
+    // work tree.
+    assert_eq!(
+        run("apply-patch", &home.join("p"), &variables, &[], &update("g", "g", "G")).code,
+        0
+    );
     assert!(home.join("p/.apply-patch").exists());
     assert!(!home.join(".apply-patch").exists());
     // Named, it is one too; what a login reads has to be approved even so.
     assert_eq!(run("apply-patch", &home, &variables, &["-C", "."], &patch).code, 0);
-    assert_eq!(run("apply-patch", &home, &variables, &["--root=."], &update(".profile", "old", "x")).code, 3);
+    assert_eq!(
+        run("apply-patch", &home, &variables, &["--root=."], &update(".profile", "old", "x")).code,
+        3
+    );
     assert_eq!(run("apply-patch", dir.path(), &variables, &["-C", "home", "undo"], "").code, 0);
     // From below neither its state nor its history is seen.
     fs::create_dir(home.join("q")).expect("a folder");
@@ -93,7 +105,10 @@ fn the_top_and_directories_of_all_are_roots_only_if_they_are_named() {
     assert!(tmp.join("p/.apply-patch").exists());
     assert_eq!(run("apply-patch", &tmp, &variables, &["-C", "."], ADD).code, 0);
     assert_eq!(
-        run("apply-patch", &tmp.join("p"), &variables, &["log", "--json"], "").stdout.matches("shortId").count(),
+        run("apply-patch", &tmp.join("p"), &variables, &["log", "--json"], "")
+            .stdout
+            .matches("shortId")
+            .count(),
         1
     );
     // To say how things stand is not to work there.
@@ -105,8 +120,12 @@ fn the_top_and_directories_of_all_are_roots_only_if_they_are_named() {
 fn without_a_variable_the_home_is_what_the_system_says() {
     let uid = fs::metadata("/proc/self").map(|seen| std::os::unix::fs::MetadataExt::uid(&seen));
     let list = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let line = uid.ok().and_then(|uid| list.lines().find(|line| line.split(':').nth(2) == Some(&uid.to_string())));
-    let Some(home) = line.and_then(|line| line.split(':').nth(5)).filter(|home| Path::new(home).is_dir()) else {
+    let line = uid
+        .ok()
+        .and_then(|uid| list.lines().find(|line| line.split(':').nth(2) == Some(&uid.to_string())));
+    let Some(home) =
+        line.and_then(|line| line.split(':').nth(5)).filter(|home| Path::new(home).is_dir())
+    else {
         eprintln!("skipped: the system does not list this user");
         return;
     };
@@ -127,7 +146,8 @@ fn the_rules_of_every_directory_up_to_the_top_hold_wherever_the_state_is() {
                 let dir = place(&[("w/a/b/keys.txt", "k\n"), ("w/a/b/other", "o\n")]);
                 let (top, home) = (dir.path().join("w"), dir.path().join("home"));
                 let choice = if user { "user" } else { "project" };
-                let variables = [("HOME", home.as_path()), ("APPLY_PATCH_STATE", Path::new(choice))];
+                let variables =
+                    [("HOME", home.as_path()), ("APPLY_PATCH_STATE", Path::new(choice))];
                 fs::create_dir(&home).expect("a folder");
                 if !state.is_empty() {
                     assert_eq!(run("apply-patch", &top.join(state), &variables, &[], ADD).code, 0);
@@ -136,16 +156,27 @@ fn the_rules_of_every_directory_up_to_the_top_hold_wherever_the_state_is() {
                 fs::write(top.join(rules).join(".apply-patch.toml"), KEYS).expect("written");
                 let below = top.join("a/b");
                 let case = format!("{vcs} {state:?} {user} {rules:?}");
-                let refused = run("apply-patch", &below, &variables, &["--json"], &update("keys.txt", "k", "K"));
+                let refused = run(
+                    "apply-patch",
+                    &below,
+                    &variables,
+                    &["--json"],
+                    &update("keys.txt", "k", "K"),
+                );
                 assert!(refused.code == 3, "{case}: {refused:?}");
                 assert!(refused.stdout.contains("forbidden"), "{case}: {refused:?}");
                 let read = ["tool", "read_file", "--args", "{\"path\":\"keys.txt\"}"];
                 let refused = run("apply-patch", &below, &variables, &read, "");
                 assert!(refused.code == 3, "{case}: {refused:?}");
                 assert!(refused.stdout.contains("forbidden"), "{case}: {refused:?}");
-                let refused = run("apply_patch", &below, &variables, &[], &update("keys.txt", "k", "K"));
+                let refused =
+                    run("apply_patch", &below, &variables, &[], &update("keys.txt", "k", "K"));
                 assert_eq!(refused.code, 1, "{case}: {refused:?}");
-                assert_eq!(run("apply-patch", &below, &variables, &[], &update("other", "o", "O")).code, 0, "{case}");
+                assert_eq!(
+                    run("apply-patch", &below, &variables, &[], &update("other", "o", "O")).code,
+                    0,
+                    "{case}"
+                );
             }
         }
     }
@@ -160,8 +191,10 @@ fn rules_hold_below_names_that_no_patch_may_have() {
         fs::create_dir_all(&below).expect("a folder");
         fs::write(below.join("keys.txt"), "k\n").expect("written");
         fs::create_dir_all(dir.path().join("w/.git")).expect("a folder");
-        fs::write(dir.path().join("w/.apply-patch.toml"), "forbidden = [\"**/keys.txt\"]\n").expect("written");
-        let refused = run("apply-patch", &below, &[("HOME", &home)], &[], &update("keys.txt", "k", "K"));
+        fs::write(dir.path().join("w/.apply-patch.toml"), "forbidden = [\"**/keys.txt\"]\n")
+            .expect("written");
+        let refused =
+            run("apply-patch", &below, &[("HOME", &home)], &[], &update("keys.txt", "k", "K"));
         assert_eq!(refused.code, 3, "{name:?}: {refused:?}");
     }
 }
@@ -176,7 +209,10 @@ fn a_project_has_no_history_of_another_above_it() {
         for project in ["A", "B"] {
             fs::create_dir(above.join(project).join(vcs)).expect("a folder");
         }
-        assert_eq!(run("apply-patch", &above.join("A"), &variables, &[], &update("f", "a", "A")).code, 0);
+        assert_eq!(
+            run("apply-patch", &above.join("A"), &variables, &[], &update("f", "a", "A")).code,
+            0
+        );
         let undone = run("apply-patch", &above.join("B/s"), &variables, &["undo"], "");
         assert!(undone.code == 1, "{vcs}: {undone:?}");
         assert!(undone.stderr.contains("no transaction"), "{vcs}: {undone:?}");
@@ -202,7 +238,8 @@ fn a_directory_made_anew_does_not_get_the_users_state_of_the_former() {
         let said = run("apply-patch", &w, &variables, &[command], "");
         assert!(said.stdout.contains("former"), "{said:?}");
         assert!(said.stdout.contains("workspaces/w-"), "{said:?}");
-        let json = run("apply-patch", &w, &variables, &[command, "--json"], "").json().expect("JSON");
+        let json =
+            run("apply-patch", &w, &variables, &[command, "--json"], "").json().expect("JSON");
         assert_eq!(json["data"]["formerStates"].as_array().map(Vec::len), Some(1), "{json}");
     }
 }
@@ -210,8 +247,8 @@ fn a_directory_made_anew_does_not_get_the_users_state_of_the_former() {
 /// A user who is not this one.
 const OTHER: u32 = 12345;
 
-/// A directory `w` that belongs to the other user, with the homes of both, and the program, which the other might not reach where it
-/// was built; `None` where directories cannot be given away.
+/// A directory `w` that belongs to the other user, with the homes of both, and the program, which
+/// the other might not reach where it was built; `None` where directories cannot be given away.
 fn of_another() -> Option<tempfile::TempDir> {
     let dir = place(&[("w/f", "1\n"), ("home/x", ""), ("theirs/x", "")]);
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("ours");
@@ -253,8 +290,12 @@ fn root_keeps_nobody_out_of_their_own_directory() {
         assert_eq!(first.code, 0, "{first:?}");
         assert!(first.stderr.contains("belongs to user 12345"), "{first:?}");
         assert!(!w.join(".apply-patch").exists(), "root made a state in the directory of another");
-        assert!(fs::read_dir(theirs).expect("there").count() <= 2, "root made a folder in the home of another");
-        let second = run_as(dir.path(), false, &[], &[], &update("f", &new, &format!("{}", 2 * n + 3)));
+        assert!(
+            fs::read_dir(theirs).expect("there").count() <= 2,
+            "root made a folder in the home of another"
+        );
+        let second =
+            run_as(dir.path(), false, &[], &[], &update("f", &new, &format!("{}", 2 * n + 3)));
         assert_eq!(second.code, 0, "{second:?}");
         assert_eq!(run_as(dir.path(), false, &[], &["log"], "").code, 0);
         fs::remove_dir_all(w.join(".apply-patch")).expect("made above");
@@ -288,18 +329,28 @@ fn a_state_of_another_user_says_whose_it_is_and_what_to_do() {
             assert!(said.contains(wanted), "{args:?} {wanted}: {refused:?}");
         }
         if args != ["doctor"] {
-            let json = run_as(dir.path(), false, &[], &[args, &["--json"]].concat(), &patch).json().expect("JSON");
+            let json = run_as(dir.path(), false, &[], &[args, &["--json"]].concat(), &patch)
+                .json()
+                .expect("JSON");
             assert_eq!(json["error"]["details"]["reason"], "untrusted_state", "{json}");
         }
     }
     // A model gets no command that it cannot run.
     let patch_argument = serde_json::json!({ "patch": patch }).to_string();
-    for (tool, arguments) in [("create_file", "{\"path\":\"n\",\"content\":\"\"}"), ("apply_patch", &*patch_argument)] {
+    for (tool, arguments) in
+        [("create_file", "{\"path\":\"n\",\"content\":\"\"}"), ("apply_patch", &*patch_argument)]
+    {
         let refused = run_as(dir.path(), false, &[], &["tool", tool, "--args", arguments], "");
         assert_eq!(refused.code, 3, "{refused:?}");
         let error = &refused.json().expect("JSON")["error"];
-        assert!(error["message"].as_str().is_some_and(|said| said.contains("belongs to root")), "{error}");
-        assert!(error["suggestedNextAction"].as_str().is_some_and(|said| !said.contains("chown")), "{error}");
+        assert!(
+            error["message"].as_str().is_some_and(|said| said.contains("belongs to root")),
+            "{error}"
+        );
+        assert!(
+            error["suggestedNextAction"].as_str().is_some_and(|said| !said.contains("chown")),
+            "{error}"
+        );
     }
     assert_eq!(run_as(dir.path(), false, &[("APPLY_PATCH_STATE", "user")], &[], &patch).code, 0);
     // And the other way round.

@@ -12,21 +12,38 @@ use crate::terminal::Terminal;
 use testutils::temp::temp;
 
 /// The program under the name `name`, in the directory `dir`, with a home of its own.
-pub(crate) fn run<A: AsRef<OsStr>>(name: &str, dir: &Path, home: &Path, args: &[A], input: &[u8]) -> Run {
+pub(crate) fn run<A: AsRef<OsStr>>(
+    name: &str,
+    dir: &Path,
+    home: &Path,
+    args: &[A],
+    input: &[u8],
+) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
     command.arg0(name).args(args);
     finish(command, dir, home, input)
 }
 
 /// Another program that runs this one, in the same way.
-pub(crate) fn run_other<A: AsRef<OsStr>>(program: &str, dir: &Path, home: &Path, args: &[A], input: &[u8]) -> Run {
+pub(crate) fn run_other<A: AsRef<OsStr>>(
+    program: &str,
+    dir: &Path,
+    home: &Path,
+    args: &[A],
+    input: &[u8],
+) -> Run {
     let mut command = Command::new(program);
     command.args(args);
     finish(command, dir, home, input)
 }
 
 /// What the program prints on standard output, as bytes.
-pub(crate) fn printed<A: AsRef<OsStr>>(dir: &Path, home: &Path, args: &[A], input: &[u8]) -> Vec<u8> {
+pub(crate) fn printed<A: AsRef<OsStr>>(
+    dir: &Path,
+    home: &Path,
+    args: &[A],
+    input: &[u8],
+) -> Vec<u8> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
     command.args(args);
     let output = output(at_home(command, dir, home), input);
@@ -61,8 +78,8 @@ pub(crate) fn place(files: &[(&str, &str)]) -> tempfile::TempDir {
     dir
 }
 
-/// The program on a terminal, in `dir/w`. `line` is shell, in which `$it` is the program, so that its input and output can
-/// be redirected; at the end it prints `exit` and the code.
+/// The program on a terminal, in `dir/w`. `line` is shell, in which `$it` is the program, so that
+/// its input and output can be redirected; at the end it prints `exit` and the code.
 pub(crate) fn on_terminal(dir: &Path, line: &str, environment: &[(&str, &str)]) -> Terminal {
     let mut command = Command::new("sh");
     command

@@ -1,4 +1,5 @@
-//! A thread swaps a directory for a link to the outside, in one step, while files in it are patched.
+//! A thread swaps a directory for a link to the outside, in one step, while files in it are
+//! patched.
 //!
 //! The outside has files of the same names with the same bytes, so that every step which is led
 //! astray would succeed there.
@@ -23,8 +24,8 @@ use testutils::stop::Stop;
 use testutils::temp::temp;
 use testutils::tree;
 
-/// How often a directory is swapped at least, and how often everything is tried meanwhile. A tenth will do, but then
-/// until each call went through once.
+/// How often a directory is swapped at least, and how often everything is tried meanwhile. A tenth
+/// will do, but then until each call went through once.
 const SWAPS: u32 = 10_000;
 const ROUNDS: u32 = 300;
 
@@ -50,8 +51,10 @@ impl Race {
     }
 
     fn tools(&self) -> Session {
-        let workspace = Workspace::open(&self.around.path().join("ws"), patch_engine::policy()).expect("a directory");
-        let workspace = workspace.with_key_place(KeyPlace::Directory(self.home.path().join("apply-patch")));
+        let workspace = Workspace::open(&self.around.path().join("ws"), patch_engine::policy())
+            .expect("a directory");
+        let workspace =
+            workspace.with_key_place(KeyPlace::Directory(self.home.path().join("apply-patch")));
         let settings = SessionSettings {
             durability: Durability::None,
             lock_timeout: Duration::from_secs(5),
@@ -78,8 +81,14 @@ impl Race {
         }
     }
 
-    /// Runs everything that changes files beneath `dir`, again and again, while `victim` is swapped.
-    fn run(&self, victim: &Path, link: &Path, dir: &str) -> BTreeMap<(&'static str, String), usize> {
+    /// Runs everything that changes files beneath `dir`, again and again, while `victim` is
+    /// swapped.
+    fn run(
+        &self,
+        victim: &Path,
+        link: &Path,
+        dir: &str,
+    ) -> BTreeMap<(&'static str, String), usize> {
         let before = tree::look(&self.around.path().join("outside"), true);
         let (stop, swaps) = (AtomicBool::new(false), AtomicUsize::new(0));
         let mut outcomes = BTreeMap::new();
@@ -121,25 +130,57 @@ impl Race {
 
     fn round(&self, dir: &str, round: usize) -> Vec<(&'static str, String)> {
         let path = |name: &str| format!("{dir}{name}");
-        let patch =
-            |body: &str| json!({ "patch": format!("*** Begin Patch\n{body}*** End Patch\n"), "profile": "codex" });
+        let patch = |body: &str| {
+            json!({ "patch": format!("*** Begin Patch\n\
+                                                           {body}*** End Patch\n"), "profile": "codex" })
+        };
         let (f, new) = (path("f"), path(&format!("new{round}")));
         let one = fs_guard::Sha256::of(b"one\n").to_string();
         let two = fs_guard::Sha256::of(b"two\n").to_string();
         let (from, to) = (path("g0"), path("g1"));
         let edits = json!([{ "oldText": "two", "newText": "one" }]);
-        let mut all =
-            vec![("update", self.call("apply_patch", &patch(&format!("*** Update File: {f}\n-one\n+two\n"))).0)];
+        let mut all = vec![(
+            "update",
+            self.call("apply_patch", &patch(&format!("*** Update File: {f}\n-one\n+two\n"))).0,
+        )];
         if all[0].1 == "done" {
             all.push(("undo", self.undo()));
         }
         all.extend([
-            ("write", self.call("write_file", &json!({ "path": f, "content": "two\n", "expectedSha256": one })).0),
-            ("edit", self.call("edit_file", &json!({ "path": f, "expectedSha256": two, "edits": edits })).0),
+            (
+                "write",
+                self.call(
+                    "write_file",
+                    &json!({ "path": f, "content": "two\n", "expectedSha256": one }),
+                )
+                .0,
+            ),
+            (
+                "edit",
+                self.call(
+                    "edit_file",
+                    &json!({ "path": f, "expectedSha256": two, "edits": edits }),
+                )
+                .0,
+            ),
             ("read", self.call("read_file", &json!({ "path": path("secret") })).0),
             ("search", self.call("search_files", &json!({ "query": "CANARY", "mode": "text" })).0),
-            ("move", self.call("apply_patch", &patch(&format!("*** Update File: {from}\n*** Move to: {to}\n"))).0),
-            ("take", self.call("move_file", &json!({ "fromPath": to, "toPath": from, "expectedSha256": one })).0),
+            (
+                "move",
+                self.call(
+                    "apply_patch",
+                    &patch(&format!("*** Update File: {from}\n*** Move to: {to}\n")),
+                )
+                .0,
+            ),
+            (
+                "take",
+                self.call(
+                    "move_file",
+                    &json!({ "fromPath": to, "toPath": from, "expectedSha256": one }),
+                )
+                .0,
+            ),
             ("add", self.call("apply_patch", &patch(&format!("*** Add File: {new}\n+x\n"))).0),
         ]);
         let (kind, reply) = self.call("delete_file", &json!({ "path": new }));
@@ -151,18 +192,22 @@ impl Race {
     }
 }
 
-/// What a refusal may say when its path was swapped: where it leads, that it changed, that it is gone; or that what
-/// the call before should have done was not done, as that was refused.
+/// What a refusal may say when its path was swapped: where it leads, that it changed, that it is
+/// gone; or that what the call before should have done was not done, as that was refused.
 fn check(outcomes: &BTreeMap<(&'static str, String), usize>, kinds: &[&str]) {
     for (what, kind) in outcomes.keys() {
-        assert!(kind == "done" || kinds.contains(&kind.as_str()), "{what} ended as {kind}: {outcomes:?}");
+        assert!(
+            kind == "done" || kinds.contains(&kind.as_str()),
+            "{what} ended as {kind}: {outcomes:?}"
+        );
     }
     assert_eq!(never_done(outcomes), Vec::<&str>::new(), "{outcomes:?}");
 }
 
 /// The calls that did not go through once.
 fn never_done(outcomes: &BTreeMap<(&'static str, String), usize>) -> Vec<&'static str> {
-    let mut calls = vec!["update", "undo", "write", "edit", "move", "take", "add", "delete", "restore"];
+    let mut calls =
+        vec!["update", "undo", "write", "edit", "move", "take", "add", "delete", "restore"];
     calls.retain(|what| !outcomes.contains_key(&(*what, "done".into())));
     calls
 }
@@ -175,10 +220,18 @@ fn a_directory_that_is_swapped_for_a_link_lets_nothing_out() {
     let outcomes = race.run(&victim, &link, "d/");
     check(
         &outcomes,
-        &["outside_workspace", "permission_denied", "stale_file", "not_found", "already_exists", "patch_apply_error"],
+        &[
+            "outside_workspace",
+            "permission_denied",
+            "stale_file",
+            "not_found",
+            "already_exists",
+            "patch_apply_error",
+        ],
     );
     let locked = race.tools();
-    let locked = locked.workspace().lock(Duration::from_secs(5)).expect("what was cut off is recovered");
+    let locked =
+        locked.workspace().lock(Duration::from_secs(5)).expect("what was cut off is recovered");
     assert!(locked.locked_store().unfinished().expect("readable").is_empty());
 }
 
@@ -186,12 +239,20 @@ fn a_directory_that_is_swapped_for_a_link_lets_nothing_out() {
 fn a_state_directory_that_is_swapped_for_a_link_lets_nothing_out() {
     let race = Race::new();
     assert_eq!(race.call("create_file", &json!({ "path": "first", "content": "x" })).0, "done");
-    let (victim, link) = (race.around.path().join("ws/.apply-patch"), race.around.path().join("ws/link"));
+    let (victim, link) =
+        (race.around.path().join("ws/.apply-patch"), race.around.path().join("ws/link"));
     symlink("../outside/state", &link).expect("a new link");
     let outcomes = race.run(&victim, &link, "");
     // An audit log that cannot be trusted is `command_failed`.
     check(
         &outcomes,
-        &["permission_denied", "command_failed", "stale_file", "not_found", "already_exists", "patch_apply_error"],
+        &[
+            "permission_denied",
+            "command_failed",
+            "stale_file",
+            "not_found",
+            "already_exists",
+            "patch_apply_error",
+        ],
     );
 }

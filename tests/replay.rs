@@ -1,7 +1,9 @@
 //! Replays the history of this repository: every commit is written as a patch, in both dialects,
-//! applied to its parent, and compared with the commit byte for byte. Without `APPLY_PATCH_LONG_TESTS` each tenth one is.
+//! applied to its parent, and compared with the commit byte for byte. Without
+//! `APPLY_PATCH_LONG_TESTS` each tenth one is.
 //!
-//! `cargo run --release -p apply-patch --example replay -- DIR…` does the same with other histories.
+//! `cargo run --release -p apply-patch --example replay -- DIR…` does the same with other
+//! histories.
 
 mod bare;
 mod history;
@@ -46,7 +48,10 @@ fn every_commit_of_this_repository_applies_or_is_refused() {
             // The same as git tells it.
             let diff = history::diff(&repository, &commit).expect("git runs");
             if let Some(diff) = diff.filter(|diff| !diff.is_empty()) {
-                diffs.count(&commit.name, &outcome::diff_on_disk(&commit, &diff, dialect, dir.path()));
+                diffs.count(
+                    &commit.name,
+                    &outcome::diff_on_disk(&commit, &diff, dialect, dir.path()),
+                );
             }
         });
         if let Err(error) = read {
@@ -66,7 +71,8 @@ fn every() -> usize {
     if whole() { 1 } else { 25 }
 }
 
-/// What one side of a merge changed is a patch, what the other side has is the file, and what both began with is the base.
+/// What one side of a merge changed is a patch, what the other side has is the file, and what both
+/// began with is the base.
 #[test]
 fn what_is_carried_is_what_people_or_git_made_of_it() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -93,7 +99,8 @@ fn what_is_carried_is_what_people_or_git_made_of_it() {
     }
 }
 
-/// A formatter changes what was read before the patch comes: the patch is applied as its lines say, or is in conflict.
+/// A formatter changes what was read before the patch comes: the patch is applied as its lines say,
+/// or is in conflict.
 #[test]
 fn what_a_formatter_made_stale_is_carried_or_in_conflict() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -112,8 +119,9 @@ fn what_a_formatter_made_stale_is_carried_or_in_conflict() {
                 return;
             }
             for (path, before, after) in commit.updates() {
-                for (counts, fared) in
-                    ways.iter_mut().zip(stale::fared(before, after, how, dir.path()).into_iter().flatten())
+                for (counts, fared) in ways
+                    .iter_mut()
+                    .zip(stale::fared(before, after, how, dir.path()).into_iter().flatten())
                 {
                     counts.count(&format!("{} {path}", commit.name), fared);
                 }
@@ -134,7 +142,8 @@ fn what_a_formatter_made_stale_is_carried_or_in_conflict() {
     }
 }
 
-/// Without a checkout: git's diff of each commit, over the tree of its parent, gives the very tree of the commit.
+/// Without a checkout: git's diff of each commit, over the tree of its parent, gives the very tree
+/// of the commit.
 #[test]
 fn commits_are_made_again_in_the_object_database() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -1,13 +1,18 @@
 //! The tests of the whole workspace: one binary, a module for each kind.
 //!
-//! Scenarios are data (`tests/scenarios`, see its README); conformance runs cases that were observed
-//! on other appliers, where they are at hand; replay writes the commits of this repository as
-//! patches and applies them; hostile has attacks, as data too (`tests/hostile`); races swap directories meanwhile;
-//! unsafe_code looks into the manifests, imports into the sources; forms has the instructions' examples, diffs, operations
-//! and extreme texts; docs runs what the documentation shows, and pictures draws it; faults lets every system call go wrong; large has files that leave
-//! no room in memory for others.
+//! Scenarios are data (`tests/scenarios`, see its README); conformance runs cases that were
+//! observed on other appliers, where they are at hand; replay writes the commits of this repository
+//! as patches and applies them; hostile has attacks, as data too (`tests/hostile`); races swap
+//! directories meanwhile; unsafe_code looks into the manifests, imports into the sources; forms has
+//! the instructions' examples, diffs, operations and extreme texts; docs runs what the
+//! documentation shows, and pictures draws it; faults lets every system call go wrong; large has
+//! files that leave no room in memory for others.
 #![forbid(unsafe_code)]
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files behind the guard's back")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests look at files behind the guard's back"
+)]
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
 
 mod again;
@@ -61,8 +66,13 @@ fn no_file_is_forgotten() {
     for entry in std::fs::read_dir(folder).expect("the folder of this file") {
         let name = entry.expect("an entry").file_name().into_string().expect("a plain name");
         // These are for the tests of the crates.
-        let module = name.strip_suffix(".rs").filter(|module| !["runner", "holds", "order"].contains(module));
+        let module = name
+            .strip_suffix(".rs")
+            .filter(|module| !["runner", "holds", "order"].contains(module));
         let Some(module) = module else { continue };
-        assert!(source.contains(&format!("mod {module};")), "tests/{name} is no module of tests/runner.rs");
+        assert!(
+            source.contains(&format!("mod {module};")),
+            "tests/{name} is no module of tests/runner.rs"
+        );
     }
 }

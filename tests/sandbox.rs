@@ -1,5 +1,5 @@
-//! `--sandbox`: everything works that works without it. (That there is no way out is shown where the wall is
-//! built, in fs-guard.)
+//! `--sandbox`: everything works that works without it. (That there is no way out is shown where
+//! the wall is built, in fs-guard.)
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use crate::program::{Run, place, run};
 
-const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** Delete File: b\n*** Add File: d/n\n+n\n*** Move File: c -> d/c\n*** End Patch\n";
+const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** Delete File: b\n\
+                     *** Add File: d/n\n+n\n*** Move File: c -> d/c\n*** End Patch\n";
 
 const DIFF: &str = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+A\n";
 

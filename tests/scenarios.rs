@@ -44,12 +44,18 @@ fn scenarios() {
             (Ok(()), false) => {}
         }
     }
-    eprintln!("{} scenarios, {} failed, {} are known bugs {bugs:?}", cases.len(), failed.len(), bugs.len());
+    eprintln!(
+        "{} scenarios, {} failed, {} are known bugs {bugs:?}",
+        cases.len(),
+        failed.len(),
+        bugs.len()
+    );
     assert!(failed.is_empty(), "{}", failed.join("\n"));
     assert!(!cases.is_empty(), "no scenario is called {only:?}");
 }
 
-/// Whether the files of a case can be made on Windows: no links, pipes and modes, and no names that mean something else there.
+/// Whether the files of a case can be made on Windows: no links, pipes and modes, and no names that
+/// mean something else there.
 fn windows_can_have(case: &Path) -> bool {
     let means_something_else = |name: &str| {
         let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_lowercase();
@@ -57,14 +63,18 @@ fn windows_can_have(case: &Path) -> bool {
             || name.ends_with(['.', ' '])
             || name.contains([':', '*', '?', '"', '<', '>', '|', '\\'])
     };
-    let steps = ["setup.txt", "after.txt"].map(|name| fs::read_to_string(case.join(name)).unwrap_or_default()).concat();
+    let steps = ["setup.txt", "after.txt"]
+        .map(|name| fs::read_to_string(case.join(name)).unwrap_or_default())
+        .concat();
     let fine = |line: &str| {
         let mut words = line.split(' ');
         let other = matches!(words.next(), Some("symlink" | "fifo" | "socket" | "mode"));
         !other && !words.take(2).any(|path| path.split('/').any(means_something_else))
     };
     let mut names = Vec::new();
-    for folder in ["before", "after"].map(|folder| case.join(folder)).iter().filter(|folder| folder.exists()) {
+    for folder in
+        ["before", "after"].map(|folder| case.join(folder)).iter().filter(|folder| folder.exists())
+    {
         names.extend(tree::look_at_names(folder));
     }
     steps.lines().all(fine) && !names.iter().any(|path| path.split('/').any(means_something_else))
@@ -77,7 +87,9 @@ fn every_scenario_has_its_own_number() {
         .expect("the scenarios")
         .map(|entry| entry.expect("an entry"))
         .filter(|entry| entry.path().is_dir())
-        .map(|entry| entry.file_name().to_string_lossy().split('-').next().unwrap_or_default().to_owned())
+        .map(|entry| {
+            entry.file_name().to_string_lossy().split('-').next().unwrap_or_default().to_owned()
+        })
         .collect();
     numbers.sort();
     let count = numbers.len();
@@ -91,19 +103,22 @@ fn every_scenario_has_its_own_number() {
 #[test]
 fn other_programs_take_the_diffs_that_are_printed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/scenarios");
-    let mut cases: Vec<_> =
-        fs::read_dir(folder).expect("the scenarios").map(|entry| entry.expect("an entry").path()).collect();
+    let mut cases: Vec<_> = fs::read_dir(folder)
+        .expect("the scenarios")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     cases.sort();
     let every = if share::whole() { 1 } else { 3 };
     let mut taken = 0;
     for case in cases.into_iter().step_by(every) {
-        let succeeds =
-            case.is_dir() && ["error.txt", "bug.txt", "stdout.txt"].iter().all(|name| !case.join(name).exists());
+        let succeeds = case.is_dir()
+            && ["error.txt", "bug.txt", "stdout.txt"].iter().all(|name| !case.join(name).exists());
         let scenario = Scenario::new(&case);
         let args = scenario.args();
         // A command of its own, or one that prints no diff.
         let other = |arg: &String| {
-            matches!(&**arg, "check" | "--check" | "-n" | "--stat" | "--no-atomic") || arg.starts_with("as ")
+            matches!(&**arg, "check" | "--check" | "-n" | "--stat" | "--no-atomic")
+                || arg.starts_with("as ")
         };
         if !succeeds || args.iter().any(other) {
             continue;
@@ -112,16 +127,19 @@ fn other_programs_take_the_diffs_that_are_printed() {
         scenario.build(&workspace, "before", "setup.txt");
         let patch = fs::read(case.join("patch.txt")).expect("patch.txt");
         let before = takers::files(&workspace);
-        let planned = program::printed(&workspace, home, &[&args[..], &["-n".into()]].concat(), &patch);
+        let planned =
+            program::printed(&workspace, home, &[&args[..], &["-n".into()]].concat(), &patch);
         program::printed(&workspace, home, &args, &patch);
         let after = takers::files(&workspace);
-        let log = String::from_utf8(program::printed(&workspace, home, &["log"], b"")).expect("UTF-8");
+        let log =
+            String::from_utf8(program::printed(&workspace, home, &["log"], b"")).expect("UTF-8");
         let done = match log.split(' ').next() {
             Some(id) if before != after => program::printed(&workspace, home, &["show", id], b""),
             _ => Vec::new(),
         };
         for diff in [planned, done] {
-            takers::check(&diff, &before, &after).unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
+            takers::check(&diff, &before, &after)
+                .unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
         }
         taken += usize::from(before != after);
     }
@@ -186,11 +204,17 @@ impl<'s> Scenario<'s> {
         let after = tree::look(self.around.path(), true);
         self.answer(&run, json)?;
         let error = self.text("error.txt");
-        let writes = !args.iter().any(|arg| matches!(&**arg, "-n" | "--dry-run" | "--check" | "check"));
-        let untouched = if self.case.join("after").exists() { !writes } else { error.is_some() || !writes };
+        let writes =
+            !args.iter().any(|arg| matches!(&**arg, "-n" | "--dry-run" | "--check" | "check"));
+        let untouched =
+            if self.case.join("after").exists() { !writes } else { error.is_some() || !writes };
         if untouched {
             let difference = tree::difference(&before, &after);
-            return if difference.is_empty() { Ok(()) } else { Err(format!("it changed something:\n{difference}")) };
+            return if difference.is_empty() {
+                Ok(())
+            } else {
+                Err(format!("it changed something:\n{difference}"))
+            };
         }
         self.compare(&before, after)
     }
@@ -208,12 +232,17 @@ impl<'s> Scenario<'s> {
                 return Err(format!("it should succeed: {run:#?}"));
             }
             if let Some(wanted) = self.text("stdout.txt") {
-                return if run.stdout == wanted { Ok(()) } else { Err(format!("wanted {wanted:?}, got {run:#?}")) };
+                return if run.stdout == wanted {
+                    Ok(())
+                } else {
+                    Err(format!("wanted {wanted:?}, got {run:#?}"))
+                };
             }
             if json {
                 let answer = run.json()?;
                 let notes = answer["data"]["notes"].as_array().cloned().unwrap_or_default();
-                let notes: Vec<_> = notes.iter().map(|note| note.as_str().unwrap_or_default()).collect();
+                let notes: Vec<_> =
+                    notes.iter().map(|note| note.as_str().unwrap_or_default()).collect();
                 let wanted = self.text("notes.txt").unwrap_or_default();
                 let same = notes.len() == wanted.lines().count()
                     && notes.iter().zip(wanted.lines()).all(|(note, wanted)| note.contains(wanted));
@@ -252,8 +281,10 @@ impl<'s> Scenario<'s> {
                 .filter_map(|error| error["message"].as_str())
                 .collect::<Vec<_>>()
                 .join("\n");
-            let applied = error["details"]["applied"]["changedFiles"].as_array().cloned().unwrap_or_default();
-            let applied: Vec<_> = applied.iter().filter_map(|change| change["path"].as_str()).collect();
+            let applied =
+                error["details"]["applied"]["changedFiles"].as_array().cloned().unwrap_or_default();
+            let applied: Vec<_> =
+                applied.iter().filter_map(|change| change["path"].as_str()).collect();
             if applied != wanted.applied {
                 wrong.push(format!("applied {applied:?}, not {:?}", wanted.applied));
             }
@@ -277,7 +308,9 @@ impl<'s> Scenario<'s> {
             .filter(|path| path.ends_with(".apply-patch.tmp") && !path.starts_with(&state))
             .cloned()
             .collect();
-        found.retain(|path, _| *path != "." && *path != state && !path.starts_with(&format!("{state}/")));
+        found.retain(|path, _| {
+            *path != "." && *path != state && !path.starts_with(&format!("{state}/"))
+        });
         // A new file has the mode that the system gives to new files.
         let new_mode = self.new_mode();
         for (path, entry) in &mut found {
@@ -325,9 +358,13 @@ impl<'s> Scenario<'s> {
 pub(crate) fn step(workspace: &Path, line: &str) {
     let words: Vec<&str> = line.splitn(3, ' ').collect();
     let at = |path: &str| workspace.join(path);
-    let parent = |path: &Path| fs::create_dir_all(path.parent().expect("beneath the workspace")).expect("a directory");
+    let parent = |path: &Path| {
+        fs::create_dir_all(path.parent().expect("beneath the workspace")).expect("a directory")
+    };
     match words[..] {
-        ["mode", mode, path] => tree::set_mode(&at(path), u32::from_str_radix(mode, 8).expect("an octal mode")),
+        ["mode", mode, path] => {
+            tree::set_mode(&at(path), u32::from_str_radix(mode, 8).expect("an octal mode"))
+        }
         ["dir", path] => fs::create_dir_all(at(path)).expect("a new directory"),
         ["write", path, text] => {
             parent(&at(path));
@@ -377,14 +414,19 @@ pub(crate) fn unescape(text: &str) -> Vec<u8> {
             Some(b's') => b' ',
             Some(b'u') => {
                 assert_eq!(bytes.next(), Some(b'{'), "after \\u");
-                let digits: String = bytes.by_ref().map(char::from).take_while(|&digit| digit != '}').collect();
-                let code = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32).expect("a code point");
+                let digits: String =
+                    bytes.by_ref().map(char::from).take_while(|&digit| digit != '}').collect();
+                let code = u32::from_str_radix(&digits, 16)
+                    .ok()
+                    .and_then(char::from_u32)
+                    .expect("a code point");
                 out.extend(code.encode_utf8(&mut [0; 4]).bytes());
                 continue;
             }
             Some(b'\\') => b'\\',
             Some(b'x') => {
-                let digits = [bytes.next(), bytes.next()].map(|digit| char::from(digit.expect("two digits")));
+                let digits = [bytes.next(), bytes.next()]
+                    .map(|digit| char::from(digit.expect("two digits")));
                 u8::from_str_radix(&digits.iter().collect::<String>(), 16).expect("two digits")
             }
             other => panic!("{other:?} after a backslash"),
@@ -397,7 +439,8 @@ impl Wanted {
     fn read(text: &str) -> Self {
         let mut wanted = Self::default();
         for line in text.lines() {
-            let (key, value) = line.split_once(": ").unwrap_or_else(|| panic!("{line:?} is no `key: value`"));
+            let (key, value) =
+                line.split_once(": ").unwrap_or_else(|| panic!("{line:?} is no `key: value`"));
             match key {
                 "exit" => wanted.exit = value.parse().expect("a number"),
                 "kind" => wanted.kind = Some(value.into()),

@@ -8,14 +8,17 @@ use serde_json::{Value, json};
 use crate::program::{Run, place, run, run_other};
 
 fn in_folder(args: &[&str], input: &str) -> (Run, tempfile::TempDir) {
-    let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (dir, home) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     (run("apply-patch", dir.path(), home.path(), args, input.as_bytes()), dir)
 }
 
 fn initialize() -> String {
     let client = json!({ "name": "t", "version": "1" });
-    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
-    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string() + "\n"
+    let params =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string()
+        + "\n"
 }
 
 #[test]
@@ -24,7 +27,15 @@ fn serves_until_the_client_goes_and_says_nothing_else() {
         (&["serve", "--mcp"][..], "", 0, 0),
         (&["serve", "--mcp"], &*initialize(), 0, 1),
         (
-            &["serve", "--mcp", "--read-only", "--approve", "ask", "--tools", "read_file,edit.patch"],
+            &[
+                "serve",
+                "--mcp",
+                "--read-only",
+                "--approve",
+                "ask",
+                "--tools",
+                "read_file,edit.patch",
+            ],
             &initialize(),
             0,
             1,
@@ -46,7 +57,9 @@ fn what_is_pasted_starts_the_server() {
     let dir = place(&[("w/f", "one\n")]);
     let (w, home) = (dir.path().join("w"), dir.path());
     let program = env!("CARGO_BIN_EXE_apply-patch");
-    let print = |args: &[&str]| run("apply-patch", &w, home, &[&["mcp-config", "--client"], args].concat(), b"");
+    let print = |args: &[&str]| {
+        run("apply-patch", &w, home, &[&["mcp-config", "--client"], args].concat(), b"")
+    };
     let here = w.canonicalize().expect("a folder");
     for (client, keys, command, root) in [
         ("claude", "/mcpServers", "/command", None),
@@ -62,15 +75,20 @@ fn what_is_pasted_starts_the_server() {
         for approve in ["auto", "never", "ask"] {
             let printed = print(&[client, "--approve", approve]);
             let block: Value = serde_json::from_str(&printed.stdout).expect("JSON");
-            let server = block.pointer(keys).map(|servers| &servers["apply-patch"]).expect("the servers");
+            let server =
+                block.pointer(keys).map(|servers| &servers["apply-patch"]).expect("the servers");
             assert_eq!(server.pointer(command).and_then(Value::as_str), Some(program), "{client}");
-            let list = server["args"].as_array().or(server["command"].as_array()).expect("arguments");
-            let args: Vec<_> = list.iter().filter_map(Value::as_str).filter(|arg| *arg != program).collect();
+            let list =
+                server["args"].as_array().or(server["command"].as_array()).expect("arguments");
+            let args: Vec<_> =
+                list.iter().filter_map(Value::as_str).filter(|arg| *arg != program).collect();
             let given = args.iter().position(|arg| *arg == "--root").map(|at| args[at + 1]);
             assert_eq!(given, root, "{client}");
             // What it cannot show, it asks itself.
             let asks = match approve {
-                "ask" if ["gemini", "opencode", "zed", "windsurf", "cline"].contains(&client) => "auto",
+                "ask" if ["gemini", "opencode", "zed", "windsurf", "cline"].contains(&client) => {
+                    "auto"
+                }
                 approve => approve,
             };
             assert_eq!(args.last(), Some(&asks), "{client}");
@@ -82,13 +100,17 @@ fn what_is_pasted_starts_the_server() {
         }
     }
     let codex = print(&["codex"]).stdout;
-    for wanted in
-        ["[mcp_servers.apply-patch]\n", "_mode = \"approve\"\n", "\"XDG_STATE_HOME\"", "\"APPLY_PATCH_ALLOW\""]
-    {
+    for wanted in [
+        "[mcp_servers.apply-patch]\n",
+        "_mode = \"approve\"\n",
+        "\"XDG_STATE_HOME\"",
+        "\"APPLY_PATCH_ALLOW\"",
+    ] {
         assert!(codex.contains(wanted), "{codex}");
         assert!(!codex.contains("--root"), "{codex}");
     }
-    // The only client with one fixed project in a file for all: it is said at once. An unknown one is started where it likes.
+    // The only client with one fixed project in a file for all: it is said at once. An unknown one
+    // is started where it likes.
     let fixed = format!("this changes files of {}\n", here.display());
     assert!(print(&["windsurf"]).stderr.contains(&fixed));
     assert!(print(&["generic"]).stderr.contains("`no_roots`"));
@@ -109,9 +131,11 @@ fn a_project_that_others_share_names_the_program_as_a_shell_does() {
     let dir = place(&[("w/f", "")]);
     let bin = dir.path().join("bin");
     std::fs::create_dir(&bin).expect("a folder");
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), bin.join("apply-patch")).expect("a link");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), bin.join("apply-patch"))
+        .expect("a link");
     let on_path = |path: &std::path::Path, client: &str| {
-        let mut args = vec![format!("PATH={}", path.display()), env!("CARGO_BIN_EXE_apply-patch").to_owned()];
+        let mut args =
+            vec![format!("PATH={}", path.display()), env!("CARGO_BIN_EXE_apply-patch").to_owned()];
         args.extend(["mcp-config", "--client", client].map(str::to_owned));
         let run = run_other("/usr/bin/env", &dir.path().join("w"), dir.path(), &args, b"");
         run.stdout.contains("\"command\": \"apply-patch\"")
@@ -123,13 +147,24 @@ fn a_project_that_others_share_names_the_program_as_a_shell_does() {
 
 #[test]
 fn the_file_of_a_client_is_written_as_a_transaction() {
-    let before = "// mine\n{\n\t\"theme\": \"x\", // y\n\t\"mcpServers\": {\"other\": {\"command\": \"o\"}},\n}\n";
-    let dir = place(&[("home/.gemini/settings.json", before), ("home/.codex/real.toml", "a = 1\n"), ("w/f", "")]);
+    let before = "// mine\n{\n\t\"theme\": \"x\", // y\n\
+                  \t\"mcpServers\": {\"other\": {\"command\": \"o\"}},\n}\n";
+    let dir = place(&[
+        ("home/.gemini/settings.json", before),
+        ("home/.codex/real.toml", "a = 1\n"),
+        ("w/f", ""),
+    ]);
     let (w, home) = (dir.path().join("w"), dir.path().join("home"));
     let file = home.join(".gemini/settings.json");
     let read = |path: &std::path::Path| std::fs::read_to_string(path).expect("a file");
     let write = |client: &str, more: &[&str]| {
-        run("apply-patch", &w, &home, &[&["mcp-config", "--client", client, "--write"], more].concat(), b"")
+        run(
+            "apply-patch",
+            &w,
+            &home,
+            &[&["mcp-config", "--client", client, "--write"], more].concat(),
+            b"",
+        )
     };
     let shown = write("gemini", &["-n"]);
     assert!(shown.code == 0, "{shown:?}");
@@ -139,7 +174,9 @@ fn the_file_of_a_client_is_written_as_a_transaction() {
     assert_eq!(done.code, 0, "{done:?}");
     assert_eq!(&*done.stdout, "M settings.json\n", "{done:?}");
     let first = read(&file);
-    for kept in ["// mine\n{\n\t\"theme\": \"x\", // y\n", "\"other\": {\"command\": \"o\"},\n", "},\n}\n"] {
+    for kept in
+        ["// mine\n{\n\t\"theme\": \"x\", // y\n", "\"other\": {\"command\": \"o\"},\n", "},\n}\n"]
+    {
         assert!(first.contains(kept), "{first}");
     }
     let again = write("gemini", &[]);
@@ -170,13 +207,17 @@ fn the_file_of_a_client_is_written_as_a_transaction() {
     std::fs::write(&file, "{\"mcpServers\": []}").expect("a file");
     let odd = write("gemini", &[]);
     assert!(odd.code == 1, "{odd:?}");
-    assert!(odd.stderr.contains("`mcpServers` in it is not an object; edit it yourself"), "{odd:?}");
+    assert!(
+        odd.stderr.contains("`mcpServers` in it is not an object; edit it yourself"),
+        "{odd:?}"
+    );
     let user = write("claude", &["--user"]);
     assert!(user.code == 2, "{user:?}");
     assert!(user.stderr.contains("claude mcp add --scope user apply-patch -- "), "{user:?}");
 }
 
-/// A shared configuration names the project by a variable of one client; others pass it on as it stands.
+/// A shared configuration names the project by a variable of one client; others pass it on as it
+/// stands.
 #[test]
 fn a_variable_that_a_client_does_not_know_is_no_directory() {
     let dir = place(&[("w/f", "one\n"), ("x/f", "two\n"), ("x/${name}/f", "three\n")]);
@@ -188,11 +229,24 @@ fn a_variable_that_a_client_does_not_know_is_no_directory() {
         + "\n";
     let text = |at: &str, home: &str, root: &[&str]| {
         let args = [&["serve", "--mcp"], root].concat();
-        let run = run("apply-patch", &dir.path().join(at), &dir.path().join(home), &args, input.as_bytes());
-        let answer: Value =
-            run.stdout.lines().nth(1).and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+        let run = run(
+            "apply-patch",
+            &dir.path().join(at),
+            &dir.path().join(home),
+            &args,
+            input.as_bytes(),
+        );
+        let answer: Value = run
+            .stdout
+            .lines()
+            .nth(1)
+            .and_then(|line| serde_json::from_str(line).ok())
+            .unwrap_or_default();
         let result = &answer["result"]["structuredContent"];
-        result["data"]["content"].as_str().or(result["error"]["details"]["reason"].as_str()).map(str::to_owned)
+        result["data"]["content"]
+            .as_str()
+            .or(result["error"]["details"]["reason"].as_str())
+            .map(str::to_owned)
     };
     for (root, found) in [
         (&[][..], "one\n"),
@@ -202,7 +256,11 @@ fn a_variable_that_a_client_does_not_know_is_no_directory() {
     ] {
         assert_eq!(text("w", "x", root).as_deref(), Some(found), "{root:?}");
     }
-    assert_eq!(text("x", "w", &["--root", "${name}"]).as_deref(), Some("three\n"), "a directory that is there");
+    assert_eq!(
+        text("x", "w", &["--root", "${name}"]).as_deref(),
+        Some("three\n"),
+        "a directory that is there"
+    );
     // The home directory is no project, unless it is said to be one.
     assert_eq!(text("w", "w", &["--root", "${workspaceFolder}"]).as_deref(), Some("no_roots"));
     let named = dir.path().join("w").display().to_string();
@@ -213,14 +271,21 @@ fn a_variable_that_a_client_does_not_know_is_no_directory() {
 fn a_call_is_answered_where_no_thread_is_to_be_had() {
     let dir = tempfile::tempdir().expect("a folder");
     std::fs::write(dir.path().join("a"), "one\n").expect("a file");
-    // A user that nobody is, so that the limit counts this process alone: it has threads to read and to write, and no more.
+    // A user that nobody is, so that the limit counts this process alone: it has threads to read
+    // and to write, and no more.
     let user = 61_234;
     if std::os::unix::fs::chown(dir.path(), Some(user), Some(user)).is_err() {
         eprintln!("skipped: only root can be another user");
         return;
     }
     let spawned = Command::new("prlimit")
-        .args(["--nproc=3", "setpriv", &format!("--reuid={user}"), &format!("--regid={user}"), "--clear-groups"])
+        .args([
+            "--nproc=3",
+            "setpriv",
+            &format!("--reuid={user}"),
+            &format!("--regid={user}"),
+            "--clear-groups",
+        ])
         .args([env!("CARGO_BIN_EXE_apply-patch"), "serve", "--mcp"])
         .current_dir(dir.path())
         .env("HOME", dir.path().join("home"))
@@ -242,14 +307,15 @@ fn a_call_is_answered_where_no_thread_is_to_be_had() {
     child.stdin.take().expect("piped").write_all(lines.as_bytes()).expect("it listens");
     let ended = child.wait_with_output().expect("it ends");
     let answers = String::from_utf8(ended.stdout).expect("UTF-8");
-    let answer: Value = answers.lines().nth(1).and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+    let answer: Value =
+        answers.lines().nth(1).and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
     assert_eq!(answer["result"]["structuredContent"]["data"]["content"], "one\n", "{answers}");
     assert!(ended.status.success(), "{answers}");
     assert!(ended.stderr.is_empty(), "{answers}");
 }
 
-/// A client that takes its time gets what it asked for also when it has ended its requests: the answers that were left after a
-/// second were lost.
+/// A client that takes its time gets what it asked for also when it has ended its requests: the
+/// answers that were left after a second were lost.
 #[test]
 fn a_slow_client_gets_every_answer() {
     use std::io::BufRead as _;
@@ -272,13 +338,16 @@ fn a_slow_client_gets_every_answer() {
         say(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
     }
     drop(to);
-    let lines = std::io::BufReader::new(server.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+    let lines = std::io::BufReader::new(server.stdout.take().expect("it is piped"))
+        .lines()
+        .map_while(Result::ok);
     let slowly = lines.inspect(|_| std::thread::sleep(std::time::Duration::from_millis(120)));
     assert_eq!(slowly.count(), 31);
     server.wait().expect("it ends");
 }
 
-/// A client that starts the server outside of its project names it as a root, with rules of its own.
+/// A client that starts the server outside of its project names it as a root, with rules of its
+/// own.
 #[test]
 fn the_rules_of_the_project_that_a_client_names_hold() {
     use std::io::BufRead as _;
@@ -289,7 +358,12 @@ fn the_rules_of_the_project_that_a_client_names_hold() {
         ("", "w/.apply-patch.toml", "w/sub"),
         ("w", "w/sub/.apply-patch.toml", "w/sub"),
     ] {
-        let dir = place(&[("w/.git/HEAD", ""), ("w/sub/keys.txt", "k\n"), ("w/sub/f", "f\n"), (rules, RULES)]);
+        let dir = place(&[
+            ("w/.git/HEAD", ""),
+            ("w/sub/keys.txt", "k\n"),
+            ("w/sub/f", "f\n"),
+            (rules, RULES),
+        ]);
         let mut server = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
             .args(["serve", "--mcp"])
             .current_dir(dir.path().join(started))
@@ -317,7 +391,9 @@ fn the_rules_of_the_project_that_a_client_names_hold() {
             let said: Value = serde_json::from_str(&line).expect("JSON");
             if said["method"] == "roots/list" {
                 let uri = format!("file://{}", dir.path().join(root).display());
-                say(json!({ "jsonrpc": "2.0", "id": said["id"], "result": { "roots": [{ "uri": uri }] } }));
+                say(
+                    json!({ "jsonrpc": "2.0", "id": said["id"], "result": { "roots": [{ "uri": uri }] } }),
+                );
             } else if let Some(id) = said["id"].as_u64() {
                 answers.insert(id, said["result"]["structuredContent"].clone());
             }
@@ -327,7 +403,10 @@ fn the_rules_of_the_project_that_a_client_names_hold() {
         }
         drop(to);
         server.wait().expect("it ends");
-        assert_eq!(answers[&2]["error"]["details"]["reason"], "forbidden", "{started:?} {root}: {answers:?}");
+        assert_eq!(
+            answers[&2]["error"]["details"]["reason"], "forbidden",
+            "{started:?} {root}: {answers:?}"
+        );
         assert_eq!(answers[&3]["ok"], true, "{started:?} {root}: {answers:?}");
     }
 }
@@ -357,16 +436,19 @@ fn the_memory_of_a_large_call_is_given_back() {
     call(serde_json::from_str(&initialize()).expect("JSON"));
     let tool = |id: u32, name: &str, arguments: Value| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name, "arguments": arguments } });
     let memory = || {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("the process");
-        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("the memory");
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("the process");
+        let line =
+            status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("the memory");
         line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") / 1024
     };
     let read = call(tool(2, "read_file", json!({ "path": "f" })));
     assert!(read.contains("one"), "{read}");
     let before = memory();
     for id in 3..5 {
-        let lines: String =
-            (0..300_000).map(|line| format!("+line {line} of a long file that has some words in it\n")).collect();
+        let lines: String = (0..300_000)
+            .map(|line| format!("+line {line} of a long file that has some words in it\n"))
+            .collect();
         let patch = format!("*** Begin Patch\n*** Add File: big{id}\n{lines}*** End Patch\n");
         let answer = call(tool(id, "apply_patch", json!({ "patch": patch })));
         assert!(answer.contains("1 created"), "{answer}");

@@ -5,16 +5,21 @@ use std::process::Command;
 
 use crate::program::place;
 
-const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** Add File: b\n+new\n*** End Patch\n";
+const PATCH: &str =
+    "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** Add File: b\n+new\n*** End Patch\n";
 
-/// Applies the patch under strace, which sends `signal` at a system call: the process stands still meanwhile, so that the
-/// call is what it comes in. The exit code, if it ended by itself, and the file; `None` when there is no strace, or
-/// no env(1) that knows of signals.
+/// Applies the patch under strace, which sends `signal` at a system call: the process stands still
+/// meanwhile, so that the call is what it comes in. The exit code, if it ended by itself, and the
+/// file; `None` when there is no strace, or no env(1) that knows of signals.
 ///
-/// Who runs the tests may ignore signals, as a shell does for what it runs in the background, and the program would too:
-/// env(1) takes that back, and has the signals ignored that `start` names.
+/// Who runs the tests may ignore signals, as a shell does for what it runs in the background, and
+/// the program would too: env(1) takes that back, and has the signals ignored that `start` names.
 fn interrupted(signal: &str, call: &str, start: &str) -> Option<(Option<i32>, String)> {
-    if !Command::new("env").args([start, "true"]).output().is_ok_and(|output| output.status.success()) {
+    if !Command::new("env")
+        .args([start, "true"])
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
         return None;
     }
     let dir = place(&[("w/a", "one\n"), ("p", PATCH)]);
@@ -43,8 +48,9 @@ fn interrupted(signal: &str, call: &str, start: &str) -> Option<(Option<i32>, St
 #[test]
 fn a_signal_in_the_middle_of_a_commit_rolls_it_back_or_comes_too_late() {
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
-        // While the files are staged a signal is in time. When the journal says what is to happen, it is too late: the first
-        // rename is the key's, two put the files in their places, and the fourth is the commit point.
+        // While the files are staged a signal is in time. When the journal says what is to happen,
+        // it is too late: the first rename is the key's, two put the files in their places, and the
+        // fourth is the commit point.
         for (call, in_time) in [
             ("fsync:when=2", true),
             ("mkdirat:when=4", true),
@@ -56,7 +62,9 @@ fn a_signal_in_the_middle_of_a_commit_rolls_it_back_or_comes_too_late() {
             ("renameat2:when=4", false),
         ] {
             let Some(end) = interrupted(signal, call, &format!("--default-signal={signal}")) else {
-                eprintln!("skipped: strace or an env with --default-signal is missing, or not allowed");
+                eprintln!(
+                    "skipped: strace or an env with --default-signal is missing, or not allowed"
+                );
                 return;
             };
             let wanted = if in_time { (Some(code), "one\n") } else { (Some(0), "two\n") };
@@ -68,7 +76,10 @@ fn a_signal_in_the_middle_of_a_commit_rolls_it_back_or_comes_too_late() {
 #[test]
 fn what_was_ignored_stays_ignored() {
     for signal in ["INT", "TERM", "HUP"] {
-        let Some(end) = interrupted(signal, "mkdirat:when=4", &format!("--ignore-signal={signal}")) else { return };
+        let Some(end) = interrupted(signal, "mkdirat:when=4", &format!("--ignore-signal={signal}"))
+        else {
+            return;
+        };
         assert_eq!(end, (Some(0), "two\n".into()), "{signal}");
     }
 }
@@ -91,7 +102,8 @@ fn a_doctor_that_is_killed_leaves_nothing_among_the_files() {
             return;
         };
         assert!(!ended.status.success(), "it was killed: {ended:?}");
-        let mut names = testutils::tree::look(&dir.path().join("w"), false).into_keys().collect::<Vec<_>>();
+        let mut names =
+            testutils::tree::look(&dir.path().join("w"), false).into_keys().collect::<Vec<_>>();
         names.retain(|name| name.split('/').next() != Some(crate::scenarios::STATE));
         assert_eq!(names, ["a"], "killed at call {when}");
     }

@@ -9,8 +9,8 @@ use crate::program::run;
 use crate::terminal::Terminal;
 use testutils::temp::temp;
 
-const PATCH: &str =
-    "*** Begin Patch\n*** Add File: a\n+1\n+2\n*** Update File: b\n*** Move to: c\n@@\n-b\n+B\n*** End Patch\n";
+const PATCH: &str = "*** Begin Patch\n*** Add File: a\n+1\n+2\n*** Update File: b\n\
+                     *** Move to: c\n@@\n-b\n+B\n*** End Patch\n";
 
 fn place() -> tempfile::TempDir {
     let dir = temp();
@@ -58,7 +58,9 @@ fn what_cannot_become_a_patch_fails_before_its_end() {
     let (dir, home) = (place(), place());
     let mut child = start(&dir, &home, &["--stream", "--json"]);
     let mut stdin = child.stdin.take().expect("piped");
-    stdin.write_all(b"*** Begin Patch\n*** Add File: a\nno plus\n*** Delete File: b\n").expect("written");
+    stdin
+        .write_all(b"*** Begin Patch\n*** Add File: a\nno plus\n*** Delete File: b\n")
+        .expect("written");
     // Standard input stays open: the program does not wait for it.
     let output = child.wait_with_output().expect("the program ends");
     drop(stdin);
@@ -97,7 +99,11 @@ fn every_ending_is_that_of_the_whole_text() {
         (&["--stream"], "*** Begin Patch\n*** Delete File: b\n", 1),
         (&["--stream"], "", 1),
         (&["--stream"], "```\n*** Begin Patch\n*** Delete File: b\n*** End Patch\n```\n", 1),
-        (&["--stream", "--profile", "codex"], "```\n*** Begin Patch\n*** Delete File: b\n*** End Patch\n```\n", 0),
+        (
+            &["--stream", "--profile", "codex"],
+            "```\n*** Begin Patch\n*** Delete File: b\n*** End Patch\n```\n",
+            0,
+        ),
         (&["--stream", "-n"], PATCH, 0),
         (&["--stream", "p"], PATCH, 2),
         (&["--stream", "--from", "unified"], PATCH, 2),
@@ -113,7 +119,8 @@ fn on_a_terminal_the_line_changes() {
     let (dir, home) = (place(), place());
     let mut command = Command::new("sh");
     let script = format!(
-        "(printf '%s\\n' '*** Begin Patch' '*** Add File: a' '+1'; read go; printf '%s\\n' '+2' '*** End Patch') | {} --stream",
+        "(printf '%s\\n' '*** Begin Patch' '*** Add File: a' '+1'; read go; printf '%s\\n' '+2' \
+         '*** End Patch') | {} --stream",
         env!("CARGO_BIN_EXE_apply-patch")
     );
     command.args(["-c", &script]).current_dir(dir.path()).env("XDG_STATE_HOME", home.path());

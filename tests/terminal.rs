@@ -11,7 +11,8 @@ use rexpect::process::{PtyProcess, Signal, WaitStatus};
 /// A hang guard; nothing on a terminal takes that long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// It does what rexpect's session does, which looks for output ten times a second; this one waits for it.
+/// It does what rexpect's session does, which looks for output ten times a second; this one waits
+/// for it.
 pub(crate) struct Terminal {
     process: PtyProcess,
     input: File,
@@ -41,7 +42,9 @@ impl Terminal {
     pub(crate) fn exp_string(&mut self, wanted: &str) -> Result<String, String> {
         let mut from = 0;
         loop {
-            let found = self.unread[from..].windows(wanted.len()).position(|window| window == wanted.as_bytes());
+            let found = self.unread[from..]
+                .windows(wanted.len())
+                .position(|window| window == wanted.as_bytes());
             if let Some(at) = found {
                 let before: Vec<u8> = self.unread.drain(..from + at).collect();
                 self.unread.drain(..wanted.len());

@@ -40,7 +40,11 @@ fn lists_every_tool_with_its_schemas() {
     let tools = list["tools"].as_array().expect("a list");
     assert_eq!(code, 0);
     assert_eq!(tools.len(), 13);
-    assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object" && tool["description"].is_string()));
+    assert!(
+        tools
+            .iter()
+            .all(|tool| tool["inputSchema"]["type"] == "object" && tool["description"].is_string())
+    );
 }
 
 #[test]
@@ -71,7 +75,11 @@ fn answers_in_json_whatever_goes_wrong() {
         (&["tool", "no_tool", "--args", "{}"], 2, "command_failed"),
         (&["tool", "read_file", "--args", r#"{"path":"none"}"#], 1, "not_found"),
         (&["tool", "read_file", "--args", r#"{"path":"../x"}"#], 3, "outside_workspace"),
-        (&["tool", "read_file", "--session", "a/b", "--args", r#"{"path":"x"}"#], 2, "command_failed"),
+        (
+            &["tool", "read_file", "--session", "a/b", "--args", r#"{"path":"x"}"#],
+            2,
+            "command_failed",
+        ),
     ] {
         let (found, answer) = place.run(args, b"");
         assert_eq!(found, code, "{args:?}: {answer}");
@@ -80,7 +88,10 @@ fn answers_in_json_whatever_goes_wrong() {
     let (code, answer) = place.run(&["tool", "edit.patch", "--args", r#"{"patch":""}"#], b"");
     assert_eq!(code, 1);
     assert_eq!(&answer["ok"], &json!(false));
-    assert!(answer["error"].as_str().is_some_and(|line| line.starts_with("patch_parse_error")), "{answer}");
+    assert!(
+        answer["error"].as_str().is_some_and(|line| line.starts_with("patch_parse_error")),
+        "{answer}"
+    );
 }
 
 #[test]
@@ -91,7 +102,8 @@ fn speaks_the_editors_dialect() {
     let (code, view) = place.run(&editor, br#"{"command":"view","path":"f"}"#);
     assert_eq!(code, 0);
     assert_eq!(view, json!({ "content": "     1\ta\n", "is_error": false }));
-    let (code, refused) = place.run(&editor, br#"{"command":"str_replace","path":"f","old_str":"z","new_str":"y"}"#);
+    let (code, refused) =
+        place.run(&editor, br#"{"command":"str_replace","path":"f","old_str":"z","new_str":"y"}"#);
     assert_eq!(code, 1);
     assert_eq!(&refused["is_error"], &json!(true));
 }
@@ -111,7 +123,13 @@ fn every_commit_is_in_the_audit_log_and_a_changed_log_is_noticed() {
     let phases: Vec<_> = log
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
-        .map(|line| format!("{} {}", line["toolName"].as_str().unwrap_or("-"), line["phase"].as_str().unwrap_or("-")))
+        .map(|line| {
+            format!(
+                "{} {}",
+                line["toolName"].as_str().unwrap_or("-"),
+                line["phase"].as_str().unwrap_or("-")
+            )
+        })
         .collect();
     let expected = [
         "apply intent",
@@ -147,14 +165,19 @@ fn undo_is_shown_and_logged_as_a_patch_is() {
     let (code, shown) = place.run(&["--json", "undo", "-n"], b"");
     assert_eq!(code, 0, "{shown}");
     assert_eq!(&shown["data"]["dryRun"], &json!(true), "{shown}");
-    assert!(shown["data"]["changedFiles"][0]["diff"].as_str().expect("a diff").ends_with(diff), "{shown}");
+    assert!(
+        shown["data"]["changedFiles"][0]["diff"].as_str().expect("a diff").ends_with(diff),
+        "{shown}"
+    );
     assert_eq!(fs::read(place.path().join("f")).expect("a file"), b"b\n", "nothing was written");
     let (code, undone) = place.run(&["--json", "undo", "--diff", "full"], b"");
     assert_eq!(code, 0, "{undone}");
     assert_eq!(&undone["data"]["changedFiles"], &without_trash(&undone, &shown), "{undone}");
     let (code, shown) = place.run(&["--json", "redo", "-n"], b"");
     assert!(code == 0);
-    assert!(shown["data"]["changedFiles"][0]["diff"].as_str().expect("a diff").ends_with("-a\n+b\n"));
+    assert!(
+        shown["data"]["changedFiles"][0]["diff"].as_str().expect("a diff").ends_with("-a\n+b\n")
+    );
     let log = fs::read_to_string(place.path().join(".apply-patch/audit/cli.jsonl")).expect("a log");
     let last: Value = serde_json::from_str(log.lines().last().expect("a line")).expect("JSON");
     assert_eq!(&last["toolName"], &json!("undo"));
@@ -199,11 +222,18 @@ fn a_tool_and_ops_can_be_approved_and_confined() {
     let place = Place::new();
     let ops = r#"[{"type":"apply_patch_call","call_id":"c","operation":{"type":"update_file","path":"f","diff":"@@\n-a\n+b\n"}}]"#;
     let args = r#"{"patch":"*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n*** End Patch\n"}"#;
-    let calls: [(&[&str], &str); 2] = [(&["tool", "apply_patch", "--args", "-"], args), (&["ops"], ops)];
+    let calls: [(&[&str], &str); 2] =
+        [(&["tool", "apply_patch", "--args", "-"], args), (&["ops"], ops)];
     for (call, input) in calls {
         let run = |flags: &[&str]| {
             fs::write(place.path().join("f"), "a\n").expect("written");
-            let run = run("apply-patch", place.path(), place.home.path(), &[call, flags].concat(), input.as_bytes());
+            let run = run(
+                "apply-patch",
+                place.path(),
+                place.home.path(),
+                &[call, flags].concat(),
+                input.as_bytes(),
+            );
             (run, fs::read_to_string(place.path().join("f")).expect("it is there"))
         };
         // There is no terminal here.

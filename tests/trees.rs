@@ -1,5 +1,5 @@
-//! A patch is planned over every kind of tree as over a directory: the scenarios, and those attacks that are not about a
-//! kernel, give the same changes, diffs, notes and rejects.
+//! A patch is planned over every kind of tree as over a directory: the scenarios, and those attacks
+//! that are not about a kernel, give the same changes, diffs, notes and rejects.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,8 @@ use file_tools::git::CommitTree;
 use fs_guard::{FileKind, Globs, HardLinks, NamePolicy, Policy, Root};
 use git_tree::{Change, Kind as GitKind, OpenOptions, Repository, Resolved};
 use patch_engine::{
-    Ambiguous, Content, Files, HostFile, HostTree, MemoryTree, Options, Pass, Plan, Profile, Reject, plan,
+    Ambiguous, Content, Files, HostFile, HostTree, MemoryTree, Options, Pass, Plan, Profile,
+    Reject, plan,
 };
 use patch_grammar::Patch;
 use patch_grammar::diff::{Diff, DiffOptions};
@@ -65,7 +66,8 @@ fn host(files: &tree::Tree, policy: &Policy) -> Option<Files> {
             return Ok(None);
         }
         let beneath = if dir.is_empty() { String::new() } else { format!("{dir}/") };
-        let inside = list.iter().filter_map(|(path, entry)| Some((path.strip_prefix(&beneath)?, entry)));
+        let inside =
+            list.iter().filter_map(|(path, entry)| Some((path.strip_prefix(&beneath)?, entry)));
         let names = inside.filter(|(name, _)| !name.contains('/')).map(|(name, entry)| {
             let kind = match entry.kind {
                 Kind::File(_) => FileKind::File,
@@ -89,29 +91,36 @@ fn git(files: &tree::Tree, policy: &Policy) -> Option<Files> {
             fs::create_dir_all(dir.path().join(part)).expect("a folder");
         }
         fs::write(dir.path().join("HEAD"), "ref: refs/heads/main\n").expect("a file");
-        let repository = Repository::open(dir.path(), &OpenOptions::default()).expect("a repository");
+        let repository =
+            Repository::open(dir.path(), &OpenOptions::default()).expect("a repository");
         (dir, repository)
     });
     let mut contents = Vec::new();
     for (path, entry) in files {
         match (content(entry), entry.mode) {
-            (Some(content), _) if content.link => contents.push((path, GitKind::Symlink, content.bytes)),
+            (Some(content), _) if content.link => {
+                contents.push((path, GitKind::Symlink, content.bytes))
+            }
             (Some(content), 0o644) => contents.push((path, GitKind::File, content.bytes)),
             (Some(content), 0o755) => contents.push((path, GitKind::Executable, content.bytes)),
             (None, _) if entry.kind == Kind::Directory && has_files(files, path) => {}
             _ => return None,
         }
     }
-    let changes = contents.iter().map(|(path, kind, bytes)| (path.as_str(), Change::Write(*kind, bytes)));
-    let empty = "4b825dc642cb6eb9a060e54bf8d69288fbee4904".parse().expect("the id of the empty tree");
+    let changes =
+        contents.iter().map(|(path, kind, bytes)| (path.as_str(), Change::Write(*kind, bytes)));
+    let empty =
+        "4b825dc642cb6eb9a060e54bf8d69288fbee4904".parse().expect("the id of the empty tree");
     let tree = repository.write_tree(empty, changes).ok()?;
     Some(CommitTree::new(repository, Resolved { commit: tree, tree }).files(policy.clone()))
 }
 
 /// The rules of arguments; `None` for one that is not about planning.
 fn rules(args: &[String]) -> Option<(Options, Policy, bool)> {
-    let value = |flag: &str| args.iter().position(|arg| arg == flag).and_then(|at| args.get(at + 1));
-    let mut options = Options::new(value("--profile").map_or(Ok(Profile::default()), |name| name.parse()).ok()?);
+    let value =
+        |flag: &str| args.iter().position(|arg| arg == flag).and_then(|at| args.get(at + 1));
+    let mut options =
+        Options::new(value("--profile").map_or(Ok(Profile::default()), |name| name.parse()).ok()?);
     let mut policy = patch_engine::policy();
     let mut diff = false;
     let mut rest = args.iter();
@@ -127,7 +136,9 @@ fn rules(args: &[String]) -> Option<(Options, Policy, bool)> {
             "--hard-links" => policy.hard_links = HardLinks::Break,
             "--allow" => policy.allow = Globs::new([rest.next()?]).ok()?,
             "--names" if rest.next()? == "native" => policy.names = NamePolicy::Native,
-            "--ambiguous" if rest.next()? == "first" => options.placement.ambiguous = Ambiguous::First,
+            "--ambiguous" if rest.next()? == "first" => {
+                options.placement.ambiguous = Ambiguous::First
+            }
             "--fuzz" => {
                 let most = rest.next()?;
                 let end = Pass::ALL.iter().position(|pass| pass.as_str() == most).unwrap_or(0);
@@ -159,7 +170,10 @@ fn outcome(files: &Files, patch: &Patch<'_>, options: &Options) -> Result<String
         let one = |reject: &Reject| {
             let Reject { section, path, hunk, patch_line, problem, near } = reject;
             let (kind, reason) = (reject.kind(), reject.reason());
-            format!("{section:?} {path} {hunk:?} {patch_line:?} {kind:?} {reason} {near:?}: {reject}\n{problem:?}")
+            format!(
+                "{section:?} {path} {hunk:?} {patch_line:?} {kind:?} {reason} {near:?}: \
+                     {reject}\n{problem:?}"
+            )
         };
         rejects.iter().map(one).collect::<Vec<_>>().join("\n")
     })
@@ -173,9 +187,15 @@ fn shown(plan: &Plan) -> String {
         .into_iter()
         .map(|file| (file.path.to_string(), (file.before, file.after)))
         .collect();
-    let diffs = String::from_utf8_lossy(&images.diffs().expect("files stay as they are")).into_owned();
+    let diffs =
+        String::from_utf8_lossy(&images.diffs().expect("files stay as they are")).into_owned();
     let dirs: Vec<_> = plan.create_dirs().map(ToString::to_string).collect();
-    format!("{changed:#?}\n{diffs}\n{:#?}\n{dirs:?} {:?}\n{:?}", plan.changes(), plan.notes(), plan.placed())
+    format!(
+        "{changed:#?}\n{diffs}\n{:#?}\n{dirs:?} {:?}\n{:?}",
+        plan.changes(),
+        plan.notes(),
+        plan.placed()
+    )
 }
 
 /// How many plans were compared.
@@ -186,7 +206,8 @@ struct Compared {
 }
 
 impl Compared {
-    /// Plans over a directory and over each tree of the same files. False when that is about something a tree has not.
+    /// Plans over a directory and over each tree of the same files. False when that is about
+    /// something a tree has not.
     fn compare(&mut self, name: &str, workspace: &Path, args: &[String], input: &[u8]) -> bool {
         let Some((options, policy, is_diff)) = rules(args) else { return false };
         let diff = is_diff.then(|| Diff::parse(input, &DiffOptions::default()));
@@ -212,7 +233,9 @@ impl Compared {
             let found = outcome(&files, &patch, &options);
             // An absolute path inside has another name where there is no directory.
             let absolute = |text: &str| text.contains("absolute_path");
-            if found.as_ref().is_err_and(|text| absolute(text)) && wanted.as_ref().is_err_and(|text| absolute(text)) {
+            if found.as_ref().is_err_and(|text| absolute(text))
+                && wanted.as_ref().is_err_and(|text| absolute(text))
+            {
                 continue;
             }
             assert_eq!(found, wanted, "{name}: {kind}");
@@ -248,7 +271,8 @@ fn attacks_come_to_the_same_over_every_tree() {
     let mut compared = Compared::default();
     for attack in hostile::attacks() {
         let Attack { name, args, input, .. } = &attack;
-        let args: Vec<String> = args.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
+        let args: Vec<String> =
+            args.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
         if rules(&args).is_none() || args.iter().any(|arg| arg == "check") && args.len() > 3 {
             continue;
         }

@@ -43,11 +43,9 @@ fn a_transaction_below_a_later_one_is_taken_back() {
     let error = &answer["error"];
     assert_eq!(code, 4, "{error}");
     assert_eq!(&error["kind"], &"stale_file", "{error}");
-    assert!(
-        error["message"]
-            .as_str()
-            .is_some_and(|text| text.contains(&format!("\"a\" (transaction {} changed it)", &later[23..])))
-    );
+    assert!(error["message"].as_str().is_some_and(|text| {
+        text.contains(&format!("\"a\" (transaction {} changed it)", &later[23..]))
+    }));
     assert_eq!(error["details"]["drifted"][0]["by"], *later);
     assert_eq!(error["hints"][0], json!({ "hint": "use_flag", "flag": "--carry" }));
     let told = run(dir.path(), &["undo", &first], "");
@@ -57,7 +55,10 @@ fn a_transaction_below_a_later_one_is_taken_back() {
     let shown = run(dir.path(), &["undo", &first, "--carry", "-n"], "");
     assert!(shown.stdout.contains("\n-TWO\n+two\n"), "{shown:?}");
     assert!(!shown.stdout.contains("-SEVEN"), "{shown:?}");
-    assert!(shown.stderr.contains("a: hunk 1 was carried: lines 1-3 of the base are lines 1-3 now"), "{shown:?}");
+    assert!(
+        shown.stderr.contains("a: hunk 1 was carried: lines 1-3 of the base are lines 1-3 now"),
+        "{shown:?}"
+    );
     let (code, answer) = undo(dir.path(), &[&first, "--carry"]);
     assert_eq!(code, 0, "{answer}");
     assert_eq!(text(dir.path()), BEFORE.replace("seven", "SEVEN\nmore"), "{answer}");
@@ -75,7 +76,11 @@ fn a_transaction_below_a_later_one_is_taken_back() {
     // That is an undo like any other: it can be taken back.
     let (code, answer) = undo(dir.path(), &[&id]);
     assert_eq!(code, 0, "{answer}");
-    assert_eq!(text(dir.path()), BEFORE.replace("two", "TWO").replace("seven", "SEVEN\nmore"), "{answer}");
+    assert_eq!(
+        text(dir.path()),
+        BEFORE.replace("two", "TWO").replace("seven", "SEVEN\nmore"),
+        "{answer}"
+    );
 }
 
 /// What the patch left is nowhere kept; the log's diff makes it again.
@@ -83,7 +88,8 @@ fn a_transaction_below_a_later_one_is_taken_back() {
 fn a_transaction_below_an_edit_from_outside_is_taken_back() {
     let dir = files();
     let first = apply(dir.path(), "@@\n one\n-two\n+TWO\n three\n");
-    fs::write(dir.path().join("w/a"), text(dir.path()).replace("eight", "EIGHT\nnine")).expect("a file");
+    fs::write(dir.path().join("w/a"), text(dir.path()).replace("eight", "EIGHT\nnine"))
+        .expect("a file");
     let (code, answer) = undo(dir.path(), &[]);
     assert_eq!(code, 4, "{answer}");
     let message = answer["error"]["message"].as_str().unwrap_or_default();

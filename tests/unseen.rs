@@ -5,12 +5,22 @@ use std::fs;
 use crate::program::{place, run};
 
 /// Refused in every path, also of a file that is there.
-const NOWHERE: &[char] =
-    &['\u{200b}', '\u{ad}', '\u{34f}', '\u{3164}', '\u{115f}', '\u{1160}', '\u{ffa0}', '\u{180e}', '\u{2028}'];
+const NOWHERE: &[char] = &[
+    '\u{200b}', '\u{ad}', '\u{34f}', '\u{3164}', '\u{115f}', '\u{1160}', '\u{ffa0}', '\u{180e}',
+    '\u{2028}',
+];
 
 /// Refused in new names. Files that have them can be changed.
-const NOT_ANEW: &[char] =
-    &['\u{a0}', '\u{2003}', '\u{202f}', '\u{3000}', '\u{2800}', '\u{fdd0}', '\u{fffe}', '\u{1d159}'];
+const NOT_ANEW: &[char] = &[
+    '\u{a0}',
+    '\u{2003}',
+    '\u{202f}',
+    '\u{3000}',
+    '\u{2800}',
+    '\u{fdd0}',
+    '\u{fffe}',
+    '\u{1d159}',
+];
 
 #[test]
 fn no_new_name_has_what_nobody_sees_and_no_answer_shows_it() {
@@ -41,7 +51,12 @@ fn no_new_name_has_what_nobody_sees_and_no_answer_shows_it() {
         assert_eq!(
             fs::read_dir(&work)
                 .expect("a folder")
-                .filter(|entry| !entry.as_ref().unwrap().file_name().to_string_lossy().starts_with('.'))
+                .filter(|entry| !entry
+                    .as_ref()
+                    .unwrap()
+                    .file_name()
+                    .to_string_lossy()
+                    .starts_with('.'))
                 .count(),
             0,
             "{c:?}"
@@ -77,6 +92,7 @@ fn what_can_be_seen_is_shown_as_it_is() {
     let name = "aé 日\u{301}🙂\u{2800}b";
     let dir = place(&[]);
     let patch = format!("*** Begin Patch\n*** Add File: {name}\n+x\n*** End Patch\n");
-    let refused = run("apply-patch", &dir.path().join("w"), dir.path(), &["apply"], patch.as_bytes());
+    let refused =
+        run("apply-patch", &dir.path().join("w"), dir.path(), &["apply"], patch.as_bytes());
     assert!(refused.stderr.contains("aé 日\u{301}🙂\\u{2800}b"), "{refused:?}");
 }

@@ -10,7 +10,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::program::{self, Run, place};
 
-const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** Add File: b\n+new\n*** End Patch\n";
+const PATCH: &str =
+    "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** Add File: b\n+new\n*** End Patch\n";
 
 fn files() -> tempfile::TempDir {
     place(&[("w/a", "one\n"), ("p", PATCH)])
@@ -18,7 +19,8 @@ fn files() -> tempfile::TempDir {
 
 fn verify(dir: &Path, args: &[&str]) -> Run {
     let path = format!("PATH={}", std::env::var("PATH").expect("a path"));
-    let all = [&["env", &path, "APPLY_PATCH_PROFILE=strict", "sh", "-c", "exec \"$0\" \"$@\""][..]].concat();
+    let all = [&["env", &path, "APPLY_PATCH_PROFILE=strict", "sh", "-c", "exec \"$0\" \"$@\""][..]]
+        .concat();
     let all = [&all[1..], &[env!("CARGO_BIN_EXE_apply-patch"), "../p"], args].concat();
     program::run_other("env", &dir.join("w"), dir, &all, b"")
 }
@@ -71,18 +73,28 @@ fn the_output_of_a_command_that_fails_is_shown() {
     assert!(is_old(dir.path()));
 
     // Of much output the end is kept.
-    let run = verify(dir.path(), &["--json", "--verify", "yes 0123456789 | head -c 1000000; echo the end; false"]);
+    let run = verify(
+        dir.path(),
+        &["--json", "--verify", "yes 0123456789 | head -c 1000000; echo the end; false"],
+    );
     let details = &run.json().expect("JSON")["error"]["details"];
     assert_eq!(details["leftOutBytes"].as_u64(), Some(1_000_008 - 4096));
     assert_eq!(run.code, 8);
-    assert!(details["output"].as_str().is_some_and(|text| text.len() == 4096 && text.ends_with("the end\n")));
-    let run = verify(dir.path(), &["--verify", "yes 0123456789 | head -c 1000000; echo the end; false"]);
+    assert!(
+        details["output"]
+            .as_str()
+            .is_some_and(|text| text.len() == 4096 && text.ends_with("the end\n"))
+    );
+    let run =
+        verify(dir.path(), &["--verify", "yes 0123456789 | head -c 1000000; echo the end; false"]);
     assert!(run.stderr.contains("printed 934472 bytes more"), "{}", run.stderr.len());
     assert!(run.stderr.len() < 70_000, "{}", run.stderr.len());
 
     // The audit log and the events have it too.
-    let log = fs::read_to_string(dir.path().join("w/.apply-patch/audit/cli.jsonl")).expect("the log");
-    let failed = log.lines().filter(|line| line.contains("\"phase\":\"outcome\"")).collect::<Vec<_>>();
+    let log =
+        fs::read_to_string(dir.path().join("w/.apply-patch/audit/cli.jsonl")).expect("the log");
+    let failed =
+        log.lines().filter(|line| line.contains("\"phase\":\"outcome\"")).collect::<Vec<_>>();
     assert!(failed.len() == 8, "{log}");
     assert!(failed.iter().all(|line| line.contains("\"ok\":false")), "{log}");
     let run = verify(dir.path(), &["--events", "jsonl", "--verify", "false"]);
@@ -101,7 +113,11 @@ fn a_command_has_the_root_and_nothing_of_ours() {
     let state = format!("APPLY_PATCH_CHECKED_STATE={}", root.join(".apply-patch").display());
     assert!(run.stderr.contains("\nPATH="), "{}", run.stderr);
     assert_eq!(ours, [state], "but for what tells a call of this program where it is");
-    let open = run.stderr.lines().filter(|line| line.contains(" -> ") && line.contains("/w/")).collect::<Vec<_>>();
+    let open = run
+        .stderr
+        .lines()
+        .filter(|line| line.contains(" -> ") && line.contains("/w/"))
+        .collect::<Vec<_>>();
     assert!(open.is_empty(), "{open:?}");
 }
 
@@ -114,21 +130,35 @@ fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
     assert_eq!(run.code, 8, "{run:?}");
     assert_eq!(error["details"]["timedOut"], true, "{run:?}");
     assert!(is_old(dir.path()));
-    let child: i32 = fs::read_to_string(dir.path().join("child")).expect("it began").trim().parse().expect("a number");
+    let child: i32 = fs::read_to_string(dir.path().join("child"))
+        .expect("it began")
+        .trim()
+        .parse()
+        .expect("a number");
     let state = fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
     assert!(state.is_empty() || state.contains(") Z "), "{state}");
 }
 
-/// Begins to verify, and waits until the command is there. Who runs the tests may ignore signals, as a shell does for what it
-/// runs in the background; env(1) takes that back.
+/// Begins to verify, and waits until the command is there. Who runs the tests may ignore signals,
+/// as a shell does for what it runs in the background; env(1) takes that back.
 fn begun(dir: &Path) -> Option<Child> {
     const SIGNALS: &str = "--default-signal=INT,TERM";
-    if !Command::new("env").args([SIGNALS, "true"]).output().is_ok_and(|output| output.status.success()) {
+    if !Command::new("env")
+        .args([SIGNALS, "true"])
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
         eprintln!("skipped: an env with --default-signal is missing");
         return None;
     }
     let mut child = Command::new("env")
-        .args([SIGNALS, env!("CARGO_BIN_EXE_apply-patch"), "../p", "--verify", "echo > ../begun; exec sleep 60"])
+        .args([
+            SIGNALS,
+            env!("CARGO_BIN_EXE_apply-patch"),
+            "../p",
+            "--verify",
+            "echo > ../begun; exec sleep 60",
+        ])
         .current_dir(dir.join("w"))
         .env("HOME", dir)
         .env("XDG_STATE_HOME", dir.join("state"))
@@ -199,7 +229,10 @@ fn what_the_command_wrote_is_not_lost() {
 fn a_command_may_remove_the_state_directory() {
     for (script, said) in [
         ("rm -rf .apply-patch; exit 3", "exited with 3"),
-        ("rm -rf .apply-patch", "removed the state directory, without which the change cannot be undone"),
+        (
+            "rm -rf .apply-patch",
+            "removed the state directory, without which the change cannot be undone",
+        ),
     ] {
         let dir = files();
         let run = verify(dir.path(), &["--verify", script]);
@@ -218,7 +251,8 @@ fn a_command_may_remove_the_state_directory() {
 fn a_call_within_the_check_is_refused_at_once() {
     let dir = files();
     let program = env!("CARGO_BIN_EXE_apply-patch");
-    fs::write(dir.path().join("other"), "*** Begin Patch\n*** Add File: n\n+n\n*** End Patch\n").expect("a file");
+    fs::write(dir.path().join("other"), "*** Begin Patch\n*** Add File: n\n+n\n*** End Patch\n")
+        .expect("a file");
     // Longer than the whole check may take.
     let timeout = "--lock-timeout 600";
     for call in [
@@ -227,7 +261,9 @@ fn a_call_within_the_check_is_refused_at_once() {
         "recover",
         "tool create_file --args '{\"path\":\"n\",\"content\":\"\"}'",
     ] {
-        let script = format!("timeout 60 {program} {call} 2>&1; echo code $?; {program} status >/dev/null && exit 1");
+        let script = format!(
+            "timeout 60 {program} {call} 2>&1; echo code $?; {program} status >/dev/null && exit 1"
+        );
         let run = verify(dir.path(), &["--verify", &script, "--json"]);
         let said = run.stdout.clone() + &run.stderr;
         assert!(said.contains("within the check of a change of this project"), "{call}: {run:?}");

@@ -7,7 +7,8 @@ fn main() {
         cc::Build::new()
             .file("src/sys/memory.c")
             .opt_level(2)
-            // So that the compiler does not make a loop that copies into a call of the function that it is.
+            // So that the compiler does not make a loop that copies into a call of the function
+            // that it is.
             .flag("-ffreestanding")
             .flag("-fno-builtin")
             .flag_if_supported("-fno-tree-loop-distribute-patterns")

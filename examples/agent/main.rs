@@ -1,12 +1,13 @@
-//! An agent around the patch tools, with a model that follows a script: it calls a shell and tools, rightly and
-//! wrongly; patches are found in shell calls, approved or declined, applied, and reported as events.
+//! An agent around the patch tools, with a model that follows a script: it calls a shell and tools,
+//! rightly and wrongly; patches are found in shell calls, approved or declined, applied, and
+//! reported as events.
 //!
 //! ```text
 //! cargo run -p apply-patch --example agent [-- DIR]
 //! ```
 //!
-//! `DIR` is an empty directory to work in; a temporary one when left out. The transcript goes to standard output;
-//! `docs/agents.md` walks through it.
+//! `DIR` is an empty directory to work in; a temporary one when left out. The transcript goes to
+//! standard output; `docs/agents.md` walks through it.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "it shows what happens")]
 

@@ -36,13 +36,19 @@ fn script() -> Vec<(&'static str, Move, Decision)> {
             Shell(&[
                 "bash",
                 "-lc",
-                "cd src && apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: greet.py\n@@\n-    print(\"hi\")\n+    print(\"hello\")\n*** End Patch\nEOF\n",
+                "cd src && apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: greet.py\n@@\n\
+                 -    print(\"hi\")\n+    print(\"hello\")\n*** End Patch\nEOF\n",
             ]),
             Approve,
         ),
         (
             "lets the shell expand the patch",
-            Shell(&["sh", "-c", "apply_patch <<EOF\n*** Begin Patch\n*** Add File: who\n+$USER\n*** End Patch\nEOF\n"]),
+            Shell(&[
+                "sh",
+                "-c",
+                "apply_patch <<EOF\n*** Begin Patch\n*** Add File: who\n+$USER\n*** End Patch\n\
+                 EOF\n",
+            ]),
             Approve,
         ),
         (
@@ -50,7 +56,8 @@ fn script() -> Vec<(&'static str, Move, Decision)> {
             Shell(&[
                 "bash",
                 "-lc",
-                "apply_patch '*** Begin Patch\n*** Delete File: old.txt\n*** End Patch'; rm -rf src",
+                "apply_patch '*** Begin Patch\n*** Delete File: old.txt\n\
+                 *** End Patch'; rm -rf src",
             ]),
             Approve,
         ),
@@ -63,7 +70,8 @@ fn script() -> Vec<(&'static str, Move, Decision)> {
         (
             "patches and moves it",
             patch(
-                "*** Update File: src/greet.py\n*** Move to: src/hello.py\n@@ def greet():\n-    print(\"hello\")\n+    print(\"hey\")\n",
+                "*** Update File: src/greet.py\n*** Move to: src/hello.py\n@@ def greet():\n\
+                 -    print(\"hello\")\n+    print(\"hey\")\n",
             ),
             Approve,
         ),
@@ -75,13 +83,22 @@ fn script() -> Vec<(&'static str, Move, Decision)> {
             ApproveForSession,
         ),
         ("writes it anew", patch("*** Add File: old.txt\n+new\n"), Approve),
-        ("deletes it again: nobody needs to be asked", patch("*** Delete File: old.txt\n"), Decline),
-        ("adds a file that makes an editor run code", patch("*** Add File: .vscode/tasks.json\n+{}\n"), Decline),
+        (
+            "deletes it again: nobody needs to be asked",
+            patch("*** Delete File: old.txt\n"),
+            Decline,
+        ),
+        (
+            "adds a file that makes an editor run code",
+            patch("*** Add File: .vscode/tasks.json\n+{}\n"),
+            Decline,
+        ),
     ]
 }
 
 /// The files of before.
-const FILES: [(&str, &str); 2] = [("src/greet.py", "def greet():\n    print(\"hi\")\n"), ("old.txt", "old\n")];
+const FILES: [(&str, &str); 2] =
+    [("src/greet.py", "def greet():\n    print(\"hi\")\n"), ("old.txt", "old\n")];
 
 /// Runs the turn in `dir`, which is empty; gives the transcript.
 pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
@@ -103,9 +120,15 @@ pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
 
     // What the program around the agent would read from a pipe.
     let shown = dir.to_string_lossy().into_owned();
-    let events = Events::new(EventForm::Codex, "turn-1", dir, |line| say("event", &brief(&line.replace(&shown, "/w"))));
-    let mut agent =
-        Agent { tools, approvals, screen: Screen { events, person: Decision::Decline, say: &say }, call: 0 };
+    let events = Events::new(EventForm::Codex, "turn-1", dir, |line| {
+        say("event", &brief(&line.replace(&shown, "/w")))
+    });
+    let mut agent = Agent {
+        tools,
+        approvals,
+        screen: Screen { events, person: Decision::Decline, say: &say },
+        call: 0,
+    };
 
     for (what, step, person) in script() {
         agent.screen.person = person;
@@ -113,15 +136,17 @@ pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
         match step {
             Move::Shell(argv) => match intercept(argv) {
                 Intercept::Body { patch, workdir } => {
-                    let args = json!({ "patch": patch, "workspace_root": workdir.unwrap_or_default() });
+                    let args =
+                        json!({ "patch": patch, "workspace_root": workdir.unwrap_or_default() });
                     let reply = agent.call("edit.patch", &args);
                     say("answer", &format!("{}\n{WARNING}", reply.to_json()));
                 }
                 Intercept::CorrectnessError(error) => say("answer", &error.to_string()),
                 Intercept::ShellParseError(error) => say("answer", &error.to_string()),
-                Intercept::NotApplyPatch => {
-                    say("agent", &format!("would run {:?}, under its own rules", argv[argv.len() - 1]))
-                }
+                Intercept::NotApplyPatch => say(
+                    "agent",
+                    &format!("would run {:?}, under its own rules", argv[argv.len() - 1]),
+                ),
             },
             Move::Tool(name, args) => {
                 let reply = agent.call(name, &args);
@@ -154,7 +179,11 @@ def main():
 
 /// What the model edits: the text that it takes to be in the file, and what it puts there.
 const EDITS: [(&str, &str, &str); 6] = [
-    ("leaves out what is sold", "    for item in items:\n", "    for item in items:\n        if item.sold: continue\n"),
+    (
+        "leaves out what is sold",
+        "    for item in items:\n",
+        "    for item in items:\n        if item.sold: continue\n",
+    ),
     ("reports less", "    print(\"count\", len(items))\n", ""),
     ("returns what it got", "    report(items)\n", "    report(items)\n    items.clear()\n"),
     ("counts in cents", "    sum = 0\n", "    sum = 0.0\n"),
@@ -162,10 +191,14 @@ const EDITS: [(&str, &str, &str); 6] = [
     ("has more to sell", "    items = ['apple']\n", "    items = ['apple', 'pear']\n"),
 ];
 
-/// A formatter runs after each edit, and the model does not read again for its sake: its edits are carried. Only where the formatter
-/// changed the very lines is there a conflict.
+/// A formatter runs after each edit, and the model does not read again for its sake: its edits are
+/// carried. Only where the formatter changed the very lines is there a conflict.
 #[allow(clippy::disallowed_methods, reason = "a formatter asks nobody")]
-fn with_a_formatter(tools: &Session, file: &Path, say: &dyn Fn(&str, &str)) -> Result<(), Box<dyn Error>> {
+fn with_a_formatter(
+    tools: &Session,
+    file: &Path,
+    say: &dyn Fn(&str, &str),
+) -> Result<(), Box<dyn Error>> {
     let call = |name: &str, args: Value| -> Result<Value, Box<dyn Error>> {
         Ok(serde_json::from_str(&tools.call(name, &args, &mut ()).to_json())?)
     };
@@ -180,7 +213,10 @@ fn with_a_formatter(tools: &Session, file: &Path, say: &dyn Fn(&str, &str)) -> R
                 conflicts += 1;
                 say("answer", answer["error"]["message"].as_str().unwrap_or_default());
                 // The answer has what is there now.
-                let now = answer["error"]["details"]["current"]["text"].as_str().unwrap_or_default().to_owned();
+                let now = answer["error"]["details"]["current"]["text"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned();
                 call("read_file", json!({ "path": "src/shop.py" }))?;
                 answer = call("edit_file", edit(&now))?;
             }
@@ -188,13 +224,17 @@ fn with_a_formatter(tools: &Session, file: &Path, say: &dyn Fn(&str, &str)) -> R
             _ => {}
         }
         carried += usize::from(answer["data"]["carried"].is_array());
-        say("answer", answer["output"].as_str().or(answer["error"]["message"].as_str()).unwrap_or_default());
+        say(
+            "answer",
+            answer["output"].as_str().or(answer["error"]["message"].as_str()).unwrap_or_default(),
+        );
         std::fs::write(file, formatted(&std::fs::read_to_string(file)?))?;
     }
     say(
         "agent",
         &format!(
-            "{} edits with a formatter after each: {carried} carried, {conflicts} in conflict, {stale} stale",
+            "{} edits with a formatter after each: {carried} carried, {conflicts} in conflict, \
+             {stale} stale",
             EDITS.len()
         ),
     );
@@ -202,7 +242,8 @@ fn with_a_formatter(tools: &Session, file: &Path, say: &dyn Fn(&str, &str)) -> R
     Ok(())
 }
 
-/// Formats a program: one import a line in order, two empty lines before a function, a statement a line, double quotes.
+/// Formats a program: one import a line in order, two empty lines before a function, a statement a
+/// line, double quotes.
 fn formatted(text: &str) -> String {
     let mut imports: Vec<&str> = Vec::new();
     let mut body = String::new();
@@ -210,7 +251,9 @@ fn formatted(text: &str) -> String {
         let indent = &line[..line.len() - line.trim_start().len()];
         match (line.strip_prefix("import "), line.split_once(": continue")) {
             (Some(names), _) => imports.extend(names.split(", ")),
-            (None, Some((condition, _))) => body += &format!("{condition}:\n{indent}    continue\n"),
+            (None, Some((condition, _))) => {
+                body += &format!("{condition}:\n{indent}    continue\n")
+            }
             _ if line.is_empty() => {}
             _ if line.starts_with("def ") => body += &format!("\n\n{line}\n"),
             _ => body += &format!("{}\n", line.replace('\'', "\"")),
@@ -224,7 +267,8 @@ fn formatted(text: &str) -> String {
 /// Puts the first files where the model finds them.
 fn prepare(dir: &Path, key: KeyPlace) -> Result<(), Box<dyn Error>> {
     let workspace = Workspace::open(dir, patch_engine::policy())?.with_key_place(key);
-    let tools = Session::new(workspace, Audit::new("setup".parse()?, None), SessionSettings::default());
+    let tools =
+        Session::new(workspace, Audit::new("setup".parse()?, None), SessionSettings::default());
     for (path, content) in FILES {
         let args = json!({ "path": path, "content": content, "createParentDirectories": true });
         let reply = tools.call("create_file", &args, &mut ());

@@ -1,4 +1,5 @@
-//! The tasks, and how each refusal is answered: by `suggestedNextAction` and `hints`, and nothing else of the error.
+//! The tasks, and how each refusal is answered: by `suggestedNextAction` and `hints`, and nothing
+//! else of the error.
 
 use std::error::Error;
 use std::path::Path;
@@ -17,9 +18,18 @@ const FILES: &[(&str, &str)] = &[
 /// What the agent wants, as bodies of patches: each of them is refused at first.
 const TASKS: &[(&str, &str)] = &[
     ("a stale file", "*** Update File: notes.md\n@@\n-draft\n+done\n"),
-    ("an ambiguous hunk", "*** Update File: src/app.py\n@@\n     start()\n-    stop()\n+    halt()\n"),
-    ("a wrong path", "*** Update File: a/src/app.py\n@@\n def two():\n-    start()\n+    begin()\n"),
-    ("a lost indentation", "*** Update File: src/deep.py\n@@\n def inner():\n-    return 1\n+    return 2\n"),
+    (
+        "an ambiguous hunk",
+        "*** Update File: src/app.py\n@@\n     start()\n-    stop()\n+    halt()\n",
+    ),
+    (
+        "a wrong path",
+        "*** Update File: a/src/app.py\n@@\n def two():\n-    start()\n+    begin()\n",
+    ),
+    (
+        "a lost indentation",
+        "*** Update File: src/deep.py\n@@\n def inner():\n-    return 1\n+    return 2\n",
+    ),
     ("a guarded file", "*** Add File: .envrc\n+use flake\n"),
     ("a missing parent", "*** Add File: docs/guide.md\n+# Guide\n"),
 ];
@@ -31,7 +41,8 @@ pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
     let open = |allow: &[String]| -> Result<Workspace, Box<dyn Error>> {
         let mut policy = patch_engine::policy();
         allow.iter().try_for_each(|glob| policy.allow.push(glob))?;
-        Ok(Workspace::open(dir, policy)?.with_key_place(KeyPlace::Directory(home.path().to_path_buf())))
+        Ok(Workspace::open(dir, policy)?
+            .with_key_place(KeyPlace::Directory(home.path().to_path_buf())))
     };
     let name = SessionName::random()?;
     let mut session = Session::new(open(&[])?, Audit::new(name, None), SessionSettings::default());
@@ -49,7 +60,10 @@ pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
                 told += &format!("  done: {}\n", reply["output"].as_str().unwrap_or_default());
                 break;
             }
-            told += &format!("  refused; next: {}\n", error["suggestedNextAction"].as_str().unwrap_or_default());
+            told += &format!(
+                "  refused; next: {}\n",
+                error["suggestedNextAction"].as_str().unwrap_or_default()
+            );
             if let Some(flag) = obey(&error["hints"][0], &mut args, &session) {
                 told += &format!("  the person allows {flag}\n");
                 let glob = flag.trim_start_matches("--allow ").to_owned();
@@ -60,11 +74,19 @@ pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
     Ok(told)
 }
 
-/// Does what the best hint says, in the patch or with another call; gives the flag that a person has to agree to.
+/// Does what the best hint says, in the patch or with another call; gives the flag that a person
+/// has to agree to.
 fn obey(hint: &Value, args: &mut Value, session: &Session) -> Option<String> {
     let text = |key: &str| hint[key].as_str().unwrap_or_default().to_owned();
-    let lines =
-        || hint["lines"].as_array().into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
+    let lines = || {
+        hint["lines"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
     let patch = args["patch"].as_str().unwrap_or_default().to_owned();
     // Every patch here has one hunk: what stands between its `@@` and the end.
     let (head, body) = patch.split_once("@@\n").unwrap_or((&patch, ""));
@@ -73,7 +95,9 @@ fn obey(hint: &Value, args: &mut Value, session: &Session) -> Option<String> {
     match &*text("hint") {
         "read_again" => drop(session.call("read_file", &json!({ "path": hint["path"] }), &mut ())),
         "replace_hunk" => args["patch"] = with(format!("{}\n", lines())),
-        "add_context" if hint["below"] == true => args["patch"] = with(format!("{body}{}\n", lines())),
+        "add_context" if hint["below"] == true => {
+            args["patch"] = with(format!("{body}{}\n", lines()))
+        }
         "add_context" => args["patch"] = with(format!("{}\n{body}", lines())),
         "rename_path" => args["patch"] = json!(patch.replace(&text("from"), &text("to"))),
         "use_argument" => args[text("argument")] = hint["value"].clone(),

@@ -1,5 +1,5 @@
-//! An audit log that was written as it should be, and then changed: any change of a byte, a line or the end is found. Any bytes in
-//! its place are read or refused.
+//! An audit log that was written as it should be, and then changed: any change of a byte, a line or
+//! the end is found. Any bytes in its place are read or refused.
 #![no_main]
 
 use std::cell::RefCell;
@@ -41,8 +41,10 @@ enum Change {
 
 impl Line {
     fn event(&self) -> Event {
-        let phase = [Phase::Intent, Phase::Outcome, Phase::Failed, Phase::Recovered][usize::from(self.phase % 4)];
-        let intends = matches!(phase, Phase::Intent).then(|| "20261121-014233-123456-9f3ac1d2".to_owned());
+        let phase = [Phase::Intent, Phase::Outcome, Phase::Failed, Phase::Recovered]
+            [usize::from(self.phase % 4)];
+        let intends =
+            matches!(phase, Phase::Intent).then(|| "20261121-014233-123456-9f3ac1d2".to_owned());
         let event = json!({
             "timestamp": "2026-11-21T01:42:33.000000Z",
             "sessionId": "fuzz",
@@ -101,13 +103,21 @@ fuzz_target!(|input: Input| {
         let folder = bench.root().join(".apply-patch/audit");
         match &input {
             Input::Bytes { log, head } => {
-                fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).expect("a folder");
+                fs::DirBuilder::new()
+                    .recursive(true)
+                    .mode(0o700)
+                    .create(&folder)
+                    .expect("a folder");
                 fs::write(folder.join("fuzz.jsonl"), log).expect("written");
-                head.iter().for_each(|head| fs::write(folder.join("fuzz.head"), head).expect("written"));
+                head.iter()
+                    .for_each(|head| fs::write(folder.join("fuzz.head"), head).expect("written"));
                 if let Ok(found) = verify(&workspace, None) {
                     // Nothing at all is what there was before the first line.
                     let nothing = log.is_empty() && head.is_none();
-                    assert!(nothing || found.iter().all(|one| !one.ok), "what nobody signed verifies: {found:?}");
+                    assert!(
+                        nothing || found.iter().all(|one| !one.ok),
+                        "what nobody signed verifies: {found:?}"
+                    );
                 }
             }
             Input::Changed { lines, change, in_head } => {
@@ -118,8 +128,10 @@ fuzz_target!(|input: Input| {
                     bench.changed();
                     return;
                 }
-                let is_ok =
-                    || verify(&workspace, None).is_ok_and(|found| !found.is_empty() && found.iter().all(|one| one.ok));
+                let is_ok = || {
+                    verify(&workspace, None)
+                        .is_ok_and(|found| !found.is_empty() && found.iter().all(|one| one.ok))
+                };
                 assert!(is_ok(), "it verifies as it was written");
                 let file = folder.join(if *in_head { "fuzz.head" } else { "fuzz.jsonl" });
                 let text = fs::read(&file).expect("it was written");

@@ -1,4 +1,5 @@
-//! Small files, an edit, and what became of the base: what is carried is what a slow reading of the rule gives.
+//! Small files, an edit, and what became of the base: what is carried is what a slow reading of the
+//! rule gives.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
@@ -14,7 +15,8 @@ use slowly::{Replaced, lines};
 #[derive(Debug, Arbitrary)]
 struct Input {
     base: Vec<u8>,
-    /// Where the current file differs from the base: how many lines stay, how many go, and what comes.
+    /// Where the current file differs from the base: how many lines stay, how many go, and what
+    /// comes.
     later: Vec<(u8, u8, Vec<u8>)>,
     /// The same of the edit.
     changes: Vec<(u8, u8, Vec<u8>)>,
@@ -50,7 +52,11 @@ fn edit_of(base: &[u8], changes: &[Replaced]) -> Edit {
     for change in changes {
         splices.push(byte(change.lines.start)..byte(change.lines.end), change.new.clone());
     }
-    Edit { sources: (0..changes.len()).map(|change| vec![change]).collect(), splices, placed: Vec::new() }
+    Edit {
+        sources: (0..changes.len()).map(|change| vec![change]).collect(),
+        splices,
+        placed: Vec::new(),
+    }
 }
 
 fuzz_target!(|input: Input| {

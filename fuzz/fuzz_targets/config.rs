@@ -1,6 +1,12 @@
-//! A user's configuration, variables, and a file in the workspace: the file makes nothing looser, and no error quotes a value.
+//! A user's configuration, variables, and a file in the workspace: the file makes nothing looser,
+//! and no error quotes a value.
 #![no_main]
-#![allow(dead_code, unused_imports, unreachable_pub, reason = "the program has more in these files")]
+#![allow(
+    dead_code,
+    unused_imports,
+    unreachable_pub,
+    reason = "the program has more in these files"
+)]
 
 #[path = "../../crates/cli/src/args/mod.rs"]
 mod args;
@@ -111,7 +117,10 @@ fn file(lines: &[Line<'_>]) -> String {
             Value::Bool(value) => value.to_string(),
             Value::Number(value) => value.to_string(),
             Value::Word(at) => quoted(word(*at)),
-            Value::List(all) => format!("[{}]", all.iter().map(|at| quoted(word(*at))).collect::<Vec<_>>().join(", ")),
+            Value::List(all) => format!(
+                "[{}]",
+                all.iter().map(|at| quoted(word(*at))).collect::<Vec<_>>().join(", ")
+            ),
             Value::Text(text) => quoted(text),
             Value::Raw(text) => (*text).to_owned(),
         };
@@ -140,31 +149,51 @@ fn check(failure: &Failure) {
 
 /// That `held` allows nothing that `free` does not.
 fn is_no_looser(held: &Settings, free: &Settings) {
-    assert!(held.profile.rank() <= free.profile.rank()); assert!(held.durability.rank() <= free.durability.rank());
-    assert!(held.approve.rank() <= free.approve.rank()); assert!(held.fuzz.rank() <= free.fuzz.rank());
+    assert!(held.profile.rank() <= free.profile.rank());
+    assert!(held.durability.rank() <= free.durability.rank());
+    assert!(held.approve.rank() <= free.approve.rank());
+    assert!(held.fuzz.rank() <= free.fuzz.rank());
     assert!(held.ambiguous.rank() <= free.ambiguous.rank());
-    assert!(held.names.rank() <= free.names.rank()); assert!(held.hard_links.rank() <= free.hard_links.rank());
-    assert!(held.create_parents <= free.create_parents); assert!(held.overwrite <= free.overwrite);
-    assert!(held.allow_delete <= free.allow_delete); assert!(held.allow_move <= free.allow_move);
+    assert!(held.names.rank() <= free.names.rank());
+    assert!(held.hard_links.rank() <= free.hard_links.rank());
+    assert!(held.create_parents <= free.create_parents);
+    assert!(held.overwrite <= free.overwrite);
+    assert!(held.allow_delete <= free.allow_delete);
+    assert!(held.allow_move <= free.allow_move);
     assert!(held.accept_open_state <= free.accept_open_state);
-    assert!(held.max_file_size.bytes() <= free.max_file_size.bytes()); assert!(held.max_operations.0 <= free.max_operations.0);
+    assert!(held.max_file_size.bytes() <= free.max_file_size.bytes());
+    assert!(held.max_operations.0 <= free.max_operations.0);
     assert!(held.max_snapshots.bytes() <= free.max_snapshots.bytes());
     // These can be no bounds.
-    assert_eq!(held.color, free.color); assert_eq!(held.lock_timeout, free.lock_timeout); assert_eq!(&held.pager, &free.pager); assert_eq!(held.state, free.state);
-    assert!(held.trash_keep == free.trash_keep); assert!(held.encoding == free.encoding); assert!(held.allow == free.allow); assert!(held.allow_forbidden == free.allow_forbidden);
+    assert_eq!(held.color, free.color);
+    assert_eq!(held.lock_timeout, free.lock_timeout);
+    assert_eq!(&held.pager, &free.pager);
+    assert_eq!(held.state, free.state);
+    assert!(held.trash_keep == free.trash_keep);
+    assert!(held.encoding == free.encoding);
+    assert!(held.allow == free.allow);
+    assert!(held.allow_forbidden == free.allow_forbidden);
 }
 
 fuzz_target!(|input: Input<'_>| {
-    let place = if Path::new("/dev/shm").is_dir() { tempfile::tempdir_in("/dev/shm") } else { tempfile::tempdir() };
+    let place = if Path::new("/dev/shm").is_dir() {
+        tempfile::tempdir_in("/dev/shm")
+    } else {
+        tempfile::tempdir()
+    };
     let place = place.expect("a directory");
     fs::create_dir(place.path().join(".git")).expect("a directory");
     let root = if input.above { place.path().join("d") } else { place.path().to_owned() };
     fs::create_dir_all(&root).expect("a directory");
     let (user, variables) = (file(&input.user), variables(&input.variables));
-    let load =
-        || Sources::of(&root, Some((Path::new("config.toml"), user.as_bytes())), |name| variables.get(name).cloned());
+    let load = || {
+        Sources::of(&root, Some((Path::new("config.toml"), user.as_bytes())), |name| {
+            variables.get(name).cloned()
+        })
+    };
     let profile = if input.strict { Profile::Strict } else { Profile::Codex };
-    let resolve = |sources: &Sources| sources.resolve(Layer::default(), profile, ApprovalPolicy::Never);
+    let resolve =
+        |sources: &Sources| sources.resolve(Layer::default(), profile, ApprovalPolicy::Never);
 
     let free = match load() {
         Ok(free) => resolve(&free).0,
@@ -178,7 +207,11 @@ fuzz_target!(|input: Input<'_>| {
     let (held, notes) = resolve(&bound);
     is_no_looser(&held, &free);
     for note in notes {
-        assert!(settings::variables().any(|name| name.ends_with(&note.key.replace('-', "_").to_uppercase())), "{note}");
+        assert!(
+            settings::variables()
+                .any(|name| name.ends_with(&note.key.replace('-', "_").to_uppercase())),
+            "{note}"
+        );
     }
     let (Ok(free), Ok(held)) = (free.policy(), held.policy()) else {
         panic!("patterns were checked when they were read")
@@ -187,7 +220,10 @@ fuzz_target!(|input: Input<'_>| {
     let (free, held) = (open(free), open(held));
     for path in PATHS {
         for access in [Access::Read, Access::Create, Access::Update, Access::Delete] {
-            assert!(held.check(path, access).is_err() || free.check(path, access).is_ok(), "{path} {access:?}");
+            assert!(
+                held.check(path, access).is_err() || free.check(path, access).is_ok(),
+                "{path} {access:?}"
+            );
         }
     }
 });

@@ -1,5 +1,5 @@
-//! A file and hunks for it: placement never panics, changes only what the hunks say, and places small cases where trying every
-//! placement does.
+//! A file and hunks for it: placement never panics, changes only what the hunks say, and places
+//! small cases where trying every placement does.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -24,13 +24,20 @@ fuzz_target!(|input: (&[u8], &str)| {
             Ok(edit) => {
                 let mut end = 0;
                 for splice in edit.splices.as_slice() {
-                    assert!(end <= splice.start); assert!(splice.start <= splice.end); assert!(splice.end <= file.len());
+                    assert!(end <= splice.start);
+                    assert!(splice.start <= splice.end);
+                    assert!(splice.end <= file.len());
                     end = splice.end;
                 }
                 assert_eq!(edit.placed.len(), hunks.len());
                 let result = edit.apply(file);
-                let count =
-                    |kind: LineKind| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count();
+                let count = |kind: LineKind| {
+                    hunks
+                        .iter()
+                        .flat_map(|hunk| &hunk.lines)
+                        .filter(|line| line.kind == kind)
+                        .count()
+                };
                 let lines = |bytes: &[u8]| bytes.split_inclusive(|&byte| byte == b'\n').count();
                 let (inserted, deleted) = (count(LineKind::Insert), count(LineKind::Delete));
                 // A deleted byte-order mark, or a missing last line feed, may hide one line.
@@ -43,9 +50,11 @@ fuzz_target!(|input: (&[u8], &str)| {
     like_the_naive_matcher(file, &text, body);
 });
 
-/// Compares with the naive matcher what it knows: lines of printable ASCII that end in line feeds, and hunks without headers.
+/// Compares with the naive matcher what it knows: lines of printable ASCII that end in line feeds,
+/// and hunks without headers.
 fn like_the_naive_matcher(file: &[u8], text: &str, body: &str) {
-    let plain = |text: &[u8]| text.iter().all(|&byte| byte == b'\n' || (b' '..=b'~').contains(&byte));
+    let plain =
+        |text: &[u8]| text.iter().all(|&byte| byte == b'\n' || (b' '..=b'~').contains(&byte));
     let ends = file.is_empty() || file.ends_with(b"\n");
     // It does not know of lines without a line feed, which `\` marks.
     let is_other = |line: &str| line.is_empty() || line.starts_with('\\');
@@ -56,15 +65,21 @@ fn like_the_naive_matcher(file: &[u8], text: &str, body: &str) {
     let Ok(patch) = parse(text, &ParseOptions::default()) else { return };
     let [section] = &patch.sections[..] else { return };
     let hunks = section.hunks();
-    if lines.len() > LINES || hunks.len() > HUNKS || hunks.iter().any(|hunk| !hunk.headers.is_empty()) {
+    if lines.len() > LINES
+        || hunks.len() > HUNKS
+        || hunks.iter().any(|hunk| !hunk.headers.is_empty())
+    {
         return;
     }
     let only_inserts = |hunk: &Hunk<'_>| hunk.old_lines().next().is_none();
     let strict = naive::naive_post_state(&lines, hunks);
     compare(file, hunks, Profile::Strict, strict, str::to_owned);
-    // A hunk that only inserts has rules of its own there. With blanks overlooked, inserted lines may be indented anew.
+    // A hunk that only inserts has rules of its own there. With blanks overlooked, inserted lines
+    // may be indented anew.
     if !hunks.iter().any(only_inserts) {
-        compare(file, hunks, Profile::Codex, naive::naive_ordered(&lines, hunks), |line| line.trim().to_owned());
+        compare(file, hunks, Profile::Codex, naive::naive_ordered(&lines, hunks), |line| {
+            line.trim().to_owned()
+        });
     }
 }
 

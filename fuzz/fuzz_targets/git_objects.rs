@@ -69,8 +69,12 @@ fn body(object: &Object<'_>, ids: &[Id]) -> (usize, Vec<u8>) {
             }
             (1, bytes)
         }
-        Object::Commit(tree, rest) => (2, [format!("tree {}\n", id(*tree)).as_bytes(), rest].concat()),
-        Object::Tag(target, rest) => (3, [format!("object {}\n", id(*target)).as_bytes(), rest].concat()),
+        Object::Commit(tree, rest) => {
+            (2, [format!("tree {}\n", id(*tree)).as_bytes(), rest].concat())
+        }
+        Object::Tag(target, rest) => {
+            (3, [format!("object {}\n", id(*target)).as_bytes(), rest].concat())
+        }
         Object::Free(kind, bytes) => (usize::from(*kind) % 4, bytes.to_vec()),
     }
 }
@@ -86,7 +90,9 @@ struct Place(TempDir);
 
 impl Place {
     fn new() -> Self {
-        let dir = tempfile::tempdir_in(if Path::new("/dev/shm").exists() { "/dev/shm" } else { "/tmp" }).unwrap();
+        let dir =
+            tempfile::tempdir_in(if Path::new("/dev/shm").exists() { "/dev/shm" } else { "/tmp" })
+                .unwrap();
         for part in ["objects", "refs/heads"] {
             fs::create_dir_all(dir.path().join(part)).unwrap();
         }
@@ -109,7 +115,11 @@ thread_local! {
 
 fn walk(repository: &Repository, tree: Id) -> Option<Vec<(Vec<u8>, git_tree::Entry)>> {
     let mut all = Vec::new();
-    repository.snapshot(tree).walk(&mut |path, entry| all.push((path.to_vec(), entry))).ok().map(|()| all)
+    repository
+        .snapshot(tree)
+        .walk(&mut |path, entry| all.push((path.to_vec(), entry)))
+        .ok()
+        .map(|()| all)
 }
 
 fuzz_target!(|input: Input<'_>| {
@@ -122,7 +132,10 @@ fuzz_target!(|input: Input<'_>| {
             let (word, kind) = KINDS[kind];
             let hash = gix_object::compute_hash(gix_hash::Kind::Sha1, kind, &body).unwrap();
             let id = Id::new(hash.as_bytes().try_into().unwrap());
-            paths.push(place.write(id, &deflated(&[format!("{word} {}\0", body.len()).as_bytes(), &body].concat())));
+            paths.push(place.write(
+                id,
+                &deflated(&[format!("{word} {}\0", body.len()).as_bytes(), &body].concat()),
+            ));
             ids.push(id);
         }
         if let Some((deflate, file)) = input.file {
@@ -130,7 +143,11 @@ fuzz_target!(|input: Input<'_>| {
             paths.push(place.write(id, &if deflate { deflated(file) } else { file.to_vec() }));
             ids.push(id);
         }
-        let options = OpenOptions { user_configuration: false, max_object_size: 1 << 20, ..OpenOptions::default() };
+        let options = OpenOptions {
+            user_configuration: false,
+            max_object_size: 1 << 20,
+            ..OpenOptions::default()
+        };
         let repository = Repository::open(place.0.path(), &options).unwrap();
         for id in &ids {
             let _ = (repository.header(*id), repository.blob(*id, 1 << 20), repository.commit(*id));
@@ -142,12 +159,18 @@ fuzz_target!(|input: Input<'_>| {
                 assert_eq!(snapshot.entry(path).unwrap(), Some(*entry));
             }
             let at = snapshot.entry(input.path);
-            let change = input.change.map_or(Change::Remove, |bytes| Change::Write(Kind::File, bytes));
+            let change =
+                input.change.map_or(Change::Remove, |bytes| Change::Write(Kind::File, bytes));
             let Ok(tree) = repository.write_tree(found, [(input.path, change)]) else { continue };
             let now = repository.snapshot(tree).entry(input.path).unwrap();
             match input.change {
-                Some(bytes) => assert_eq!(&*repository.blob(now.unwrap().id, 1 << 20).unwrap(), bytes),
-                None => { assert!(at.unwrap().is_some()); assert!(now.is_none()); },
+                Some(bytes) => {
+                    assert_eq!(&*repository.blob(now.unwrap().id, 1 << 20).unwrap(), bytes)
+                }
+                None => {
+                    assert!(at.unwrap().is_some());
+                    assert!(now.is_none());
+                }
             }
             if let (Some(mut before), Some(mut after)) = (before, walk(&repository, tree)) {
                 before.retain(|(path, _)| path != input.path.as_bytes());

@@ -69,7 +69,8 @@ fuzz_target!(|input: Input<'_>| {
                 Part::Known(at) => PARTS[usize::from(*at) % PARTS.len()].to_owned(),
                 Part::Free(text) => (*text).to_owned(),
             };
-            let shell = SHELLS[usize::from(*shell) % SHELLS.len()].iter().map(|&arg| arg.to_owned());
+            let shell =
+                SHELLS[usize::from(*shell) % SHELLS.len()].iter().map(|&arg| arg.to_owned());
             shell.chain([parts.iter().map(part).collect()]).collect()
         }
     };
@@ -84,8 +85,14 @@ fuzz_target!(|input: Input<'_>| {
             }
             assert!(workdir.as_ref().is_none_or(|dir| !dir.is_empty()));
         }
-        Intercept::CorrectnessError(error) => { assert!(!error.to_string().is_empty()); assert!(!error.kind().is_empty()); },
-        Intercept::ShellParseError(error) => { assert!(!error.to_string().is_empty()); assert!(!error.kind().is_empty()); },
+        Intercept::CorrectnessError(error) => {
+            assert!(!error.to_string().is_empty());
+            assert!(!error.kind().is_empty());
+        }
+        Intercept::ShellParseError(error) => {
+            assert!(!error.to_string().is_empty());
+            assert!(!error.kind().is_empty());
+        }
         Intercept::NotApplyPatch => {}
     }
 });

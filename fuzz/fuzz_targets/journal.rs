@@ -1,5 +1,5 @@
-//! The journal of a transaction that was cut off, as any bytes or of parts, signed or not: it is read or refused, and recovery
-//! carries out no more than it says, inside the workspace.
+//! The journal of a transaction that was cut off, as any bytes or of parts, signed or not: it is
+//! read or refused, and recovery carries out no more than it says, inside the workspace.
 #![no_main]
 
 use std::cell::RefCell;
@@ -74,7 +74,14 @@ impl State {
     fn file(self) -> FileState {
         let bytes = self.content.bytes();
         let (sha256, size) = (Sha256::of(bytes), bytes.len() as u64);
-        FileState { link: self.link, sha256, size, mode: u32::from(self.mode) & 0o7777, ino: 1, mtime: (0, 0) }
+        FileState {
+            link: self.link,
+            sha256,
+            size,
+            mode: u32::from(self.mode) & 0o7777,
+            ino: 1,
+            mtime: (0, 0),
+        }
     }
 }
 
@@ -92,9 +99,14 @@ impl Parts {
             after: after.map(State::file),
             sibling: None,
         });
-        let records = records.filter(|record| record.before.is_some() || record.after.is_some()).collect();
+        let records =
+            records.filter(|record| record.before.is_some() || record.after.is_some()).collect();
         Journal {
-            header: Header { unverified: self.unverified, undo_of: self.undo.then_some(id), ..Header::new(id) },
+            header: Header {
+                unverified: self.unverified,
+                undo_of: self.undo.then_some(id),
+                ..Header::new(id)
+            },
             created_dirs: self
                 .created
                 .iter()
@@ -107,7 +119,12 @@ impl Parts {
                 .take(3)
                 .map(|(of, mode)| (path(*of), u32::from(*mode) & 0o7777))
                 .collect(),
-            moved: self.moved.iter().take(3).map(|(from, to)| (u32::from(*from), u32::from(*to))).collect(),
+            moved: self
+                .moved
+                .iter()
+                .take(3)
+                .map(|(from, to)| (u32::from(*from), u32::from(*to)))
+                .collect(),
             ..Journal::new(Header::new(id), records)
         }
     }
@@ -120,7 +137,8 @@ thread_local! {
 fuzz_target!(|input: Input| {
     BENCH.with_borrow_mut(|bench| {
         let before = bench.fresh();
-        let key = fs_guard::secret(&bench.key_dir(), "key").expect("a key").expect("a place for one");
+        let key =
+            fs_guard::secret(&bench.key_dir(), "key").expect("a key").expect("a place for one");
         let own = Signer::with_key(&key);
         let (mut text, whole) = match &input {
             Input::Bytes(bytes) => (bytes.clone(), false),
@@ -155,7 +173,10 @@ fuzz_target!(|input: Input| {
         if let Ok(journal) = Journal::parse(&text, None) {
             assert_eq!(Journal::parse(journal.to_text(None).as_bytes(), None), Ok(journal));
         }
-        assert!(!changed || Journal::parse(&text, Some(&own)).is_err(), "what is not signed is taken");
+        assert!(
+            !changed || Journal::parse(&text, Some(&own)).is_err(),
+            "what is not signed is taken"
+        );
 
         let folder = bench.root().join(".apply-patch/pending").join(ID);
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).expect("a folder");
@@ -166,12 +187,14 @@ fuzz_target!(|input: Input| {
             }
         }
         let workspace = bench.open();
-        let recovered = workspace.lock(std::time::Duration::ZERO).map(|locked| locked.recovered().len());
+        let recovered =
+            workspace.lock(std::time::Duration::ZERO).map(|locked| locked.recovered().len());
         let after = look(&bench.root());
         if changed {
             assert!(after == before, "what is not this user's is carried out");
         }
-        let git = |tree: &apply_patch_fuzz::Tree| tree.get(std::path::Path::new(".git/HEAD")).cloned();
+        let git =
+            |tree: &apply_patch_fuzz::Tree| tree.get(std::path::Path::new(".git/HEAD")).cloned();
         assert_eq!(git(&after), git(&before), "nothing lifts that rule");
         if recovered.is_ok() {
             assert!(!folder.exists(), "it is recovered once");

@@ -12,7 +12,10 @@ fn meaning(patch: &Patch<'_>) -> Vec<String> {
         all.push(format!("section {:?}", section.path.text));
         match &section.operation {
             SectionOperation::Add(lines) => all.extend(
-                lines.lines().map(|line| line.escape_ascii().to_string()).chain([format!("{}", lines.no_newline)]),
+                lines
+                    .lines()
+                    .map(|line| line.escape_ascii().to_string())
+                    .chain([format!("{}", lines.no_newline)]),
             ),
             SectionOperation::Delete(_) => all.push("delete".into()),
             SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
@@ -25,7 +28,13 @@ fn meaning(patch: &Patch<'_>) -> Vec<String> {
                         hunk.end_of_file
                     ));
                     all.extend(hunk.lines.iter().map(|line| {
-                        format!("{:?} {} {} {}", line.kind, line.text.escape_ascii(), line.crlf, line.no_newline)
+                        format!(
+                            "{:?} {} {} {}",
+                            line.kind,
+                            line.text.escape_ascii(),
+                            line.crlf,
+                            line.no_newline
+                        )
                     }));
                 }
             }
@@ -57,7 +66,10 @@ fuzz_target!(|text: &str| {
         assert!(parse(&wrapped, &strict).is_err(), "strict takes a wrapper: {wrapped:?}");
         let peeled = parse(&wrapped, &codex).unwrap_or_else(|error| panic!("{wrapped:?}: {error}"));
         assert_eq!(meaning(&patch), meaning(&peeled));
-        assert!(peeled.warnings.len() > lenient.warnings.len(), "it is not said that something was removed");
+        assert!(
+            peeled.warnings.len() > lenient.warnings.len(),
+            "it is not said that something was removed"
+        );
     }
     for junk in [format!("hello\n{text}"), format!("{text}\nhello\n")] {
         assert!(parse(&junk, &codex).is_err(), "text outside the envelope is taken: {junk:?}");

@@ -16,19 +16,28 @@ fuzz_target!(|bytes: &[u8]| {
             let lines = text.lines().count() as u32;
             for section in &patch.sections {
                 assert_eq!(&text[section.path.span.clone()], section.path.text);
-                assert!(section.line() >= 1); assert!(section.line() <= lines);
+                assert!(section.line() >= 1);
+                assert!(section.line() <= lines);
                 for hunk in section.hunks() {
-                    assert!(!hunk.lines.is_empty()); assert!(hunk.separators <= hunk.lines.len());
+                    assert!(!hunk.lines.is_empty());
+                    assert!(hunk.separators <= hunk.lines.len());
                     assert!(text.get(hunk.span.clone()).is_some());
                     for line in &hunk.lines {
-                        let written = text.split('\n').nth(line.line as usize - 1).expect("a line of the text");
-                        assert!(matches!(written, "" | "\r") || written.as_bytes()[1..].starts_with(line.text));
+                        let written = text
+                            .split('\n')
+                            .nth(line.line as usize - 1)
+                            .expect("a line of the text");
+                        assert!(
+                            matches!(written, "" | "\r")
+                                || written.as_bytes()[1..].starts_with(line.text)
+                        );
                     }
                 }
             }
         }
         Err(error) => {
-            assert!(!error.expected.is_empty()); assert!(!error.to_string().is_empty());
+            assert!(!error.expected.is_empty());
+            assert!(!error.to_string().is_empty());
             assert!(text.get(error.span.clone()).is_some());
         }
     }

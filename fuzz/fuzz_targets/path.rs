@@ -1,5 +1,5 @@
-//! Any path: what is accepted stays beneath the root, by its spelling and on the disk; git's and the
-//! program's own directories are out of reach; both ways of resolving agree.
+//! Any path: what is accepted stays beneath the root, by its spelling and on the disk; git's and
+//! the program's own directories are out of reach; both ways of resolving agree.
 #![no_main]
 
 use std::cell::RefCell;
@@ -32,7 +32,8 @@ fuzz_target!(|parts: Vec<Part<'_>>| {
     BENCH.with_borrow_mut(|bench| {
         bench.fresh();
         let root = Root::open(&bench.root(), patch_engine::policy()).expect("a directory");
-        let walking = Root::open(&bench.root(), patch_engine::policy()).expect("a directory").walking(true);
+        let walking =
+            Root::open(&bench.root(), patch_engine::policy()).expect("a directory").walking(true);
         let native = Policy { names: NamePolicy::Native, ..patch_engine::policy() };
         let native = Root::open(&bench.root(), native).expect("a directory");
         for access in [Access::Read, Access::Create, Access::Update, Access::Delete] {
@@ -44,10 +45,15 @@ fuzz_target!(|parts: Vec<Part<'_>>| {
                 Some(&checked),
                 "a checked path passes again"
             );
-            assert!(!checked.as_str().starts_with('/')); assert!(!checked.as_str().chars().any(char::is_control));
+            assert!(!checked.as_str().starts_with('/'));
+            assert!(!checked.as_str().chars().any(char::is_control));
             for name in checked.components() {
-                assert!(!name.is_empty()); assert!(name != "."); assert!(name != ".."); assert!(name.len() <= 255);
-                assert!(!name.eq_ignore_ascii_case(".git")); assert!(!name.eq_ignore_ascii_case(".apply-patch"));
+                assert!(!name.is_empty());
+                assert!(name != ".");
+                assert!(name != "..");
+                assert!(name.len() <= 255);
+                assert!(!name.eq_ignore_ascii_case(".git"));
+                assert!(!name.eq_ignore_ascii_case(".apply-patch"));
             }
             let (one, other) = (root.inspect(&checked, access), walking.inspect(&checked, access));
             match (&one, &other) {

@@ -1,4 +1,5 @@
-//! A patch over a small workspace: never panics, all or nothing, nothing outside, and undo brings all back.
+//! A patch over a small workspace: never panics, all or nothing, nothing outside, and undo brings
+//! all back.
 #![no_main]
 
 use std::cell::RefCell;
@@ -56,7 +57,9 @@ fn write(input: &Input<'_>) -> String {
                 lines.iter().take(8).for_each(|at| text += &format!("+{}\n", line(*at)));
             }
             Section::Delete(path) => text += &format!("*** Delete File: {}\n", path.text()),
-            Section::Move(from, to) => text += &format!("*** Move File: {} -> {}\n", from.text(), to.text()),
+            Section::Move(from, to) => {
+                text += &format!("*** Move File: {} -> {}\n", from.text(), to.text())
+            }
             Section::Update(path, to, lines) => {
                 text += &format!("*** Update File: {}\n", path.text());
                 if let Some(to) = to {
@@ -99,21 +102,28 @@ fuzz_target!(|input: Input<'_>| {
         let workspace = bench.open();
         let planned = patch_engine::plan(workspace.root(), &patch, &options).is_ok();
         let mut settings = Settings::new(options.clone());
-        settings.commit = CommitOptions { durability: Durability::None, ..CommitOptions::default() };
+        settings.commit =
+            CommitOptions { durability: Durability::None, ..CommitOptions::default() };
         let applied = workspace.apply(&patch, &settings, &mut ());
         bench.check_outside();
         let after = look(&bench.root());
         match applied {
             Err(failed) => {
                 let error = failed.error;
-                assert!(!matches!(&error, ApplyError::Commit(error) if !error.is_rolled_back()), "{error}: {text}");
+                assert!(
+                    !matches!(&error, ApplyError::Commit(error) if !error.is_rolled_back()),
+                    "{error}: {text}"
+                );
                 assert!(!planned, "it was planned and not committed: {error}: {text}");
                 assert!(after == before, "{error}, and something changed: {text}");
             }
             Ok(reports) => {
                 assert!(planned, "it was not planned and committed: {text}");
                 if reports.iter().all(|report| report.transaction.is_none()) {
-                    assert!(after == before, "nothing was committed, and something changed: {text}");
+                    assert!(
+                        after == before,
+                        "nothing was committed, and something changed: {text}"
+                    );
                     return;
                 }
                 bench.changed();
@@ -121,10 +131,12 @@ fuzz_target!(|input: Input<'_>| {
                 let plan = &mut |_: &_| Ok::<_, ApplyError>(workspace.plan_undo_last()?);
                 match workspace.execute(&settings.commit, &mut (), &mut (), plan) {
                     Ok(_) => {}
-                    // A file that became a directory in one patch stays one: docs/safety.md says so.
+                    // A file that became a directory in one patch stays one: docs/safety.md says
+                    // so.
                     Err(ApplyError::Workspace(Error::Drifted { drifts, .. }))
                         if drifts.iter().all(|drift| {
-                            bench.root().join(&drift.path).is_dir() && before[Path::new(&drift.path)].0 == 'f'
+                            bench.root().join(&drift.path).is_dir()
+                                && before[Path::new(&drift.path)].0 == 'f'
                         }) =>
                     {
                         return;

@@ -1,5 +1,5 @@
-//! Any call of a tool: never panics, answers in the one shape, changes nothing when it fails or only
-//! reads, and nothing outside in any case.
+//! Any call of a tool: never panics, answers in the one shape, changes nothing when it fails or
+//! only reads, and nothing outside in any case.
 #![no_main]
 
 use std::cell::RefCell;
@@ -72,11 +72,12 @@ const KEYS: &[&str] = &[
     "expectedSha256ByPath",
 ];
 
-const SHAS: &[&str] = &["", "0000000000000000000000000000000000000000000000000000000000000000", "xyz"];
+const SHAS: &[&str] =
+    &["", "0000000000000000000000000000000000000000000000000000000000000000", "xyz"];
 
 const WORDS: &[&str] = &[
-    "path", "text", "regex", "strict", "codex", "**", "**/*", "*.txt", "(", "[a-", "{a,b", "o.*e", "../**", "/**",
-    "out/**",
+    "path", "text", "regex", "strict", "codex", "**", "**/*", "*.txt", "(", "[a-", "{a,b", "o.*e",
+    "../**", "/**", "out/**",
 ];
 
 fn path(at: u8) -> &'static str {
@@ -116,7 +117,8 @@ impl Made<'_> {
                     text += &match kind % 4 {
                         0 => format!("*** Add File: {}\n+{}\n", path(*at), line(*kind)),
                         1 => format!("*** Delete File: {}\n", path(*at)),
-                        2 => format!("*** Update File: {}\n@@\n-one\n+{}\n", path(*at), line(*kind)),
+                        2 => format!("*** Update File: {}\n@@\n-one\n\
+                                      +{}\n", path(*at), line(*kind)),
                         _ => format!("*** Move File: {} -> {}\n", path(*at), path(kind / 4)),
                     };
                 }
@@ -140,7 +142,9 @@ fuzz_target!(|input: Input<'_>| {
         Input::Made(tool, made) => {
             let args: Map<_, _> = made
                 .iter()
-                .map(|(key, value)| (KEYS[usize::from(*key) % KEYS.len()].to_owned(), value.value()))
+                .map(|(key, value)| {
+                    (KEYS[usize::from(*key) % KEYS.len()].to_owned(), value.value())
+                })
                 .collect();
             (*tool, Value::Object(args))
         }
@@ -152,7 +156,8 @@ fuzz_target!(|input: Input<'_>| {
     let tool = Tool::ALL[usize::from(tool) % Tool::ALL.len()];
     BENCH.with_borrow_mut(|bench| {
         let before = bench.fresh();
-        let settings = SessionSettings { durability: Durability::None, ..SessionSettings::default() };
+        let settings =
+            SessionSettings { durability: Durability::None, ..SessionSettings::default() };
         let audit = Audit::new(SessionName::cli(), None);
         let tools = Session::new(bench.open(), audit, settings);
         let reply = tools.call(tool.as_str(), &args, &mut ());
@@ -165,7 +170,8 @@ fuzz_target!(|input: Input<'_>| {
         }
         bench.check_outside();
         let after = look(&bench.root());
-        let may_change = !tool.is_read_only() && (reply.is_ok() || reply.class() == Some(FailureClass::Partial));
+        let may_change =
+            !tool.is_read_only() && (reply.is_ok() || reply.class() == Some(FailureClass::Partial));
         assert!(may_change || after == before, "{tool:?} {args} changed something: {text}");
         if after != before {
             bench.changed();

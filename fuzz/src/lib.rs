@@ -127,12 +127,20 @@ impl Bench {
             fs::write(root.join(path), bytes).expect("new");
         }
         fs::hard_link(root.join("hard1"), root.join("hard2")).expect("new");
-        for (link, target) in
-            [("link", "a.txt"), ("out", "../outside"), ("dlink", "d"), ("loop", "loop"), ("dangling", "../outside/new")]
-        {
+        for (link, target) in [
+            ("link", "a.txt"),
+            ("out", "../outside"),
+            ("dlink", "d"),
+            ("loop", "loop"),
+            ("dangling", "../outside/new"),
+        ] {
             symlink(target, root.join(link)).expect("new");
         }
-        fs::set_permissions(root.join("locked"), std::os::unix::fs::PermissionsExt::from_mode(0o444)).expect("ours");
+        fs::set_permissions(
+            root.join("locked"),
+            std::os::unix::fs::PermissionsExt::from_mode(0o444),
+        )
+        .expect("ours");
         let tree = look(&root);
         self.before = Some(tree.clone());
         tree
@@ -150,7 +158,10 @@ impl Bench {
 
     /// Fails when something outside changed.
     pub fn check_outside(&self) {
-        assert!(look(&self.around.path().join("outside")) == self.outside, "something outside changed");
+        assert!(
+            look(&self.around.path().join("outside")) == self.outside,
+            "something outside changed"
+        );
         for entry in fs::read_dir(self.around.path()).expect("ours") {
             let name = entry.expect("an entry").file_name();
             assert!(
@@ -186,11 +197,13 @@ fn walk(dir: &Path, prefix: &Path, tree: &mut Tree) {
             tree.insert(path.clone(), ('d', mode, Vec::new()));
             walk(&entry.path(), &path, tree);
         } else if seen.is_symlink() {
-            let target = fs::read_link(entry.path()).expect("a link").into_os_string().into_encoded_bytes();
+            let target =
+                fs::read_link(entry.path()).expect("a link").into_os_string().into_encoded_bytes();
             tree.insert(path, ('l', 0, target));
         } else {
             let bytes = fs::read(entry.path()).expect("a file");
-            let leaked = !dir.ends_with("outside") && bytes.windows(SECRET.len()).any(|at| at == SECRET.as_bytes());
+            let leaked = !dir.ends_with("outside")
+                && bytes.windows(SECRET.len()).any(|at| at == SECRET.as_bytes());
             assert!(!leaked, "{} has the secret", path.display());
             tree.insert(path, ('f', mode, bytes));
         }

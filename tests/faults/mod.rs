@@ -1,12 +1,14 @@
-//! Every system call of every operation goes wrong in every way, on every kind of file system; one oracle judges what
-//! comes of it.
+//! Every system call of every operation goes wrong in every way, on every kind of file system; one
+//! oracle judges what comes of it.
 //!
-//! The program itself runs, built with fs-guard's seam for tests. The table is in `table.rs`. After each fault: the files are
-//! the old or the new ones, as the exit code and the message say; recovery finishes or reverts; the audit log has an
-//! answer for each intent and verifies; the same command works now, and undo brings back exactly what was there.
+//! The program itself runs, built with fs-guard's seam for tests. The table is in `table.rs`. After
+//! each fault: the files are the old or the new ones, as the exit code and the message say;
+//! recovery finishes or reverts; the audit log has an answer for each intent and verifies; the same
+//! command works now, and undo brings back exactly what was there.
 //!
-//! A twentieth of the points is tried, a quarter of it on each kind of file system; all of them with `just faults`, which prints
-//! the table. `FAULTS=undo` tries only operations with that in their name.
+//! A twentieth of the points is tried, a quarter of it on each kind of file system; all of them
+//! with `just faults`, which prints the table. `FAULTS=undo` tries only operations with that in
+//! their name.
 
 mod mounted;
 mod power;
@@ -43,15 +45,18 @@ impl Place {
     fn run(&self, command: &Command, fault: &str, calls: Option<&Path>) -> Ended {
         use std::io::Write as _;
         let mut process = std::process::Command::new(
-            std::env::var_os("FAULTS_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_apply-patch").into()),
+            std::env::var_os("FAULTS_BIN")
+                .unwrap_or_else(|| env!("CARGO_BIN_EXE_apply-patch").into()),
         );
         let newest = || {
             let trash = fs::read_dir(self.dir.join("w/.apply-patch/trash")).expect("the trash");
-            let names = trash.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
+            let names = trash
+                .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
             names.filter(|name| name.contains('-')).max().expect("a transaction")
         };
-        let named =
-            |arg: &String| if arg.contains("{newest}") { arg.replace("{newest}", &newest()) } else { arg.clone() };
+        let named = |arg: &String| {
+            if arg.contains("{newest}") { arg.replace("{newest}", &newest()) } else { arg.clone() }
+        };
         process
             .args(command.args.iter().map(named))
             .current_dir(self.dir.join("w"))
@@ -96,8 +101,11 @@ impl Place {
     fn copy(&self, from: &Path) {
         let _ = fs::remove_dir_all(&self.dir);
         // Not all file systems have owners.
-        let copied =
-            std::process::Command::new("cp").args(["-a", "--no-preserve=ownership"]).arg(from).arg(&self.dir).status();
+        let copied = std::process::Command::new("cp")
+            .args(["-a", "--no-preserve=ownership"])
+            .arg(from)
+            .arg(&self.dir)
+            .status();
         assert!(copied.expect("cp runs").success());
     }
 }
@@ -118,7 +126,8 @@ impl Place {
 
 /// The exit code that the command line would have for the last answer of the MCP server.
 fn code_of_call(answers: &[u8]) -> i32 {
-    let last = answers.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty()).unwrap_or_default();
+    let last =
+        answers.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty()).unwrap_or_default();
     let answer: Value = serde_json::from_slice(last).unwrap_or_default();
     match &answer["result"]["isError"] {
         Value::Bool(false) => 0,
@@ -175,12 +184,21 @@ fn reference(operation: &Operation, tried: &Place) -> Reference {
     let calls = fs::read_to_string(&list).expect("the list of calls");
     let calls = calls.lines().filter_map(|line| line.split_once(' '));
     let calls: Vec<_> = calls.map(|(name, side)| (name.to_owned(), side == "w")).collect();
-    assert!(calls.iter().any(|(_, writes)| *writes), "{}: a call that changes something", operation.name);
+    assert!(
+        calls.iter().any(|(_, writes)| *writes),
+        "{}: a call that changes something",
+        operation.name
+    );
     Reference { template: place.dir, states, calls }
 }
 
 /// Looks at what came of a fault; every lie in a line.
-fn judge(operation: &Operation, reference: &Reference, place: &Place, ended: &Ended) -> Vec<String> {
+fn judge(
+    operation: &Operation,
+    reference: &Reference,
+    place: &Place,
+    ended: &Ended,
+) -> Vec<String> {
     let mut lies = Vec::new();
     let (old, new) = (&reference.states[0], &reference.states[reference.states.len() - 1]);
     let now = place.look();
@@ -190,7 +208,9 @@ fn judge(operation: &Operation, reference: &Reference, place: &Place, ended: &En
         Some(0) if now == *new => {}
         Some(0) => lies.push(format!("exit 0, but not done: {}", difference(new, &now))),
         Some(1..=5) if now == *old => {}
-        Some(code @ 1..=5) => lies.push(format!("exit {code}, but something changed: {}", difference(old, &now))),
+        Some(code @ 1..=5) => {
+            lies.push(format!("exit {code}, but something changed: {}", difference(old, &now)))
+        }
         Some(6) if now == *old && !ended.text.contains("roll-back could not be finished") => {
             lies.push("exit 6, but nothing changed".into());
         }
@@ -207,9 +227,17 @@ fn judge(operation: &Operation, reference: &Reference, place: &Place, ended: &En
     let now = place.look();
     match position(&now) {
         Some(_) if !operation.changes => {}
-        None => lies.push(format!("neither old nor new: {}\n or {}", difference(old, &now), difference(new, &now))),
-        Some(at) if ended.code == Some(0) && at + 1 != reference.states.len() => lies.push("it came undone".into()),
-        Some(at) if matches!(ended.code, Some(1..=5)) && at != 0 => lies.push("it was done later".into()),
+        None => lies.push(format!(
+            "neither old nor new: {}\n or {}",
+            difference(old, &now),
+            difference(new, &now)
+        )),
+        Some(at) if ended.code == Some(0) && at + 1 != reference.states.len() => {
+            lies.push("it came undone".into())
+        }
+        Some(at) if matches!(ended.code, Some(1..=5)) && at != 0 => {
+            lies.push("it was done later".into())
+        }
         Some(_) => {}
     }
     lies.extend(audit(place, "then"));
@@ -234,10 +262,14 @@ fn judge(operation: &Operation, reference: &Reference, place: &Place, ended: &En
     lies
 }
 
-/// Kills an operation, has the recovery go wrong too, and looks at what the next recovery leaves: what one recovery without a
-/// fault would have left. Of the kills one in `outer` is made, and of the faults in recoveries one in `step`. How many points there
-/// were, and every lie.
-fn nested(operation: &Operation, place: &Place, (outer, step): (usize, usize)) -> (usize, Vec<String>) {
+/// Kills an operation, has the recovery go wrong too, and looks at what the next recovery leaves:
+/// what one recovery without a fault would have left. Of the kills one in `outer` is made, and of
+/// the faults in recoveries one in `step`. How many points there were, and every lie.
+fn nested(
+    operation: &Operation,
+    place: &Place,
+    (outer, step): (usize, usize),
+) -> (usize, Vec<String>) {
     let reference = reference(operation, place);
     let half = place.beside("half");
     let list = place.dir.with_file_name("recovering");
@@ -249,32 +281,48 @@ fn nested(operation: &Operation, place: &Place, (outer, step): (usize, usize)) -
         half.run(&operation.command, &format!("kill {} 0", at + 1), None);
         place.copy(&half.dir);
         let _ = fs::remove_file(&list);
-        assert_eq!(place.run(&recover, "none 0 0", Some(&list)).code, Some(0), "{}", operation.name);
+        assert_eq!(
+            place.run(&recover, "none 0 0", Some(&list)).code,
+            Some(0),
+            "{}",
+            operation.name
+        );
         let whole = place.look();
         let calls = fs::read_to_string(&list).expect("the list of calls");
         let calls: Vec<(String, bool)> = calls
             .lines()
-            .filter_map(|line| line.split_once(' ').map(|(name, side)| (name.to_owned(), side == "w")))
+            .filter_map(|line| {
+                line.split_once(' ').map(|(name, side)| (name.to_owned(), side == "w"))
+            })
             .collect();
         for fault in FAULTS {
-            for (inner, inner_call) in calls.iter().enumerate().filter(|(_, call)| concerns(fault, call)) {
+            for (inner, inner_call) in
+                calls.iter().enumerate().filter(|(_, call)| concerns(fault, call))
+            {
                 nth += 1;
                 if !nth.is_multiple_of(step) {
                     continue;
                 }
                 points += 1;
                 place.copy(&half.dir);
-                let first = place.run(&recover, &format!("{} {} {}", fault.word, inner + 1, fault.code), None);
+                let first = place.run(
+                    &recover,
+                    &format!("{} {} {}", fault.word, inner + 1, fault.code),
+                    None,
+                );
                 let second = place.plain(&["recover"]);
                 let mut found = audit(place, "then");
-                if first.code.is_some_and(|code| !(0..=6).contains(&code)) || second.code != Some(0) {
+                if first.code.is_some_and(|code| !(0..=6).contains(&code)) || second.code != Some(0)
+                {
                     found.push(format!("{first:?}, then {second:?}"));
                 }
                 // A failing disk may turn it back that would have gone on; it stays one of the two.
                 let now = place.look();
                 if now != whole
                     && (first.code.is_none()
-                        || ![0, reference.states.len() - 1].map(|nth| &reference.states[nth]).contains(&&now))
+                        || ![0, reference.states.len() - 1]
+                            .map(|nth| &reference.states[nth])
+                            .contains(&&now))
                 {
                     found.push(difference(&whole, &now));
                 }
@@ -322,9 +370,13 @@ fn audit(place: &Place, when: &str) -> Vec<String> {
     for id in &intents {
         let kept = place.dir.join("w/.apply-patch/trash").join(id).is_dir();
         match answered.get(id) {
-            None => lies
-                .push(format!("{when}, no answer to the intent of {id}, {}", if kept { "done" } else { "not done" })),
-            Some(false) if kept => lies.push(format!("{when}, {id} was done, and the log denies it")),
+            None => lies.push(format!(
+                "{when}, no answer to the intent of {id}, {}",
+                if kept { "done" } else { "not done" }
+            )),
+            Some(false) if kept => {
+                lies.push(format!("{when}, {id} was done, and the log denies it"))
+            }
             Some(_) => {}
         }
     }
@@ -334,7 +386,9 @@ fn audit(place: &Place, when: &str) -> Vec<String> {
 /// What no command leaves behind: transactions that are not finished, and staged files.
 fn leftovers(root: &Path) -> Vec<String> {
     let tree = look(root, false);
-    let left = |path: &&String| path.starts_with(".apply-patch/pending/") || path.ends_with(".apply-patch.tmp");
+    let left = |path: &&String| {
+        path.starts_with(".apply-patch/pending/") || path.ends_with(".apply-patch.tmp")
+    };
     tree.keys().filter(left).cloned().collect()
 }
 
@@ -346,7 +400,8 @@ struct Tried<'t> {
     dir: &'t Path,
     /// Where the key is, if not in that folder.
     home: Option<&'t Path>,
-    /// One in so many operations is tried; to prepare one takes longer than to try a few points of it.
+    /// One in so many operations is tried; to prepare one takes longer than to try a few points of
+    /// it.
     rows: usize,
     /// One in so many points is tried, from this one on.
     step: (usize, usize),
@@ -362,7 +417,8 @@ impl Tried<'_> {
         let only = std::env::var("FAULTS").unwrap_or_default();
         let all = operations();
         let wanted = |operation: &&Operation| {
-            operation.name.contains(&only) && operation.needs.is_none_or(|needs| !self.lacks.contains(needs))
+            operation.name.contains(&only)
+                && operation.needs.is_none_or(|needs| !self.lacks.contains(needs))
         };
         for (row, operation) in all.iter().filter(wanted).enumerate() {
             if !(row + first).is_multiple_of(rows) {
@@ -399,12 +455,20 @@ impl Tried<'_> {
                         )
                     }));
                 }
-                table += &format!("| {} | {} | {} | {points} | {found} |\n", operation.name, fault.name, self.kind);
+                table += &format!(
+                    "| {} | {} | {} | {points} | {found} |\n",
+                    operation.name, fault.name, self.kind
+                );
             }
             fs::remove_dir_all(here).expect("our own folder");
         }
         eprintln!("\n{table}");
-        assert!(shown.is_empty(), "{} lies, among them:\n{}", shown.len(), shown[..shown.len().min(200)].join("\n"));
+        assert!(
+            shown.is_empty(),
+            "{} lies, among them:\n{}",
+            shown.len(),
+            shown[..shown.len().min(200)].join("\n")
+        );
     }
 }
 
@@ -449,12 +513,18 @@ fn a_recovery_that_goes_wrong_is_made_good_by_the_next() {
     let dir = temp();
     let all = operations();
     let wanted = ["delete_file, recursive", "undo of a tree", "apply", "trash restore"];
-    for (row, operation) in all.iter().filter(|operation| wanted.contains(&operation.name)).enumerate() {
+    for (row, operation) in
+        all.iter().filter(|operation| wanted.contains(&operation.name)).enumerate()
+    {
         for (kind, lacks) in FILE_SYSTEMS {
             let here = dir.path().join(format!("{row} {kind}"));
             fs::create_dir(&here).expect("a folder");
             let (points, lies) = nested(operation, &Place::new(here.join("tried"), lacks), steps);
-            eprintln!("| recovery of {} | all | {kind} | {points} | {} |", operation.name, lies.len());
+            eprintln!(
+                "| recovery of {} | all | {kind} | {points} | {} |",
+                operation.name,
+                lies.len()
+            );
             assert!(lies.is_empty(), "{points} points, {} lies:\n{}", lies.len(), lies.join("\n"));
             assert!(points > 0, "{points} points, {} lies:\n{}", lies.len(), lies.join("\n"));
             fs::remove_dir_all(here).expect("our own folder");

@@ -1,6 +1,7 @@
 //! The same on file systems of other kinds, as they are mounted: what they lack is not pretended.
 //!
-//! Needs root, and the programs that make and mount them; what cannot be mounted is skipped, and named.
+//! Needs root, and the programs that make and mount them; what cannot be mounted is skipped, and
+//! named.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,14 +10,15 @@ use std::process::Command as Process;
 use super::Tried;
 use testutils::temp::temp;
 
-/// How each is made and mounted by a shell, in a folder with an image file of 64 MiB that is called `image`; it is mounted on
-/// `mounted`.
+/// How each is made and mounted by a shell, in a folder with an image file of 64 MiB that is called
+/// `image`; it is mounted on `mounted`.
 const KINDS: &[(&str, &str)] = &[
     ("ramfs", "mount -t ramfs ramfs mounted"),
     ("a bind mount", "mkdir bound && mount --bind bound mounted"),
     (
         "overlayfs",
-        "mkdir lower upper work && mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work mounted",
+        "mkdir lower upper work && mount -t overlay overlay -o \
+         lowerdir=lower,upperdir=upper,workdir=work mounted",
     ),
     (
         "exfat-fuse",
@@ -39,8 +41,11 @@ impl Mounted {
     fn new(dir: &Path, how: &str) -> Option<Self> {
         let place = dir.join("mounted");
         fs::create_dir(&place).expect("a folder");
-        fs::File::create(dir.join("image")).and_then(|image| image.set_len(64 << 20)).expect("an image");
-        let output = Process::new("sh").args(["-c", how]).current_dir(dir).output().expect("a shell");
+        fs::File::create(dir.join("image"))
+            .and_then(|image| image.set_len(64 << 20))
+            .expect("an image");
+        let output =
+            Process::new("sh").args(["-c", how]).current_dir(dir).output().expect("a shell");
         if !output.status.success() {
             eprintln!("{}", String::from_utf8_lossy(&output.stderr));
             return None;
@@ -65,6 +70,14 @@ fn nothing_is_lied_about_on_file_systems_of_other_kinds() {
             eprintln!("skipped: faults on {kind} (it cannot be mounted)");
             continue;
         };
-        Tried { kind, lacks: "", dir: &mounted.0, home: Some(home.path()), rows: 1, step: (200, number) }.all();
+        Tried {
+            kind,
+            lacks: "",
+            dir: &mounted.0,
+            home: Some(home.path()),
+            rows: 1,
+            step: (200, number),
+        }
+        .all();
     }
 }

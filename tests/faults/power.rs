@@ -1,9 +1,10 @@
-//! Power cuts: what a disk holds at some instant (not what the kernel still remembers) is mounted and judged. The key is on that
-//! disk too.
+//! Power cuts: what a disk holds at some instant (not what the kernel still remembers) is mounted
+//! and judged. The key is on that disk too.
 //!
-//! Either the program is killed at a call, on a file system in a file, and that file is the disk. Or it runs to its end on a
-//! disk in user space that writes down every write and flush (`.ci/disk`), and the disks that a power cut may leave are made
-//! from that list: all up to some flush, and any part of what came between it and the next.
+//! Either the program is killed at a call, on a file system in a file, and that file is the disk.
+//! Or it runs to its end on a disk in user space that writes down every write and flush
+//! (`.ci/disk`), and the disks that a power cut may leave are made from that list: all up to some
+//! flush, and any part of what came between it and the next.
 //!
 //! Needs root and loop devices; the second also FUSE, and `LOGGED_DISK`, the path of that program.
 
@@ -18,7 +19,8 @@ use fs_guard::Sha256;
 use super::table::{Operation, operations};
 use super::{Ended, Place, Reference, judge, reference};
 
-/// How file systems are made, how large, and how they are mounted: as usual, and so that they order as little as they can.
+/// How file systems are made, how large, and how they are mounted: as usual, and so that they order
+/// as little as they can.
 const DISKS: &[(&[&str], u64, &str)] = &[
     (&["mkfs.ext4", "-q", "-F"], 24, "loop"),
     (&["mkfs.ext4", "-q", "-F"], 24, "loop,dirsync,data=writeback,noauto_da_alloc"),
@@ -59,7 +61,10 @@ struct Disk {
 
 impl Disk {
     /// Makes the file system, with all that the operation needs. `None` where that cannot be done.
-    fn new(operation: &Operation, (mkfs, size, options): (&[&str], u64, &'static str)) -> Option<Self> {
+    fn new(
+        operation: &Operation,
+        (mkfs, size, options): (&[&str], u64, &'static str),
+    ) -> Option<Self> {
         let dir = tempfile::tempdir().expect("a folder");
         let base = dir.path().join("base");
         let file = File::create(&base).expect("a file");
@@ -86,13 +91,19 @@ impl Disk {
 
     /// Does something in the files of the disk of that name.
     fn with<T>(&self, name: &str, does: impl FnOnce(&Place) -> T) -> Option<T> {
-        let mounted = Mounted::new(&self.image(name), self.image(name).with_extension("mnt"), self.options)?;
+        let mounted =
+            Mounted::new(&self.image(name), self.image(name).with_extension("mnt"), self.options)?;
         Some(does(&Place::new(mounted.0.join("p"), "")))
     }
 }
 
-/// Cuts the power at every call, or at one in `step`; how often, and all that was wrong. `None` where that cannot be done.
-fn cut(operation: &Operation, disk: (&'static [&str], u64, &'static str), step: usize) -> Option<(usize, Vec<String>)> {
+/// Cuts the power at every call, or at one in `step`; how often, and all that was wrong. `None`
+/// where that cannot be done.
+fn cut(
+    operation: &Operation,
+    disk: (&'static [&str], u64, &'static str),
+    step: usize,
+) -> Option<(usize, Vec<String>)> {
     let disk = Disk::new(operation, disk)?;
     let (mut points, mut lies) = (0, Vec::new());
     let writes = disk.made.calls.iter().enumerate().filter(|(_, (_, writes))| *writes);
@@ -107,7 +118,9 @@ fn cut(operation: &Operation, disk: (&'static [&str], u64, &'static str), step: 
         })?;
         let found = disk.with("cut", |place| judge(operation, &disk.made, place, &ended))?;
         points += 1;
-        lies.extend(found.into_iter().map(|lie| format!("{} at call {at} ({call}): {lie}", operation.name)));
+        lies.extend(
+            found.into_iter().map(|lie| format!("{} at call {at} ({call}): {lie}", operation.name)),
+        );
     }
     Some((points, lies))
 }
@@ -179,7 +192,8 @@ enum Kept {
     All,
     /// Some writes, by chance.
     Writes(u32),
-    /// Some blocks of 4096 bytes, by chance; file systems take for granted that one is written whole.
+    /// Some blocks of 4096 bytes, by chance; file systems take for granted that one is written
+    /// whole.
     Blocks(u32),
 }
 
@@ -200,14 +214,17 @@ impl Kept {
                     Self::Blocks(which) => coin(which, nth, block),
                 };
                 if kept {
-                    image.write_all_at(part, offset + (block * BLOCK) as u64).expect("the image can be written");
+                    image
+                        .write_all_at(part, offset + (block * BLOCK) as u64)
+                        .expect("the image can be written");
                 }
             }
         }
     }
 }
 
-/// Runs an operation on a disk that logs, and judges the disks that a power cut may leave, or one in `step` of them.
+/// Runs an operation on a disk that logs, and judges the disks that a power cut may leave, or one
+/// in `step` of them.
 fn cut_between_flushes(
     program: &str,
     operation: &Operation,
@@ -218,7 +235,8 @@ fn cut_between_flushes(
     disk.copy("base", "live");
     let (log, (before, after)) = {
         let logged = Logged::new(program, &disk.image("live"), &disk.image("log"))?;
-        let mounted = Mounted::new(&logged.folder.join("disk"), disk.image("live.mnt"), disk.options)?;
+        let mounted =
+            Mounted::new(&logged.folder.join("disk"), disk.image("live.mnt"), disk.options)?;
         let log = || fs::read(disk.image("log")).expect("the log");
         let before = log().len();
         let ended = Place::new(mounted.0.join("p"), "").run(&operation.command, "", None);
@@ -234,7 +252,14 @@ fn cut_between_flushes(
     let durable = image("durable");
     let (mut points, mut lies, mut nth) = (0, Vec::new(), step / 2);
     for (at, writes) in log.iter().enumerate() {
-        let kept = [Kept::Nothing, Kept::All, Kept::Writes(0), Kept::Writes(1), Kept::Blocks(2), Kept::Blocks(3)];
+        let kept = [
+            Kept::Nothing,
+            Kept::All,
+            Kept::Writes(0),
+            Kept::Writes(1),
+            Kept::Blocks(2),
+            Kept::Blocks(3),
+        ];
         for kept in kept.into_iter().filter(|_| at >= before) {
             // After the last flush it has ended well, and what it did has to be there.
             let code = (at == after).then_some(0);
@@ -248,7 +273,11 @@ fn cut_between_flushes(
             let ended = Ended { code, text: String::new() };
             let found = disk.with("cut", |place| judge(operation, &disk.made, place, &ended));
             let found = found.unwrap_or_else(|| vec!["it cannot be mounted".into()]);
-            let what = format!("{} after flush {at} of {after}, {kept:?} of {} writes", operation.name, writes.len());
+            let what = format!(
+                "{} after flush {at} of {after}, {kept:?} of {} writes",
+                operation.name,
+                writes.len()
+            );
             lies.extend(found.into_iter().map(|lie| format!("{what}: {lie}")));
         }
         Kept::All.write(&durable, at, writes);
@@ -259,20 +288,31 @@ fn cut_between_flushes(
 /// The operations that are tried, on every disk.
 fn try_all(
     what: &str,
-    cut: impl Fn(&Operation, (&'static [&str], u64, &'static str), usize) -> Option<(usize, Vec<String>)>,
+    cut: impl Fn(
+        &Operation,
+        (&'static [&str], u64, &'static str),
+        usize,
+    ) -> Option<(usize, Vec<String>)>,
 ) {
     let step = if std::env::var_os("FAULTS_ALL").is_some() { 1 } else { 10 };
     let only = std::env::var("FAULTS").unwrap_or_default();
     let all = operations();
     let wanted = ["apply, for the first time", "apply", "undo of a tree", "delete_file, recursive"];
-    let wanted = |operation: &&Operation| wanted.contains(&operation.name) && operation.name.contains(&only);
+    let wanted =
+        |operation: &&Operation| wanted.contains(&operation.name) && operation.name.contains(&only);
     for &disk in DISKS {
         for operation in all.iter().filter(wanted) {
             let Some((points, lies)) = cut(operation, disk, step) else {
                 eprintln!("skipped: {what} on {}", disk.0[0]);
                 continue;
             };
-            eprintln!("| {} | {what} | {} {} | {points} | {} |", operation.name, disk.0[0], disk.2, lies.len());
+            eprintln!(
+                "| {} | {what} | {} {} | {points} | {} |",
+                operation.name,
+                disk.0[0],
+                disk.2,
+                lies.len()
+            );
             assert!(lies.is_empty(), "{disk:?}: {points} points: {lies:#?}");
             assert!(points > 2, "{disk:?}: {points} points: {lies:#?}");
         }
@@ -299,5 +339,7 @@ fn power_cuts_between_flushes_leave_nothing_to_lie_about() {
         eprintln!("skipped: power cuts between flushes (LOGGED_DISK does not name a program)");
         return;
     };
-    try_all("power cut between flushes", |operation, disk, step| cut_between_flushes(&program, operation, disk, step));
+    try_all("power cut between flushes", |operation, disk, step| {
+        cut_between_flushes(&program, operation, disk, step)
+    });
 }

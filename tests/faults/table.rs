@@ -21,8 +21,8 @@ pub(super) struct Operation {
     pub(super) changes: bool,
 }
 
-/// Arguments and standard input. `{newest}` among the arguments stands for the newest transaction; of the MCP server, the
-/// answer to the last request counts.
+/// Arguments and standard input. `{newest}` among the arguments stands for the newest transaction;
+/// of the MCP server, the answer to the last request counts.
 #[derive(Clone)]
 pub(super) struct Command {
     pub(super) args: Vec<String>,
@@ -59,13 +59,14 @@ const ADD: &str = "*** Add File: new/deep/n.txt\n+new\n";
 const MOVE: &str = "*** Move File: from.txt -> d/to.txt\n";
 const DELETE: &str = "*** Delete File: d/gone.txt\n";
 
-const DIR: &str =
-    "*** Move File: from.txt -> d/to.txt\n*** Add File: from.txt/main\n+m\n*** Add File: from.txt/s/x\n+x\n";
+const DIR: &str = "*** Move File: from.txt -> d/to.txt\n*** Add File: from.txt/main\n+m\n\
+                   *** Add File: from.txt/s/x\n+x\n";
 
 /// What a client of the MCP server writes that has a patch applied.
 fn requests(patch: &str) -> String {
     let client = json!({ "name": "t", "version": "1" });
-    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    let params =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
     let call = json!({ "name": "apply_patch", "arguments": { "patch": patch } });
     [
         json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }),
@@ -98,8 +99,14 @@ pub(super) fn operations() -> Vec<Operation> {
         r#"{{"path":"a.txt","expectedSha256":"{}","edits":[{{"oldText":"two","newText":"TWO"}}]}}"#,
         sha("one\ntwo\nthree\n")
     );
-    let write = format!(r#"{{"path":"a.txt","expectedSha256":"{}","content":"all new\n"}}"#, sha("one\ntwo\nthree\n"));
-    let moving = format!(r#"{{"fromPath":"from.txt","toPath":"d/to.txt","expectedSha256":"{}"}}"#, sha("seven\n"));
+    let write = format!(
+        r#"{{"path":"a.txt","expectedSha256":"{}","content":"all new\n"}}"#,
+        sha("one\ntwo\nthree\n")
+    );
+    let moving = format!(
+        r#"{{"fromPath":"from.txt","toPath":"d/to.txt","expectedSha256":"{}"}}"#,
+        sha("seven\n")
+    );
     let delete_tree = Command::tool("delete_file", r#"{"path":"tree","recursive":true}"#);
     let ops = r#"[{"type":"apply_patch_call","call_id":"c1","operation":{"type":"update_file","path":"a.txt","diff":"@@\n one\n-two\n+TWO\n three\n"}},{"type":"apply_patch_call","call_id":"c2","operation":{"type":"create_file","path":"d/new.txt","diff":"+new\n"}}]"#;
     vec![
@@ -111,12 +118,22 @@ pub(super) fn operations() -> Vec<Operation> {
             ..operation(
                 "apply --no-atomic",
                 before(),
-                Command::new(&["apply", "--create-parents", "--no-atomic"], &patch(&[EDIT_A, ADD, DELETE].concat())),
+                Command::new(
+                    &["apply", "--create-parents", "--no-atomic"],
+                    &patch(&[EDIT_A, ADD, DELETE].concat()),
+                ),
             )
         },
         Operation { back: Some(&["redo"]), ..operation("undo", after(apply(&all)), undo.clone()) },
-        operation("redo", [after(apply(&all)), vec![undo.clone()]].concat(), Command::new(&["redo"], "")),
-        Operation { back: Some(&["redo"]), ..operation("undo of a tree", after(delete_tree.clone()), undo.clone()) },
+        operation(
+            "redo",
+            [after(apply(&all)), vec![undo.clone()]].concat(),
+            Command::new(&["redo"], ""),
+        ),
+        Operation {
+            back: Some(&["redo"]),
+            ..operation("undo of a tree", after(delete_tree.clone()), undo.clone())
+        },
         Operation {
             back: Some(&["redo"]),
             needs: Some("cross-device"),
@@ -126,19 +143,29 @@ pub(super) fn operations() -> Vec<Operation> {
         operation(
             "create_file",
             before(),
-            Command::tool("create_file", r#"{"path":"p/q/n.txt","content":"n\n","createParentDirectories":true}"#),
+            Command::tool(
+                "create_file",
+                r#"{"path":"p/q/n.txt","content":"n\n","createParentDirectories":true}"#,
+            ),
         ),
         operation("write_file", before(), Command::tool("write_file", &write)),
         operation("edit_file", before(), Command::tool("edit_file", &edit)),
         operation("move_file", before(), Command::tool("move_file", &moving)),
-        operation("delete_file", before(), Command::tool("delete_file", r#"{"path":"d/gone.txt"}"#)),
+        operation(
+            "delete_file",
+            before(),
+            Command::tool("delete_file", r#"{"path":"d/gone.txt"}"#),
+        ),
         operation("delete_file, recursive", before(), delete_tree),
         Operation {
             back: None,
             ..operation(
                 "delete_file, permanent",
                 before(),
-                Command::tool("delete_file", r#"{"path":"tree","recursive":true,"permanent":true}"#),
+                Command::tool(
+                    "delete_file",
+                    r#"{"path":"tree","recursive":true,"permanent":true}"#,
+                ),
             )
         },
         operation(
@@ -149,9 +176,17 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation {
             back: None,
             changes: false,
-            ..operation("trash purge", after(apply(&all)), Command::new(&["trash", "purge", "--older-than", "0"], ""))
+            ..operation(
+                "trash purge",
+                after(apply(&all)),
+                Command::new(&["trash", "purge", "--older-than", "0"], ""),
+            )
         },
-        operation("serve", before(), Command::new(&["serve", "--mcp"], &requests(&patch(&[EDIT_A, DELETE].concat())))),
+        operation(
+            "serve",
+            before(),
+            Command::new(&["serve", "--mcp"], &requests(&patch(&[EDIT_A, DELETE].concat()))),
+        ),
     ]
 }
 
@@ -187,6 +222,9 @@ pub(super) const FAULTS: &[Fault] = &[
 pub(super) const FILE_SYSTEMS: &[(&str, &str)] = &[
     ("with everything", ""),
     ("without exchange", "exchange"),
-    ("without exchange and no-replace, with late counts of names", "exchange no-replace count-late"),
+    (
+        "without exchange and no-replace, with late counts of names",
+        "exchange no-replace count-late",
+    ),
     ("with staging beside the files", "cross-device"),
 ];

@@ -1,4 +1,5 @@
-//! Commits made anew without a checkout: git's diff of each, applied to its parent as `apply-patch git` does it.
+//! Commits made anew without a checkout: git's diff of each, applied to its parent as `apply-patch
+//! git` does it.
 
 use std::path::Path;
 use std::process::Command;
@@ -42,17 +43,20 @@ pub(crate) fn replay(dir: &Path, every: usize, scratch: &Path) -> Result<Replaye
     for (key, value) in [("user.name", "R"), ("user.email", "r@example.com")] {
         run(&clone, &["config", key, value], "")?;
     }
-    let list = String::from_utf8_lossy(&run(dir, &["rev-list", "--parents", "HEAD"], "")?).into_owned();
+    let list =
+        String::from_utf8_lossy(&run(dir, &["rev-list", "--parents", "HEAD"], "")?).into_owned();
     let mut policy = patch_engine::policy();
     (policy.forbidden, policy.guarded) = (Globs::default(), Globs::default());
     policy.names = NamePolicy::Native;
     let audit = Audit::new(SessionName::cli(), None);
     let settings = SessionSettings { durability: Durability::None, ..SessionSettings::default() };
-    let session = GitSession::open(&clone, policy, audit, settings).map_err(|error| error.to_string())?;
+    let session =
+        GitSession::open(&clone, policy, audit, settings).map_err(|error| error.to_string())?;
     let mut replayed = Replayed::default();
     for line in list.lines().step_by(every) {
         let [commit, parent] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
-        let Ok(diff) = run(dir, &["diff-tree", "-p", "-M", "-C", "--no-color", parent, commit], "") else {
+        let Ok(diff) = run(dir, &["diff-tree", "-p", "-M", "-C", "--no-color", parent, commit], "")
+        else {
             // A clone may lack blobs.
             replayed.tally.count(commit, &Outcome::Inexpressible("git has no diff of it".into()));
             continue;
@@ -87,12 +91,15 @@ fn made_again(session: &GitSession, diff: &[u8], commit: &str, parent: &str) -> 
     };
     let files = |tree| {
         let mut files = Vec::new();
-        let walked = repository.snapshot(tree).walk(&mut |path, entry| files.push((path.to_vec(), entry)));
+        let walked =
+            repository.snapshot(tree).walk(&mut |path, entry| files.push((path.to_vec(), entry)));
         walked.is_ok().then_some(files)
     };
     if made == wanted.tree {
         Outcome::Right
-    } else if files(made).is_some_and(|made| files(wanted.tree).is_some_and(|wanted| made == wanted)) {
+    } else if files(made)
+        .is_some_and(|made| files(wanted.tree).is_some_and(|wanted| made == wanted))
+    {
         // Such as modes with a zero before them, which git fsck calls an error.
         Outcome::Inexpressible("its tree is not as git writes it".into())
     } else {

@@ -23,7 +23,10 @@ impl Commit {
     /// Its files as the trees that a patch is written of.
     pub(crate) fn trees(&self) -> (Tree<'_>, Tree<'_>) {
         fn tree(files: &Files) -> Tree<'_> {
-            files.iter().map(|(path, (bytes, kind))| (&**path, File { bytes, kind: *kind })).collect()
+            files
+                .iter()
+                .map(|(path, (bytes, kind))| (&**path, File { bytes, kind: *kind }))
+                .collect()
         }
         (tree(&self.before), tree(&self.after))
     }
@@ -50,14 +53,19 @@ pub(crate) fn read(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), Strin
 fn git(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
     let ids = String::from_utf8(run(dir, &["rev-list", "--reverse", "--no-merges", "HEAD"], "")?)
         .map_err(|e| e.to_string())?;
-    let raw = run(dir, &["diff-tree", "--stdin", "-r", "-z", "--raw", "--root", "--no-renames"], &ids)?;
+    let raw =
+        run(dir, &["diff-tree", "--stdin", "-r", "-z", "--raw", "--root", "--no-renames"], &ids)?;
     let mut blobs = Blobs::open(dir).map_err(|error| error.to_string())?;
     let mut commit: Option<Commit> = None;
-    let mut words = raw.split(|&byte| byte == 0).map(String::from_utf8_lossy).filter(|word| !word.is_empty());
+    let mut words =
+        raw.split(|&byte| byte == 0).map(String::from_utf8_lossy).filter(|word| !word.is_empty());
     while let Some(word) = words.next() {
         let Some(record) = word.strip_prefix(':') else {
-            let next =
-                Commit { name: word.trim().chars().take(12).collect(), before: Files::new(), after: Files::new() };
+            let next = Commit {
+                name: word.trim().chars().take(12).collect(),
+                before: Files::new(),
+                after: Files::new(),
+            };
             if let Some(done) = commit.replace(next) {
                 each(done);
             }
@@ -66,8 +74,12 @@ fn git(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
         let fields: Vec<&str> = record.split(' ').collect();
         let path = words.next().ok_or("a record without a path")?.into_owned();
         let commit = commit.as_mut().ok_or("a record without a commit")?;
-        let [old_mode, new_mode, old, new, ..] = fields[..] else { return Err(format!("{record:?} is no record")) };
-        for (mode, id, files) in [(old_mode, old, &mut commit.before), (new_mode, new, &mut commit.after)] {
+        let [old_mode, new_mode, old, new, ..] = fields[..] else {
+            return Err(format!("{record:?} is no record"));
+        };
+        for (mode, id, files) in
+            [(old_mode, old, &mut commit.before), (new_mode, new, &mut commit.after)]
+        {
             let file = match mode {
                 "000000" => continue,
                 "100644" | "100755" => match blobs.read(id).map_err(|error| error.to_string())? {
@@ -102,10 +114,12 @@ pub(crate) struct MergedFile {
     pub(crate) diff: Vec<u8>,
 }
 
-/// Calls `each` with the text files that both sides changed, of every merge of two parents that have one merge base.
+/// Calls `each` with the text files that both sides changed, of every merge of two parents that
+/// have one merge base.
 pub(crate) fn merges(dir: &Path, each: &mut dyn FnMut(MergedFile)) -> Result<(), String> {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).map_err(|error| error.to_string());
-    let merges = ["rev-list", "--reverse", "--min-parents=2", "--max-parents=2", "--parents", "HEAD"];
+    let merges =
+        ["rev-list", "--reverse", "--min-parents=2", "--max-parents=2", "--parents", "HEAD"];
     let merges = text(run(dir, &merges, "")?)?;
     let mut blobs = Blobs::open(dir).map_err(|error| error.to_string())?;
     for line in merges.lines() {
@@ -115,9 +129,15 @@ pub(crate) fn merges(dir: &Path, each: &mut dyn FnMut(MergedFile)) -> Result<(),
         let bases = text(bases)?;
         let [base] = bases.lines().collect::<Vec<_>>()[..] else { continue };
         let changed = |to: &str| -> Result<BTreeMap<String, (String, String)>, String> {
-            let raw = run(dir, &["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", base, to], "")?;
-            let words: Vec<String> =
-                raw.split(|&byte| byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+            let raw = run(
+                dir,
+                &["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", base, to],
+                "",
+            )?;
+            let words: Vec<String> = raw
+                .split(|&byte| byte == 0)
+                .map(|word| String::from_utf8_lossy(word).into_owned())
+                .collect();
             let pairs = words.as_chunks::<2>().0.iter().filter_map(|[record, path]| {
                 let fields: Vec<&str> = record.strip_prefix(':')?.split(' ').collect();
                 let [old_mode, new_mode, old, new, _] = fields[..] else { return None };
@@ -133,7 +153,8 @@ pub(crate) fn merges(dir: &Path, each: &mut dyn FnMut(MergedFile)) -> Result<(),
         let in_merge = changed(merge)?;
         for (path, (base, ours)) in &in_ours {
             let Some((_, theirs)) = in_theirs.get(path) else { continue };
-            // Where the merge has what the base has, it is in no diff; where it has no plain file, there is nothing to compare.
+            // Where the merge has what the base has, it is in no diff; where it has no plain file,
+            // there is nothing to compare.
             let merged = match in_merge.get(path) {
                 Some((_, merged)) => merged.clone(),
                 None => match run(dir, &["rev-parse", &format!("{merge}:{path}")], "") {
@@ -147,7 +168,10 @@ pub(crate) fn merges(dir: &Path, each: &mut dyn FnMut(MergedFile)) -> Result<(),
             else {
                 continue;
             };
-            if [&base_bytes, &ours, &theirs_bytes, &merged].iter().any(|bytes| patch_engine::is_binary(bytes)) {
+            if [&base_bytes, &ours, &theirs_bytes, &merged]
+                .iter()
+                .any(|bytes| patch_engine::is_binary(bytes))
+            {
                 continue;
             }
             let diff = run(
@@ -185,8 +209,17 @@ pub(crate) fn run(dir: &Path, args: &[&str], input: &str) -> Result<Vec<u8>, Str
 
 /// The diff of a commit as git prints it, with renames and copies; `None` where it lacks a file.
 pub(crate) fn diff(dir: &Path, commit: &Commit) -> std::io::Result<Option<Vec<u8>>> {
-    let args =
-        ["diff-tree", "--root", "--no-commit-id", "-p", "-M", "-C", "--no-ext-diff", "--no-textconv", &commit.name];
+    let args = [
+        "diff-tree",
+        "--root",
+        "--no-commit-id",
+        "-p",
+        "-M",
+        "-C",
+        "--no-ext-diff",
+        "--no-textconv",
+        &commit.name,
+    ];
     let output = spawn(dir, &args)?.wait_with_output()?;
     Ok(output.status.success().then_some(output.stdout))
 }
@@ -212,7 +245,8 @@ struct Blobs {
 impl Blobs {
     fn open(dir: &Path) -> std::io::Result<Self> {
         let mut child = spawn(dir, &["cat-file", "--batch"])?;
-        let (ask, answer) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+        let (ask, answer) =
+            (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
         Ok(Self { child, ask, answer: BufReader::new(answer) })
     }
 
@@ -225,7 +259,8 @@ impl Blobs {
             return Ok(None);
         }
         let size = line.trim().rsplit(' ').next().and_then(|size| size.parse().ok());
-        let size: usize = size.ok_or_else(|| std::io::Error::other(format!("git has no blob: {line}")))?;
+        let size: usize =
+            size.ok_or_else(|| std::io::Error::other(format!("git has no blob: {line}")))?;
         let mut bytes = vec![0; size + 1];
         self.answer.read_exact(&mut bytes)?;
         bytes.pop();
@@ -248,7 +283,10 @@ fn releases(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
         let path = entry.map_err(|error| error.to_string())?.path();
         if path.is_dir() {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let numbers = name.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect();
+            let numbers = name
+                .split(|c: char| !c.is_ascii_digit())
+                .filter_map(|part| part.parse().ok())
+                .collect();
             found.push((numbers, name, path));
         }
     }

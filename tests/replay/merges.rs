@@ -1,4 +1,5 @@
-//! Merges as stale patches: what one side changed is a patch of the base, and the file is the other side's.
+//! Merges as stale patches: what one side changed is a patch of the base, and the file is the other
+//! side's.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,8 @@ use testutils::write::{Style, write_hunks};
 use super::history::MergedFile;
 
 /// The ways that are compared.
-pub(crate) const WAYS: [&str; 4] = ["carry, git's diff", "carry, envelope", "codex, envelope", "git merge-file"];
+pub(crate) const WAYS: [&str; 4] =
+    ["carry, git's diff", "carry, envelope", "codex, envelope", "git merge-file"];
 
 /// How one way went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,10 +43,17 @@ pub(crate) fn fared(file: &MergedFile, dir: &Path) -> [Fared; WAYS.len()] {
         carried(place(&file.base, &patch, &options).map_err(|_| "base")?)
     };
     let hunks = write_hunks(&file.base, &file.theirs, &Style::new(Profile::Codex));
-    let text = hunks.map(|hunks| format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n"));
-    let patch =
-        text.as_ref().map(|text| parse(text, &options.parse).expect("we wrote it")).map_err(|_| "inexpressible");
-    let by_envelope = || carried(place(&file.base, patch.as_ref().map_err(|why| *why)?, &options).map_err(|_| "base")?);
+    let text =
+        hunks.map(|hunks| format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n"));
+    let patch = text
+        .as_ref()
+        .map(|text| parse(text, &options.parse).expect("we wrote it"))
+        .map_err(|_| "inexpressible");
+    let by_envelope = || {
+        carried(
+            place(&file.base, patch.as_ref().map_err(|why| *why)?, &options).map_err(|_| "base")?,
+        )
+    };
     let placed = || {
         let edit = place(&file.ours, patch.as_ref().map_err(|why| *why)?, &options);
         Ok(edit.map_err(|rejects| rejects[0].reason.as_str())?.apply(&file.ours))
@@ -65,13 +74,16 @@ fn place(file: &[u8], patch: &Patch<'_>, options: &Options) -> Result<Edit, Vec<
     edit(file, hunks, &options.placement, options.final_newline)
 }
 
-/// What `git merge-file` makes of a file, its base and another file, if there is no conflict. The files for git are made in `dir`.
+/// What `git merge-file` makes of a file, its base and another file, if there is no conflict. The
+/// files for git are made in `dir`.
 pub(crate) fn merge_file(files: [&[u8]; 3], dir: &Path) -> Option<Vec<u8>> {
     for (name, bytes) in ["ours", "base", "theirs"].into_iter().zip(files) {
         fs::write(dir.join(name), bytes).expect("a file of ours");
     }
     let mut git = Command::new("git");
-    git.current_dir(dir).args(["merge-file", "--quiet", "--stdout", "ours", "base", "theirs"]).stdin(Stdio::null());
+    git.current_dir(dir)
+        .args(["merge-file", "--quiet", "--stdout", "ours", "base", "theirs"])
+        .stdin(Stdio::null());
     let output = git.output().expect("git runs");
     output.status.success().then_some(output.stdout)
 }
@@ -99,8 +111,15 @@ impl Counts {
 impl std::fmt::Display for Counts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let refused: usize = self.refused.values().sum();
-        let why: Vec<String> = self.refused.iter().map(|(why, count)| format!("{count} {why}")).collect();
+        let why: Vec<String> =
+            self.refused.iter().map(|(why, count)| format!("{count} {why}")).collect();
         let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
-        write!(f, "{} right, {} alike, {refused} refused{why}, {} wrong", self.right, self.alike, self.wrong.len())
+        write!(
+            f,
+            "{} right, {} alike, {refused} refused{why}, {} wrong",
+            self.right,
+            self.alike,
+            self.wrong.len()
+        )
     }
 }

@@ -37,19 +37,23 @@ pub(crate) fn file(before: &[u8], after: &[u8], style: &Style) -> (Outcome, Stri
     let options = Options::new(style.dialect);
     let outcome = match parse(&text, &options.parse) {
         Err(error) => Outcome::Wrong(format!("it does not parse: {error}")),
-        Ok(patch) => match edit(before, patch.sections[0].hunks(), &options.placement, options.final_newline) {
-            Ok(edit) if edit.apply(before) == after => Outcome::Right,
-            Ok(edit) => Outcome::Wrong(format!(
-                "placed at lines {:?}",
-                edit.placed.iter().map(|p| p.first_line).collect::<Vec<_>>()
-            )),
-            Err(rejects) => Outcome::Refused(rejects[0].reason.as_str().into()),
-        },
+        Ok(patch) => {
+            match edit(before, patch.sections[0].hunks(), &options.placement, options.final_newline)
+            {
+                Ok(edit) if edit.apply(before) == after => Outcome::Right,
+                Ok(edit) => Outcome::Wrong(format!(
+                    "placed at lines {:?}",
+                    edit.placed.iter().map(|p| p.first_line).collect::<Vec<_>>()
+                )),
+                Err(rejects) => Outcome::Refused(rejects[0].reason.as_str().into()),
+            }
+        }
     };
     (outcome, text)
 }
 
-/// All files of a commit, in memory: additions, deletions and moves are right when they can be expressed.
+/// All files of a commit, in memory: additions, deletions and moves are right when they can be
+/// expressed.
 pub(crate) fn in_memory(commit: &Commit, style: &Style) -> Outcome {
     let (before, after) = commit.trees();
     if let Err(inexpressible) = write_patch(&before, &after, style) {
@@ -71,7 +75,9 @@ pub(crate) fn on_disk(commit: &Commit, style: &Style, dir: &Path) -> Outcome {
     let (before, after) = commit.trees();
     let text = match write_patch(&before, &after, style) {
         Ok(text) => text,
-        Err(inexpressible) => return Outcome::Inexpressible(inexpressible[0].problem.as_str().into()),
+        Err(inexpressible) => {
+            return Outcome::Inexpressible(inexpressible[0].problem.as_str().into());
+        }
     };
     if text.is_empty() {
         return Outcome::Right;
@@ -202,13 +208,19 @@ impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let sum = |counts: &BTreeMap<String, usize>| counts.values().sum::<usize>();
         let list = |counts: &BTreeMap<String, usize>| {
-            let counts: Vec<_> = counts.iter().map(|(why, count)| format!("{count} {why}")).collect();
+            let counts: Vec<_> =
+                counts.iter().map(|(why, count)| format!("{count} {why}")).collect();
             if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) }
         };
-        let tried = self.right + sum(&self.inexpressible) + sum(&self.refused) + self.partial.len() + self.wrong.len();
+        let tried = self.right
+            + sum(&self.inexpressible)
+            + sum(&self.refused)
+            + self.partial.len()
+            + self.wrong.len();
         write!(
             f,
-            "{tried} tried, {} cannot be expressed{}; {} right ({:.2} %), {} refused{}, {} wrong, {} partial",
+            "{tried} tried, {} cannot be expressed{}; {} right ({:.2} %), {} refused{}, {} wrong, \
+             {} partial",
             sum(&self.inexpressible),
             list(&self.inexpressible),
             self.right,

@@ -1,15 +1,17 @@
-//! Patches that a formatter made stale: a file was read, formatted, and then patched for what was read.
+//! Patches that a formatter made stale: a file was read, formatted, and then patched for what was
+//! read.
 //!
-//! Every line of the formatted file is known to be a line of the file that was read, or a new one. So what the patch has to come
-//! to is known too, without comparing any texts: its lines go where the lines went that it removes, or between the two that it inserts between.
+//! Every line of the formatted file is known to be a line of the file that was read, or a new one.
+//! So what the patch has to come to is known too, without comparing any texts: its lines go where
+//! the lines went that it removes, or between the two that it inserts between.
 
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
 use patch_engine::{
-    Edit, Expected, InMemoryError, MemoryTree, Options, Profile, RelPath, Sha256, Snapshots, apply_in_memory, edit,
-    is_binary, parse,
+    Edit, Expected, InMemoryError, MemoryTree, Options, Profile, RelPath, Sha256, Snapshots,
+    apply_in_memory, edit, is_binary, parse,
 };
 use testutils::write::{Style, write_hunks};
 
@@ -64,7 +66,8 @@ fn number(text: &[u8]) -> u8 {
 
 fn format<'b>(base: &'b [u8], how: Formatter) -> Vec<Line<'b>> {
     let lines = base.split_inclusive(|&byte| byte == b'\n').enumerate();
-    let mut lines: Vec<Line<'b>> = lines.map(|(at, text)| Line { from: Some(at), text: text.into() }).collect();
+    let mut lines: Vec<Line<'b>> =
+        lines.map(|(at, text)| Line { from: Some(at), text: text.into() }).collect();
     if how != Formatter::Tidy {
         indent(&mut lines);
     }
@@ -90,7 +93,9 @@ fn indent(lines: &mut [Line<'_>]) {
 
 fn sort_imports(lines: &mut [Line<'_>]) {
     let imports = |line: &Line<'_>| {
-        ["import ", "use ", "#include ", "from "].iter().any(|word| line.text.starts_with(word.as_bytes()))
+        ["import ", "use ", "#include ", "from "]
+            .iter()
+            .any(|word| line.text.starts_with(word.as_bytes()))
     };
     for run in lines.chunk_by_mut(|one, other| imports(one) && imports(other)) {
         run.sort_by(|one, other| one.text.cmp(&other.text));
@@ -99,13 +104,23 @@ fn sort_imports(lines: &mut [Line<'_>]) {
 
 /// Breaks a long line, and changes quotes.
 fn wrapped(line: Line<'_>) -> Vec<Line<'_>> {
-    let comma = (line.text.len() > 80).then(|| line.text.windows(2).skip(40).position(|pair| pair == b", ")).flatten();
+    let comma = (line.text.len() > 80)
+        .then(|| line.text.windows(2).skip(40).position(|pair| pair == b", "))
+        .flatten();
     if let Some(comma) = comma {
         let (one, other) = line.text.split_at(comma + 41);
-        return vec![Line::new([one, b"\n"].concat()), Line::new([b"    ", other.trim_ascii_start()].concat())];
+        return vec![
+            Line::new([one, b"\n"].concat()),
+            Line::new([b"    ", other.trim_ascii_start()].concat()),
+        ];
     }
-    if line.text.contains(&b'\'') && !line.text.contains(&b'"') && number(&line.text).is_multiple_of(2) {
-        return vec![Line::new(line.text.iter().map(|&byte| if byte == b'\'' { b'"' } else { byte }).collect())];
+    if line.text.contains(&b'\'')
+        && !line.text.contains(&b'"')
+        && number(&line.text).is_multiple_of(2)
+    {
+        return vec![Line::new(
+            line.text.iter().map(|&byte| if byte == b'\'' { b'"' } else { byte }).collect(),
+        )];
     }
     vec![line]
 }
@@ -134,7 +149,8 @@ fn tidy(lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
             line
         };
         match out.last_mut().filter(|last| last.is_empty() && line.is_empty()) {
-            // Of two lines that are the same, the one stays that was so before: no text tells which it was.
+            // Of two lines that are the same, the one stays that was so before: no text tells which
+            // it was.
             Some(last) if last.from.is_none() => *last = line,
             Some(_) => {}
             None => out.push(line),
@@ -143,7 +159,8 @@ fn tidy(lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
     out
 }
 
-/// What the edit comes to in the formatted file, if its lines are all there and nothing was put between them.
+/// What the edit comes to in the formatted file, if its lines are all there and nothing was put
+/// between them.
 fn truth(base: &[u8], now: &[Line<'_>], edit: &Edit) -> Option<Vec<u8>> {
     let starts: Vec<usize> = base
         .split_inclusive(|&byte| byte == b'\n')
@@ -159,7 +176,9 @@ fn truth(base: &[u8], now: &[Line<'_>], edit: &Edit) -> Option<Vec<u8>> {
     };
     let behind = |at: usize| starts.partition_point(|&start| start < at);
     let mut went = vec![None; count];
-    now.iter().enumerate().for_each(|(at, line)| line.from.into_iter().for_each(|from| went[from] = Some(at)));
+    now.iter()
+        .enumerate()
+        .for_each(|(at, line)| line.from.into_iter().for_each(|from| went[from] = Some(at)));
     // Whole lines of the base, and what becomes of them.
     let mut changes: Vec<(usize, usize, Vec<u8>, usize)> = Vec::new();
     for splice in edit.splices.as_slice() {
@@ -183,15 +202,22 @@ fn truth(base: &[u8], now: &[Line<'_>], edit: &Edit) -> Option<Vec<u8>> {
         let place = match (from == to, from) {
             (true, 0) if count == 0 => Some(0).filter(|_| now.is_empty()),
             (true, 0) => went[0].filter(|&place| place == 0),
-            (true, from) if from == count => went[count - 1].map(|last| last + 1).filter(|&end| end == now.len()),
-            (true, from) => went[from].filter(|&place| went[from - 1].is_some_and(|above| above + 1 == place)),
-            (false, from) => went[from].filter(|&place| (from..to).all(|line| went[line] == Some(place + line - from))),
+            (true, from) if from == count => {
+                went[count - 1].map(|last| last + 1).filter(|&end| end == now.len())
+            }
+            (true, from) => {
+                went[from].filter(|&place| went[from - 1].is_some_and(|above| above + 1 == place))
+            }
+            (false, from) => went[from]
+                .filter(|&place| (from..to).all(|line| went[line] == Some(place + line - from))),
         };
-        // The formatter did the same: what is between the lines above and below is what the patch puts there.
+        // The formatter did the same: what is between the lines above and below is what the patch
+        // puts there.
         let is_there = || {
             let above = from.checked_sub(1).map_or(Some(0), |above| Some(went[above]? + 1))?;
             let below = if to == count { now.len() } else { went[to]? };
-            let there: Vec<u8> = now.get(above..below)?.iter().flat_map(|line| line.text.iter().copied()).collect();
+            let there: Vec<u8> =
+                now.get(above..below)?.iter().flat_map(|line| line.text.iter().copied()).collect();
             (there == text).then_some((above, below))
         };
         let (place, end) = place.map(|place| (place, place + to - from)).or_else(is_there)?;
@@ -213,8 +239,14 @@ impl Snapshots for Read {
     }
 }
 
-/// Tries all ways; `None` where there is nothing to format, or no patch can be written. The files for git are made in `dir`.
-pub(crate) fn fared(before: &[u8], after: &[u8], how: Formatter, dir: &Path) -> Option<[Fared; WAYS.len()]> {
+/// Tries all ways; `None` where there is nothing to format, or no patch can be written. The files
+/// for git are made in `dir`.
+pub(crate) fn fared(
+    before: &[u8],
+    after: &[u8],
+    how: Formatter,
+    dir: &Path,
+) -> Option<[Fared; WAYS.len()]> {
     if is_binary(before) || is_binary(after) {
         return None;
     }
@@ -230,16 +262,26 @@ pub(crate) fn fared(before: &[u8], after: &[u8], how: Formatter, dir: &Path) -> 
         let patch = parse(&text, &options.parse).expect("we wrote it");
         let hunks = patch.sections[0].hunks();
         let placed = edit(before, hunks, &options.placement, options.final_newline).ok()?;
-        let result = if carried { carry(before, &now, &text, options) } else { alone(&now, hunks, &options) };
+        let result = if carried {
+            carry(before, &now, &text, options)
+        } else {
+            alone(&now, hunks, &options)
+        };
         Some(match (result, truth(before, &lines, &placed)) {
             (Err("conflict"), Some(_)) => Fared::Refused("conflict with what is beside it"),
             (Err(why), _) => Fared::Refused(why),
             (Ok(result), Some(truth)) if result == truth => Fared::Right,
-            (Ok(result), _) if merge_file([&now, before, after], dir).as_ref() == Some(&result) => Fared::Alike,
+            (Ok(result), _) if merge_file([&now, before, after], dir).as_ref() == Some(&result) => {
+                Fared::Alike
+            }
             (Ok(_), _) => Fared::Wrong,
         })
     };
-    Some([fared(Profile::Strict, true)?, fared(Profile::Codex, true)?, fared(Profile::Codex, false)?])
+    Some([
+        fared(Profile::Strict, true)?,
+        fared(Profile::Codex, true)?,
+        fared(Profile::Codex, false)?,
+    ])
 }
 
 /// As the tools do it: the hash of what was read is expected, and its bytes are at hand.
@@ -262,7 +304,11 @@ fn carry(before: &[u8], now: &[u8], text: &str, options: Options) -> Result<Vec<
 }
 
 /// The patch without any base.
-fn alone(now: &[u8], hunks: &[patch_grammar::Hunk<'_>], options: &Options) -> Result<Vec<u8>, &'static str> {
+fn alone(
+    now: &[u8],
+    hunks: &[patch_grammar::Hunk<'_>],
+    options: &Options,
+) -> Result<Vec<u8>, &'static str> {
     let edit = edit(now, hunks, &options.placement, options.final_newline);
     edit.map(|edit| edit.apply(now)).map_err(|rejects| rejects[0].reason.as_str())
 }

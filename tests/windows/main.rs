@@ -18,7 +18,8 @@ use std::path::Path;
 
 use crate::program::{Run, command, finish, run};
 
-const PATCH: &str = "*** Begin Patch\n*** Update File: src/a.txt\n@@\n one\n-two\n+TWO\n*** Add File: new.txt\n+new\n*** Delete File: gone.txt\n*** End Patch\n";
+const PATCH: &str = "*** Begin Patch\n*** Update File: src/a.txt\n@@\n one\n-two\n+TWO\n\
+                     *** Add File: new.txt\n+new\n*** Delete File: gone.txt\n*** End Patch\n";
 
 /// A workspace and a home.
 struct Place {
@@ -28,7 +29,10 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        let place = Self { dir: tempfile::tempdir().expect("a folder"), home: tempfile::tempdir().expect("a folder") };
+        let place = Self {
+            dir: tempfile::tempdir().expect("a folder"),
+            home: tempfile::tempdir().expect("a folder"),
+        };
         fs::create_dir(place.dir.path().join("src")).expect("a folder");
         place.write("src/a.txt", "one\ntwo\n");
         place.write("gone.txt", "gone\n");
@@ -108,36 +112,49 @@ fn paths_of_the_command_line_may_have_backslashes() {
     place.write("p.txt", PATCH);
     let around = place.dir.path().parent().expect("a folder");
     let name = place.dir.path().file_name().expect("a name").to_str().expect("plain");
-    for (root, patch) in
-        [(format!(".\\{name}"), format!("{name}\\p.txt")), (format!("{name}\\src\\.."), format!(".\\{name}/p.txt"))]
-    {
-        let run = run("apply-patch", around, place.home.path(), &["-C", &root, "--check", &patch], b"");
+    for (root, patch) in [
+        (format!(".\\{name}"), format!("{name}\\p.txt")),
+        (format!("{name}\\src\\.."), format!(".\\{name}/p.txt")),
+    ] {
+        let run =
+            run("apply-patch", around, place.home.path(), &["-C", &root, "--check", &patch], b"");
         succeeded(&run);
     }
     let verbatim = fs::canonicalize(place.dir.path()).expect("a path");
-    let run =
-        run("apply-patch", around, place.home.path(), &["-C", verbatim.to_str().expect("plain")], PATCH.as_bytes());
+    let run = run(
+        "apply-patch",
+        around,
+        place.home.path(),
+        &["-C", verbatim.to_str().expect("plain")],
+        PATCH.as_bytes(),
+    );
     succeeded(&run);
     assert_eq!(place.files(), Place::new_files());
-    let refused = place.run(&["--json"], &PATCH.replace("src/a.txt", "src\\a.txt")).json().expect("JSON");
+    let refused =
+        place.run(&["--json"], &PATCH.replace("src/a.txt", "src\\a.txt")).json().expect("JSON");
     assert_eq!(refused["error"]["details"]["reason"], "backslash", "{refused:#}");
 }
 
 #[test]
 fn the_tool_that_models_know_takes_standard_input_and_says_how_long_an_argument_may_be() {
     let place = Place::new();
-    let call =
-        |args: &[&str], input: &str| run("apply_patch", place.dir.path(), place.home.path(), args, input.as_bytes());
+    let call = |args: &[&str], input: &str| {
+        run("apply_patch", place.dir.path(), place.home.path(), args, input.as_bytes())
+    };
     let applied = call(&[], PATCH);
     succeeded(&applied);
-    assert_eq!(applied.stdout, "Success. Updated the following files:\nA new.txt\nM src/a.txt\nD gone.txt\n");
+    assert_eq!(
+        applied.stdout,
+        "Success. Updated the following files:\nA new.txt\nM src/a.txt\nD gone.txt\n"
+    );
     let argument = call(&["*** Begin Patch\n*** Delete File: new.txt\n*** End Patch"], "");
     succeeded(&argument);
     assert_eq!(place.read("new.txt"), None);
     let none = call(&["a", "b"], "");
     assert!(none.stderr.contains("standard input"), "{none:#?}");
     assert!(none.stderr.contains("32767"), "{none:#?}");
-    let long = format!("*** Begin Patch\n*** Add File: long.txt\n{}", "+a line that is cut\n".repeat(500));
+    let long =
+        format!("*** Begin Patch\n*** Add File: long.txt\n{}", "+a line that is cut\n".repeat(500));
     let cut = call(&[&long], "");
     assert!(cut.code != 0, "{cut:#?}");
     assert!(cut.stderr.contains("may have been cut"), "{cut:#?}");
@@ -180,32 +197,45 @@ fn names_that_mean_something_else_are_refused() {
             format!("*** Update File: {name}\n@@\n-gone\n+back\n"),
         ] {
             // Blanks at the end are the language's.
-            let section = if name.ends_with(' ') { section.replacen("gone.txt ", "gone.txt./x ", 1) } else { section };
+            let section = if name.ends_with(' ') {
+                section.replacen("gone.txt ", "gone.txt./x ", 1)
+            } else {
+                section
+            };
             let run = place.run(&["--json"], &format!("*** Begin Patch\n{section}*** End Patch\n"));
             let answer = run.json().expect("JSON");
-            let reason = answer["error"]["details"]["reason"].as_str().unwrap_or_default().to_owned();
+            let reason =
+                answer["error"]["details"]["reason"].as_str().unwrap_or_default().to_owned();
             assert!(reasons.contains(&&*reason), "{section}: {answer:#}");
         }
     }
     // The same name in another case, and a short one, are no names of the file.
     for name in ["readme.MD", "README~1.MD"] {
-        let delete = place.run(&["--json"], &format!("*** Begin Patch\n*** Delete File: {name}\n*** End Patch\n"));
+        let delete = place.run(
+            &["--json"],
+            &format!("*** Begin Patch\n*** Delete File: {name}\n*** End Patch\n"),
+        );
         assert_ne!(delete.code, 0, "{delete:#?}");
     }
-    let add = place.run(&["--json"], "*** Begin Patch\n*** Add File: readme.md\n+x\n*** End Patch\n");
+    let add =
+        place.run(&["--json"], "*** Begin Patch\n*** Add File: readme.md\n+x\n*** End Patch\n");
     assert_eq!(add.json().expect("JSON")["error"]["kind"], "already_exists");
     let after = tree::look(place.dir.path(), true);
     let difference = tree::difference(&before, &after);
     assert!(difference.is_empty(), "{difference}");
 }
 
-/// A file that another program has open and does not share: half a second, then exit code 5, and nothing is changed.
+/// A file that another program has open and does not share: half a second, then exit code 5, and
+/// nothing is changed.
 #[test]
 fn a_file_in_use_is_an_error_of_its_own() {
     use std::os::windows::fs::OpenOptionsExt as _;
     let place = Place::new();
-    let held =
-        fs::OpenOptions::new().read(true).share_mode(1).open(place.dir.path().join("src/a.txt")).expect("a file");
+    let held = fs::OpenOptions::new()
+        .read(true)
+        .share_mode(1)
+        .open(place.dir.path().join("src/a.txt"))
+        .expect("a file");
     let refused = place.run(&[], PATCH);
     assert_eq!(refused.code, 5, "{refused:#?}");
     assert_eq!(place.files(), Place::old());
@@ -214,7 +244,8 @@ fn a_file_in_use_is_an_error_of_its_own() {
     assert_eq!(place.files(), Place::new_files());
 }
 
-/// The process is ended at a call, from the first to the last; the next command finishes or reverts.
+/// The process is ended at a call, from the first to the last; the next command finishes or
+/// reverts.
 #[test]
 fn killed_at_any_call_all_or_nothing_is_there() {
     let list = tempfile::tempdir().expect("a folder");
@@ -231,13 +262,17 @@ fn killed_at_any_call_all_or_nothing_is_there() {
     let points: Vec<_> = calls.lines().zip(1..).filter(|(call, _)| call.ends_with(" w")).collect();
     assert!(points.len() > 30, "{calls}");
     // In Wine each takes a tenth of a second; the renames are those that matter most.
-    let chosen = points.iter().enumerate().filter(|(index, (call, _))| index % 3 == 0 || call.starts_with("renameat"));
+    let chosen = points
+        .iter()
+        .enumerate()
+        .filter(|(index, (call, _))| index % 3 == 0 || call.starts_with("renameat"));
     let (mut old, mut new, mut missed) = (0, 0, 0);
     for (_, (call, at)) in chosen {
         let place = Place::new();
         let _ = fs::remove_file(&list);
         let code = attempt(&place, &format!("kill {at} 0"));
-        // Files are read again while they are young, so a slow run may make fewer calls than the first one.
+        // Files are read again while they are young, so a slow run may make fewer calls than the
+        // first one.
         let ended = fs::read_to_string(&list).expect("the calls").lines().count() < *at;
         assert_eq!(code, if ended { 0 } else { 137 }, "{call} {at}");
         missed += usize::from(ended);
@@ -245,7 +280,8 @@ fn killed_at_any_call_all_or_nothing_is_there() {
         let now = place.files();
         assert!(now == Place::new_files() || now == Place::old() && !ended, "{call} {at}: {now:?}");
         *if now == Place::old() { &mut old } else { &mut new } += 1;
-        let pending = fs::read_dir(place.dir.path().join(".apply-patch/pending")).map_or(0, Iterator::count);
+        let pending =
+            fs::read_dir(place.dir.path().join(".apply-patch/pending")).map_or(0, Iterator::count);
         assert_eq!(pending, 0, "{call} {at}");
         // And the next one works.
         if now == Place::old() {
@@ -292,7 +328,8 @@ fn the_server_applies_a_patch() {
     let hello = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
     let ready = serde_json::json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    let served = place.run(&["serve", "--mcp", "--root", "."], &format!("{hello}\n{ready}\n{call}\n"));
+    let served =
+        place.run(&["serve", "--mcp", "--root", "."], &format!("{hello}\n{ready}\n{call}\n"));
     let answer = served.stdout.lines().find(|line| line.contains("\"id\":2")).unwrap_or_default();
     assert!(answer.contains("1 created, 1 updated, 1 deleted"), "{served:#?}");
     assert_eq!(place.files(), Place::new_files());

@@ -30,11 +30,20 @@ pub(crate) fn command(name: &str, dir: &Path, home: &Path) -> Command {
     for variable in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
         command.env_remove(variable);
     }
-    command.env("USERPROFILE", home).env("LOCALAPPDATA", home.join("local")).env("APPDATA", home.join("roaming"));
+    command
+        .env("USERPROFILE", home)
+        .env("LOCALAPPDATA", home.join("local"))
+        .env("APPDATA", home.join("roaming"));
     command
 }
 
-pub(crate) fn run<A: AsRef<OsStr>>(name: &str, dir: &Path, home: &Path, args: &[A], input: &[u8]) -> Run {
+pub(crate) fn run<A: AsRef<OsStr>>(
+    name: &str,
+    dir: &Path,
+    home: &Path,
+    args: &[A],
+    input: &[u8],
+) -> Run {
     let mut command = command(name, dir, home);
     command.args(args);
     finish(command, input)

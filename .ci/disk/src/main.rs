@@ -4,10 +4,11 @@
 //! logged-disk IMAGE FOLDER LOG
 //! ```
 //!
-//! Mounts a file system on FOLDER that has one file, `disk`: the bytes of IMAGE, which is changed in place. A loop device over
-//! it is a disk. Everything that changes it is appended to LOG, in the order in which it came: a write as an offset, a length
-//! (both little-endian, 64 bits) and the bytes; a flush as an offset of all ones and no length. What was written before a
-//! flush is durable after it; of what came since, a power cut may keep any part.
+//! Mounts a file system on FOLDER that has one file, `disk`: the bytes of IMAGE, which is changed
+//! in place. A loop device over it is a disk. Everything that changes it is appended to LOG, in the
+//! order in which it came: a write as an offset, a length (both little-endian, 64 bits) and the
+//! bytes; a flush as an offset of all ones and no length. What was written before a flush is
+//! durable after it; of what came since, a power cut may keep any part.
 //!
 //! Ends when FOLDER is unmounted.
 
@@ -19,8 +20,9 @@ use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fuser::{
-    BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo, LockOwner, MountOption,
-    OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyWrite, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo,
+    LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyWrite,
+    Request, TimeOrNow, WriteFlags,
 };
 
 const DISK: INodeNo = INodeNo(2);
@@ -61,7 +63,8 @@ impl Disk {
     }
 
     fn append(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let record = [&offset.to_le_bytes()[..], &(bytes.len() as u64).to_le_bytes(), bytes].concat();
+        let record =
+            [&offset.to_le_bytes()[..], &(bytes.len() as u64).to_le_bytes(), bytes].concat();
         self.log.lock().map_err(|_| io::ErrorKind::Other)?.write_all(&record)
     }
 }
@@ -155,14 +158,25 @@ impl Filesystem for Disk {
     }
 
     /// Discarded blocks keep what was in them.
-    fn fallocate(&self, _: &Request, _: INodeNo, _: FileHandle, _: u64, _: u64, _: i32, reply: ReplyEmpty) {
+    fn fallocate(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        _: u64,
+        _: u64,
+        _: i32,
+        reply: ReplyEmpty,
+    ) {
         reply.error(Errno::EOPNOTSUPP);
     }
 }
 
 fn main() -> io::Result<()> {
     let mut args = std::env::args_os().skip(1);
-    let (Some(image), Some(folder), Some(log), None) = (args.next(), args.next(), args.next(), args.next()) else {
+    let (Some(image), Some(folder), Some(log), None) =
+        (args.next(), args.next(), args.next(), args.next())
+    else {
         return Err(io::Error::other("usage: logged-disk IMAGE FOLDER LOG"));
     };
     let image = OpenOptions::new().read(true).write(true).open(image)?;

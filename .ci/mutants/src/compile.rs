@@ -26,8 +26,8 @@ pub struct Test {
 }
 
 impl Copy {
-    /// Copies what git knows of the project, and what it does not ignore. Tests that start the program with nothing in its environment
-    /// still pass on which mutant is tried.
+    /// Copies what git knows of the project, and what it does not ignore. Tests that start the
+    /// program with nothing in its environment still pass on which mutant is tried.
     pub fn of(project: &Path, scratch: &Path) -> Self {
         let copy = Self { dir: scratch.join("project"), target: scratch.join("target") };
         let listed = Command::new("git")
@@ -37,10 +37,12 @@ impl Copy {
         let listed = String::from_utf8(listed.expect("git runs").stdout).expect("paths in UTF-8");
         for path in listed.split_terminator('\0') {
             let (from, to) = (project.join(path), copy.dir.join(path));
-            fs::create_dir_all(to.parent().expect("a directory")).expect("a directory for the copy");
+            fs::create_dir_all(to.parent().expect("a directory"))
+                .expect("a directory for the copy");
             if fs::symlink_metadata(&from).is_ok_and(|from| from.is_symlink()) {
                 let _ = fs::remove_file(&to);
-                std::os::unix::fs::symlink(fs::read_link(&from).expect("a link"), &to).expect("a copy of the link");
+                std::os::unix::fs::symlink(fs::read_link(&from).expect("a link"), &to)
+                    .expect("a copy of the link");
             } else if from.is_file() {
                 fs::copy(&from, &to).expect("a copy");
             }
@@ -58,10 +60,15 @@ impl Copy {
         command.args(args).args(["--workspace", "--message-format=json"]).current_dir(&self.dir);
         command.env("CARGO_TARGET_DIR", &self.target);
         let output = command.stderr(Stdio::null()).output().expect("cargo runs");
-        output.stdout.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+        output
+            .stdout
+            .split(|&byte| byte == b'\n')
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect()
     }
 
-    /// Puts the mutants in, and takes out those that the compiler refuses until it accepts the rest.
+    /// Puts the mutants in, and takes out those that the compiler refuses until it accepts the
+    /// rest.
     pub fn put_in(&self, project: &Path, mutants: &[Mutant]) {
         let mut refused = BTreeSet::new();
         loop {
@@ -87,9 +94,16 @@ impl Copy {
                 places.insert(file, made.places);
             }
             // With the feature that the tests have.
-            let told =
-                self.cargo(&["check", "--lib", "--bins", "--features", "fs-guard/fault-injection", "--keep-going"]);
-            if told.iter().any(|told| told["reason"] == "build-finished" && told["success"] == true) {
+            let told = self.cargo(&[
+                "check",
+                "--lib",
+                "--bins",
+                "--features",
+                "fs-guard/fault-injection",
+                "--keep-going",
+            ]);
+            if told.iter().any(|told| told["reason"] == "build-finished" && told["success"] == true)
+            {
                 return;
             }
             let before = refused.len();
@@ -100,7 +114,8 @@ impl Copy {
         }
     }
 
-    /// The mutants whose switches were compiled: the function is deprecated, so that the compiler warns of each call.
+    /// The mutants whose switches were compiled: the function is deprecated, so that the compiler
+    /// warns of each call.
     fn compiled(&self, told: &[Value]) -> BTreeSet<usize> {
         let mut sources = BTreeMap::new();
         let mut compiled = BTreeSet::new();
@@ -112,22 +127,39 @@ impl Copy {
             let file = span["file_name"].as_str().expect("a warning is about a file");
             let read = || fs::read_to_string(self.dir.join(file)).expect("a source");
             let text: &String = sources.entry(file).or_insert_with(read);
-            let end = span["byte_end"].as_u64().and_then(|end| usize::try_from(end).ok()).expect("an offset");
-            let id = text[end..].strip_prefix('(').and_then(|rest| rest.split_once(')')?.0.parse().ok());
+            let end = span["byte_end"]
+                .as_u64()
+                .and_then(|end| usize::try_from(end).ok())
+                .expect("an offset");
+            let id =
+                text[end..].strip_prefix('(').and_then(|rest| rest.split_once(')')?.0.parse().ok());
             // The project calls nothing else that is deprecated.
-            compiled.insert(id.unwrap_or_else(|| panic!("no switch of a mutant: {}", warning["rendered"])));
+            compiled.insert(
+                id.unwrap_or_else(|| panic!("no switch of a mutant: {}", warning["rendered"])),
+            );
         }
         compiled
     }
 
     /// The mutant that an error of the compiler is about.
-    fn culprit(&self, error: &Value, places: &BTreeMap<String, Vec<(usize, Range<usize>)>>) -> Option<usize> {
+    fn culprit(
+        &self,
+        error: &Value,
+        places: &BTreeMap<String, Vec<(usize, Range<usize>)>>,
+    ) -> Option<usize> {
         let spans = error["spans"].as_array()?.iter();
-        let of_children = error["children"].as_array()?.iter().filter_map(|child| child["spans"].as_array()).flatten();
-        let (main, other): (Vec<_>, Vec<_>) = spans.chain(of_children).partition(|span| span["is_primary"] == true);
+        let of_children = error["children"]
+            .as_array()?
+            .iter()
+            .filter_map(|child| child["spans"].as_array())
+            .flatten();
+        let (main, other): (Vec<_>, Vec<_>) =
+            spans.chain(of_children).partition(|span| span["is_primary"] == true);
         let number = |value: &Value| value.as_u64().and_then(|value| usize::try_from(value).ok());
         for span in main.iter().chain(&other) {
-            let Some((file, places)) = span["file_name"].as_str().and_then(|file| places.get_key_value(file)) else {
+            let Some((file, places)) =
+                span["file_name"].as_str().and_then(|file| places.get_key_value(file))
+            else {
                 continue;
             };
             let (from, to) = (number(&span["byte_start"])?, number(&span["byte_end"])?);
@@ -147,22 +179,31 @@ impl Copy {
         None
     }
 
-    /// Builds all tests. Returns those that are not ignored, and the mutants that were compiled: code for other platforms was not.
+    /// Builds all tests. Returns those that are not ignored, and the mutants that were compiled:
+    /// code for other platforms was not.
     pub fn tests(&self) -> (Vec<Test>, BTreeSet<usize>) {
         let told = self.cargo(&["test", "--no-run"]);
-        let built = told.iter().any(|told| told["reason"] == "build-finished" && told["success"] == true);
+        let built =
+            told.iter().any(|told| told["reason"] == "build-finished" && told["success"] == true);
         assert!(built, "the tests do not compile:\n{}", errors(&told));
         let compiled = self.compiled(&told);
         let mut tests = Vec::new();
         for made in told.iter().filter(|told| told["profile"]["test"] == true) {
-            let (Some(program), Some(manifest)) = (made["executable"].as_str(), made["manifest_path"].as_str()) else {
+            let (Some(program), Some(manifest)) =
+                (made["executable"].as_str(), made["manifest_path"].as_str())
+            else {
                 continue;
             };
-            let dir = Path::new(manifest).parent().expect("a manifest is in a directory").to_owned();
+            let dir =
+                Path::new(manifest).parent().expect("a manifest is in a directory").to_owned();
             let list = |more: &[&str]| {
-                let output =
-                    Command::new(program).args(["--list", "--format", "terse"]).args(more).current_dir(&dir).output();
-                let output = String::from_utf8(output.expect("a test program runs").stdout).expect("names in UTF-8");
+                let output = Command::new(program)
+                    .args(["--list", "--format", "terse"])
+                    .args(more)
+                    .current_dir(&dir)
+                    .output();
+                let output = String::from_utf8(output.expect("a test program runs").stdout)
+                    .expect("names in UTF-8");
                 output
                     .lines()
                     .filter_map(|line| line.strip_suffix(": test"))

@@ -67,7 +67,8 @@ pub fn all(project: &Path) -> Vec<Mutant> {
     }
     let output = command.output().expect("cargo-mutants runs");
     assert!(output.status.success(), "cargo mutants: {}", String::from_utf8_lossy(&output.stderr));
-    let mut mutants: Vec<Mutant> = serde_json::from_slice(&output.stdout).expect("the list of cargo-mutants");
+    let mut mutants: Vec<Mutant> =
+        serde_json::from_slice(&output.stdout).expect("the list of cargo-mutants");
     let mut seen = BTreeMap::new();
     for (id, mutant) in mutants.iter_mut().enumerate() {
         let nth = seen.entry((mutant.file.clone(), mutant.words().to_owned())).or_insert(0);
@@ -77,8 +78,9 @@ pub fn all(project: &Path) -> Vec<Mutant> {
     mutants
 }
 
-/// The mutants of `tests/MUTANTS.md`: files as headings (`### path`), below them lines with the words in backquotes, and `(all)` or the
-/// numbers of those that are meant where several have the same words: `* `replace < with <= in f` (1, 3): why`.
+/// The mutants of `tests/MUTANTS.md`: files as headings (`### path`), below them lines with the
+/// words in backquotes, and `(all)` or the numbers of those that are meant where several have the
+/// same words: `* `replace < with <= in f` (1, 3): why`.
 pub struct Known(BTreeMap<(String, String), Option<BTreeSet<usize>>>);
 
 impl Known {
@@ -90,17 +92,22 @@ impl Known {
                 file = heading.trim_matches('`');
                 continue;
             }
-            let Some((words, rest)) = line.strip_prefix("* `").and_then(|line| line.split_once('`')) else { continue };
+            let Some((words, rest)) =
+                line.strip_prefix("* `").and_then(|line| line.split_once('`'))
+            else {
+                continue;
+            };
             let numbers = rest.trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')'));
             let numbers = match numbers {
                 Some(("all", _)) => None,
-                Some((numbers, _)) => {
-                    Some(numbers.split(',').filter_map(|number| number.trim().parse().ok()).collect())
-                }
+                Some((numbers, _)) => Some(
+                    numbers.split(',').filter_map(|number| number.trim().parse().ok()).collect(),
+                ),
                 None => Some(BTreeSet::from([1])),
             };
-            let all: &mut Option<BTreeSet<usize>> =
-                known.entry((file.to_owned(), words.to_owned())).or_insert_with(|| Some(BTreeSet::new()));
+            let all: &mut Option<BTreeSet<usize>> = known
+                .entry((file.to_owned(), words.to_owned()))
+                .or_insert_with(|| Some(BTreeSet::new()));
             match (all.as_mut(), numbers) {
                 (Some(all), Some(numbers)) => all.extend(numbers),
                 _ => *all = None,
@@ -111,13 +118,18 @@ impl Known {
 
     pub fn has(&self, mutant: &Mutant) -> bool {
         let numbers = self.0.get(&(mutant.file.clone(), mutant.words().to_owned()));
-        numbers.is_some_and(|numbers| numbers.as_ref().is_none_or(|numbers| numbers.contains(&(mutant.nth + 1))))
+        numbers.is_some_and(|numbers| {
+            numbers.as_ref().is_none_or(|numbers| numbers.contains(&(mutant.nth + 1)))
+        })
     }
 
     /// Those that are no mutants of the project: the code has changed.
     pub fn unknown<'k>(&'k self, mutants: &[Mutant]) -> impl Iterator<Item = String> + 'k {
         let there: BTreeSet<_> =
             mutants.iter().map(|mutant| (mutant.file.clone(), mutant.words().to_owned())).collect();
-        self.0.keys().filter(move |key| !there.contains(*key)).map(|(file, words)| format!("{file}: {words}"))
+        self.0
+            .keys()
+            .filter(move |key| !there.contains(*key))
+            .map(|(file, words)| format!("{file}: {words}"))
     }
 }

@@ -1,7 +1,9 @@
-//! Tries mutants of what everything else rests on: what the tests do not notice is said, and fails unless it is known.
+//! Tries mutants of what everything else rests on: what the tests do not notice is said, and fails
+//! unless it is known.
 //!
-//! cargo-mutants lists the mutants. Instead of one build for each there is one for all, with each behind a switch; every test is run once to
-//! see which mutants it reaches, and then those that reach a mutant, quick ones first, until one fails.
+//! cargo-mutants lists the mutants. Instead of one build for each there is one for all, with each
+//! behind a switch; every test is run once to see which mutants it reaches, and then those that
+//! reach a mutant, quick ones first, until one fails.
 
 mod compile;
 mod list;
@@ -28,7 +30,9 @@ fn main() -> ExitCode {
     };
     let seconds = what.first().and_then(|first| first.parse::<u64>().ok());
     let project = std::env::current_dir().expect("a current directory");
-    let known = list::Known::read(&std::fs::read_to_string("tests/MUTANTS.md").expect("the list of what is known"));
+    let known = list::Known::read(
+        &std::fs::read_to_string("tests/MUTANTS.md").expect("the list of what is known"),
+    );
     let mutants = list::all(&project);
     let mut fails = false;
     for words in known.unknown(&mutants) {
@@ -50,7 +54,8 @@ fn main() -> ExitCode {
     let (passed, unsure) = trial::passed(tests, scratch);
     println!("{} tests: {} s", passed.len(), from.elapsed().as_secs());
 
-    let mut chosen: Vec<_> = mutants.iter().filter(|mutant| compiled.contains(&mutant.id)).collect();
+    let mut chosen: Vec<_> =
+        mutants.iter().filter(|mutant| compiled.contains(&mutant.id)).collect();
     let mut until = None;
     if let Some(seconds) = seconds {
         chosen.retain(|mutant| !known.has(mutant));
@@ -72,11 +77,16 @@ fn main() -> ExitCode {
     for tried in &tried {
         match &tried.caught_by {
             Some(by) if known.has(tried.mutant) => {
-                println!("caught, so it need not be in tests/MUTANTS.md: {} ({by})", tried.mutant.name)
+                println!(
+                    "caught, so it need not be in tests/MUTANTS.md: {} ({by})",
+                    tried.mutant.name
+                )
             }
             Some(_) => caught += 1,
             None if known.has(tried.mutant) => listed += 1,
-            None if unsure.contains(&tried.mutant.id) => println!("not certain: {}", tried.mutant.name),
+            None if unsure.contains(&tried.mutant.id) => {
+                println!("not certain: {}", tried.mutant.name)
+            }
             None => {
                 let nth = tried.mutant.nth + 1;
                 println!(

@@ -8,7 +8,8 @@ use syn::visit::{self, Visit};
 
 use crate::list::{Genre, Mutant};
 
-/// What is added to a crate: tells whether a mutant is the one that this process tries, and lists those that were reached.
+/// What is added to a crate: tells whether a mutant is the one that this process tries, and lists
+/// those that were reached.
 pub const SWITCH: &str = r#"
 pub(crate) mod mutant_switch {
     use std::io::Write as _;
@@ -36,23 +37,29 @@ pub(crate) mod mutant_switch {
 /// A source with switches.
 pub struct Switched {
     pub text: String,
-    /// Which bytes of the text are there for a mutant, or for it and others in the same place. What is around one may hold others.
+    /// Which bytes of the text are there for a mutant, or for it and others in the same place. What
+    /// is around one may hold others.
     pub places: Vec<(usize, Range<usize>)>,
 }
 
-/// Returns the source with these mutants of it; those that cannot be put behind a switch are left out: constants, operators
-/// beside `let` in a condition, iterators.
+/// Returns the source with these mutants of it; those that cannot be put behind a switch are left
+/// out: constants, operators beside `let` in a condition, iterators.
 pub fn switched(source: &str, mutants: &[&Mutant]) -> Switched {
-    let lines: Vec<usize> = std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
+    let lines: Vec<usize> =
+        std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
     let offset = |line: usize, column: usize| {
         let line = &source[lines[line - 1]..];
-        source.len() - line.len() + line.char_indices().nth(column - 1).map_or(line.len(), |(at, _)| at)
+        source.len() - line.len()
+            + line.char_indices().nth(column - 1).map_or(line.len(), |(at, _)| at)
     };
     let mut at: BTreeMap<usize, Vec<&Mutant>> = BTreeMap::new();
     for mutant in mutants {
-        at.entry(offset(mutant.span.start.line, mutant.span.start.column)).or_default().push(mutant);
+        at.entry(offset(mutant.span.start.line, mutant.span.start.column))
+            .or_default()
+            .push(mutant);
     }
-    let mut switches = Switches { source, at, constants: 0, done: BTreeSet::new(), added: Vec::new() };
+    let mut switches =
+        Switches { source, at, constants: 0, done: BTreeSet::new(), added: Vec::new() };
     switches.visit_file(&syn::parse_file(source).expect("a source of Rust"));
     let (text, places) = merge(source, switches.added);
     Switched { text, places }
@@ -78,7 +85,11 @@ enum Side {
 
 fn merge(source: &str, mut added: Vec<Added>) -> (String, Vec<(usize, Range<usize>)>) {
     added.sort_by_key(|one| {
-        (one.at, one.side, if one.side == Side::Close { one.around } else { usize::MAX - one.around })
+        (
+            one.at,
+            one.side,
+            if one.side == Side::Close { one.around } else { usize::MAX - one.around },
+        )
     });
     let (mut text, mut from) = (String::new(), 0);
     let (mut open, mut places) = (Vec::<(usize, usize)>::new(), Vec::new());
@@ -91,7 +102,10 @@ fn merge(source: &str, mut added: Vec<Added>) -> (String, Vec<(usize, Range<usiz
             Side::Alone => places.push((one.id, begin..text.len())),
             Side::Open => open.push((one.id, begin)),
             Side::Close => {
-                let last = open.iter().rposition(|(id, _)| *id == one.id).expect("what is closed was opened");
+                let last = open
+                    .iter()
+                    .rposition(|(id, _)| *id == one.id)
+                    .expect("what is closed was opened");
                 places.push((one.id, open.remove(last).1..text.len()));
             }
         }
@@ -113,7 +127,10 @@ struct Switches<'a> {
 impl<'a> Switches<'a> {
     fn here(&self, genre: Genre, at: usize) -> Vec<&'a Mutant> {
         let here = self.at.get(&at).into_iter().flatten().copied();
-        here.filter(|mutant| self.constants == 0 && mutant.genre == genre && !self.done.contains(&mutant.id)).collect()
+        here.filter(|mutant| {
+            self.constants == 0 && mutant.genre == genre && !self.done.contains(&mutant.id)
+        })
+        .collect()
     }
 
     /// Puts an expression behind a switch for each of the others that may stand for it.
@@ -127,7 +144,13 @@ impl<'a> Switches<'a> {
         }
         text += "{ ";
         self.added.push(Added { at: place.start, side: Side::Open, around, id, text });
-        self.added.push(Added { at: place.end, side: Side::Close, around, id, text: " })".to_owned() });
+        self.added.push(Added {
+            at: place.end,
+            side: Side::Close,
+            around,
+            id,
+            text: " })".to_owned(),
+        });
     }
 
     fn alone(&mut self, at: usize, id: usize, text: String) {
@@ -141,8 +164,13 @@ impl<'a> Switches<'a> {
         let place = block.span().byte_range();
         let mutants = self.here(Genre::FnValue, first.span().byte_range().start);
         // `impl Iterator` is one type, and the body has another.
-        for mutant in mutants.into_iter().filter(|mutant| !mutant.replacement.contains("::std::iter::")) {
-            let text = format!(" if crate::mutant_switch::on({}) {{ return {}; }}", mutant.id, mutant.replacement);
+        for mutant in
+            mutants.into_iter().filter(|mutant| !mutant.replacement.contains("::std::iter::"))
+        {
+            let text = format!(
+                " if crate::mutant_switch::on({}) {{ return {}; }}",
+                mutant.id, mutant.replacement
+            );
             self.alone(place.start + 1, mutant.id, text);
         }
     }
@@ -217,8 +245,11 @@ impl<'ast> Visit<'ast> for Switches<'_> {
         let (place, operator) = (binary.span().byte_range(), binary.op.span().byte_range());
         if !has_let(&binary.left) && !has_let(&binary.right) {
             let others = self.here(Genre::BinaryOperator, operator.start);
-            let (left, right) = (self.text(place.start..operator.start), self.text(operator.end..place.end));
-            let others = others.iter().map(|mutant| (mutant.id, format!("{left}{}{right}", mutant.replacement)));
+            let (left, right) =
+                (self.text(place.start..operator.start), self.text(operator.end..place.end));
+            let others = others
+                .iter()
+                .map(|mutant| (mutant.id, format!("{left}{}{right}", mutant.replacement)));
             self.around(&place, others.collect());
         }
         visit::visit_expr_binary(self, binary);
@@ -228,7 +259,8 @@ impl<'ast> Visit<'ast> for Switches<'_> {
         let (place, operator) = (unary.span().byte_range(), unary.op.span().byte_range());
         let others = self.here(Genre::UnaryOperator, operator.start);
         let operand = self.text(operator.end..place.end);
-        let others = others.iter().map(|mutant| (mutant.id, format!("{} {operand}", mutant.replacement)));
+        let others =
+            others.iter().map(|mutant| (mutant.id, format!("{} {operand}", mutant.replacement)));
         self.around(&place, others.collect());
         visit::visit_expr_unary(self, unary);
     }
@@ -260,7 +292,8 @@ impl<'ast> Visit<'ast> for Switches<'_> {
         for pair in expr.fields.pairs() {
             let field = pair.span().byte_range();
             for mutant in self.here(Genre::StructField, pair.value().span().byte_range().start) {
-                let (before, after) = (self.text(place.start..field.start), self.text(field.end..place.end));
+                let (before, after) =
+                    (self.text(place.start..field.start), self.text(field.end..place.end));
                 others.push((mutant.id, format!("{before}{after}")));
             }
         }

@@ -29,12 +29,17 @@ pub struct GitTree {
 }
 
 impl GitTree {
-    /// Opens a repository (its git directory, or its work tree) at a revision: a branch, a tag, an id.
+    /// Opens a repository (its git directory, or its work tree) at a revision: a branch, a tag, an
+    /// id.
     ///
     /// # Errors
     ///
     /// When there is no repository or no such commit, or the options make no sense.
-    pub fn open(repository: &Path, revision: &str, options: &WorkspaceOptions) -> Result<Self, ToolError> {
+    pub fn open(
+        repository: &Path,
+        revision: &str,
+        options: &WorkspaceOptions,
+    ) -> Result<Self, ToolError> {
         let preset = options.preset()?;
         let (approver, policy) = Approver::new(options.approve, options.policy()?);
         let name = match &options.session {
@@ -67,10 +72,14 @@ impl GitTree {
     ///
     /// When the guard refuses the path, or an object is missing.
     pub fn read(&self, path: &str) -> Result<Option<Vec<u8>>, ToolError> {
-        let path = self.tree.clone().files(Arc::clone(self.session.policy())).check(path, Access::Read)?;
-        let failed = |source| fs_guard::Error::Io { operation: "read", path: path.as_str().into(), source };
+        let path =
+            self.tree.clone().files(Arc::clone(self.session.policy())).check(path, Access::Read)?;
+        let failed =
+            |source| fs_guard::Error::Io { operation: "read", path: path.as_str().into(), source };
         match self.tree.entry(path.as_str()).map_err(failed)? {
-            Some(entry) if matches!(entry.kind, fs_guard::FileKind::File | fs_guard::FileKind::Symlink) => {
+            Some(entry)
+                if matches!(entry.kind, fs_guard::FileKind::File | fs_guard::FileKind::Symlink) =>
+            {
                 Ok(Some(self.tree.read(path.as_str()).map_err(failed)?.to_vec()))
             }
             _ => Ok(None),
@@ -97,7 +106,8 @@ impl GitTree {
     pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<Plan, ToolError> {
         options.parsed(&self.preset, patch, |parsed, rules| {
             let files = self.tree.clone().files(Arc::clone(self.session.policy()));
-            let plan = patch_engine::plan(files, parsed, rules).map_err(|rejects| ToolError::rejected(&rejects))?;
+            let plan = patch_engine::plan(files, parsed, rules)
+                .map_err(|rejects| ToolError::rejected(&rejects))?;
             Ok(Plan::of(plan))
         })
     }
@@ -111,13 +121,13 @@ impl GitTree {
         Ok(self.session.tree_of(&plan.plan, self.tree.tree())?.to_string())
     }
 
-    /// Applies a patch: it becomes a commit, and a branch is moved to it. The answer has `commit`, `tree`, `onto`, `branch` and
-    /// what a patch of a workspace answers.
+    /// Applies a patch: it becomes a commit, and a branch is moved to it. The answer has `commit`,
+    /// `tree`, `onto`, `branch` and what a patch of a workspace answers.
     ///
     /// # Errors
     ///
-    /// When the text is no patch, does not apply, is not approved, or the branch is not where it was. The branch has not
-    /// moved then.
+    /// When the text is no patch, does not apply, is not approved, or the branch is not where it
+    /// was. The branch has not moved then.
     pub fn apply(
         &self,
         patch: &[u8],
@@ -143,7 +153,13 @@ impl GitTree {
             })
         };
         let answer = |data: &_| json!({ "ok": true, "data": data });
-        let data = self.approver.run(host, self.session.repository().git_dir(), ("git", &input), call, answer)?;
+        let data = self.approver.run(
+            host,
+            self.session.repository().git_dir(),
+            ("git", &input),
+            call,
+            answer,
+        )?;
         Ok(serde_json::to_value(data).expect("text keys"))
     }
 }

@@ -21,7 +21,8 @@ pub struct Host<'h> {
     pub approve: Option<Approve<'h>>,
     /// Receives what happens, as the objects of `--events jsonl`.
     pub observe: Option<Observe<'h>>,
-    /// Returns whether the call is to be given up. Once the first file is published, the call is finished.
+    /// Returns whether the call is to be given up. Once the first file is published, the call is
+    /// finished.
     pub cancelled: Option<Cancelled<'h>>,
 }
 
@@ -57,7 +58,10 @@ impl Proposal<'_> {
     /// The files that change.
     #[must_use]
     pub fn changes(&self) -> Value {
-        let data = file_tools::changes::PatchData::planned(self.plan, file_tools::changes::DiffDetail::None);
+        let data = file_tools::changes::PatchData::planned(
+            self.plan,
+            file_tools::changes::DiffDetail::None,
+        );
         json!(data.map(|data| data.changed_files).unwrap_or_default())
     }
 
@@ -95,7 +99,8 @@ impl Approver {
     ) -> Result<T, ToolError> {
         let Host { approve, observe, cancelled } = host;
         let events = observe.map(|mut observe| {
-            let sink = move |line: &str| observe(serde_json::from_str(line).expect("events are JSON"));
+            let sink =
+                move |line: &str| observe(serde_json::from_str(line).expect("events are JSON"));
             let mut events = Events::new(EventForm::Jsonl, "", root, sink);
             events.begin_call(tool, tool, input);
             events
@@ -106,7 +111,9 @@ impl Approver {
         if let Some(mut events) = asking.events {
             match &result {
                 Ok(done) => events.end_call(&answer(done), None),
-                Err(error) => events.end_call(&json!({ "ok": false, "error": error }), Some(&error.message)),
+                Err(error) => {
+                    events.end_call(&json!({ "ok": false, "error": error }), Some(&error.message))
+                }
             }
         }
         result
@@ -115,11 +122,11 @@ impl Approver {
 
 /// The error of a change that needs approval, in a call without `approve`.
 fn unasked(error: ToolError) -> ToolError {
-    let message = "the change needs approval, and the call has no `approve` to ask; nothing was changed";
+    let message =
+        "the change needs approval, and the call has no `approve` to ask; nothing was changed";
     match error.kind {
-        ErrorKind::PermissionDenied => {
-            ToolError::new(FailureClass::Refused, error.kind, message).hints([hints::ask("approve the change", None)])
-        }
+        ErrorKind::PermissionDenied => ToolError::new(FailureClass::Refused, error.kind, message)
+            .hints([hints::ask("approve the change", None)]),
         _ => error,
     }
 }

@@ -20,7 +20,8 @@ pub use file_tools::input::{InputForm, OutputForm};
 pub use file_tools::{Hint, ToolError};
 pub use patch_engine::commit::approval::Decision;
 pub use patch_engine::{
-    ChangedFile, Content, ErrorKind, FileEdit, FileKind, HostFile, HostTree, MemoryTree, Position, TextEdit,
+    ChangedFile, Content, ErrorKind, FileEdit, FileKind, HostFile, HostTree, MemoryTree, Position,
+    TextEdit,
 };
 
 #[cfg(feature = "workspace")]

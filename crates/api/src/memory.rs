@@ -7,7 +7,9 @@ use file_tools::hints::Caller;
 use file_tools::input::PatchText;
 use file_tools::ops::{self, FileOperation, OpsError, PatchCall};
 use fs_guard::Policy;
-use patch_engine::{ChangedFile, FileEdit, Files, FinalNewline, HostTree, MemoryTree, Options, Tree};
+use patch_engine::{
+    ChangedFile, FileEdit, Files, FinalNewline, HostTree, MemoryTree, Options, Tree,
+};
 
 use crate::error::argument;
 use crate::options::{PatchOptions, Preset, named};
@@ -25,7 +27,8 @@ fn plan(tree: Arc<dyn Tree>, patch: &[u8], options: &PatchOptions) -> Result<Pla
     })
 }
 
-/// Applies a patch to files in memory, which stay as they are: what is at each path that changes afterwards, and the plan.
+/// Applies a patch to files in memory, which stay as they are: what is at each path that changes
+/// afterwards, and the plan.
 ///
 /// # Errors
 ///
@@ -48,7 +51,8 @@ pub struct HostPlan {
 }
 
 impl HostPlan {
-    /// What to do with each file: its whole text afterwards, and the same as the smallest replacements.
+    /// What to do with each file: its whole text afterwards, and the same as the smallest
+    /// replacements.
     ///
     /// # Errors
     ///
@@ -69,7 +73,11 @@ impl HostPlan {
 /// # Errors
 ///
 /// When the text is no patch, or does not apply.
-pub fn plan_over(tree: HostTree, patch: &[u8], options: &PatchOptions) -> Result<HostPlan, ToolError> {
+pub fn plan_over(
+    tree: HostTree,
+    patch: &[u8],
+    options: &PatchOptions,
+) -> Result<HostPlan, ToolError> {
     let tree = Arc::new(tree);
     Ok(HostPlan { plan: plan(Arc::clone(&tree) as Arc<dyn Tree>, patch, options)?, tree })
 }
@@ -77,21 +85,25 @@ pub fn plan_over(tree: HostTree, patch: &[u8], options: &PatchOptions) -> Result
 /// The name of the one file of [`apply_diff`]; messages are without it.
 const FILE: &str = "text";
 
-/// Applies a diff without headers, as the operations of the Responses API have them, to a text. `mode` is `default` for a change of
-/// the text, of which an empty diff changes nothing, or `create` for a new text, where every line of the diff begins with `+`.
+/// Applies a diff without headers, as the operations of the Responses API have them, to a text.
+/// `mode` is `default` for a change of the text, of which an empty diff changes nothing, or
+/// `create` for a new text, where every line of the diff begins with `+`.
 ///
 /// # Errors
 ///
 /// When there is no such mode, or the diff does not parse or does not apply.
 pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolError> {
-    let creates = named("mode", mode, &[false, true], |creates| if creates { "create" } else { "default" })
-        .map_err(|message| argument("mode", message, "`default` or `create`"))?;
+    let creates =
+        named("mode", mode, &[false, true], |creates| if creates { "create" } else { "default" })
+            .map_err(|message| argument("mode", message, "`default` or `create`"))?;
     if diff.is_empty() && !creates {
         return Ok(text.to_vec());
     }
-    // Where all lines of the diff end in CRLF, this is how it travelled, and says nothing about the file: as that API has it.
+    // Where all lines of the diff end in CRLF, this is how it travelled, and says nothing about the
+    // file: as that API has it.
     let framed = diff.contains('\n') && !diff.replace("\r\n", "").contains('\n');
-    let (path, diff) = (FILE.to_owned(), if framed { diff.replace("\r\n", "\n") } else { diff.to_owned() });
+    let (path, diff) =
+        (FILE.to_owned(), if framed { diff.replace("\r\n", "\n") } else { diff.to_owned() });
     let mut files = MemoryTree::new();
     let operation = if creates {
         FileOperation::CreateFile { path, diff }
@@ -111,18 +123,27 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
     let text = PatchText { bytes: envelope.as_bytes().into(), ..PatchText::default() };
     let unread = |error: file_tools::input::InputError| error.tool_error(envelope.as_bytes());
     let plan = text.parsed(&rules, |patch| {
-        patch_engine::plan(Files::of_tree(Arc::new(files.clone()), policy()), patch, &rules).map_err(|rejects| {
-            let error = ToolError::rejected(&rejects).addressed(Caller::Operations);
-            let message = rejects.first().map(|reject| ops::explain(&calls, reject)).unwrap_or_default();
-            let message = message.split("\nnext: ").next().unwrap_or_default();
-            let message = message.strip_prefix(FILE).unwrap_or(message).trim_start_matches(": ").to_owned();
-            ToolError { message, path: None, ..error }
-        })
+        patch_engine::plan(Files::of_tree(Arc::new(files.clone()), policy()), patch, &rules)
+            .map_err(|rejects| {
+                let error = ToolError::rejected(&rejects).addressed(Caller::Operations);
+                let message =
+                    rejects.first().map(|reject| ops::explain(&calls, reject)).unwrap_or_default();
+                let message = message.split("\nnext: ").next().unwrap_or_default();
+                let message = message
+                    .strip_prefix(FILE)
+                    .unwrap_or(message)
+                    .trim_start_matches(": ")
+                    .to_owned();
+                ToolError { message, path: None, ..error }
+            })
     });
     let plan = plan.map_err(unread)??;
     let mut changed = plan.images().changed()?;
     let before = files.get(FILE).unwrap_or_default();
-    let after = changed.pop().and_then(|file| file.after).map_or_else(|| before.to_vec(), |file| file.bytes.to_vec());
+    let after = changed
+        .pop()
+        .and_then(|file| file.after)
+        .map_or_else(|| before.to_vec(), |file| file.bytes.to_vec());
     // Only a text without lines does not say how its lines end.
     if framed && !before.contains(&b'\n') {
         Ok(after.split(|&byte| byte == b'\n').collect::<Vec<_>>().join(&b"\r\n"[..]))
@@ -132,7 +153,8 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
 }
 
 fn bad_diff(message: &str) -> ToolError {
-    let (message, next) = message.split_once("\nnext: ").map_or((message, None), |(said, next)| (said, Some(next)));
+    let (message, next) =
+        message.split_once("\nnext: ").map_or((message, None), |(said, next)| (said, Some(next)));
     let message = message.strip_prefix("in the diff, ").unwrap_or(message).to_owned();
     let error = file_tools::input::InputError::Unreadable(message).tool_error(&[]);
     ToolError { suggested_next_action: next.map(str::to_owned), hints: Vec::new(), ..error }

@@ -1,4 +1,5 @@
-//! The options of every call, read from objects of other languages: names are in `camelCase` or `snake_case`, and others are refused.
+//! The options of every call, read from objects of other languages: names are in `camelCase` or
+//! `snake_case`, and others are refused.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +30,8 @@ pub trait ReadOptions: DeserializeOwned + Default {
         if options.is_null() {
             return Ok(Self::default());
         }
-        let wrong = |message: String| argument("the options", message, "as the documentation has them");
+        let wrong =
+            |message: String| argument("the options", message, "as the documentation has them");
         // serde would take a list for a struct.
         if !options.is_object() {
             return Err(wrong("the options are no object".into()));
@@ -73,22 +75,26 @@ pub struct PatchOptions {
     /// `strict`, the default, or `codex`: a preset of the rules.
     #[serde(deserialize_with = "profile")]
     pub profile: Option<Profile>,
-    /// What the text is: `envelope`, `unified`, `openai`, or `auto`, the default. Where `from` is a word of the language: `form`.
+    /// What the text is: `envelope`, `unified`, `openai`, or `auto`, the default. Where `from` is a
+    /// word of the language: `form`.
     #[serde(alias = "form")]
     pub from: InputForm,
     /// Which patch of several is meant: its number from 1, or `all`. With `auto` only.
     #[serde(deserialize_with = "part")]
     pub part: Option<Part>,
-    /// How many leading parts of the paths of a diff are left out; otherwise the prefixes that git writes.
+    /// How many leading parts of the paths of a diff are left out; otherwise the prefixes that git
+    /// writes.
     pub strip: Option<usize>,
     /// The patch is taken back.
     pub reverse: bool,
     /// The environment that this is: a patch that names another one is refused.
     pub environment: Option<String>,
-    /// What files must be before, by path: their SHA-256, or nothing for a file that must not be there.
+    /// What files must be before, by path: their SHA-256, or nothing for a file that must not be
+    /// there.
     #[serde(alias = "expected_sha256_by_path", alias = "expected")]
     pub expected_sha256_by_path: BTreeMap<String, String>,
-    /// The files as the author of the patch saw them, by path: hunks of a file that changed since are carried.
+    /// The files as the author of the patch saw them, by path: hunks of a file that changed since
+    /// are carried.
     pub base: Option<BTreeMap<String, String>>,
     /// Whether added and moved files may replace others.
     pub overwrite: Option<bool>,
@@ -155,14 +161,17 @@ impl PatchOptions {
         options.parse.environment = self.environment.clone();
         for (path, hash) in &self.expected_sha256_by_path {
             let hash = hash.parse().map_err(|_| {
-                let message =
-                    format!("{path}: {hash:?} is no SHA-256: it has 64 hexadecimal digits, or none for no file");
+                let message = format!(
+                    "{path}: {hash:?} is no SHA-256: it has 64 hexadecimal digits, or \
+                             none for no file"
+                );
                 argument("expectedSha256ByPath", message, "the SHA-256 of the file, or nothing")
             })?;
             options.expected.insert(path.strip_prefix("./").unwrap_or(path).to_owned(), hash);
         }
         if let Some(base) = &self.base {
-            let files: MemoryTree = base.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+            let files: MemoryTree =
+                base.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
             options.base = Some(Files::of_tree(Arc::new(files), patch_engine::policy()));
         }
         if self.from == InputForm::Openai {
@@ -175,7 +184,8 @@ impl PatchOptions {
         given(self.allow_move, &mut options.allow_move);
         given(self.create_parents, &mut options.create_parents);
         given(self.overwrite, &mut options.overwrite);
-        options.max_file_size = self.max_file_size.or(preset.max_file_size).unwrap_or(options.max_file_size);
+        options.max_file_size =
+            self.max_file_size.or(preset.max_file_size).unwrap_or(options.max_file_size);
         options.placement.ambiguous = self.ambiguous.unwrap_or(options.placement.ambiguous);
         if let Some(fuzz) = self.fuzz {
             options.placement.passes = Pass::ALL.into_iter().filter(|&pass| pass <= fuzz).collect();
@@ -187,7 +197,9 @@ impl PatchOptions {
 /// Adds charsets, each as `GLOB=LABEL`.
 pub(crate) fn declare(encodings: &mut Encodings, all: &[String]) -> Result<(), ToolError> {
     all.iter().try_for_each(|one| {
-        let wrong = |problem: String| argument("encoding", format!("{one:?}: {problem}"), "entries as GLOB=LABEL");
+        let wrong = |problem: String| {
+            argument("encoding", format!("{one:?}: {problem}"), "entries as GLOB=LABEL")
+        };
         let (glob, label) = one.rsplit_once('=').ok_or_else(|| wrong("it has no `=`".into()))?;
         encodings.declare(glob, label).map_err(|error| wrong(error.to_string()))
     })
@@ -198,8 +210,10 @@ fn part<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Part>, D::E
         Value::Null => Ok(None),
         Value::String(word) if word == "all" => Ok(Some(Part::All)),
         value => {
-            let nth = value.as_u64().and_then(|nth| usize::try_from(nth).ok()).filter(|&nth| nth > 0);
-            nth.map(|nth| Some(Part::Nth(nth))).ok_or_else(|| D::Error::custom("`part` is a number from 1, or `all`"))
+            let nth =
+                value.as_u64().and_then(|nth| usize::try_from(nth).ok()).filter(|&nth| nth > 0);
+            nth.map(|nth| Some(Part::Nth(nth)))
+                .ok_or_else(|| D::Error::custom("`part` is a number from 1, or `all`"))
         }
     }
 }
@@ -228,8 +242,14 @@ pub struct SpecOptions {
 }
 
 /// Finds the one of several things that has a name.
-pub(crate) fn named<T: Copy>(what: &str, name: &str, all: &[T], name_of: fn(T) -> &'static str) -> Result<T, String> {
-    let names = || all.iter().map(|&one| format!("`{}`", name_of(one))).collect::<Vec<_>>().join(", ");
+pub(crate) fn named<T: Copy>(
+    what: &str,
+    name: &str,
+    all: &[T],
+    name_of: fn(T) -> &'static str,
+) -> Result<T, String> {
+    let names =
+        || all.iter().map(|&one| format!("`{}`", name_of(one))).collect::<Vec<_>>().join(", ");
     let found = all.iter().copied().find(|&one| name_of(one) == name);
     found.ok_or_else(|| format!("there is no {what} `{name}`; there are {}", names()))
 }

@@ -35,16 +35,19 @@ impl Plan {
         self.plan.digest().to_string()
     }
 
-    /// The files that change: objects with `path`, `operation`, `toPath`, `beforeSha256` and `afterSha256`.
+    /// The files that change: objects with `path`, `operation`, `toPath`, `beforeSha256` and
+    /// `afterSha256`.
     #[must_use]
     pub fn changes(&self) -> Value {
         json!(self.shown(DiffDetail::None).unwrap_or_default().changed_files)
     }
 
-    /// What can be said of it without reading a file: an object with `digest`, `changes`, `notes` and `summary`.
+    /// What can be said of it without reading a file: an object with `digest`, `changes`, `notes`
+    /// and `summary`.
     #[must_use]
     pub fn facts(&self) -> Value {
-        let PatchData { changed_files, notes, .. } = self.shown(DiffDetail::None).unwrap_or_default();
+        let PatchData { changed_files, notes, .. } =
+            self.shown(DiffDetail::None).unwrap_or_default();
         json!({ "digest": self.digest(), "changes": changed_files, "notes": notes, "summary": self.summary() })
     }
 

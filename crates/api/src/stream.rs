@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::options::{PatchOptions, Preset};
 
-/// Takes the text of a patch in the envelope, in chunks of any size, and says what is known of it so far.
+/// Takes the text of a patch in the envelope, in chunks of any size, and says what is known of it
+/// so far.
 #[derive(Debug)]
 pub struct Stream(PatchStream);
 
@@ -46,14 +47,15 @@ fn event(event: &StreamEvent) -> Value {
                 StreamOperation::Update => "update",
                 StreamOperation::Move => "move",
             };
-            let mut value =
-                json!({ "type": "begun", "section": section, "operation": operation, "path": path, "line": line });
+            let mut value = json!({ "type": "begun", "section": section, "operation": operation, "path": path, "line": line });
             if let Some(to) = move_to {
                 value["toPath"] = to.as_str().into();
             }
             value
         }
-        StreamEvent::MoveTo { section, path } => json!({ "type": "move_to", "section": section, "toPath": path }),
+        StreamEvent::MoveTo { section, path } => {
+            json!({ "type": "move_to", "section": section, "toPath": path })
+        }
         StreamEvent::Lines { section, inserted, deleted } => {
             json!({ "type": "lines", "section": section, "inserted": inserted, "deleted": deleted })
         }

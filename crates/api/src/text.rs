@@ -17,7 +17,9 @@ use crate::options::{PatchOptions, Preset, SpecOptions, named};
 ///
 /// When the text is no patch.
 pub fn parse(patch: &[u8], options: &PatchOptions) -> Result<Value, ToolError> {
-    options.parsed(&Preset::default(), patch, |patch, _| Ok(serde_json::to_value(patch).expect("text keys")))
+    options.parsed(&Preset::default(), patch, |patch, _| {
+        Ok(serde_json::to_value(patch).expect("text keys"))
+    })
 }
 
 /// A patch in another form.
@@ -42,11 +44,15 @@ pub fn convert(
     files: Option<&MemoryTree>,
 ) -> Result<Converted, ToolError> {
     let rules = options.engine(&Preset::default())?;
-    let text = PatchText::read(patch, &options.read_as(), &rules.parse).map_err(|error| error.tool_error(patch))?;
+    let text = PatchText::read(patch, &options.read_as(), &rules.parse)
+        .map_err(|error| error.tool_error(patch))?;
     let mut files = || match files {
-        Some(files) => Ok(Files::of_tree(std::sync::Arc::new(files.clone()), patch_engine::policy())),
+        Some(files) => {
+            Ok(Files::of_tree(std::sync::Arc::new(files.clone()), patch_engine::policy()))
+        }
         None => {
-            let message = "a diff is made against files: its line numbers and removed text are in these only";
+            let message =
+                "a diff is made against files: its line numbers and removed text are in these only";
             Err(argument("files", message, "the files that the patch is for"))
         }
     };
@@ -75,7 +81,9 @@ pub struct Specs {
 ///
 /// When there is no such provider, or it does not take what the options ask for.
 pub fn tool_specs(provider: &str, options: &SpecOptions) -> Result<Specs, ToolError> {
-    let wrong = |error: specs::SpecError| argument("provider", error.to_string(), "a provider that takes this");
+    let wrong = |error: specs::SpecError| {
+        argument("provider", error.to_string(), "a provider that takes this")
+    };
     let provider: Provider = provider.parse().map_err(wrong)?;
     if !options.patch_only {
         let value = specs::all_tools::spec(provider, options.brief).map_err(wrong)?;
@@ -88,7 +96,10 @@ pub fn tool_specs(provider: &str, options: &SpecOptions) -> Result<Specs, ToolEr
         max_characters: options.max_characters,
     };
     let spec = specs::tool_spec(provider, &spec).map_err(wrong)?;
-    Ok(Specs { value: spec.to_value(), caveats: spec.caveats().iter().map(ToString::to_string).collect() })
+    Ok(Specs {
+        value: spec.to_value(),
+        caveats: spec.caveats().iter().map(ToString::to_string).collect(),
+    })
 }
 
 fn dialect_named(name: &str) -> Result<Dialect, ToolError> {
@@ -96,7 +107,8 @@ fn dialect_named(name: &str) -> Result<Dialect, ToolError> {
         .map_err(|message| argument("dialect", message, "`whole` or `codex`"))
 }
 
-/// The instructions for a model. `dialect` is `whole` or `codex`; `channel` is how the patch travels: `tool`, `argument` or `message`.
+/// The instructions for a model. `dialect` is `whole` or `codex`; `channel` is how the patch
+/// travels: `tool`, `argument` or `message`.
 ///
 /// # Errors
 ///

@@ -19,7 +19,8 @@ use crate::options::{PatchOptions, Preset};
 use crate::plan::Plan;
 use crate::workspace_options::{UndoOptions, WorkspaceOptions};
 
-/// A directory whose files are changed, all or nothing, by one session. Calls may come from many threads.
+/// A directory whose files are changed, all or nothing, by one session. Calls may come from many
+/// threads.
 #[derive(Debug)]
 pub struct Workspace {
     session: Session,
@@ -28,7 +29,10 @@ pub struct Workspace {
 }
 
 /// How a session works.
-pub(crate) fn settings(options: &WorkspaceOptions, preset: &Preset) -> Result<SessionSettings, ToolError> {
+pub(crate) fn settings(
+    options: &WorkspaceOptions,
+    preset: &Preset,
+) -> Result<SessionSettings, ToolError> {
     let defaults = SessionSettings::default();
     let lock_timeout = match options.lock_timeout {
         Some(seconds) => Duration::try_from_secs_f64(seconds)
@@ -50,11 +54,15 @@ pub(crate) fn settings(options: &WorkspaceOptions, preset: &Preset) -> Result<Se
 
 /// The name of a session.
 pub(crate) fn session_name(name: &str) -> Result<SessionName, ToolError> {
-    name.parse().map_err(|error: file_tools::BadSessionName| argument("session", error.to_string(), "another name"))
+    name.parse().map_err(|error: file_tools::BadSessionName| {
+        argument("session", error.to_string(), "another name")
+    })
 }
 
 fn id(text: &str) -> Result<TransactionId, ToolError> {
-    let wrong = |error: &dyn std::fmt::Display| argument("id", error.to_string(), "the id of a transaction of `log`");
+    let wrong = |error: &dyn std::fmt::Display| {
+        argument("id", error.to_string(), "the id of a transaction of `log`")
+    };
     text.parse().map_err(|error| wrong(&error))
 }
 
@@ -67,7 +75,8 @@ impl Workspace {
     pub fn open(root: &Path, options: &WorkspaceOptions) -> Result<Self, ToolError> {
         let preset = options.preset()?;
         let (approver, policy) = Approver::new(options.approve, options.policy()?);
-        let workspace = commit::Workspace::open_with(root, policy, options.state.unwrap_or_default())?;
+        let workspace =
+            commit::Workspace::open_with(root, policy, options.state.unwrap_or_default())?;
         let settings = settings(options, &preset)?;
         let audit = |name| Audit::new(name, options.agent.clone());
         let session = match &options.session {
@@ -123,9 +132,14 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// When the text is no patch, does not apply, or is not approved; then nothing is changed. When it is applied file by file,
-    /// `details.applied` has what was.
-    pub fn apply(&self, patch: &[u8], options: &PatchOptions, host: Host<'_>) -> Result<Value, ToolError> {
+    /// When the text is no patch, does not apply, or is not approved; then nothing is changed. When
+    /// it is applied file by file, `details.applied` has what was.
+    pub fn apply(
+        &self,
+        patch: &[u8],
+        options: &PatchOptions,
+        host: Host<'_>,
+    ) -> Result<Value, ToolError> {
         self.applied(patch, options, host, None)
     }
 
@@ -133,10 +147,16 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// `stale_file` when the files are not what the plan was made for any more; those of [`apply`](Self::apply). A plan for other
-    /// files than those of a directory is refused.
+    /// `stale_file` when the files are not what the plan was made for any more; those of
+    /// [`apply`](Self::apply). A plan for other files than those of a directory is refused.
     pub fn apply_plan(&self, plan: &Plan, host: Host<'_>) -> Result<Value, ToolError> {
-        let wrong = || argument("plan", "the plan is not for the files of a directory", "a plan of a workspace");
+        let wrong = || {
+            argument(
+                "plan",
+                "the plan is not for the files of a directory",
+                "a plan of a workspace",
+            )
+        };
         let (patch, options) = plan.made_of.as_ref().ok_or_else(wrong)?;
         self.applied(patch, options, host, Some(plan))
     }
@@ -185,9 +205,12 @@ impl Workspace {
     /// When there is none, or its files are not what it left.
     pub fn undo(&self, options: &UndoOptions, host: Host<'_>) -> Result<Value, ToolError> {
         let root = self.session.workspace().root();
-        let paths: Result<Vec<_>, _> = options.paths.iter().map(|path| root.check(path, Access::Read)).collect();
+        let paths: Result<Vec<_>, _> =
+            options.paths.iter().map(|path| root.check(path, Access::Read)).collect();
         let (paths, named) = (paths?, options.id.as_deref().map(id).transpose()?);
-        self.executed("undo", options.diff, host, &|| self.session.plan_undo(named, &paths, options.carry, false))
+        self.executed("undo", options.diff, host, &|| {
+            self.session.plan_undo(named, &paths, options.carry, false)
+        })
     }
 
     /// Takes back an undo: the `data` of `apply-patch redo --json`.
@@ -195,7 +218,12 @@ impl Workspace {
     /// # Errors
     ///
     /// When there is none, or its files are not what it left.
-    pub fn redo(&self, named: Option<&str>, detail: DiffDetail, host: Host<'_>) -> Result<Value, ToolError> {
+    pub fn redo(
+        &self,
+        named: Option<&str>,
+        detail: DiffDetail,
+        host: Host<'_>,
+    ) -> Result<Value, ToolError> {
         let named = named.map(id).transpose()?;
         self.executed("redo", detail, host, &|| self.session.workspace().plan_redo(named))
     }
@@ -212,7 +240,13 @@ impl Workspace {
             let report = self.session.execute(tool, Operation::Write, host, plan)?;
             Ok(restored(&report, detail))
         };
-        self.approver.run(host, self.root(), (tool, &json!({})), call, |data| json!({ "ok": true, "data": data }))
+        self.approver.run(
+            host,
+            self.root(),
+            (tool, &json!({})),
+            call,
+            |data| json!({ "ok": true, "data": data }),
+        )
     }
 
     /// The newest transactions: the `data` of `apply-patch log --json`.
@@ -222,7 +256,11 @@ impl Workspace {
     /// When they cannot be read.
     pub fn log(&self, max_count: Option<usize>, with_diff: bool) -> Result<Value, ToolError> {
         self.tidy();
-        Ok(history::log(self.session.workspace(), &history::Wanted { max_count, ..Default::default() }, with_diff)?)
+        Ok(history::log(
+            self.session.workspace(),
+            &history::Wanted { max_count, ..Default::default() },
+            with_diff,
+        )?)
     }
 
     /// Calls a file tool: its answer, also when it failed.
@@ -240,9 +278,15 @@ impl Workspace {
 /// Makes the error of a plan that differs from the plan that would be committed now.
 fn stale(plan: &Plan) -> ToolError {
     let path = plan.plan.transitions().first().map_or("", |transition| transition.path().as_str());
-    let error =
-        ToolError::rejected(&[Reject::of(path, Problem::Guard(fs_guard::Error::Changed { path: path.into() }))]);
-    ToolError { message: "the files are not what the plan was made for any more".into(), path: None, ..error }
+    let error = ToolError::rejected(&[Reject::of(
+        path,
+        Problem::Guard(fs_guard::Error::Changed { path: path.into() }),
+    )]);
+    ToolError {
+        message: "the files are not what the plan was made for any more".into(),
+        path: None,
+        ..error
+    }
 }
 
 /// A host that declines every plan but the wanted one.

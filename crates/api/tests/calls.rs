@@ -9,13 +9,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apply_patch_api as api;
 use apply_patch_api::{
-    Content, Decision, GitOptions, GitTree, Host, HostFile, HostTree, MemoryTree, OutputForm, PatchOptions, Plan,
-    ReadOptions as _, SpecOptions, Stream, ToolError, UndoOptions, Workspace, WorkspaceOptions,
+    Content, Decision, GitOptions, GitTree, Host, HostFile, HostTree, MemoryTree, OutputForm,
+    PatchOptions, Plan, ReadOptions as _, SpecOptions, Stream, ToolError, UndoOptions, Workspace,
+    WorkspaceOptions,
 };
 use serde_json::{Value, json};
 
 const BEFORE: &str = "one\ntwo\nthree\n";
-const PATCH: &str = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n*** End Patch\n";
+const PATCH: &str =
+    "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n*** End Patch\n";
 const DIFF: &str = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n";
 const AFTER: &str = "one\nTWO\nthree\n";
 
@@ -30,7 +32,8 @@ fn directory() -> tempfile::TempDir {
 }
 
 fn workspace(dir: &Path, options: Value) -> Workspace {
-    Workspace::open(dir, &WorkspaceOptions::read(options).expect("they are known")).expect("it is there")
+    Workspace::open(dir, &WorkspaceOptions::read(options).expect("they are known"))
+        .expect("it is there")
 }
 
 fn tree() -> MemoryTree {
@@ -68,7 +71,8 @@ fn the_same_change_comes_of_every_form_and_every_kind_of_files() {
         assert_eq!(plan.changes()[0]["operation"], "update", "{name}");
 
         let read = |path: &str| {
-            let content = Content { bytes: BEFORE.as_bytes().to_vec().into(), mode: 0o644, link: false };
+            let content =
+                Content { bytes: BEFORE.as_bytes().to_vec().into(), mode: 0o644, link: false };
             Ok((path == "a.txt").then_some(HostFile { content, version: Some(7) }))
         };
         let over = api::plan_over(HostTree::new(read), patch.as_bytes(), &how).expect(name);
@@ -85,7 +89,8 @@ fn the_same_change_comes_of_every_form_and_every_kind_of_files() {
         assert_eq!(done["changedFiles"][0]["path"], "a.txt", "{name}");
         assert_eq!(text(dir.path()), AFTER, "{name}");
     }
-    let nothing = api::apply_in_memory(&tree(), b"*** Begin Patch\n*** End Patch\n", &options(Value::Null));
+    let nothing =
+        api::apply_in_memory(&tree(), b"*** Begin Patch\n*** End Patch\n", &options(Value::Null));
     assert_eq!(nothing.expect_err("it says nothing").kind.as_str(), "patch_parse_error");
 }
 
@@ -118,7 +123,12 @@ fn options_are_known_in_both_spellings_and_no_others() {
         assert_eq!(error.kind.as_str(), "command_failed", "{bad}");
         assert_eq!(&error.details["reason"], &json!("bad_arguments"), "{bad}");
     }
-    assert!(WorkspaceOptions::read(json!({ "lockTimeout": 1.5, "max_output": 10, "hardLinks": "break" })).is_ok());
+    assert!(
+        WorkspaceOptions::read(
+            json!({ "lockTimeout": 1.5, "max_output": 10, "hardLinks": "break" })
+        )
+        .is_ok()
+    );
     assert!(WorkspaceOptions::read(json!({ "root": "." })).is_err());
     let dir = directory();
     for bad in [
@@ -137,7 +147,8 @@ fn a_base_carries_a_patch_to_a_file_that_changed() {
     let now = "zero\none\ntwo\nthree\n";
     let files: MemoryTree = [("a.txt", now)].into_iter().collect();
     let how = options(json!({ "base": { "a.txt": BEFORE } }));
-    let (changed, plan) = api::apply_in_memory(&files, PATCH.as_bytes(), &how).expect("it is carried");
+    let (changed, plan) =
+        api::apply_in_memory(&files, PATCH.as_bytes(), &how).expect("it is carried");
     assert_eq!(**changed[0].after.as_ref().expect("a file").bytes, *b"zero\none\nTWO\nthree\n");
     assert_eq!(plan.data(api::DiffDetail::None).expect("a plan")["carried"][0]["path"], "a.txt");
 }
@@ -146,18 +157,24 @@ fn a_base_carries_a_patch_to_a_file_that_changed() {
 fn a_plan_is_committed_as_it_is_or_not_at_all() {
     let dir = directory();
     let workspace = workspace(dir.path(), json!({ "durability": "none" }));
-    let plan = |patch: &str| workspace.plan(patch.as_bytes(), &options(Value::Null)).expect("it applies");
+    let plan =
+        |patch: &str| workspace.plan(patch.as_bytes(), &options(Value::Null)).expect("it applies");
     let first = plan(PATCH);
     assert_eq!(first.summary(), "1 updated");
     let done = workspace.apply_plan(&first, Host::default()).expect("nothing changed since");
     assert_eq!(text(dir.path()), AFTER);
     let id = done["transactionId"].as_str().expect("an id").to_owned();
     // A second time it is done already, as `plan` says too.
-    assert_eq!(workspace.apply_plan(&first, Host::default()).expect("it is done")["alreadyDone"], true);
+    assert_eq!(
+        workspace.apply_plan(&first, Host::default()).expect("it is done")["alreadyDone"],
+        true
+    );
     assert_eq!(plan(PATCH).summary(), "done already; nothing was changed");
 
-    let second =
-        plan("*** Begin Patch\n*** Update File: a.txt\n@@\n-three\n+THREE\n*** Add File: b.txt\n+b\n*** End Patch\n");
+    let second = plan(
+        "*** Begin Patch\n*** Update File: a.txt\n@@\n-three\n+THREE\n*** Add File: b.txt\n+b\n\
+         *** End Patch\n",
+    );
     fs::write(dir.path().join("a.txt"), "one\nTWO\nthree\nfour\n").expect("a file");
     let error = workspace.apply_plan(&second, Host::default()).expect_err("a file changed");
     assert_eq!(error.kind.as_str(), "stale_file");
@@ -166,14 +183,18 @@ fn a_plan_is_committed_as_it_is_or_not_at_all() {
 
     // With a base the same file may have changed, but the plan is another one.
     fs::write(dir.path().join("a.txt"), BEFORE).expect("a file");
-    let based = workspace.plan(PATCH.as_bytes(), &options(json!({ "base": { "a.txt": BEFORE } }))).expect("it applies");
+    let based = workspace
+        .plan(PATCH.as_bytes(), &options(json!({ "base": { "a.txt": BEFORE } })))
+        .expect("it applies");
     fs::write(dir.path().join("a.txt"), format!("zero\n{BEFORE}")).expect("a file");
     let error = workspace.apply_plan(&based, Host::default()).expect_err("a file changed");
     assert_eq!(error.kind.as_str(), "stale_file", "{error}");
     assert!(id.len() > 20);
 
-    let (_, elsewhere) = api::apply_in_memory(&tree(), PATCH.as_bytes(), &PatchOptions::default()).expect("it applies");
-    let error = workspace.apply_plan(&elsewhere, Host::default()).expect_err("it is for no directory");
+    let (_, elsewhere) = api::apply_in_memory(&tree(), PATCH.as_bytes(), &PatchOptions::default())
+        .expect("it applies");
+    let error =
+        workspace.apply_plan(&elsewhere, Host::default()).expect_err("it is for no directory");
     assert_eq!(error.kind.as_str(), "command_failed");
 }
 
@@ -182,12 +203,17 @@ fn what_was_done_is_taken_back_and_done_again() {
     let dir = directory();
     let workspace = workspace(dir.path(), json!({ "agent": "tester", "session": "s1" }));
     assert_eq!(workspace.session(), "s1");
-    let done =
-        workspace.apply(PATCH.as_bytes(), &options(json!({ "diff": "full" })), Host::default()).expect("it applies");
+    let done = workspace
+        .apply(PATCH.as_bytes(), &options(json!({ "diff": "full" })), Host::default())
+        .expect("it applies");
     assert!(done["changedFiles"][0]["diff"].as_str().expect("a diff").contains("+TWO"));
-    let undo = |value: Value| workspace.undo(&UndoOptions::read(value).expect("known"), Host::default());
+    let undo =
+        |value: Value| workspace.undo(&UndoOptions::read(value).expect("known"), Host::default());
     assert_eq!(
-        undo(json!({ "paths": ["b.txt"], "id": done["transactionId"] })).expect_err("not in it").kind.as_str(),
+        undo(json!({ "paths": ["b.txt"], "id": done["transactionId"] }))
+            .expect_err("not in it")
+            .kind
+            .as_str(),
         "not_found"
     );
     assert_eq!(undo(json!({ "id": "x" })).expect_err("no id").kind.as_str(), "command_failed");
@@ -219,12 +245,15 @@ fn a_host_approves_observes_and_cancels() {
     apply(&one, cancelled).expect_err("it was given up");
     assert_eq!(text(dir.path()), BEFORE);
 
-    // Where approval is wanted and the call has no `approve`, it is refused; without approvals the guard refuses what is guarded.
+    // Where approval is wanted and the call has no `approve`, it is refused; without approvals the
+    // guard refuses what is guarded.
     let always = workspace(dir.path(), json!({ "approve": "ask" }));
     let error = apply(&always, Host::default()).expect_err("there is no `approve`");
     assert!(error.message.contains("no `approve`"), "{error}");
     let guarded = "*** Begin Patch\n*** Add File: .envrc\n+x\n*** End Patch\n".as_bytes();
-    let error = one.apply(guarded, &options(Value::Null), approve(Decision::Approve, &asked)).expect_err("guarded");
+    let error = one
+        .apply(guarded, &options(Value::Null), approve(Decision::Approve, &asked))
+        .expect_err("guarded");
     assert_eq!(error.kind.as_str(), "permission_denied");
     let mut reasons = Vec::new();
     let auto = workspace(dir.path(), json!({ "approve": "auto" }));
@@ -239,15 +268,22 @@ fn a_host_approves_observes_and_cancels() {
     auto.apply(guarded, &options(Value::Null), host).expect("it was approved");
     assert!(reasons[0].contains("guarded"), "{reasons:?}");
     // For the session: the same again is not asked.
-    auto.undo(&UndoOptions::default(), approve(Decision::Approve, &asked)).expect("it is taken back");
+    auto.undo(&UndoOptions::default(), approve(Decision::Approve, &asked))
+        .expect("it is taken back");
     let again = asked.load(Ordering::Relaxed);
-    auto.apply(guarded, &options(json!({ "from": "envelope" })), approve(Decision::Decline, &asked)).expect("approved");
+    auto.apply(
+        guarded,
+        &options(json!({ "from": "envelope" })),
+        approve(Decision::Decline, &asked),
+    )
+    .expect("approved");
     assert_eq!(asked.load(Ordering::Relaxed), again);
 
     let mut events = Vec::new();
     let host = Host { observe: Some(Box::new(|event| events.push(event))), ..Host::default() };
     apply(&one, host).expect("it applies");
-    let types: Vec<_> = events.iter().map(|event| event["type"].as_str().expect("a type")).collect();
+    let types: Vec<_> =
+        events.iter().map(|event| event["type"].as_str().expect("a type")).collect();
     assert_eq!(types, ["begin", "progress", "end", "turn_diff"]);
     assert_eq!(events[2]["result"]["ok"], true);
 }
@@ -274,12 +310,21 @@ fn threads_share_a_workspace() {
         for nth in 0..16 {
             let workspace = &workspace;
             scope.spawn(move || {
-                let patch = format!("*** Begin Patch\n*** Add File: {nth}.txt\n+{nth}\n*** End Patch\n");
-                workspace.apply(patch.as_bytes(), &PatchOptions::default(), Host::default()).expect("they do not meet");
+                let patch =
+                    format!("*** Begin Patch\n*** Add File: {nth}.txt\n+{nth}\n*** End Patch\n");
+                workspace
+                    .apply(patch.as_bytes(), &PatchOptions::default(), Host::default())
+                    .expect("they do not meet");
             });
         }
     });
-    assert_eq!(workspace.log(None, false).expect("a log")["transactions"].as_array().expect("a list").len(), 16);
+    assert_eq!(
+        workspace.log(None, false).expect("a log")["transactions"]
+            .as_array()
+            .expect("a list")
+            .len(),
+        16
+    );
 }
 
 #[test]
@@ -317,15 +362,24 @@ fn a_patch_is_parsed_streamed_and_converted() {
     let parsed = api::parse(PATCH.as_bytes(), &none).expect("it parses");
     assert_eq!(parsed["sections"][0]["path"]["text"], "a.txt", "{parsed}");
     let convert = |patch: &str, to, files: Option<&MemoryTree>| {
-        api::convert(patch.as_bytes(), to, &none, files).map(|done| String::from_utf8(done.text).expect("text"))
+        api::convert(patch.as_bytes(), to, &none, files)
+            .map(|done| String::from_utf8(done.text).expect("text"))
     };
     let envelope = convert(DIFF, OutputForm::Envelope, None).expect("it says the same");
-    assert_eq!(envelope, "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n three\n*** End Patch\n");
+    assert_eq!(
+        envelope,
+        "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n three\n*** End Patch\n"
+    );
     assert_eq!(convert(PATCH, OutputForm::Unified, Some(&tree())).expect("it applies"), DIFF);
     assert!(
-        convert(PATCH, OutputForm::Git, Some(&tree())).expect("it applies").starts_with("diff --git a/a.txt b/a.txt\n")
+        convert(PATCH, OutputForm::Git, Some(&tree()))
+            .expect("it applies")
+            .starts_with("diff --git a/a.txt b/a.txt\n")
     );
-    assert_eq!(convert(PATCH, OutputForm::Git, None).expect_err("there are no files").kind.as_str(), "command_failed");
+    assert_eq!(
+        convert(PATCH, OutputForm::Git, None).expect_err("there are no files").kind.as_str(),
+        "command_failed"
+    );
     let items = convert(PATCH, OutputForm::Openai, None).expect("they say the same");
     assert!(items.contains(r#""type":"update_file""#), "{items}");
 
@@ -347,10 +401,14 @@ fn a_patch_is_parsed_streamed_and_converted() {
 #[test]
 fn what_models_need_is_text() {
     let spec = |provider: &str, options: Value| {
-        api::tool_specs(provider, &SpecOptions::read(options).expect("known")).map(|specs| specs.value)
+        api::tool_specs(provider, &SpecOptions::read(options).expect("known"))
+            .map(|specs| specs.value)
     };
     assert_eq!(spec("openai", Value::Null).expect("tools").as_array().expect("a list").len(), 13);
-    assert_eq!(spec("openai", json!({ "patchOnly": true, "dialect": "codex" })).expect("a tool")["type"], "custom");
+    assert_eq!(
+        spec("openai", json!({ "patchOnly": true, "dialect": "codex" })).expect("a tool")["type"],
+        "custom"
+    );
     assert!(spec("nobody", Value::Null).is_err());
     assert!(spec("anthropic", json!({ "patch_only": true, "grammar": "lark" })).is_err());
     assert!(SpecOptions::read(json!({ "dialect": "klingon" })).is_err());
@@ -364,7 +422,11 @@ fn what_models_need_is_text() {
 fn a_patch_becomes_a_commit() {
     let dir = directory();
     let git = |args: &[&str]| {
-        let done = std::process::Command::new("git").args(args).current_dir(dir.path()).output().expect("there is git");
+        let done = std::process::Command::new("git")
+            .args(args)
+            .current_dir(dir.path())
+            .output()
+            .expect("there is git");
         assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
         String::from_utf8(done.stdout).expect("text").trim().to_owned()
     };
@@ -389,7 +451,8 @@ fn a_patch_becomes_a_commit() {
         let options = GitOptions::read(value).expect("known");
         tree.apply(PATCH.as_bytes(), &PatchOptions::default(), &options, Host::default())
     };
-    let done = apply(&tree, json!({ "message": "second", "author": "B <b@example.org>" })).expect("it is committed");
+    let done = apply(&tree, json!({ "message": "second", "author": "B <b@example.org>" }))
+        .expect("it is committed");
     assert_eq!(&done["commit"], &json!(git(&["rev-parse", "work"])));
     assert_eq!(&done["tree"], &json!(planned));
     assert_eq!(git(&["show", "work:a.txt"]), AFTER.trim());

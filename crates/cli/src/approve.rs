@@ -15,11 +15,16 @@ use crate::render;
 /// How many lines of the diff are shown before the question.
 const SHOWN: usize = 60;
 
-/// Returns when a person is asked by default: about dangerous changes, if someone sees the output and the terminal can be opened;
-/// otherwise never, so that no program waits for an answer. Standard input may be the patch.
+/// Returns when a person is asked by default: about dangerous changes, if someone sees the output
+/// and the terminal can be opened; otherwise never, so that no program waits for an answer.
+/// Standard input may be the patch.
 pub(crate) fn preset() -> ApprovalPolicy {
     let seen = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
-    if seen && outside::terminal().is_ok() { ApprovalPolicy::OnRequest } else { ApprovalPolicy::Never }
+    if seen && outside::terminal().is_ok() {
+        ApprovalPolicy::OnRequest
+    } else {
+        ApprovalPolicy::Never
+    }
 }
 
 /// What a person answered other than yes and no.
@@ -36,7 +41,9 @@ pub(crate) enum Instead {
 /// Says why there is no answer, for an error of reading it.
 pub(crate) fn no_answer(error: ErrorKind) -> String {
     match error {
-        ErrorKind::UnexpectedEof => "nothing was answered (end of input); nothing was changed".into(),
+        ErrorKind::UnexpectedEof => {
+            "nothing was answered (end of input); nothing was changed".into()
+        }
         error => format!("the terminal is gone: {error}; nothing was changed"),
     }
 }
@@ -56,7 +63,8 @@ impl Prompt {
         Self { may_edit, deletes_approved: Cell::new(false), instead: Cell::default() }
     }
 
-    /// Sets whether the person was asked about every file that a plan deletes, so that deleting is no reason to ask again.
+    /// Sets whether the person was asked about every file that a plan deletes, so that deleting is
+    /// no reason to ask again.
     pub(crate) fn deletes_approved(&self, yes: bool) {
         self.deletes_approved.set(yes);
     }
@@ -68,7 +76,8 @@ impl Prompt {
 
     /// Asks about a plan. Without a terminal the answer is no.
     pub(crate) fn decide(&self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
-        let only_deletes = request.reasons.iter().all(|reason| matches!(reason, Reason::Deletes { .. }));
+        let only_deletes =
+            request.reasons.iter().all(|reason| matches!(reason, Reason::Deletes { .. }));
         if only_deletes && self.deletes_approved.get() {
             return Ok(Decision::Approve);
         }
@@ -84,7 +93,12 @@ impl Prompt {
         }))
     }
 
-    fn ask(&self, terminal: &mut BufReader<Terminal>, request: &Request<'_>, diff: &[u8]) -> std::io::Result<Decision> {
+    fn ask(
+        &self,
+        terminal: &mut BufReader<Terminal>,
+        request: &Request<'_>,
+        diff: &[u8],
+    ) -> std::io::Result<Decision> {
         let out = terminal.get_mut();
         show(out, request.plan, diff, SHOWN)?;
         for reason in &request.reasons {
@@ -111,7 +125,10 @@ impl Prompt {
                     writeln!(out, "y - apply the patch")?;
                     writeln!(out, "n - do not apply it; nothing is changed")?;
                     if self.may_edit {
-                        writeln!(out, "e - edit the patch in $VISUAL or $EDITOR, and plan it again")?;
+                        writeln!(
+                            out,
+                            "e - edit the patch in $VISUAL or $EDITOR, and plan it again"
+                        )?;
                     }
                     writeln!(out, "v - view the whole diff")?;
                     writeln!(out, "? - show this help")?;
@@ -123,8 +140,11 @@ impl Prompt {
 
 /// Asks a question at the terminal that `y` answers with yes.
 pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
-    let gone = |error: std::io::Error| Failure::Refused(format!("there is no terminal to ask at: {error}"));
-    let mut terminal = BufReader::new(outside::terminal().map_err(|error| gone(std::io::Error::other(error)))?);
+    let gone = |error: std::io::Error| {
+        Failure::Refused(format!("there is no terminal to ask at: {error}"))
+    };
+    let mut terminal =
+        BufReader::new(outside::terminal().map_err(|error| gone(std::io::Error::other(error)))?);
     write!(terminal.get_mut(), "{question} [y/N] ").map_err(gone)?;
     let mut answer = String::new();
     terminal.read_line(&mut answer).map_err(gone)?;
@@ -150,19 +170,27 @@ fn show(out: &mut Terminal, plan: &Plan, diff: &[u8], limit: usize) -> std::io::
 pub(crate) fn write_coloured(out: &mut Terminal, text: &[u8]) -> std::io::Result<()> {
     let plain = anstream::ColorChoice::global() == anstream::ColorChoice::Never
         || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if plain { out.write_all(&anstream::adapter::strip_bytes(text).into_vec()) } else { out.write_all(text) }
+    if plain {
+        out.write_all(&anstream::adapter::strip_bytes(text).into_vec())
+    } else {
+        out.write_all(text)
+    }
 }
 
 /// Lets the person edit the patch.
 pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
-    let failed = |what: &str, error: &dyn std::fmt::Display| Failure::Input(format!("{what}: {error}"));
+    let failed =
+        |what: &str, error: &dyn std::fmt::Display| Failure::Input(format!("{what}: {error}"));
     let mut file = tempfile::Builder::new()
         .prefix("apply-patch-")
         .suffix(".patch")
         .tempfile()
         .map_err(|error| failed("cannot make a file to edit", &error))?;
-    file.write_all(&input.bytes).map_err(|error| failed("cannot write the file to edit", &error))?;
-    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()));
+    file.write_all(&input.bytes)
+        .map_err(|error| failed("cannot write the file to edit", &error))?;
+    let editor = ["VISUAL", "EDITOR"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()));
     let editor = editor.unwrap_or_else(|| "vi".into());
     // Standard input may be the patch; the editor gets the terminal.
     let script = format!("{editor} \"$1\" < /dev/tty > /dev/tty 2>&1");
@@ -173,5 +201,11 @@ pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
         Err(error) => return Err(failed("cannot start the editor", &error)),
     }
     let bytes = outside::read_input(file.path(), MAX_PATCH_SIZE)?;
-    Ok(Input { bytes: bytes.into(), name: "the edited patch".into(), kept: None, notes: input.notes.clone(), ..*input })
+    Ok(Input {
+        bytes: bytes.into(),
+        name: "the edited patch".into(),
+        kept: None,
+        notes: input.notes.clone(),
+        ..*input
+    })
 }

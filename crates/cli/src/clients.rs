@@ -1,4 +1,5 @@
-//! What each client of the Model Context Protocol wants in its configuration so that it starts the server.
+//! What each client of the Model Context Protocol wants in its configuration so that it starts the
+//! server.
 
 use std::path::PathBuf;
 
@@ -118,8 +119,8 @@ impl Setting {
 }
 
 impl Client {
-    /// Where it is configured unless asked for otherwise: in the project, where its editor knows the project by the place of
-    /// the file; else for the user.
+    /// Where it is configured unless asked for otherwise: in the project, where its editor knows
+    /// the project by the place of the file; else for the user.
     pub(crate) fn usual_scope(self) -> Scope {
         match self {
             Self::Claude | Self::Cursor | Self::VsCode => Scope::Project,
@@ -133,12 +134,15 @@ impl Client {
         let in_directory = |directory: Option<PathBuf>, path: &str| {
             Some(ClientFile { directory: Some(directory?), path: path.into() })
         };
-        let in_home = |directory: &str, path: &str| in_directory(Some(home()?.join(directory)), path);
-        let in_config = |directory: &str, path: &str| in_directory(Some(config_home()?.join(directory)), path);
+        let in_home =
+            |directory: &str, path: &str| in_directory(Some(home()?.join(directory)), path);
+        let in_config =
+            |directory: &str, path: &str| in_directory(Some(config_home()?.join(directory)), path);
         match (self, scope) {
-            (Self::Codex, Scope::User) => {
-                in_directory(absolute("CODEX_HOME").or_else(|| Some(home()?.join(".codex"))), "config.toml")
-            }
+            (Self::Codex, Scope::User) => in_directory(
+                absolute("CODEX_HOME").or_else(|| Some(home()?.join(".codex"))),
+                "config.toml",
+            ),
             (Self::Codex, Scope::Project) => project(".codex/config.toml"),
             (Self::Claude, Scope::User) => in_home("", ".claude.json"),
             (Self::Claude, Scope::Project) => project(".mcp.json"),
@@ -155,9 +159,12 @@ impl Client {
             (Self::OpenCode, Scope::Project) => project("opencode.json"),
             (Self::Zed, Scope::User) => in_config("zed", "settings.json"),
             (Self::Windsurf, Scope::User) => in_home(".codeium/windsurf", "mcp_config.json"),
-            (Self::Cline, Scope::User) => in_home(".cline/data/settings", "cline_mcp_settings.json"),
+            (Self::Cline, Scope::User) => {
+                in_home(".cline/data/settings", "cline_mcp_settings.json")
+            }
             (Self::Goose, Scope::User) => in_config("goose", "config.yaml"),
-            (Self::Zed | Self::Windsurf | Self::Cline | Self::Goose, Scope::Project) | (Self::Generic, _) => None,
+            (Self::Zed | Self::Windsurf | Self::Cline | Self::Goose, Scope::Project)
+            | (Self::Generic, _) => None,
         }
     }
 
@@ -169,13 +176,14 @@ impl Client {
         }
     }
 
-    /// How the server finds the project: an argument of `--root`, or nothing where the client starts the server in it or
-    /// names its roots.
+    /// How the server finds the project: an argument of `--root`, or nothing where the client
+    /// starts the server in it or names its roots.
     fn root(self, scope: Scope, project: &str) -> Option<String> {
         match (self, scope) {
             (Self::Cursor | Self::VsCode, Scope::Project) => Some("${workspaceFolder}".into()),
-            // It has one file for all projects, documents neither where it starts servers nor roots, and interpolates only
-            // `${env:…}` and `${file:…}`, none of which is the open project.
+            // It has one file for all projects, documents neither where it starts servers nor
+            // roots, and interpolates only `${env:…}` and `${file:…}`, none of which is the open
+            // project.
             (Self::Windsurf, _) => Some(project.to_owned()),
             _ => None,
         }
@@ -183,7 +191,10 @@ impl Client {
 
     /// Whether it can show the questions of a server.
     fn shows_questions(self) -> bool {
-        matches!(self, Self::Codex | Self::Claude | Self::Cursor | Self::VsCode | Self::Goose | Self::Generic)
+        matches!(
+            self,
+            Self::Codex | Self::Claude | Self::Cursor | Self::VsCode | Self::Goose | Self::Generic
+        )
     }
 
     /// What to set in its files.
@@ -192,7 +203,8 @@ impl Client {
         let root = self.root(scope, &server.project);
         if self == Self::Windsurf {
             notes.push(format!(
-                "windsurf has one file for all projects and cannot say which is open: whichever is, this changes files of {}",
+                "windsurf has one file for all projects and cannot say which is open: whichever \
+                 is, this changes files of {}",
                 server.project
             ));
         }
@@ -208,13 +220,17 @@ impl Client {
         }
         if self == Self::Cline {
             notes.push(
-                "the command line of cline starts the server in the project; in an editor, add --root to the arguments"
+                "the command line of cline starts the server in the project; in an editor, add \
+                 --root to the arguments"
                     .into(),
             );
         }
         let approve = match server.approve {
             Always if !self.shows_questions() => {
-                notes.push(format!("{} cannot show questions of a server, so it is the one that asks", self.name()));
+                notes.push(format!(
+                    "{} cannot show questions of a server, so it is the one that asks",
+                    self.name()
+                ));
                 OnRequest
             }
             approve => approve,
@@ -227,13 +243,19 @@ impl Client {
         let mut parts = vec![Part { file: self.file(scope), form, settings }];
         if self == Self::Claude {
             let allowed = match approve {
-                OnRequest => server.readers.iter().map(|tool| format!("mcp__{NAME}__{tool}")).collect(),
+                OnRequest => {
+                    server.readers.iter().map(|tool| format!("mcp__{NAME}__{tool}")).collect()
+                }
                 Always | Never => vec![format!("mcp__{NAME}")],
             };
             let file = match scope {
-                Scope::Project => Some(ClientFile { directory: None, path: ".claude/settings.json".into() }),
-                Scope::User => home()
-                    .map(|home| ClientFile { directory: Some(home.join(".claude")), path: "settings.json".into() }),
+                Scope::Project => {
+                    Some(ClientFile { directory: None, path: ".claude/settings.json".into() })
+                }
+                Scope::User => home().map(|home| ClientFile {
+                    directory: Some(home.join(".claude")),
+                    path: "settings.json".into(),
+                }),
             };
             let settings = vec![Setting::Has(vec!["permissions".into(), "allow".into()], allowed)];
             parts.push(Part { file, form: Form::Json, settings });
@@ -241,7 +263,12 @@ impl Client {
         Setup { parts, notes }
     }
 
-    fn settings(self, approve: ApprovalPolicy, server: &Server, args: &[String]) -> (Form, Vec<Setting>) {
+    fn settings(
+        self,
+        approve: ApprovalPolicy,
+        server: &Server,
+        args: &[String],
+    ) -> (Form, Vec<Setting>) {
         let program = &server.program;
         let mut plain = json!({ "command": program, "args": args });
         let typed = json!({ "type": "stdio", "command": program, "args": args });
@@ -252,8 +279,8 @@ impl Client {
         };
         let settings = match self {
             Self::Codex => {
-                // It starts servers with a few variables and those that are named; and where no one can be asked, it refuses
-                // whatever it would ask about.
+                // It starts servers with a few variables and those that are named; and where no one
+                // can be asked, it refuses whatever it would ask about.
                 plain["env_vars"] = json!(server.variables);
                 plain["default_tools_approval_mode"] = json!("approve");
                 vec![Setting::is(&["mcp_servers", NAME], plain)]
@@ -281,13 +308,9 @@ impl Client {
                 // The last rule that matches counts, so those of single tools come last.
                 let all = if approve == Never { "allow" } else { "ask" };
                 settings.push(Setting::is(&["permission", &format!("{NAME}_*")], json!(all)));
-                settings.extend(
-                    server
-                        .readers
-                        .iter()
-                        .filter(|_| all == "ask")
-                        .map(|tool| Setting::is(&["permission", &format!("{NAME}_{tool}")], json!("allow"))),
-                );
+                settings.extend(server.readers.iter().filter(|_| all == "ask").map(|tool| {
+                    Setting::is(&["permission", &format!("{NAME}_{tool}")], json!("allow"))
+                }));
                 settings
             }
             Self::Zed => {
@@ -295,7 +318,10 @@ impl Client {
                 let mut settings = vec![Setting::is(&["context_servers", NAME], plain)];
                 settings.extend(server.unasked(approve).iter().map(|tool| {
                     let key = format!("mcp:{NAME}:{tool}");
-                    Setting::is(&["agent", "tool_permissions", "tools", &key], json!({ "default": "allow" }))
+                    Setting::is(
+                        &["agent", "tool_permissions", "tools", &key],
+                        json!({ "default": "allow" }),
+                    )
                 }));
                 settings
             }
@@ -319,34 +345,43 @@ impl Client {
                  use them; the server asks before what `undo` cannot take back"
             }
             (Self::Codex, Always) => {
-                "the server shows each plan and asks, and codex does not; `codex exec` cannot show it, and changes nothing"
+                "the server shows each plan and asks, and codex does not; `codex exec` cannot \
+                 show it, and changes nothing"
             }
             (Self::Claude, Always) => {
                 "the server shows each plan and asks; the permission keeps claude from asking too"
             }
             (Self::Cursor, Always) => {
-                "the server shows each plan and asks; to be asked once, put \"apply-patch:*\" on cursor's MCP allowlist"
+                "the server shows each plan and asks; to be asked once, put \"apply-patch:*\" on \
+                 cursor's MCP allowlist"
             }
             (Self::VsCode, Always) => {
-                "the server shows each plan and asks; to be asked once, always allow its tools at the first confirmation"
+                "the server shows each plan and asks; to be asked once, always allow its tools at \
+                 the first confirmation"
             }
             (Self::Cline, OnRequest) => {
                 "cline asks before calls that change files; `cline PROMPT` asks about none, unless it has --auto-approve false; the \
                  server asks before what `undo` cannot take back"
             }
-            (Self::Goose, Always) => "the server shows each plan and asks; to be asked once, GOOSE_MODE has to be auto",
+            (Self::Goose, Always) => {
+                "the server shows each plan and asks; to be asked once, GOOSE_MODE has to be auto"
+            }
             (_, Always) => "the server shows each plan and asks",
             (Self::Gemini, OnRequest) => {
-                "gemini asks before each call; `gemini -p` cannot ask: it needs --approve never, or --approval-mode yolo"
+                "gemini asks before each call; `gemini -p` cannot ask: it needs --approve never, \
+                 or --approval-mode yolo"
             }
             (Self::OpenCode, OnRequest) => {
-                "opencode asks before each change; `opencode run` cannot ask: it needs --approve never, or --auto"
+                "opencode asks before each change; `opencode run` cannot ask: it needs --approve \
+                 never, or --auto"
             }
             (Self::Goose, OnRequest) => {
-                "goose asks if GOOSE_MODE is approve or smart_approve; the server asks before what `undo` cannot take back"
+                "goose asks if GOOSE_MODE is approve or smart_approve; the server asks before \
+                 what `undo` cannot take back"
             }
             (_, OnRequest) => {
-                "the client asks before calls that change files; the server asks before what `undo` cannot take back"
+                "the client asks before calls that change files; the server asks before what \
+                 `undo` cannot take back"
             }
         }
     }

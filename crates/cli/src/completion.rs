@@ -1,4 +1,5 @@
-//! Completion in shells: a script registers the program, which then says itself what can stand where the cursor is.
+//! Completion in shells: a script registers the program, which then says itself what can stand
+//! where the cursor is.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -48,7 +49,8 @@ impl Shell {
         let written = self.completer().write_registration(VARIABLE, NAME, NAME, NAME, &mut script);
         written.expect("memory takes what is written");
         if self == Self::Zsh {
-            // Where zsh loads the script from a folder, it does so at the first completion, and wants that one answered.
+            // Where zsh loads the script from a folder, it does so at the first completion, and
+            // wants that one answered.
             script.extend_from_slice(
                 b"[[ \"${funcstack[1]}\" == _apply-patch ]] && _clap_dynamic_completer_apply_patch \"$@\"\n",
             );
@@ -57,36 +59,65 @@ impl Shell {
     }
 }
 
-/// Prints what can stand where the cursor is, as the script of this shell reads it. Whatever goes wrong, nothing is offered.
+/// Prints what can stand where the cursor is, as the script of this shell reads it. Whatever goes
+/// wrong, nothing is offered.
 pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit {
-    let words = args.iter().position(|arg| arg == "--").and_then(|at| args.get(at + 1..)).unwrap_or_default();
+    let words = args
+        .iter()
+        .position(|arg| arg == "--")
+        .and_then(|at| args.get(at + 1..))
+        .unwrap_or_default();
     let shell = shell.to_str().and_then(|name| Shell::from_str(name, false).ok());
     let (Some(shell), false) = (shell, words.is_empty()) else { return Exit::Usage };
     let mut program = with_values(program, &root(words));
     // The engine takes the value of an option for a command of that name.
-    let is_root = |at: usize| at > 0 && at + 1 < words.len() && (words[at - 1] == "-C" || words[at - 1] == "--root");
-    let words = words.iter().enumerate().map(|(at, word)| if is_root(at) { ".".into() } else { word.clone() });
+    let is_root = |at: usize| {
+        at > 0 && at + 1 < words.len() && (words[at - 1] == "-C" || words[at - 1] == "--root")
+    };
+    let words = words
+        .iter()
+        .enumerate()
+        .map(|(at, word)| if is_root(at) { ".".into() } else { word.clone() });
     let words = &words.collect::<Vec<_>>()[..];
     let here = std::env::current_dir().ok();
     let mut out = Vec::new();
     let answered = match shell {
         Shell::Bash => bash(&mut program, words, here.as_deref(), &mut out),
-        _ => shell.completer().write_complete(&mut program, words.to_vec(), here.as_deref(), &mut out),
+        _ => shell.completer().write_complete(
+            &mut program,
+            words.to_vec(),
+            here.as_deref(),
+            &mut out,
+        ),
     };
     render::written(std::io::stdout().write_all(&out));
     if answered.is_ok() { Exit::Done } else { Exit::Usage }
 }
 
 /// Answers bash, for which `=` is a word of its own.
-fn bash(program: &mut Command, words: &[OsString], here: Option<&Path>, out: &mut Vec<u8>) -> std::io::Result<()> {
+fn bash(
+    program: &mut Command,
+    words: &[OsString],
+    here: Option<&Path>,
+    out: &mut Vec<u8>,
+) -> std::io::Result<()> {
     let index = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|index| index.parse().ok());
     let index: usize = index.unwrap_or(words.len() - 1);
-    let is_sign = |at: &usize| *at < index && words[*at] == "=" && words[*at - 1].to_string_lossy().starts_with("--");
+    let is_sign = |at: &usize| {
+        *at < index && words[*at] == "=" && words[*at - 1].to_string_lossy().starts_with("--")
+    };
     let signs: Vec<_> = (1..words.len()).filter(is_sign).collect();
-    let kept = words.iter().enumerate().filter(|(at, _)| !signs.contains(at)).map(|(_, word)| word.clone());
+    let kept = words
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !signs.contains(at))
+        .map(|(_, word)| word.clone());
     let found = complete(program, kept.collect(), index - signs.len(), here)?;
-    let values: Vec<_> = found.iter().map(|candidate| candidate.get_value().to_string_lossy()).collect();
-    out.extend_from_slice(values.join(&*std::env::var("_CLAP_IFS").unwrap_or_else(|_| "\n".into())).as_bytes());
+    let values: Vec<_> =
+        found.iter().map(|candidate| candidate.get_value().to_string_lossy()).collect();
+    out.extend_from_slice(
+        values.join(&*std::env::var("_CLAP_IFS").unwrap_or_else(|_| "\n".into())).as_bytes(),
+    );
     Ok(())
 }
 
@@ -108,10 +139,12 @@ fn root(words: &[OsString]) -> PathBuf {
 
 /// Adds to each argument what its values are.
 fn with_values(command: Command, root: &Path) -> Command {
-    let commands: Vec<_> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    let commands: Vec<_> =
+        command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     command
         .mut_args(|arg| {
-            let value = arg.get_value_names().and_then(|names| names.first()).map(|name| name.to_string());
+            let value =
+                arg.get_value_names().and_then(|names| names.first()).map(|name| name.to_string());
             match value.as_deref().filter(|_| arg.get_action().takes_values()) {
                 Some("DIR") => arg.value_hint(ValueHint::DirPath),
                 Some("FILE" | "FILE.json") => arg.value_hint(ValueHint::FilePath),
@@ -144,13 +177,17 @@ fn described(arg: Arg, root: &Path, names: fn(&Path) -> Vec<(String, String)>) -
     let candidate = |(nth, (name, what)): (usize, (String, String))| {
         CompletionCandidate::new(name).help(Some(what.into())).display_order(Some(nth))
     };
-    arg.add(ArgValueCandidates::new(move || names(&root).into_iter().enumerate().map(candidate).collect()))
+    arg.add(ArgValueCandidates::new(move || {
+        names(&root).into_iter().enumerate().map(candidate).collect()
+    }))
 }
 
-/// The transactions of the workspace at `root`, the newest first, and what each did. Nothing is recovered or written, and what
-/// cannot be read is left out.
+/// The transactions of the workspace at `root`, the newest first, and what each did. Nothing is
+/// recovered or written, and what cannot be read is left out.
 fn transaction_ids(root: &Path) -> Vec<(String, String)> {
-    let history = Workspace::open(root, patch_engine::policy()).ok().and_then(|workspace| workspace.log().ok());
+    let history = Workspace::open(root, patch_engine::policy())
+        .ok()
+        .and_then(|workspace| workspace.log().ok());
     let entries = history.unwrap_or_default().into_iter().take(MAX_TRANSACTIONS);
     let what = |entry: &LogEntry| render::sanitize(&render::what(entry, 1)).into_owned();
     entries.map(|entry| (entry.journal.header.id.short(), what(&entry))).collect()
@@ -158,10 +195,18 @@ fn transaction_ids(root: &Path) -> Vec<(String, String)> {
 
 /// The displaced files of the workspace at `root`, the newest first, and where each was.
 fn trash_entries(root: &Path) -> Vec<(String, String)> {
-    let trash = Workspace::open(root, patch_engine::policy()).ok().and_then(|workspace| workspace.trash().ok());
-    let deleted = trash.unwrap_or_default().into_iter().filter(|entry| entry.deleted).take(MAX_TRANSACTIONS);
+    let trash = Workspace::open(root, patch_engine::policy())
+        .ok()
+        .and_then(|workspace| workspace.trash().ok());
+    let deleted =
+        trash.unwrap_or_default().into_iter().filter(|entry| entry.deleted).take(MAX_TRANSACTIONS);
     deleted
-        .map(|entry| (format!("{}/{}", entry.id.short(), entry.slot), render::sanitize(&entry.path).into_owned()))
+        .map(|entry| {
+            (
+                format!("{}/{}", entry.id.short(), entry.slot),
+                render::sanitize(&entry.path).into_owned(),
+            )
+        })
         .collect()
 }
 

@@ -1,5 +1,6 @@
 //! Called as `apply_patch` or `applypatch`, the program keeps the contract of the tool the models
-//! know: one argument or standard input, profile `codex`, `A|M|D` lines on success. It stays atomic.
+//! know: one argument or standard input, profile `codex`, `A|M|D` lines on success. It stays
+//! atomic.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -23,12 +24,14 @@ use crate::{render, source};
 
 /// How a patch is given.
 const HOW: &str = if cfg!(windows) {
-    "give the patch on standard input, or as the only argument; a command line has at most 32767 characters on Windows"
+    "give the patch on standard input, or as the only argument; a command line has at most 32767 \
+     characters on Windows"
 } else {
     "give the patch as the only argument, or on standard input"
 };
 
-/// Whether a patch that was an argument may have lost its end on the way: it does not parse, and has a length that some shell cuts at.
+/// Whether a patch that was an argument may have lost its end on the way: it does not parse, and
+/// has a length that some shell cuts at.
 fn may_be_cut(failure: &Failure, length: usize) -> bool {
     cfg!(windows) && length >= 8000 && matches!(failure, Failure::Parse(_))
 }
@@ -117,14 +120,17 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     let mut host = TerminalHost::new(&prompt, None, false);
     // What is guarded stays refused: a program names what it allows.
     let mut approvals = Approvals::new(global.settings.approve);
-    let applied = session.apply("apply_patch", &patch, options, true, &mut approvals.ask(&mut host));
+    let applied =
+        session.apply("apply_patch", &patch, options, true, &mut approvals.ask(&mut host));
     drop(patch);
     match applied {
         Ok(reports) => {
             for report in &reports {
                 render::notes(&report.plan);
                 let changes = report.plan.changes().iter();
-                let changed = changes.map(|change| (change.operation, render::sanitize(change.last_path().as_str())));
+                let changed = changes.map(|change| {
+                    (change.operation, render::sanitize(change.last_path().as_str()))
+                });
                 let answer = success(changed);
                 let what = || Some(answer.trim_end().replace('\n', " "));
                 render::written_or(std::io::stdout().write_all(answer.as_bytes()), what);

@@ -1,4 +1,5 @@
-//! Files that a patch names and that are not there, but are relative to a directory around the root.
+//! Files that a patch names and that are not there, but are relative to a directory around the
+//! root.
 
 use std::path::Path;
 
@@ -8,8 +9,8 @@ use patch_engine::{ApplyError, Problem, Rejects};
 use crate::failure::Failure;
 use crate::global::Global;
 
-/// The value of `-C` with which all the files are found that a patch names and that are not there; `None` when there is none. It is
-/// never used without the person's word.
+/// The value of `-C` with which all the files are found that a patch names and that are not there;
+/// `None` when there is none. It is never used without the person's word.
 pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
     let rejects: &Rejects = match failure {
         Failure::Rejected(rejected) => &rejected.1,

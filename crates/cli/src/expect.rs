@@ -9,19 +9,27 @@ use patch_engine::Expected;
 const MAX_SIZE: u64 = 16 << 20;
 
 /// Reads all expectations; the ones on the command line go before those in the file.
-pub(crate) fn read(pairs: &[String], file: Option<&Path>) -> Result<BTreeMap<String, Expected>, String> {
+pub(crate) fn read(
+    pairs: &[String],
+    file: Option<&Path>,
+) -> Result<BTreeMap<String, Expected>, String> {
     let mut expected = BTreeMap::new();
     if let Some(file) = file {
-        let bytes = crate::outside::read_input(file, MAX_SIZE).map_err(|error| error.to_string())?;
-        let map: BTreeMap<String, String> = serde_json::from_slice(&bytes)
-            .map_err(|error| format!("{} is not a JSON object of paths and SHA-256: {error}", file.display()))?;
+        let bytes =
+            crate::outside::read_input(file, MAX_SIZE).map_err(|error| error.to_string())?;
+        let map: BTreeMap<String, String> = serde_json::from_slice(&bytes).map_err(|error| {
+            format!("{} is not a JSON object of paths and SHA-256: {error}", file.display())
+        })?;
         for (path, hash) in map {
-            let hash = hash.parse().map_err(|error| format!("{}: {path}: {error}", file.display()))?;
+            let hash =
+                hash.parse().map_err(|error| format!("{}: {path}: {error}", file.display()))?;
             expected.insert(plain(&path), hash);
         }
     }
     for pair in pairs {
-        let (path, hash) = pair.rsplit_once('=').ok_or_else(|| format!("--expect takes PATH=SHA256, not {pair:?}"))?;
+        let (path, hash) = pair
+            .rsplit_once('=')
+            .ok_or_else(|| format!("--expect takes PATH=SHA256, not {pair:?}"))?;
         let hash = hash.parse().map_err(|error| format!("--expect {path}: {error}"))?;
         expected.insert(plain(path), hash);
     }

@@ -65,13 +65,18 @@ impl Failure {
             Self::Usage(message) => plain(FailureClass::Usage, ErrorKind::CommandFailed, message),
             Self::Input(message) => plain(FailureClass::Failed, ErrorKind::CommandFailed, message),
             Self::Unreadable(message) => InputError::Unreadable(message.clone()).tool_error(b""),
-            Self::Refused(message) => plain(FailureClass::Refused, ErrorKind::PermissionDenied, message)
-                .hints([Hint::AskPerson { what: "apply it at a terminal".into(), flag: None }]),
+            Self::Refused(message) => {
+                plain(FailureClass::Refused, ErrorKind::PermissionDenied, message)
+                    .hints([Hint::AskPerson { what: "apply it at a terminal".into(), flag: None }])
+            }
             Self::TooLong => {
                 let message = format!("the patch is longer than {MAX_PATCH_SIZE} bytes");
-                plain(FailureClass::Failed, ErrorKind::FileTooLarge, &message).hints([Hint::Split {}])
+                plain(FailureClass::Failed, ErrorKind::FileTooLarge, &message)
+                    .hints([Hint::Split {}])
             }
-            Self::Parse(parse) if parse.0.diff.is_none() => ToolError::parse_sent(&parse.0.bytes, &parse.1),
+            Self::Parse(parse) if parse.0.diff.is_none() => {
+                ToolError::parse_sent(&parse.0.bytes, &parse.1)
+            }
             Self::Parse(parse) => ToolError::parse(&parse.1),
             Self::Rejected(rejected) => ToolError::rejected(&rejected.1),
             Self::Workspace(error) => ToolError::workspace(error),

@@ -1,4 +1,5 @@
-//! What the input is: a patch in the envelope, a diff, or operations as JSON, which become the first.
+//! What the input is: a patch in the envelope, a diff, or operations as JSON, which become the
+//! first.
 
 use std::borrow::Cow;
 
@@ -10,7 +11,8 @@ use crate::args::From;
 use crate::failure::Failure;
 use crate::input::Input;
 
-/// Finds the envelope or the diff in the input, and notes how. `options` are those that it will be parsed with.
+/// Finds the envelope or the diff in the input, and notes how. `options` are those that it will be
+/// parsed with.
 pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<Input, Failure> {
     let text = match PatchText::read(&input.bytes, &from.how(), options) {
         Ok(text) => text,
@@ -52,7 +54,11 @@ impl Rest {
 }
 
 /// Reads the patch of an input, reverses it where that is wanted, and lets `then` do the rest.
-pub(crate) fn parsed<T>(input: &Input, options: &Options, then: impl FnOnce(&Patch<'_>) -> T) -> Result<T, Rest> {
+pub(crate) fn parsed<T>(
+    input: &Input,
+    options: &Options,
+    then: impl FnOnce(&Patch<'_>) -> T,
+) -> Result<T, Rest> {
     input.text().parsed(options, then).map_err(Rest::from)
 }
 

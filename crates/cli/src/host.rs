@@ -21,7 +21,11 @@ pub(crate) struct TerminalHost<'h> {
 
 impl<'h> TerminalHost<'h> {
     /// A host that watches for signals from now on.
-    pub(crate) fn new(prompt: &'h Prompt, events: Option<&'h mut Events<'static>>, quiet: bool) -> Self {
+    pub(crate) fn new(
+        prompt: &'h Prompt,
+        events: Option<&'h mut Events<'static>>,
+        quiet: bool,
+    ) -> Self {
         Self::watching(Interrupt::watch(), prompt, events, quiet)
     }
 
@@ -49,14 +53,18 @@ impl Host for TerminalHost<'_> {
 
     fn event(&mut self, event: &Event<'_>) {
         // A message is printed on a line of its own.
-        if let Event::Recovered(_) | Event::Unlogged(_) | Event::Unsigned | Event::NotDurable(_) = event {
+        if let Event::Recovered(_) | Event::Unlogged(_) | Event::Unsigned | Event::NotDurable(_) =
+            event
+        {
             self.progress.hide();
         }
         self.progress.event(event);
         match *event {
             Event::Recovered(recovered) if !self.quiet => render::recovered(recovered),
             Event::Planned(_) => self.interrupt.writing(),
-            Event::Verifying(_) if !self.quiet => render::message("the files are changed; verifying"),
+            Event::Verifying(_) if !self.quiet => {
+                render::message("the files are changed; verifying")
+            }
             _ => render::warning(event),
         }
         if let Some(events) = &mut self.events {

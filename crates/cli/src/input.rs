@@ -25,7 +25,14 @@ pub(crate) struct Input {
 
 impl Input {
     pub(crate) fn new(bytes: Vec<u8>, name: impl Into<String>) -> Self {
-        Self { bytes: bytes.into(), name: name.into(), diff: None, notes: Vec::new(), reverse: false, kept: None }
+        Self {
+            bytes: bytes.into(),
+            name: name.into(),
+            diff: None,
+            notes: Vec::new(),
+            reverse: false,
+            kept: None,
+        }
     }
 
     /// Returns the form of the text, for keeping it.

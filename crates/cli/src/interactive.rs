@@ -1,4 +1,5 @@
-//! `-i`: a person at the terminal takes or leaves each file and each hunk; what is taken becomes a patch of its own.
+//! `-i`: a person at the terminal takes or leaves each file and each hunk; what is taken becomes a
+//! patch of its own.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -6,7 +7,9 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use patch_engine::{Plan, Rejects};
 use patch_grammar::diff::{DiffOptions, push_quoted};
 use patch_grammar::marker::NO_NEWLINE;
-use patch_grammar::{AddedLines, Hunk, LineEndings, LineKind, Marker, Patch, Section, SectionOperation};
+use patch_grammar::{
+    AddedLines, Hunk, LineEndings, LineKind, Marker, Patch, Section, SectionOperation,
+};
 
 use crate::approve;
 use crate::failure::Failure;
@@ -39,12 +42,20 @@ impl Form {
     }
 
     /// The header of a section of which this is taken: that it goes elsewhere, or has another mode.
-    fn header(self, section: &Section<'_>, moves: bool, mode: Option<bool>, has_hunks: bool) -> Vec<u8> {
+    fn header(
+        self,
+        section: &Section<'_>,
+        moves: bool,
+        mode: Option<bool>,
+        has_hunks: bool,
+    ) -> Vec<u8> {
         let from = section.path.text;
         let to = section.destination().filter(|_| moves).map_or(from, |to| to.text);
         let is = |operation: fn(&SectionOperation<'_>) -> bool| operation(&section.operation);
-        let (added, deleted) =
-            (is(|it| matches!(it, SectionOperation::Add(_))), is(|it| matches!(it, SectionOperation::Delete(_))));
+        let (added, deleted) = (
+            is(|it| matches!(it, SectionOperation::Add(_))),
+            is(|it| matches!(it, SectionOperation::Delete(_))),
+        );
         if self == Self::Envelope {
             let marker = match () {
                 () if added => Marker::Add,
@@ -70,7 +81,9 @@ impl Form {
         let named = |executable: bool| if executable { "100755" } else { "100644" };
         match mode {
             _ if deleted => line(&[("deleted file mode 100644", "", "")]),
-            mode if added => line(&[("new file mode ", "", ""), (named(mode.unwrap_or(false)), "", "")]),
+            mode if added => {
+                line(&[("new file mode ", "", ""), (named(mode.unwrap_or(false)), "", "")])
+            }
             Some(mode) => {
                 line(&[("old mode ", "", ""), (named(!mode), "", "")]);
                 line(&[("new mode ", "", ""), (named(mode), "", "")]);
@@ -83,8 +96,14 @@ impl Form {
             line(&[(if copies { "copy to " } else { "rename to " }, "", to)]);
         }
         if has_hunks {
-            line(&[("--- ", "a/", from)].map(|name| if added { ("--- /dev/null", "", "") } else { name }));
-            line(&[("+++ ", "b/", to)].map(|name| if deleted { ("+++ /dev/null", "", "") } else { name }));
+            line(
+                &[("--- ", "a/", from)]
+                    .map(|name| if added { ("--- /dev/null", "", "") } else { name }),
+            );
+            line(
+                &[("+++ ", "b/", to)]
+                    .map(|name| if deleted { ("+++ /dev/null", "", "") } else { name }),
+            );
         }
         out
     }
@@ -107,7 +126,9 @@ impl Form {
     fn whole(self, patch: &Patch<'_>, sections: Vec<u8>) -> Input {
         const NAME: &str = "the chosen part";
         match self {
-            Self::Diff => Input { diff: Some(DiffOptions::default()), ..Input::new(sections, NAME) },
+            Self::Diff => {
+                Input { diff: Some(DiffOptions::default()), ..Input::new(sections, NAME) }
+            }
             Self::Envelope => {
                 // The line of the first marker says whether carriage returns are the files'.
                 let end = if is_framed(patch) { "\r\n" } else { "\n" };
@@ -160,14 +181,18 @@ pub(crate) fn choose(
 ) -> Result<Chosen, Failure> {
     let refused = |_| Failure::Usage("-i needs a terminal to ask at".into());
     let terminal = BufReader::new(outside::terminal().map_err(refused)?);
-    let mut person = Person { terminal, form, places: places(patch, plan), rest: None, left_out: Vec::new() };
+    let mut person =
+        Person { terminal, form, places: places(patch, plan), rest: None, left_out: Vec::new() };
     let mut text = Vec::new();
     for (index, section) in patch.sections.iter().enumerate() {
         // An answer for the rest of a file ends with the file; quitting does not.
         person.rest = person.rest.filter(|rest| *rest == Answer::Quit);
         text.extend(person.section(patch, (index, section))?);
     }
-    Ok(Chosen { patch: (!text.is_empty()).then(|| form.whole(patch, text)), left_out: person.left_out })
+    Ok(Chosen {
+        patch: (!text.is_empty()).then(|| form.whole(patch, text)),
+        left_out: person.left_out,
+    })
 }
 
 struct Person {
@@ -182,7 +207,11 @@ struct Person {
 
 impl Person {
     /// Returns the part of a section that is taken, as text.
-    fn section(&mut self, patch: &Patch<'_>, (index, section): (usize, &Section<'_>)) -> Result<Vec<u8>, Failure> {
+    fn section(
+        &mut self,
+        patch: &Patch<'_>,
+        (index, section): (usize, &Section<'_>),
+    ) -> Result<Vec<u8>, Failure> {
         let (form, path) = (self.form, section.path.text);
         let mode = section.executable;
         let (mut takes_move, mut takes_mode) = (false, None);
@@ -198,7 +227,8 @@ impl Person {
                 if !self.takes(b"", format!("D {path}"), "Delete this file")? {
                     return Ok(Vec::new());
                 }
-                let lines: Vec<_> = hunks.iter().flatten().flat_map(|hunk| hunk_text(patch, hunk)).collect();
+                let lines: Vec<_> =
+                    hunks.iter().flatten().flat_map(|hunk| hunk_text(patch, hunk)).collect();
                 return Ok([form.header(section, false, None, !lines.is_empty()), lines].concat());
             }
             SectionOperation::Copy { to, .. } => {
@@ -223,7 +253,10 @@ impl Person {
         let mut body = Vec::new();
         for (nth, hunk) in hunks.iter().enumerate() {
             let name = format!("M {path}, hunk {} of {}", nth + 1, hunks.len());
-            let place = self.places.remove(&(index, nth)).unwrap_or_else(|| Err("its place is not known".into()));
+            let place = self
+                .places
+                .remove(&(index, nth))
+                .unwrap_or_else(|| Err("its place is not known".into()));
             body.extend(self.hunk(&HunkText::of(patch, hunk), &name, &place)?);
         }
         if body.is_empty() && !takes_move && takes_mode.is_none() {
@@ -233,7 +266,12 @@ impl Person {
     }
 
     /// Returns what is taken of a hunk, as text.
-    fn hunk(&mut self, hunk: &HunkText, name: &str, place: &Result<HunkPlace, String>) -> Result<Vec<u8>, Failure> {
+    fn hunk(
+        &mut self,
+        hunk: &HunkText,
+        name: &str,
+        place: &Result<HunkPlace, String>,
+    ) -> Result<Vec<u8>, Failure> {
         const QUESTION: &str = "Apply this hunk";
         let count = hunk.parts.len();
         let keys = Keys { hunk: true, split: count > 1 };
@@ -250,22 +288,28 @@ impl Person {
         for nth in 0..count {
             let name = format!("{name}, part {} of {count}", nth + 1);
             let shown = hunk.shown(nth..nth + 1, place);
-            parts.push(match self.ask(&shown, &name, QUESTION, Keys { hunk: true, split: false })? {
-                Answer::Edit => Part::Edited(edited([b"@@\n", &hunk.parts[nth].concat()[..]].concat())?),
-                Answer::Yes | Answer::All | Answer::Split => Part::Taken,
-                Answer::No | Answer::Done | Answer::Quit => {
-                    self.left_out.push(name[2..].to_owned());
-                    Part::Left
-                }
-            });
+            parts.push(
+                match self.ask(&shown, &name, QUESTION, Keys { hunk: true, split: false })? {
+                    Answer::Edit => {
+                        Part::Edited(edited([b"@@\n", &hunk.parts[nth].concat()[..]].concat())?)
+                    }
+                    Answer::Yes | Answer::All | Answer::Split => Part::Taken,
+                    Answer::No | Answer::Done | Answer::Quit => {
+                        self.left_out.push(name[2..].to_owned());
+                        Part::Left
+                    }
+                },
+            );
         }
         Ok(hunk.text(&parts, self.form))
     }
 
     /// Asks about a change that is taken or left as a whole.
     fn takes(&mut self, shown: &[u8], name: String, question: &str) -> Result<bool, Failure> {
-        let lines: Vec<_> =
-            shown.split_inclusive(|&byte| byte == b'\n').filter(|line| line.starts_with(b"+")).collect();
+        let lines: Vec<_> = shown
+            .split_inclusive(|&byte| byte == b'\n')
+            .filter(|line| line.starts_with(b"+"))
+            .collect();
         let mut diff = Vec::new();
         if !lines.is_empty() {
             let cut: Vec<u8> = lines.iter().take(SHOWN).flat_map(|line| *line).copied().collect();
@@ -283,13 +327,26 @@ impl Person {
         Ok(taken)
     }
 
-    /// Shows what a question is about, in colour, and asks until there is an answer. Where the terminal goes away, nothing is
-    /// taken.
-    fn ask(&mut self, shown: &[u8], name: &str, question: &str, keys: Keys) -> Result<Answer, Failure> {
-        self.answer(shown, name, question, keys).map_err(|error| Failure::Refused(approve::no_answer(error.kind())))
+    /// Shows what a question is about, in colour, and asks until there is an answer. Where the
+    /// terminal goes away, nothing is taken.
+    fn ask(
+        &mut self,
+        shown: &[u8],
+        name: &str,
+        question: &str,
+        keys: Keys,
+    ) -> Result<Answer, Failure> {
+        self.answer(shown, name, question, keys)
+            .map_err(|error| Failure::Refused(approve::no_answer(error.kind())))
     }
 
-    fn answer(&mut self, shown: &[u8], name: &str, question: &str, keys: Keys) -> std::io::Result<Answer> {
+    fn answer(
+        &mut self,
+        shown: &[u8],
+        name: &str,
+        question: &str,
+        keys: Keys,
+    ) -> std::io::Result<Answer> {
         if let Some(rest) = self.rest {
             return Ok(rest);
         }
@@ -336,7 +393,10 @@ impl Person {
             writeln!(out, "d - leave out this hunk and all that follow in this file")?;
         }
         if keys.split {
-            writeln!(out, "s - split it where lines between its changes stay, and ask about each part")?;
+            writeln!(
+                out,
+                "s - split it where lines between its changes stay, and ask about each part"
+            )?;
         }
         if keys.hunk {
             writeln!(out, "e - edit it in $VISUAL or $EDITOR, and take what comes out")?;
@@ -345,7 +405,8 @@ impl Person {
     }
 }
 
-/// Where a hunk goes: its lines in the file, and the first of them when the hunks before it are applied.
+/// Where a hunk goes: its lines in the file, and the first of them when the hunks before it are
+/// applied.
 #[derive(Debug, Clone, Copy)]
 struct HunkPlace {
     old: usize,
@@ -355,7 +416,8 @@ struct HunkPlace {
 /// The place of each hunk, by section and hunk, or why it has none.
 type Places = HashMap<(usize, usize), Result<HunkPlace, String>>;
 
-/// Finds where hunks go. Where the whole patch does not fit, each file is looked at for itself, without what does not fit in it.
+/// Finds where hunks go. Where the whole patch does not fit, each file is looked at for itself,
+/// without what does not fit in it.
 fn places(patch: &Patch<'_>, plan: &dyn Fn(&Patch<'_>) -> Result<Plan, Rejects>) -> Places {
     let mut places = Places::new();
     if let Ok(plan) = plan(patch) {
@@ -376,16 +438,24 @@ fn places(patch: &Patch<'_>, plan: &dyn Fn(&Patch<'_>) -> Result<Plan, Rejects>)
                 }
                 Err(rejects) => rejects,
             };
-            let bad: Vec<_> =
-                rejects.iter().filter_map(|reject| Some((reject.hunk?, reject.problem.to_string()))).collect();
+            let bad: Vec<_> = rejects
+                .iter()
+                .filter_map(|reject| Some((reject.hunk?, reject.problem.to_string())))
+                .collect();
             if bad.is_empty() {
-                let why = rejects.iter().map(|reject| reject.problem.to_string()).next().unwrap_or_default();
+                let why = rejects
+                    .iter()
+                    .map(|reject| reject.problem.to_string())
+                    .next()
+                    .unwrap_or_default();
                 places.extend(kept.iter().map(|&hunk| ((index, hunk), Err(why.clone()))));
                 break;
             }
             places.extend(bad.iter().map(|(hunk, why)| ((index, kept[*hunk]), Err(why.clone()))));
             let mut nth = 0..;
-            kept.retain(|_| nth.next().is_some_and(|nth| !bad.iter().any(|(hunk, _)| *hunk == nth)));
+            kept.retain(|_| {
+                nth.next().is_some_and(|nth| !bad.iter().any(|(hunk, _)| *hunk == nth))
+            });
         }
     }
     places
@@ -406,20 +476,28 @@ fn with_hunks<'p>(section: &Section<'p>, kept: &[usize]) -> Section<'p> {
 }
 
 /// Adds the places of the hunks of a section that is the one of this index in the plan.
-fn placed(places: &mut Places, (index, section): (usize, &Section<'_>), kept: &[usize], plan: &Plan, in_plan: usize) {
+fn placed(
+    places: &mut Places,
+    (index, section): (usize, &Section<'_>),
+    kept: &[usize],
+    plan: &Plan,
+    in_plan: usize,
+) {
     let mut all: Vec<_> = plan.placed_in(in_plan).collect();
     all.sort_by_key(|placed| placed.first_line);
     let mut shift = 0;
     for placed in all {
         let hunk = kept[placed.hunk];
-        let count = |kind| section.hunks()[hunk].lines.iter().filter(|line| line.kind == kind).count();
+        let count =
+            |kind| section.hunks()[hunk].lines.iter().filter(|line| line.kind == kind).count();
         let new = placed.first_line.saturating_add_signed(shift);
         places.insert((index, hunk), Ok(HunkPlace { old: placed.first_line, new }));
         shift += count(LineKind::Insert) as isize - count(LineKind::Delete) as isize;
     }
 }
 
-/// A hunk as text, taken apart: a part is a run of changed lines with the unchanged ones after it, and before it for the first.
+/// A hunk as text, taken apart: a part is a run of changed lines with the unchanged ones after it,
+/// and before it for the first.
 #[derive(Debug)]
 struct HunkText {
     whole: Vec<u8>,
@@ -450,18 +528,23 @@ impl HunkText {
             match line[0] {
                 b'@' if part.is_empty() => head.extend_from_slice(line),
                 b'*' => tail.extend_from_slice(line),
-                b'\\' if !part.is_empty() => part.last_mut().expect("it has lines").extend_from_slice(line),
+                b'\\' if !part.is_empty() => {
+                    part.last_mut().expect("it has lines").extend_from_slice(line)
+                }
                 // Empty lines after the last marker are no lines of the file.
                 _ if !tail.is_empty() => tail.extend_from_slice(line),
                 b'+' | b'-'
-                    if part.last().is_some_and(|last| !is_change(last)) && part.iter().any(|it| is_change(it)) =>
+                    if part.last().is_some_and(|last| !is_change(last))
+                        && part.iter().any(|it| is_change(it)) =>
                 {
                     parts.push(vec![line.to_vec()]);
                 }
                 _ => part.push(line.to_vec()),
             }
         }
-        let first = String::from_utf8_lossy(head.split(|&byte| byte == b'\n').next().unwrap_or_default()).into_owned();
+        let first =
+            String::from_utf8_lossy(head.split(|&byte| byte == b'\n').next().unwrap_or_default())
+                .into_owned();
         let named = hunk.headers.iter().map(|header| header.text).collect::<Vec<_>>().join(", ");
         // That of a diff stands after its numbers.
         let header = first.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@"));
@@ -473,13 +556,18 @@ impl HunkText {
     fn shown(&self, parts: std::ops::Range<usize>, place: &Result<HunkPlace, String>) -> Vec<u8> {
         let before = self.parts[..parts.start].iter().flatten();
         let context: Vec<_> = match parts.start.checked_sub(1) {
-            Some(last) => {
-                self.parts[last].iter().skip_while(|line| !is_change(line)).filter(|line| !is_change(line)).collect()
-            }
+            Some(last) => self.parts[last]
+                .iter()
+                .skip_while(|line| !is_change(line))
+                .filter(|line| !is_change(line))
+                .collect(),
             None => Vec::new(),
         };
-        let lines: Vec<&Vec<u8>> = context.iter().copied().chain(self.parts[parts].iter().flatten()).collect();
-        let count = |lines: &mut dyn Iterator<Item = &Vec<u8>>, sign: u8| lines.filter(|line| line[0] != sign).count();
+        let lines: Vec<&Vec<u8>> =
+            context.iter().copied().chain(self.parts[parts].iter().flatten()).collect();
+        let count = |lines: &mut dyn Iterator<Item = &Vec<u8>>, sign: u8| {
+            lines.filter(|line| line[0] != sign).count()
+        };
         // Memory takes all that is written.
         let mut shown = Vec::new();
         let header = match place {
@@ -500,13 +588,17 @@ impl HunkText {
             }
         };
         let text: Vec<u8> = lines.into_iter().flatten().copied().collect();
-        let _ = render::write_diff(&mut shown, &[header.trim_end().as_bytes(), b"\n", &text[..]].concat());
+        let _ = render::write_diff(
+            &mut shown,
+            &[header.trim_end().as_bytes(), b"\n", &text[..]].concat(),
+        );
         shown
     }
 
     /// The hunk of what was taken of its parts; empty when that is nothing.
     ///
-    /// Of a part that is left out the lines to delete become context, so that the hunk has the place of the whole.
+    /// Of a part that is left out the lines to delete become context, so that the hunk has the
+    /// place of the whole.
     fn text(&self, parts: &[Part], form: Form) -> Vec<u8> {
         let mut lines: Vec<u8> = Vec::new();
         for (part, of) in parts.iter().zip(&self.parts) {
@@ -519,7 +611,8 @@ impl HunkText {
                     }
                 }
                 Part::Edited(text) => {
-                    let own = text.split_inclusive(|&byte| byte == b'\n').filter(|line| line[0] != b'@');
+                    let own =
+                        text.split_inclusive(|&byte| byte == b'\n').filter(|line| line[0] != b'@');
                     lines.extend(own.flatten());
                 }
             }
@@ -543,9 +636,14 @@ fn counted(text: Vec<u8>, form: Form) -> Vec<u8> {
         let (numbers, rest) = header.split_once(" @@")?;
         let (old, new) = numbers.split_once(" +")?;
         let start = |range: &str| range.split(',').next().unwrap_or_default().to_owned();
-        let lines = || text[first.len()..].split_inclusive(|&byte| byte == b'\n').filter(|line| line[0] != b'\\');
+        let lines = || {
+            text[first.len()..]
+                .split_inclusive(|&byte| byte == b'\n')
+                .filter(|line| line[0] != b'\\')
+        };
         let count = |sign: u8| lines().filter(|line| line[0] != sign).count();
-        let header = format!("@@ -{},{} +{},{} @@{rest}", start(old), count(b'+'), start(new), count(b'-'));
+        let header =
+            format!("@@ -{},{} +{},{} @@{rest}", start(old), count(b'+'), start(new), count(b'-'));
         Some([header.as_bytes(), &text[first.len()..]].concat())
     };
     if form == Form::Envelope { text } else { numbered().unwrap_or(text) }
@@ -555,7 +653,9 @@ fn counted(text: Vec<u8>, form: Form) -> Vec<u8> {
 fn hunk_text(patch: &Patch<'_>, hunk: &Hunk<'_>) -> Vec<u8> {
     const END: &[u8] = Marker::EndOfFile.as_str().as_bytes();
     let mut text = ended(&patch.text[hunk.span.clone()]);
-    if hunk.end_of_file && !text.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_end() == END) {
+    if hunk.end_of_file
+        && !text.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_end() == END)
+    {
         text.extend_from_slice(END);
         text.push(b'\n');
     }

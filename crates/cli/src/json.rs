@@ -1,4 +1,5 @@
-//! The one JSON object of `--json`: the result envelope and the data of `apply_patch`, which are the file tools'.
+//! The one JSON object of `--json`: the result envelope and the data of `apply_patch`, which are
+//! the file tools'.
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
@@ -24,7 +25,8 @@ fn in_a_line(answer: &Value) -> Option<String> {
     let text = answer["output"].as_str().or_else(|| answer["error"]["message"].as_str())?;
     let data = &answer["data"];
     let many = data["transactionIds"].as_array().into_iter().flatten();
-    let ids: Vec<&str> = data["transactionId"].as_str().into_iter().chain(many.filter_map(Value::as_str)).collect();
+    let ids: Vec<&str> =
+        data["transactionId"].as_str().into_iter().chain(many.filter_map(Value::as_str)).collect();
     Some(if ids.is_empty() { text.to_owned() } else { format!("{text} ({})", ids.join(", ")) })
 }
 
@@ -62,12 +64,17 @@ pub(crate) fn line(text: &str) {
 struct ForTerminals;
 
 impl Formatter for ForTerminals {
-    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         writer.write_all(escape(fragment).as_bytes())
     }
 }
 
-/// Writes what a terminal would obey as JSON's own escapes: a person may look at the answer, and a program reads the same.
+/// Writes what a terminal would obey as JSON's own escapes: a person may look at the answer, and a
+/// program reads the same.
 fn escape(text: &str) -> Cow<'_, str> {
     let hidden = |c: char| render::is_unsafe(c) || fs_guard::is_invisible(c);
     if !text.chars().any(hidden) {
@@ -86,7 +93,10 @@ fn escape(text: &str) -> Cow<'_, str> {
 }
 
 /// The envelope of a plan that is not committed.
-pub(crate) fn planned(plan: &Plan, detail: Option<DiffDetail>) -> Result<impl Serialize + use<>, fs_guard::Error> {
+pub(crate) fn planned(
+    plan: &Plan,
+    detail: Option<DiffDetail>,
+) -> Result<impl Serialize + use<>, fs_guard::Error> {
     Ok(Success::new(
         format!("it applies: {}", summary(plan)),
         PatchData::planned(plan, detail.unwrap_or(DiffDetail::Full))?,
@@ -94,11 +104,16 @@ pub(crate) fn planned(plan: &Plan, detail: Option<DiffDetail>) -> Result<impl Se
 }
 
 /// The envelope of what was committed.
-pub(crate) fn applied(reports: &[Report], atomic: bool, detail: Option<DiffDetail>) -> impl Serialize + use<> {
+pub(crate) fn applied(
+    reports: &[Report],
+    atomic: bool,
+    detail: Option<DiffDetail>,
+) -> impl Serialize + use<> {
     Success::new(outcome(reports), PatchData::applied(reports, atomic, detail.unwrap_or_default()))
 }
 
-/// Prints the envelope of a failure; unless `all` of it is wanted, with every reason but the gravest in a line when they are many.
+/// Prints the envelope of a failure; unless `all` of it is wanted, with every reason but the
+/// gravest in a line when they are many.
 pub(crate) fn failed(mut error: ToolError, all: bool) {
     if !all {
         error.fit(file_tools::MAX_RESULT);
@@ -112,9 +127,13 @@ mod tests {
 
     #[test]
     fn a_program_reads_the_same_and_a_terminal_obeys_nothing() {
-        for text in
-            ["plain \u{e9}\t\n\"\\", "\u{1b}[31m\u{7f}", "\u{9b}31m\u{85}", "a\u{202e}b\u{2066}\u{feff}", "\u{e0041}"]
-        {
+        for text in [
+            "plain \u{e9}\t\n\"\\",
+            "\u{1b}[31m\u{7f}",
+            "\u{9b}31m\u{85}",
+            "a\u{202e}b\u{2066}\u{feff}",
+            "\u{e0041}",
+        ] {
             let value = json!({ text: [text] });
             let mut written = Vec::new();
             write(&value, &mut written).expect("it is in memory");

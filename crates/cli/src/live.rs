@@ -21,7 +21,9 @@ pub(crate) fn read(options: &ParseOptions) -> Result<Input, Failure> {
             Ok(0) => break,
             Ok(read) => read,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Failure::Input(format!("cannot read standard input: {error}"))),
+            Err(error) => {
+                return Err(Failure::Input(format!("cannot read standard input: {error}")));
+            }
         };
         bytes.extend_from_slice(&buffer[..read]);
         if bytes.len() as u64 > MAX_PATCH_SIZE {
@@ -40,7 +42,8 @@ pub(crate) fn read(options: &ParseOptions) -> Result<Input, Failure> {
     Ok(Input::new(bytes, "standard input"))
 }
 
-/// What is on standard error: on a terminal a line that changes, else a line for each finished section.
+/// What is on standard error: on a terminal a line that changes, else a line for each finished
+/// section.
 struct View {
     live: bool,
     /// A letter and the path or paths, for each section.
@@ -68,8 +71,12 @@ impl View {
                     name.replace_range(..1, "R");
                     *name += &format!(" -> {path}");
                 }
-                StreamEvent::Lines { section, inserted, deleted } => self.line(section, inserted, deleted, false),
-                StreamEvent::Finished { section, inserted, deleted } => self.line(section, inserted, deleted, true),
+                StreamEvent::Lines { section, inserted, deleted } => {
+                    self.line(section, inserted, deleted, false)
+                }
+                StreamEvent::Finished { section, inserted, deleted } => {
+                    self.line(section, inserted, deleted, true)
+                }
                 StreamEvent::Failed(error) => failed = Some(error),
                 _ => {}
             }

@@ -32,8 +32,9 @@ mod verify;
 
 use std::process::ExitCode;
 
-/// The allocator of musl asks the kernel for nearly every block, and one lock for all threads (dlmalloc) takes a fifth of
-/// the time of a patch of many files. `.cargo/config.toml` keeps this one from starting with a page of two megabytes.
+/// The allocator of musl asks the kernel for nearly every block, and one lock for all threads
+/// (dlmalloc) takes a fifth of the time of a patch of many files. `.cargo/config.toml` keeps this
+/// one from starting with a page of two megabytes.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,5 +1,9 @@
-//! What the user names outside of any workspace: files on the command line, standard input, the terminal.
-#![allow(clippy::disallowed_types, reason = "not files of a workspace: the caller who names one may read it")]
+//! What the user names outside of any workspace: files on the command line, standard input, the
+//! terminal.
+#![allow(
+    clippy::disallowed_types,
+    reason = "not files of a workspace: the caller who names one may read it"
+)]
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -17,7 +21,8 @@ pub(crate) fn home() -> Option<PathBuf> {
     absolute("HOME").or_else(|| if cfg!(windows) { absolute("USERPROFILE") } else { None })
 }
 
-/// Where programs keep the user's configuration, by the rules of the XDG base directories, and `%APPDATA%` on Windows.
+/// Where programs keep the user's configuration, by the rules of the XDG base directories, and
+/// `%APPDATA%` on Windows.
 pub(crate) fn config_home() -> Option<PathBuf> {
     let own = || if cfg!(windows) { absolute("APPDATA") } else { None };
     absolute("XDG_CONFIG_HOME").or_else(own).or_else(|| Some(home()?.join(".config")))
@@ -33,7 +38,8 @@ pub(crate) fn terminal() -> io::Result<Terminal> {
     File::options().read(true).write(true).open("/dev/tty")
 }
 
-/// The console of this process, whatever standard input and output are. It is read by one name and written by another.
+/// The console of this process, whatever standard input and output are. It is read by one name and
+/// written by another.
 #[cfg(windows)]
 #[derive(Debug)]
 pub(crate) struct Terminal {
@@ -66,7 +72,8 @@ impl io::Write for Terminal {
     }
 }
 
-/// A command line of the user's, for the shell: `sh`, or `cmd` on Windows, which takes it as it is written.
+/// A command line of the user's, for the shell: `sh`, or `cmd` on Windows, which takes it as it is
+/// written.
 pub(crate) fn shell(line: &str) -> std::process::Command {
     #[cfg(windows)]
     {
@@ -133,14 +140,17 @@ pub(crate) fn read_input(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     InputFile::open(path)?.read(limit)
 }
 
-/// Returns the size of the regular file that is standard input; 0 when it is anything else, or cannot be examined.
+/// Returns the size of the regular file that is standard input; 0 when it is anything else, or
+/// cannot be examined.
 ///
-/// This is how much room reading it takes, not how much will be read: the file may grow, or have been read in part.
+/// This is how much room reading it takes, not how much will be read: the file may grow, or have
+/// been read in part.
 pub(crate) fn stdin_size() -> u64 {
     #[cfg(unix)]
     {
         use std::os::fd::AsFd as _;
-        let seen = io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| File::from(stdin).metadata());
+        let seen =
+            io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| File::from(stdin).metadata());
         seen.ok().filter(std::fs::Metadata::is_file).map_or(0, |seen| seen.len())
     }
     #[cfg(not(unix))]

@@ -9,7 +9,8 @@ use patch_engine::Event;
 
 use crate::render;
 
-/// How often the progress is checked, and for how many checks a change has to last before it is shown.
+/// How often the progress is checked, and for how many checks a change has to last before it is
+/// shown.
 const INTERVAL: Duration = Duration::from_millis(100);
 const PATIENCE: u32 = 10;
 
@@ -36,8 +37,8 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
-        let shown =
-            (!quiet && std::io::stderr().is_terminal()).then(|| Arc::new(Mutex::new((Stage::Preparing, false))));
+        let shown = (!quiet && std::io::stderr().is_terminal())
+            .then(|| Arc::new(Mutex::new((Stage::Preparing, false))));
         if let Some(shown) = shown.clone() {
             // The thread ends with the process. Without it nothing is shown.
             let _ = thread::Builder::new().spawn(move || {
@@ -58,9 +59,11 @@ impl Progress {
 
     pub(crate) fn event(&self, event: &Event<'_>) {
         match event {
-            Event::Planned(plan) => {
-                self.stage(|_| Stage::Files { what: "staging", done: 0, of: plan.transitions().len() })
-            }
+            Event::Planned(plan) => self.stage(|_| Stage::Files {
+                what: "staging",
+                done: 0,
+                of: plan.transitions().len(),
+            }),
             Event::Staged(_) => self.stage(|stage| match stage {
                 Stage::Files { of, .. } => Stage::Files { what: "applying", done: 0, of },
                 stage => stage,
@@ -131,7 +134,10 @@ mod tests {
     fn the_line_fits_into_the_terminal() {
         let stage = |done| Stage::Files { what: "applying", done, of: 2000 };
         assert_eq!(line(stage(0), 80), format!("applying [{}] 0/2000 files", "-".repeat(30)));
-        assert_eq!(line(stage(1000), 80), format!("applying [{}{}] 1000/2000 files", "#".repeat(15), "-".repeat(15)));
+        assert_eq!(
+            line(stage(1000), 80),
+            format!("applying [{}{}] 1000/2000 files", "#".repeat(15), "-".repeat(15))
+        );
         assert_eq!(line(stage(2000), 80), format!("applying [{}] 2000/2000 files", "#".repeat(30)));
         assert_eq!(line(stage(1000), 40), "applying [######------] 1000/2000 files");
         assert_eq!(line(Stage::Preparing, 80), "preparing …");

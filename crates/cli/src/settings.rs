@@ -1,9 +1,11 @@
-//! The settings: flags, then the environment, then the user's file, held within the bounds of the workspace's file.
+//! The settings: flags, then the environment, then the user's file, held within the bounds of the
+//! workspace's file.
 //!
-//! A value is looked for in flags, then in `APPLY_PATCH_*`, then in `$XDG_CONFIG_HOME/apply-patch/config.toml` (or
-//! `~/.config/…`). What comes out is held within the bounds that `.apply-patch.toml` in the workspace sets: everyone
-//! who writes to the workspace can write that file, so it can only make the program stricter. Those of all directories from
-//! the root up to the project's top hold, each with patterns that are relative to its own directory.
+//! A value is looked for in flags, then in `APPLY_PATCH_*`, then in
+//! `$XDG_CONFIG_HOME/apply-patch/config.toml` (or `~/.config/…`). What comes out is held within the
+//! bounds that `.apply-patch.toml` in the workspace sets: everyone who writes to the workspace can
+//! write that file, so it can only make the program stricter. Those of all directories from the
+//! root up to the project's top hold, each with patterns that are relative to its own directory.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -48,7 +50,8 @@ trait Value: Clone + PartialEq {
     fn within(self, _: &Self) -> Self {
         self
     }
-    /// Returns a value of a file in a directory above as it is seen from the root; `prefix` leads from there to the root.
+    /// Returns a value of a file in a directory above as it is seen from the root; `prefix` leads
+    /// from there to the root.
     fn seen_through(self, _: &Prefix) -> Self {
         self
     }
@@ -312,9 +315,10 @@ pub(crate) struct Charsets(Vec<String>);
 impl Charsets {
     fn checked(all: Vec<String>) -> Result<Self, Wrong> {
         match all.iter().position(|one| args::charset(one).is_err()) {
-            Some(nth) => {
-                Err(Wrong::Because(format!("entry {} is no `GLOB=LABEL` with a label of the WHATWG", nth + 1)))
-            }
+            Some(nth) => Err(Wrong::Because(format!(
+                "entry {} is no `GLOB=LABEL` with a label of the WHATWG",
+                nth + 1
+            ))),
             None => Ok(Self(all)),
         }
     }
@@ -351,8 +355,9 @@ fn strings(value: &DeValue<'_>) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|one| one.get_ref().as_str().map(str::to_owned)).collect()
 }
 
-/// The table of settings: a field, its type, its key and its default, which may depend on the profile, on who approves by
-/// default, and on the engine's options of the profile. Reading, checking, bounding and showing all go by it.
+/// The table of settings: a field, its type, its key and its default, which may depend on the
+/// profile, on who approves by default, and on the engine's options of the profile. Reading,
+/// checking, bounding and showing all go by it.
 macro_rules! settings {
     (|$profile:ident, $approve:ident, $options:ident| $($field:ident: $type:ty, $key:literal = $preset:expr;)*) => {
         /// The settings of a run.
@@ -422,7 +427,8 @@ macro_rules! settings {
                 Self { $($field: $preset,)* }
             }
 
-            /// Returns `given`, or else `self`, held to `bounds`. Adds a note for every value of `given` that is overruled.
+            /// Returns `given`, or else `self`, held to `bounds`. Adds a note for every value of
+            /// `given` that is overruled.
             fn with(self, given: Layer, bounds: &Layer, notes: &mut Vec<Note>) -> Self {
                 Self { $($field: held($key, given.$field, self.$field, bounds.$field.as_ref(), notes),)* }
             }
@@ -488,11 +494,20 @@ pub(crate) struct Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { key, wanted, bound } = self;
-        write!(f, "note: `{key}` is {bound}, not {wanted}: {WORKSPACE_FILE} in the workspace says so")
+        write!(
+            f,
+            "note: `{key}` is {bound}, not {wanted}: {WORKSPACE_FILE} in the workspace says so"
+        )
     }
 }
 
-fn held<T: Value>(key: &'static str, given: Option<T>, preset: T, bound: Option<&T>, notes: &mut Vec<Note>) -> T {
+fn held<T: Value>(
+    key: &'static str,
+    given: Option<T>,
+    preset: T,
+    bound: Option<&T>,
+    notes: &mut Vec<Note>,
+) -> T {
     let Some(bound) = bound else { return given.unwrap_or(preset) };
     let held = given.clone().unwrap_or(preset).within(bound);
     if let Some(given) = given.filter(|given| given.is_overruled(&held)) {
@@ -507,7 +522,10 @@ impl Settings {
         let mut policy = patch_engine::policy();
         // Before the patterns that are added: what the workspace forbids stays forbidden.
         for pattern in &self.allow_forbidden.0 {
-            policy.forbidden.except(&pattern.glob).map_err(|error| Failure::Usage(error.to_string()))?;
+            policy
+                .forbidden
+                .except(&pattern.glob)
+                .map_err(|error| Failure::Usage(error.to_string()))?;
         }
         self.forbidden.push_to(&mut policy.forbidden)?;
         self.guarded.push_to(&mut policy.guarded)?;
@@ -574,7 +592,8 @@ impl Sources {
     /// Reads the two files and the environment.
     pub(crate) fn load(root: &Path) -> Result<Self, Failure> {
         let read = |path: PathBuf| -> Result<_, Failure> {
-            let bytes = fs_guard::read_config(&path, MAX_FILE).map_err(|error| Failure::Usage(unreadable(error)))?;
+            let bytes = fs_guard::read_config(&path, MAX_FILE)
+                .map_err(|error| Failure::Usage(unreadable(error)))?;
             Ok(bytes.map(|bytes| (path, bytes)))
         };
         let user = user_file().map(read).transpose()?.flatten();
@@ -582,7 +601,8 @@ impl Sources {
         Self::of(root, user, |name| std::env::var_os(name))
     }
 
-    /// The same, with the path and the bytes of the user's file and the variables of the environment given.
+    /// The same, with the path and the bytes of the user's file and the variables of the
+    /// environment given.
     pub(crate) fn of(
         root: &Path,
         user: Option<(&Path, &[u8])>,
@@ -612,12 +632,15 @@ impl Sources {
     /// Adds the bounds of a file in a directory above, or remembers what is wrong with it.
     fn add_bounds(&mut self, read: Result<Layer, String>, prefix: &Prefix) {
         match read {
-            Ok(bounds) => self.bounds = bounds.seen_through(prefix).and(std::mem::take(&mut self.bounds)),
+            Ok(bounds) => {
+                self.bounds = bounds.seen_through(prefix).and(std::mem::take(&mut self.bounds))
+            }
             Err(problem) => self.broken = self.broken.take().or(Some(problem)),
         }
     }
 
-    /// What is wrong with the workspace's file. Its bounds are not known then, so nothing may be changed that they could forbid.
+    /// What is wrong with the workspace's file. Its bounds are not known then, so nothing may be
+    /// changed that they could forbid.
     pub(crate) fn broken(&self) -> Option<&str> {
         self.broken.as_deref()
     }
@@ -635,8 +658,14 @@ impl Sources {
         self.root
     }
 
-    /// The settings: flags, environment, the user's file, or the preset of `profile` and `approve`; within the bounds.
-    pub(crate) fn resolve(&self, flags: Layer, profile: Profile, approve: ApprovalPolicy) -> (Settings, Vec<Note>) {
+    /// The settings: flags, environment, the user's file, or the preset of `profile` and `approve`;
+    /// within the bounds.
+    pub(crate) fn resolve(
+        &self,
+        flags: Layer,
+        profile: Profile,
+        approve: ApprovalPolicy,
+    ) -> (Settings, Vec<Note>) {
         let configured = self.environment.clone().over(self.user.clone());
         // `--allow` adds to what is configured; every other flag replaces it.
         let mut allow = configured.allow.clone().unwrap_or_default();
@@ -655,10 +684,9 @@ impl Sources {
             key,
             given: match self.environment.text(key) {
                 Some(text) => Some((text, format!("${}", variable(key)))),
-                None => self
-                    .user
-                    .text(key)
-                    .map(|text| (text, user_file().map(|path| path.display().to_string()).unwrap_or_default())),
+                None => self.user.text(key).map(|text| {
+                    (text, user_file().map(|path| path.display().to_string()).unwrap_or_default())
+                }),
             },
             bound: self.bounds.text(key),
         };
@@ -687,7 +715,8 @@ fn bounds(root: &Root) -> Result<Layer, String> {
     let path = root.path().join(WORKSPACE_FILE);
     let bounds = parse(&path, &bytes)?;
     if let Some(key) = bounds.loosens() {
-        let place = user_file().map_or("the user's config.toml".into(), |path| path.display().to_string());
+        let place =
+            user_file().map_or("the user's config.toml".into(), |path| path.display().to_string());
         return Err(format!(
             "{}: this `{key}` loosens, and a file in the workspace can only tighten; put it into {place}, \
              or into ${}, or give the flag",
@@ -708,13 +737,16 @@ fn open_workspace(root: &Path) -> Result<Option<Root>, String> {
     }
 }
 
-/// Reads the workspace's file: a regular file of one name, beneath the root and over no link. A writer of the
-/// workspace must not choose another file that this process reads.
+/// Reads the workspace's file: a regular file of one name, beneath the root and over no link. A
+/// writer of the workspace must not choose another file that this process reads.
 fn read_workspace_file(root: &Root) -> Result<Option<Vec<u8>>, String> {
     let path = root.check(WORKSPACE_FILE, Access::Read).map_err(unreadable)?;
     match root.read(&path, MAX_FILE) {
         Ok((_, seen)) if seen.nlink > 1 => {
-            let problem = format!("{WORKSPACE_FILE:?} has {} hard links; configuration has one name", seen.nlink);
+            let problem = format!(
+                "{WORKSPACE_FILE:?} has {} hard links; configuration has one name",
+                seen.nlink
+            );
             Err(unreadable(problem))
         }
         Ok((bytes, _)) => Ok(Some(bytes)),
@@ -727,25 +759,33 @@ fn unreadable(problem: impl fmt::Display) -> String {
     format!("configuration: {problem}")
 }
 
-/// Reads a file: known keys, with values that they can have. Errors name the place and never quote what stands there.
+/// Reads a file: known keys, with values that they can have. Errors name the place and never quote
+/// what stands there.
 fn parse(path: &Path, bytes: &[u8]) -> Result<Layer, String> {
     let wrong = |problem: &dyn fmt::Display| format!("{}: {problem}", path.display());
     let text = std::str::from_utf8(bytes).map_err(|_| wrong(&"it is not UTF-8"))?;
-    let wrong_at = |offset: usize, problem: String| wrong(&format!("{}: {problem}", place(text, offset)));
-    let table = DeTable::parse(text)
-        .map_err(|error| wrong_at(error.span().map_or(text.len(), |span| span.start), "this is not TOML".into()))?;
+    let wrong_at =
+        |offset: usize, problem: String| wrong(&format!("{}: {problem}", place(text, offset)));
+    let table = DeTable::parse(text).map_err(|error| {
+        wrong_at(error.span().map_or(text.len(), |span| span.start), "this is not TOML".into())
+    })?;
     let mut layer = Layer::default();
     for (name, value) in table.get_ref() {
         let Some(key) = KEYS.iter().find(|key| *key == name.get_ref()) else {
             let near = KEYS.iter().map(|key| (strsim::jaro_winkler(key, name.get_ref()), *key));
-            let near = near.filter(|near| near.0 > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, key)| key);
+            let near = near
+                .filter(|near| near.0 > 0.8)
+                .max_by(|a, b| a.0.total_cmp(&b.0))
+                .map(|(_, key)| key);
             let advice = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the keys are {}", KEYS.join(", ")),
             };
             return Err(wrong_at(name.span().start, format!("unknown key; {advice}")));
         };
-        layer.read(key, Raw::Toml(value.get_ref())).map_err(|problem| wrong_at(value.span().start, problem))?;
+        layer
+            .read(key, Raw::Toml(value.get_ref()))
+            .map_err(|problem| wrong_at(value.span().start, problem))?;
     }
     Ok(layer)
 }
@@ -789,11 +829,17 @@ mod tests {
 
     #[test]
     fn a_bound_on_the_profile_holds_for_what_it_presets() {
-        let bounds =
-            Layer { profile: Some(Profile::Strict), durability: Some(Durability::Process), ..Layer::default() };
+        let bounds = Layer {
+            profile: Some(Profile::Strict),
+            durability: Some(Durability::Process),
+            ..Layer::default()
+        };
         let flags = Layer { profile: Some(Profile::Codex), ..Layer::default() };
-        let (found, notes) =
-            Sources { bounds, ..Sources::default() }.resolve(flags, Profile::Strict, ApprovalPolicy::Never);
+        let (found, notes) = Sources { bounds, ..Sources::default() }.resolve(
+            flags,
+            Profile::Strict,
+            ApprovalPolicy::Never,
+        );
         assert_eq!(found.profile, Profile::Strict);
         assert_eq!(found.fuzz, Pass::Exact);
         assert!(!found.overwrite);
@@ -809,8 +855,17 @@ mod tests {
             ..Layer::default()
         };
         let bounds = Layer { allow: None, ..layer("bound") };
-        let sources = Sources { environment: layer("variable"), user: layer("file"), bounds, ..Sources::default() };
-        let (found, notes) = sources.resolve(Layer::of_allow(&["flag".into()]), Profile::Strict, ApprovalPolicy::Never);
+        let sources = Sources {
+            environment: layer("variable"),
+            user: layer("file"),
+            bounds,
+            ..Sources::default()
+        };
+        let (found, notes) = sources.resolve(
+            Layer::of_allow(&["flag".into()]),
+            Profile::Strict,
+            ApprovalPolicy::Never,
+        );
         assert_eq!(found.allow.text(), "variable, flag");
         assert_eq!(found.forbidden.text(), "variable, bound");
         assert!(notes.is_empty());

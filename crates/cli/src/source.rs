@@ -53,7 +53,8 @@ impl Source {
 /// Reads standard input to its end, or one byte more than a patch may have.
 pub(crate) fn stdin() -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // With a byte of room left, the end is seen without growing. Where there is no room, reading fails.
+    // With a byte of room left, the end is seen without growing. Where there is no room, reading
+    // fails.
     let room = outside::stdin_size().min(MAX_PATCH_SIZE) + 1;
     let _ = bytes.try_reserve_exact(room as usize);
     std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes)?;

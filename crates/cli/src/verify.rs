@@ -19,7 +19,8 @@ const MAX_OUTPUT: usize = 64 << 10;
 /// How often the command is polled.
 const POLL: Duration = Duration::from_millis(10);
 
-/// How long a command may take to end after it was asked to, and what it left running to finish its output.
+/// How long a command may take to end after it was asked to, and what it left running to finish its
+/// output.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The prefix of this program's own variables.
@@ -34,7 +35,12 @@ pub(crate) struct VerifyCommand {
 }
 
 impl Verify for VerifyCommand {
-    fn verify(&self, root: &Root, state: &str, cancelled: &dyn Fn() -> bool) -> Result<(), NotVerified> {
+    fn verify(
+        &self,
+        root: &Root,
+        state: &str,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), NotVerified> {
         let not_run = |error: std::io::Error| NotVerified {
             end: CheckEnd::NotRun(error.to_string()),
             output: Vec::new(),
@@ -54,7 +60,8 @@ impl Verify for VerifyCommand {
 }
 
 impl VerifyCommand {
-    /// Starts it in the root, apart from the terminal, with nothing of ours: handles are closed, and our variables are left out.
+    /// Starts it in the root, apart from the terminal, with nothing of ours: handles are closed,
+    /// and our variables are left out.
     fn start(&self, root: &Root, state: &str) -> std::io::Result<(Child, Output)> {
         let (reader, writer) = std::io::pipe()?;
         let mut command = outside::shell(&self.command);
@@ -74,13 +81,19 @@ impl VerifyCommand {
         Ok((child, Output::of(reader)))
     }
 
-    fn wait(&self, child: &mut Child, cancelled: &dyn Fn() -> bool) -> Result<ExitStatus, CheckEnd> {
+    fn wait(
+        &self,
+        child: &mut Child,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<ExitStatus, CheckEnd> {
         let start = Instant::now();
         loop {
             match child.try_wait() {
                 Ok(Some(status)) => return Ok(status),
                 Ok(None) if cancelled() => return Err(CheckEnd::Cancelled),
-                Ok(None) if start.elapsed() >= self.timeout => return Err(CheckEnd::TimedOut(self.timeout)),
+                Ok(None) if start.elapsed() >= self.timeout => {
+                    return Err(CheckEnd::TimedOut(self.timeout));
+                }
                 Ok(None) => thread::sleep(POLL),
                 Err(error) => return Err(CheckEnd::NotRun(error.to_string())),
             }
@@ -139,7 +152,8 @@ impl Output {
         Self { kept, done }
     }
 
-    /// The end of the output, and how many bytes were before it. What still runs and writes is not waited for.
+    /// The end of the output, and how many bytes were before it. What still runs and writes is not
+    /// waited for.
     fn taken(self) -> (Vec<u8>, u64) {
         let _ = self.done.recv_timeout(GRACE);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,10 @@
 //! The three steps of every editing agent: read, write, and on `stale_file` read again.
 
-#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "an example prints, and plays the other writer")]
+#![allow(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "an example prints, and plays the other writer"
+)]
 
 use file_tools::audit::Audit;
 use file_tools::{Session, SessionName, SessionSettings};
@@ -13,7 +17,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::write(&file, "retries = 3\n")?;
     let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
     let workspace = workspace.with_key_place(KeyPlace::Nowhere);
-    let tools = Session::new(workspace, Audit::new(SessionName::random()?, None), SessionSettings::default());
+    let tools = Session::new(
+        workspace,
+        Audit::new(SessionName::random()?, None),
+        SessionSettings::default(),
+    );
     let call = |tool: &str, args: Value| -> Result<Value, Box<dyn std::error::Error>> {
         let reply = tools.call(tool, &args, &mut ()).to_json();
         println!("{tool} {args}\n  -> {reply}");
@@ -27,9 +35,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A person saves the file meanwhile.
     std::fs::write(&file, "retries = 3\ntimeout = 10\n")?;
 
-    // 2. Write: refused, for the next line changed too, and nothing is lost. An edit further away would have been carried.
+    // 2. Write: refused, for the next line changed too, and nothing is lost. An edit further away
+    //    would have been carried.
     let edits = json!([{ "oldText": "retries = 3", "newText": "retries = 5" }]);
-    let args = |hash: &Value| json!({ "path": "config.toml", "expectedSha256": hash, "edits": edits });
+    let args =
+        |hash: &Value| json!({ "path": "config.toml", "expectedSha256": hash, "edits": edits });
     let refused = call("edit_file", args(&hash))?;
     assert_eq!(refused["error"]["kind"], "stale_file");
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use file_tools::specs::{Channel, Client, EXAMPLES, Provider, SpecError, SpecOptions, all_tools, prompt, tool_spec};
+use file_tools::specs::{
+    Channel, Client, EXAMPLES, Provider, SpecError, SpecOptions, all_tools, prompt, tool_spec,
+};
 use patch_grammar::export::{self, Format};
 use patch_grammar::{Dialect, ParseOptions, SectionOperation, parse, recognizes};
 
@@ -24,7 +26,8 @@ fn compact(provider: Provider, options: &SpecOptions) -> String {
         let (before, after) = rest.split_at(at + "\"description\": \"".len());
         out += before;
         out += "…";
-        let end = (0..after.len()).find(|&at| after[at..].starts_with('"') && !after[..at].ends_with('\\'));
+        let end = (0..after.len())
+            .find(|&at| after[at..].starts_with('"') && !after[..at].ends_with('\\'));
         rest = &after[end.expect("it ends")..];
     }
     out + rest
@@ -82,10 +85,18 @@ fn every_provider_gets_its_shape() {
             r#"{"name": "apply_patch","title": "Apply a patch","description": "…","inputSchema": {"type": "object","properties": {"patch": {"type": "string","description": "…"},"expectedSha256ByPath": {"type": "array","description": "…","items": {"type": "object","properties": {"path": {"type": "string"},"sha256": {"type": "string"}},"required": ["path","sha256"]}},"atomic": {"type": "boolean","description": "…","default": true},"dryRun": {"type": "boolean","description": "…","default": false},"profile": {"type": "string","description": "…","enum": ["strict","codex"]}},"required": ["patch"]},"annotations": {"readOnlyHint": false,"destructiveHint": true,"idempotentHint": false,"openWorldHint": false}}"#,
         ),
         (Provider::LlamaCpp, plain(None), r#"{"grammar": "<gbnf>"}"#),
-        (Provider::LlamaCpp, plain(Some(Format::Lark)), r#"{"grammar": "%llguidance {}\n\n<lark>"}"#),
+        (
+            Provider::LlamaCpp,
+            plain(Some(Format::Lark)),
+            r#"{"grammar": "%llguidance {}\n\n<lark>"}"#,
+        ),
         (Provider::LlamaCpp, python(None), r#"{"extra_body": {"grammar": "<gbnf>"}}"#),
         (Provider::Vllm, plain(None), r#"{"structured_outputs": {"grammar": "<ebnf>"}}"#),
-        (Provider::Vllm, plain(Some(Format::Lark)), r#"{"structured_outputs": {"grammar": "<lark>"}}"#),
+        (
+            Provider::Vllm,
+            plain(Some(Format::Lark)),
+            r#"{"structured_outputs": {"grammar": "<lark>"}}"#,
+        ),
         (
             Provider::Vllm,
             python(Some(Format::Regex)),
@@ -94,7 +105,11 @@ fn every_provider_gets_its_shape() {
         (Provider::SgLang, plain(None), r#"{"ebnf": "<ebnf>"}"#),
         (Provider::SgLang, plain(Some(Format::Gbnf)), r#"{"ebnf": "<gbnf>"}"#),
         (Provider::SgLang, plain(Some(Format::Regex)), r#"{"regex": "<regex>"}"#),
-        (Provider::SgLang, python(Some(Format::Lark)), r#"{"extra_body": {"ebnf": "%llguidance {}\n\n<lark>"}}"#),
+        (
+            Provider::SgLang,
+            python(Some(Format::Lark)),
+            r#"{"extra_body": {"ebnf": "%llguidance {}\n\n<lark>"}}"#,
+        ),
     ] {
         assert_eq!(compact(provider, &options), json, "{provider}");
     }
@@ -117,8 +132,10 @@ fn the_dialect_decides_the_grammar_and_the_words() {
 #[test]
 fn the_same_bytes_come_every_time_and_mean_the_same_as_a_value() {
     for provider in Provider::ALL {
-        let spec = tool_spec(provider, &SpecOptions::default()).expect("the default grammar is taken");
-        let again = tool_spec(provider, &SpecOptions::default()).expect("the default grammar is taken");
+        let spec =
+            tool_spec(provider, &SpecOptions::default()).expect("the default grammar is taken");
+        let again =
+            tool_spec(provider, &SpecOptions::default()).expect("the default grammar is taken");
         assert_eq!(spec.to_json(), again.to_json());
         let read: serde_json::Value = serde_json::from_str(&spec.to_json()).expect("it is JSON");
         assert_eq!(read, spec.to_value());
@@ -141,12 +158,16 @@ fn a_notation_that_a_provider_does_not_take_is_refused() {
         let error = tool_spec(provider, &options(Some(format), Client::Raw)).expect_err("refused");
         assert_eq!(error, SpecError::WrongFormat { provider, format });
     }
-    for provider in [Provider::OpenAiFunction, Provider::OpenAiBuiltin, Provider::Anthropic, Provider::Mcp] {
-        let error = tool_spec(provider, &options(Some(Format::Lark), Client::Raw)).expect_err("refused");
+    for provider in
+        [Provider::OpenAiFunction, Provider::OpenAiBuiltin, Provider::Anthropic, Provider::Mcp]
+    {
+        let error =
+            tool_spec(provider, &options(Some(Format::Lark), Client::Raw)).expect_err("refused");
         assert_eq!(error, SpecError::NoGrammar { provider });
         assert_eq!(error.to_string(), format!("{provider} takes no grammar"));
     }
-    let error = tool_spec(Provider::OpenAi, &options(Some(Format::Gbnf), Client::Raw)).expect_err("refused");
+    let error = tool_spec(Provider::OpenAi, &options(Some(Format::Gbnf), Client::Raw))
+        .expect_err("refused");
     assert_eq!(error.to_string(), "openai takes no grammar as gbnf; it takes `lark`, `regex`");
 }
 
@@ -154,7 +175,8 @@ fn a_notation_that_a_provider_does_not_take_is_refused() {
 fn every_provider_has_a_name_and_says_what_the_json_does_not() {
     for provider in Provider::ALL {
         assert_eq!(provider.as_str().parse(), Ok(provider));
-        let spec = tool_spec(provider, &SpecOptions::default()).expect("the default grammar is taken");
+        let spec =
+            tool_spec(provider, &SpecOptions::default()).expect("the default grammar is taken");
         assert!(!spec.caveats().is_empty(), "{provider}");
         for caveat in spec.caveats() {
             assert!(!caveat.ends_with('.'), "{caveat:?}");
@@ -162,7 +184,11 @@ fn every_provider_has_a_name_and_says_what_the_json_does_not() {
         }
     }
     let error = "ollama".parse::<Provider>().expect_err("unknown");
-    assert!(error.to_string().starts_with("no provider is called `ollama`; there are `openai`, `openai-chat`"));
+    assert!(
+        error
+            .to_string()
+            .starts_with("no provider is called `ollama`; there are `openai`, `openai-chat`")
+    );
 }
 
 #[test]
@@ -171,7 +197,8 @@ fn the_examples_are_sentences_of_their_dialect_and_name_the_files_they_change() 
         let title = example.title;
         assert!(recognizes(Dialect::Whole, example.patch), "{title}: {}", example.patch);
         assert_eq!(recognizes(Dialect::Codex, example.patch), example.codex, "{title}");
-        let patch = parse(example.patch, &ParseOptions::default()).unwrap_or_else(|error| panic!("{title}: {error}"));
+        let patch = parse(example.patch, &ParseOptions::default())
+            .unwrap_or_else(|error| panic!("{title}: {error}"));
         let before: BTreeSet<_> = example.before.iter().map(|file| file.path).collect();
         let mut after = before.clone();
         for section in &patch.sections {
@@ -182,9 +209,16 @@ fn the_examples_are_sentences_of_their_dialect_and_name_the_files_they_change() 
                 SectionOperation::Update { move_to, hunks } => {
                     assert!(after.contains(section.path.text), "{title}");
                     // Every hunk stands in one place of the file alone.
-                    let file = example.before.iter().find(|file| file.path == section.path.text).expect("it exists");
+                    let file = example
+                        .before
+                        .iter()
+                        .find(|file| file.path == section.path.text)
+                        .expect("it exists");
                     for hunk in hunks {
-                        let old: String = hunk.old_lines().map(|line| format!("{}\n", line.text_lossy())).collect();
+                        let old: String = hunk
+                            .old_lines()
+                            .map(|line| format!("{}\n", line.text_lossy()))
+                            .collect();
                         assert_eq!(
                             format!("\n{}", file.content).matches(&format!("\n{old}")).count(),
                             1,
@@ -231,11 +265,17 @@ fn all_tools_have_the_form_of_each_provider() {
         (Provider::Anthropic, "input_schema", ""),
         (Provider::Mcp, "inputSchema", ""),
     ];
-    let legal = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    let legal = |name: &str| {
+        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    };
     for brief in [false, true] {
         for (provider, schema, at) in forms {
             let tools = all_tools::spec(provider, brief).expect("there are some");
-            assert_eq!(tools.as_array().map(Vec::len), Some(file_tools::Tool::ALL.len()), "{provider}");
+            assert_eq!(
+                tools.as_array().map(Vec::len),
+                Some(file_tools::Tool::ALL.len()),
+                "{provider}"
+            );
             for tool in tools.as_array().expect("a list") {
                 let tool = tool.pointer(at).expect("a tool");
                 assert!(tool["name"].as_str().is_some_and(legal), "{tool}");
@@ -244,11 +284,16 @@ fn all_tools_have_the_form_of_each_provider() {
             }
         }
     }
-    // OpenAI's strict schemas: no free names, every property required, and null for what may be missing.
+    // OpenAI's strict schemas: no free names, every property required, and null for what may be
+    // missing.
     fn strict(schema: &serde_json::Value) {
         if let Some(properties) = schema["properties"].as_object() {
             let names: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
-            let required = schema["required"].as_array().expect("a list").iter().filter_map(|name| name.as_str());
+            let required = schema["required"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .filter_map(|name| name.as_str());
             assert_eq!(names, required.collect(), "{schema}");
             assert_eq!(schema["additionalProperties"], false, "{schema}");
             properties.values().for_each(strict);
@@ -261,10 +306,22 @@ fn all_tools_have_the_form_of_each_provider() {
     let tools = all_tools::spec(Provider::OpenAi, false).expect("there are some");
     tools.as_array().expect("a list").iter().for_each(|tool| strict(&tool["parameters"]));
     // Nothing of a tool is left out for it: `apply_patch` has its list of expected files.
-    let lists =
-        |tool: &serde_json::Value| tool["parameters"]["properties"]["expectedSha256ByPath"]["items"].is_object();
-    assert!(tools.as_array().expect("a list").iter().any(|tool| tool["name"] == "apply_patch" && lists(tool)));
-    let edit = tools.as_array().expect("a list").iter().find(|tool| tool["name"] == "edit_file").expect("it is there");
+    let lists = |tool: &serde_json::Value| {
+        tool["parameters"]["properties"]["expectedSha256ByPath"]["items"].is_object()
+    };
+    assert!(
+        tools
+            .as_array()
+            .expect("a list")
+            .iter()
+            .any(|tool| tool["name"] == "apply_patch" && lists(tool))
+    );
+    let edit = tools
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|tool| tool["name"] == "edit_file")
+        .expect("it is there");
     let edits = &edit["parameters"]["properties"]["edits"]["items"]["properties"];
     assert_eq!(edits["replaceAll"]["type"], serde_json::json!(["boolean", "null"]), "{edit}");
     // Gemini's are a part of OpenAPI.

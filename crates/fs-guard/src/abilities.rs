@@ -4,8 +4,8 @@ use crate::dir::Dir;
 use crate::error::{At as _, Error};
 use crate::sys::{self, Open, Rename};
 
-/// What the kernel and the file system of a directory can do. Where something is missing, a slower or weaker way is
-/// taken.
+/// What the kernel and the file system of a directory can do. Where something is missing, a slower
+/// or weaker way is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abilities {
     /// Two names can be swapped in one step (`RENAME_EXCHANGE`).
@@ -21,15 +21,17 @@ pub struct Abilities {
 }
 
 impl Abilities {
-    /// Probes everything in `scratch`, an empty directory of the caller, who removes it afterwards with whatever is
-    /// left in it.
+    /// Probes everything in `scratch`, an empty directory of the caller, who removes it afterwards
+    /// with whatever is left in it.
     ///
     /// # Errors
     ///
     /// If no file can be created there.
     pub fn of(scratch: &Dir) -> Result<Self, Error> {
         let (dir, shown) = (&scratch.handle, scratch.path());
-        let make = |name: &str| sys::open_at(dir, name, Open::CreateNew(0o600)).at("create a file in", shown);
+        let make = |name: &str| {
+            sys::open_at(dir, name, Open::CreateNew(0o600)).at("create a file in", shown)
+        };
         let (one, _two) = (make("one")?, make("two")?);
         let seen = |name: &str| sys::stat_at(dir, name).at("look at a file in", shown);
         let before = (seen("one")?, seen("two")?);
@@ -37,14 +39,16 @@ impl Abilities {
             && seen("one")?.same_inode(&before.1)
             && seen("two")?.same_inode(&before.0);
         let refused = sys::rename((dir, "one"), (dir, "two"), Rename::NoReplace).is_err();
-        let no_replace = refused && sys::rename((dir, "one"), (dir, "three"), Rename::NoReplace).is_ok();
+        let no_replace =
+            refused && sys::rename((dir, "one"), (dir, "three"), Rename::NoReplace).is_ok();
         let (from, to) = if no_replace { ("three", "four") } else { ("two", "four") };
         let still = seen(from)?;
         sys::rename((dir, from), (dir, to), Rename::Replace).at("rename a file in", shown)?;
         Ok(Self {
             exchange,
             no_replace,
-            resolve_beneath: sys::open_beneath(dir, to, Open::Read).is_some_and(|opened| opened.is_ok()),
+            resolve_beneath: sys::open_beneath(dir, to, Open::Read)
+                .is_some_and(|opened| opened.is_ok()),
             stable_inodes: seen(to)?.same_inode(&still),
             xattrs: sys::set_xattr(&one, b"user.probe", b"1").is_ok(),
         })

@@ -15,8 +15,8 @@ pub struct AppendFile {
 }
 
 impl Spot {
-    /// Opens a log here, and creates it (mode 0600) if it is missing. A link, a special file or another user's file is
-    /// refused.
+    /// Opens a log here, and creates it (mode 0600) if it is missing. A link, a special file or
+    /// another user's file is refused.
     pub fn append(&self) -> Result<AppendFile, Error> {
         let path = self.path();
         let handle = self.open_own(Open::Append(0o600))?;
@@ -29,7 +29,8 @@ impl Spot {
 impl AppendFile {
     /// Appends bytes, in one write if the system accepts that.
     pub fn append(&self, bytes: &[u8]) -> Result<(), Error> {
-        sys::write_all(&self.handle, &mut [std::io::IoSlice::new(bytes)]).at("append to", &self.path)
+        sys::write_all(&self.handle, &mut [std::io::IoSlice::new(bytes)])
+            .at("append to", &self.path)
     }
 
     /// Syncs what was appended.

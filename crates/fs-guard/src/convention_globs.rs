@@ -1,4 +1,5 @@
-//! The patterns of `.gitattributes` and `.editorconfig`. They are matched in linear time: whoever wrote them is not trusted.
+//! The patterns of `.gitattributes` and `.editorconfig`. They are matched in linear time: whoever
+//! wrote them is not trusted.
 
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -9,8 +10,9 @@ use crate::globs::bounded;
 pub struct ConventionGlob(Regex);
 
 impl ConventionGlob {
-    /// Compiles a pattern. One without a slash matches files at any depth. Braces are alternatives where `braces` is set: in
-    /// `.editorconfig`. `None` is a pattern that is malformed or too much, which git and editors ignore, too.
+    /// Compiles a pattern. One without a slash matches files at any depth. Braces are alternatives
+    /// where `braces` is set: in `.editorconfig`. `None` is a pattern that is malformed or too
+    /// much, which git and editors ignore, too.
     #[must_use]
     pub fn new(pattern: &str, braces: bool) -> Option<Self> {
         compile(pattern, braces).map(Self)
@@ -46,15 +48,20 @@ fn compile(pattern: &str, braces: bool) -> Option<Regex> {
             }
             '?' => out += "[^/]",
             '[' => {
-                let class = rest.split_once(']').filter(|(class, _)| !class.is_empty() && !class.contains('/'));
+                let class = rest
+                    .split_once(']')
+                    .filter(|(class, _)| !class.is_empty() && !class.contains('/'));
                 let Some((class, after)) = class else {
                     out += r"\[";
                     continue;
                 };
                 chars = after.chars();
-                let (not, class) = class.strip_prefix(['!', '^']).map_or(("", class), |class| ("^", class));
-                let escaped: String =
-                    class.chars().map(|c| if c == '-' { "-".into() } else { regex::escape(&c.to_string()) }).collect();
+                let (not, class) =
+                    class.strip_prefix(['!', '^']).map_or(("", class), |class| ("^", class));
+                let escaped: String = class
+                    .chars()
+                    .map(|c| if c == '-' { "-".into() } else { regex::escape(&c.to_string()) })
+                    .collect();
                 out += &format!("[{not}{escaped}]");
             }
             '{' if braces && rest.contains('}') => {
@@ -65,8 +72,10 @@ fn compile(pattern: &str, braces: bool) -> Option<Regex> {
                     chars = rest[inner.len() + 1..].chars();
                     /// The most numbers that a range in a pattern is expanded to.
                     const NUMBERS: usize = 1000;
-                    let numbers: Vec<_> =
-                        (first.min(last)..=first.max(last)).take(NUMBERS).map(|n| n.to_string()).collect();
+                    let numbers: Vec<_> = (first.min(last)..=first.max(last))
+                        .take(NUMBERS)
+                        .map(|n| n.to_string())
+                        .collect();
                     out += &format!("(?:{})", numbers.join("|"));
                 } else if inner.contains(',') || inner.contains('{') {
                     open += 1;
@@ -114,7 +123,8 @@ mod tests {
             ("[a", true, &["[a"], &["a"]),
             ("*", true, &["a", "d/a"], &[]),
         ] {
-            let glob = ConventionGlob::new(pattern, editor).unwrap_or_else(|| panic!("{pattern} is a pattern"));
+            let glob = ConventionGlob::new(pattern, editor)
+                .unwrap_or_else(|| panic!("{pattern} is a pattern"));
             for path in matches {
                 assert!(glob.matches(path), "{pattern} {path}");
             }

@@ -106,7 +106,9 @@ mod tests {
         let text = digest.to_string();
         assert_eq!(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(text.to_uppercase().parse(), Ok(digest));
-        for wrong in ["", "ba78", &text.replace("ba", "+a"), &text.replace("ba", "é"), &format!("{text}0")] {
+        for wrong in
+            ["", "ba78", &text.replace("ba", "+a"), &text.replace("ba", "é"), &format!("{text}0")]
+        {
             assert!(wrong.parse::<Sha256>().is_err(), "{wrong}");
         }
     }

@@ -10,13 +10,14 @@ use crate::sys::{self, Fd, Open, Rename, code};
 
 /// An open directory; a clone is the same handle.
 ///
-/// [`Root::state_dir`](crate::Root::state_dir) and its relatives return the program's own directories; a [`Spot`] from
-/// [`Dirs`](crate::Dirs) has the directory that it is in.
+/// [`Root::state_dir`](crate::Root::state_dir) and its relatives return the program's own
+/// directories; a [`Spot`] from [`Dirs`](crate::Dirs) has the directory that it is in.
 #[derive(Debug, Clone)]
 pub struct Dir {
     pub(crate) handle: Arc<Fd>,
     path: Arc<str>,
-    /// Whether directories in it may be open to other users; see [`Policy`](crate::Policy::accept_open_private_dir).
+    /// Whether directories in it may be open to other users; see
+    /// [`Policy`](crate::Policy::accept_open_private_dir).
     accept_open: bool,
 }
 
@@ -59,7 +60,8 @@ impl Dir {
     /// Lists the names in it that are UTF-8, sorted.
     pub fn names(&self) -> Result<Vec<String>, Error> {
         let entries = sys::list(&self.handle).at("list", &*self.path)?;
-        let mut names: Vec<String> = entries.into_iter().filter_map(|name| String::from_utf8(name).ok()).collect();
+        let mut names: Vec<String> =
+            entries.into_iter().filter_map(|name| String::from_utf8(name).ok()).collect();
         names.sort_unstable();
         Ok(names)
     }
@@ -88,7 +90,9 @@ impl Dir {
     pub fn create_dir(&self, name: &str) -> Result<Self, Error> {
         let path = self.spot(name).path();
         match sys::make_dir(&self.handle, name, 0o700) {
-            Err(error) if error.raw_os_error() == Some(code::EXIST) => Err(Error::AlreadyExists { path }),
+            Err(error) if error.raw_os_error() == Some(code::EXIST) => {
+                Err(Error::AlreadyExists { path })
+            }
             result => {
                 result.at("create", &path)?;
                 self.open_new_dir(name, &path).inspect_err(|_| {
@@ -122,7 +126,9 @@ impl Dir {
             return Ok(dir);
         }
         match self.create_dir(name) {
-            Err(Error::AlreadyExists { path }) => self.open_dir(name)?.ok_or(Error::Changed { path }),
+            Err(Error::AlreadyExists { path }) => {
+                self.open_dir(name)?.ok_or(Error::Changed { path })
+            }
             result => result,
         }
     }
@@ -160,7 +166,10 @@ impl Dir {
         match sys::remove_dir(&self.handle, name) {
             Ok(()) => Ok(true),
             Err(error)
-                if matches!(error.raw_os_error(), Some(code::NOENT | code::NOTEMPTY | code::EXIST | code::NOTDIR)) =>
+                if matches!(
+                    error.raw_os_error(),
+                    Some(code::NOENT | code::NOTEMPTY | code::EXIST | code::NOTDIR)
+                ) =>
             {
                 Ok(false)
             }
@@ -168,7 +177,8 @@ impl Dir {
         }
     }
 
-    /// Fails unless the directory belongs to this user and is closed to others (or the policy accepts that it is open).
+    /// Fails unless the directory belongs to this user and is closed to others (or the policy
+    /// accepts that it is open).
     pub(crate) fn require_own(&self, seen: &Metadata) -> Result<(), Error> {
         let path = || self.path.to_string();
         if seen.uid != sys::user() {
@@ -188,12 +198,13 @@ pub struct Spot {
     pub(crate) name: Box<str>,
 }
 
-/// The suffix of a staged file's name while it replaces another file, where names cannot be swapped.
+/// The suffix of a staged file's name while it replaces another file, where names cannot be
+/// swapped.
 const ASIDE: &str = ".x";
 
 impl Spot {
-    /// The longest name, in bytes, that a staged file may have: 255, the limit of file systems, less the suffix that it
-    /// gets for a moment where names cannot be swapped.
+    /// The longest name, in bytes, that a staged file may have: 255, the limit of file systems,
+    /// less the suffix that it gets for a moment where names cannot be swapped.
     pub const LONGEST_STAGED_NAME: usize = 255 - ASIDE.len();
 
     /// Returns its path beneath the root, for messages.
@@ -230,13 +241,16 @@ impl Spot {
         }
     }
 
-    /// Opens one of the program's own files, which may be created. A link or a special file is refused.
+    /// Opens one of the program's own files, which may be created. A link or a special file is
+    /// refused.
     pub(crate) fn open_own(&self, how: Open) -> Result<Fd, Error> {
-        sys::open_at(&self.dir.handle, &self.name, how).map_err(|source| match source.raw_os_error() {
-            Some(code::LOOP | code::ISDIR | code::NXIO) => {
-                Error::UntrustedState { path: self.path(), problem: "it is not a file" }
+        sys::open_at(&self.dir.handle, &self.name, how).map_err(|source| {
+            match source.raw_os_error() {
+                Some(code::LOOP | code::ISDIR | code::NXIO) => {
+                    Error::UntrustedState { path: self.path(), problem: "it is not a file" }
+                }
+                _ => Error::Io { operation: "open", path: self.path(), source },
             }
-            _ => Error::Io { operation: "open", path: self.path(), source },
         })
     }
 
@@ -284,9 +298,14 @@ impl Spot {
 
     /// Returns whether the file there has these bytes, mode and owner.
     ///
-    /// If it is the inode that was seen before, with times that would show a change, and `trust_times` is set, the
-    /// bytes are not read. A rename since does not count as a change.
-    pub fn holds(&self, seen: &Metadata, digest: &Sha256, trust_times: bool) -> Result<bool, Error> {
+    /// If it is the inode that was seen before, with times that would show a change, and
+    /// `trust_times` is set, the bytes are not read. A rename since does not count as a change.
+    pub fn holds(
+        &self,
+        seen: &Metadata,
+        digest: &Sha256,
+        trust_times: bool,
+    ) -> Result<bool, Error> {
         match self.metadata()? {
             Some(now) => self.holds_now(&now, seen, digest, trust_times),
             None => Ok(false),
@@ -326,7 +345,8 @@ impl Spot {
 
     /// Renames one of the program's own files over another one.
     pub fn rename_over(&self, to: &Self) -> Result<(), Error> {
-        sys::rename(self.at(), to.at(), Rename::Replace).map_err(|source| self.not_renamed(to, source))
+        sys::rename(self.at(), to.at(), Rename::Replace)
+            .map_err(|source| self.not_renamed(to, source))
     }
 
     pub(crate) fn not_renamed(&self, to: &Self, source: std::io::Error) -> Error {
@@ -358,7 +378,9 @@ impl Spot {
     /// Renames to one of the program's own names, which must not exist, always in one step.
     pub(crate) fn rename_aside_raw(&self, to: &Self) -> std::io::Result<()> {
         match sys::rename(self.at(), to.at(), Rename::NoReplace) {
-            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => self.rename_where_nothing_is(to),
+            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
+                self.rename_where_nothing_is(to)
+            }
             result => result,
         }
     }
@@ -366,7 +388,9 @@ impl Spot {
     /// Renames after a look at the target. A file that appears in between is replaced.
     fn rename_where_nothing_is(&self, to: &Self) -> std::io::Result<()> {
         match sys::stat_at(&to.dir.handle, &to.name) {
-            Err(error) if error.raw_os_error() == Some(code::NOENT) => sys::rename(self.at(), to.at(), Rename::Replace),
+            Err(error) if error.raw_os_error() == Some(code::NOENT) => {
+                sys::rename(self.at(), to.at(), Rename::Replace)
+            }
             Ok(_) => Err(std::io::Error::from_raw_os_error(code::EXIST)),
             Err(error) => Err(error),
         }
@@ -374,11 +398,13 @@ impl Spot {
 
     /// Returns whether both are names of one file.
     ///
-    /// Some file systems (sshfs) give every name an inode number of its own, so a file of the same kind, mode,
-    /// modification time and bytes counts as the same one.
+    /// Some file systems (sshfs) give every name an inode number of its own, so a file of the same
+    /// kind, mode, modification time and bytes counts as the same one.
     #[must_use]
     pub fn is_also(&self, other: &Self) -> bool {
-        let (Ok(Some(one)), Ok(Some(another))) = (self.metadata(), other.metadata()) else { return false };
+        let (Ok(Some(one)), Ok(Some(another))) = (self.metadata(), other.metadata()) else {
+            return false;
+        };
         let alike = |m: &Metadata| (m.kind, m.mode, m.size, m.mtime);
         one.same_inode(&another)
             || alike(&one) == alike(&another)
@@ -387,8 +413,8 @@ impl Spot {
 
     /// Swaps the file here with the file there. Both must exist.
     ///
-    /// Where the system cannot swap names, the file there first gets a second name (`<name>.x`, here), so that it is
-    /// kept when this one replaces it; see [`Spot::settle_exchange`].
+    /// Where the system cannot swap names, the file there first gets a second name (`<name>.x`,
+    /// here), so that it is kept when this one replaces it; see [`Spot::settle_exchange`].
     pub(crate) fn exchange_raw(&self, there: &Self) -> std::io::Result<()> {
         match sys::rename(self.at(), there.at(), Rename::Exchange) {
             Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {}
@@ -397,8 +423,8 @@ impl Spot {
         let aside = self.aside();
         match sys::link(there.at(), aside.at()) {
             Err(error) if lacks_links(&error) => {
-                // The name is missing for a moment; recovery restores it. A file that someone else saves there in that
-                // moment stays.
+                // The name is missing for a moment; recovery restores it. A file that someone else
+                // saves there in that moment stays.
                 there.rename_aside_raw(&aside)?;
                 if let Err(error) = self.rename_aside_raw(there) {
                     let _ = aside.rename_new_raw(there);
@@ -440,5 +466,8 @@ impl Spot {
 }
 
 fn lacks_links(error: &std::io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(code::PERM | code::OPNOTSUPP | code::NOSYS | code::INVAL | code::MLINK))
+    matches!(
+        error.raw_os_error(),
+        Some(code::PERM | code::OPNOTSUPP | code::NOSYS | code::INVAL | code::MLINK)
+    )
 }

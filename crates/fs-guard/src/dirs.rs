@@ -69,7 +69,8 @@ impl<'r> Dirs<'r> {
     pub fn check_writable(&self, path: &RelPath) -> Result<(), Error> {
         let parent = self.parent(path.split().0.unwrap_or(""), path)?;
         if parent.writable.get().is_none() {
-            let shown = || if parent.dir.path().is_empty() { "." } else { parent.dir.path() }.to_owned();
+            let shown =
+                || if parent.dir.path().is_empty() { "." } else { parent.dir.path() }.to_owned();
             sys::may_write(&parent.dir.handle).at("write in", shown())?;
             let _ = parent.writable.set(());
         }
@@ -79,7 +80,9 @@ impl<'r> Dirs<'r> {
     /// Returns what a new file in the path's directory inherits.
     pub(crate) fn inheritance(&self, path: &RelPath) -> Result<(Metadata, Option<Vec<u8>>), Error> {
         let parent = self.parent(path.split().0.unwrap_or(""), path)?;
-        let acl = parent.default_acl.get_or_init(|| sys::xattr(&parent.dir.handle, sys::DEFAULT_ACL).ok().flatten());
+        let acl = parent
+            .default_acl
+            .get_or_init(|| sys::xattr(&parent.dir.handle, sys::DEFAULT_ACL).ok().flatten());
         Ok((parent.seen.clone(), acl.clone()))
     }
 
@@ -151,7 +154,8 @@ impl<'r> Dirs<'r> {
         Ok(true)
     }
 
-    /// Creates a directory, or completes one that an earlier process created without setting its mode.
+    /// Creates a directory, or completes one that an earlier process created without setting its
+    /// mode.
     pub fn resume_dir(&self, path: &Target, mode: Option<u32>) -> Result<(), Error> {
         if !self.create_dir(path, mode)?
             && let Some(mode) = mode
@@ -164,7 +168,8 @@ impl<'r> Dirs<'r> {
 
     fn set_mode(&self, path: &Target, mode: u32) -> Result<(), Error> {
         let spot = self.place(path)?;
-        let dir = sys::open_at(&spot.dir.handle, &spot.name, Open::Directory).at("open", path.path())?;
+        let dir =
+            sys::open_at(&spot.dir.handle, &spot.name, Open::Directory).at("open", path.path())?;
         sys::set_mode(&dir, mode & 0o777).at("set the mode of", path.path())?;
         // Opened so that it is synced too: the mode was set here, and the directory may stay empty.
         self.parent(path.as_str(), &RelPath::new_unchecked(&format!("{}/x", path.path())))?;
@@ -209,7 +214,9 @@ impl<'r> Dirs<'r> {
     pub fn check_still_there(&self) -> Result<(), Error> {
         for (path, seen) in self.first_seen.borrow().iter().filter(|(path, _)| !path.is_empty()) {
             let is_there = if path.contains('/') {
-                self.root.metadata(&RelPath::new_unchecked(path))?.is_some_and(|now| now.same_inode(seen))
+                self.root
+                    .metadata(&RelPath::new_unchecked(path))?
+                    .is_some_and(|now| now.same_inode(seen))
             } else {
                 // The path was opened through no link.
                 match sys::stat_at(&self.root.handle, path) {
@@ -225,7 +232,8 @@ impl<'r> Dirs<'r> {
         Ok(())
     }
 
-    /// Returns the directories with the modification times that they had when they were first opened.
+    /// Returns the directories with the modification times that they had when they were first
+    /// opened.
     fn first_mtimes(&self) -> Vec<(Box<str>, FileTime)> {
         self.first_seen.borrow().iter().map(|(path, seen)| (path.clone(), seen.mtime)).collect()
     }
@@ -235,8 +243,8 @@ impl<'r> Dirs<'r> {
         Ok(self.parent(path, &RelPath::new_unchecked(&child))?.dir.clone())
     }
 
-    /// Restores the modification times of the directories as far as possible. This is for after a roll-back, when
-    /// nothing in them has changed.
+    /// Restores the modification times of the directories as far as possible. This is for after a
+    /// roll-back, when nothing in them has changed.
     pub fn restore_times(&self) {
         for (path, mtime) in self.first_mtimes() {
             let _ = self.dir(&path).and_then(|dir| dir.set_mtime(mtime));

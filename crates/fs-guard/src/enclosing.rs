@@ -16,9 +16,11 @@ pub const WORK_TREES: [&str; 3] = [".git", ".hg", ".jj"];
 pub struct Enclosing {
     /// The directory.
     pub root: Root,
-    /// The path from there to the enclosed root, for patterns and messages. What is not UTF-8 in it is replaced.
+    /// The path from there to the enclosed root, for patterns and messages. What is not UTF-8 in it
+    /// is replaced.
     pub path: String,
-    /// The same path, if it leads there: through no symbolic link, no mount point and no name that is never touched.
+    /// The same path, if it leads there: through no symbolic link, no mount point and no name that
+    /// is never touched.
     pub way: Option<RelPath>,
 }
 
@@ -49,7 +51,8 @@ impl Root {
         let real = crate::named::real_path(self.path()).unwrap_or_default();
         let above: Vec<_> = real.ancestors().skip(1).map(std::path::Path::to_path_buf).collect();
         above.into_iter().filter_map(move |dir| {
-            let below: Vec<_> = real.strip_prefix(&dir).ok()?.iter().map(|name| name.to_string_lossy()).collect();
+            let below: Vec<_> =
+                real.strip_prefix(&dir).ok()?.iter().map(|name| name.to_string_lossy()).collect();
             let path = below.join("/");
             let root = Self::open(&dir, policy.clone()).ok()?;
             let way = real.to_str().and_then(|_| self.way_from(&root, &path));
@@ -69,7 +72,8 @@ impl Root {
         sys::stat_at(&self.handle, ".git").is_ok()
     }
 
-    /// Returns whether the directory was the top of a work tree of git, Mercurial or Jujutsu when this was asked first.
+    /// Returns whether the directory was the top of a work tree of git, Mercurial or Jujutsu when
+    /// this was asked first.
     #[must_use]
     pub fn is_work_tree(&self) -> bool {
         let has = |name: &&str| sys::stat_at(&self.handle, name).is_ok();
@@ -91,7 +95,8 @@ impl Root {
         home.is_some_and(|home| home.same_inode(&self.metadata)).then_some(Common::Home)
     }
 
-    /// Returns whether entries can be created in the directory, and it has the same owner as another one.
+    /// Returns whether entries can be created in the directory, and it has the same owner as
+    /// another one.
     #[must_use]
     pub fn is_writable_as(&self, other: &Self) -> bool {
         self.metadata.uid == other.metadata.uid && sys::may_write(&self.handle).is_ok()

@@ -121,7 +121,9 @@ pub enum Error {
         path: String,
     },
     /// An existing entry differs from the path only by case or normalisation.
-    #[error("{path:?} differs from the existing {existing:?} by case or Unicode normalisation alone")]
+    #[error(
+        "{path:?} differs from the existing {existing:?} by case or Unicode normalisation alone"
+    )]
     Collision {
         /// The path.
         path: String,
@@ -175,7 +177,8 @@ pub enum Error {
         user: Account,
     },
     /// Another process holds the lock.
-    #[error("the lock is held by {}; gave up after {waited:?}", .holder.as_deref().unwrap_or("another process"))]
+    #[error("the lock is held by {}; gave up after \
+             {waited:?}", .holder.as_deref().unwrap_or("another process"))]
     Locked {
         /// The holder, if the lock file names one.
         holder: Option<String>,
@@ -225,7 +228,9 @@ pub fn shortened(path: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn without_middle(text: &str, end: usize) -> Cow<'_, str> {
     match text.char_indices().nth(end).zip(text.char_indices().rev().nth(end.saturating_sub(1))) {
-        Some(((head, _), (tail, _))) if head < tail => format!("{}…{}", &text[..head], &text[tail..]).into(),
+        Some(((head, _), (tail, _))) if head < tail => {
+            format!("{}…{}", &text[..head], &text[tail..]).into()
+        }
         _ => text.into(),
     }
 }
@@ -272,8 +277,11 @@ impl NoRoot {
     /// Converts the error of opening, or finding, the directory `path`.
     pub(crate) fn from_io(source: io::Error, operation: &'static str, path: &str) -> Error {
         let relative = !std::path::Path::new(path).is_absolute();
-        let removed =
-            || relative && std::env::current_dir().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        let removed = || {
+            relative
+                && std::env::current_dir()
+                    .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        };
         let problem = match source.kind() {
             io::ErrorKind::NotFound if removed() => Self::Removed,
             io::ErrorKind::NotFound => Self::Missing,
@@ -291,17 +299,24 @@ fn advice(problem: &str) -> &'static str {
 impl Error {
     /// Makes the error for a private file or directory of another user.
     pub(crate) fn others(path: &str, owner: u32) -> Self {
-        Self::OthersState { path: path.into(), owner: Account::of(owner), user: Account::of(sys::user()) }
+        Self::OthersState {
+            path: path.into(),
+            owner: Account::of(owner),
+            user: Account::of(sys::user()),
+        }
     }
 
     /// Returns the kind for programs.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Spelling { .. } | Self::NotAFile { .. } | Self::NotADirectory { .. } => ErrorKind::Invalid,
-            Self::Traversal { .. } | Self::NotWithin { .. } | Self::LeadsOut { .. } | Self::Mount { .. } => {
-                ErrorKind::OutsideRoot
+            Self::Spelling { .. } | Self::NotAFile { .. } | Self::NotADirectory { .. } => {
+                ErrorKind::Invalid
             }
+            Self::Traversal { .. }
+            | Self::NotWithin { .. }
+            | Self::LeadsOut { .. }
+            | Self::Mount { .. } => ErrorKind::OutsideRoot,
             Self::Forbidden { .. }
             | Self::Guarded { .. }
             | Self::Symlink { .. }
@@ -375,7 +390,9 @@ impl Error {
             Self::OtherDevice { .. } => "other_device",
             Self::NotAFile { kind: FileKind::Directory, .. } => "directory",
             Self::NotAFile { .. } => "special_file",
-            Self::NotADirectory { .. } | Self::NoRoot { problem: NoRoot::NotADirectory, .. } => "not_a_directory",
+            Self::NotADirectory { .. } | Self::NoRoot { problem: NoRoot::NotADirectory, .. } => {
+                "not_a_directory"
+            }
             Self::HardLinked { .. } => "hard_links",
             Self::ReadOnly { .. } => "read_only",
             Self::Collision { .. } => "collision",

@@ -1,8 +1,8 @@
 //! The key under which a file system may take two names for the same.
 //!
-//! Ignorable code points are removed, then NFKC and full case folding are applied. This is coarser than any file system
-//! in use (HFS+ ignores some code points, APFS and ZFS normalise, NTFS, FAT and ext4's casefold fold case), so names
-//! that differ under this key are different everywhere.
+//! Ignorable code points are removed, then NFKC and full case folding are applied. This is coarser
+//! than any file system in use (HFS+ ignores some code points, APFS and ZFS normalise, NTFS, FAT
+//! and ext4's casefold fold case), so names that differ under this key are different everywhere.
 
 use std::borrow::Cow;
 

@@ -1,10 +1,11 @@
-//! Path patterns: lists that are matched without regard to case, and sets that are matched as they stand.
+//! Path patterns: lists that are matched without regard to case, and sets that are matched as they
+//! stand.
 //!
-//! All patterns of this program are compiled here, because they come from models and repositories: [`bounded`] holds for each,
-//! and no library is asked for anything that can panic.
+//! All patterns of this program are compiled here, because they come from models and repositories:
+//! [`bounded`] holds for each, and no library is asked for anything that can panic.
 //!
-//! The common forms of patterns in a list are compared directly. Regular expressions are built only for the others, and only
-//! when a path is first matched, so that they cost nothing at start-up.
+//! The common forms of patterns in a list are compared directly. Regular expressions are built only
+//! for the others, and only when a path is first matched, so that they cost nothing at start-up.
 
 use std::sync::OnceLock;
 
@@ -19,14 +20,15 @@ pub const MAX_GLOB: usize = 1024;
 /// The most patterns of a list that a model or a workspace gives.
 pub const MAX_GLOBS: usize = 256;
 
-/// The most braces that a pattern may open. Each one may be within the one before, and libraries recurse into them.
+/// The most braces that a pattern may open. Each one may be within the one before, and libraries
+/// recurse into them.
 const MAX_BRACES: usize = 32;
 
 /// The most alternatives in the braces of a pattern.
 const MAX_ALTERNATIVES: usize = 256;
 
-/// Checks that a pattern is not too much for a library: every pattern that a model or a repository may have written passes here
-/// before it is compiled.
+/// Checks that a pattern is not too much for a library: every pattern that a model or a repository
+/// may have written passes here before it is compiled.
 ///
 /// # Errors
 ///
@@ -45,7 +47,8 @@ pub fn bounded(pattern: &str) -> Result<(), GlobError> {
     Err(GlobError { pattern: pattern.into(), problem })
 }
 
-/// A set of patterns that are matched as they stand, with regard to case. `*` does not match `/`; `**` does.
+/// A set of patterns that are matched as they stand, with regard to case. `*` does not match `/`;
+/// `**` does.
 #[derive(Debug, Clone)]
 pub struct GlobSet(globset::GlobSet);
 
@@ -103,8 +106,8 @@ impl Globs {
         Ok(())
     }
 
-    /// Adds a pattern for paths that are relative to a directory above. `prefix` leads from there to the paths that are
-    /// matched.
+    /// Adds a pattern for paths that are relative to a directory above. `prefix` leads from there
+    /// to the paths that are matched.
     pub fn push_from(&mut self, prefix: &str, pattern: &str) -> Result<(), GlobError> {
         self.push(pattern)?;
         let last = self.patterns.last_mut().expect("it was added");
@@ -112,14 +115,16 @@ impl Globs {
         Ok(())
     }
 
-    /// Excludes the paths that a pattern matches. A pattern that is added later can include them again.
+    /// Excludes the paths that a pattern matches. A pattern that is added later can include them
+    /// again.
     pub fn except(&mut self, pattern: &str) -> Result<(), GlobError> {
         self.push(pattern)?;
         self.patterns.last_mut().expect("it was added").lifts = true;
         Ok(())
     }
 
-    /// Returns the last pattern that matches the `/`-separated `path`, unless an exception matches later.
+    /// Returns the last pattern that matches the `/`-separated `path`, unless an exception matches
+    /// later.
     #[must_use]
     pub fn matches(&self, path: &str) -> Option<&str> {
         if self.patterns.is_empty() {
@@ -197,7 +202,9 @@ struct Lazy {
 
 impl Shape {
     fn of(pattern: &str) -> Self {
-        let plain = |text: &str| !text.is_empty() && !text.contains(['*', '?', '[', ']', '{', '}', '\\', '!']);
+        let plain = |text: &str| {
+            !text.is_empty() && !text.contains(['*', '?', '[', ']', '{', '}', '\\', '!'])
+        };
         let one = |text: &str| plain(text) && !text.contains('/');
         let owned = |text: &str| fold(text).into_owned();
         if pattern == "**" || pattern == "**/*" {
@@ -248,20 +255,24 @@ impl Shape {
             Self::ExactPrefix(text) => ends_within(key, text),
             Self::Beneath(folder) => beneath(key, folder),
             Self::Name(text) => {
-                key == text || key.strip_suffix(text.as_str()).is_some_and(|before| before.ends_with('/'))
+                key == text
+                    || key.strip_suffix(text.as_str()).is_some_and(|before| before.ends_with('/'))
             }
             Self::NamePrefix(text) => name().starts_with(text.as_str()),
             Self::PathPrefix(text) => {
-                ends_within(key, text) || key.match_indices('/').any(|(at, _)| ends_within(&key[at + 1..], text))
+                ends_within(key, text)
+                    || key.match_indices('/').any(|(at, _)| ends_within(&key[at + 1..], text))
             }
             Self::NameSuffix(text) => name().ends_with(text.as_str()),
             Self::Folder(folder) => {
-                beneath(key, folder) || key.match_indices('/').any(|(at, _)| beneath(&key[at + 1..], folder))
+                beneath(key, folder)
+                    || key.match_indices('/').any(|(at, _)| beneath(&key[at + 1..], folder))
             }
             Self::All => true,
-            Self::Glob(lazy) => {
-                lazy.matcher.get_or_init(|| build(&lazy.pattern).expect("built once when it was added")).is_match(key)
-            }
+            Self::Glob(lazy) => lazy
+                .matcher
+                .get_or_init(|| build(&lazy.pattern).expect("built once when it was added"))
+                .is_match(key),
         }
     }
 }
@@ -279,7 +290,8 @@ fn build(pattern: &str) -> Result<globset::GlobSet, GlobError> {
     built.map_err(|error| GlobError { pattern: pattern.into(), ..error })
 }
 
-/// Compiles patterns. It is always a set, because the library panics if it cannot compile a single one.
+/// Compiles patterns. It is always a set, because the library panics if it cannot compile a single
+/// one.
 fn compile<S: AsRef<str>>(
     patterns: impl IntoIterator<Item = S>,
     case_insensitive: bool,
@@ -293,7 +305,9 @@ fn compile<S: AsRef<str>>(
         let mut builder = GlobBuilder::new(pattern);
         builder.literal_separator(true).case_insensitive(case_insensitive);
         set.add(builder.build().map_err(|it| error(it.kind().to_string()))?);
-        first.get_or_insert_with(|| error("it takes too much memory, alone or with the others".into()));
+        first.get_or_insert_with(|| {
+            error("it takes too much memory, alone or with the others".into())
+        });
     }
     // What the library says then has all of the regular expression in it.
     set.build().map_err(|_| first.expect("an empty set can be built"))
@@ -357,7 +371,11 @@ mod tests {
             let direct = Globs::new([pattern]).unwrap();
             let built = build(pattern).unwrap();
             for path in paths {
-                assert_eq!(direct.matches(path).is_some(), built.is_match(path), "{pattern} {path}");
+                assert_eq!(
+                    direct.matches(path).is_some(),
+                    built.is_match(path),
+                    "{pattern} {path}"
+                );
             }
         }
     }
@@ -371,7 +389,8 @@ mod tests {
         assert!(Globs::new(["a["]).is_err());
     }
 
-    /// None of these may reach the library as it is: it would panic, recurse without end, or take all memory.
+    /// None of these may reach the library as it is: it would panic, recurse without end, or take
+    /// all memory.
     #[test]
     fn patterns_without_end_are_refused() {
         let nested = |depth: usize| "{".repeat(depth) + "a" + &"}".repeat(depth);
@@ -407,7 +426,9 @@ mod tests {
     #[test]
     fn a_set_has_regard_to_case() {
         let set = GlobSet::new(["**/*.rs", "{a,b}/[xy]", "a*b"]).unwrap();
-        for (path, wanted) in [("x.rs", true), ("d/x.rs", true), ("x.RS", false), ("b/y", true), ("a/x/b", false)] {
+        for (path, wanted) in
+            [("x.rs", true), ("d/x.rs", true), ("x.RS", false), ("b/y", true), ("a/x/b", false)]
+        {
             assert_eq!(set.matches(path), wanted, "{path}");
         }
         assert!(!GlobSet::new::<&str>([]).unwrap().matches("a"));

@@ -17,7 +17,8 @@ pub struct DirEntry {
 }
 
 impl Root {
-    /// Lists a directory (`None`: the root), in no particular order; links are listed, not followed.
+    /// Lists a directory (`None`: the root), in no particular order; links are listed, not
+    /// followed.
     ///
     /// Entries that vanish meanwhile are left out.
     pub fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<DirEntry>, Error> {

@@ -56,8 +56,8 @@ impl Spot {
             Some(now) if now.same_inode(&seen) => require_own_file(&now, &self.path())?,
             _ => return Ok(None),
         }
-        // This text is for people only: on a full disk the lock holds all the same. It has always the same length,
-        // because truncating a file first costs a millisecond on ext4.
+        // This text is for people only: on a full disk the lock holds all the same. It has always
+        // the same length, because truncating a file first costs a millisecond on ext4.
         let _ = sys::write_at_start(&file, format!("{:<10}\n", std::process::id()).as_bytes());
         Ok(Some(LockFile { file, spot: self.clone() }))
     }

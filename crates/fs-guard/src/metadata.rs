@@ -83,7 +83,8 @@ pub struct Metadata {
     pub mtime: FileTime,
     /// Time of the last change of the bytes or the inode.
     pub ctime: FileTime,
-    /// Whether the entry had changed so shortly before it was looked at that another change might not move its times.
+    /// Whether the entry had changed so shortly before it was looked at that another change might
+    /// not move its times.
     pub(crate) racy: bool,
     /// Whether the file has extended attributes, if that is known.
     pub(crate) has_xattrs: Option<bool>,
@@ -94,7 +95,8 @@ impl PartialEq for Metadata {
     fn eq(&self, other: &Self) -> bool {
         self.same_bytes_as(other)
             && self.ctime == other.ctime
-            && (self.mode, self.uid, self.gid, self.nlink) == (other.mode, other.uid, other.gid, other.nlink)
+            && (self.mode, self.uid, self.gid, self.nlink)
+                == (other.mode, other.uid, other.gid, other.nlink)
     }
 }
 
@@ -120,11 +122,14 @@ impl Metadata {
     /// `ctime` is not compared, because a rename changes it.
     #[must_use]
     pub fn same_bytes_as(&self, other: &Self) -> bool {
-        self.same_inode(other) && self.kind == other.kind && self.size == other.size && self.mtime == other.mtime
+        self.same_inode(other)
+            && self.kind == other.kind
+            && self.size == other.size
+            && self.mtime == other.mtime
     }
 
-    /// Returns whether equal times prove equal bytes. They do not if the file changed within the granularity of its
-    /// time stamps before it was looked at.
+    /// Returns whether equal times prove equal bytes. They do not if the file changed within the
+    /// granularity of its time stamps before it was looked at.
     #[must_use]
     pub fn times_are_telling(&self) -> bool {
         !self.racy
@@ -144,8 +149,8 @@ impl Metadata {
 
     /// Notes whether the times of this observation can be trusted to show the next change.
     ///
-    /// Linux stamps files with the time of the last timer tick (at most 10 ms ago). File systems that store whole
-    /// seconds, or two of them, show zero nanoseconds.
+    /// Linux stamps files with the time of the last timer tick (at most 10 ms ago). File systems
+    /// that store whole seconds, or two of them, show zero nanoseconds.
     pub(crate) fn observed_at(mut self, now: FileTime) -> Self {
         let coarse = self.mtime.1 == 0 && self.ctime.1 == 0;
         let needed: i128 = if coarse { 2_500_000_000 } else { 60_000_000 };

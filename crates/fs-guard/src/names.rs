@@ -45,8 +45,8 @@ pub enum Spelling {
     LongComponent,
     /// The path is longer than 4096 bytes.
     LongPath,
-    /// The path has more than 256 components. (The kernel walks each path from the root, so the cost of deep trees
-    /// grows with the square of the depth.)
+    /// The path has more than 256 components. (The kernel walks each path from the root, so the
+    /// cost of deep trees grows with the square of the depth.)
     TooDeep,
     /// Windows reserves this name for a device.
     ReservedName(String),
@@ -77,9 +77,10 @@ impl Spelling {
             Self::Invisible(_) => "invisible_character",
             Self::LongComponent | Self::LongPath => "too_long",
             Self::TooDeep => "too_deep",
-            Self::ReservedName(_) | Self::TrailingDotOrBlank(_) | Self::ReservedCharacter(_) | Self::ShortName(_) => {
-                "not_portable"
-            }
+            Self::ReservedName(_)
+            | Self::TrailingDotOrBlank(_)
+            | Self::ReservedCharacter(_)
+            | Self::ShortName(_) => "not_portable",
             Self::NotUnicode => "not_utf8",
         }
     }
@@ -94,17 +95,29 @@ impl fmt::Display for Spelling {
             Self::TrailingSlash => f.write_str("the path ends in `/`"),
             Self::EmptyComponent => f.write_str("the path has an empty component"),
             Self::DotComponent => f.write_str("the path has a `.` component"),
-            Self::Control(c) => write!(f, "the path has the control character U+{:04X}", u32::from(*c)),
-            Self::Backslash => f.write_str("the path has a backslash; components are separated by `/`"),
-            Self::Tilde => f.write_str("the path starts at a home directory (`~`), which is not expanded"),
-            Self::Invisible(c) => write!(f, "the path has the invisible character U+{:04X}", u32::from(*c)),
+            Self::Control(c) => {
+                write!(f, "the path has the control character U+{:04X}", u32::from(*c))
+            }
+            Self::Backslash => {
+                f.write_str("the path has a backslash; components are separated by `/`")
+            }
+            Self::Tilde => {
+                f.write_str("the path starts at a home directory (`~`), which is not expanded")
+            }
+            Self::Invisible(c) => {
+                write!(f, "the path has the invisible character U+{:04X}", u32::from(*c))
+            }
             Self::LongComponent => f.write_str("a component is longer than 255 bytes"),
             Self::LongPath => f.write_str("the path is longer than 4096 bytes"),
             Self::TooDeep => write!(f, "the path has more than {MAX_COMPONENTS} components"),
             Self::ReservedName(name) => write!(f, "{name:?} is the name of a device on Windows"),
-            Self::TrailingDotOrBlank(name) => write!(f, "{name:?} ends in a dot or a blank, which Windows drops"),
+            Self::TrailingDotOrBlank(name) => {
+                write!(f, "{name:?} ends in a dot or a blank, which Windows drops")
+            }
             Self::ReservedCharacter(c) => write!(f, "{c:?} is not allowed in names on Windows"),
-            Self::ShortName(name) => write!(f, "{name:?} has the shape of a short name (8.3) of Windows"),
+            Self::ShortName(name) => {
+                write!(f, "{name:?} has the shape of a short name (8.3) of Windows")
+            }
             Self::NotUnicode => f.write_str("the path is not UTF-8"),
         }
     }
@@ -145,7 +158,8 @@ pub(crate) fn check_spelling(path: &str) -> Verdict<'_> {
     if path.contains('\\') {
         return Refused(S::Backslash);
     }
-    // `~`, `~/…` and `~name/…` are what a shell expands to a home directory; `~name` alone is a file in practice.
+    // `~`, `~/…` and `~name/…` are what a shell expands to a home directory; `~name` alone is a
+    // file in practice.
     if path == "~" || (path.starts_with('~') && path.contains('/')) {
         return Refused(S::Tilde);
     }
@@ -182,18 +196,20 @@ fn looks_like_nothing(c: char) -> bool {
     is_ignorable(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FFF9}'..='\u{FFFB}')
 }
 
-/// Returns whether a character looks like nothing or like a blank: what no new name may have, and what has to be an escape where a
-/// person is to see it. The blank itself is none of these.
+/// Returns whether a character looks like nothing or like a blank: what no new name may have, and
+/// what has to be an escape where a person is to see it. The blank itself is none of these.
 #[must_use]
 pub fn is_invisible(c: char) -> bool {
     looks_like_nothing(c) || looks_blank(c)
 }
 
-/// Returns whether a character that is not ASCII looks like a blank, or is none: other blanks than the usual one, symbols and letters
-/// without a shape, and noncharacters.
+/// Returns whether a character that is not ASCII looks like a blank, or is none: other blanks than
+/// the usual one, symbols and letters without a shape, and noncharacters.
 fn looks_blank(c: char) -> bool {
     let noncharacter = matches!(c, '\u{FDD0}'..='\u{FDEF}') || u32::from(c) & 0xFFFE == 0xFFFE;
-    noncharacter || !c.is_ascii() && c.is_whitespace() || matches!(c, '\u{2800}' | '\u{16FE4}' | '\u{1D159}')
+    noncharacter
+        || !c.is_ascii() && c.is_whitespace()
+        || matches!(c, '\u{2800}' | '\u{16FE4}' | '\u{1D159}')
 }
 
 /// Checks one component against the rules of other platforms.
@@ -222,8 +238,8 @@ pub(crate) fn check_windows(name: &str) -> Result<(), Spelling> {
     Ok(())
 }
 
-/// Returns the folded name without what some file systems drop at its end. On NTFS an alternate stream of a directory
-/// is the directory.
+/// Returns the folded name without what some file systems drop at its end. On NTFS an alternate
+/// stream of a directory is the directory.
 fn bare_key(name: &str) -> String {
     let stem = name.split(':').next().unwrap_or(name);
     fold(stem).trim_end_matches(['.', ' ']).to_owned()
@@ -238,19 +254,30 @@ pub(crate) fn is_dot_git(name: &str) -> bool {
 /// The directories in which other version controls keep what they are told to do.
 const VERSION_CONTROLS: [&str; 7] = [".hg", ".jj", ".svn", ".bzr", "_darcs", ".pijul", "cvs"];
 
-/// Returns the version control's directory, other than git's, for which some file system takes `name`.
+/// Returns the version control's directory, other than git's, for which some file system takes
+/// `name`.
 pub(crate) fn version_control(name: &str) -> Option<&'static str> {
     let key = bare_key(name);
-    // The short name that FAT and NTFS generate for one that begins with a dot; the others are short names themselves.
-    let short = key.split_once('~').filter(|(_, digits)| all_digits(digits)).map(|(start, _)| start);
-    let is = |dir: &&&str| key == **dir || short.is_some_and(|short| dir.strip_prefix('.') == Some(short));
+    // The short name that FAT and NTFS generate for one that begins with a dot; the others are
+    // short names themselves.
+    let short =
+        key.split_once('~').filter(|(_, digits)| all_digits(digits)).map(|(start, _)| start);
+    let is = |dir: &&&str| {
+        key == **dir || short.is_some_and(|short| dir.strip_prefix('.') == Some(short))
+    };
     VERSION_CONTROLS.iter().find(is).copied()
 }
 
-/// Returns whether a name may be a spelling of one that is never touched. It is fast, and true for every one of them.
+/// Returns whether a name may be a spelling of one that is never touched. It is fast, and true for
+/// every one of them.
 pub(crate) fn may_be_special(name: &str) -> bool {
-    let begins = |with: &str| name.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
-    !name.is_ascii() || name.starts_with('.') || name.contains('~') || begins("cvs") || begins("_darcs")
+    let begins =
+        |with: &str| name.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    !name.is_ascii()
+        || name.starts_with('.')
+        || name.contains('~')
+        || begins("cvs")
+        || begins("_darcs")
 }
 
 /// Returns whether some file system takes `name` for the private directory.
@@ -258,9 +285,9 @@ pub(crate) fn is_private_name(name: &str, private_dir: &str) -> bool {
     let key = bare_key(name);
     let stem = private_dir.trim_start_matches('.');
     // The short name that FAT and NTFS generate for it.
-    let short = key
-        .split_once('~')
-        .is_some_and(|(start, digits)| all_digits(digits) && start.eq_ignore_ascii_case(&stem[..stem.len().min(6)]));
+    let short = key.split_once('~').is_some_and(|(start, digits)| {
+        all_digits(digits) && start.eq_ignore_ascii_case(&stem[..stem.len().min(6)])
+    });
     short || key.eq_ignore_ascii_case(private_dir)
 }
 
@@ -361,7 +388,10 @@ mod tests {
             (&long[1..], "fine"),
             (&format!("{}{}", "x".repeat(127) + "/", vec!["x".repeat(127); 31].join("/")), "fine"),
             (&format!("{}x{}", "x".repeat(127) + "/", vec!["x".repeat(127); 31].join("/")), "fine"),
-            (&format!("{}xx{}", "x".repeat(127) + "/", vec!["x".repeat(127); 31].join("/")), "too_long"),
+            (
+                &format!("{}xx{}", "x".repeat(127) + "/", vec!["x".repeat(127); 31].join("/")),
+                "too_long",
+            ),
             (&deep, "too_long"),
             (&"x/".repeat(256), "trailing_slash"),
             (&format!("./{}x", "x/".repeat(255)), "fine"),
@@ -425,9 +455,18 @@ mod tests {
             assert_eq!(version_control(name), Some(dir), "{name:?}");
             assert!(may_be_special(name), "{name:?}");
         }
-        for name in
-            [".hgignore", ".hgtags", "hg", "svn", ".svnignore", "cvs2", "darcs", "_darcs2", ".cvsignore", "cvs~1"]
-        {
+        for name in [
+            ".hgignore",
+            ".hgtags",
+            "hg",
+            "svn",
+            ".svnignore",
+            "cvs2",
+            "darcs",
+            "_darcs2",
+            ".cvsignore",
+            "cvs~1",
+        ] {
             assert_eq!(version_control(name), None, "{name:?}");
         }
         for name in [".my-notes", ".My-Notes", ".my-notes.", "MY-NOT~1", ".my\u{200b}-notes"] {
@@ -489,7 +528,15 @@ mod tests {
 
     #[test]
     fn invisible_code_points() {
-        for name in ["a\u{200b}", "a\u{202e}b", "\u{feff}a", "a\u{2066}", "a\u{ad}b", "a\u{2028}b", "\u{e0041}"] {
+        for name in [
+            "a\u{200b}",
+            "a\u{202e}b",
+            "\u{feff}a",
+            "a\u{2066}",
+            "a\u{ad}b",
+            "a\u{2028}b",
+            "\u{e0041}",
+        ] {
             assert!(invisible(name).is_some(), "{name:?}");
         }
         assert_eq!(invisible("naïve ☃ 日本語 \u{a0}"), None);

@@ -29,15 +29,16 @@ pub enum HardLinks {
     Break,
 }
 
-/// The configurable rules of a [`Root`](crate::Root) or a [`GuardedTree`](crate::GuardedTree), beside those that no
-/// policy lifts.
+/// The configurable rules of a [`Root`](crate::Root) or a [`GuardedTree`](crate::GuardedTree),
+/// beside those that no policy lifts.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// The name of the program's private directory in the root, which no checked path reaches: a dot, followed by ASCII
-    /// letters, digits, `-` and `_`.
+    /// The name of the program's private directory in the root, which no checked path reaches: a
+    /// dot, followed by ASCII letters, digits, `-` and `_`.
     pub private_dir: Box<str>,
-    /// Paths, such as `app/key`, that are never touched in any directory, with everything beneath them. They are for
-    /// files that the program keeps elsewhere, in case the root is the user's home.
+    /// Paths, such as `app/key`, that are never touched in any directory, with everything beneath
+    /// them. They are for files that the program keeps elsewhere, in case the root is the user's
+    /// home.
     pub reserved: Vec<Box<str>>,
     /// Which names may be created.
     pub names: NamePolicy,
@@ -49,7 +50,8 @@ pub struct Policy {
     pub allow: Globs,
     /// What to do with files that have several names.
     pub hard_links: HardLinks,
-    /// The directories outside of which nothing is touched, relative to the root. Empty: the whole root.
+    /// The directories outside of which nothing is touched, relative to the root. Empty: the whole
+    /// root.
     ///
     /// The directories above them can be listed, but show only these.
     pub within: Vec<RelPath>,
@@ -58,7 +60,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Returns a policy without forbidden or guarded patterns, so with only the rules that no policy lifts.
+    /// Returns a policy without forbidden or guarded patterns, so with only the rules that no
+    /// policy lifts.
     #[must_use]
     pub fn new(private_dir: &str) -> Self {
         Self {
@@ -76,8 +79,8 @@ impl Policy {
 
     /// Checks the spelling of a path, its names, and the lists of forbidden and guarded paths.
     ///
-    /// Does not look at files, except where a name could not be created: `exists` tells whether a directory already has
-    /// it.
+    /// Does not look at files, except where a name could not be created: `exists` tells whether a
+    /// directory already has it.
     pub(crate) fn check(
         &self,
         path: &str,
@@ -105,8 +108,9 @@ impl Policy {
     fn check_within(&self, path: &RelPath, access: Access) -> Result<(), Error> {
         // Compared by component: `ab` is not inside `a`.
         let beneath = |path: &RelPath, dir: &RelPath| path.ancestors().any(|above| above == *dir);
-        let inside =
-            |dir: &RelPath| path == dir || beneath(path, dir) || (access == Access::Read && beneath(dir, path));
+        let inside = |dir: &RelPath| {
+            path == dir || beneath(path, dir) || (access == Access::Read && beneath(dir, path))
+        };
         if self.within.is_empty() || self.within.iter().any(inside) {
             Ok(())
         } else {
@@ -118,7 +122,10 @@ impl Policy {
         self.check_within(path, access)?;
         let key = fold(path.as_str());
         if let Some(glob) = self.forbidden.matches_folded(&key) {
-            return Err(Error::Forbidden { path: path.as_str().into(), rule: Rule::Glob(glob.into()) });
+            return Err(Error::Forbidden {
+                path: path.as_str().into(),
+                rule: Rule::Glob(glob.into()),
+            });
         }
         if access != Access::Read
             && let Some(glob) = self.guarded.matches_folded(&key)
@@ -134,7 +141,9 @@ impl Policy {
         let rest = match names::check_spelling(path) {
             Verdict::Fine(rest) => rest,
             Verdict::Climbs => return Err(Error::Traversal { path: path.into() }),
-            Verdict::Refused(problem) => return Err(Error::Spelling { path: path.into(), problem }),
+            Verdict::Refused(problem) => {
+                return Err(Error::Spelling { path: path.into(), problem });
+            }
         };
         for name in rest.split('/') {
             // Other names need not be folded.
@@ -161,7 +170,10 @@ impl Policy {
             let folded = fold(rest);
             let ends = |end: usize| matches!(folded.as_bytes().get(end), None | Some(b'/'));
             let begins = |at: usize| at == 0 || folded[..at].ends_with('/');
-            if folded.match_indices(&**reserved).any(|(at, found)| begins(at) && ends(at + found.len())) {
+            if folded
+                .match_indices(&**reserved)
+                .any(|(at, found)| begins(at) && ends(at + found.len()))
+            {
                 return Err(Error::Forbidden { path: path.into(), rule: Rule::StateDirectory });
             }
         }
@@ -172,7 +184,10 @@ impl Policy {
     }
 }
 
-fn check_new_names(path: &RelPath, exists: impl Fn(&RelPath) -> Result<bool, Error>) -> Result<(), Error> {
+fn check_new_names(
+    path: &RelPath,
+    exists: impl Fn(&RelPath) -> Result<bool, Error>,
+) -> Result<(), Error> {
     let mut end = 0;
     for name in path.components() {
         end += name.len();
@@ -190,7 +205,9 @@ fn check_new_names(path: &RelPath, exists: impl Fn(&RelPath) -> Result<bool, Err
 
 /// A path given as bytes, which must be UTF-8.
 pub(crate) fn unicode(path: &[u8]) -> Result<&str, Error> {
-    let refused =
-        || Error::Spelling { path: String::from_utf8_lossy(path).into_owned(), problem: Spelling::NotUnicode };
+    let refused = || Error::Spelling {
+        path: String::from_utf8_lossy(path).into_owned(),
+        problem: Spelling::NotUnicode,
+    };
     std::str::from_utf8(path).map_err(|_| refused())
 }

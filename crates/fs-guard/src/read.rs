@@ -14,8 +14,8 @@ pub type Inspected = (Metadata, Option<Vec<u8>>);
 impl Root {
     /// Reads a regular file of at most `limit` bytes.
     ///
-    /// The metadata is that of the opened file, taken before the first byte was read: a change during or after reading
-    /// shows in a later comparison.
+    /// The metadata is that of the opened file, taken before the first byte was read: a change
+    /// during or after reading shows in a later comparison.
     pub fn read(&self, path: &RelPath, limit: u64) -> Result<(Vec<u8>, Metadata), Error> {
         let (file, seen) = self.open_file(path)?;
         let bytes = read_whole(&file.handle, seen.size, limit, path.as_str())?;
@@ -23,7 +23,8 @@ impl Root {
     }
 
     /// Returns the metadata of what is at the path, after applying the rules for `access` like
-    /// [`inspect`](Self::inspect). Also reads a regular file that is `wanted`, if it has at most `limit` bytes.
+    /// [`inspect`](Self::inspect). Also reads a regular file that is `wanted`, if it has at most
+    /// `limit` bytes.
     ///
     /// # Errors
     ///
@@ -35,9 +36,10 @@ impl Root {
         wanted: impl Fn(&Metadata) -> bool,
         limit: u64,
     ) -> Result<Option<Inspected>, Error> {
-        // Only a regular file is opened at once: the writer of a FIFO would notice. This look may follow links; it only
-        // tells which way is shorter.
-        if sys::stat_at(&self.handle, path.as_str()).is_ok_and(|seen| seen.kind == FileKind::File && wanted(&seen))
+        // Only a regular file is opened at once: the writer of a FIFO would notice. This look may
+        // follow links; it only tells which way is shorter.
+        if sys::stat_at(&self.handle, path.as_str())
+            .is_ok_and(|seen| seen.kind == FileKind::File && wanted(&seen))
             && let Ok((file, seen)) = self.open_file(path)
         {
             self.check_pre_image(path, &seen, access)?;
@@ -145,7 +147,9 @@ pub(crate) fn read_whole(file: &Fd, size: u64, limit: u64, path: &str) -> Result
             return Err(too_large(bytes.len() as u64));
         }
         if bytes.len() == bytes.capacity() {
-            bytes.try_reserve(bytes.len().max(1 << 16)).map_err(|_| too_large(bytes.len() as u64))?;
+            bytes
+                .try_reserve(bytes.len().max(1 << 16))
+                .map_err(|_| too_large(bytes.len() as u64))?;
         }
     }
 }

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// A checked path beneath a [`Root`](crate::Root): `/`-separated, no `.` or `..`, no empty component.
+/// A checked path beneath a [`Root`](crate::Root): `/`-separated, no `.` or `..`, no empty
+/// component.
 ///
-/// Only [`Root::check`](crate::Root::check) and its relatives create one, so no check is repeated. It does not mean
-/// that the path exists, and it is not a permission: files are reached only through the root's handle.
+/// Only [`Root::check`](crate::Root::check) and its relatives create one, so no check is repeated.
+/// It does not mean that the path exists, and it is not a permission: files are reached only
+/// through the root's handle.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelPath(Arc<str>);
 

@@ -1,8 +1,8 @@
 //! From a checked path to an open file, through no link and no mount point.
 //!
-//! Where the kernel can resolve a whole path beneath the root's handle, it does (`openat2`); elsewhere each component
-//! is opened in its parent without following links. No decision is made by comparing paths. When resolution fails, the
-//! path is looked at again, only to word the error.
+//! Where the kernel can resolve a whole path beneath the root's handle, it does (`openat2`);
+//! elsewhere each component is opened in its parent without following links. No decision is made by
+//! comparing paths. When resolution fails, the path is looked at again, only to word the error.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -16,15 +16,15 @@ use crate::root::Root;
 use crate::rules::{self, Learnt, Look, Real, Step};
 use crate::sys::{self, Fd, Open, code};
 
-/// Whether the system can open a file only to look at it: whatever its permissions, and also a link itself. Elsewhere
-/// the file is looked at by its name in its parent, which is open.
+/// Whether the system can open a file only to look at it: whatever its permissions, and also a link
+/// itself. Elsewhere the file is looked at by its name in its parent, which is open.
 const LOOKS_BY_HANDLE: bool = cfg!(any(target_os = "linux", not(unix)));
 
 impl Root {
     /// Returns the metadata of what is at the path itself, never following a link.
     ///
-    /// `None` if nothing is there, or a directory on the way is missing or is a file. A link or a mount point on the
-    /// way is an error; a link at the end is returned as such.
+    /// `None` if nothing is there, or a directory on the way is missing or is a file. A link or a
+    /// mount point on the way is an error; a link at the end is returned as such.
     pub fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
         let seen = if LOOKS_BY_HANDLE {
             let file = self.open_beneath(path, Open::Look)?;
@@ -36,7 +36,8 @@ impl Root {
         Ok(seen)
     }
 
-    /// Does the same as opening with [`Open::Look`] and reading the metadata, where there is no such way of opening.
+    /// Does the same as opening with [`Open::Look`] and reading the metadata, where there is no
+    /// such way of opening.
     fn look_by_name(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
         let (parent, name) = path.split();
         let opened;
@@ -47,9 +48,11 @@ impl Root {
                 Err(error) => {
                     return match error.raw_os_error() {
                         Some(code::NOENT) => Ok(None),
-                        // `blame` returns what is in the way and opens nothing. If it finds nothing, someone changed
-                        // the path meanwhile.
-                        Some(code::LOOP | code::XDEV | code::NOTDIR) => self.explain(path, Open::Look).map(|_| None),
+                        // `blame` returns what is in the way and opens nothing. If it finds
+                        // nothing, someone changed the path meanwhile.
+                        Some(code::LOOP | code::XDEV | code::NOTDIR) => {
+                            self.explain(path, Open::Look).map(|_| None)
+                        }
                         _ => Err(error).at("open", path),
                     };
                 }
@@ -78,8 +81,14 @@ impl Root {
         rules::inspect(self, path, access)
     }
 
-    /// Applies the rules for links, special files, hard links, devices and permissions to metadata from a path.
-    pub fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
+    /// Applies the rules for links, special files, hard links, devices and permissions to metadata
+    /// from a path.
+    pub fn check_pre_image(
+        &self,
+        path: &RelPath,
+        seen: &Metadata,
+        access: Access,
+    ) -> Result<(), Error> {
         let named = || path.as_str().to_owned();
         if rules::check_kind(path, seen, access, || self.explain_link(path))? {
             return Ok(());
@@ -103,7 +112,9 @@ impl Root {
         let opened;
         let mut dir = &self.handle;
         if let Some(parent) = parent {
-            opened = self.open_beneath(&RelPath::new_unchecked(parent), Open::Step)?.ok_or_else(missing)?;
+            opened = self
+                .open_beneath(&RelPath::new_unchecked(parent), Open::Step)?
+                .ok_or_else(missing)?;
             dir = &opened;
         }
         sys::read_link(dir, name).at("read the link", path)
@@ -111,8 +122,8 @@ impl Root {
 
     /// Resolves links that stay beneath the root, for reading. Returns the real path.
     ///
-    /// The rules for names and forbidden paths apply to that path too, and it is opened like any other, through no
-    /// link.
+    /// The rules for names and forbidden paths apply to that path too, and it is opened like any
+    /// other, through no link.
     pub fn follow(&self, path: &RelPath) -> Result<RelPath, Error> {
         let named = || path.as_str().to_owned();
         match self.real_path(path.as_str()) {
@@ -227,7 +238,8 @@ impl Root {
     fn real_path(&self, path: &str) -> Real {
         let look = |path: &str| {
             let opened;
-            let (parent, name) = path.rsplit_once('/').map_or((None, path), |(parent, name)| (Some(parent), name));
+            let (parent, name) =
+                path.rsplit_once('/').map_or((None, path), |(parent, name)| (Some(parent), name));
             let mut dir = &self.handle;
             if let Some(parent) = parent {
                 // It was a directory a moment ago.
@@ -236,10 +248,14 @@ impl Root {
                 dir = &opened;
             }
             match sys::stat_at(dir, name) {
-                Ok(seen) if seen.kind == FileKind::Symlink => sys::read_link(dir, name).map(Step::Link),
+                Ok(seen) if seen.kind == FileKind::Symlink => {
+                    sys::read_link(dir, name).map(Step::Link)
+                }
                 Ok(seen) if seen.kind == FileKind::Directory => Ok(Step::Directory),
                 Ok(_) => Ok(Step::End),
-                Err(error) if matches!(error.raw_os_error(), Some(code::NOENT | code::NOTDIR)) => Ok(Step::End),
+                Err(error) if matches!(error.raw_os_error(), Some(code::NOENT | code::NOTDIR)) => {
+                    Ok(Step::End)
+                }
                 Err(error) => Err(error),
             }
         };
@@ -247,10 +263,14 @@ impl Root {
     }
 
     /// Returns the part of an absolute link text beneath the root's own real path.
-    #[allow(clippy::disallowed_methods, reason = "only to find where a link leads; nothing is opened by it")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "only to find where a link leads; nothing is opened by it"
+    )]
     fn strip_root(&self, text: &str) -> Option<String> {
         let root = std::fs::canonicalize(self.path()).ok()?;
-        // On Windows, link texts have the kernel's form of a path, here with other separators: `/??/C:/dir`.
+        // On Windows, link texts have the kernel's form of a path, here with other separators:
+        // `/??/C:/dir`.
         #[cfg(windows)]
         let root = root.to_str()?.replace('\\', "/").replacen("//?/", "/??/", 1);
         let rest = std::path::Path::new(text).strip_prefix(root).ok()?;
@@ -280,13 +300,21 @@ impl Root {
         };
         match result {
             Ok(()) => Ok(true),
-            Err(error) if matches!(error.raw_os_error(), Some(code::ACCES | code::PERM | code::ROFS)) => Ok(false),
+            Err(error)
+                if matches!(error.raw_os_error(), Some(code::ACCES | code::PERM | code::ROFS)) =>
+            {
+                Ok(false)
+            }
             Err(error) => Err(error).at("look at", path),
         }
     }
 
     /// Refuses paths in directories that are git's, whatever they are called.
-    pub(crate) fn check_not_git(&self, path: &RelPath, seen: Option<&Metadata>) -> Result<(), Error> {
+    pub(crate) fn check_not_git(
+        &self,
+        path: &RelPath,
+        seen: Option<&Metadata>,
+    ) -> Result<(), Error> {
         let forbidden = |rule| Error::Forbidden { path: path.as_str().into(), rule };
         if let Some(seen) = seen
             && Some((seen.dev, seen.ino)) == self.dot_git()?
@@ -311,14 +339,21 @@ impl Root {
     }
 
     /// Refuses a set of new files that would make a directory a bare git repository.
-    pub fn check_no_new_repository<'p>(&self, appearing: impl IntoIterator<Item = &'p RelPath>) -> Result<(), Error> {
+    pub fn check_no_new_repository<'p>(
+        &self,
+        appearing: impl IntoIterator<Item = &'p RelPath>,
+    ) -> Result<(), Error> {
         rules::check_no_new_repository(self, appearing)
     }
 }
 
-/// Returns whether an error means that nothing is there, or nothing that this process or a checked path could reach.
+/// Returns whether an error means that nothing is there, or nothing that this process or a checked
+/// path could reach.
 fn is_nothing(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(code::NOENT | code::NOTDIR | code::ACCES | code::LOOP | code::XDEV))
+    matches!(
+        error.raw_os_error(),
+        Some(code::NOENT | code::NOTDIR | code::ACCES | code::LOOP | code::XDEV)
+    )
 }
 
 impl Look for Root {
@@ -336,7 +371,9 @@ impl Look for Root {
         #[cfg(not(target_os = "linux"))]
         let found = match path.rsplit_once('/') {
             None => sys::look_for(&self.handle, path),
-            Some((parent, name)) => self.open_raw(parent, Open::Step).and_then(|parent| sys::look_for(&parent, name)),
+            Some((parent, name)) => {
+                self.open_raw(parent, Open::Step).and_then(|parent| sys::look_for(&parent, name))
+            }
         };
         match found {
             Ok(()) => Ok(true),
@@ -360,7 +397,12 @@ impl Look for Root {
         sys::list(handle).at("list", if dir.is_empty() { "." } else { dir }).map(Some)
     }
 
-    fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
+    fn check_pre_image(
+        &self,
+        path: &RelPath,
+        seen: &Metadata,
+        access: Access,
+    ) -> Result<(), Error> {
         self.check_pre_image(path, seen, access)
     }
 }
@@ -402,7 +444,11 @@ mod tests {
             let path = RelPath::new_unchecked(path);
             let by_handle = root.metadata(&path).map_err(|error| error.to_string());
             seen += usize::from(matches!(by_handle, Ok(Some(_))));
-            assert_eq!(root.look_by_name(&path).map_err(|error| error.to_string()), by_handle, "{path:?}");
+            assert_eq!(
+                root.look_by_name(&path).map_err(|error| error.to_string()),
+                by_handle,
+                "{path:?}"
+            );
         }
         assert_eq!(seen, 4, "two links, a folder and a file");
         #[cfg(feature = "fault-injection")]
@@ -427,7 +473,11 @@ mod tests {
             let path = RelPath::new_unchecked(path);
             let by_handle = root.metadata(&path).map_err(|error| error.to_string());
             assert!(by_handle.is_err(), "{by_handle:?}");
-            assert_eq!(root.look_by_name(&path).map_err(|error| error.to_string()), by_handle, "{path:?}");
+            assert_eq!(
+                root.look_by_name(&path).map_err(|error| error.to_string()),
+                by_handle,
+                "{path:?}"
+            );
         }
     }
 }

@@ -12,8 +12,9 @@ use crate::rel_path::RelPath;
 use crate::rules::{Learnt, Look};
 use crate::sys;
 
-/// On Windows, refuses what does not name a file there, whatever the access: `notes.txt:hidden` is another stream of
-/// `notes.txt`, `NUL` is a device, and `notes.txt.` means `notes.txt` to most programs.
+/// On Windows, refuses what does not name a file there, whatever the access: `notes.txt:hidden` is
+/// another stream of `notes.txt`, `NUL` is a device, and `notes.txt.` means `notes.txt` to most
+/// programs.
 fn check_here(path: RelPath) -> Result<RelPath, Error> {
     if cfg!(windows) {
         let refused = path.components().find_map(|name| names::check_windows(name).err());
@@ -26,11 +27,11 @@ fn check_here(path: RelPath) -> Result<RelPath, Error> {
 
 /// An open directory and the rules for the files beneath it.
 ///
-/// Files are reached only through this handle, and never through a symbolic link or a mount point. Renaming the
-/// directory meanwhile, or replacing its path, changes nothing.
+/// Files are reached only through this handle, and never through a symbolic link or a mount point.
+/// Renaming the directory meanwhile, or replacing its path, changes nothing.
 ///
-/// A `Root` remembers what it learned about directories (their entries, and that they are not git directories), so it
-/// is meant for one operation: open another one for the next.
+/// A `Root` remembers what it learned about directories (their entries, and that they are not git
+/// directories), so it is meant for one operation: open another one for the next.
 #[derive(Debug)]
 pub struct Root {
     pub(crate) handle: sys::Fd,
@@ -38,7 +39,8 @@ pub struct Root {
     policy: Policy,
     /// The private directory, if it is outside the root.
     pub(crate) private_dir: Option<PathBuf>,
-    /// How messages name a private directory inside the root, which may be shown relative to a directory below.
+    /// How messages name a private directory inside the root, which may be shown relative to a
+    /// directory below.
     pub(crate) private_dir_shown: Option<String>,
     /// The metadata of the root directory when it was opened.
     pub(crate) metadata: Metadata,
@@ -46,7 +48,8 @@ pub struct Root {
     pub(crate) user: u32,
     /// The private directory as last opened.
     pub(crate) state: Mutex<Option<(Arc<sys::Fd>, Metadata)>>,
-    /// Resolve component by component, because the kernel offers nothing better or a test asks for it.
+    /// Resolve component by component, because the kernel offers nothing better or a test asks for
+    /// it.
     pub(crate) walk: AtomicBool,
     pub(crate) mount: OnceLock<Option<u64>>,
     pub(crate) dot_git: OnceLock<Option<(u64, u64)>>,
@@ -61,14 +64,21 @@ impl Root {
     ///
     /// Panics if the policy's name for the private directory is not a single component.
     pub fn open(dir: &Path, policy: Policy) -> Result<Self, Error> {
-        let plain =
-            |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+        let plain = |name: &str| {
+            !name.is_empty()
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+        };
         let name = &policy.private_dir;
-        assert!(name.strip_prefix('.').is_some_and(plain), "BUG: {name:?} is no name for a private directory");
+        assert!(
+            name.strip_prefix('.').is_some_and(plain),
+            "BUG: {name:?} is no name for a private directory"
+        );
         let shown = dir.display().to_string();
-        let handle = sys::open_root(dir).map_err(|source| NoRoot::from_io(source, "open", &shown))?;
+        let handle =
+            sys::open_root(dir).map_err(|source| NoRoot::from_io(source, "open", &shown))?;
         let metadata = sys::stat(&handle).at("look at", &shown)?;
-        // The working directory can be opened when it was removed; it has no name then, and nothing can be made in it.
+        // The working directory can be opened when it was removed; it has no name then, and nothing
+        // can be made in it.
         if metadata.nlink == 0 {
             return Err(Error::NoRoot { path: shown, problem: NoRoot::Removed });
         }
@@ -108,7 +118,8 @@ impl Root {
         Self { private_dir: Some(dir), ..self }
     }
 
-    /// Shows another path for the private directory in messages, for instance one relative to a directory below.
+    /// Shows another path for the private directory in messages, for instance one relative to a
+    /// directory below.
     #[must_use]
     pub fn showing_private_dir(self, path: String) -> Self {
         Self { private_dir_shown: Some(path), ..self }
@@ -132,8 +143,9 @@ impl Root {
         self.metadata.dev
     }
 
-    /// Returns what tells this directory from every other one, also from a later one at the same path or with the same inode
-    /// number: device, inode number and the time at which it was made. `None` if the file system does not know that time.
+    /// Returns what tells this directory from every other one, also from a later one at the same
+    /// path or with the same inode number: device, inode number and the time at which it was made.
+    /// `None` if the file system does not know that time.
     #[must_use]
     pub fn identity(&self) -> Option<String> {
         let (seconds, nanoseconds) = sys::birth(&self.handle)?;
@@ -148,8 +160,8 @@ impl Root {
 
     /// Checks the spelling of a path, its names, and the lists of forbidden and guarded paths.
     ///
-    /// Does not look at the file. (There is one exception: an existing directory may have a name that could not be
-    /// created.)
+    /// Does not look at the file. (There is one exception: an existing directory may have a name
+    /// that could not be created.)
     pub fn check(&self, path: &str, access: Access) -> Result<RelPath, Error> {
         let checked = self.policy.check(path, access, |dir| Ok(self.metadata(dir)?.is_some()))?;
         check_here(checked)
@@ -160,14 +172,15 @@ impl Root {
         self.check(unicode(path)?, access)
     }
 
-    /// Checks a path from a journal.
-    /// If the journal is known to be this program's own, it was written after all checks under the policy of that time,
-    /// so only the rules that no policy lifts are checked again.
+    /// Checks a path from a journal. If the journal is known to be this program's own, it was
+    /// written after all checks under the policy of that time, so only the rules that no policy
+    /// lifts are checked again.
     pub fn check_recorded(&self, path: &str, authentic: bool) -> Result<RelPath, Error> {
         check_here(self.policy.check_recorded(path, authentic)?)
     }
 
-    /// Forgets what was learned about directories, so that the same root can be used for the next operation.
+    /// Forgets what was learned about directories, so that the same root can be used for the next
+    /// operation.
     pub fn forget(&self) {
         *Look::learnt(self) = Learnt::default();
     }

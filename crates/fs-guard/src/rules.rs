@@ -31,19 +31,25 @@ pub(crate) trait Look {
     /// Returns the metadata of what is at a path. A link on the way is an error.
     fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error>;
 
-    /// Returns whether anything is at a path. What may not be looked at counts as nothing. Any other error is returned,
-    /// because it does not tell whether something is there.
+    /// Returns whether anything is at a path. What may not be looked at counts as nothing. Any
+    /// other error is returned, because it does not tell whether something is there.
     fn has(&self, path: &str) -> Result<bool, Error>;
 
-    /// Returns the names in a directory; `None` if there is no such directory. The path of the root is empty.
+    /// Returns the names in a directory; `None` if there is no such directory. The path of the root
+    /// is empty.
     fn names(&self, dir: &str) -> Result<Option<Vec<Vec<u8>>>, Error>;
 
     /// Applies the rules to metadata from a path.
-    fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error>;
+    fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access)
+    -> Result<(), Error>;
 }
 
 /// Returns the metadata of what is at the path, after applying the rules for `access` to it.
-pub(crate) fn inspect(files: &impl Look, path: &RelPath, access: Access) -> Result<Option<Metadata>, Error> {
+pub(crate) fn inspect(
+    files: &impl Look,
+    path: &RelPath,
+    access: Access,
+) -> Result<Option<Metadata>, Error> {
     let seen = files.metadata(path)?;
     if let Some(seen) = &seen {
         files.check_pre_image(path, seen, access)?;
@@ -51,8 +57,8 @@ pub(crate) fn inspect(files: &impl Look, path: &RelPath, access: Access) -> Resu
     Ok(seen)
 }
 
-/// Refuses paths in directories that are git's, whatever they are called. `is_dir` means that the path itself is a
-/// directory.
+/// Refuses paths in directories that are git's, whatever they are called. `is_dir` means that the
+/// path itself is a directory.
 pub(crate) fn check_not_git(files: &impl Look, path: &RelPath, is_dir: bool) -> Result<(), Error> {
     check_dir_not_git(files, "", path)?;
     for (end, _) in path.as_str().match_indices('/') {
@@ -70,17 +76,22 @@ fn check_dir_not_git(files: &impl Look, dir: &str, path: &RelPath) -> Result<(),
     Ok(())
 }
 
-/// Refuses `path` if its directory `dir`, with the new [`PARTS`] in it, is what git takes for a repository.
+/// Refuses `path` if its directory `dir`, with the new [`PARTS`] in it, is what git takes for a
+/// repository.
 fn check_no_repository(files: &impl Look, dir: &str, path: &RelPath, new: u8) -> Result<(), Error> {
     let has = |part: u8| {
         let name = PARTS[usize::from(part)];
         let entry = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
         if new & 1 << part != 0 { Ok(true) } else { files.has(&entry) }
     };
-    // With `commondir` the other two may be elsewhere. Few directories have a `HEAD`, so that is looked for first.
+    // With `commondir` the other two may be elsewhere. Few directories have a `HEAD`, so that is
+    // looked for first.
     if has(HEAD)? && (has(OBJECTS)? && has(REFS)? || has(COMMONDIR)?) {
         let shown = if dir.is_empty() { "." } else { dir };
-        return Err(Error::Forbidden { path: path.as_str().into(), rule: Rule::BareRepository(shown.into()) });
+        return Err(Error::Forbidden {
+            path: path.as_str().into(),
+            rule: Rule::BareRepository(shown.into()),
+        });
     }
     Ok(())
 }
@@ -111,8 +122,8 @@ const OBJECTS: u8 = 1;
 const REFS: u8 = 2;
 const COMMONDIR: u8 = 3;
 
-/// Finds an existing entry, at the path or at a directory on the way, that differs from it only by case or Unicode
-/// normalisation.
+/// Finds an existing entry, at the path or at a directory on the way, that differs from it only by
+/// case or Unicode normalisation.
 pub(crate) fn collision(files: &impl Look, path: &RelPath) -> Result<Option<String>, Error> {
     let mut start = 0;
     for name in path.components() {
@@ -156,7 +167,9 @@ pub(crate) fn parents_missing(files: &impl Look, path: &RelPath) -> Result<Vec<R
     while let Some(dir) = dirs.pop() {
         match files.metadata(&dir)? {
             Some(seen) if seen.kind == FileKind::Directory => break,
-            Some(seen) if seen.kind == FileKind::Symlink => files.check_pre_image(&dir, &seen, Access::Read)?,
+            Some(seen) if seen.kind == FileKind::Symlink => {
+                files.check_pre_image(&dir, &seen, Access::Read)?
+            }
             Some(_) => {
                 let component = dir.as_str().into();
                 return Err(Error::NotADirectory { path: path.as_str().into(), component });
@@ -168,8 +181,8 @@ pub(crate) fn parents_missing(files: &impl Look, path: &RelPath) -> Result<Vec<R
     Ok(missing)
 }
 
-/// Applies the rules for kinds of files. Returns `Ok(true)` if nothing more has to be checked. A link is refused by
-/// `explain_link`.
+/// Applies the rules for kinds of files. Returns `Ok(true)` if nothing more has to be checked. A
+/// link is refused by `explain_link`.
 pub(crate) fn check_kind(
     path: &RelPath,
     seen: &Metadata,
@@ -183,7 +196,9 @@ pub(crate) fn check_kind(
             Err(Error::NotAFile { path: path.as_str().into(), kind: seen.kind })
         }
         (FileKind::File, Access::Read) => Ok(true),
-        (FileKind::File, Access::Create) => Err(Error::AlreadyExists { path: path.as_str().into() }),
+        (FileKind::File, Access::Create) => {
+            Err(Error::AlreadyExists { path: path.as_str().into() })
+        }
         (FileKind::File, Access::Update | Access::Delete) => Ok(false),
     }
 }
@@ -222,8 +237,8 @@ pub(crate) enum Step {
     End,
 }
 
-/// Follows links by hand, beneath the root, to find where a path leads. `look` returns what is at a path without links;
-/// `inside` returns the part of an absolute link text beneath the root.
+/// Follows links by hand, beneath the root, to find where a path leads. `look` returns what is at a
+/// path without links; `inside` returns the part of an absolute link text beneath the root.
 pub(crate) fn real_path(
     path: &str,
     mut look: impl FnMut(&str) -> io::Result<Step>,

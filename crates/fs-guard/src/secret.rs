@@ -1,5 +1,9 @@
 //! Secrets of the user, kept outside every workspace.
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "the user's own directory, by its own path")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the user's own directory, by its own path"
+)]
 
 use std::path::Path;
 
@@ -10,14 +14,16 @@ use crate::sys::{self, Open, code};
 
 /// Reads a secret of 32 random bytes that only this user can read. Creates it at the first use.
 ///
-/// `None` if there is no place for it: a read-only home, or someone else's directory. A secret that exists but cannot
-/// be used is an error.
+/// `None` if there is no place for it: a read-only home, or someone else's directory. A secret that
+/// exists but cannot be used is an error.
 pub fn secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
     match secret_or_error(dir, name) {
         Err(error)
             if matches!(
                 error.io().and_then(std::io::Error::raw_os_error),
-                Some(code::NOENT | code::ACCES | code::PERM | code::ROFS | code::NOTDIR | code::LOOP)
+                Some(
+                    code::NOENT | code::ACCES | code::PERM | code::ROFS | code::NOTDIR | code::LOOP
+                )
             ) && !may_be_there(dir, name)
                 && !could_be_made(dir) =>
         {
@@ -31,14 +37,15 @@ pub fn secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
 fn may_be_there(dir: &Path, name: &str) -> bool {
     match std::fs::symlink_metadata(dir.join(name)) {
         Ok(_) => true,
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            sys::open_root(dir).and_then(|dir| sys::stat(&dir)).is_ok_and(|seen| seen.uid == sys::user())
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => sys::open_root(dir)
+            .and_then(|dir| sys::stat(&dir))
+            .is_ok_and(|seen| seen.uid == sys::user()),
         Err(_) => false,
     }
 }
 
-/// Returns whether files, or the directory itself, can be created there: then the failure just now was temporary.
+/// Returns whether files, or the directory itself, can be created there: then the failure just now
+/// was temporary.
 fn could_be_made(dir: &Path) -> bool {
     for at in dir.ancestors() {
         match sys::open_root(at) {
@@ -71,7 +78,8 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
         sys::random(&mut bytes).at("get random bytes for", spot.path())?;
         let mut suffix = [0; 8];
         sys::random(&mut suffix).at("get random bytes for", spot.path())?;
-        // It gets its name when it is complete, so two processes that start at once use the same secret.
+        // It gets its name when it is complete, so two processes that start at once use the same
+        // secret.
         let draft = dir.spot(&format!("{name}.{:016x}", u64::from_ne_bytes(suffix)));
         let mut file = draft.create(0o600)?;
         let written = file.write(&bytes).and_then(|()| file.finish(None, None, true));

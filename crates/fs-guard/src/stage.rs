@@ -12,15 +12,23 @@ use crate::rel_path::RelPath;
 use crate::sys::{self, Fd, Open, Rename, code};
 
 impl Spot {
-    /// Creates a file here, where nothing may be, to be written and then published at another place.
+    /// Creates a file here, where nothing may be, to be written and then published at another
+    /// place.
     ///
     /// `mode` is masked by the umask, like the mode of any new file.
     pub fn create(&self, mode: u32) -> Result<NewFile, Error> {
         match sys::open_at(&self.dir.handle, &self.name, Open::CreateNew(mode & 0o777)) {
-            Ok(handle) => {
-                Ok(NewFile { spot: self.clone(), handle, requested: mode & 0o777, acl: None, last: None, gid: None })
+            Ok(handle) => Ok(NewFile {
+                spot: self.clone(),
+                handle,
+                requested: mode & 0o777,
+                acl: None,
+                last: None,
+                gid: None,
+            }),
+            Err(error) if error.raw_os_error() == Some(code::EXIST) => {
+                Err(Error::AlreadyExists { path: self.path() })
             }
-            Err(error) if error.raw_os_error() == Some(code::EXIST) => Err(Error::AlreadyExists { path: self.path() }),
             Err(error) => Err(error).at("create", self.path()),
         }
     }
@@ -76,8 +84,8 @@ impl NewFile {
         }
     }
 
-    /// Gives the file what a new file at `path` would inherit: the group of a set-group-id directory, and the default
-    /// ACL.
+    /// Gives the file what a new file at `path` would inherit: the group of a set-group-id
+    /// directory, and the default ACL.
     pub fn inherit(&mut self, dirs: &Dirs<'_>, path: &RelPath) -> Result<(), Error> {
         let (parent, acl) = dirs.inheritance(path)?;
         self.gid = (parent.mode & 0o2000 != 0).then_some(parent.gid);
@@ -93,7 +101,9 @@ impl NewFile {
     pub fn copy_xattrs(&mut self, from: &OpenFile) -> Result<(), Error> {
         for name in sys::xattr_names(&from.handle).at("read the attributes of", &*from.path)? {
             let Some(must) = sys::keeps(&name) else { continue };
-            let Some(value) = sys::xattr(&from.handle, &name).at("read the attributes of", &*from.path)? else {
+            let Some(value) =
+                sys::xattr(&from.handle, &name).at("read the attributes of", &*from.path)?
+            else {
                 continue;
             };
             if sys::SET_LAST == Some(&*name) {
@@ -107,15 +117,25 @@ impl NewFile {
 
     fn set_xattr(&self, name: &[u8], value: &[u8], must: bool) -> Result<(), Error> {
         match sys::set_xattr(&self.handle, name, value) {
-            Err(error) if !must || matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::PERM)) => Ok(()),
+            Err(error)
+                if !must || matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::PERM)) =>
+            {
+                Ok(())
+            }
             result => result.at("set the attributes of", self.spot.path()),
         }
     }
 
     /// Sets owner and mode (`None`: those of a new file) and finishes the file.
     ///
-    /// The owner is kept as far as the system allows. With `keep_open` the handle stays open for a later sync.
-    pub fn finish(self, mode: Option<u32>, owner_of: Option<&Metadata>, keep_open: bool) -> Result<StagedFile, Error> {
+    /// The owner is kept as far as the system allows. With `keep_open` the handle stays open for a
+    /// later sync.
+    pub fn finish(
+        self,
+        mode: Option<u32>,
+        owner_of: Option<&Metadata>,
+        keep_open: bool,
+    ) -> Result<StagedFile, Error> {
         let path = || self.spot.path();
         let look = || sys::stat(&self.handle).at("look at", path());
         let mut seen = look()?;
@@ -202,7 +222,9 @@ impl StagedFile {
     pub fn exchange(self, place: &Spot) -> Result<DisplacedFile, Box<NotPublished>> {
         match self.spot.exchange_raw(place) {
             Ok(()) => Ok(DisplacedFile { spot: self.spot }),
-            Err(source) => Err(Box::new(NotPublished { file: self, error: not_exchanged(place, source) })),
+            Err(source) => {
+                Err(Box::new(NotPublished { file: self, error: not_exchanged(place, source) }))
+            }
         }
     }
 }

@@ -20,27 +20,29 @@ use crate::users::{Account, ROOT};
 impl Root {
     /// Opens the private directory; `None` if there is none.
     ///
-    /// It is trusted only if it is a directory (neither a link to one nor a mount point) that belongs to this user and
-    /// that others may not enter, unless the policy accepts that.
+    /// It is trusted only if it is a directory (neither a link to one nor a mount point) that
+    /// belongs to this user and that others may not enter, unless the policy accepts that.
     pub fn state_dir(&self) -> Result<Option<Dir>, Error> {
         let mut known = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         // Checking that it still exists takes a third of the time of opening it again.
-        let still_there = known.take().filter(|_| self.private_dir.is_none()).and_then(|(handle, seen)| {
-            let now = sys::stat_at(&self.handle, &self.policy().private_dir).ok()?;
-            now.same_inode(&seen).then_some((handle, now))
-        });
+        let still_there =
+            known.take().filter(|_| self.private_dir.is_none()).and_then(|(handle, seen)| {
+                let now = sys::stat_at(&self.handle, &self.policy().private_dir).ok()?;
+                now.same_inode(&seen).then_some((handle, now))
+            });
         let opened = still_there.map_or_else(|| self.open_state(), |known| Ok(Some(known)))?;
         let Some((handle, seen)) = opened else { return Ok(None) };
         let path = self.private_dir_shown.clone().unwrap_or_else(|| self.state_path());
-        let dir = Dir::shared(Arc::clone(&handle), &path).accepting_open(self.policy().accept_open_private_dir);
+        let dir = Dir::shared(Arc::clone(&handle), &path)
+            .accepting_open(self.policy().accept_open_private_dir);
         dir.require_own(&seen).map_err(|error| self.whose(error, &seen))?;
         // On Windows an open directory keeps its name when it is removed.
         *known = Some((handle, seen)).filter(|_| cfg!(unix));
         Ok(Some(dir))
     }
 
-    /// Returns whose directory this is, if a private directory in it would keep that user out: there is none yet, and this process
-    /// runs as root.
+    /// Returns whose directory this is, if a private directory in it would keep that user out:
+    /// there is none yet, and this process runs as root.
     #[must_use]
     pub fn would_keep_out(&self) -> Option<Account> {
         let owner = self.metadata.uid;
@@ -55,7 +57,8 @@ impl Root {
                 Ok(handle) => self.looked_at(handle).map(Some),
                 Err(error) if error.raw_os_error() == Some(sys::code::NOENT) => Ok(None),
                 Err(error) => {
-                    let error = Error::Io { operation: "open", path: self.state_path(), source: error };
+                    let error =
+                        Error::Io { operation: "open", path: self.state_path(), source: error };
                     Err(match seen_in_parent(dir) {
                         Some(seen) => self.whose(error, &seen),
                         None => error,
@@ -75,20 +78,25 @@ impl Root {
                 Ok(seen) => Err(self.whose(error, &seen)),
                 Err(_) => Err(error),
             },
-            Err(_) if sys::stat_at(&self.handle, name).is_ok_and(|seen| seen.kind != FileKind::Directory) => {
+            Err(_)
+                if sys::stat_at(&self.handle, name)
+                    .is_ok_and(|seen| seen.kind != FileKind::Directory) =>
+            {
                 Err(untrusted("it is not a directory"))
             }
             Err(_) => Err(untrusted("it is not a directory of this file system")),
         }
     }
 
-    /// Returns the error of opening the private directory, or who it belongs to if that is another user.
+    /// Returns the error of opening the private directory, or who it belongs to if that is another
+    /// user.
     fn whose(&self, error: Error, seen: &Metadata) -> Error {
         if seen.uid == sys::user() || seen.kind != FileKind::Directory {
             return error;
         }
         // A person may have to name it elsewhere.
-        let root = crate::named::real_path(self.path()).unwrap_or_else(|_| self.path().to_path_buf());
+        let root =
+            crate::named::real_path(self.path()).unwrap_or_else(|_| self.path().to_path_buf());
         Error::others(&root.join(self.state_path()).display().to_string(), seen.uid)
     }
 
@@ -97,17 +105,20 @@ impl Root {
         Ok((Arc::new(handle), seen))
     }
 
-    /// Returns the path of the private directory: relative to the root, or absolute if it is elsewhere.
+    /// Returns the path of the private directory: relative to the root, or absolute if it is
+    /// elsewhere.
     #[must_use]
     pub fn state_path(&self) -> String {
-        self.private_dir.as_ref().map_or_else(|| self.policy().private_dir.to_string(), |dir| dir.display().to_string())
+        self.private_dir
+            .as_ref()
+            .map_or_else(|| self.policy().private_dir.to_string(), |dir| dir.display().to_string())
     }
 
     /// Opens the parent of the private directory, so that it can be synced.
     pub fn state_parent(&self) -> Result<Dir, Error> {
         let Some(dir) = &self.private_dir else {
-            // Uses the handle that is open: a process that is confined to a directory of the project cannot open
-            // another one.
+            // Uses the handle that is open: a process that is confined to a directory of the
+            // project cannot open another one.
             return Ok(Dir::new(self.handle.try_clone().at("open", ".")?, ""));
         };
         let parent = dir.parent().unwrap_or(dir);
@@ -115,15 +126,16 @@ impl Root {
         Ok(Dir::new(sys::open_root(parent).at("open", &shown)?, &shown))
     }
 
-    /// Opens the private directory, and creates it if it is missing. If it was created, the root directory's
-    /// modification time from before is returned too, for [`Root::remove_state_dir`].
+    /// Opens the private directory, and creates it if it is missing. If it was created, the root
+    /// directory's modification time from before is returned too, for [`Root::remove_state_dir`].
     pub fn create_state_dir(&self) -> Result<(Dir, Option<FileTime>), Error> {
         if let Some(dir) = self.state_dir()? {
             return Ok((dir, None));
         }
         if let Some(dir) = &self.private_dir {
             create_private(dir).at("create", self.state_path())?;
-            let made = self.state_dir()?.ok_or_else(|| Error::Changed { path: self.state_path() })?;
+            let made =
+                self.state_dir()?.ok_or_else(|| Error::Changed { path: self.state_path() })?;
             return Ok((made, Some(self.mtime())));
         }
         let root = self.as_dir("")?.accepting_open(self.policy().accept_open_private_dir);
@@ -134,12 +146,15 @@ impl Root {
                 let _ = sys::remove_xattr(&dir.handle, sys::DEFAULT_ACL);
                 Ok((dir, Some(before)))
             }
-            Err(Error::AlreadyExists { path }) => Ok((self.state_dir()?.ok_or(Error::Changed { path })?, None)),
+            Err(Error::AlreadyExists { path }) => {
+                Ok((self.state_dir()?.ok_or(Error::Changed { path })?, None))
+            }
             Err(error) => Err(error),
         }
     }
 
-    /// Returns whether this is still the private directory: another process may have removed or moved it.
+    /// Returns whether this is still the private directory: another process may have removed or
+    /// moved it.
     #[must_use]
     pub fn is_state_dir(&self, dir: &Dir) -> bool {
         let now = match &self.private_dir {
@@ -152,7 +167,8 @@ impl Root {
         matches!((now, seen), (Ok(now), Ok(seen)) if now.same_inode(&seen))
     }
 
-    /// Moves the private directory, with all that is in it, to a name in another one, where nothing is; in one step, which is synced.
+    /// Moves the private directory, with all that is in it, to a name in another one, where nothing
+    /// is; in one step, which is synced.
     pub fn move_state_dir(&self, to: &Spot) -> Result<(), Error> {
         let from = self.as_dir("")?.spot(&self.policy().private_dir);
         from.rename_aside_raw(to).map_err(|error| from.not_renamed(to, error))?;
@@ -165,7 +181,8 @@ impl Root {
         Look::has(self, &format!("{dir}/{}", self.policy().private_dir))
     }
 
-    /// Removes the private directory if it is empty, and restores the modification time of the root directory.
+    /// Removes the private directory if it is empty, and restores the modification time of the root
+    /// directory.
     pub fn remove_state_dir(&self, mtime: FileTime) -> Result<bool, Error> {
         if let Some(dir) = &self.private_dir {
             return Ok(std::fs::remove_dir(dir).is_ok());
@@ -178,11 +195,11 @@ impl Root {
         Ok(removed)
     }
 
-    /// Reads the indexes of the git repositories that enclose the root, innermost first, to find out whether something
-    /// is tracked there.
+    /// Reads the indexes of the git repositories that enclose the root, innermost first, to find
+    /// out whether something is tracked there.
     ///
-    /// An index that is not a readable file, or has more than `limit` bytes, is returned empty (a real index never is).
-    /// This never blocks, even if the directory has a FIFO of that name.
+    /// An index that is not a readable file, or has more than `limit` bytes, is returned empty (a
+    /// real index never is). This never blocks, even if the directory has a FIFO of that name.
     #[must_use]
     pub fn git_indexes(&self, limit: u64) -> Vec<Vec<u8>> {
         let mut indexes = Vec::new();
@@ -220,7 +237,11 @@ pub(crate) fn create_private(dir: &Path) -> std::io::Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let there = dir.ancestors().skip(1).take_while(|above| std::fs::symlink_metadata(above).is_err()).count();
+    let there = dir
+        .ancestors()
+        .skip(1)
+        .take_while(|above| std::fs::symlink_metadata(above).is_err())
+        .count();
     builder.create(dir)?;
     for above in dir.ancestors().skip(1).take(there + 1) {
         // A directory that may not be listed cannot be synced.
@@ -241,7 +262,9 @@ fn git_index(git: &Path, limit: u64) -> Option<Vec<u8>> {
         // A work tree beside its repository: `.git` is a file with the path.
         Err(_) => {
             let text = crate::named::read_config(git, 4096).ok().flatten();
-            let dir = text.as_deref().and_then(|text| std::str::from_utf8(text).ok()?.strip_prefix("gitdir:"));
+            let dir = text
+                .as_deref()
+                .and_then(|text| std::str::from_utf8(text).ok()?.strip_prefix("gitdir:"));
             match dir {
                 Some(dir) => read(&git.parent()?.join(dir.trim()).join("index")),
                 None => Some(Vec::new()),

@@ -19,8 +19,8 @@ const THREADS: usize = 16;
 
 /// Files and directories to be synced together.
 ///
-/// A few are synced one by one. More are synced by one call for the whole file system, where that is known to work and
-/// little other data is waiting; otherwise one by one, on several threads.
+/// A few are synced one by one. More are synced by one call for the whole file system, where that
+/// is known to work and little other data is waiting; otherwise one by one, on several threads.
 #[derive(Debug, Default)]
 pub struct SyncGroup<'f> {
     open: Vec<(&'f Fd, String)>,
@@ -72,7 +72,8 @@ impl<'f> SyncGroup<'f> {
 
     /// Waits until everything is durable.
     ///
-    /// `whole`: everything is on the file system of this directory, so that one call for the file system is enough.
+    /// `whole`: everything is on the file system of this directory, so that one call for the file
+    /// system is enough.
     pub fn sync(self, whole: Option<&Dir>) -> Result<(), Error> {
         let dirs = self.dirs.len() + self.workspace.map_or(0, Dirs::count);
         let many = self.open.len() + self.closed.len() > FEW_FILES || dirs > FEW_DIRS;
@@ -93,8 +94,8 @@ impl<'f> SyncGroup<'f> {
 }
 
 impl Spot {
-    /// Writes one of the program's own small files here, replacing an existing one: completely or, after a crash, not
-    /// at all. It is first written as `<name>.new`.
+    /// Writes one of the program's own small files here, replacing an existing one: completely or,
+    /// after a crash, not at all. It is first written as `<name>.new`.
     pub fn write(&self, bytes: &[u8], durable: bool) -> Result<(), Error> {
         let draft = self.dir.spot(&format!("{}.new", self.name));
         let mut file = match draft.create(0o600) {
@@ -119,7 +120,8 @@ impl Spot {
 
 fn sync_closed(spots: &[Spot]) -> Result<(), Error> {
     let one = |spot: &Spot| -> Result<(), Error> {
-        let file = sys::open_at(&spot.dir.handle, &spot.name, Open::Sync).at("open", spot.path())?;
+        let file =
+            sys::open_at(&spot.dir.handle, &spot.name, Open::Sync).at("open", spot.path())?;
         sys::sync(&file).at("sync", spot.path())
     };
     if spots.len() <= 4 {

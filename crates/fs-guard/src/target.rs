@@ -7,7 +7,8 @@ use crate::policy::Access;
 use crate::rel_path::RelPath;
 use crate::root::Root;
 
-/// A path that was checked for a change. Only at such a path can a file be created, replaced or removed.
+/// A path that was checked for a change. Only at such a path can a file be created, replaced or
+/// removed.
 ///
 /// A path that was checked for reading is not a target:
 ///
@@ -39,7 +40,8 @@ impl Deref for Target {
 }
 
 impl Root {
-    /// Checks a path for a change: its spelling, its names, and the lists of forbidden and guarded paths.
+    /// Checks a path for a change: its spelling, its names, and the lists of forbidden and guarded
+    /// paths.
     ///
     /// With [`Access::Read`] the path is checked as for an update.
     ///

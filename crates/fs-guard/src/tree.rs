@@ -12,12 +12,13 @@ use crate::rules::{self, Learnt, Look, Real, Step};
 
 /// Files that are not on a disk: in memory, in an archive, in another program. They are only read.
 ///
-/// Paths are relative, with `/` between components, and are looked up exactly as they are spelled; links are not
-/// followed. The answers of a tree must not change while it is used.
+/// Paths are relative, with `/` between components, and are looked up exactly as they are spelled;
+/// links are not followed. The answers of a tree must not change while it is used.
 ///
 /// [`GuardedTree`] adds the rules.
 pub trait Tree: fmt::Debug + Send + Sync {
-    /// Returns the metadata of what is at a path. `None` if nothing is there, or its directory does not exist.
+    /// Returns the metadata of what is at a path. `None` if nothing is there, or its directory does
+    /// not exist.
     ///
     /// # Errors
     ///
@@ -38,8 +39,8 @@ pub trait Tree: fmt::Debug + Send + Sync {
     /// If there is no such directory, or it cannot be listed.
     fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, FileKind)>>;
 
-    /// Returns whether this tree knows its directories. If not, every directory is taken to exist and to be empty: none
-    /// has to be created, and no name collides with another.
+    /// Returns whether this tree knows its directories. If not, every directory is taken to exist
+    /// and to be empty: none has to be created, and no name collides with another.
     fn has_directories(&self) -> bool {
         true
     }
@@ -50,9 +51,11 @@ pub trait Tree: fmt::Debug + Send + Sync {
     }
 }
 
-/// A tree and the rules for the files in it: the rules of a [`Root`](crate::Root), with the same errors.
+/// A tree and the rules for the files in it: the rules of a [`Root`](crate::Root), with the same
+/// errors.
 ///
-/// There are no mount points, devices or hard links. A file whose mode lets nobody write it is read-only.
+/// There are no mount points, devices or hard links. A file whose mode lets nobody write it is
+/// read-only.
 #[derive(Debug)]
 pub struct GuardedTree {
     tree: Arc<dyn Tree>,
@@ -97,14 +100,19 @@ impl GuardedTree {
         self.check(unicode(path)?, access)
     }
 
-    /// Returns the metadata of what is at the path itself, never following a link. `None` if nothing is there.
+    /// Returns the metadata of what is at the path itself, never following a link. `None` if
+    /// nothing is there.
     ///
     /// # Errors
     ///
     /// If a link is on the way, or the path is inside a git repository.
     pub fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
         let seen = self.look(path)?;
-        rules::check_not_git(self, path, seen.as_ref().is_some_and(|seen| seen.kind == FileKind::Directory))?;
+        rules::check_not_git(
+            self,
+            path,
+            seen.as_ref().is_some_and(|seen| seen.kind == FileKind::Directory),
+        )?;
         Ok(seen)
     }
 
@@ -122,8 +130,15 @@ impl GuardedTree {
     /// # Errors
     ///
     /// If a rule refuses it.
-    pub fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
-        if !rules::check_kind(path, seen, access, || self.explain_link(path))? && seen.mode & 0o222 == 0 {
+    pub fn check_pre_image(
+        &self,
+        path: &RelPath,
+        seen: &Metadata,
+        access: Access,
+    ) -> Result<(), Error> {
+        if !rules::check_kind(path, seen, access, || self.explain_link(path))?
+            && seen.mode & 0o222 == 0
+        {
             return Err(Error::ReadOnly { path: path.as_str().into() });
         }
         Ok(())
@@ -180,11 +195,13 @@ impl GuardedTree {
                 }
             }
         }
-        self.tree.list(path.map_or("", RelPath::as_str)).at("list", path.map_or(".", RelPath::as_str))
+        self.tree
+            .list(path.map_or("", RelPath::as_str))
+            .at("list", path.map_or(".", RelPath::as_str))
     }
 
-    /// Finds an existing entry, at the path or at a directory on the way, that differs from it only by case or Unicode
-    /// normalisation.
+    /// Finds an existing entry, at the path or at a directory on the way, that differs from it only
+    /// by case or Unicode normalisation.
     ///
     /// # Errors
     ///
@@ -199,7 +216,8 @@ impl GuardedTree {
     ///
     /// If a file or a link is where a directory has to be.
     pub fn parents_missing(&self, path: &RelPath) -> Result<Vec<RelPath>, Error> {
-        rules::parents_missing(self, path).map(|missing| if self.tree.has_directories() { missing } else { Vec::new() })
+        rules::parents_missing(self, path)
+            .map(|missing| if self.tree.has_directories() { missing } else { Vec::new() })
     }
 
     /// Refuses a set of new files that would make a directory a bare git repository.
@@ -207,7 +225,10 @@ impl GuardedTree {
     /// # Errors
     ///
     /// [`Error::Forbidden`], with the first such path.
-    pub fn check_no_new_repository<'p>(&self, appearing: impl IntoIterator<Item = &'p RelPath>) -> Result<(), Error> {
+    pub fn check_no_new_repository<'p>(
+        &self,
+        appearing: impl IntoIterator<Item = &'p RelPath>,
+    ) -> Result<(), Error> {
         rules::check_no_new_repository(self, appearing)
     }
 
@@ -217,7 +238,9 @@ impl GuardedTree {
             let above = &path.as_str()[..end];
             match self.tree.entry(above).at("look at", above)? {
                 Some(entry) if entry.kind == FileKind::Directory => {}
-                Some(entry) if entry.kind == FileKind::Symlink => return Err(self.explain_link(path)),
+                Some(entry) if entry.kind == FileKind::Symlink => {
+                    return Err(self.explain_link(path));
+                }
                 None if !self.tree.has_directories() => {}
                 _ => return Ok(None),
             }
@@ -253,7 +276,8 @@ impl Look for GuardedTree {
     }
 
     fn names(&self, dir: &str) -> Result<Option<Vec<Vec<u8>>>, Error> {
-        let is_dir = |entry: Option<Entry>| entry.is_some_and(|entry| entry.kind == FileKind::Directory);
+        let is_dir =
+            |entry: Option<Entry>| entry.is_some_and(|entry| entry.kind == FileKind::Directory);
         if !dir.is_empty() && !is_dir(self.tree.entry(dir).at("look at", dir)?) {
             return Ok(None);
         }
@@ -261,7 +285,12 @@ impl Look for GuardedTree {
         Ok(Some(entries.into_iter().map(|(name, _)| name).collect()))
     }
 
-    fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
+    fn check_pre_image(
+        &self,
+        path: &RelPath,
+        seen: &Metadata,
+        access: Access,
+    ) -> Result<(), Error> {
         self.check_pre_image(path, seen, access)
     }
 }

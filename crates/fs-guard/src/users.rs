@@ -6,18 +6,20 @@ use std::path::{Path, PathBuf};
 
 use crate::sys;
 
-/// Returns the user's home directory: `$HOME`, or `%USERPROFILE%` on Windows; where that names no directory, what the
-/// system's list of users says.
+/// Returns the user's home directory: `$HOME`, or `%USERPROFILE%` on Windows; where that names no
+/// directory, what the system's list of users says.
 #[must_use]
 #[allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
 pub fn home() -> Option<PathBuf> {
     let names = if cfg!(windows) { &["HOME", "USERPROFILE"][..] } else { &["HOME"] };
     let named = names.iter().filter_map(std::env::var_os).map(PathBuf::from);
-    let named = named.filter(|home| home.is_absolute()).find(|home| std::fs::metadata(home).is_ok());
+    let named =
+        named.filter(|home| home.is_absolute()).find(|home| std::fs::metadata(home).is_ok());
     named.or_else(listed_home)
 }
 
-/// Returns the home directory that the system's list of users has for the one who runs this process.
+/// Returns the home directory that the system's list of users has for the one who runs this
+/// process.
 #[must_use]
 pub fn listed_home() -> Option<PathBuf> {
     Some(PathBuf::from(user(sys::user())?.home)).filter(|home| home.is_absolute())
@@ -59,8 +61,9 @@ impl fmt::Display for Account {
     }
 }
 
-/// Returns whether what this process makes at a path would keep another user out of their own directory: the process runs
-/// as root, and what is there, or the nearest directory above, belongs to somebody else.
+/// Returns whether what this process makes at a path would keep another user out of their own
+/// directory: the process runs as root, and what is there, or the nearest directory above, belongs
+/// to somebody else.
 #[must_use]
 #[allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
 pub fn keeps_out(path: &Path) -> bool {
@@ -88,7 +91,8 @@ struct User {
     home: String,
 }
 
-/// Finds a user by number. `None` where there is no such list, or the user stands elsewhere, as in a directory service.
+/// Finds a user by number. `None` where there is no such list, or the user stands elsewhere, as in
+/// a directory service.
 #[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "a file of the system")]
 fn user(uid: u32) -> Option<User> {
     /// The largest list that is read, in bytes.
@@ -114,7 +118,8 @@ mod tests {
 
     #[test]
     fn a_user_is_found_by_number() {
-        let list = "root:x:0:0:root:/root:/bin/sh\n# 5:5\nbad:x:5\nme:x:1000:1000:Me,,,:/home/me:/bin/sh\n";
+        let list = "root:x:0:0:root:/root:/bin/sh\n# 5:5\nbad:x:5\n\
+                    me:x:1000:1000:Me,,,:/home/me:/bin/sh\n";
         let user = |name: &str, home: &str| Some(User { name: name.into(), home: home.into() });
         assert_eq!(find(list, 1000), user("me", "/home/me"));
         assert_eq!(find(list, 0), user("root", "/root"));

@@ -4,10 +4,11 @@
 //! $ cargo run --release -p git-tree --example beside_git -- 10000 50
 //! ```
 //!
-//! The arguments are how many files the repository has and how many of them change. git runs `apply --cached`,
-//! `write-tree`, `commit-tree` and `update-ref`, with an index that it has already. This crate opens the repository, reads
-//! the files, writes the changed ones and moves the branch, once as a program for one change and once as a program that
-//! goes on. System calls are counted where strace is, instructions where valgrind is.
+//! The arguments are how many files the repository has and how many of them change. git runs `apply
+//! --cached`, `write-tree`, `commit-tree` and `update-ref`, with an index that it has already. This
+//! crate opens the repository, reads the files, writes the changed ones and moves the branch, once
+//! as a program for one change and once as a program that goes on. System calls are counted where
+//! strace is, instructions where valgrind is.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -32,7 +33,8 @@ fn path(at: usize) -> String {
 
 /// Sixty lines that have little to do with those of other files.
 fn text(at: usize) -> String {
-    const WORDS: [&str; 8] = ["let", "value", "= ", "return(", "x);", "if", "some_function", "&mut"];
+    const WORDS: [&str; 8] =
+        ["let", "value", "= ", "return(", "x);", "if", "some_function", "&mut"];
     let mut seed = at as u64 + 1;
     (0..60 * 8).fold(String::new(), |mut text, word| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -50,7 +52,9 @@ fn change(repository: &Repository, files: usize, changes: usize, run: usize) {
         .map(|at| path(at * files / changes))
         .map(|path| {
             let entry = tree.entry(&path).unwrap().unwrap();
-            let bytes = [&*tree.bytes(entry.id, 1 << 20).unwrap(), format!("run {run}\n").as_bytes()].concat();
+            let bytes =
+                [&*tree.bytes(entry.id, 1 << 20).unwrap(), format!("run {run}\n").as_bytes()]
+                    .concat();
             (path, bytes)
         })
         .collect();
@@ -58,12 +62,20 @@ fn change(repository: &Repository, files: usize, changes: usize, run: usize) {
     let tree = repository.write_tree(tip.tree, changes).unwrap();
     let me = Signature::parse("A U Thor <a@example.com>", Time::now()).unwrap();
     let parents = [tip.commit];
-    let commit = NewCommit { tree, parents: &parents, author: &me, committer: &me, message: "a change" };
+    let commit =
+        NewCommit { tree, parents: &parents, author: &me, committer: &me, message: "a change" };
     let to = repository.write_commit(&commit).unwrap();
     let from = Some(tip.commit);
     let message = "a change";
     repository
-        .move_branch(&BranchMove { branch: "main", from, to, by: &me, message, allow_checked_out: false })
+        .move_branch(&BranchMove {
+            branch: "main",
+            from,
+            to,
+            by: &me,
+            message,
+            allow_checked_out: false,
+        })
         .unwrap();
 }
 
@@ -92,7 +104,11 @@ fn diff(files: usize, changes: usize) -> String {
     for at in (0..changes).map(|at| at * files / changes) {
         let (path, text) = (path(at), text(at));
         let last: Vec<&str> = text.lines().skip(57).collect();
-        writeln!(diff, "diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -58,3 +58,4 @@").unwrap();
+        writeln!(
+            diff,
+            "diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -58,3 +58,4 @@"
+        )
+        .unwrap();
         last.iter().for_each(|line| writeln!(diff, " {line}").unwrap());
         writeln!(diff, "+run 0").unwrap();
     }
@@ -102,7 +118,9 @@ fn diff(files: usize, changes: usize) -> String {
 fn repository(at: &Path, files: usize) {
     std::fs::create_dir_all(at).unwrap();
     git(at, &["init", "-q", "--bare", "-b", "main"], b"");
-    let mut stream = "commit refs/heads/main\ncommitter A U Thor <a@example.com> 1700000000 +0000\ndata 0\n".to_owned();
+    let mut stream =
+        "commit refs/heads/main\ncommitter A U Thor <a@example.com> 1700000000 +0000\ndata 0\n"
+            .to_owned();
     for at in 0..files {
         let text = text(at);
         write!(stream, "M 644 inline {}\ndata {}\n{text}\n", path(at), text.len()).unwrap();
@@ -116,7 +134,11 @@ const PIPELINE: &str = "git apply --cached $PATCH && \
 
 fn shell(at: &Path, patch: &Path) -> Command {
     let mut command = Command::new("sh");
-    command.args(["-c", PIPELINE]).current_dir(at).env("PATCH", patch).env("GIT_AUTHOR_NAME", "A U Thor");
+    command
+        .args(["-c", PIPELINE])
+        .current_dir(at)
+        .env("PATCH", patch)
+        .env("GIT_AUTHOR_NAME", "A U Thor");
     command.env("GIT_AUTHOR_EMAIL", "a@example.com").env("GIT_COMMITTER_NAME", "A U Thor");
     command.env("GIT_COMMITTER_EMAIL", "a@example.com");
     command
@@ -133,7 +155,8 @@ fn timed(run: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// Runs a command beneath another one, and returns the number before or after a word in what that one says.
+/// Runs a command beneath another one, and returns the number before or after a word in what that
+/// one says.
 fn counted(tool: &[&str], command: &Command, find: impl Fn(&str) -> Option<u64>) -> String {
     let mut traced = Command::new(tool[0]);
     traced.args(&tool[1..]).arg(command.get_program()).args(command.get_args());
@@ -149,7 +172,8 @@ fn counted(tool: &[&str], command: &Command, find: impl Fn(&str) -> Option<u64>)
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let number = |at: usize, default: usize| arguments.get(at).map_or(default, |text| text.parse().unwrap());
+    let number =
+        |at: usize, default: usize| arguments.get(at).map_or(default, |text| text.parse().unwrap());
     if arguments.first().is_some_and(|first| first == "once") {
         return change(&open(arguments[1].as_ref()), number(2, 0), number(3, 0), 0);
     }
@@ -196,15 +220,25 @@ fn main() {
     };
     let instructions = |command: &Command| {
         counted(
-            &["valgrind", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=/dev/null"],
+            &[
+                "valgrind",
+                "--tool=callgrind",
+                "--trace-children=yes",
+                "--callgrind-out-file=/dev/null",
+            ],
             command,
             |line| line.split_once("Collected : ")?.1.trim().parse().ok(),
         )
     };
-    println!("{files} files, {changes} changes          time  of git's  system calls  instructions");
+    println!(
+        "{files} files, {changes} changes          time  of git's  system calls  instructions"
+    );
     let row = |name: &str, time: Duration, calls: String, instructions: String| {
         let ratio = time.as_secs_f64() / theirs.as_secs_f64();
-        println!("{name:28} {:8.2} ms  {ratio:8.3}  {calls:>12}  {instructions:>12}", time.as_secs_f64() * 1e3);
+        println!(
+            "{name:28} {:8.2} ms  {ratio:8.3}  {calls:>12}  {instructions:>12}",
+            time.as_secs_f64() * 1e3
+        );
     };
     row("git", theirs, calls(&shell(&fresh(), &patch)), instructions(&shell(&fresh(), &patch)));
     row("git-tree, one run", once, calls(&ours(&fresh())), instructions(&ours(&fresh())));

@@ -29,8 +29,9 @@ pub struct BranchMove<'a> {
     pub message: &'a str,
     /// Moves it even if it is checked out in a work tree, or being rebased or bisected there.
     ///
-    /// Neither the work tree nor its index follows: for git the files then look as if someone had undone the new commits, and
-    /// the next `git commit -a` there does undo them. `git push` refuses such a branch for the same reason.
+    /// Neither the work tree nor its index follows: for git the files then look as if someone had
+    /// undone the new commits, and the next `git commit -a` there does undo them. `git push`
+    /// refuses such a branch for the same reason.
     pub allow_checked_out: bool,
 }
 
@@ -38,24 +39,31 @@ pub struct BranchMove<'a> {
 fn full_name(name: &str) -> Result<String> {
     let short = name.strip_prefix("refs/heads/").unwrap_or(name);
     let full = format!("refs/heads/{short}");
-    if short == "HEAD" || short.starts_with('-') || short.starts_with("refs/") || !refs::is_valid(&full) {
+    if short == "HEAD"
+        || short.starts_with('-')
+        || short.starts_with("refs/")
+        || !refs::is_valid(&full)
+    {
         return Err(Error::InvalidBranch { name: name.into() });
     }
     Ok(full)
 }
 
 impl Repository {
-    /// Returns where a branch is: its name with or without `refs/heads/`; none if there is no such branch.
+    /// Returns where a branch is: its name with or without `refs/heads/`; none if there is no such
+    /// branch.
     ///
     /// # Errors
     ///
-    /// [`InvalidBranch`](crate::Error::InvalidBranch), [`CorruptRef`](crate::Error::CorruptRef), [`Io`](crate::Error::Io).
+    /// [`InvalidBranch`](crate::Error::InvalidBranch), [`CorruptRef`](crate::Error::CorruptRef),
+    /// [`Io`](crate::Error::Io).
     pub fn branch(&self, name: &str) -> Result<Option<Id>> {
         let name = full_name(name)?;
         Ok(refs::follow(self.layout(), &name)?.1)
     }
 
-    /// Returns the full name of the branch that `HEAD` names, even if that does not exist yet; none if it names a commit.
+    /// Returns the full name of the branch that `HEAD` names, even if that does not exist yet; none
+    /// if it names a commit.
     ///
     /// # Errors
     ///
@@ -65,22 +73,24 @@ impl Repository {
         Ok((name != "HEAD").then_some(name))
     }
 
-    /// Moves a branch if it is where it is expected, or creates it: everything in memory is [flushed](Self::flush), `NAME.lock` is
-    /// taken as git takes it, the branch read once more, its log written where git writes one, and the file replaced.
-    /// When this returns, all of it is durable.
+    /// Moves a branch if it is where it is expected, or creates it: everything in memory is
+    /// [flushed](Self::flush), `NAME.lock` is taken as git takes it, the branch read once more, its
+    /// log written where git writes one, and the file replaced. When this returns, all of it is
+    /// durable.
     ///
     /// No hooks are run, and no index or work tree is touched.
     ///
     /// # Errors
     ///
-    /// [`RefMoved`](Error::RefMoved) with the commit that the branch is at: nothing has changed, and one may try again from there;
-    /// [`Locked`](Error::Locked) if another program holds the lock for longer than `core.filesRefLockTimeout` (100 ms by
-    /// default), or left it when it was killed;
-    /// [`CheckedOut`](Error::CheckedOut), [`SymbolicRef`](Error::SymbolicRef), [`RefConflict`](Error::RefConflict),
-    /// [`InvalidBranch`](Error::InvalidBranch), [`CorruptRef`](Error::CorruptRef);
-    /// [`MissingObject`](Error::MissingObject) and [`WrongKind`](Error::WrongKind) if there is no such commit;
-    /// those of flushing; [`Io`](Error::Io); [`NotDurable`](Error::NotDurable): of all these the only one after which the branch
-    /// has moved.
+    /// [`RefMoved`](Error::RefMoved) with the commit that the branch is at: nothing has changed,
+    /// and one may try again from there; [`Locked`](Error::Locked) if another program holds the
+    /// lock for longer than `core.filesRefLockTimeout` (100 ms by default), or left it when it was
+    /// killed; [`CheckedOut`](Error::CheckedOut), [`SymbolicRef`](Error::SymbolicRef),
+    /// [`RefConflict`](Error::RefConflict), [`InvalidBranch`](Error::InvalidBranch),
+    /// [`CorruptRef`](Error::CorruptRef); [`MissingObject`](Error::MissingObject) and
+    /// [`WrongKind`](Error::WrongKind) if there is no such commit; those of flushing;
+    /// [`Io`](Error::Io); [`NotDurable`](Error::NotDurable): of all these the only one after which
+    /// the branch has moved.
     pub fn move_branch(&self, to: &BranchMove<'_>) -> Result<()> {
         let name = full_name(to.branch)?;
         check_object(self, to.to, ObjectKind::Commit)?;
@@ -107,18 +117,22 @@ impl Repository {
         }
         if path.is_dir() {
             // Refs that were removed leave empty directories.
-            files::remove_empty_dirs(&path).map_err(|error| match refs::loose_beneath(&path, &name) {
-                Some(other) => Error::RefConflict { name: name.clone(), other },
-                None => failed("remove", &path)(error),
+            files::remove_empty_dirs(&path).map_err(|error| {
+                match refs::loose_beneath(&path, &name) {
+                    Some(other) => Error::RefConflict { name: name.clone(), other },
+                    None => failed("remove", &path)(error),
+                }
             })?;
         }
         let line = format!("{}\n", to.to);
         lock.commit(line.as_bytes(), &path, self.writing(), || self.log(&name, to))?;
         changed.insert(directory);
-        changed.iter().try_for_each(|directory| self.writing().sync_dir(directory)).map_err(|error| match error {
-            Error::Io { source, .. } => Error::NotDurable { name, source },
-            other => other,
-        })
+        changed.iter().try_for_each(|directory| self.writing().sync_dir(directory)).map_err(
+            |error| match error {
+                Error::Io { source, .. } => Error::NotDurable { name, source },
+                other => other,
+            },
+        )
     }
 
     /// Takes the lock of a ref; returns it with the directories that have changed by that.
@@ -126,8 +140,10 @@ impl Repository {
         let mut lock_path = path.as_os_str().to_owned();
         lock_path.push(".lock");
         let lock_path = PathBuf::from(lock_path);
-        let directory =
-            path.parent().and_then(|parent| parent.strip_prefix(base).ok()).expect("a ref is beneath its base");
+        let directory = path
+            .parent()
+            .and_then(|parent| parent.strip_prefix(base).ok())
+            .expect("a ref is beneath its base");
         let mut changed = BTreeSet::new();
         let start = Instant::now();
         let mut wait = Duration::from_millis(1);
@@ -141,12 +157,18 @@ impl Repository {
                     }
                 }
                 // A file has the name of a directory.
-                Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory) => {
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory
+                    ) =>
+                {
                     let above = path.ancestors().skip(1).find(|above| above.is_file());
                     return Err(match above.and_then(|above| above.strip_prefix(base).ok()) {
-                        Some(other) => {
-                            Error::RefConflict { name: name.into(), other: other.to_string_lossy().replace('\\', "/") }
-                        }
+                        Some(other) => Error::RefConflict {
+                            name: name.into(),
+                            other: other.to_string_lossy().replace('\\', "/"),
+                        },
                         None => failed("create", &lock_path)(error),
                     });
                 }
@@ -156,7 +178,9 @@ impl Repository {
                 // Someone holds it, or removed the empty directory that it was to be created in.
                 io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
                     if start.elapsed() < self.settings().lock_timeout => {}
-                io::ErrorKind::AlreadyExists => return Err(Error::Locked { name: name.into(), lock: lock_path }),
+                io::ErrorKind::AlreadyExists => {
+                    return Err(Error::Locked { name: name.into(), lock: lock_path });
+                }
                 _ => return Err(failed("create", &lock_path)(error)),
             }
             std::thread::sleep(wait);
@@ -172,7 +196,8 @@ impl Repository {
         let tab = if words.is_empty() { "" } else { "\t" };
         let line = format!("{old} {} {}{tab}{}\n", to.to, to.by.to_line()?, words.join(" "));
         let mut logs = vec![name];
-        if matches!(refs::read(self.layout(), "HEAD"), Ok(Some(Ref::Symbolic(target))) if target == name) {
+        if matches!(refs::read(self.layout(), "HEAD"), Ok(Some(Ref::Symbolic(target))) if target == name)
+        {
             logs.push("HEAD");
         }
         for name in logs {
@@ -181,8 +206,8 @@ impl Repository {
             if create {
                 let directory = Path::new("logs").join(name);
                 let directory = directory.parent().expect("it has at least two components");
-                for changed in
-                    files::create_dirs(base, directory, writing).map_err(failed("create the directory of", &path))?
+                for changed in files::create_dirs(base, directory, writing)
+                    .map_err(failed("create the directory of", &path))?
                 {
                     writing.sync_dir(&changed)?;
                 }
@@ -190,7 +215,8 @@ impl Repository {
                     files::remove_empty_dirs(&path).map_err(failed("remove", &path))?;
                 }
             }
-            files::append(&path, line.as_bytes(), create, writing).map_err(failed("append to", &path))?;
+            files::append(&path, line.as_bytes(), create, writing)
+                .map_err(failed("append to", &path))?;
         }
         Ok(())
     }
@@ -199,14 +225,21 @@ impl Repository {
 /// Fails unless a branch is where it is expected.
 fn expect(layout: &Layout, name: &str, expected: Option<Id>) -> Result<()> {
     let actual = match refs::read(layout, name)? {
-        Some(Ref::Symbolic(target)) => return Err(Error::SymbolicRef { name: name.into(), target }),
+        Some(Ref::Symbolic(target)) => {
+            return Err(Error::SymbolicRef { name: name.into(), target });
+        }
         Some(Ref::Id(id)) => Some(id),
         None => None,
     };
-    if actual == expected { Ok(()) } else { Err(Error::RefMoved { name: name.into(), expected, actual }) }
+    if actual == expected {
+        Ok(())
+    } else {
+        Err(Error::RefMoved { name: name.into(), expected, actual })
+    }
 }
 
-/// Returns the git directory of a work tree that has a branch checked out, or is rebasing or bisecting it.
+/// Returns the git directory of a work tree that has a branch checked out, or is rebasing or
+/// bisecting it.
 fn checked_out(repository: &Repository, name: &str) -> Result<Option<PathBuf>> {
     let common = &repository.layout().common_dir;
     let mut worktrees = files::names(&common.join("worktrees"))?;
@@ -220,8 +253,10 @@ fn checked_out(repository: &Repository, name: &str) -> Result<Option<PathBuf>> {
         // A work tree that is damaged has nothing checked out.
         let head = refs::read(&layout, "HEAD").unwrap_or_default();
         let named = |file: &str, wanted: &[&str]| {
-            let text = files::read(&worktree.join(file), 1 << 20).ok().flatten().unwrap_or_default();
-            text.split(|byte| *byte == b'\n').any(|line| wanted.iter().any(|name| line.trim_ascii() == name.as_bytes()))
+            let text =
+                files::read(&worktree.join(file), 1 << 20).ok().flatten().unwrap_or_default();
+            text.split(|byte| *byte == b'\n')
+                .any(|line| wanted.iter().any(|name| line.trim_ascii() == name.as_bytes()))
         };
         if head == Some(Ref::Symbolic(name.into()))
             || named("rebase-merge/head-name", &[name])

@@ -37,7 +37,8 @@ impl Time {
         Self { seconds: now.as_second(), offset_minutes: offset / 60 }
     }
 
-    /// Reads a time as `GIT_AUTHOR_DATE` may have it: `1700000000 +0100`, `2023-11-14T22:13:20Z` and other spellings.
+    /// Reads a time as `GIT_AUTHOR_DATE` may have it: `1700000000 +0100`, `2023-11-14T22:13:20Z`
+    /// and other spellings.
     ///
     /// # Errors
     ///
@@ -50,7 +51,8 @@ impl Time {
     }
 }
 
-/// The time zone of the machine, from the one file that has it: asked for it, the library looks through all time zones that there are.
+/// The time zone of the machine, from the one file that has it: asked for it, the library looks
+/// through all time zones that there are.
 fn local_zone() -> jiff::tz::TimeZone {
     let system = jiff::tz::TimeZone::system;
     if std::env::var_os("TZ").is_some() {
@@ -115,7 +117,9 @@ impl Role {
     pub(crate) fn signature(self, settings: &Settings, environment: bool) -> Result<Signature> {
         let (role, upper, variable) = match self {
             Self::Author => ("author", "AUTHOR", "GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL"),
-            Self::Committer => ("committer", "COMMITTER", "GIT_COMMITTER_NAME and GIT_COMMITTER_EMAIL"),
+            Self::Committer => {
+                ("committer", "COMMITTER", "GIT_COMMITTER_NAME and GIT_COMMITTER_EMAIL")
+            }
         };
         let variables = |name: &str| environment.then(|| std::env::var(name).ok()).flatten();
         let find = |what: &str| {
@@ -195,6 +199,8 @@ impl Commit {
 
 /// Returns what an annotated tag is for.
 pub(crate) fn tag_target(id: Id, bytes: &[u8]) -> Result<Id> {
-    let line = bytes.split(|byte| *byte == b'\n').next().and_then(|line| line.strip_prefix(b"object "));
-    line.and_then(Id::from_hex).ok_or_else(|| Error::CorruptObject { id, problem: "a tag with a bad header".into() })
+    let line =
+        bytes.split(|byte| *byte == b'\n').next().and_then(|line| line.strip_prefix(b"object "));
+    line.and_then(Id::from_hex)
+        .ok_or_else(|| Error::CorruptObject { id, problem: "a tag with a bad header".into() })
 }

@@ -18,10 +18,12 @@ use crate::pack;
 /// How many objects are worth a pack; fewer become a file each.
 const PACK_FROM: usize = 16;
 
-/// For how many packs the library makes room. When there are more, it is opened again with room for twice as many as there are.
+/// For how many packs the library makes room. When there are more, it is opened again with room for
+/// twice as many as there are.
 const SLOTS: u16 = 256;
 
-/// How much memory the objects that were read or written last may take, and how large one of them may be.
+/// How much memory the objects that were read or written last may take, and how large one of them
+/// may be.
 const RECENT: usize = 8 << 20;
 const SMALL: usize = 16 << 10;
 
@@ -35,7 +37,8 @@ const LOOSE: u64 = 1 << 20;
 const ATTEMPTS: usize = 16;
 
 /// The name of the tree that has no entries.
-const EMPTY_TREE: Id = Id::new(*b"\x4b\x82\x5d\xc6\x42\xcb\x6e\xb9\xa0\x60\xe5\x4b\xf8\xd6\x92\x88\xfb\xee\x49\x04");
+const EMPTY_TREE: Id =
+    Id::new(*b"\x4b\x82\x5d\xc6\x42\xcb\x6e\xb9\xa0\x60\xe5\x4b\xf8\xd6\x92\x88\xfb\xee\x49\x04");
 
 type Handle = gix_odb::HandleArc;
 
@@ -49,7 +52,8 @@ struct Reader {
 pub(crate) struct Objects {
     disk: Arc<Disk>,
     pending: Mutex<HashMap<Id, Object>>,
-    /// Held while the pending objects are written: when a second writer gets it, those of the first are durable.
+    /// Held while the pending objects are written: when a second writer gets it, those of the first
+    /// are durable.
     flushing: Mutex<()>,
 }
 
@@ -64,7 +68,8 @@ struct Disk {
     idle: Mutex<Vec<Reader>>,
     /// Whether the last object of each kind was in a pack: the next one will be there too.
     packed: [AtomicBool; 4],
-    /// What was read or written last: asked for again, it need not be looked for among all packs, of which there may be one more.
+    /// What was read or written last: asked for again, it need not be looked for among all packs,
+    /// of which there may be one more.
     recent: Mutex<Recent>,
 }
 
@@ -107,7 +112,16 @@ impl Objects {
         let store = Mutex::new(new_store(&directory, limit, Slots::Given(SLOTS))?);
         let (idle, packed, recent) = (Mutex::default(), Default::default(), Mutex::default());
         let deflates = pack::Deflates::new(level);
-        Ok(Self::of(Arc::new(Disk { directory, writing, limit, deflates, store, idle, packed, recent })))
+        Ok(Self::of(Arc::new(Disk {
+            directory,
+            writing,
+            limit,
+            deflates,
+            store,
+            idle,
+            packed,
+            recent,
+        })))
     }
 
     fn of(disk: Arc<Disk>) -> Self {
@@ -122,16 +136,23 @@ impl Objects {
     /// Reads with what no other thread uses.
     fn with_reader<T>(&self, read: impl FnOnce(&mut Reader) -> T) -> T {
         let idle = lock(&self.disk.idle).pop();
-        let new = || Reader { packs: lock(&self.disk.store).to_cache_arc(), inflate: gix_zlib::Inflate::default() };
+        let new = || Reader {
+            packs: lock(&self.disk.store).to_cache_arc(),
+            inflate: gix_zlib::Inflate::default(),
+        };
         let mut reader = idle.unwrap_or_else(new);
         let answer = read(&mut reader);
         lock(&self.disk.idle).push(reader);
         answer
     }
 
-    /// Asks the library; when that fails, a second time with a store that looks at the disk afresh, as packs may have come
-    /// and gone, and may have become more than there was room for.
-    fn ask<T>(&self, id: Id, question: impl Fn(&Handle) -> gix_error::Result<Option<T>>) -> Result<Option<T>> {
+    /// Asks the library; when that fails, a second time with a store that looks at the disk afresh,
+    /// as packs may have come and gone, and may have become more than there was room for.
+    fn ask<T>(
+        &self,
+        id: Id,
+        question: impl Fn(&Handle) -> gix_error::Result<Option<T>>,
+    ) -> Result<Option<T>> {
         if let Ok(answer) = self.with_reader(|reader| question(&reader.packs)) {
             return Ok(answer);
         }
@@ -139,7 +160,8 @@ impl Objects {
         let fresh = new_store(&self.disk.directory, self.disk.limit, slots)?;
         *lock(&self.disk.store) = fresh.clone();
         lock(&self.disk.idle).clear();
-        question(&fresh.to_cache_arc()).map_err(|error| Error::CorruptObject { id, problem: chain(&error) })
+        question(&fresh.to_cache_arc())
+            .map_err(|error| Error::CorruptObject { id, problem: chain(&error) })
     }
 
     /// Returns an object that was read or written a short time ago, or is a small file of its own.
@@ -155,7 +177,9 @@ impl Objects {
         let path = self.loose(id);
         let Some(file) = files::read_small(&path, LOOSE)? else { return Ok(None) };
         // What is wrong with it the library will say, unless there is a pack that has it too.
-        let Some(object) = self.with_reader(|reader| inflate(&mut reader.inflate, &file)) else { return Ok(None) };
+        let Some(object) = self.with_reader(|reader| inflate(&mut reader.inflate, &file)) else {
+            return Ok(None);
+        };
         if object.id()? != id {
             return Ok(None);
         }
@@ -205,7 +229,8 @@ impl Objects {
         lock(&self.pending).get(&id).cloned().or_else(empty)
     }
 
-    /// Reads an object of one kind, of at most `limit` bytes, and no more than the repository was opened for.
+    /// Reads an object of one kind, of at most `limit` bytes, and no more than the repository was
+    /// opened for.
     pub(crate) fn read(&self, id: Id, wanted: ObjectKind, limit: u64) -> Result<Arc<[u8]>> {
         self.read_any(id, wanted, limit)?.expect(id, wanted)
     }
@@ -231,7 +256,8 @@ impl Objects {
             let mut bytes = Vec::new();
             let found = gix_odb::pack::Find::try_find(handle, &id.to_gix(), &mut bytes)?;
             let found = found.map(|(data, pack)| (ObjectKind::from_gix(data.kind), pack.is_some()));
-            self.disk.packed[wanted as usize].store(found.is_some_and(|(_, packed)| packed), Ordering::Relaxed);
+            self.disk.packed[wanted as usize]
+                .store(found.is_some_and(|(_, packed)| packed), Ordering::Relaxed);
             Ok(found.map(|(kind, _)| Object::new(kind, bytes)))
         });
         // The library stops at the same limit, and says it in other words.
@@ -242,7 +268,10 @@ impl Objects {
         }
         let object = read?.ok_or(Error::MissingObject { id })?;
         if object.id()? != id {
-            return Err(Error::CorruptObject { id, problem: "its bytes do not have this name".into() });
+            return Err(Error::CorruptObject {
+                id,
+                problem: "its bytes do not have this name".into(),
+            });
         }
         self.remember([(id, object.clone())]);
         Ok(object)
@@ -255,16 +284,22 @@ impl Objects {
 
     /// Returns the only object whose name starts with these digits.
     pub(crate) fn abbreviated(&self, hex: &str) -> Result<Option<Id>> {
-        let ambiguous = || Error::InvalidRevision { revision: hex.into(), problem: "several objects start like this" };
+        let ambiguous = || Error::InvalidRevision {
+            revision: hex.into(),
+            problem: "several objects start like this",
+        };
         let Ok(prefix) = gix_hash::Prefix::from_hex(hex) else { return Ok(None) };
-        let found = self.ask(Id::from_gix(prefix.as_oid()), |handle| handle.lookup_prefix(prefix, None))?;
+        let found =
+            self.ask(Id::from_gix(prefix.as_oid()), |handle| handle.lookup_prefix(prefix, None))?;
         let mut found = match found {
             Some(Err(())) => return Err(ambiguous()),
             Some(Ok(id)) => Some(Id::from_gix(&id)),
             None => None,
         };
         for id in lock(&self.pending).keys() {
-            if id.to_hex().as_str().starts_with(hex) && found.replace(*id).is_some_and(|other| other != *id) {
+            if id.to_hex().as_str().starts_with(hex)
+                && found.replace(*id).is_some_and(|other| other != *id)
+            {
                 return Err(ambiguous());
             }
         }
@@ -290,7 +325,8 @@ impl Objects {
     }
 
     fn try_flush(&self) -> Result<()> {
-        let pending: Vec<(Id, Object)> = lock(&self.pending).iter().map(|(id, object)| (*id, object.clone())).collect();
+        let pending: Vec<(Id, Object)> =
+            lock(&self.pending).iter().map(|(id, object)| (*id, object.clone())).collect();
         if pending.is_empty() {
             return Ok(());
         }
@@ -306,9 +342,16 @@ impl Objects {
             }
             self.write_loose(&new, &mut changed)?;
         } else {
-            // Which of them are there already is not asked: that costs more than to write those again.
+            // Which of them are there already is not asked: that costs more than to write those
+            // again.
             let mut new = pending.iter().map(|(id, object)| (*id, object)).collect::<Vec<_>>();
-            pack::write(&self.disk.directory, &mut new, &self.disk.deflates, self.disk.writing, &mut changed)?;
+            pack::write(
+                &self.disk.directory,
+                &mut new,
+                &self.disk.deflates,
+                self.disk.writing,
+                &mut changed,
+            )?;
         }
         changed.iter().try_for_each(|directory| self.disk.writing.sync_dir(directory))?;
         let mut rest = lock(&self.pending);
@@ -334,38 +377,51 @@ impl Objects {
 
     /// Makes an object durable that is there as a file; returns whether it is.
     ///
-    /// One that is only in a pack, or in another repository that this one borrows from, is written again: the pack may
-    /// be about to be removed, and what is written is small beside finding out.
+    /// One that is only in a pack, or in another repository that this one borrows from, is written
+    /// again: the pack may be about to be removed, and what is written is small beside finding out.
     fn freshen(&self, id: Id, object: &Object) -> Result<bool> {
         let path = self.loose(id);
         if !files::freshen(&path, self.disk.writing).map_err(failed("sync", &path))? {
             return Ok(false);
         }
-        // git takes a file of the right name for the object. A branch must not come to rest on one that a power cut emptied.
+        // git takes a file of the right name for the object. A branch must not come to rest on one
+        // that a power cut emptied.
         let same = self.ask(id, |handle| {
             let mut bytes = Vec::new();
             let found = gix_object::Find::try_find(handle, &id.to_gix(), &mut bytes)?;
-            Ok(found.map(|found| ObjectKind::from_gix(found.kind) == object.kind && *found.data == *object.bytes))
+            Ok(found.map(|found| {
+                ObjectKind::from_gix(found.kind) == object.kind && *found.data == *object.bytes
+            }))
         });
         match same {
             Ok(Some(true)) => Ok(true),
             Ok(None) => Ok(false),
-            _ => Err(Error::CorruptObject { id, problem: format!("{} has other bytes; remove it", path.display()) }),
+            _ => Err(Error::CorruptObject {
+                id,
+                problem: format!("{} has other bytes; remove it", path.display()),
+            }),
         }
     }
 
-    fn write_loose(&self, objects: &[(Id, &Object)], changed: &mut BTreeSet<PathBuf>) -> Result<()> {
+    fn write_loose(
+        &self,
+        objects: &[(Id, &Object)],
+        changed: &mut BTreeSet<PathBuf>,
+    ) -> Result<()> {
         let mut written = Vec::new();
         for (id, object) in objects {
             let write = || {
                 let mut file = Temporary::create(&self.disk.directory, "tmp_obj_")?;
                 let header = format!("{} {}\0", object.kind, object.bytes.len());
                 let parts = [header.as_bytes(), &object.bytes];
-                self.disk.deflates.with(|deflate| deflate.run(&parts, |bytes| file.write(bytes)))?;
+                self.disk
+                    .deflates
+                    .with(|deflate| deflate.run(&parts, |bytes| file.write(bytes)))?;
                 file.sync(self.disk.writing)?;
                 Ok(file)
             };
-            written.push((*id, write().map_err(failed("write an object in", &self.disk.directory))?));
+            written
+                .push((*id, write().map_err(failed("write an object in", &self.disk.directory))?));
         }
         for (id, file) in written {
             let fan_out = id.to_hex().as_str()[..2].to_owned();
@@ -382,10 +438,16 @@ impl Objects {
 }
 
 fn new_store(directory: &Path, limit: u64, slots: Slots) -> Result<Arc<gix_odb::Store>> {
-    let options = Options { slots, alloc_limit_bytes: usize::try_from(limit).ok(), ..Options::default() };
-    gix_odb::Store::at_opts(directory.to_owned(), gix_hash::Kind::Sha1, &mut std::iter::empty(), options)
-        .map(Arc::new)
-        .map_err(failed("open", directory))
+    let options =
+        Options { slots, alloc_limit_bytes: usize::try_from(limit).ok(), ..Options::default() };
+    gix_odb::Store::at_opts(
+        directory.to_owned(),
+        gix_hash::Kind::Sha1,
+        &mut std::iter::empty(),
+        options,
+    )
+    .map(Arc::new)
+    .map_err(failed("open", directory))
 }
 
 /// Reads the file of an object; none if it is damaged, or the object is large.

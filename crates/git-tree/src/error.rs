@@ -62,7 +62,8 @@ pub enum Error {
         /// What is needed.
         wanted: ObjectKind,
     },
-    /// An object cannot be read, its bytes do not have its name, or they break the rules of its kind.
+    /// An object cannot be read, its bytes do not have its name, or they break the rules of its
+    /// kind.
     #[error("object {id} is corrupt: {problem}")]
     CorruptObject {
         /// Its name.
@@ -88,7 +89,8 @@ pub enum Error {
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// A path is a file where another change needs a directory, or the other way round, or two changes are for one path.
+    /// A path is a file where another change needs a directory, or the other way round, or two
+    /// changes are for one path.
     #[error("the change of {path:?} cannot be made: {problem}")]
     PathConflict {
         /// The path.
@@ -143,7 +145,8 @@ pub enum Error {
         actual: Option<Id>,
     },
     /// The lock file of a ref exists.
-    #[error("{name} is locked: {} exists; if no git program is running in this repository, remove the file", lock.display())]
+    #[error("{name} is locked: {} exists; if no git program is running in this repository, remove \
+             the file", lock.display())]
     Locked {
         /// The ref.
         name: String,
@@ -255,7 +258,9 @@ impl Error {
             | Self::UnknownRevision { .. }
             | Self::MissingObject { .. }
             | Self::NoSuchPath { .. } => ErrorKind::NotFound,
-            Self::Unsupported { .. } | Self::Configuration { .. } | Self::SymbolicRef { .. } => ErrorKind::Unsupported,
+            Self::Unsupported { .. } | Self::Configuration { .. } | Self::SymbolicRef { .. } => {
+                ErrorKind::Unsupported
+            }
             Self::InvalidRevision { .. }
             | Self::WrongKind { .. }
             | Self::InvalidPath { .. }

@@ -1,7 +1,12 @@
 //! The files of a repository: what of `std::fs` this crate uses, and how a file is made durable.
 //!
-//! A repository is a place that the caller names, and git follows the links in it, so this is no sandbox.
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "the one place that touches files")]
+//! A repository is a place that the caller names, and git follows the links in it, so this is no
+//! sandbox.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the one place that touches files"
+)]
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -13,19 +18,27 @@ use tempfile::NamedTempFile;
 use crate::error::{Error, Result};
 
 /// Makes an error of the crate from one of the system.
-pub(crate) fn failed<'a>(action: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Error + 'a {
+pub(crate) fn failed<'a>(
+    action: &'static str,
+    path: &'a Path,
+) -> impl FnOnce(io::Error) -> Error + 'a {
     move |source| Error::Io { action, path: path.to_owned(), source }
 }
 
 /// Whether an error means that there is no such file.
 fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory)
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory
+    )
 }
 
 /// Reads a regular file of at most `limit` bytes; none if there is no file of this name.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     match read_up_to(path, limit)? {
-        Some(bytes) if bytes.len() as u64 > limit => Err(failed("read", path)(io::Error::other("it is too large"))),
+        Some(bytes) if bytes.len() as u64 > limit => {
+            Err(failed("read", path)(io::Error::other("it is too large")))
+        }
         read => Ok(read),
     }
 }
@@ -35,7 +48,8 @@ pub(crate) fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     Ok(read_up_to(path, limit)?.filter(|bytes| bytes.len() as u64 <= limit))
 }
 
-/// Reads the first `limit` bytes of a regular file, and one more if there are more; none if there is no file of this name.
+/// Reads the first `limit` bytes of a regular file, and one more if there are more; none if there
+/// is no file of this name.
 fn read_up_to(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let read = || -> io::Result<Option<Vec<u8>>> {
         // Opening a pipe would wait for someone who writes to it.
@@ -47,7 +61,8 @@ fn read_up_to(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
             return Err(io::Error::other("it is no regular file"));
         }
         // One more than it should have, so that the first read shows that it is the last.
-        let size = usize::try_from(metadata.len().min(limit)).unwrap_or(usize::MAX).saturating_add(1);
+        let size =
+            usize::try_from(metadata.len().min(limit)).unwrap_or(usize::MAX).saturating_add(1);
         let mut bytes = vec![0; size.min(1 << 20)];
         let mut file = File::open(path)?;
         let read = file.read(&mut bytes)?;
@@ -75,7 +90,8 @@ pub(crate) fn canonical(path: &Path) -> Option<PathBuf> {
 
 /// Lists the names in a directory; none if there is no such directory.
 pub(crate) fn names(path: &Path) -> Result<Vec<PathBuf>> {
-    let list = || fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();
+    let list =
+        || fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();
     match list() {
         Err(error) if is_absent(&error) => Ok(Vec::new()),
         other => other.map_err(failed("list", path)),
@@ -145,18 +161,31 @@ impl Shared {
         let metadata = fs::metadata(path)?;
         let mode = metadata.permissions().mode() & 0o7777;
         let wanted = self.adjust(mode, metadata.is_dir());
-        if mode == wanted { Ok(()) } else { fs::set_permissions(path, PermissionsExt::from_mode(wanted)) }
+        if mode == wanted {
+            Ok(())
+        } else {
+            fs::set_permissions(path, PermissionsExt::from_mode(wanted))
+        }
     }
 
     #[cfg(not(unix))]
-    #[allow(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same function as elsewhere")]
+    #[allow(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "the same function as elsewhere"
+    )]
     fn apply(self, _: &Path) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// Creates a directory and those above it, down from `base`; returns the ones whose entries have changed by that.
-pub(crate) fn create_dirs(base: &Path, relative: &Path, writing: Writing) -> io::Result<Vec<PathBuf>> {
+/// Creates a directory and those above it, down from `base`; returns the ones whose entries have
+/// changed by that.
+pub(crate) fn create_dirs(
+    base: &Path,
+    relative: &Path,
+    writing: Writing,
+) -> io::Result<Vec<PathBuf>> {
     let (mut at, mut changed) = (base.to_owned(), Vec::new());
     for part in relative.components() {
         let next = at.join(part);
@@ -210,11 +239,14 @@ impl Temporary {
         writing.sync(self.0.as_file())
     }
 
-    /// Gives it its name; if another program was faster, its file, which has the same contents, is made durable instead.
+    /// Gives it its name; if another program was faster, its file, which has the same contents, is
+    /// made durable instead.
     pub(crate) fn publish(self, path: &Path, writing: Writing) -> io::Result<()> {
         match self.0.persist_noclobber(path) {
             Ok(_) => Ok(()),
-            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => freshen(path, writing).map(drop),
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {
+                freshen(path, writing).map(drop)
+            }
             Err(failed) => Err(failed.error),
         }
     }
@@ -222,7 +254,8 @@ impl Temporary {
 
 /// Sets the time of an existing file to now, and makes it durable; returns whether there is one.
 ///
-/// git removes objects that nothing refers to when they are old, and other programs need not have made them durable.
+/// git removes objects that nothing refers to when they are old, and other programs need not have
+/// made them durable.
 pub(crate) fn freshen(path: &Path, writing: Writing) -> io::Result<bool> {
     let file = match File::open(path) {
         Ok(file) => file,

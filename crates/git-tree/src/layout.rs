@@ -18,17 +18,22 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Finds the directories from a git directory, a `.git` file, or a directory that has either by the name `.git`.
+    /// Finds the directories from a git directory, a `.git` file, or a directory that has either by
+    /// the name `.git`.
     pub(crate) fn find(path: &Path) -> Result<Self> {
         let missing = |problem| Error::NotARepository { path: path.to_owned(), problem };
         let mut git_dir = path.to_owned();
         // A work tree may well have a file `HEAD`, or a directory `objects`.
-        if path.join(".git").exists() && !(path.join("HEAD").exists() && path.join("objects").is_dir()) {
+        if path.join(".git").exists()
+            && !(path.join("HEAD").exists() && path.join("objects").is_dir())
+        {
             git_dir.push(".git");
         }
         if git_dir.is_file() {
             let line = files::read(&git_dir, LINE)?.unwrap_or_default();
-            let target = line.strip_prefix(b"gitdir: ").ok_or_else(|| missing("it is a file without `gitdir: `"))?;
+            let target = line
+                .strip_prefix(b"gitdir: ")
+                .ok_or_else(|| missing("it is a file without `gitdir: `"))?;
             let target = to_path(target).ok_or_else(|| missing("the path in it cannot be read"))?;
             git_dir = git_dir.parent().unwrap_or(Path::new("")).join(target);
         }
@@ -40,7 +45,8 @@ impl Layout {
         let common_dir = match files::read(&git_dir.join("commondir"), LINE)? {
             None => git_dir.clone(),
             Some(line) => {
-                let common = git_dir.join(to_path(&line).ok_or_else(|| missing("its `commondir` cannot be read"))?);
+                let common = git_dir
+                    .join(to_path(&line).ok_or_else(|| missing("its `commondir` cannot be read"))?);
                 // Its last component says whether it is a work tree's.
                 files::canonical(&common).ok_or_else(|| missing("its `commondir` leads nowhere"))?
             }
@@ -67,7 +73,9 @@ impl Layout {
 
     /// Returns the directory that the path of a ref, or of its log in `logs`, starts from.
     pub(crate) fn ref_base(&self, name: &str) -> &Path {
-        let own = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"].iter().any(|own| name.starts_with(own));
+        let own = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"]
+            .iter()
+            .any(|own| name.starts_with(own));
         if own || !name.starts_with("refs/") { &self.git_dir } else { &self.common_dir }
     }
 }

@@ -32,14 +32,21 @@ pub(crate) fn check(name: &[u8]) -> std::result::Result<(), &'static str> {
     }
     // A backslash divides names where git runs on Windows.
     for part in name.split(|byte| *byte == b'\\') {
-        let options = component::Options { protect_windows: false, protect_hfs: true, protect_ntfs: true };
+        let options =
+            component::Options { protect_windows: false, protect_hfs: true, protect_ntfs: true };
         match gix_validate::path::component(part.into(), None, options) {
             Ok(_) => {}
             Err(component::Error::Empty) if part.len() < name.len() => {}
             Err(component::Error::Empty) => return Err("an empty component"),
-            Err(component::Error::Relative) if part.len() == name.len() => return Err("a component `.` or `..`"),
-            Err(component::Error::Relative) => return Err("a component `.` or `..` after a backslash"),
-            Err(component::Error::DotGitDir) => return Err("git keeps `.git`, in any spelling, for itself"),
+            Err(component::Error::Relative) if part.len() == name.len() => {
+                return Err("a component `.` or `..`");
+            }
+            Err(component::Error::Relative) => {
+                return Err("a component `.` or `..` after a backslash");
+            }
+            Err(component::Error::DotGitDir) => {
+                return Err("git keeps `.git`, in any spelling, for itself");
+            }
             Err(_) => return Err("a name that git refuses"),
         }
     }
@@ -50,15 +57,21 @@ pub(crate) fn check(name: &[u8]) -> std::result::Result<(), &'static str> {
 const OWN: [&[u8]; 3] = [b".gitattributes", b".gitignore", b".mailmap"];
 
 fn is_gitmodules(name: &[u8]) -> bool {
-    let options = component::Options { protect_windows: false, protect_hfs: true, protect_ntfs: true };
-    let as_link = gix_validate::path::component(name.into(), Some(component::Mode::Symlink), options);
+    let options =
+        component::Options { protect_windows: false, protect_hfs: true, protect_ntfs: true };
+    let as_link =
+        gix_validate::path::component(name.into(), Some(component::Mode::Symlink), options);
     matches!(as_link, Err(component::Error::SymlinkedGitModules))
 }
 
 /// Checks what git asks of files that it reads itself: they are no links.
 pub(crate) fn check_kind(name: &[u8], kind: Kind) -> std::result::Result<(), &'static str> {
     let own = || is_gitmodules(name) || OWN.iter().any(|own| name.eq_ignore_ascii_case(own));
-    if kind == Kind::Symlink && own() { Err("git reads this file itself, and takes no link for it") } else { Ok(()) }
+    if kind == Kind::Symlink && own() {
+        Err("git reads this file itself, and takes no link for it")
+    } else {
+        Ok(())
+    }
 }
 
 /// Whether git looks into a file of this name.
@@ -66,25 +79,32 @@ pub(crate) fn has_rules(name: &[u8]) -> bool {
     is_gitmodules(name) || name.eq_ignore_ascii_case(OWN[0])
 }
 
-/// Checks what git asks of the bytes of such a file: no submodule whose name leads out of `.git/modules`, none whose settings
-/// an older git would take for an option or a command, and no line of attributes that an older git would read wrongly.
+/// Checks what git asks of the bytes of such a file: no submodule whose name leads out of
+/// `.git/modules`, none whose settings an older git would take for an option or a command, and no
+/// line of attributes that an older git would read wrongly.
 pub(crate) fn check_bytes(name: &[u8], bytes: &[u8]) -> std::result::Result<(), &'static str> {
     if !is_gitmodules(name) {
-        let long = bytes.len() > 100 << 20 || bytes.split(|byte| *byte == b'\n').any(|line| line.len() >= 2048);
+        let long = bytes.len() > 100 << 20
+            || bytes.split(|byte| *byte == b'\n').any(|line| line.len() >= 2048);
         return if long { Err("a line of attributes that git takes for too long") } else { Ok(()) };
     }
     // One that cannot be read is no error to git either.
-    let Ok(file) = gix_config::File::try_from(&*String::from_utf8_lossy(bytes)) else { return Ok(()) };
+    let Ok(file) = gix_config::File::try_from(&*String::from_utf8_lossy(bytes)) else {
+        return Ok(());
+    };
     for section in file.sections_by_name("submodule").into_iter().flatten() {
         let name = section.header().subsection_name().map(|name| name.to_vec()).unwrap_or_default();
-        if name.is_empty() || name.split(|byte| matches!(byte, b'/' | b'\\')).any(|part| part == b"..") {
+        if name.is_empty()
+            || name.split(|byte| matches!(byte, b'/' | b'\\')).any(|part| part == b"..")
+        {
             return Err("a submodule with such a name");
         }
-        let starts = |key: &str, with: &[u8]| section.values(key).iter().any(|value| value.starts_with(with));
-        let url = section
-            .values("url")
-            .iter()
-            .any(|value| value.contains(&b'\n') || value.windows(3).any(|part| part.eq_ignore_ascii_case(b"%0a")));
+        let starts = |key: &str, with: &[u8]| {
+            section.values(key).iter().any(|value| value.starts_with(with))
+        };
+        let url = section.values("url").iter().any(|value| {
+            value.contains(&b'\n') || value.windows(3).any(|part| part.eq_ignore_ascii_case(b"%0a"))
+        });
         if url || starts("url", b"-") || starts("path", b"-") || starts("update", b"!") {
             return Err("a submodule with such a url, path or update");
         }

@@ -19,7 +19,11 @@ impl Object {
 
     /// Returns the bytes of an object that has to be of one kind.
     pub(crate) fn expect(self, id: Id, wanted: ObjectKind) -> Result<Arc<[u8]>> {
-        if self.kind == wanted { Ok(self.bytes) } else { Err(Error::WrongKind { id, found: self.kind, wanted }) }
+        if self.kind == wanted {
+            Ok(self.bytes)
+        } else {
+            Err(Error::WrongKind { id, found: self.kind, wanted })
+        }
     }
 
     /// Returns its name.
@@ -33,6 +37,8 @@ pub(crate) fn hash(kind: ObjectKind, bytes: &[u8]) -> Result<Id> {
     match gix_object::compute_hash(gix_hash::Kind::Sha1, kind.to_gix(), bytes) {
         Ok(id) => Ok(Id::from_gix(&id)),
         // The one failure that there is.
-        Err(_) => Err(Error::Unsupported { what: "a text that was made to collide under SHA-1".into() }),
+        Err(_) => {
+            Err(Error::Unsupported { what: "a text that was made to collide under SHA-1".into() })
+        }
     }
 }

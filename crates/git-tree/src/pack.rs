@@ -17,12 +17,14 @@ use crate::object::Object;
 /// Deflates one text after the other with the same tables.
 pub(crate) struct Deflate {
     tables: Compress,
-    /// Whether trees are left as they are. Most of a tree are ids, which do not get smaller; `git gc` deflates them all the same.
+    /// Whether trees are left as they are. Most of a tree are ids, which do not get smaller; `git
+    /// gc` deflates them all the same.
     stores_trees: bool,
 }
 
-/// Tables that no thread uses now. They take 200 kB, and are aligned: in the memory of such tables that were freed,
-/// glibc does not find the place for the next ones, so that a program that makes many commits would grow with each.
+/// Tables that no thread uses now. They take 200 kB, and are aligned: in the memory of such tables
+/// that were freed, glibc does not find the place for the next ones, so that a program that makes
+/// many commits would grow with each.
 pub(crate) struct Deflates {
     /// What the configuration says, if it says something.
     level: Option<gix_zlib::Compression>,
@@ -52,10 +54,15 @@ impl Deflate {
     }
 
     /// Deflates an object without its header.
-    fn object(&mut self, object: &Object, mut out: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    fn object(
+        &mut self,
+        object: &Object,
+        mut out: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
         match u16::try_from(object.bytes.len()) {
             Ok(length) if self.stores_trees && object.kind == ObjectKind::Tree => {
-                // RFC 1950 and 1951: the header of the lowest level, one block that is stored and the last.
+                // RFC 1950 and 1951: the header of the lowest level, one block that is stored and
+                // the last.
                 out(&[0x78, 0x01, 0x01])?;
                 out(&length.to_le_bytes())?;
                 out(&(!length).to_le_bytes())?;
@@ -67,7 +74,11 @@ impl Deflate {
     }
 
     /// Deflates a text that is in parts, and gives each piece of the result to `out`.
-    pub(crate) fn run(&mut self, parts: &[&[u8]], mut out: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn run(
+        &mut self,
+        parts: &[&[u8]],
+        mut out: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut buffer = [0; 8192];
         self.tables.reset();
         for (nth, part) in parts.iter().enumerate() {
@@ -76,7 +87,8 @@ impl Deflate {
             while last || !rest.is_empty() {
                 let (read, written) = (self.tables.total_in(), self.tables.total_out());
                 let flush = if last { FlushCompress::Finish } else { FlushCompress::None };
-                let status = self.tables.compress(rest, &mut buffer, flush).map_err(io::Error::other)?;
+                let status =
+                    self.tables.compress(rest, &mut buffer, flush).map_err(io::Error::other)?;
                 rest = &rest[(self.tables.total_in() - read) as usize..];
                 out(&buffer[..(self.tables.total_out() - written) as usize])?;
                 if status == Status::StreamEnd {
@@ -136,7 +148,8 @@ struct Place {
     offset: u64,
 }
 
-/// Writes objects as a pack beneath the directory of objects; adds the directories that are to be synced.
+/// Writes objects as a pack beneath the directory of objects; adds the directories that are to be
+/// synced.
 pub(crate) fn write(
     objects_dir: &Path,
     objects: &mut [(Id, &Object)],
@@ -183,9 +196,11 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// How many threads can run at the same time. The library reads half a dozen files each time that it is asked.
+/// How many threads can run at the same time. The library reads half a dozen files each time that
+/// it is asked.
 fn processors() -> usize {
-    static PROCESSORS: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+    static PROCESSORS: LazyLock<usize> =
+        LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
     *PROCESSORS
 }
 
@@ -236,7 +251,8 @@ fn entry_header(kind: ObjectKind, mut size: u64) -> Vec<u8> {
     bytes
 }
 
-/// Version 2: how many names start with each byte or a lower one, the names, checksums, offsets, offsets beyond 2 GiB.
+/// Version 2: how many names start with each byte or a lower one, the names, checksums, offsets,
+/// offsets beyond 2 GiB.
 fn write_index(index: &mut Hashed, places: &[Place], pack: Id) -> io::Result<()> {
     const FAR: u32 = 1 << 31;
     index.write(b"\xfftOc\0\0\0\x02")?;

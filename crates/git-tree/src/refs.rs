@@ -30,7 +30,8 @@ pub(crate) fn read(layout: &Layout, name: &str) -> Result<Option<Ref>> {
     let path = layout.ref_path(name);
     // `HEAD` used to be a symbolic link, and still may be.
     if let Some(target) = files::read_link(&path)
-        && let Some(target) = target.to_str().filter(|target| target.starts_with("refs/") && is_valid(target))
+        && let Some(target) =
+            target.to_str().filter(|target| target.starts_with("refs/") && is_valid(target))
     {
         return Ok(Some(Ref::Symbolic(target.into())));
     }
@@ -39,7 +40,9 @@ pub(crate) fn read(layout: &Layout, name: &str) -> Result<Option<Ref>> {
         return Ok(found.map(Ref::Id));
     };
     if let Some(target) = bytes.strip_prefix(b"ref:") {
-        let target = std::str::from_utf8(target).map_err(|_| corrupt("it names another ref that is not UTF-8"))?.trim();
+        let target = std::str::from_utf8(target)
+            .map_err(|_| corrupt("it names another ref that is not UTF-8"))?
+            .trim();
         return if is_valid(target) {
             Ok(Some(Ref::Symbolic(target.into())))
         } else {
@@ -48,10 +51,13 @@ pub(crate) fn read(layout: &Layout, name: &str) -> Result<Option<Ref>> {
     }
     // What follows the id in `FETCH_HEAD` is for git.
     let end = bytes.iter().position(u8::is_ascii_whitespace).unwrap_or(bytes.len());
-    Id::from_hex(&bytes[..end]).map(|id| Some(Ref::Id(id))).ok_or_else(|| corrupt("its file has no object id"))
+    Id::from_hex(&bytes[..end])
+        .map(|id| Some(Ref::Id(id)))
+        .ok_or_else(|| corrupt("its file has no object id"))
 }
 
-/// Reads a ref, and those that it names; returns the name of the last one, and its id if that exists.
+/// Reads a ref, and those that it names; returns the name of the last one, and its id if that
+/// exists.
 pub(crate) fn follow(layout: &Layout, name: &str) -> Result<(String, Option<Id>)> {
     let mut name = name.to_owned();
     for _ in 0..6 {
@@ -69,17 +75,24 @@ pub(crate) struct Packed(Vec<u8>);
 
 impl Packed {
     pub(crate) fn read(layout: &Layout) -> Result<Self> {
-        Ok(Self(files::read(&layout.common_dir.join("packed-refs"), PACKED_LIMIT)?.unwrap_or_default()))
+        Ok(Self(
+            files::read(&layout.common_dir.join("packed-refs"), PACKED_LIMIT)?.unwrap_or_default(),
+        ))
     }
 
     fn lines(&self) -> impl Iterator<Item = Option<(&[u8], &[u8])>> {
-        self.0.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && line[0] != b'#' && line[0] != b'^').map(
-            |line| (line.get(2 * Id::LEN) == Some(&b' ')).then(|| (&line[..2 * Id::LEN], &line[2 * Id::LEN + 1..])),
-        )
+        self.0
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty() && line[0] != b'#' && line[0] != b'^')
+            .map(|line| {
+                (line.get(2 * Id::LEN) == Some(&b' '))
+                    .then(|| (&line[..2 * Id::LEN], &line[2 * Id::LEN + 1..]))
+            })
     }
 
     fn find(&self, name: &str) -> Result<Option<Id>> {
-        let corrupt = || Error::CorruptRef { name: name.into(), problem: "`packed-refs` cannot be read" };
+        let corrupt =
+            || Error::CorruptRef { name: name.into(), problem: "`packed-refs` cannot be read" };
         for line in self.lines() {
             let (hex, other) = line.ok_or_else(corrupt)?;
             if other == name.as_bytes() {

@@ -20,13 +20,15 @@ const TREES: usize = 24 << 20;
 /// How a repository is opened.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
-    /// Reads the configuration of the system and the user too, and the variables of the environment that git reads.
+    /// Reads the configuration of the system and the user too, and the variables of the environment
+    /// that git reads.
     ///
     /// Without it, only the repository's own configuration counts.
     pub user_configuration: bool,
     /// No object of more bytes is read.
     pub max_object_size: u64,
-    /// Syncs what is written to the disk, so that it outlasts a power cut. Without it, only a kill loses nothing.
+    /// Syncs what is written to the disk, so that it outlasts a power cut. Without it, only a kill
+    /// loses nothing.
     pub durable: bool,
 }
 
@@ -36,7 +38,8 @@ impl Default for OpenOptions {
     }
 }
 
-/// An open repository; clones share what they have read and what they are to write, until [`isolated`](Self::isolated).
+/// An open repository; clones share what they have read and what they are to write, until
+/// [`isolated`](Self::isolated).
 ///
 /// Any number of threads may use it.
 #[derive(Clone)]
@@ -70,8 +73,9 @@ impl fmt::Debug for Repository {
 impl Repository {
     /// Opens the repository with this git directory.
     ///
-    /// That is a bare repository, the `.git` of a work tree (a directory, or the file of a linked work tree or a submodule),
-    /// or a directory that has such a `.git`. No directory above is searched.
+    /// That is a bare repository, the `.git` of a work tree (a directory, or the file of a linked
+    /// work tree or a submodule), or a directory that has such a `.git`. No directory above is
+    /// searched.
     ///
     /// # Errors
     ///
@@ -82,8 +86,12 @@ impl Repository {
         let layout = Layout::find(git_dir.as_ref())?;
         let settings = Settings::read(&layout, options.user_configuration)?;
         let writing = Writing { shared: settings.shared, durable: options.durable };
-        let objects =
-            Objects::open(layout.common_dir.join("objects"), options.max_object_size, writing, settings.compression)?;
+        let objects = Objects::open(
+            layout.common_dir.join("objects"),
+            options.max_object_size,
+            writing,
+            settings.compression,
+        )?;
         let user = options.user_configuration;
         let common = Arc::new(Common { layout, settings, writing, user, trees: Mutex::default() });
         Ok(Self(Arc::new(Inner { common, objects })))
@@ -106,7 +114,8 @@ impl Repository {
     /// # Errors
     ///
     /// [`MissingObject`](crate::Error::MissingObject), [`WrongKind`](crate::Error::WrongKind),
-    /// [`CorruptObject`](crate::Error::CorruptObject), [`TooLarge`](crate::Error::TooLarge), [`Io`](crate::Error::Io).
+    /// [`CorruptObject`](crate::Error::CorruptObject), [`TooLarge`](crate::Error::TooLarge),
+    /// [`Io`](crate::Error::Io).
     pub fn commit(&self, id: Id) -> Result<Commit> {
         Commit::parse(id, &self.0.objects.read(id, ObjectKind::Commit, u64::MAX)?)
     }
@@ -129,34 +138,38 @@ impl Repository {
         self.0.objects.header(id, ObjectKind::Blob)
     }
 
-    /// Returns who is to be named in a commit, at the present time: what the environment (`GIT_AUTHOR_NAME` and the like) and the
-    /// configuration (`author.name`, `user.name`) say, in git's order.
+    /// Returns who is to be named in a commit, at the present time: what the environment
+    /// (`GIT_AUTHOR_NAME` and the like) and the configuration (`author.name`, `user.name`) say, in
+    /// git's order.
     ///
     /// # Errors
     ///
-    /// [`NoIdentity`](crate::Error::NoIdentity): nothing is guessed from the name of the user or the machine;
-    /// [`InvalidIdentity`](crate::Error::InvalidIdentity) for a time that cannot be read.
+    /// [`NoIdentity`](crate::Error::NoIdentity): nothing is guessed from the name of the user or
+    /// the machine; [`InvalidIdentity`](crate::Error::InvalidIdentity) for a time that cannot be
+    /// read.
     pub fn signature(&self, role: Role) -> Result<Signature> {
         role.signature(&self.0.common.settings, self.0.common.user)
     }
 
-    /// Writes the objects that are in memory: a few as a file each, many as one pack. When this returns, all are
-    /// [durable](OpenOptions::durable).
+    /// Writes the objects that are in memory: a few as a file each, many as one pack. When this
+    /// returns, all are [durable](OpenOptions::durable).
     ///
-    /// [`move_branch`](Self::move_branch) does this before it moves anything. One call for several commits is cheaper than
-    /// one for each.
+    /// [`move_branch`](Self::move_branch) does this before it moves anything. One call for several
+    /// commits is cheaper than one for each.
     ///
     /// # Errors
     ///
-    /// [`Io`](crate::Error::Io); [`CorruptObject`](crate::Error::CorruptObject) if an object exists with other bytes.
-    /// What was not written is still in memory.
+    /// [`Io`](crate::Error::Io); [`CorruptObject`](crate::Error::CorruptObject) if an object exists
+    /// with other bytes. What was not written is still in memory.
     pub fn flush(&self) -> Result<()> {
         self.0.objects.flush()
     }
 
-    /// Returns the same repository with nothing in memory: what is written to it stays apart, and is forgotten with it.
+    /// Returns the same repository with nothing in memory: what is written to it stays apart, and
+    /// is forgotten with it.
     ///
-    /// What has been read from the disk is shared. A plan that may come to nothing is made in one of these, and dropped.
+    /// What has been read from the disk is shared. A plan that may come to nothing is made in one
+    /// of these, and dropped.
     #[must_use]
     pub fn isolated(&self) -> Self {
         Self(Arc::new(Inner { common: self.0.common.clone(), objects: self.0.objects.isolated() }))
@@ -187,7 +200,8 @@ impl Repository {
         if let Some(object) = self.0.objects.in_memory(id) {
             return Ok(Arc::new(Tree::parse(id, object.expect(id, ObjectKind::Tree)?)?));
         }
-        // Only what is on the disk is kept: the rest may never get there, and no other tree must be made with it then.
+        // Only what is on the disk is kept: the rest may never get there, and no other tree must be
+        // made with it then.
         let object = self.0.objects.read_disk(id, ObjectKind::Tree, u64::MAX)?;
         let tree = Arc::new(Tree::parse(id, object.expect(id, ObjectKind::Tree)?)?);
         let mut trees = trees();

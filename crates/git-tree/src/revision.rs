@@ -24,15 +24,16 @@ fn invalid(revision: &str, problem: &'static str) -> Error {
 }
 
 impl Repository {
-    /// Finds the commit that a revision names: a branch, a tag, another ref, an id or the start of one, `HEAD` or `@`,
-    /// each with any number of `~N`, `^N` and `^{commit}` after it.
+    /// Finds the commit that a revision names: a branch, a tag, another ref, an id or the start of
+    /// one, `HEAD` or `@`, each with any number of `~N`, `^N` and `^{commit}` after it.
     ///
     /// Files in `refs/replace` are not looked at: what has an id is what is read.
     ///
     /// # Errors
     ///
-    /// [`UnknownRevision`](crate::Error::UnknownRevision), [`InvalidRevision`](crate::Error::InvalidRevision),
-    /// [`WrongKind`](crate::Error::WrongKind) if it names no commit, and those of reading objects and refs.
+    /// [`UnknownRevision`](crate::Error::UnknownRevision),
+    /// [`InvalidRevision`](crate::Error::InvalidRevision), [`WrongKind`](crate::Error::WrongKind)
+    /// if it names no commit, and those of reading objects and refs.
     pub fn resolve(&self, revision: &str) -> Result<Resolved> {
         let base = revision.find(['~', '^']).unwrap_or(revision.len());
         let (base, mut steps) = revision.split_at(base);
@@ -40,7 +41,9 @@ impl Repository {
         while let Some(mark) = steps.chars().next() {
             steps = &steps[1..];
             if mark == '^' && steps.starts_with('{') {
-                let end = steps.find('}').ok_or_else(|| invalid(revision, "a brace that is not closed"))?;
+                let end = steps
+                    .find('}')
+                    .ok_or_else(|| invalid(revision, "a brace that is not closed"))?;
                 if !matches!(&steps[1..end], "" | "commit") {
                     return Err(invalid(revision, "only a commit can be used"));
                 }
@@ -50,7 +53,9 @@ impl Repository {
             let digits = steps.find(|digit: char| !digit.is_ascii_digit()).unwrap_or(steps.len());
             let count = match &steps[..digits] {
                 "" => 1,
-                number => number.parse::<u32>().map_err(|_| invalid(revision, "a number that is too large"))?,
+                number => number
+                    .parse::<u32>()
+                    .map_err(|_| invalid(revision, "a number that is too large"))?,
             };
             steps = &steps[digits..];
             match mark {
@@ -71,13 +76,17 @@ impl Repository {
 
 fn parent(repository: &Repository, commit: Id, nth: usize, revision: &str) -> Result<Id> {
     let Commit { parents, .. } = repository.commit(commit)?;
-    parents.get(nth - 1).copied().ok_or_else(|| Error::UnknownRevision { revision: revision.into() })
+    parents
+        .get(nth - 1)
+        .copied()
+        .ok_or_else(|| Error::UnknownRevision { revision: revision.into() })
 }
 
 /// Follows tags to the commit that they are for.
 fn peel(repository: &Repository, mut id: Id) -> Result<Id> {
     for _ in 0..TAGS {
-        let Object { kind, bytes } = repository.objects().read_any(id, ObjectKind::Commit, u64::MAX)?;
+        let Object { kind, bytes } =
+            repository.objects().read_any(id, ObjectKind::Commit, u64::MAX)?;
         match kind {
             ObjectKind::Commit => return Ok(id),
             ObjectKind::Tag => id = tag_target(id, &bytes)?,
@@ -97,7 +106,8 @@ fn name(repository: &Repository, name: &str, revision: &str) -> Result<Id> {
         return Err(invalid(revision, "only the name of a ref, an id, `~` and `^` are understood"));
     }
     let name = if name == "@" { "HEAD" } else { name };
-    let own = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let own =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
     for (before, after) in [
         ("", ""),
         ("refs/", ""),

@@ -36,12 +36,16 @@ fn failed(error: &dyn std::error::Error) -> Error {
 }
 
 impl Settings {
-    /// Reads the configuration: the repository's, and with `user` that of the system, the user and the environment.
+    /// Reads the configuration: the repository's, and with `user` that of the system, the user and
+    /// the environment.
     pub(crate) fn read(layout: &Layout, user: bool) -> Result<Self> {
         let home = user.then(std::env::home_dir).flatten();
         let options = Options {
             includes: includes::Options::follow(
-                gix_config::path::interpolate::Context { home_dir: home.as_deref(), ..Default::default() },
+                gix_config::path::interpolate::Context {
+                    home_dir: home.as_deref(),
+                    ..Default::default()
+                },
                 conditional::Context { git_dir: Some(&layout.git_dir), branch_name: None },
             ),
             ..Options::default()
@@ -58,7 +62,8 @@ impl Settings {
                 }
             }
         }
-        // A repository's own `include` is not followed: its author may have named a device or a pipe.
+        // A repository's own `include` is not followed: its author may have named a device or a
+        // pipe.
         let own = Options::default();
         let config = layout.common_dir.join("config");
         let mut local = File::default();
@@ -67,21 +72,26 @@ impl Settings {
         append(&mut file, &config, Source::Local, own)?;
         let mut bare = file.clone();
         if Self::boolean(&local, "extensions.worktreeConfig")? == Some(true) {
-            // Whether the main work tree is bare is for its own file to say, also when a linked one is open.
+            // Whether the main work tree is bare is for its own file to say, also when a linked one
+            // is open.
             append(&mut bare, &layout.common_dir.join("config.worktree"), Source::Worktree, own)?;
             append(&mut file, &layout.git_dir.join("config.worktree"), Source::Worktree, own)?;
         }
-        if user && let Some(environment) = File::from_env(options).map_err(|error| failed(&error))? {
+        if user
+            && let Some(environment) = File::from_env(options).map_err(|error| failed(&error))?
+        {
             file.append(environment).map_err(|error| failed(&error))?;
         }
         let main = Self::boolean(&bare, "core.bare")?;
         let worktree = bare.string("core.worktree").is_some();
-        let bare = main.unwrap_or_else(|| !worktree && layout.common_dir.file_name() != Some(".git".as_ref()));
+        let bare = main
+            .unwrap_or_else(|| !worktree && layout.common_dir.file_name() != Some(".git".as_ref()));
         let creates_logs = match file.string("core.logAllRefUpdates") {
             Some(value) if value.eq_ignore_ascii_case(b"always") => true,
             _ => Self::boolean(&file, "core.logAllRefUpdates")?.unwrap_or(!bare),
         };
-        let lock_timeout = file.integer("core.filesRefLockTimeout").map_err(|error| failed(&error))?;
+        let lock_timeout =
+            file.integer("core.filesRefLockTimeout").map_err(|error| failed(&error))?;
         let level = match file.integer("core.looseCompression").map_err(|error| failed(&error))? {
             Some(level) => Some(level),
             None => file.integer("core.compression").map_err(|error| failed(&error))?,
@@ -90,11 +100,16 @@ impl Settings {
             bare,
             shared: shared(&file)?,
             creates_logs,
-            lock_timeout: Duration::from_millis(lock_timeout.and_then(|time| u64::try_from(time).ok()).unwrap_or(100)),
-            compression: level.and_then(|level| gix_zlib::Compression::new(i32::try_from(level).ok()?)),
+            lock_timeout: Duration::from_millis(
+                lock_timeout.and_then(|time| u64::try_from(time).ok()).unwrap_or(100),
+            ),
+            compression: level
+                .and_then(|level| gix_zlib::Compression::new(i32::try_from(level).ok()?)),
             texts: TEXTS
                 .iter()
-                .filter_map(|key| Some((*key, file.string(*key).filter(|value| !value.is_empty())?.to_string())))
+                .filter_map(|key| {
+                    Some((*key, file.string(*key).filter(|value| !value.is_empty())?.to_string()))
+                })
                 .collect(),
         })
     }
@@ -116,8 +131,8 @@ fn append(file: &mut File, path: &Path, source: Source, options: Options<'_>) ->
         let at = path.display();
         Error::Configuration { problem: format!("{at}: {error}") }
     };
-    let more =
-        File::from_bytes_owned(&mut bytes, Metadata::from(source).at(path), options).map_err(|error| wrong(&error))?;
+    let more = File::from_bytes_owned(&mut bytes, Metadata::from(source).at(path), options)
+        .map_err(|error| wrong(&error))?;
     file.append(more).map_err(|error| wrong(&error))?;
     Ok(())
 }
@@ -125,20 +140,25 @@ fn append(file: &mut File, path: &Path, source: Source, options: Options<'_>) ->
 /// Refuses what changes the meaning of files and is unknown here.
 fn check_format(local: &File) -> Result<()> {
     let unsupported = |what: String| Err(Error::Unsupported { what });
-    let version = local.integer("core.repositoryFormatVersion").map_err(|error| failed(&error))?.unwrap_or(0);
+    let version =
+        local.integer("core.repositoryFormatVersion").map_err(|error| failed(&error))?.unwrap_or(0);
     if !(0..=1).contains(&version) {
         return unsupported(format!("repository format version {version}"));
     }
     for section in local.sections_by_name("extensions").into_iter().flatten() {
         for name in section.value_names() {
             let name = name.to_string().to_ascii_lowercase();
-            let value = section.value(&name).map(|value| value.to_string().to_ascii_lowercase()).unwrap_or_default();
+            let value = section
+                .value(&name)
+                .map(|value| value.to_string().to_ascii_lowercase())
+                .unwrap_or_default();
             match (&*name, &*value) {
                 ("objectformat", "sha1") | ("refstorage", "files") => {}
                 ("objectformat", _) => return unsupported(format!("the object format {value}")),
                 ("refstorage", _) => return unsupported(format!("the ref storage {value}")),
                 (
-                    "noop" | "noop-v1" | "partialclone" | "preciousobjects" | "worktreeconfig" | "relativeworktrees",
+                    "noop" | "noop-v1" | "partialclone" | "preciousobjects" | "worktreeconfig"
+                    | "relativeworktrees",
                     _,
                 ) => {}
                 _ if version == 0 => {}
@@ -162,8 +182,14 @@ fn shared(file: &File) -> Result<Shared> {
             Ok(2) => Shared::Add(0o664),
             // The owner must be able to read and write; nobody may execute what is data.
             Ok(mode) if mode & 0o600 == 0o600 && mode <= 0o777 => Shared::Exactly(mode & 0o666),
-            Ok(_) => return Err(Error::Configuration { problem: format!("core.sharedRepository is {value}") }),
-            Err(_) if Settings::boolean(file, "core.sharedRepository")? == Some(true) => Shared::Add(0o660),
+            Ok(_) => {
+                return Err(Error::Configuration {
+                    problem: format!("core.sharedRepository is {value}"),
+                });
+            }
+            Err(_) if Settings::boolean(file, "core.sharedRepository")? == Some(true) => {
+                Shared::Add(0o660)
+            }
             Err(_) => Shared::Umask,
         },
     })

@@ -12,7 +12,8 @@ use crate::tree::{Entry, Kind};
 /// A name in a directory, and what it is.
 pub type Listed = (Vec<u8>, Entry);
 
-/// A tree that does not change: paths are looked up when they are asked for, and only the directories on the way are read.
+/// A tree that does not change: paths are looked up when they are asked for, and only the
+/// directories on the way are read.
 #[derive(Clone)]
 pub struct Snapshot {
     repository: Repository,
@@ -46,15 +47,17 @@ impl Snapshot {
         &self.repository
     }
 
-    /// Returns what is at a path, its components divided by `/`; none if there is nothing. Symbolic links are not followed.
+    /// Returns what is at a path, its components divided by `/`; none if there is nothing. Symbolic
+    /// links are not followed.
     ///
     /// The empty path is the tree itself.
     ///
     /// # Errors
     ///
-    /// Those of reading a tree: [`MissingObject`](Error::MissingObject), [`CorruptObject`](Error::CorruptObject) (which is
-    /// also a tree with entries out of order, or two of one name), [`WrongKind`](Error::WrongKind),
-    /// [`TooLarge`](Error::TooLarge), [`Io`](Error::Io).
+    /// Those of reading a tree: [`MissingObject`](Error::MissingObject),
+    /// [`CorruptObject`](Error::CorruptObject) (which is also a tree with entries out of order, or
+    /// two of one name), [`WrongKind`](Error::WrongKind), [`TooLarge`](Error::TooLarge),
+    /// [`Io`](Error::Io).
     pub fn entry(&self, path: impl AsRef<[u8]>) -> Result<Option<Entry>> {
         let mut at = Entry { kind: Kind::Directory, id: self.tree };
         if path.as_ref().is_empty() {
@@ -76,23 +79,26 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`MissingObject`](Error::MissingObject), [`CorruptObject`](Error::CorruptObject), [`Io`](Error::Io).
+    /// [`MissingObject`](Error::MissingObject), [`CorruptObject`](Error::CorruptObject),
+    /// [`Io`](Error::Io).
     pub fn size(&self, blob: Id) -> Result<u64> {
         self.repository.header(blob)?.map(|(_, size)| size).ok_or(Error::MissingObject { id: blob })
     }
 
-    /// Reads a blob of at most `limit` bytes: the bytes of a file, or the target of a symbolic link. They are checked to have
-    /// the id.
+    /// Reads a blob of at most `limit` bytes: the bytes of a file, or the target of a symbolic
+    /// link. They are checked to have the id.
     ///
     /// # Errors
     ///
-    /// [`TooLarge`](Error::TooLarge) before anything is read; [`MissingObject`](Error::MissingObject),
-    /// [`CorruptObject`](Error::CorruptObject), [`WrongKind`](Error::WrongKind), [`Io`](Error::Io).
+    /// [`TooLarge`](Error::TooLarge) before anything is read;
+    /// [`MissingObject`](Error::MissingObject), [`CorruptObject`](Error::CorruptObject),
+    /// [`WrongKind`](Error::WrongKind), [`Io`](Error::Io).
     pub fn bytes(&self, blob: Id, limit: u64) -> Result<Arc<[u8]>> {
         self.repository.blob(blob, limit)
     }
 
-    /// Lists a directory in git's order; none if there is no directory at this path. The empty path is the tree itself.
+    /// Lists a directory in git's order; none if there is no directory at this path. The empty path
+    /// is the tree itself.
     ///
     /// # Errors
     ///
@@ -111,12 +117,19 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// Those of [`entry`](Self::entry); [`InvalidPath`](Error::InvalidPath) if the directories are nested too deep.
+    /// Those of [`entry`](Self::entry); [`InvalidPath`](Error::InvalidPath) if the directories are
+    /// nested too deep.
     pub fn walk(&self, visit: &mut dyn FnMut(&[u8], Entry)) -> Result<()> {
         self.walk_from(self.tree, &mut Vec::new(), 0, visit)
     }
 
-    fn walk_from(&self, id: Id, path: &mut Vec<u8>, depth: usize, visit: &mut dyn FnMut(&[u8], Entry)) -> Result<()> {
+    fn walk_from(
+        &self,
+        id: Id,
+        path: &mut Vec<u8>,
+        depth: usize,
+        visit: &mut dyn FnMut(&[u8], Entry),
+    ) -> Result<()> {
         if depth > names::DEPTH {
             return Err(names::invalid(path, "it has too many components"));
         }

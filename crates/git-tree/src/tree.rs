@@ -72,9 +72,11 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Reads the bytes of a tree; the order of the entries is checked, so that looking one up cannot miss another.
+    /// Reads the bytes of a tree; the order of the entries is checked, so that looking one up
+    /// cannot miss another.
     pub(crate) fn parse(id: Id, bytes: Arc<[u8]>) -> Result<Self> {
-        let corrupt = |problem: &str| Error::CorruptObject { id, problem: format!("a tree with {problem}") };
+        let corrupt =
+            |problem: &str| Error::CorruptObject { id, problem: format!("a tree with {problem}") };
         if u32::try_from(bytes.len()).is_err() {
             return Err(corrupt("more than 4 GiB"));
         }
@@ -82,14 +84,17 @@ impl Tree {
         let mut at = 0;
         while at < bytes.len() {
             let rest = &bytes[at..];
-            let space =
-                memchr::memchr(b' ', rest).filter(|at| (1..=7).contains(at)).ok_or_else(|| corrupt("a bad mode"))?;
+            let space = memchr::memchr(b' ', rest)
+                .filter(|at| (1..=7).contains(at))
+                .ok_or_else(|| corrupt("a bad mode"))?;
             let mode = rest[..space].iter().try_fold(0_u32, |mode, digit| {
                 matches!(digit, b'0'..=b'7').then(|| mode << 3 | u32::from(digit - b'0'))
             });
             let kind = mode.and_then(Kind::from_mode).ok_or_else(|| corrupt("a bad mode"))?;
             let name = at + space + 1;
-            let end = name + memchr::memchr(0, &bytes[name..]).ok_or_else(|| corrupt("a name that is cut off"))?;
+            let end = name
+                + memchr::memchr(0, &bytes[name..])
+                    .ok_or_else(|| corrupt("a name that is cut off"))?;
             if end == name || memchr::memchr(b'/', &bytes[name..end]).is_some() {
                 return Err(corrupt("a bad name"));
             }
@@ -127,7 +132,8 @@ impl Tree {
     fn at(&self, index: usize) -> Named<'_> {
         let (kind, range) = &self.entries[index];
         let end = range.end as usize;
-        let id = Id::from_slice(&self.bytes[end + 1..end + 1 + Id::LEN]).expect("it was checked to be whole");
+        let id = Id::from_slice(&self.bytes[end + 1..end + 1 + Id::LEN])
+            .expect("it was checked to be whole");
         Named { name: &self.bytes[range.start as usize..end], entry: Entry { kind: *kind, id } }
     }
 
@@ -145,8 +151,10 @@ impl Tree {
 
     /// Returns the entry of this name.
     pub(crate) fn find(&self, name: &[u8]) -> Option<Entry> {
-        // A directory is sorted as if its name ended in a slash, so that there are two places to look at.
-        let index = self.position(name, Kind::File).or_else(|| self.position(name, Kind::Directory))?;
+        // A directory is sorted as if its name ended in a slash, so that there are two places to
+        // look at.
+        let index =
+            self.position(name, Kind::File).or_else(|| self.position(name, Kind::Directory))?;
         Some(self.at(index).entry)
     }
 }
@@ -154,8 +162,12 @@ impl Tree {
 /// The order in which git has the entries of a tree.
 pub(crate) fn order((kind, name): (Kind, &[u8]), (other_kind, other): (Kind, &[u8])) -> Ordering {
     let common = name.len().min(other.len());
-    let next = |kind, name: &[u8]| name.get(common).copied().unwrap_or(if kind == Kind::Directory { b'/' } else { 0 });
-    name[..common].cmp(&other[..common]).then_with(|| next(kind, name).cmp(&next(other_kind, other)))
+    let next = |kind, name: &[u8]| {
+        name.get(common).copied().unwrap_or(if kind == Kind::Directory { b'/' } else { 0 })
+    };
+    name[..common]
+        .cmp(&other[..common])
+        .then_with(|| next(kind, name).cmp(&next(other_kind, other)))
 }
 
 /// Returns the bytes of the tree with these entries, which are sorted first.

@@ -19,22 +19,24 @@ pub enum Change<'a> {
     Remove,
     /// A file, an executable file or a symbolic link with these bytes takes its place, or is new.
     Write(Kind, &'a [u8]),
-    /// An object that the repository has (or a commit of a submodule) takes its place, or is new: a move, or another mode.
+    /// An object that the repository has (or a commit of a submodule) takes its place, or is new: a
+    /// move, or another mode.
     Set(Entry),
 }
 
 impl Repository {
-    /// Makes the tree that a tree becomes by changes, and returns its id; new blobs and trees are kept in memory until
-    /// they are [flushed](Self::flush), but can be read at once.
+    /// Makes the tree that a tree becomes by changes, and returns its id; new blobs and trees are
+    /// kept in memory until they are [flushed](Self::flush), but can be read at once.
     ///
     /// A path has at most one change. Directories come and go with what is in them.
     ///
     /// # Errors
     ///
-    /// [`InvalidPath`](crate::Error::InvalidPath) for names that git refuses, new or in a directory that changes;
-    /// [`PathConflict`](crate::Error::PathConflict) if a file stands where a directory is needed or the other way round, or a path
-    /// has two changes; [`NoSuchPath`](crate::Error::NoSuchPath) if there is nothing to remove;
-    /// those of reading trees.
+    /// [`InvalidPath`](crate::Error::InvalidPath) for names that git refuses, new or in a directory
+    /// that changes; [`PathConflict`](crate::Error::PathConflict) if a file stands where a
+    /// directory is needed or the other way round, or a path has two changes;
+    /// [`NoSuchPath`](crate::Error::NoSuchPath) if there is nothing to remove; those of reading
+    /// trees.
     pub fn write_tree<'a, P: AsRef<[u8]>>(
         &self,
         base: Id,
@@ -68,12 +70,14 @@ impl Repository {
         }
     }
 
-    /// Makes a commit, and returns its id; it is kept in memory as with [`write_tree`](Self::write_tree).
+    /// Makes a commit, and returns its id; it is kept in memory as with
+    /// [`write_tree`](Self::write_tree).
     ///
     /// # Errors
     ///
-    /// [`InvalidIdentity`](crate::Error::InvalidIdentity); [`MissingObject`](crate::Error::MissingObject) and
-    /// [`WrongKind`](crate::Error::WrongKind) if the tree or a parent is no such object of this repository.
+    /// [`InvalidIdentity`](crate::Error::InvalidIdentity);
+    /// [`MissingObject`](crate::Error::MissingObject) and [`WrongKind`](crate::Error::WrongKind) if
+    /// the tree or a parent is no such object of this repository.
     pub fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Id> {
         check_object(self, commit.tree, ObjectKind::Tree)?;
         for parent in commit.parents {
@@ -100,14 +104,21 @@ fn conflict(path: &[u8], problem: &'static str) -> Error {
 }
 
 /// Returns the tree that a directory becomes; none if it is empty.
-fn apply(repository: &Repository, base: Option<Id>, changes: &Directory<'_>, path: &mut Vec<u8>) -> Result<Option<Id>> {
+fn apply(
+    repository: &Repository,
+    base: Option<Id>,
+    changes: &Directory<'_>,
+    path: &mut Vec<u8>,
+) -> Result<Option<Id>> {
     let tree = base.map(|id| repository.tree(id)).transpose()?;
-    let mut entries = Vec::with_capacity(tree.as_ref().map_or(0, |tree| tree.len()) + changes.names.len());
+    let mut entries =
+        Vec::with_capacity(tree.as_ref().map_or(0, |tree| tree.len()) + changes.names.len());
     for named in tree.iter().flat_map(|tree| tree.iter()) {
         if changes.names.contains_key(named.name) {
             continue;
         }
-        // What is not changed here is written again with its directory, and has to be as git wants it.
+        // What is not changed here is written again with its directory, and has to be as git wants
+        // it.
         names::check(named.name)
             .and_then(|()| names::check_kind(named.name, named.entry.kind))
             .map_err(|problem| names::invalid(&[path, named.name].concat(), problem))?;
@@ -135,7 +146,8 @@ fn apply_node(
     node: &Node<'_>,
     path: &mut Vec<u8>,
 ) -> Result<Option<Entry>> {
-    let is_directory = |entry: Option<Entry>| entry.is_some_and(|entry| entry.kind == Kind::Directory);
+    let is_directory =
+        |entry: Option<Entry>| entry.is_some_and(|entry| entry.kind == Kind::Directory);
     let mut before = before;
     if node.change == Some(Change::Remove) && !is_directory(before) {
         if before.take().is_none() {
@@ -152,7 +164,8 @@ fn apply_node(
             None => None,
         };
         path.push(b'/');
-        let after = apply(repository, directory, beneath, path)?.map(|id| Entry { kind: Kind::Directory, id });
+        let after = apply(repository, directory, beneath, path)?
+            .map(|id| Entry { kind: Kind::Directory, id });
         path.pop();
         // A file that is removed may make room for a directory.
         if node.change.is_none() || (node.change == Some(Change::Remove) && directory.is_none()) {
@@ -181,12 +194,17 @@ fn apply_node(
         }
         Some(Change::Set(entry)) => {
             match entry.kind {
-                Kind::Directory => return Err(conflict(path, "a directory is made by what is in it")),
-                Kind::Submodule if entry.id == Id::new([0; Id::LEN]) => return Err(conflict(path, "the id is null")),
+                Kind::Directory => {
+                    return Err(conflict(path, "a directory is made by what is in it"));
+                }
+                Kind::Submodule if entry.id == Id::new([0; Id::LEN]) => {
+                    return Err(conflict(path, "the id is null"));
+                }
                 Kind::Submodule => {}
                 Kind::File | Kind::Executable if names::has_rules(name) => {
                     let bytes = repository.blob(entry.id, u64::MAX)?;
-                    names::check_bytes(name, &bytes).map_err(|problem| names::invalid(path, problem))?;
+                    names::check_bytes(name, &bytes)
+                        .map_err(|problem| names::invalid(path, problem))?;
                 }
                 _ => check_object(repository, entry.id, ObjectKind::Blob)?,
             }

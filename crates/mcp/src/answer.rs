@@ -4,16 +4,22 @@ use file_tools::{Hint, Reply, Tool, ToolError};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
-/// Makes the result of a reply: the data, and a sentence as text; for an error, the text is what a model needs to correct the call.
+/// Makes the result of a reply: the data, and a sentence as text; for an error, the text is what a
+/// model needs to correct the call.
 pub(crate) fn result(reply: &Reply) -> CallToolResult {
     let value = serde_json::to_value(reply).unwrap_or_default();
     let text = match reply {
         Reply::Success(success) => success.output.clone(),
         Reply::Failure(failure) => explained(&failure.error),
-        Reply::EditPatch(result) => result.summary.as_ref().or(result.error.as_ref()).cloned().unwrap_or_default(),
+        Reply::EditPatch(result) => {
+            result.summary.as_ref().or(result.error.as_ref()).cloned().unwrap_or_default()
+        }
     };
-    let mut result =
-        if reply.is_ok() { CallToolResult::structured(value) } else { CallToolResult::structured_error(value) };
+    let mut result = if reply.is_ok() {
+        CallToolResult::structured(value)
+    } else {
+        CallToolResult::structured_error(value)
+    };
     result.content = vec![ContentBlock::text(text)];
     result
 }
@@ -39,7 +45,11 @@ fn explained(error: &ToolError) -> String {
     for reject in details.get("rejects").and_then(Value::as_array).into_iter().flatten() {
         lines.push(match reject["message"].as_str() {
             Some(message) => message.to_owned(),
-            None => format!("patch line {}: {}", reject["patchLine"], reject["reason"].as_str().unwrap_or_default()),
+            None => format!(
+                "patch line {}: {}",
+                reject["patchLine"],
+                reject["reason"].as_str().unwrap_or_default()
+            ),
         });
     }
     if let Some(more) = details.get("moreRejects") {
@@ -68,12 +78,21 @@ fn place(details: &Value, lines: &mut Vec<String>) {
     }
     for candidate in details["candidates"].as_array().into_iter().flatten() {
         let line = &candidate["startLine"];
-        let words = |key: &str| candidate[key].as_array().map(|lines| lines.iter().filter_map(Value::as_str).collect());
-        let (before, after): (Option<Vec<_>>, Option<Vec<_>>) = (words("addContextBefore"), words("addContextAfter"));
+        let words = |key: &str| {
+            candidate[key].as_array().map(|lines| lines.iter().filter_map(Value::as_str).collect())
+        };
+        let (before, after): (Option<Vec<_>>, Option<Vec<_>>) =
+            (words("addContextBefore"), words("addContextAfter"));
         lines.push(match (before, after, candidate["addHeader"].as_str()) {
-            (Some(before), ..) => format!("  to mean line {line}, put before it: {}", before.join(" / ")),
-            (_, Some(after), _) => format!("  to mean line {line}, put after it: {}", after.join(" / ")),
-            (.., Some(header)) => format!("  to mean line {line}, begin the hunk with: @@ {header}"),
+            (Some(before), ..) => {
+                format!("  to mean line {line}, put before it: {}", before.join(" / "))
+            }
+            (_, Some(after), _) => {
+                format!("  to mean line {line}, put after it: {}", after.join(" / "))
+            }
+            (.., Some(header)) => {
+                format!("  to mean line {line}, begin the hunk with: @@ {header}")
+            }
             _ => format!("  it could be line {line}"),
         });
     }

@@ -12,8 +12,8 @@ use fs_guard::{Hasher, Sha256};
 use patch_engine::commit::approval::Reason;
 use patch_engine::{ChangeKind, Plan};
 use rmcp::model::{
-    ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, InputRequiredResult, InputResponses,
-    RequestStateCodec, SealOptions,
+    ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, InputRequiredResult,
+    InputResponses, RequestStateCodec, SealOptions,
 };
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -57,7 +57,8 @@ impl Preview {
                 ChangeKind::Move => 'R',
             };
             let to = change.to_path.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
-            let name = visible(&format!("{letter} {}{to} (+{plus} -{minus})", change.path), usize::MAX);
+            let name =
+                visible(&format!("{letter} {}{to} (+{plus} -{minus})", change.path), usize::MAX);
             size += name.len();
             if size > MAX_NAMES {
                 return Ok(None);
@@ -87,7 +88,8 @@ impl Preview {
     }
 }
 
-/// Escapes everything in a line that moves the cursor, hides, or changes the direction of text, and cuts it after `max` bytes.
+/// Escapes everything in a line that moves the cursor, hides, or changes the direction of text, and
+/// cuts it after `max` bytes.
 fn visible(line: &str, max: usize) -> String {
     let mut text = String::new();
     for character in line.chars() {
@@ -104,7 +106,8 @@ fn visible(line: &str, max: usize) -> String {
     text
 }
 
-/// Returns whether the arguments have this value under that key, or cannot be read. (The tool refuses duplicate keys.)
+/// Returns whether the arguments have this value under that key, or cannot be read. (The tool
+/// refuses duplicate keys.)
 pub(crate) fn has(args: &RawValue, key: &str, wanted: bool) -> bool {
     let args: Result<BTreeMap<Cow<'_, str>, &RawValue>, _> = serde_json::from_str(args.get());
     args.map_or(true, |args| args.get(key).is_some_and(|value| value.get() == wanted.to_string()))
@@ -122,9 +125,11 @@ pub(crate) struct Asked<'c> {
 impl Asked<'_> {
     /// Makes the question.
     pub(crate) fn question(&self, preview: &Preview) -> ElicitRequestParams {
-        let warning = if has(self.args, "permanent", true) { "THIS CANNOT BE UNDONE. " } else { "" };
+        let warning =
+            if has(self.args, "permanent", true) { "THIS CANNOT BE UNDONE. " } else { "" };
         let tool = self.tool.as_str();
-        let message = format!("{warning}{tool} in {}: {}", visible(self.root, MAX_LINE), preview.text);
+        let message =
+            format!("{warning}{tool} in {}: {}", visible(self.root, MAX_LINE), preview.text);
         // The person accepts or declines; the form has no fields.
         let requested_schema = ElicitationSchema::new(BTreeMap::new());
         ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }
@@ -161,7 +166,8 @@ pub(crate) enum Response {
 /// Seals questions, for the protocol in which the client keeps them, and opens the answers.
 pub(crate) struct Seals {
     codec: RequestStateCodec,
-    /// The seals that were answered with yes, each of which counts once. They are forgotten when they have expired.
+    /// The seals that were answered with yes, each of which counts once. They are forgotten when
+    /// they have expired.
     used: Mutex<Vec<(Instant, Vec<u8>)>>,
 }
 
@@ -175,18 +181,24 @@ impl Seals {
     }
 
     /// Makes the answer that asks, for clients that repeat the call with the person's answer.
-    pub(crate) fn ask(&self, asked: Asked<'_>, preview: &Preview) -> Result<InputRequiredResult, fs_guard::Error> {
+    pub(crate) fn ask(
+        &self,
+        asked: Asked<'_>,
+        preview: &Preview,
+    ) -> Result<InputRequiredResult, fs_guard::Error> {
         let mut payload = preview.digest.0.to_vec();
         let mut nonce = [0; 16];
         fs_guard::random(&mut nonce)?;
         payload.extend_from_slice(&nonce);
         let bound = asked.bytes();
-        let state = self.codec.seal_with(&payload, &SealOptions::new().associated_data(&bound).ttl(TTL));
+        let state =
+            self.codec.seal_with(&payload, &SealOptions::new().associated_data(&bound).ttl(TTL));
         let question = InputRequest::Elicitation(ElicitRequest::new(asked.question(preview)));
         Ok(InputRequiredResult::new(Some([(QUESTION.to_owned(), question)].into()), Some(state)))
     }
 
-    /// Reads the client's answer to a question. Only a seal of this server for this very call counts.
+    /// Reads the client's answer to a question. Only a seal of this server for this very call
+    /// counts.
     pub(crate) fn response(
         &self,
         asked: Asked<'_>,
@@ -194,9 +206,15 @@ impl Seals {
         responses: Option<&InputResponses>,
     ) -> Response {
         let (Some(state), Some(responses)) = (state, responses) else { return Response::Nothing };
-        let Ok(payload) = self.codec.open_with(state, &asked.bytes()) else { return Response::Nothing };
+        let Ok(payload) = self.codec.open_with(state, &asked.bytes()) else {
+            return Response::Nothing;
+        };
         let Some((digest, _)) = payload.split_first_chunk::<32>() else { return Response::Nothing };
-        match responses.get(QUESTION).and_then(|answer| answer.get("action")).and_then(Value::as_str) {
+        match responses
+            .get(QUESTION)
+            .and_then(|answer| answer.get("action"))
+            .and_then(Value::as_str)
+        {
             Some("accept") if self.use_up(&payload) => Response::Yes(Sha256(*digest)),
             Some("decline" | "cancel") => Response::No,
             _ => Response::Nothing,
@@ -227,8 +245,10 @@ mod tests {
     #[test]
     fn an_answer_counts_once_and_for_its_question_only() {
         let (seals, others) = (Seals::new().unwrap(), Seals::new().unwrap());
-        let args = serde_json::value::to_raw_value(&json!({ "path": "a", "content": "x" })).unwrap();
-        let other_args = serde_json::value::to_raw_value(&json!({ "path": "b", "content": "x" })).unwrap();
+        let args =
+            serde_json::value::to_raw_value(&json!({ "path": "a", "content": "x" })).unwrap();
+        let other_args =
+            serde_json::value::to_raw_value(&json!({ "path": "b", "content": "x" })).unwrap();
         let asked = Asked { tool: Tool::CreateFile, args: &args, root: "/w" };
         let preview = Preview { digest: Sha256([7; 32]), text: "shown".into() };
         let seal = || seals.ask(asked, &preview).unwrap().request_state.unwrap();
@@ -237,18 +257,35 @@ mod tests {
         let other = if &state[middle..=middle] == "A" { "B" } else { "A" };
         let forged = format!("{}{other}{}", &state[..middle], &state[middle + 1..]);
         for (what, response) in [
-            ("other arguments", seals.response(Asked { args: &other_args, ..asked }, Some(&state), Some(&yes()))),
-            ("another tool", seals.response(Asked { tool: Tool::WriteFile, ..asked }, Some(&state), Some(&yes()))),
-            ("another workspace", seals.response(Asked { root: "/v", ..asked }, Some(&state), Some(&yes()))),
+            (
+                "other arguments",
+                seals.response(Asked { args: &other_args, ..asked }, Some(&state), Some(&yes())),
+            ),
+            (
+                "another tool",
+                seals.response(
+                    Asked { tool: Tool::WriteFile, ..asked },
+                    Some(&state),
+                    Some(&yes()),
+                ),
+            ),
+            (
+                "another workspace",
+                seals.response(Asked { root: "/v", ..asked }, Some(&state), Some(&yes())),
+            ),
             ("another server", others.response(asked, Some(&state), Some(&yes()))),
             ("a forged state", seals.response(asked, Some(&forged), Some(&yes()))),
             ("no answer", seals.response(asked, Some(&state), None)),
             ("no state", seals.response(asked, None, Some(&yes()))),
-            ("another question", seals.response(asked, Some(&state), Some(&[("x".to_owned(), json!({}))].into()))),
+            (
+                "another question",
+                seals.response(asked, Some(&state), Some(&[("x".to_owned(), json!({}))].into())),
+            ),
         ] {
             assert_eq!(response, Response::Nothing, "{what}");
         }
-        let rewritten = RawValue::from_string(r#"{ "content":"\u0078", "path":"a" }"#.to_owned()).unwrap();
+        let rewritten =
+            RawValue::from_string(r#"{ "content":"\u0078", "path":"a" }"#.to_owned()).unwrap();
         let same = Asked { args: &rewritten, ..asked };
         assert_eq!(seals.response(same, Some(&state), Some(&yes())), Response::Yes(preview.digest));
         assert_eq!(seals.response(asked, Some(&state), Some(&yes())), Response::Nothing, "used up");

@@ -1,5 +1,5 @@
-//! Limits how much is under way: calls without an answer, and answers that the client has not read. Beyond the limit, no more
-//! requests are read.
+//! Limits how much is under way: calls without an answer, and answers that the client has not read.
+//! Beyond the limit, no more requests are read.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -49,11 +49,14 @@ impl Backlog {
         Held { inner: self.inner.clone(), bytes, questions: 0 }
     }
 
-    /// Counts a request as soon as there is room for it. `None` when the client has to answer a question first: the
-    /// answer may come after this request, so the stream must be read on.
+    /// Counts a request as soon as there is room for it. `None` when the client has to answer a
+    /// question first: the answer may come after this request, so the stream must be read on.
     pub(crate) fn admit(&self, bytes: usize) -> Option<Held> {
         let full = |state: &mut State| state.bytes >= MAX_BYTES && !state.closed;
-        let state = self.inner.changed.wait_while(self.inner.state(), |state| full(state) && state.questions == 0);
+        let state = self
+            .inner
+            .changed
+            .wait_while(self.inner.state(), |state| full(state) && state.questions == 0);
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
         let room = !full(&mut state);
         drop(state);

@@ -61,7 +61,14 @@ impl CallHost {
         cancelled: Box<dyn Fn() -> bool + Send>,
         progress: Option<UnboundedSender<Progress>>,
     ) -> Self {
-        Self { answer, unapproved: None, cancelled, progress, looks: Cell::new(0), reported: Cell::new(Instant::now()) }
+        Self {
+            answer,
+            unapproved: None,
+            cancelled,
+            progress,
+            looks: Cell::new(0),
+            reported: Cell::new(Instant::now()),
+        }
     }
 
     fn report(&self, message: String) {

@@ -1,4 +1,5 @@
-//! Finds the id of a message that is too long to keep: it still gets an answer, or its sender would wait for ever.
+//! Finds the id of a message that is too long to keep: it still gets an answer, or its sender would
+//! wait for ever.
 
 use serde_json::Value;
 
@@ -33,7 +34,9 @@ impl IdScanner {
     }
 
     fn next(&mut self, byte: u8) {
-        if self.depth == 1 && (self.string || !matches!(byte, b',' | b':' | b'{' | b'}' | b'[' | b']')) {
+        if self.depth == 1
+            && (self.string || !matches!(byte, b',' | b':' | b'{' | b'}' | b'[' | b']'))
+        {
             if self.text.len() < MAX_ID {
                 self.text.push(byte);
             } else {
@@ -53,7 +56,8 @@ impl IdScanner {
         match byte {
             b'"' => self.string = true,
             b':' if self.depth == 1 => {
-                self.is_id = serde_json::from_slice::<&str>(&self.text).is_ok_and(|key| key == "id");
+                self.is_id =
+                    serde_json::from_slice::<&str>(&self.text).is_ok_and(|key| key == "id");
                 self.value = true;
                 self.text.clear();
             }
@@ -89,7 +93,10 @@ mod tests {
         let long = "x".repeat(300);
         for (text, id) in [
             (r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#.to_owned(), Some(json!(7))),
-            (r#"{"params":{"id":1,"x":"\"id\":2,"},"jsonrpc":"2.0","id":"a,}b"}"#.to_owned(), Some(json!("a,}b"))),
+            (
+                r#"{"params":{"id":1,"x":"\"id\":2,"},"jsonrpc":"2.0","id":"a,}b"}"#.to_owned(),
+                Some(json!("a,}b")),
+            ),
             (r#"{ "id" : 3 , "params" : [ {"id":4} ] }"#.to_owned(), Some(json!(3))),
             (r#"{"params":{"id":1}}"#.to_owned(), None),
             (r#"{"id":null}"#.to_owned(), None),

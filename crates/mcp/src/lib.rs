@@ -15,26 +15,36 @@ mod wire;
 mod work;
 
 pub use error::ServeError;
-pub use settings::{Approval, BadTool, FindRules, MAX_MESSAGE, MAX_OUTPUT, Origin, Rules, ServerSettings, tools_named};
+pub use settings::{
+    Approval, BadTool, FindRules, MAX_MESSAGE, MAX_OUTPUT, Origin, Rules, ServerSettings,
+    tools_named,
+};
 
 use std::io::{Read, Write};
 
-/// Serves until `input` ends. Calls that are still at work then get a few seconds; after that they are cancelled, which
-/// before the commit point means that nothing has changed.
+/// Serves until `input` ends. Calls that are still at work then get a few seconds; after that they
+/// are cancelled, which before the commit point means that nothing has changed.
 ///
 /// # Errors
 ///
-/// When the workspace cannot be opened, or the client does not keep to the protocol at the start. That `input` ends is no error.
+/// When the workspace cannot be opened, or the client does not keep to the protocol at the start.
+/// That `input` ends is no error.
 pub fn serve(
     settings: ServerSettings,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
 ) -> Result<(), ServeError> {
     let server = server::Server::new(settings)?;
-    // Waiting for the client is the only thing that is asynchronous; files are read and written by other threads.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(ServeError::system)?;
-    let (max_message, backlog, workers) = (server.settings.max_message, server.backlog.clone(), server.workers.clone());
-    let (transport, closed) = wire::Wire::start(input, output, max_message, backlog).map_err(ServeError::system)?;
+    // Waiting for the client is the only thing that is asynchronous; files are read and written by
+    // other threads.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(ServeError::system)?;
+    let (max_message, backlog, workers) =
+        (server.settings.max_message, server.backlog.clone(), server.workers.clone());
+    let (transport, closed) =
+        wire::Wire::start(input, output, max_message, backlog).map_err(ServeError::system)?;
     runtime.block_on(async {
         let served = server.run(transport, closed).await;
         // Commits that have begun end.

@@ -1,12 +1,12 @@
-//! Parses a line as a message of the protocol. The frame is parsed first, and the rest only once: rmcp would try every kind of
-//! message in turn, which takes many times the memory, and would take a request with an unknown kind of id for a notification,
-//! which gets no answer.
+//! Parses a line as a message of the protocol. The frame is parsed first, and the rest only once:
+//! rmcp would try every kind of message in turn, which takes many times the memory, and would take
+//! a request with an unknown kind of id for a notification, which gets no answer.
 
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, GetExtensions as _, InputResponses,
-    JsonRpcMessage, MetaObject, RequestId, RequestMetaObject,
+    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest,
+    GetExtensions as _, InputResponses, JsonRpcMessage, MetaObject, RequestId, RequestMetaObject,
 };
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -69,7 +69,9 @@ struct Frame<'l> {
 }
 
 /// Counts a `null` as present.
-fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
@@ -85,8 +87,12 @@ struct CallParams {
     request_state: Option<String>,
 }
 
-/// Parses a message; `None` for one that is ignored. A request waits here until there is room for it.
-pub(crate) fn read(line: &[u8], backlog: &Backlog) -> Result<Option<ClientJsonRpcMessage>, Refused> {
+/// Parses a message; `None` for one that is ignored. A request waits here until there is room for
+/// it.
+pub(crate) fn read(
+    line: &[u8],
+    backlog: &Backlog,
+) -> Result<Option<ClientJsonRpcMessage>, Refused> {
     let frame: Frame<'_> = serde_json::from_slice(line).map_err(|error| {
         if error.is_data() {
             Refused::new(None, INVALID_REQUEST, NO_REQUEST.into())
@@ -109,16 +115,21 @@ pub(crate) fn read(line: &[u8], backlog: &Backlog) -> Result<Option<ClientJsonRp
         return Err(frame.refused(INVALID_REQUEST, "an id is a string or an integer of 64 bits"));
     };
     let version = frame.jsonrpc.is_some_and(|version| version.get() == "\"2.0\"");
-    let Some(method) = serde_json::from_str::<String>(method.get()).ok().filter(|_| version && !answers) else {
+    let Some(method) =
+        serde_json::from_str::<String>(method.get()).ok().filter(|_| version && !answers)
+    else {
         return Err(frame.refused(INVALID_REQUEST, NO_REQUEST));
     };
     let Some(held) = backlog.admit(line.len()) else {
-        return Err(frame.refused(BUSY, "too much is under way; answer the questions that are open, and call again"));
+        return Err(frame.refused(
+            BUSY,
+            "too much is under way; answer the questions that are open, and call again",
+        ));
     };
     let mut request = match (method.as_str(), frame.params) {
-        ("tools/call", params) => {
-            ClientRequest::CallToolRequest(call(params).map_err(|message| frame.refused(INVALID_PARAMS, &message))?)
-        }
+        ("tools/call", params) => ClientRequest::CallToolRequest(
+            call(params).map_err(|message| frame.refused(INVALID_PARAMS, &message))?,
+        ),
         _ => match small(line) {
             Some(JsonRpcMessage::Request(request)) => request.request,
             _ => return Err(frame.refused(INVALID_REQUEST, NO_REQUEST)),
@@ -132,7 +143,8 @@ impl Frame<'_> {
     /// Makes the error, with the id as the client wrote it if that is a text or a number.
     fn refused(&self, code: i32, message: &str) -> Refused {
         let text = self.id.map(RawValue::get).filter(|text| text.len() <= MAX_ID);
-        let id = text.filter(|text| text.starts_with(|first| matches!(first, '"' | '-' | '0'..='9')));
+        let id =
+            text.filter(|text| text.starts_with(|first| matches!(first, '"' | '-' | '0'..='9')));
         let id = id.and_then(|id| RawValue::from_string(id.to_owned()).ok());
         Refused { id, ..Refused::new(None, code, message.to_owned()) }
     }
@@ -143,17 +155,19 @@ fn small(line: &[u8]) -> Option<ClientJsonRpcMessage> {
     if line.len() > MAX_OTHER { None } else { serde_json::from_slice(line).ok() }
 }
 
-/// Parses a call. Its arguments are not checked here: the tool reports bad arguments in its result, where a model sees them.
+/// Parses a call. Its arguments are not checked here: the tool reports bad arguments in its result,
+/// where a model sees them.
 fn call(params: Option<&RawValue>) -> Result<CallToolRequest, String> {
     let text = params.map(RawValue::get).filter(|text| text.starts_with('{'));
     let text = text.ok_or("tools/call has the name of a tool and its arguments as an object")?;
-    let params: CallParams =
-        serde_json::from_str(text).map_err(|error| format!("the parameters of tools/call do not fit: {error}"))?;
+    let params: CallParams = serde_json::from_str(text)
+        .map_err(|error| format!("the parameters of tools/call do not fit: {error}"))?;
     let mut known = CallToolRequestParams::new(params.name);
     known.input_responses = params.input_responses;
     known.request_state = params.request_state;
     let mut request = CallToolRequest::new(known);
-    let arguments = params.arguments.unwrap_or_else(|| RawValue::from_string("{}".into()).expect("it is JSON"));
+    let arguments =
+        params.arguments.unwrap_or_else(|| RawValue::from_string("{}".into()).expect("it is JSON"));
     request.extensions.insert(ArgumentsText(arguments.into()));
     if let Some(meta) = params.meta {
         request.extensions.insert(RequestMetaObject(meta));

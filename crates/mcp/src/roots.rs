@@ -1,5 +1,5 @@
-//! The directories that a client names as its roots in the protocol with sessions. They can narrow the workspace, and never widen
-//! it.
+//! The directories that a client names as its roots in the protocol with sessions. They can narrow
+//! the workspace, and never widen it.
 
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,12 @@ use serde_json::json;
 
 /// Narrows the workspace to the roots: returns directories in it, or none for all of it.
 ///
-/// Roots that are not directories here are skipped, but one has to be left: a client that names no usable root is not allowed
-/// everything.
-pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>) -> Result<Vec<RelPath>, ToolError> {
+/// Roots that are not directories here are skipped, but one has to be left: a client that names no
+/// usable root is not allowed everything.
+pub(crate) fn narrowed<'u>(
+    root: &Root,
+    uris: impl IntoIterator<Item = &'u str>,
+) -> Result<Vec<RelPath>, ToolError> {
     let ours = fs_guard::real_path(root.path())?;
     let mut within = Vec::new();
     let (mut outside, mut unusable) = (None, None);
@@ -31,12 +34,18 @@ pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>)
     match (outside, unusable) {
         _ if !within.is_empty() => Ok(within),
         (Some(uri), _) => {
-            let message =
-                format!("the roots of the client, such as {uri}, lie outside of the workspace of this server");
-            Err(no_roots(ErrorKind::OutsideWorkspace, message, "start the server with --root in those directories"))
+            let message = format!(
+                "the roots of the client, such as {uri}, lie outside of the workspace of this server"
+            );
+            Err(no_roots(
+                ErrorKind::OutsideWorkspace,
+                message,
+                "start the server with --root in those directories",
+            ))
         }
         (None, Some(uri)) => Err(refused(&format!(
-            "none of the roots of the client is the file: URI of a directory that is there; one is {uri:?}"
+            "none of the roots of the client is the file: URI of a directory that is there; one \
+             is {uri:?}"
         ))),
         (None, None) => Err(refused("the client says that it names roots, and names none")),
     }
@@ -47,10 +56,14 @@ pub(crate) fn refused(message: &str) -> ToolError {
     no_roots(ErrorKind::PermissionDenied, message, "open the folder of the workspace in the client")
 }
 
-/// Makes the error of a server that was started outside of a project, by a client that names no roots.
+/// Makes the error of a server that was started outside of a project, by a client that names no
+/// roots.
 pub(crate) fn no_project(started: &str) -> ToolError {
-    let message = format!("the client started this server in {started}, which is no project, and names no roots");
-    let what = "give `serve` the directory of the project, with --root, in the configuration of the client";
+    let message = format!(
+        "the client started this server in {started}, which is no project, and names no roots"
+    );
+    let what = "give `serve` the directory of the project, with --root, in the configuration of \
+                the client";
     no_roots(ErrorKind::PermissionDenied, message, what)
 }
 
@@ -115,8 +128,13 @@ mod tests {
             let root = Root::open(&dir.path().join("link"), patch_engine::policy()).unwrap();
             let uris: Vec<_> = roots.iter().map(|root| format!("file://{base}/{root}")).collect();
             let found = narrowed(&root, uris.iter().map(String::as_str)).ok();
-            let found: Option<Vec<_>> = found.map(|paths| paths.iter().map(ToString::to_string).collect());
-            assert_eq!(found, expected.map(|paths| paths.iter().map(ToString::to_string).collect()), "{roots:?}");
+            let found: Option<Vec<_>> =
+                found.map(|paths| paths.iter().map(ToString::to_string).collect());
+            assert_eq!(
+                found,
+                expected.map(|paths| paths.iter().map(ToString::to_string).collect()),
+                "{roots:?}"
+            );
         }
     }
 

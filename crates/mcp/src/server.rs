@@ -6,16 +6,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use file_tools::audit::Audit;
-use file_tools::{ErrorKind, FailureClass, Hint, Reason, Session, SessionName, Tool, ToolError, hints};
+use file_tools::{
+    ErrorKind, FailureClass, Hint, Reason, Session, SessionName, Tool, ToolError, hints,
+};
 use patch_engine::commit::Workspace;
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ElicitationAction, ErrorData, Implementation,
-    InputResponses, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
-    ServerConfig, Tool as Listed, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ElicitationAction, ErrorData,
+    Implementation, InputResponses, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool as Listed, ToolAnnotations,
 };
-use rmcp::service::{NotificationContext, RequestContext, RoleServer, ServerInitializeError, ServiceExt as _};
+use rmcp::service::{
+    NotificationContext, RequestContext, RoleServer, ServerInitializeError, ServiceExt as _,
+};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc, watch};
@@ -57,8 +61,9 @@ pub(crate) struct Server {
     closed: Option<watch::Receiver<bool>>,
     pub(crate) workers: Workers,
     pub(crate) backlog: Backlog,
-    /// The order in which calls take effect: calls that change files run one after the other as they came, and a read between them
-    /// sees the changes before it. So the session always knows the latest state of its files.
+    /// The order in which calls take effect: calls that change files run one after the other as
+    /// they came, and a read between them sees the changes before it. So the session always knows
+    /// the latest state of its files.
     order: Arc<RwLock<()>>,
 }
 
@@ -82,7 +87,8 @@ impl Server {
     pub(crate) fn new(settings: ServerSettings) -> Result<Self, ServeError> {
         // Fail now if there is no workspace, before a client relies on it.
         let workspace = Workspace::open(&settings.root, settings.rules.policy.clone())?;
-        let root = std::path::absolute(workspace.root().path()).unwrap_or_else(|_| settings.root.clone());
+        let root =
+            std::path::absolute(workspace.root().path()).unwrap_or_else(|_| settings.root.clone());
         Ok(Self {
             settings,
             seals: Seals::new()?,
@@ -97,11 +103,18 @@ impl Server {
         })
     }
 
-    pub(crate) async fn run(self, wire: Wire, closed: watch::Receiver<bool>) -> Result<(), ServeError> {
+    pub(crate) async fn run(
+        self,
+        wire: Wire,
+        closed: watch::Receiver<bool>,
+    ) -> Result<(), ServeError> {
         match (Self { closed: Some(closed), ..self }).serve(wire).await {
             Ok(running) => running.waiting().await.map(drop).map_err(ServeError::system),
             // It is no failure if the client leaves before it asks for anything.
-            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::TransportError { .. }) => Ok(()),
+            Err(
+                ServerInitializeError::ConnectionClosed(_)
+                | ServerInitializeError::TransportError { .. },
+            ) => Ok(()),
             Err(error) => Err(ServeError::Protocol(error.to_string())),
         }
     }
@@ -111,7 +124,11 @@ impl Server {
         Tool::named(text).filter(|tool| offered.contains(tool)).ok_or_else(|| {
             let names: Vec<_> = offered.iter().map(|tool| tool.legal_name()).collect();
             ErrorData::invalid_params(
-                format!("there is no tool {:?} here; there are {}", fs_guard::shortened(text), names.join(", ")),
+                format!(
+                    "there is no tool {:?} here; there are {}",
+                    fs_guard::shortened(text),
+                    names.join(", ")
+                ),
                 None,
             )
         })
@@ -184,7 +201,9 @@ impl ServerHandler for Server {
             call.run(Answer::Commit).await?.0.into()
         };
         Ok(match response {
-            CallToolResponse::Complete(result) if !has_data(&context) => answer::with_data_as_text(result).into(),
+            CallToolResponse::Complete(result) if !has_data(&context) => {
+                answer::with_data_as_text(result).into()
+            }
             response => response,
         })
     }
@@ -204,19 +223,27 @@ impl Server {
         let policy_of = |rules: &Rules| approvals(rules).take_guarded(rules.policy.clone());
         let policy = policy_of(&rules);
         let open = |root: &Path, policy| {
-            Ok::<_, ToolError>(Workspace::open_keyed(root, policy, settings.state, settings.key_place.clone())?)
+            Ok::<_, ToolError>(Workspace::open_keyed(
+                root,
+                policy,
+                settings.state,
+                settings.key_place.clone(),
+            )?)
         };
         let mut workspace = open(&settings.root, policy.clone())?;
         if names_roots(context) {
             let uris = self.client_roots(context).await;
-            let within = uris.and_then(|uris| roots::narrowed(workspace.root(), uris.iter().map(String::as_str)));
+            let within = uris.and_then(|uris| {
+                roots::narrowed(workspace.root(), uris.iter().map(String::as_str))
+            });
             let within = within.inspect_err(|_| {
                 // The next call tries again.
                 self.new_roots.store(true, Ordering::SeqCst);
             })?;
             match &within[..] {
                 [] => {}
-                // This is the project that is open in the client: its history belongs there, not where the client was started.
+                // This is the project that is open in the client: its history belongs there, not
+                // where the client was started.
                 [project] if settings.origin != Origin::Named => {
                     let project = fs_guard::real_path(&settings.root)?.join(project.as_str());
                     if let Some(find) = &settings.find_rules {
@@ -229,10 +256,13 @@ impl Server {
         } else if settings.origin == Origin::Roots {
             return Err(roots::no_project(&self.root));
         }
-        let agent = context.client_info().map(|client| client.name.chars().take(MAX_AGENT).collect());
+        let agent =
+            context.client_info().map(|client| client.name.chars().take(MAX_AGENT).collect());
         let session = Arc::new(match tools.as_ref().map(|opened| &opened.session) {
             // What was read in another directory does not count here.
-            Some(before) if before.workspace().root().path() == workspace.root().path() => before.reopened(workspace),
+            Some(before) if before.workspace().root().path() == workspace.root().path() => {
+                before.reopened(workspace)
+            }
             _ => {
                 let audit = Audit::new(self.session.clone(), agent);
                 let mut tool_settings = rules.tool_settings.clone();
@@ -247,8 +277,14 @@ impl Server {
     }
 
     /// Asks a client that has announced roots for them.
-    #[expect(deprecated, reason = "clients of the older protocol still name roots, and they may narrow what we touch")]
-    async fn client_roots(&self, context: &RequestContext<RoleServer>) -> Result<Vec<String>, ToolError> {
+    #[expect(
+        deprecated,
+        reason = "clients of the older protocol still name roots, and they may narrow what we touch"
+    )]
+    async fn client_roots(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Vec<String>, ToolError> {
         let _open = self.backlog.question();
         match tokio::time::timeout(ROOTS_TIME, context.peer.list_roots()).await {
             Ok(Ok(listed)) => Ok(listed.roots.into_iter().map(|root| root.uri).collect()),
@@ -287,7 +323,8 @@ fn has_session(context: &RequestContext<RoleServer>) -> bool {
 
 /// Returns whether the client has announced roots: the directories that may be touched.
 fn names_roots(context: &RequestContext<RoleServer>) -> bool {
-    has_session(context) && context.client_capabilities().is_some_and(|client| client.roots.is_some())
+    has_session(context)
+        && context.client_capabilities().is_some_and(|client| client.roots.is_some())
 }
 
 /// Makes the approvals of one call.
@@ -328,8 +365,9 @@ impl CallOf<'_> {
         client.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
     }
 
-    /// Runs the call, and asks before anything changes. No lock is held while a person thinks: after the answer the call is planned
-    /// again, and goes on only if the plan is still the one that was shown.
+    /// Runs the call, and asks before anything changes. No lock is held while a person thinks:
+    /// after the answer the call is planned again, and goes on only if the plan is still the one
+    /// that was shown.
     async fn ask(
         &self,
         state: Option<&str>,
@@ -337,7 +375,8 @@ impl CallOf<'_> {
     ) -> Result<CallToolResponse, ErrorData> {
         if self.tool == Tool::ApplyPatch && has(&self.args, "atomic", false) {
             let message = "a patch that has to be approved is applied as a whole";
-            let error = ToolError::arguments(Reason::BadArguments, message).hints([hints::omit("atomic")]);
+            let error =
+                ToolError::arguments(Reason::BadArguments, message).hints([hints::omit("atomic")]);
             return Ok(answer::failed(self.tool, error).into());
         }
         if !self.can_ask() {
@@ -356,18 +395,28 @@ impl CallOf<'_> {
             let preview = match self.run(Answer::Ask(approved)).await? {
                 (_, Some(Unapproved::ToShow(preview))) => preview,
                 (_, Some(Unapproved::TooMany(files))) => {
-                    let message =
-                        format!("the names of its {files} files are more than a person can be shown and asked about");
-                    let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
-                        .details(json!({ "reason": "too_many_to_show", "files": files }))
-                        .hints([Hint::Split {}, hints::ask("apply the patch in a terminal", None)]);
-                    return Ok(answer::failed(self.tool, ToolError { recoverable: true, ..error }).into());
+                    let message = format!(
+                        "the names of its {files} files are more than a person can be shown and \
+                         asked about"
+                    );
+                    let error =
+                        ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
+                            .details(json!({ "reason": "too_many_to_show", "files": files }))
+                            .hints([
+                                Hint::Split {},
+                                hints::ask("apply the patch in a terminal", None),
+                            ]);
+                    return Ok(
+                        answer::failed(self.tool, ToolError { recoverable: true, ..error }).into()
+                    );
                 }
                 (result, _) => return Ok(result.into()),
             };
             if !sessions {
                 let asked = self.server.seals.ask(self.asked(), &preview);
-                return asked.map(Into::into).map_err(|error| ErrorData::internal_error(error.to_string(), None));
+                return asked
+                    .map(Into::into)
+                    .map_err(|error| ErrorData::internal_error(error.to_string(), None));
             }
             let _open = self.server.backlog.question();
             let question = self.context.peer.create_elicitation(self.asked().question(&preview));
@@ -377,12 +426,15 @@ impl CallOf<'_> {
                 () = self.server.gone() => return Err(ErrorData::internal_error("the client has gone", None)),
             };
             match answered {
-                Ok(answer) if answer.action == ElicitationAction::Accept => approved = Some(preview.digest),
+                Ok(answer) if answer.action == ElicitationAction::Accept => {
+                    approved = Some(preview.digest)
+                }
                 Ok(_) => return Ok(self.run(Answer::Declined).await?.0.into()),
                 Err(_) => return self.cannot_ask().await,
             }
         }
-        let message = "the files changed each time while the plan was looked at; nothing was changed";
+        let message =
+            "the files changed each time while the plan was looked at; nothing was changed";
         let error = ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
             .details(json!({ "reason": "changed" }))
             .hints([Hint::TryAgain {}]);
@@ -395,9 +447,10 @@ impl CallOf<'_> {
         if unapproved.is_none() {
             return Ok(result.into());
         }
-        let message = "a person has to approve this, and the client cannot ask one; nothing was changed";
-        let what =
-            "start the server with --approve auto and let the client ask, or use a client that can (elicitation)";
+        let message =
+            "a person has to approve this, and the client cannot ask one; nothing was changed";
+        let what = "start the server with --approve auto and let the client ask, or use a client \
+                    that can (elicitation)";
         let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
             .details(json!({ "reason": "approval_required" }))
             .hints([hints::ask(what, None)]);
@@ -406,14 +459,16 @@ impl CallOf<'_> {
 
     /// Runs the tool on a thread that may wait for disks, and reports its progress to the client.
     async fn run(&self, answer: Answer) -> Result<(CallToolResult, Option<Unapproved>), ErrorData> {
-        let (Opened { session, rules }, tool, args) = (self.tools.clone(), self.tool, self.args.clone());
+        let (Opened { session, rules }, tool, args) =
+            (self.tools.clone(), self.tool, self.args.clone());
         let (cancelled, peer) = (self.context.ct.clone(), self.context.peer.clone());
         let (progress, reporting) = match self.context.meta.get_progress_token() {
             Some(token) => {
                 let (progress, mut steps) = mpsc::unbounded_channel::<Progress>();
                 let reporting = async move {
                     while let Some(Progress { steps, message }) = steps.recv().await {
-                        let progress = ProgressNotificationParam::new(token.clone(), steps).with_message(message);
+                        let progress = ProgressNotificationParam::new(token.clone(), steps)
+                            .with_message(message);
                         if peer.notify_progress(progress).await.is_err() {
                             break;
                         }
@@ -431,7 +486,8 @@ impl CallOf<'_> {
         let ran = self.server.workers.run(move || {
             // Held to the end, even if the client no longer waits for the answer.
             let _turn = turn;
-            let mut host = CallHost::new(answer, Box::new(move || cancelled.is_cancelled()), progress);
+            let mut host =
+                CallHost::new(answer, Box::new(move || cancelled.is_cancelled()), progress);
             let reply = if asks {
                 session.call_tool(tool, &*args, &mut approvals.ask(&mut host))
             } else {

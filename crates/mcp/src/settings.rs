@@ -8,10 +8,12 @@ use file_tools::{SessionSettings, Tool, ToolError};
 use fs_guard::Policy;
 use patch_engine::commit::{KeyPlace, StatePlace};
 
-/// The most bytes of an answer, about: clients pass some ten thousand tokens on to a model without a warning.
+/// The most bytes of an answer, about: clients pass some ten thousand tokens on to a model without
+/// a warning.
 pub const MAX_OUTPUT: usize = 20_000;
 
-/// The longest message of a client, in bytes: a patch of the largest size, with room for what JSON adds.
+/// The longest message of a client, in bytes: a patch of the largest size, with room for what JSON
+/// adds.
 pub const MAX_MESSAGE: usize = 128 << 20;
 
 /// When a person is asked before files change.
@@ -19,9 +21,11 @@ pub const MAX_MESSAGE: usize = 128 << 20;
 pub enum Approval {
     /// Never.
     Never,
-    /// For every change. The plan that is shown is the plan that is committed. A client that cannot ask gets an error.
+    /// For every change. The plan that is shown is the plan that is committed. A client that cannot
+    /// ask gets an error.
     Ask,
-    /// The client asks for what it thinks needs asking, as most do; the server asks for what `undo` cannot take back.
+    /// The client asks for what it thinks needs asking, as most do; the server asks for what `undo`
+    /// cannot take back.
     #[default]
     Auto,
 }
@@ -32,9 +36,11 @@ pub enum Origin {
     /// The server's configuration, for good.
     #[default]
     Named,
-    /// The client: the directory in which it started the server, or the one root in there that it names.
+    /// The client: the directory in which it started the server, or the one root in there that it
+    /// names.
     Client,
-    /// The client, which started the server outside of a project, as in the home directory: it has to name a root.
+    /// The client, which started the server outside of a project, as in the home directory: it has
+    /// to name a root.
     Roots,
 }
 
@@ -90,7 +96,8 @@ pub struct ServerSettings {
     pub key_place: KeyPlace,
     /// The tools that are offered.
     pub tools: Vec<Tool>,
-    /// Whether tools are listed in a third of the size: with what they do, and their arguments by name.
+    /// Whether tools are listed in a third of the size: with what they do, and their arguments by
+    /// name.
     pub brief: bool,
     /// The longest message of a client, in bytes; a longer one is answered with an error.
     pub max_message: usize,
@@ -106,7 +113,10 @@ impl ServerSettings {
             rules: Rules {
                 policy: patch_engine::policy(),
                 approval: Approval::default(),
-                tool_settings: SessionSettings { max_output: Some(MAX_OUTPUT), ..SessionSettings::default() },
+                tool_settings: SessionSettings {
+                    max_output: Some(MAX_OUTPUT),
+                    ..SessionSettings::default()
+                },
             },
             find_rules: None,
             state: StatePlace::default(),
@@ -139,8 +149,9 @@ pub struct BadTool {
 ///
 /// Names the first that does not exist.
 pub fn tools_named<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Vec<Tool>, BadTool> {
-    let wanted =
-        names.into_iter().map(|text| Tool::named(text.trim()).ok_or_else(|| BadTool { name: text.to_owned() }));
+    let wanted = names
+        .into_iter()
+        .map(|text| Tool::named(text.trim()).ok_or_else(|| BadTool { name: text.to_owned() }));
     let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
     Ok(Tool::ALL.into_iter().filter(|tool| wanted.contains(tool)).collect())
 }

@@ -1,5 +1,5 @@
-//! Messages on two streams, one per line. Two threads read and write, so that a slow stream does not hold up the other. Lines
-//! that are not messages are answered here.
+//! Messages on two streams, one per line. Two threads read and write, so that a slow stream does
+//! not hold up the other. Lines that are not messages are answered here.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::thread;
@@ -52,7 +52,13 @@ impl Wire {
         let (written, writer) = oneshot::channel();
         let closing = std::sync::Arc::new(closing);
         let gone = closing.clone();
-        let reader = Reader { to_server, answers: sent.clone(), backlog: backlog.clone(), max_message, begun: false };
+        let reader = Reader {
+            to_server,
+            answers: sent.clone(),
+            backlog: backlog.clone(),
+            max_message,
+            begun: false,
+        };
         let ending = backlog.clone();
         thread::Builder::new().name("mcp-read".into()).spawn(move || {
             reader.run(BufReader::with_capacity(1 << 16, input));
@@ -66,17 +72,24 @@ impl Wire {
             ending.close();
             let _ = written.send(all);
         })?;
-        Ok((Self { received, sent: Some(sent), writer: Some(writer), deaf: false, backlog }, closed))
+        Ok((
+            Self { received, sent: Some(sent), writer: Some(writer), deaf: false, backlog },
+            closed,
+        ))
     }
 }
 
 impl Transport<RoleServer> for Wire {
     type Error = io::Error;
 
-    fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+    fn send(
+        &mut self,
+        item: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
         let sent = self.sent.clone();
         // The message counts from here on, however long it waits to be written.
-        let outgoing = serde_json::to_vec(&item).map(|line| Outgoing { _held: self.backlog.hold(line.len()), line });
+        let outgoing = serde_json::to_vec(&item)
+            .map(|line| Outgoing { _held: self.backlog.hold(line.len()), line });
         async move {
             let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
             sent.ok_or_else(gone)?.send(outgoing?).await.map_err(|_| gone())
@@ -102,7 +115,9 @@ impl Transport<RoleServer> for Wire {
         self.sent = None;
         if let Some(mut writer) = self.writer.take().filter(|_| !self.deaf) {
             let mut left = usize::MAX;
-            while tokio::time::timeout(PATIENCE, &mut writer).await.is_err() && self.backlog.bytes() < left {
+            while tokio::time::timeout(PATIENCE, &mut writer).await.is_err()
+                && self.backlog.bytes() < left
+            {
                 left = self.backlog.bytes();
             }
         }
@@ -143,7 +158,10 @@ impl Reader {
                 // An unfinished line of a client that leaves is ignored.
                 Ok(Line::End) | Err(_) => return,
                 Ok(Line::TooLong(id)) => {
-                    let message = format!("the message is longer than {} bytes; split the change", self.max_message);
+                    let message = format!(
+                        "the message is longer than {} bytes; split the change",
+                        self.max_message
+                    );
                     self.answer(&Refused::new(id, INVALID_REQUEST, message))
                 }
                 Ok(Line::Whole) => self.message(line),
@@ -164,7 +182,8 @@ impl Reader {
             Ok(Some(message)) => {
                 drop(line);
                 self.begun |= matches!(message, ClientJsonRpcMessage::Request(_));
-                // Before the first request there is nothing to cancel or answer: such messages were meant for an earlier server.
+                // Before the first request there is nothing to cancel or answer: such messages were
+                // meant for an earlier server.
                 !self.begun || self.to_server.blocking_send(message).is_ok()
             }
             Ok(None) => true,

@@ -8,7 +8,8 @@ use tokio::sync::{Semaphore, oneshot};
 /// How many calls run at once.
 const AT_ONCE: u32 = 8;
 
-/// The threads of the calls. (Those of tokio's pool would do, but it panics where the system gives no thread.)
+/// The threads of the calls. (Those of tokio's pool would do, but it panics where the system gives
+/// no thread.)
 #[derive(Debug, Clone)]
 pub(crate) struct Workers {
     free: Arc<Semaphore>,
@@ -19,8 +20,12 @@ impl Workers {
         Self { free: Arc::new(Semaphore::new(AT_ONCE as usize)) }
     }
 
-    /// Runs `work` on another thread, or on this one if the system gives none. `None` if it panicked.
-    pub(crate) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    /// Runs `work` on another thread, or on this one if the system gives none. `None` if it
+    /// panicked.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
         let permit = self.free.clone().acquire_owned().await.expect("it is never closed");
         let (done, ran) = oneshot::channel();
         let job = move || {
@@ -30,7 +35,9 @@ impl Workers {
         };
         // If a thread cannot be started, its closure is dropped, and this thread needs the job.
         let shared = Arc::new(Mutex::new(Some(job)));
-        let take = |shared: &Mutex<Option<_>>| shared.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let take = |shared: &Mutex<Option<_>>| {
+            shared.lock().unwrap_or_else(PoisonError::into_inner).take()
+        };
         let theirs = shared.clone();
         let started = thread::Builder::new().name("mcp-call".into()).spawn(move || {
             if let Some(job) = take(&theirs) {

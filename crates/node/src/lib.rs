@@ -1,4 +1,5 @@
-//! The native half of the npm package: calls with JSON texts for values. `packaging/npm/lib/index.js` is what programs see.
+//! The native half of the npm package: calls with JSON texts for values.
+//! `packaging/npm/lib/index.js` is what programs see.
 
 use std::io;
 use std::panic::AssertUnwindSafe;
@@ -7,9 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use apply_patch_api as api;
-use apply_patch_api::{Content, Decision, DiffDetail, Host, HostFile, HostTree, MemoryTree, ReadOptions, ToolError};
-use napi::bindgen_prelude::{AsyncTask, BufferSlice, Either, FnArgs, Function, ToNapiValue, TypeName, Uint8Array};
-use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
+use apply_patch_api::{
+    Content, Decision, DiffDetail, Host, HostFile, HostTree, MemoryTree, ReadOptions, ToolError,
+};
+use napi::bindgen_prelude::{
+    AsyncTask, BufferSlice, Either, FnArgs, Function, ToNapiValue, TypeName, Uint8Array,
+};
+use napi::threadsafe_function::{
+    ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue,
+};
 use napi::{Env, Error, Result, Status, Task};
 use napi_derive::napi;
 use serde_json::{Value, json};
@@ -17,7 +24,8 @@ use serde_json::{Value, json};
 /// Text, or bytes.
 type Text = Either<String, Uint8Array>;
 
-/// A function of the program that is called from another thread, and answers by one of its arguments.
+/// A function of the program that is called from another thread, and answers by one of its
+/// arguments.
 type Callback<T> = ThreadsafeFunction<T, UnknownReturnValue, T, Status, false>;
 
 fn bytes(text: Text) -> Vec<u8> {
@@ -47,7 +55,9 @@ type Work<T> = Box<dyn FnOnce() -> std::result::Result<T, ToolError> + Send>;
 pub struct Job<T>(Option<Work<T>>);
 
 impl<T> Job<T> {
-    fn task(work: impl FnOnce() -> std::result::Result<T, ToolError> + Send + 'static) -> AsyncTask<Self>
+    fn task(
+        work: impl FnOnce() -> std::result::Result<T, ToolError> + Send + 'static,
+    ) -> AsyncTask<Self>
     where
         T: Send + ToNapiValue + TypeName + 'static,
     {
@@ -95,7 +105,8 @@ impl Reply {
     /// What a file is.
     #[napi(catch_unwind)]
     pub fn file(&self, content: Text, mode: Option<u32>, version: Option<i64>) {
-        let content = Content { bytes: Arc::new(bytes(content)), mode: mode.unwrap_or(0o644), link: false };
+        let content =
+            Content { bytes: Arc::new(bytes(content)), mode: mode.unwrap_or(0o644), link: false };
         self.answer(Answer::File(Some(HostFile { content, version })));
     }
 
@@ -259,7 +270,12 @@ impl Workspace {
         self.planning(patch, &options)?().map_err(failed)
     }
 
-    fn applying(&self, patch: Either<Text, &Plan>, options: &str, host: Host<'static>) -> Result<Work<String>> {
+    fn applying(
+        &self,
+        patch: Either<Text, &Plan>,
+        options: &str,
+        host: Host<'static>,
+    ) -> Result<Work<String>> {
         let workspace = Arc::clone(&self.0);
         Ok(match patch {
             Either::B(Plan(plan)) => {
@@ -361,7 +377,9 @@ impl Workspace {
     #[napi(catch_unwind)]
     pub fn log(&self, max_count: Option<u32>, diff: bool) -> AsyncTask<Job<String>> {
         let workspace = Arc::clone(&self.0);
-        Job::task(move || Ok(workspace.log(max_count.map(|count| count as usize), diff)?.to_string()))
+        Job::task(move || {
+            Ok(workspace.log(max_count.map(|count| count as usize), diff)?.to_string())
+        })
     }
 
     fn calling(&self, tool: String, arguments: &str, host: Host<'static>) -> Work<String> {
@@ -400,7 +418,8 @@ impl GitTree {
     #[napi(constructor, catch_unwind)]
     pub fn new(repository: String, revision: String, options: String) -> Result<Self> {
         let options = read(&options)?;
-        let tree = api::GitTree::open(Path::new(&repository), &revision, &options).map_err(failed)?;
+        let tree =
+            api::GitTree::open(Path::new(&repository), &revision, &options).map_err(failed)?;
         Ok(Self(Arc::new(tree)))
     }
 
@@ -459,7 +478,8 @@ impl GitTree {
     }
 }
 
-/// What a patch makes of files in memory: values of JavaScript's own, so that a loop that makes many calls leaves nothing behind.
+/// What a patch makes of files in memory: values of JavaScript's own, so that a loop that makes
+/// many calls leaves nothing behind.
 #[napi(object, object_from_js = false)]
 pub struct InMemory<'env> {
     /// The paths that change.
@@ -491,9 +511,13 @@ pub fn apply_in_memory<'env>(
     options: String,
 ) -> Result<InMemory<'env>> {
     let options = read(&options)?;
-    let (changed, plan) = api::apply_in_memory(&tree(paths, contents), &bytes(patch), &options).map_err(failed)?;
-    let mut done =
-        InMemory { paths: Vec::new(), contents: Vec::new(), facts: facts(&plan).map_err(failed)?.to_string() };
+    let (changed, plan) =
+        api::apply_in_memory(&tree(paths, contents), &bytes(patch), &options).map_err(failed)?;
+    let mut done = InMemory {
+        paths: Vec::new(),
+        contents: Vec::new(),
+        facts: facts(&plan).map_err(failed)?.to_string(),
+    };
     for file in changed {
         done.paths.push(file.path.to_string());
         let copy = |after: Content| BufferSlice::copy_from(env, &**after.bytes);
@@ -520,10 +544,16 @@ fn edit(plan: &api::HostPlan, edit: &api::FileEdit) -> Value {
     })
 }
 
-/// Plans a patch for files that the program gives when it is asked for them: what there is to say of the plan, and `edits`.
+/// Plans a patch for files that the program gives when it is asked for them: what there is to say
+/// of the plan, and `edits`.
 #[napi(catch_unwind)]
-pub fn plan_over(read_file: Asking<'_>, patch: Text, options: String) -> Result<AsyncTask<Job<String>>> {
-    let read_file: Callback<FnArgs<(String, Reply)>> = read_file.build_threadsafe_function().build()?;
+pub fn plan_over(
+    read_file: Asking<'_>,
+    patch: Text,
+    options: String,
+) -> Result<AsyncTask<Job<String>>> {
+    let read_file: Callback<FnArgs<(String, Reply)>> =
+        read_file.build_threadsafe_function().build()?;
     let (patch, options) = (bytes(patch), read(&options)?);
     Ok(Job::task(move || {
         let tree = HostTree::new(move |path| match ask(&read_file, path.to_owned()) {
@@ -561,8 +591,10 @@ pub fn convert(
 ) -> Result<String> {
     let options = read(&options)?;
     let files = paths.zip(contents).map(|(paths, contents)| tree(paths, contents));
-    let done = api::convert(&bytes(patch), to.parse().map_err(failed)?, &options, files.as_ref()).map_err(failed)?;
-    Ok(json!({ "text": String::from_utf8_lossy(&done.text), "warnings": done.warnings }).to_string())
+    let done = api::convert(&bytes(patch), to.parse().map_err(failed)?, &options, files.as_ref())
+        .map_err(failed)?;
+    Ok(json!({ "text": String::from_utf8_lossy(&done.text), "warnings": done.warnings })
+        .to_string())
 }
 
 /// What a provider's request has: `value` and `caveats`.

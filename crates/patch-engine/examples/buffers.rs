@@ -1,4 +1,5 @@
-//! An editor whose files are not saved: a patch is planned over its buffers, and the editor makes the changes itself.
+//! An editor whose files are not saved: a patch is planned over its buffers, and the editor makes
+//! the changes itself.
 //!
 //! `cargo run -p patch-engine --example buffers`
 #![allow(clippy::print_stdout, reason = "an example")]
@@ -6,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use patch_engine::{ChangeKind, Content, FileEdit, Files, HostFile, HostTree, Options, parse, plan};
+use patch_engine::{
+    ChangeKind, Content, FileEdit, Files, HostFile, HostTree, Options, parse, plan,
+};
 
 /// A buffer, and how often it was changed.
 struct Buffer {
@@ -48,7 +51,10 @@ fn session() -> Result<String, Box<dyn std::error::Error>> {
         ("src/greet.rs", "pub fn greet() {\n    todo!()\n}\n"),
         ("notes.txt", "to do\n"),
     ] {
-        editor.lock().expect("no panic").insert(path.into(), Buffer { text: text.into(), version: 7 });
+        editor
+            .lock()
+            .expect("no panic")
+            .insert(path.into(), Buffer { text: text.into(), version: 7 });
     }
 
     let (tree, edits) = planned(&editor)?;
@@ -71,18 +77,30 @@ fn planned(editor: &Editor) -> Result<(Arc<HostTree>, Vec<FileEdit>), Box<dyn st
     let buffers = Arc::clone(editor);
     let tree = Arc::new(HostTree::new(move |path| {
         Ok(buffers.lock().expect("no panic").get(path).map(|buffer| HostFile {
-            content: Content { bytes: Arc::new(buffer.text.clone().into_bytes()), mode: 0o644, link: false },
+            content: Content {
+                bytes: Arc::new(buffer.text.clone().into_bytes()),
+                mode: 0o644,
+                link: false,
+            },
             version: Some(buffer.version),
         }))
     }));
     let options = Options::default();
     let patch = parse(PATCH, &options.parse)?;
-    let plan = plan(Files::of_tree(Arc::clone(&tree) as Arc<_>, patch_engine::policy()), &patch, &options)?;
+    let plan = plan(
+        Files::of_tree(Arc::clone(&tree) as Arc<_>, patch_engine::policy()),
+        &patch,
+        &options,
+    )?;
     Ok((tree, plan.images().edits()?))
 }
 
 /// Changes the buffers, if all are as they were when the plan was made.
-fn apply(editor: &Editor, tree: &HostTree, edits: Vec<FileEdit>) -> Result<String, Box<dyn std::error::Error>> {
+fn apply(
+    editor: &Editor,
+    tree: &HostTree,
+    edits: Vec<FileEdit>,
+) -> Result<String, Box<dyn std::error::Error>> {
     let mut buffers = editor.lock().expect("no panic");
     for edit in &edits {
         if buffers.get(&edit.path).map(|buffer| buffer.version) != tree.version(&edit.path) {
@@ -91,11 +109,14 @@ fn apply(editor: &Editor, tree: &HostTree, edits: Vec<FileEdit>) -> Result<Strin
     }
     let count = edits.len();
     for FileEdit { operation, path, to_path, text, edits, .. } in edits {
-        let mut buffer = buffers.remove(&path).unwrap_or(Buffer { text: String::new(), version: 0 });
+        let mut buffer =
+            buffers.remove(&path).unwrap_or(Buffer { text: String::new(), version: 0 });
         buffer.version += 1;
         match operation {
             ChangeKind::Delete => continue,
-            ChangeKind::Create => buffer.text = String::from_utf8(text.unwrap_or_default().to_vec())?,
+            ChangeKind::Create => {
+                buffer.text = String::from_utf8(text.unwrap_or_default().to_vec())?
+            }
             // From the end on, so that the places of the others stay right.
             ChangeKind::Update | ChangeKind::Move => {
                 for edit in edits.iter().rev() {

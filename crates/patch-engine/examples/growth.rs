@@ -1,4 +1,5 @@
-//! Places hunks in one generated file, or carries them to a changed one, for counting instructions: `growth CASE SIZE`.
+//! Places hunks in one generated file, or carries them to a changed one, for counting instructions:
+//! `growth CASE SIZE`.
 //!
 //! `valgrind --tool=none` and `perf stat` tell nothing about one call; so the program does the work
 //! `ROUNDS` times when asked (`growth CASE SIZE ROUNDS`), and the difference between two and one
@@ -73,7 +74,8 @@ fn bad(lines: usize, profile: Profile) -> Case {
 fn nested(lines: usize, profile: Profile) -> Case {
     let file = "same\n".repeat(lines);
     let longest = (lines as f64).sqrt() as usize;
-    let body: String = (1..=longest).map(|len| format!("@@\n{}-same\n", " same\n".repeat(len))).collect();
+    let body: String =
+        (1..=longest).map(|len| format!("@@\n{}-same\n", " same\n".repeat(len))).collect();
     (file, body, profile, false)
 }
 
@@ -90,8 +92,8 @@ fn stacked(lines: usize, profile: Profile) -> Case {
     ("x\n".repeat(lines), body, profile, false)
 }
 
-/// Scopes within scopes: each line names one that goes on to the end of the file, and every hunk has
-/// another outermost one.
+/// Scopes within scopes: each line names one that goes on to the end of the file, and every hunk
+/// has another outermost one.
 fn scopes(lines: usize, profile: Profile) -> Case {
     let line = |index: usize| match index % 4 {
         0 => format!("  {index}\n"),
@@ -112,7 +114,9 @@ fn outside(lines: usize, profile: Profile) -> Case {
 
 /// Many equal hunks, and places for them that are few and far between.
 fn scattered(lines: usize, profile: Profile) -> Case {
-    let line = |index: usize| if (index + 1).is_multiple_of(lines / 80) { "same\n".to_owned() } else { number(index) };
+    let line = |index: usize| {
+        if (index + 1).is_multiple_of(lines / 80) { "same\n".to_owned() } else { number(index) }
+    };
     let file: String = (0..lines).map(line).collect();
     (file, "@@\n-same\n".repeat(lines / 100), profile, false)
 }
@@ -122,8 +126,8 @@ fn insertions(lines: usize, profile: Profile) -> Case {
     ("x\n".repeat(lines), "@@ x\n+y\n".repeat(lines / 100), profile, false)
 }
 
-/// The files into which hunks are carried, for lines of which some are changed: what becomes of the file of a case, and
-/// whether there is a conflict.
+/// The files into which hunks are carried, for lines of which some are changed: what becomes of the
+/// file of a case, and whether there is a conflict.
 fn later(name: &str, file: &str) -> Option<(String, bool)> {
     let lines: Vec<&str> = file.split_inclusive('\n').collect();
     let half = lines.len() / 2;
@@ -149,7 +153,9 @@ fn case(name: &str, size: usize) -> Option<Case> {
     };
     Some(match name {
         "plain" | "carry" | "carry-reversed" | "carry-swapped" => plain(size, profile),
-        "carry-equal" => ("same\n".repeat(size), "@@\n+new\n*** End of File\n".to_owned(), profile, true),
+        "carry-equal" => {
+            ("same\n".repeat(size), "@@\n+new\n*** End of File\n".to_owned(), profile, true)
+        }
         "alike" => alike(size, profile, ""),
         "alike-blanks" => alike(size, profile, "  "),
         "equal" => equal(size, size / 25, profile),
@@ -169,11 +175,13 @@ fn case(name: &str, size: usize) -> Option<Case> {
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     let parsed = match &args[..] {
-        [_, name, size, rest @ ..] => size.parse().ok().and_then(|size| case(name, size)).zip(match rest {
-            [] => Some(1),
-            [rounds] => rounds.parse::<usize>().ok(),
-            _ => None,
-        }),
+        [_, name, size, rest @ ..] => {
+            size.parse().ok().and_then(|size| case(name, size)).zip(match rest {
+                [] => Some(1),
+                [rounds] => rounds.parse::<usize>().ok(),
+                _ => None,
+            })
+        }
         _ => None,
     };
     let Some(((file, body, profile, applies), rounds)) = parsed else {
@@ -187,7 +195,12 @@ fn main() {
     let options = Options::new(profile);
     let patch = parse(&text, &options.parse).expect("the case parses");
     if let Some((current, carried)) = later(args[1].trim_end_matches("-strict"), &file) {
-        let edit = edit(file.as_bytes(), patch.sections[0].hunks(), &options.placement, FinalNewline::Keep);
+        let edit = edit(
+            file.as_bytes(),
+            patch.sections[0].hunks(),
+            &options.placement,
+            FinalNewline::Keep,
+        );
         let edit = edit.expect("it applies to the base");
         for _ in 0..rounds {
             assert_eq!(carry(file.as_bytes(), current.as_bytes(), &edit).is_ok(), carried);
@@ -197,7 +210,12 @@ fn main() {
     }
     let mut hunks = 0;
     for _ in 0..rounds {
-        let result = edit(file.as_bytes(), patch.sections[0].hunks(), &options.placement, FinalNewline::Keep);
+        let result = edit(
+            file.as_bytes(),
+            patch.sections[0].hunks(),
+            &options.placement,
+            FinalNewline::Keep,
+        );
         assert_eq!(result.is_ok(), applies, "{result:?}");
         hunks += result.map_or(0, |edit| edit.placed.len());
     }

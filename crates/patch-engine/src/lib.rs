@@ -1,7 +1,7 @@
 //! Plans patches against files and commits them, all or nothing.
 //!
-//! Each stage is a type. A [`Patch`] is text that parses. [`plan()`] reads the files and
-//! returns a [`Plan`], a list of path [transitions](Transition) that can be inspected, shown and approved. A
+//! Each stage is a type. A [`Patch`] is text that parses. [`plan()`] reads the files and returns a
+//! [`Plan`], a list of path [transitions](Transition) that can be inspected, shown and approved. A
 //! [transaction](commit) commits exactly that plan, or nothing of it, and can undo it.
 //!
 //! [`edit`](fn@edit) applies hunks to one file in memory.
@@ -22,16 +22,16 @@ pub use commit::report::Report;
 pub use fs_guard::{Entry, FileKind, RelPath, Sha256, Tree};
 pub use locate::edit::{Edit, edit};
 pub use locate::{
-    Advice, Ambiguous, Candidate, Difference, HunkReject, Nearest, Note, Order, Pass, Placed, RejectReason, Rules,
-    Shown,
+    Advice, Ambiguous, Candidate, Difference, HunkReject, Nearest, Note, Order, Pass, Placed,
+    RejectReason, Rules, Shown,
 };
 pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
 pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};
 pub use plan::images::{ChangedFile, Content, Images};
 pub use plan::kind::ErrorKind;
 pub use plan::options::{
-    AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options, Profile, Snapshots,
-    UnknownProfile,
+    AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options,
+    Profile, Snapshots, UnknownProfile,
 };
 pub use plan::planner::plan;
 pub use plan::policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};

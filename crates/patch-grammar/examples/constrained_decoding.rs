@@ -1,6 +1,7 @@
 //! Lets a random "model" write patches under the grammar, and prints what the token masks cost.
 //!
-//! `cargo run --release -p patch-grammar --features export --example constrained_decoding -- [ANSWERS]`
+//! `cargo run --release -p patch-grammar --features export --example constrained_decoding --
+//! [ANSWERS]`
 
 #![allow(clippy::print_stdout)]
 
@@ -32,12 +33,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         model.costs.sort_unstable();
         let at = |share: f64| model.costs[((model.costs.len() - 1) as f64 * share) as usize];
         println!(
-            "{:5}: {answers} answers, all of them patches: {} tokens, {bytes} bytes, {sections} sections, {hunks} hunks",
+            "{:5}: {answers} answers, all of them patches: {} tokens, {bytes} bytes, {sections} \
+             sections, {hunks} hunks",
             dialect.as_str(),
             model.tokens,
         );
         println!(
-            "       grammar compiled in {compiled:.1?}; a mask takes {:.1?} (median), {:.1?} (99 %), {:.1?} (worst)",
+            "       grammar compiled in {compiled:.1?}; a mask takes {:.1?} (median), {:.1?} (99 \
+             %), {:.1?} (worst)",
             at(0.5),
             at(0.99),
             at(1.0)

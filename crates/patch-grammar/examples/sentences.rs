@@ -21,7 +21,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 return Err(format!("exported, but not read: {text:?}").into());
             }
             let text = serde_json::to_string(&text)?;
-            println!("{{\"dialect\":\"{}\",\"accepted\":{accepted},\"text\":{text}}}", dialect.as_str());
+            println!(
+                "{{\"dialect\":\"{}\",\"accepted\":{accepted},\"text\":{text}}}",
+                dialect.as_str()
+            );
         }
     }
     Ok(())

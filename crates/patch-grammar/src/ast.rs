@@ -10,9 +10,11 @@ use crate::fields::{deleted, ends, text};
 /// A whole patch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Patch<'p> {
-    /// The text that was parsed; all spans are byte ranges of it. An envelope is UTF-8; a diff need not be.
+    /// The text that was parsed; all spans are byte ranges of it. An envelope is UTF-8; a diff need
+    /// not be.
     pub text: &'p [u8],
-    /// The owner of the text, where it is known: new files may then keep a part of the text instead of a copy.
+    /// The owner of the text, where it is known: new files may then keep a part of the text instead
+    /// of a copy.
     pub owner: Option<Arc<Vec<u8>>>,
     /// The file operations in the order of the text.
     pub sections: Vec<Section<'p>>,
@@ -20,13 +22,14 @@ pub struct Patch<'p> {
     pub warnings: Vec<Warning>,
     /// What was done to the text before it was parsed, in words; the parser leaves it empty.
     pub notes: Vec<String>,
-    /// The sections reverse the text, and are in reverse order: the last section of the text comes first.
+    /// The sections reverse the text, and are in reverse order: the last section of the text comes
+    /// first.
     pub reversed: bool,
 }
 
 impl Patch<'_> {
-    /// Finds a part of the text, such as the lines of a new file, in the owner's bytes. Returns `None` where no owner is known, or
-    /// the part is not in its bytes.
+    /// Finds a part of the text, such as the lines of a new file, in the owner's bytes. Returns
+    /// `None` where no owner is known, or the part is not in its bytes.
     #[must_use]
     pub fn shared(&self, part: &[u8]) -> Option<(Arc<Vec<u8>>, Range<usize>)> {
         let owner = self.owner.as_ref()?;
@@ -72,8 +75,8 @@ pub struct Section<'p> {
     /// The byte range from the header to the last line of the section.
     #[cfg_attr(feature = "serde", serde(serialize_with = "ends"))]
     pub span: Range<usize>,
-    /// Whether the owner may run the file afterwards, or, of a deleted file, could before, if the section says so: only git
-    /// diffs do.
+    /// Whether the owner may run the file afterwards, or, of a deleted file, could before, if the
+    /// section says so: only git diffs do.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub executable: Option<bool>,
     /// What happens to the file.
@@ -83,7 +86,10 @@ pub struct Section<'p> {
 
 /// Writes the `path` of a section, and the `line` that it stands in.
 #[cfg(feature = "serde")]
-fn path_and_line<S: serde::Serializer>(path: &Spanned<'_>, serializer: S) -> Result<S::Ok, S::Error> {
+fn path_and_line<S: serde::Serializer>(
+    path: &Spanned<'_>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     use serde::ser::SerializeMap as _;
     let mut fields = serializer.serialize_map(Some(2))?;
     fields.serialize_entry("path", path)?;
@@ -102,8 +108,8 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// Returns the 0-based place of a hunk in the text. It is the hunk's index, unless the hunks of the section are in reverse
-    /// order.
+    /// Returns the 0-based place of a hunk in the text. It is the hunk's index, unless the hunks of
+    /// the section are in reverse order.
     #[must_use]
     pub fn place_in_text(&self, hunk: usize) -> usize {
         match self.hunks() {
@@ -132,7 +138,10 @@ impl<'p> Section<'p> {
 /// What happens to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(tag = "operation", rename_all = "camelCase", rename_all_fields = "camelCase"))]
+#[cfg_attr(
+    feature = "serde",
+    serde(tag = "operation", rename_all = "camelCase", rename_all_fields = "camelCase")
+)]
 pub enum SectionOperation<'p> {
     /// It is created.
     Add(AddedLines<'p>),
@@ -193,8 +202,8 @@ impl<'p> AddedLines<'p> {
         Self { text: &body[..end], endings, no_newline: end < body.len() }
     }
 
-    /// Iterates over the lines without plus signs and line feeds. A carriage return at the end of a line belongs to the
-    /// file.
+    /// Iterates over the lines without plus signs and line feeds. A carriage return at the end of a
+    /// line belongs to the file.
     pub fn lines(&self) -> impl Iterator<Item = &'p [u8]> + use<'p> {
         let framed = self.endings == LineEndings::Framing;
         TextLines { rest: self.text }.map(move |line| {
@@ -224,8 +233,8 @@ pub struct Hunk<'p> {
     /// How many of the last lines are empty and lack even their blank: they may be separators and
     /// no part of the hunk.
     pub separators: usize,
-    /// The 1-based line of the old file where the hunk begins, or after which it inserts, if it says so: only unified
-    /// diffs do.
+    /// The 1-based line of the old file where the hunk begins, or after which it inserts, if it
+    /// says so: only unified diffs do.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub old_start: Option<u32>,
     /// The same of the new file.
@@ -265,8 +274,8 @@ pub struct Line<'p> {
     pub text: &'p [u8],
     /// The 1-based line of the patch it stands in.
     pub line: u32,
-    /// Whether it ends in CRLF in the file, as the patch says. What it means when it does not say so: see
-    /// [`LineEndings`].
+    /// Whether it ends in CRLF in the file, as the patch says. What it means when it does not say
+    /// so: see [`LineEndings`].
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub crlf: bool,
     /// Whether a marker says that it has no line feed in the file.
@@ -284,8 +293,8 @@ impl<'p> Line<'p> {
         Self { text, crlf, line, kind, no_newline: false }
     }
 
-    /// Takes note of a marker: the line has no line feed in the file, so that a carriage return is part of its text.
-    /// `text` is the line after its prefix.
+    /// Takes note of a marker: the line has no line feed in the file, so that a carriage return is
+    /// part of its text. `text` is the line after its prefix.
     fn without_newline(&mut self, text: &'p [u8]) {
         self.no_newline = true;
         if self.crlf {
@@ -312,8 +321,8 @@ pub enum LineKind {
     Insert,
 }
 
-/// Splits a hunk into its lines; the first is line `number` of the patch. Also returns how many of the last lines
-/// are empty and lack even their blank.
+/// Splits a hunk into its lines; the first is line `number` of the patch. Also returns how many of
+/// the last lines are empty and lack even their blank.
 pub(crate) fn hunk_lines(text: &[u8], number: u32, endings: LineEndings) -> (Vec<Line<'_>>, usize) {
     let count = memchr::memchr_iter(b'\n', text).count() + usize::from(!text.ends_with(b"\n"));
     let (mut lines, mut bare) = (Vec::<Line<'_>>::with_capacity(count), 0);

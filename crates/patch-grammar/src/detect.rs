@@ -1,4 +1,5 @@
-//! Finds the one patch or diff in a text as people and models hand it over: a chat answer, a mail, a script.
+//! Finds the one patch or diff in a text as people and models hand it over: a chat answer, a mail,
+//! a script.
 //!
 //! It looks at the shape of lines only; the parsers decide whether the text is a patch.
 
@@ -34,7 +35,8 @@ crate::names::named! {
 pub struct Detected {
     /// What it looks like.
     pub kind: DetectedKind,
-    /// The patch itself, after an empty line for each line before it, so that line numbers stay true.
+    /// The patch itself, after an empty line for each line before it, so that line numbers stay
+    /// true.
     pub text: Vec<u8>,
     /// What was removed to get the patch; none when the text was nothing but the patch.
     pub notes: Vec<String>,
@@ -54,7 +56,9 @@ impl std::error::Error for DetectError {}
 impl fmt::Display for DetectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing => f.write_str("there is no patch in it: wanted `*** Begin Patch`, or a unified or git diff"),
+            Self::Nothing => f.write_str(
+                "there is no patch in it: wanted `*** Begin Patch`, or a unified or git diff",
+            ),
             Self::Several(all) => {
                 write!(f, "there are {} patches in it, and only one can be meant: ", all.len())?;
                 for (nth, (kind, lines)) in all.iter().take(SHOWN).enumerate() {
@@ -77,8 +81,8 @@ fn shown(lines: &Range<usize>) -> String {
     }
 }
 
-/// Returns whether a text is plainly one envelope and nothing else: its first line and its last are the markers, and all lines between
-/// that begin with `**` are headers.
+/// Returns whether a text is plainly one envelope and nothing else: its first line and its last are
+/// the markers, and all lines between that begin with `**` are headers.
 #[must_use]
 pub fn is_bare(text: &[u8]) -> bool {
     let (begin, end) = (BEGIN.as_bytes(), END.as_bytes());
@@ -87,7 +91,8 @@ pub fn is_bare(text: &[u8]) -> bool {
     if !text.trim_ascii_end().ends_with(end) || !rest.trim_ascii_start().starts_with(b"*** ") {
         return false;
     }
-    let headers = Marker::ALL.into_iter().filter(|&marker| !matches!(marker, Marker::Begin | Marker::End));
+    let headers =
+        Marker::ALL.into_iter().filter(|&marker| !matches!(marker, Marker::Begin | Marker::End));
     let headers: Vec<&[u8]> = headers.map(|marker| marker.as_str().as_bytes()).collect();
     let last = text.trim_ascii_end().len() - end.len();
     memchr::memmem::find_iter(text, b"\n**").all(|at| {
@@ -109,7 +114,9 @@ pub fn find(text: &[u8]) -> Result<Detected, DetectError> {
     match <[Found; 1]>::try_from(find_all(text)) {
         Ok([found]) => Ok(found.into_detected()),
         Err(none) if none.is_empty() => Err(DetectError::Nothing),
-        Err(all) => Err(DetectError::Several(all.into_iter().map(|one| (one.kind, one.lines)).collect())),
+        Err(all) => {
+            Err(DetectError::Several(all.into_iter().map(|one| (one.kind, one.lines)).collect()))
+        }
     }
 }
 
@@ -126,7 +133,8 @@ pub struct Found {
 }
 
 impl Found {
-    /// Puts an empty line before the patch for each line before it. There may be as many patches as lines, so not every one gets them.
+    /// Puts an empty line before the patch for each line before it. There may be as many patches as
+    /// lines, so not every one gets them.
     #[must_use]
     pub fn into_detected(self) -> Detected {
         let mut text = vec![b'\n'; self.lines.start - 1];
@@ -141,21 +149,29 @@ pub fn find_all(text: &[u8]) -> Vec<Found> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     let whole: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
     // Only ASCII characters decide what a line looks like.
-    let shapes: Vec<Cow<'_, str>> = whole.iter().map(|line| String::from_utf8_lossy(line)).collect();
+    let shapes: Vec<Cow<'_, str>> =
+        whole.iter().map(|line| String::from_utf8_lossy(line)).collect();
     let lines: Vec<&str> = shapes.iter().map(|shape| &**shape).collect();
     let says = |line: &&str| !line.trim().is_empty();
     let (first, last) = (lines.iter().position(says), lines.iter().rposition(says));
     let found = |one: Candidate| {
         let before = first.filter(|&first| first < one.lines.start).map(|_| 0..one.lines.start);
         let after = last.filter(|&last| last >= one.lines.end).map(|_| one.lines.end..lines.len());
-        let left_out: Vec<_> = before.into_iter().chain(after).map(|lines| shown(&numbers(&lines))).collect();
+        let left_out: Vec<_> =
+            before.into_iter().chain(after).map(|lines| shown(&numbers(&lines))).collect();
         let mut notes = Vec::new();
         if !left_out.is_empty() {
             let taken = shown(&numbers(&one.lines));
-            notes.push(format!("took the {} in {taken}; left out {}", one.kind, left_out.join(" and ")));
+            notes.push(format!(
+                "took the {} in {taken}; left out {}",
+                one.kind,
+                left_out.join(" and ")
+            ));
         }
         let mut text = Vec::new();
-        whole[one.lines.clone()].iter().for_each(|line| text.extend_from_slice(dedent(line, one.indent)));
+        whole[one.lines.clone()]
+            .iter()
+            .for_each(|line| text.extend_from_slice(dedent(line, one.indent)));
         if one.indent > 0 {
             notes.push(format!("removed the indentation of {} blanks", one.indent));
         }
@@ -185,8 +201,8 @@ fn candidates(lines: &[&str], whole: &diff::Lines<'_>) -> Vec<Candidate> {
             Some(open) if open.is_closed_by(line) => fence = None,
             None if Fence::opened_by(line).is_some() => fence = Fence::opened_by(line),
             _ => {
-                let candidate =
-                    envelope(lines, at, &ends, fence.as_ref()).or_else(|| diff(lines, whole, at, fence.as_ref()));
+                let candidate = envelope(lines, at, &ends, fence.as_ref())
+                    .or_else(|| diff(lines, whole, at, fence.as_ref()));
                 if let Some(candidate) = candidate {
                     at = candidate.lines.end;
                     all.push(candidate);
@@ -212,22 +228,29 @@ impl Fence {
         let text = line.trim_start_matches(' ');
         let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
         let length = text.chars().take_while(|&c| c == mark).count();
-        (length >= 3 && !text[length..].contains('`')).then_some(Self { indent: line.len() - text.len(), mark, length })
+        (length >= 3 && !text[length..].contains('`')).then_some(Self {
+            indent: line.len() - text.len(),
+            mark,
+            length,
+        })
     }
 
     /// A fence that is indented deeper belongs to what is inside.
     fn is_closed_by(&self, line: &str) -> bool {
         let text = line.trim_start_matches(' ');
         let marks = text.trim_end();
-        line.len() - text.len() <= self.indent && marks.len() >= self.length && marks.chars().all(|c| c == self.mark)
+        line.len() - text.len() <= self.indent
+            && marks.len() >= self.length
+            && marks.chars().all(|c| c == self.mark)
     }
 }
 
-/// The lines with an end marker. They are found once: otherwise each of many envelopes without an end would search
-/// the rest of the text.
+/// The lines with an end marker. They are found once: otherwise each of many envelopes without an
+/// end would search the rest of the text.
 #[derive(Debug)]
 struct Ends {
-    /// In file order: the line, how many blanks stand before the marker, and the fewest from there on.
+    /// In file order: the line, how many blanks stand before the marker, and the fewest from there
+    /// on.
     all: Vec<(usize, usize, usize)>,
 }
 
@@ -243,7 +266,8 @@ impl Ends {
         Self { all }
     }
 
-    /// Returns the first line after `at` that ends an envelope with this indentation: a deeper marker is inside of it.
+    /// Returns the first line after `at` that ends an envelope with this indentation: a deeper
+    /// marker is inside of it.
     fn after(&self, at: usize, indent: usize) -> Option<usize> {
         let rest = &self.all[self.all.partition_point(|&(end, ..)| end <= at)..];
         rest.first().filter(|&&(.., fewest)| fewest <= indent)?;
@@ -269,18 +293,32 @@ fn envelope(lines: &[&str], at: usize, ends: &Ends, fence: Option<&Fence>) -> Op
     }
     let rest = &lines[at + 1..];
     let length = ends.after(at, indent).map(|end| end - at).unwrap_or_else(|| {
-        // The parser reports a missing end; the text after the fence is no part of the patch in any case.
-        let stops = |line: &&str| fence.is_some_and(|fence| fence.is_closed_by(line)) || line.trim_end() == BEGIN;
+        // The parser reports a missing end; the text after the fence is no part of the patch in any
+        // case.
+        let stops = |line: &&str| {
+            fence.is_some_and(|fence| fence.is_closed_by(line)) || line.trim_end() == BEGIN
+        };
         rest.iter().position(stops).unwrap_or(rest.len())
     });
     let lines_of = at..at + 1 + length;
-    // Blanks before every line are indentation; before some lines they are context, or padding that the parser handles.
-    let indented = lines[lines_of.clone()].iter().all(|line| line.trim().is_empty() || blanks(line) >= indent);
-    Some(Candidate { kind: DetectedKind::Envelope, lines: lines_of, indent: if indented { indent } else { 0 } })
+    // Blanks before every line are indentation; before some lines they are context, or padding that
+    // the parser handles.
+    let indented =
+        lines[lines_of.clone()].iter().all(|line| line.trim().is_empty() || blanks(line) >= indent);
+    Some(Candidate {
+        kind: DetectedKind::Envelope,
+        lines: lines_of,
+        indent: if indented { indent } else { 0 },
+    })
 }
 
 /// Returns the diff that begins at line `at`.
-fn diff(lines: &[&str], whole: &diff::Lines<'_>, at: usize, fence: Option<&Fence>) -> Option<Candidate> {
+fn diff(
+    lines: &[&str],
+    whole: &diff::Lines<'_>,
+    at: usize,
+    fence: Option<&Fence>,
+) -> Option<Candidate> {
     let indent = fence.map_or(0, |fence| fence.indent);
     let line = |at: usize| lines.get(at).map_or(&b""[..], |line| dedent(line.as_bytes(), indent));
     if !diff::begins(line, at) {
@@ -288,7 +326,10 @@ fn diff(lines: &[&str], whole: &diff::Lines<'_>, at: usize, fence: Option<&Fence
     }
     let end = match fence {
         // A fence has one diff, also when the numbers of its hunks are wrong.
-        Some(fence) => lines[at..].iter().position(|line| fence.is_closed_by(line)).map_or(lines.len(), |end| at + end),
+        Some(fence) => lines[at..]
+            .iter()
+            .position(|line| fence.is_closed_by(line))
+            .map_or(lines.len(), |end| at + end),
         None => diff::extent(whole, at),
     };
     Some(Candidate { kind: DetectedKind::Diff, lines: at..end, indent })
@@ -313,7 +354,8 @@ mod tests {
 
     const PATCH: &str = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
     const DIFF: &str = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
-    const GIT: &str = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+c\n";
+    const GIT: &str =
+        "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+c\n";
 
     #[test]
     fn the_one_patch_is_found() {
@@ -321,7 +363,12 @@ mod tests {
         for (text, kind, wanted, note) in [
             (PATCH.to_owned(), DetectedKind::Envelope, PATCH.to_owned(), None),
             (format!("\u{feff}\n{PATCH}\n"), DetectedKind::Envelope, format!("\n{PATCH}"), None),
-            (PATCH.replace('\n', "\r\n"), DetectedKind::Envelope, PATCH.replace('\n', "\r\n"), None),
+            (
+                PATCH.replace('\n', "\r\n"),
+                DetectedKind::Envelope,
+                PATCH.replace('\n', "\r\n"),
+                None,
+            ),
             (
                 format!("Here:\n```diff\n{PATCH}```\nDone.\n"),
                 DetectedKind::Envelope,
@@ -336,16 +383,22 @@ mod tests {
             ),
             // A list item: all lines are indented.
             (
-                "1. so\n   ```\n   *** Begin Patch\n   *** Update File: a\n   @@\n    x\n   -y\n   *** End Patch\n   ```\n".into(),
+                "1. so\n   ```\n   *** Begin Patch\n   *** Update File: a\n   @@\n    x\n   -y\n\
+                 \x20  *** End Patch\n   ```\n"
+                    .into(),
                 DetectedKind::Envelope,
                 "\n\n*** Begin Patch\n*** Update File: a\n@@\n x\n-y\n*** End Patch\n".into(),
                 took("patch in lines 3-8; left out lines 1-2 and line 9"),
             ),
             // Markers and fences inside of it are its content.
             (
-                "*** Begin Patch\n*** Update File: a\n@@\n *** End Patch\n-```\n+*** Begin Patch\n*** End Patch\n".into(),
+                "*** Begin Patch\n*** Update File: a\n@@\n *** End Patch\n-```\n+*** Begin Patch\n\
+                 *** End Patch\n"
+                    .into(),
                 DetectedKind::Envelope,
-                "*** Begin Patch\n*** Update File: a\n@@\n *** End Patch\n-```\n+*** Begin Patch\n*** End Patch\n".into(),
+                "*** Begin Patch\n*** Update File: a\n@@\n *** End Patch\n-```\n+*** Begin Patch\n\
+                 *** End Patch\n"
+                    .into(),
                 None,
             ),
             // Half of one is one; the parser says what is missing.
@@ -371,7 +424,12 @@ mod tests {
                 took("diff in lines 3-8; left out lines 1-2 and line 9"),
             ),
             // Lines beyond the numbers of a hunk are not left out in silence.
-            (format!("{DIFF}+more\n\nend\n"), DetectedKind::Diff, format!("{DIFF}+more\n\nend\n"), None),
+            (
+                format!("{DIFF}+more\n\nend\n"),
+                DetectedKind::Diff,
+                format!("{DIFF}+more\n\nend\n"),
+                None,
+            ),
             // A line that reads like a header, inside a hunk.
             (
                 "--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n---- a\n--- b\n+++ c\n".into(),
@@ -381,9 +439,12 @@ mod tests {
             ),
         ] {
             let found = find(text.as_bytes()).unwrap_or_else(|problem| panic!("{text}: {problem}"));
-            assert_eq!(found.kind, kind, "{text}"); assert_eq!(String::from_utf8_lossy(&found.text), wanted, "{text}");
+            assert_eq!(found.kind, kind, "{text}");
+            assert_eq!(String::from_utf8_lossy(&found.text), wanted, "{text}");
             match note {
-                Some(note) => assert!(found.notes[0].starts_with(&note), "{text}: {:?}", found.notes),
+                Some(note) => {
+                    assert!(found.notes[0].starts_with(&note), "{text}: {:?}", found.notes)
+                }
                 None => assert!(found.notes.is_empty(), "{text}: {:?}", found.notes),
             }
         }
@@ -395,15 +456,25 @@ mod tests {
             (String::new(), Vec::new()),
             ("hello\n--- a\n".into(), Vec::new()),
             ("@@ -1 +1 @@\n-a\n+b\n".into(), Vec::new()),
-            (format!("{PATCH}{PATCH}"), vec![(DetectedKind::Envelope, 1..4), (DetectedKind::Envelope, 4..7)]),
-            (format!("{PATCH}or\n{DIFF}"), vec![(DetectedKind::Envelope, 1..4), (DetectedKind::Diff, 5..11)]),
+            (
+                format!("{PATCH}{PATCH}"),
+                vec![(DetectedKind::Envelope, 1..4), (DetectedKind::Envelope, 4..7)],
+            ),
+            (
+                format!("{PATCH}or\n{DIFF}"),
+                vec![(DetectedKind::Envelope, 1..4), (DetectedKind::Diff, 5..11)],
+            ),
             (
                 format!("```\n{DIFF}```\n```\n{GIT}```\n"),
                 vec![(DetectedKind::Diff, 2..8), (DetectedKind::Diff, 10..17)],
             ),
-            (format!("{DIFF}and\n{DIFF}"), vec![(DetectedKind::Diff, 1..7), (DetectedKind::Diff, 8..14)]),
+            (
+                format!("{DIFF}and\n{DIFF}"),
+                vec![(DetectedKind::Diff, 1..7), (DetectedKind::Diff, 8..14)],
+            ),
         ] {
-            let wanted = if wanted.is_empty() { DetectError::Nothing } else { DetectError::Several(wanted) };
+            let wanted =
+                if wanted.is_empty() { DetectError::Nothing } else { DetectError::Several(wanted) };
             assert_eq!(find(text.as_bytes()), Err(wanted), "{text}");
         }
     }
@@ -416,13 +487,25 @@ mod tests {
             // Ends that are deeper than every beginning.
             ("*** Begin Patch\n   *** End Patch\n".repeat(2000), 2000),
             // Beginnings ever deeper, each shut out of the one before by a fence.
-            ((0..200).map(|blanks| format!("```\n{}*** Begin Patch\n```\n", " ".repeat(blanks))).collect(), 200),
+            (
+                (0..200)
+                    .map(|blanks| format!("```\n{}*** Begin Patch\n```\n", " ".repeat(blanks)))
+                    .collect(),
+                200,
+            ),
         ] {
             LOOKED_AT.set(0);
             let problem = find(text.as_bytes()).expect_err("several");
             let lines = text.lines().count();
-            assert!(LOOKED_AT.get() <= 2 * lines, "{} of {lines} lines were looked at", LOOKED_AT.get());
-            assert!(matches!(&problem, DetectError::Several(all) if all.len() >= patches), "{patches}");
+            assert!(
+                LOOKED_AT.get() <= 2 * lines,
+                "{} of {lines} lines were looked at",
+                LOOKED_AT.get()
+            );
+            assert!(
+                matches!(&problem, DetectError::Several(all) if all.len() >= patches),
+                "{patches}"
+            );
             assert!(problem.to_string().len() < 1000, "{problem}");
         }
     }

@@ -9,8 +9,8 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{Rule, symbol};
 use crate::marker::Marker;
 
-/// Makes the error for a text that the grammar does not accept. `body` is the part that was parsed; it begins at
-/// byte `base` of `text`.
+/// Makes the error for a text that the grammar does not accept. `body` is the part that was parsed;
+/// it begins at byte `base` of `text`.
 pub(crate) fn from_pest(text: &str, base: usize, body: &str, error: &Error<Rule>) -> ParseError {
     let offset = match error.location {
         InputLocation::Pos(offset) | InputLocation::Span((offset, _)) => offset,
@@ -62,7 +62,9 @@ fn enclosing(before: &str) -> Context {
         match Marker::of(header) {
             Some(Marker::End) => return Context::After,
             Some(Marker::Add) => return Context::Add,
-            Some(Marker::Update | Marker::Move) => return Context::Update { open_hunk, at_just_before },
+            Some(Marker::Update | Marker::Move) => {
+                return Context::Update { open_hunk, at_just_before };
+            }
             Some(Marker::Delete | Marker::Begin) => return Context::Other,
             Some(Marker::MoveTo | Marker::EndOfFile | Marker::Environment) => {}
             None if header.starts_with("*** ") => {}
@@ -117,7 +119,9 @@ fn judge(
         return (ParseErrorKind::UnknownHeader { closest }, expected, within);
     }
     match context {
-        Context::Add => (ParseErrorKind::NoPlus, vec!["`+` at the beginning of the line", "a `***` header"], 0),
+        Context::Add => {
+            (ParseErrorKind::NoPlus, vec!["`+` at the beginning of the line", "a `***` header"], 0)
+        }
         Context::Update { open_hunk: true, .. } => (
             ParseErrorKind::NoPrefix,
             vec!["a blank, `-` or `+` at the beginning of the line", "`@@`", "a `***` header"],
@@ -142,9 +146,19 @@ fn closest_header(line: &str) -> (Option<&'static str>, usize) {
         ("remove", Marker::Delete),
         ("rename", Marker::Move),
     ];
-    let word = line.trim_start_matches('*').split_ascii_whitespace().next().unwrap_or_default().to_lowercase();
-    if let Some((_, meant)) = SYNONYMS.into_iter().find(|(synonym, _)| *synonym == word.trim_end_matches(':')) {
-        return (Some(meant.symbol()), line.bytes().take_while(|byte| matches!(byte, b'*' | b' ')).count());
+    let word = line
+        .trim_start_matches('*')
+        .split_ascii_whitespace()
+        .next()
+        .unwrap_or_default()
+        .to_lowercase();
+    if let Some((_, meant)) =
+        SYNONYMS.into_iter().find(|(synonym, _)| *synonym == word.trim_end_matches(':'))
+    {
+        return (
+            Some(meant.symbol()),
+            line.bytes().take_while(|byte| matches!(byte, b'*' | b' ')).count(),
+        );
     }
     let head = line.split_inclusive(':').next().unwrap_or(line);
     let head: String = head.chars().take(40).collect();
@@ -152,13 +166,20 @@ fn closest_header(line: &str) -> (Option<&'static str>, usize) {
         .into_iter()
         .map(|marker| {
             let header = marker.as_str();
-            let score = strsim::normalized_damerau_levenshtein(&head.to_lowercase(), &header.to_lowercase());
+            let score = strsim::normalized_damerau_levenshtein(
+                &head.to_lowercase(),
+                &header.to_lowercase(),
+            );
             (score, header, marker.symbol())
         })
         .max_by(|left, right| left.0.total_cmp(&right.0));
     match nearest {
         Some((score, header, symbol)) if score >= 0.6 => {
-            let same = line.bytes().zip(header.bytes()).take_while(|(seen, wanted)| seen == wanted).count();
+            let same = line
+                .bytes()
+                .zip(header.bytes())
+                .take_while(|(seen, wanted)| seen == wanted)
+                .count();
             if same == header.len() {
                 // A right header in a wrong place.
                 return (None, 0);
@@ -170,7 +191,12 @@ fn closest_header(line: &str) -> (Option<&'static str>, usize) {
 }
 
 /// Makes an error at byte `start` of `text`, where a line begins.
-pub(crate) fn at(text: &str, start: usize, kind: ParseErrorKind, expected: Vec<&'static str>) -> ParseError {
+pub(crate) fn at(
+    text: &str,
+    start: usize,
+    kind: ParseErrorKind,
+    expected: Vec<&'static str>,
+) -> ParseError {
     at_offset(text.as_bytes(), start, 0, kind, expected)
 }
 
@@ -182,12 +208,14 @@ pub(crate) fn at_offset(
     kind: ParseErrorKind,
     expected: Vec<&'static str>,
 ) -> ParseError {
-    let line_end = memchr::memchr(b'\n', &text[line_start..]).map_or(text.len(), |end| line_start + end);
+    let line_end =
+        memchr::memchr(b'\n', &text[line_start..]).map_or(text.len(), |end| line_start + end);
     let mut line = &text[line_start..line_end];
     while let Some(shorter) = line.strip_suffix(b"\r") {
         line = shorter;
     }
-    let seen = (line_start < text.len()).then(|| String::from_utf8_lossy(line).chars().take(80).collect());
+    let seen =
+        (line_start < text.len()).then(|| String::from_utf8_lossy(line).chars().take(80).collect());
     let start = line_start + within.min(line.len());
     ParseError {
         kind,

@@ -10,12 +10,12 @@
 //! # Ok::<(), patch_grammar::ParseError>(())
 //! ```
 //!
-//! Only this module knows what a hunk of a diff is. The numbers after `@@` say how many lines it has. Where
-//! they fit, every line within is content, whatever it looks like. Where they do not, the lines are read as they
-//! stand, as long as they are unambiguous, and a warning says so.
+//! Only this module knows what a hunk of a diff is. The numbers after `@@` say how many lines it
+//! has. Where they fit, every line within is content, whatever it looks like. Where they do not,
+//! the lines are read as they stand, as long as they are unambiguous, and a warning says so.
 //!
-//! Text around the files is ignored, as git does. Parts of a diff that cannot be expressed (binary files,
-//! links, submodules, merges) are errors.
+//! Text around the files is ignored, as git does. Parts of a diff that cannot be expressed (binary
+//! files, links, submodules, merges) are errors.
 
 mod name;
 mod reader;
@@ -23,7 +23,9 @@ mod reader;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::ast::{AddedLines, Hunk, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, hunk_lines};
+use crate::ast::{
+    AddedLines, Hunk, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, hunk_lines,
+};
 use crate::diagnose;
 use crate::error::{ParseError, Warning, WarningKind};
 
@@ -34,8 +36,9 @@ pub(crate) use reader::{Lines, begins, extent};
 /// How a diff is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiffOptions {
-    /// How many leading parts of a path are removed, as with `patch -p`. Default: `None`, which removes the prefixes
-    /// that git writes (`a/` and `b/`, and those of `diff.mnemonicPrefix`), where there are any.
+    /// How many leading parts of a path are removed, as with `patch -p`. Default: `None`, which
+    /// removes the prefixes that git writes (`a/` and `b/`, and those of `diff.mnemonicPrefix`),
+    /// where there are any.
     pub strip: Option<usize>,
     /// How many files a diff may have. Default: 10 000.
     pub max_sections: usize,
@@ -56,14 +59,18 @@ pub struct Diff<'t> {
 }
 
 impl<'t> Diff<'t> {
-    /// Reads a plain or git diff. If the diff itself was stored with CRLF, the carriage returns are left out.
+    /// Reads a plain or git diff. If the diff itself was stored with CRLF, the carriage returns are
+    /// left out.
     ///
     /// Time and memory are linear in the text.
     ///
     /// # Errors
     ///
     /// The first thing that is wrong, or that no plan can express, with its line and column.
-    pub fn parse(text: impl Into<Cow<'t, [u8]>>, options: &DiffOptions) -> Result<Self, ParseError> {
+    pub fn parse(
+        text: impl Into<Cow<'t, [u8]>>,
+        options: &DiffOptions,
+    ) -> Result<Self, ParseError> {
         let text = text.into();
         let read = |text: &[u8]| {
             let lines = Lines::new(text);
@@ -106,7 +113,11 @@ impl<'t> Diff<'t> {
     }
 
     fn section<'p>(&'p self, file: &'p File) -> Section<'p> {
-        let spanned = |name: &'p reader::Name| Spanned { text: &name.text, span: name.span.clone(), line: name.line };
+        let spanned = |name: &'p reader::Name| Spanned {
+            text: &name.text,
+            span: name.span.clone(),
+            line: name.line,
+        };
         let hunks = || file.hunks.iter().map(|hunk| self.hunk(hunk)).collect();
         let operation = match &file.operation {
             // The reader has checked that a new file has one hunk at most.
@@ -115,21 +126,30 @@ impl<'t> Diff<'t> {
                 LineEndings::Exact,
             )),
             Operation::Delete => SectionOperation::Delete(Some(hunks())),
-            Operation::Update { to } => SectionOperation::Update { move_to: to.as_ref().map(spanned), hunks: hunks() },
+            Operation::Update { to } => {
+                SectionOperation::Update { move_to: to.as_ref().map(spanned), hunks: hunks() }
+            }
             Operation::Copy { to } => SectionOperation::Copy { to: spanned(to), hunks: hunks() },
         };
-        Section { path: spanned(&file.path), operation, executable: file.executable, span: file.span.clone() }
+        Section {
+            path: spanned(&file.path),
+            operation,
+            executable: file.executable,
+            span: file.span.clone(),
+        }
     }
 
     fn hunk<'p>(&'p self, part: &HunkPart) -> Hunk<'p> {
-        let (lines, _) = hunk_lines(&self.text[part.body.clone()], part.line + 1, LineEndings::Exact);
+        let (lines, _) =
+            hunk_lines(&self.text[part.body.clone()], part.line + 1, LineEndings::Exact);
         let header = |span: &Range<usize>| {
             let text = std::str::from_utf8(&self.text[span.clone()]).ok()?;
             Some(Spanned { text, span: span.clone(), line: part.line })
         };
         // A hunk that only inserts has nothing to do with the function above it.
         let shows_old = lines.iter().any(|line| line.kind != LineKind::Insert);
-        let headers = part.heading.as_ref().filter(|_| shows_old).and_then(header).into_iter().collect();
+        let headers =
+            part.heading.as_ref().filter(|_| shows_old).and_then(header).into_iter().collect();
         Hunk {
             opened: true,
             headers,

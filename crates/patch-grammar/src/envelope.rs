@@ -26,7 +26,10 @@ pub enum Unsaid {
     #[error("an envelope cannot express a copy")]
     Copy,
     /// A hunk has no context: its place is a line number only.
-    #[error("a hunk has no context lines, and an envelope has no line numbers; make the diff with context")]
+    #[error(
+        "a hunk has no context lines, and an envelope has no line numbers; make the diff with \
+         context"
+    )]
     NoContext,
     /// A line is not UTF-8, or has a NUL character.
     #[error("an envelope is UTF-8 without NUL characters, and a line is not")]
@@ -42,8 +45,9 @@ pub enum Unsaid {
     Path,
 }
 
-/// Writes the tree of a diff as an envelope that makes the same change, in every profile. Carriage returns before line
-/// feeds are the files'; the envelope's own lines end in line feeds, so that they say so.
+/// Writes the tree of a diff as an envelope that makes the same change, in every profile. Carriage
+/// returns before line feeds are the files'; the envelope's own lines end in line feeds, so that
+/// they say so.
 ///
 /// Line numbers, and the lines of a deleted file, are left out.
 ///
@@ -53,8 +57,11 @@ pub enum Unsaid {
 pub fn write(patch: &Patch<'_>) -> Result<String, Inexpressible> {
     let mut out = String::new();
     for section in &patch.sections {
-        let inexpressible =
-            |problem| Inexpressible { path: section.path.text.to_owned(), line: section.line(), problem };
+        let inexpressible = |problem| Inexpressible {
+            path: section.path.text.to_owned(),
+            line: section.line(),
+            problem,
+        };
         write_section(&mut out, section).map_err(inexpressible)?;
     }
     Ok(envelope(&out))
@@ -103,7 +110,8 @@ fn write_added(out: &mut String, added: &AddedLines<'_>) -> Result<(), Unsaid> {
     if added.no_newline {
         push_no_newline(out);
     } else if last.is_some_and(<[u8]>::is_empty) {
-        // An empty last line adds no line feed in the `strict` profile, and one in `codex`: this suits both.
+        // An empty last line adds no line feed in the `strict` profile, and one in `codex`: this
+        // suits both.
         push(out, '+', b"", false)?;
         push_no_newline(out);
     }
@@ -143,9 +151,11 @@ fn check(endings: LineEndings) -> Result<(), Unsaid> {
     if endings == LineEndings::Framing { Err(Unsaid::LineEnding) } else { Ok(()) }
 }
 
-/// Writes a line. In an envelope whose lines end in line feeds, a carriage return belongs to the file.
+/// Writes a line. In an envelope whose lines end in line feeds, a carriage return belongs to the
+/// file.
 fn push(out: &mut String, sign: char, line: &[u8], crlf: bool) -> Result<(), Unsaid> {
-    let text = std::str::from_utf8(line).ok().filter(|text| !text.contains('\0')).ok_or(Unsaid::Bytes)?;
+    let text =
+        std::str::from_utf8(line).ok().filter(|text| !text.contains('\0')).ok_or(Unsaid::Bytes)?;
     out.push(sign);
     *out += text;
     *out += if crlf { "\r\n" } else { "\n" };
@@ -165,9 +175,13 @@ mod tests {
     #[test]
     fn a_diff_becomes_the_patch_that_says_the_same() {
         for (diff, patch) in [
-            ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ fn f\n a\n-b\n+c\n", "*** Update File: x\n@@ fn f\n a\n-b\n+c\n"),
             (
-                "diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n",
+                "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ fn f\n a\n-b\n+c\n",
+                "*** Update File: x\n@@ fn f\n a\n-b\n+c\n",
+            ),
+            (
+                "diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n\
+                 @@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n",
                 "*** Add File: n\n+a\n+b\n\\ No newline at end of file\n",
             ),
             // The empty last line is there in both profiles.
@@ -175,10 +189,14 @@ mod tests {
                 "--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\n+\n",
                 "*** Add File: n\n+a\n+\n+\n\\ No newline at end of file\n",
             ),
-            ("--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\r\n+\r\n", "*** Add File: n\n+a\r\n+\r\n"),
+            (
+                "--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\r\n+\r\n",
+                "*** Add File: n\n+a\r\n+\r\n",
+            ),
             ("diff --git a/n b/n\nnew file mode 100644\n", "*** Add File: n\n"),
             (
-                "diff --git a/d b/d\ndeleted file mode 100644\n--- a/d\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
+                "diff --git a/d b/d\ndeleted file mode 100644\n--- a/d\n+++ /dev/null\n\
+                 @@ -1 +0,0 @@\n-a\n",
                 "*** Delete File: d\n",
             ),
             (
@@ -186,11 +204,18 @@ mod tests {
                 "*** Update File: o\n*** Move to: p\n",
             ),
             (
-                "diff --git a/o b/p\nrename from o\nrename to p\n--- a/o\n+++ b/p\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n",
+                "diff --git a/o b/p\nrename from o\nrename to p\n--- a/o\n+++ b/p\n\
+                 @@ -1,2 +1,2 @@\n a\n-b\n+c\n",
                 "*** Update File: o\n*** Move to: p\n@@\n a\n-b\n+c\n",
             ),
-            ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\n", "*** Update File: x\n@@\n a\r\n-b\r\n+c\n"),
-            ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\r\n+b\r\r\n", "*** Update File: x\n@@\n-a\r\r\n+b\r\r\n"),
+            (
+                "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\n",
+                "*** Update File: x\n@@\n a\r\n-b\r\n+c\n",
+            ),
+            (
+                "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\r\n+b\r\r\n",
+                "*** Update File: x\n@@\n-a\r\r\n+b\r\r\n",
+            ),
             (
                 "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n\\ No\n+b\n",
                 "*** Update File: x\n@@\n-a\r\n\\ No newline at end of file\n+b\n",
@@ -208,9 +233,14 @@ mod tests {
             let diff = Diff::parse(diff.as_bytes(), &DiffOptions::default()).expect("a diff");
             let read = crate::parse(&found, &crate::ParseOptions::default()).expect("it parses");
             let lines = |patch: &Patch<'_>| {
-                let hunks = patch.sections.iter().filter(|one| !matches!(one.operation, SectionOperation::Delete(_)));
+                let hunks = patch
+                    .sections
+                    .iter()
+                    .filter(|one| !matches!(one.operation, SectionOperation::Delete(_)));
                 let lines = hunks.flat_map(Section::hunks).flat_map(|hunk| &hunk.lines);
-                lines.map(|line| (line.text.to_vec(), line.crlf, line.kind, line.no_newline)).collect::<Vec<_>>()
+                lines
+                    .map(|line| (line.text.to_vec(), line.crlf, line.kind, line.no_newline))
+                    .collect::<Vec<_>>()
             };
             assert_eq!(lines(&read), lines(&diff.patch()), "{found}");
         }

@@ -101,7 +101,8 @@ crate::names::named! {
         #[error("the patch has no file operations")]
         NoSections = "no_sections",
         /// There are more file operations than the options allow.
-        #[error("the patch has more than {limit} file operation{}", if *limit == 1 { "" } else { "s" })]
+        #[error("the patch has more than {limit} file \
+                 operation{}", if *limit == 1 { "" } else { "s" })]
         TooManySections {
             /// The limit.
             limit: usize,
@@ -118,7 +119,8 @@ crate::names::named! {
         /// A file of a diff changes, and no hunk says how.
         #[error("the diff says that the file changes, and not how")]
         FileWithoutHunks = "file_without_hunks",
-        /// The numbers of a hunk of a diff do not fit its lines, and neither do these tell where it ends.
+        /// The numbers of a hunk of a diff do not fit its lines, and neither do these tell where it
+        /// ends.
         #[error("the numbers of the hunk do not fit its lines, and this may be its end or not")]
         HunkEnd = "hunk_end",
         /// A path of a diff cannot be read.
@@ -151,7 +153,8 @@ crate::names::named! {
     }
 }
 
-/// The end of the message about a line that is no header: the header that was meant, if one is near.
+/// The end of the message about a line that is no header: the header that was meant, if one is
+/// near.
 fn is_close(closest: Option<&str>) -> String {
     closest.map(|closest| format!("; {closest} is close")).unwrap_or_default()
 }
@@ -211,10 +214,16 @@ impl fmt::Display for Warning {
             WarningKind::Heredoc => "a heredoc around the patch was removed",
             WarningKind::Fence => "a Markdown fence around the patch was removed",
             WarningKind::Padded => "blanks around a `***` line were removed",
-            WarningKind::StoredWithCrlf => "the diff was stored with CRLF: line feeds alone are meant",
+            WarningKind::StoredWithCrlf => {
+                "the diff was stored with CRLF: line feeds alone are meant"
+            }
             WarningKind::Backslashes => "backslashes in the paths of the diff are taken as `/`",
-            WarningKind::HunkNumbers => "the numbers of the hunk do not fit its lines, which were taken as they stand",
-            WarningKind::NoHunkNumbers => "the hunk has no numbers; its lines were taken as they stand",
+            WarningKind::HunkNumbers => {
+                "the numbers of the hunk do not fit its lines, which were taken as they stand"
+            }
+            WarningKind::NoHunkNumbers => {
+                "the hunk has no numbers; its lines were taken as they stand"
+            }
         };
         write!(f, "line {}: {what}", self.line)
     }

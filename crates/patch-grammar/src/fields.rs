@@ -5,7 +5,10 @@ use std::ops::Range;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 /// Writes the `hunks` that delete a file, where there are any.
-pub(crate) fn deleted<S: Serializer>(hunks: &Option<impl Serialize>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn deleted<S: Serializer>(
+    hunks: &Option<impl Serialize>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let mut fields = serializer.serialize_map(None)?;
     if let Some(hunks) = hunks {
         fields.serialize_entry("hunks", hunks)?;

@@ -42,21 +42,25 @@ pub fn recognizes(dialect: Dialect, text: &str) -> bool {
     PatchParser::parse(rule, text).is_ok()
 }
 
-/// Returns the name of a part of a patch for people and models; `None` for parts that are never expected
-/// by name.
+/// Returns the name of a part of a patch for people and models; `None` for parts that are never
+/// expected by name.
 pub(crate) fn symbol(rule: Rule) -> Option<&'static str> {
     Some(match rule {
         Rule::begin_patch | Rule::accepted_begin => Marker::Begin.symbol(),
         Rule::end_patch | Rule::accepted_end => Marker::End.symbol(),
         Rule::add_file | Rule::codex_add_file | Rule::accepted_add => Marker::Add.symbol(),
         Rule::delete_file | Rule::accepted_delete => Marker::Delete.symbol(),
-        Rule::update_file | Rule::codex_update_file | Rule::accepted_update => Marker::Update.symbol(),
+        Rule::update_file | Rule::codex_update_file | Rule::accepted_update => {
+            Marker::Update.symbol()
+        }
         Rule::move_file | Rule::accepted_move => Marker::Move.symbol(),
         Rule::move_to | Rule::accepted_move_to => Marker::MoveTo.symbol(),
         Rule::path | Rule::rest => "a path",
         Rule::move_paths => "`old -> new`",
         Rule::add_lines => "a line that begins with `+`",
-        Rule::hunk | Rule::codex_hunk | Rule::accepted_hunk | Rule::at | Rule::accepted_at => "`@@`",
+        Rule::hunk | Rule::codex_hunk | Rule::accepted_hunk | Rule::at | Rule::accepted_at => {
+            "`@@`"
+        }
         Rule::hunk_lines | Rule::codex_hunk_lines | Rule::bare_hunk | Rule::accepted_hunk_lines => {
             "a line that begins with a blank, `-` or `+`"
         }

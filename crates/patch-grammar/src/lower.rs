@@ -5,7 +5,8 @@ use std::ops::Range;
 use pest_itself::iterators::{Pair, Pairs};
 
 use crate::ast::{
-    AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, hunk_lines,
+    AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned,
+    hunk_lines,
 };
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
@@ -44,11 +45,26 @@ impl<'p, 'o> Lowering<'p, 'o> {
         options: &'o ParseOptions,
     ) -> Self {
         let (sections, warnings) = Default::default();
-        Self { text, base, options, endings, environment: false, sections, warnings, counted: base, line }
+        Self {
+            text,
+            base,
+            options,
+            endings,
+            environment: false,
+            sections,
+            warnings,
+            counted: base,
+            line,
+        }
     }
 
-    /// Adds the pairs that the grammar found in the text from byte `base` on, and returns the byte where they end.
-    pub(crate) fn part(&mut self, base: usize, pairs: Pairs<'_, Rule>) -> Result<usize, ParseError> {
+    /// Adds the pairs that the grammar found in the text from byte `base` on, and returns the byte
+    /// where they end.
+    pub(crate) fn part(
+        &mut self,
+        base: usize,
+        pairs: Pairs<'_, Rule>,
+    ) -> Result<usize, ParseError> {
         self.base = base;
         let mut end = base;
         for pair in pairs {
@@ -56,9 +72,13 @@ impl<'p, 'o> Lowering<'p, 'o> {
             // Pest's last pair is empty, and may be somewhere else.
             end = end.max(pair_end);
             match pair.as_rule() {
-                Rule::accepted_add | Rule::accepted_delete | Rule::accepted_update | Rule::accepted_move => {
+                Rule::accepted_add
+                | Rule::accepted_delete
+                | Rule::accepted_update
+                | Rule::accepted_move => {
                     if self.sections.len() == self.options.max_sections {
-                        let kind = ParseErrorKind::TooManySections { limit: self.options.max_sections };
+                        let kind =
+                            ParseErrorKind::TooManySections { limit: self.options.max_sections };
                         return Err(self.error(start, kind, "`*** End Patch`"));
                     }
                     let section = self.section(pair)?;
@@ -119,8 +139,9 @@ impl<'p, 'o> Lowering<'p, 'o> {
                 Rule::accepted_hunk | Rule::bare_hunk => {
                     let bare = pair.as_rule() == Rule::bare_hunk;
                     let hunk = self.hunk(pair);
-                    let visible =
-                        |line: &Line<'_>| line.kind != LineKind::Context || !line.text.trim_ascii().is_empty();
+                    let visible = |line: &Line<'_>| {
+                        line.kind != LineKind::Context || !line.text.trim_ascii().is_empty()
+                    };
                     if bare && !hunk.lines.iter().any(visible) {
                         continue;
                     }
@@ -143,7 +164,11 @@ impl<'p, 'o> Lowering<'p, 'o> {
             Rule::accepted_add => SectionOperation::Add(added),
             Rule::accepted_delete => SectionOperation::Delete(None),
             _ if hunks.is_empty() && move_to.is_none() => {
-                return Err(self.error(span.start, ParseErrorKind::NoHunks, "`@@` after the header"));
+                return Err(self.error(
+                    span.start,
+                    ParseErrorKind::NoHunks,
+                    "`@@` after the header",
+                ));
             }
             _ => SectionOperation::Update { move_to, hunks },
         };
@@ -176,7 +201,8 @@ impl<'p, 'o> Lowering<'p, 'o> {
                 Rule::accepted_hunk_lines => {
                     // A run of lines, which pest took as one token.
                     let number = self.line_at(range.start);
-                    (hunk.lines, hunk.separators) = hunk_lines(&self.text.as_bytes()[range], number, self.endings);
+                    (hunk.lines, hunk.separators) =
+                        hunk_lines(&self.text.as_bytes()[range], number, self.endings);
                 }
                 Rule::accepted_end_of_file => hunk.end_of_file = true,
                 _ => {}
@@ -186,7 +212,11 @@ impl<'p, 'o> Lowering<'p, 'o> {
     }
 
     /// Returns the two paths of `old -> new`.
-    fn arrow(&self, rest: &Spanned<'p>, start: usize) -> Result<(Spanned<'p>, Spanned<'p>), ParseError> {
+    fn arrow(
+        &self,
+        rest: &Spanned<'p>,
+        start: usize,
+    ) -> Result<(Spanned<'p>, Spanned<'p>), ParseError> {
         const ARROW: &str = " -> ";
         let error = || self.error(start, ParseErrorKind::NoArrow, "`*** Move File: old -> new`");
         let at = rest.text.find(ARROW).ok_or_else(error)?;
@@ -208,7 +238,8 @@ impl<'p, 'o> Lowering<'p, 'o> {
         self.base + pair.as_span().start()..self.base + pair.as_span().end()
     }
 
-    /// Returns the text after `@@` and one blank. It keeps its indentation, which tells a function `f` from a method `f`.
+    /// Returns the text after `@@` and one blank. It keeps its indentation, which tells a function
+    /// `f` from a method `f`.
     fn header(&mut self, range: Range<usize>) -> Spanned<'p> {
         let line = self.line_at(range.start);
         let text = self.text[range.clone()].trim_end_matches(['\r', '\n']);
@@ -231,7 +262,8 @@ impl<'p, 'o> Lowering<'p, 'o> {
     /// Returns the 1-based line of a byte; bytes are asked for in ascending order.
     fn line_at(&mut self, offset: usize) -> u32 {
         if offset > self.counted {
-            let lines = memchr::memchr_iter(b'\n', &self.text.as_bytes()[self.counted..offset]).count();
+            let lines =
+                memchr::memchr_iter(b'\n', &self.text.as_bytes()[self.counted..offset]).count();
             self.line += u32::try_from(lines).unwrap_or(u32::MAX);
             self.counted = offset;
         }
@@ -252,7 +284,10 @@ impl<'p, 'o> Lowering<'p, 'o> {
             _ if self.environment => (ParseErrorKind::EnvironmentTwice, HEADERS),
             _ if id.is_empty() => (ParseErrorKind::EnvironmentMissing, "an id after the colon"),
             Some(own) if own == id => return Ok(()),
-            _ => (ParseErrorKind::OtherEnvironment { id: id.to_owned() }, "no environment, or that of this place"),
+            _ => (
+                ParseErrorKind::OtherEnvironment { id: id.to_owned() },
+                "no environment, or that of this place",
+            ),
         };
         Err(self.error(start, kind, expected))
     }
@@ -263,7 +298,11 @@ impl<'p, 'o> Lowering<'p, 'o> {
             return Ok(());
         }
         if !self.options.strip_wrappers {
-            return Err(self.error(start, ParseErrorKind::Padded, "a header without blanks before it"));
+            return Err(self.error(
+                start,
+                ParseErrorKind::Padded,
+                "a header without blanks before it",
+            ));
         }
         let line = self.line_at(start);
         self.warnings.push(Warning { kind: WarningKind::Padded, line });
@@ -281,5 +320,5 @@ pub(crate) fn endings(body: &str) -> LineEndings {
     if first.ends_with("\r\n") { LineEndings::Framing } else { LineEndings::Stated }
 }
 
-const HEADERS: &str =
-    "`*** Add File: path`, `*** Delete File: path`, `*** Update File: path` or `*** Move File: old -> new`";
+const HEADERS: &str = "`*** Add File: path`, `*** Delete File: path`, `*** Update File: path` or \
+                       `*** Move File: old -> new`";

@@ -1,7 +1,8 @@
 //! The marker lines of the envelope, for the code that writes or recognises them.
 
 crate::names::named! {
-    /// A marker line, or the part of a header before its path. The name of a marker is its text, with the colon where a path follows.
+    /// A marker line, or the part of a header before its path. The name of a marker is its text,
+    /// with the colon where a path follows.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     #[allow(missing_docs, reason = "they are the markers")]
     pub enum Marker {
@@ -65,7 +66,8 @@ pub fn push_header(out: &mut String, header: Option<&str>) {
     out.push('\n');
 }
 
-/// Writes one line of a hunk or a new file. A carriage return at its end says that it ends in CRLF in the file.
+/// Writes one line of a hunk or a new file. A carriage return at its end says that it ends in CRLF
+/// in the file.
 pub fn push_line(out: &mut String, sign: char, line: &str) {
     out.push(sign);
     out.push_str(line);

@@ -1,8 +1,10 @@
 //! Enums whose variants have stable names.
 
-/// Makes an enum of which each variant stands beside its stable name, with `ALL`, `as_str` and [`Display`](std::fmt::Display).
+/// Makes an enum of which each variant stands beside its stable name, with `ALL`, `as_str` and
+/// [`Display`](std::fmt::Display).
 ///
-/// The variants of an `error enum` may have fields, and what it displays is a message and not the name, so it gets `as_str` alone.
+/// The variants of an `error enum` may have fields, and what it displays is a message and not the
+/// name, so it gets `as_str` alone.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! named {

@@ -3,13 +3,13 @@
 /// What is tolerated beyond the language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseOptions {
-    /// Whether one heredoc, one Markdown fence, and blanks around markers and headers are removed, each with a warning.
-    /// Default: they are errors.
+    /// Whether one heredoc, one Markdown fence, and blanks around markers and headers are removed,
+    /// each with a warning. Default: they are errors.
     pub strip_wrappers: bool,
     /// Whether the first hunk of an update may lack its `@@`. Default: it may not.
     pub bare_first_hunk: bool,
-    /// The environment that patches are applied in here: a patch whose `*** Environment ID:` names another one is an error.
-    /// Default: none, so that every patch that names one is an error.
+    /// The environment that patches are applied in here: a patch whose `*** Environment ID:` names
+    /// another one is an error. Default: none, so that every patch that names one is an error.
     pub environment: Option<String>,
     /// How many file operations a patch may have. Default: 10 000.
     pub max_sections: usize,
@@ -17,6 +17,11 @@ pub struct ParseOptions {
 
 impl Default for ParseOptions {
     fn default() -> Self {
-        Self { strip_wrappers: false, bare_first_hunk: false, environment: None, max_sections: 10_000 }
+        Self {
+            strip_wrappers: false,
+            bare_first_hunk: false,
+            environment: None,
+            max_sections: 10_000,
+        }
     }
 }

@@ -25,7 +25,9 @@ pub fn decode(bytes: &[u8]) -> Result<&str, ParseError> {
     let (text, error) = valid_part(bytes);
     let (kind, at, seen) = match (memchr::memchr(0, text.as_bytes()), error) {
         (Some(at), _) => (ParseErrorKind::Nul, at, "\\0".to_owned()),
-        (None, Some(_)) => (ParseErrorKind::NotUtf8, text.len(), format!("\\x{:02x}", bytes[text.len()])),
+        (None, Some(_)) => {
+            (ParseErrorKind::NotUtf8, text.len(), format!("\\x{:02x}", bytes[text.len()]))
+        }
         (None, None) => return Ok(text),
     };
     let before = &text[..at];
@@ -66,10 +68,12 @@ pub fn parse<'p>(text: &'p str, options: &ParseOptions) -> Result<Patch<'p>, Par
     }
 }
 
-/// Reads a few sections at a time. Returns `None` when anything is wrong: only the whole text gives the full error.
+/// Reads a few sections at a time. Returns `None` when anything is wrong: only the whole text gives
+/// the full error.
 ///
-/// Pest keeps a token for each beginning and end of a rule: 130 MB for 100 000 updates, next to nothing for sixteen. The match of a
-/// rule does not depend on the text before it, so the parts are the same as those of the rule for the whole.
+/// Pest keeps a token for each beginning and end of a rule: 130 MB for 100 000 updates, next to
+/// nothing for sixteen. The match of a rule does not depend on the text before it, so the parts are
+/// the same as those of the rule for the whole.
 fn in_parts<'p>(text: &'p str, peeled: &Peeled, options: &ParseOptions) -> Option<Patch<'p>> {
     let end = peeled.body.end;
     let mut lowering = Lowering::new(text, peeled, options);
@@ -85,11 +89,15 @@ fn in_parts<'p>(text: &'p str, peeled: &Peeled, options: &ParseOptions) -> Optio
     if at == end { lowering.finish(at).ok() } else { None }
 }
 
-fn in_one_piece<'p>(text: &'p str, peeled: &Peeled, options: &ParseOptions) -> Result<Patch<'p>, ParseError> {
+fn in_one_piece<'p>(
+    text: &'p str,
+    peeled: &Peeled,
+    options: &ParseOptions,
+) -> Result<Patch<'p>, ParseError> {
     let body = &text[peeled.body.clone()];
     let rule = if peeled.open { Rule::accepted_open } else { Rule::accepted };
-    let mut pairs =
-        PatchParser::parse(rule, body).map_err(|error| diagnose::from_pest(text, peeled.body.start, body, &error))?;
+    let mut pairs = PatchParser::parse(rule, body)
+        .map_err(|error| diagnose::from_pest(text, peeled.body.start, body, &error))?;
     let whole = pairs.next().expect("a rule that matched has a pair");
     let mut lowering = Lowering::new(text, peeled, options);
     let end = lowering.part(peeled.body.start, whole.into_inner())?;

@@ -9,10 +9,11 @@ use crate::grammar::Rule;
 
 type State<'i> = Box<ParserState<'i, Rule>>;
 
-/// Runs a parser on `input`. One empty pair more than `pest::state` would give comes last, and stands at the beginning.
+/// Runs a parser on `input`. One empty pair more than `pest::state` would give comes last, and
+/// stands at the beginning.
 ///
-/// Pest makes an index of all lines up to where the last pair ends, so that a pair can say its line. Ours
-/// are never asked, and for many long lines the index takes as long as parsing.
+/// Pest makes an index of all lines up to where the last pair ends, so that a pair can say its
+/// line. Ours are never asked, and for many long lines the index takes as long as parsing.
 pub(crate) fn state<'i>(
     input: &'i str,
     parse: impl FnOnce(State<'i>) -> ParseResult<State<'i>>,

@@ -1,13 +1,13 @@
-//! A patch as data: the tree of its sections, each part with its byte range in the text. Most fields are serialized by attributes
-//! of the tree; the others here.
+//! A patch as data: the tree of its sections, each part with its byte range in the text. Most
+//! fields are serialized by attributes of the tree; the others here.
 
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
 use crate::ast::{AddedLines, Patch};
 use crate::fields::text;
 
-/// Writes `sections`, in the order of the text, and `warnings`, as text. Byte ranges are `[start, end]`;
-/// lines count from 1. A line that is not UTF-8 is a list of its bytes.
+/// Writes `sections`, in the order of the text, and `warnings`, as text. Byte ranges are `[start,
+/// end]`; lines count from 1. A line that is not UTF-8 is a list of its bytes.
 impl Serialize for Patch<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut tree = serializer.serialize_struct("Patch", 2)?;

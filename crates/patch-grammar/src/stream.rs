@@ -17,7 +17,8 @@ use crate::wrapper;
 /// The most wrappers around a patch: a heredoc and a fence.
 const MAX_WRAPPERS: usize = 2;
 
-/// The most lines that look wrong for which the parser is asked. One is enough, if the parser agrees.
+/// The most lines that look wrong for which the parser is asked. One is enough, if the parser
+/// agrees.
 const MAX_CHECKS: usize = 8;
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
@@ -104,9 +105,9 @@ impl StreamOperation {
 
 /// Takes the text of a patch in chunks of any size, cut anywhere, also inside a character.
 ///
-/// Events come line by line: a section is known when its header is complete,
-/// and is parsed when the next one begins. Nothing of it may be applied before the end, since the text may
-/// still turn out to be no patch. Time is linear in the text, however it is cut.
+/// Events come line by line: a section is known when its header is complete, and is parsed when the
+/// next one begins. Nothing of it may be applied before the end, since the text may still turn out
+/// to be no patch. Time is linear in the text, however it is cut.
 ///
 /// ```
 /// use patch_grammar::{ParseOptions, PatchStream, StreamEvent};
@@ -190,7 +191,9 @@ impl PatchStream {
         self.complete_lines(&mut events);
         match (nul, error) {
             (Some(_), _) => self.undecodable(b"\0", &mut events),
-            (None, Some(error)) if error.error_len().is_some() => self.undecodable(rest, &mut events),
+            (None, Some(error)) if error.error_len().is_some() => {
+                self.undecodable(rest, &mut events)
+            }
             _ => self.partial = rest.to_vec(),
         }
         events
@@ -220,7 +223,11 @@ impl PatchStream {
                     self.open = false;
                     let section = self.sections.len() - 1;
                     let part = &self.sections[section];
-                    events.push(StreamEvent::Finished { section, inserted: part.inserted, deleted: part.deleted });
+                    events.push(StreamEvent::Finished {
+                        section,
+                        inserted: part.inserted,
+                        deleted: part.deleted,
+                    });
                 }
                 events.push(StreamEvent::Ended { line: self.lines.max(1) });
             }
@@ -256,7 +263,9 @@ impl PatchStream {
             self.complete_line(self.searched, events);
         }
         self.searched = self.text.len();
-        let Some(part) = self.sections.last().filter(|_| self.open && self.failed.is_none()) else { return };
+        let Some(part) = self.sections.last().filter(|_| self.open && self.failed.is_none()) else {
+            return;
+        };
         let counts = (part.inserted, part.deleted);
         if counts != self.counted {
             self.counted = counts;
@@ -277,7 +286,8 @@ impl PatchStream {
         if self.begin.is_none() {
             return self.look_for_begin(start..end, number, events);
         }
-        let updates = |part: &Part| matches!(part.operation, StreamOperation::Update | StreamOperation::Move);
+        let updates =
+            |part: &Part| matches!(part.operation, StreamOperation::Update | StreamOperation::Move);
         if let Some(part) = self.sections.last_mut().filter(|_| self.open) {
             let moves = trimmed.strip_prefix(Marker::MoveTo.as_str()).filter(|_| part.lines == 0);
             part.lines += 1;
@@ -308,7 +318,9 @@ impl PatchStream {
         if self.sections.is_empty() && line.starts_with(Marker::Environment.as_str()) {
             return self.check_so_far(end, false, events);
         }
-        let header = |(operation, marker): (_, Marker)| Some((operation, trimmed.strip_prefix(marker.as_str())?));
+        let header = |(operation, marker): (_, Marker)| {
+            Some((operation, trimmed.strip_prefix(marker.as_str())?))
+        };
         let Some((operation, rest)) = StreamOperation::HEADERS.into_iter().find_map(header) else {
             // Of an unfinished last line the parser says what it is.
             if line.ends_with('\n') && !self.may_stand(line) && self.checks < MAX_CHECKS {
@@ -322,42 +334,66 @@ impl PatchStream {
         if self.failed.is_some() {
             return;
         }
-        let (path, move_to) = match rest.split_once(" -> ").filter(|_| operation == StreamOperation::Move) {
-            Some((from, to)) => {
-                (from.trim_matches([' ', '\t']).to_owned(), Some(to.trim_matches([' ', '\t']).to_owned()))
-            }
-            None => (rest, None),
-        };
+        let (path, move_to) =
+            match rest.split_once(" -> ").filter(|_| operation == StreamOperation::Move) {
+                Some((from, to)) => (
+                    from.trim_matches([' ', '\t']).to_owned(),
+                    Some(to.trim_matches([' ', '\t']).to_owned()),
+                ),
+                None => (rest, None),
+            };
         let section = self.sections.len();
         events.push(StreamEvent::Begun { section, operation, path, move_to, line: number });
-        self.sections.push(Part { operation, span: start..end, line: number, lines: 0, inserted: 0, deleted: 0 });
+        self.sections.push(Part {
+            operation,
+            span: start..end,
+            line: number,
+            lines: 0,
+            inserted: 0,
+            deleted: 0,
+        });
         (self.open, self.counted) = (true, (0, 0));
     }
 
-    /// Looks at a line before the first marker, where only empty lines may stand, and what is around a patch.
+    /// Looks at a line before the first marker, where only empty lines may stand, and what is
+    /// around a patch.
     fn look_for_begin(&mut self, range: Range<usize>, number: u32, events: &mut Vec<StreamEvent>) {
         let line = &self.text[range.clone()];
         let trimmed = line.trim_matches(BLANKS);
         if trimmed == Marker::Begin.as_str() {
             self.begin = Some((range.start, number));
-        } else if trimmed.is_empty() || line.trim() == Marker::Begin.as_str() || !line.ends_with('\n') {
-            // The parser says what is wrong with a marker that has other blanks around it, and with an unfinished line.
-        } else if wrapper::may_open(trimmed) && self.options.strip_wrappers && self.wrappers < MAX_WRAPPERS {
+        } else if trimmed.is_empty()
+            || line.trim() == Marker::Begin.as_str()
+            || !line.ends_with('\n')
+        {
+            // The parser says what is wrong with a marker that has other blanks around it, and with
+            // an unfinished line.
+        } else if wrapper::may_open(trimmed)
+            && self.options.strip_wrappers
+            && self.wrappers < MAX_WRAPPERS
+        {
             self.wrappers += 1;
         } else {
             let expected = vec![Marker::Begin.symbol()];
-            self.fail(diagnose::at(&self.text, range.start, ParseErrorKind::NoBegin, expected), events);
+            self.fail(
+                diagnose::at(&self.text, range.start, ParseErrorKind::NoBegin, expected),
+                events,
+            );
         }
     }
 
-    /// Whether a line that is no header, and not of the content of a section, may stand where it does.
+    /// Whether a line that is no header, and not of the content of a section, may stand where it
+    /// does.
     fn may_stand(&self, line: &str) -> bool {
         let trimmed = line.trim_matches(BLANKS);
-        let in_content = match self.sections.last().filter(|_| self.open).map(|part| part.operation) {
+        let in_content = match self.sections.last().filter(|_| self.open).map(|part| part.operation)
+        {
             None | Some(StreamOperation::Delete) => false,
             Some(StreamOperation::Add) => line.starts_with("\\ "),
             Some(StreamOperation::Update | StreamOperation::Move) => {
-                line.starts_with("\\ ") || line.starts_with("@@") || trimmed == Marker::EndOfFile.as_str()
+                line.starts_with("\\ ")
+                    || line.starts_with("@@")
+                    || trimmed == Marker::EndOfFile.as_str()
             }
         };
         in_content || trimmed.is_empty() || trimmed == Marker::End.as_str()
@@ -378,8 +414,8 @@ impl PatchStream {
         self.check_so_far(end, false, events);
     }
 
-    /// Finds what is wrong with the text up to `end` as the parser finds it; with `within`, only what is wrong before the marker
-    /// that is added. This happens a few times.
+    /// Finds what is wrong with the text up to `end` as the parser finds it; with `within`, only
+    /// what is wrong before the marker that is added. This happens a few times.
     fn check_so_far(&mut self, end: usize, within: bool, events: &mut Vec<StreamEvent>) {
         let (begin, line) = self.begin.expect("a section has a first marker before it");
         let text = format!("{}{}\n", &self.text[begin..end], Marker::End.as_str());
@@ -392,7 +428,8 @@ impl PatchStream {
             }
             // What stands there, and not the marker that was added.
             if error.span.start >= end {
-                let line = self.text[end..].split('\n').next().unwrap_or_default().trim_end_matches('\r');
+                let line =
+                    self.text[end..].split('\n').next().unwrap_or_default().trim_end_matches('\r');
                 error.seen = (end < self.text.len()).then(|| line.chars().take(80).collect());
                 error.span = end..end + line.len();
             }
@@ -409,7 +446,10 @@ impl PatchStream {
             return None;
         }
         let endings = lower::endings(&self.text[self.begin.map_or(0, |(begin, _)| begin)..]);
-        Some(Lowering::from_line(&self.text, part.span.start, part.line, endings, &self.options).section(pair))
+        Some(
+            Lowering::from_line(&self.text, part.span.start, part.line, endings, &self.options)
+                .section(pair),
+        )
     }
 
     fn undecodable(&mut self, rest: &[u8], events: &mut Vec<StreamEvent>) {

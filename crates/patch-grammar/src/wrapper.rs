@@ -22,12 +22,18 @@ pub(crate) struct Peeled {
     pub(crate) warnings: Vec<Warning>,
 }
 
-/// Finds the patch in `text`. With `strip`, one heredoc and one fence, in either order, are removed.
+/// Finds the patch in `text`. With `strip`, one heredoc and one fence, in either order, are
+/// removed.
 pub(crate) fn peel(text: &str, strip: bool) -> Result<Peeled, ParseError> {
     let mut body = trim_empty_lines(text, 0..text.len());
     let mut warnings = Vec::new();
     if body.is_empty() {
-        return Err(diagnose::at(text, body.start, ParseErrorKind::Empty, vec![Marker::Begin.symbol()]));
+        return Err(diagnose::at(
+            text,
+            body.start,
+            ParseErrorKind::Empty,
+            vec![Marker::Begin.symbol()],
+        ));
     }
     while let Some((kind, inner)) = unwrap_once(text, &body) {
         if !strip {
@@ -49,7 +55,8 @@ pub(crate) fn peel(text: &str, strip: bool) -> Result<Peeled, ParseError> {
         return Err(diagnose::at(text, first.start, kind, vec![Marker::Begin.symbol()]));
     }
     let last = last_line(text, &body);
-    let padded_end = text[last.clone()].trim() == END && text[last.clone()].starts_with([' ', '\t']);
+    let padded_end =
+        text[last.clone()].trim() == END && text[last.clone()].starts_with([' ', '\t']);
     for line in [first, last.clone()] {
         let marker = text[line.clone()].trim_end_matches(['\r', '\n']);
         let is_marker = matches!(marker.trim(), BEGIN | END);
@@ -58,7 +65,10 @@ pub(crate) fn peel(text: &str, strip: bool) -> Result<Peeled, ParseError> {
                 let expected = vec!["a marker line without blanks around it"];
                 return Err(diagnose::at(text, line.start, ParseErrorKind::Padded, expected));
             }
-            warnings.push(Warning { kind: WarningKind::Padded, line: diagnose::line_of(text.as_bytes(), line.start) });
+            warnings.push(Warning {
+                kind: WarningKind::Padded,
+                line: diagnose::line_of(text.as_bytes(), line.start),
+            });
         }
     }
     if padded_end {
@@ -123,7 +133,9 @@ fn heredoc_tag(line: &str) -> Option<&str> {
         quote @ (b'\'' | b'"') => tag[1..].strip_suffix(char::from(*quote))?,
         _ => tag,
     };
-    let plain = |c: char| !c.is_whitespace() && !matches!(c, '\'' | '"' | '<' | '>' | '|' | '&' | ';' | '$' | '`');
+    let plain = |c: char| {
+        !c.is_whitespace() && !matches!(c, '\'' | '"' | '<' | '>' | '|' | '&' | ';' | '$' | '`')
+    };
     (!tag.is_empty() && tag.chars().all(plain)).then_some(tag)
 }
 

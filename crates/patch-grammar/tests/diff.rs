@@ -3,7 +3,8 @@
 use patch_grammar::diff::{Diff, DiffOptions};
 use patch_grammar::{Hunk, LineKind, Patch, SectionOperation};
 
-/// A tree in a few words: one line a section, one a hunk, one a line; `$` is a CRLF, `%` no line feed.
+/// A tree in a few words: one line a section, one a hunk, one a line; `$` is a CRLF, `%` no line
+/// feed.
 fn shown(patch: &Patch<'_>) -> String {
     let mut out = String::new();
     for section in &patch.sections {
@@ -11,14 +12,17 @@ fn shown(patch: &Patch<'_>) -> String {
         match &section.operation {
             SectionOperation::Add(added) => {
                 out += &format!("A {path}");
-                let lines: Vec<_> = added.lines().map(|line| line.escape_ascii().to_string()).collect();
+                let lines: Vec<_> =
+                    added.lines().map(|line| line.escape_ascii().to_string()).collect();
                 out += &format!(" {lines:?}{}", if added.no_newline { "%" } else { "" });
             }
             SectionOperation::Delete(hunks) => {
                 out += &format!("D {path}{}", if hunks.is_none() { " whatever it is" } else { "" });
             }
             SectionOperation::Update { move_to: None, .. } => out += &format!("M {path}"),
-            SectionOperation::Update { move_to: Some(to), .. } => out += &format!("R {path} -> {}", to.text),
+            SectionOperation::Update { move_to: Some(to), .. } => {
+                out += &format!("R {path} -> {}", to.text)
+            }
             SectionOperation::Copy { to, .. } => out += &format!("C {path} -> {}", to.text),
         }
         out += match section.executable {
@@ -79,11 +83,19 @@ fn check_error(diff: impl AsRef<[u8]>, wanted: &str) {
     let text = String::from_utf8_lossy(diff);
     let error = Diff::parse(diff, &DiffOptions::default()).map(|diff| shown(&diff.patch()));
     let error = error.expect_err(&text);
-    assert_eq!(format!("{} {}:{}", error.kind.as_str(), error.line, error.column), wanted, "{text}");
+    assert_eq!(
+        format!("{} {}:{}", error.kind.as_str(), error.line, error.column),
+        wanted,
+        "{text}"
+    );
     assert!(error.span.end <= diff.len(), "{text}");
     assert!(error.span.start <= error.span.end, "{text}");
     let line = text.split_inclusive('\n').nth(error.line as usize - 1).unwrap_or_default();
-    assert_eq!(error.seen.as_deref().unwrap_or_default(), line.trim_end_matches(['\r', '\n']), "{text}");
+    assert_eq!(
+        error.seen.as_deref().unwrap_or_default(),
+        line.trim_end_matches(['\r', '\n']),
+        "{text}"
+    );
     assert!(!error.expected.is_empty(), "{text}");
 }
 
@@ -102,15 +114,31 @@ fn files_are_what_their_headers_say() {
         ("--- \"a/\\303\\244\\t\"\n+++ \"b/\\303\\244\\t\"\n", "M ä\t\n"),
         ("diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n", "M x\n"),
         ("diff --git x x\nindex 1..2\n--- x\n+++ x\n", "M x\n"),
-        ("diff --git a/x b/x\nold mode 100644\nnew mode 100755\nindex 1..2\n--- a/x\n+++ b/x\n", "M x +x\n"),
-        ("diff --git a/x b/x\nold mode 100755\nnew mode 100644\nindex 1..2\n--- a/x\n+++ b/x\n", "M x -x\n"),
-        ("diff --git a/o b/p\nsimilarity index 60%\nrename from o\nrename to p\n--- a/o\n+++ b/p\n", "R o -> p\n"),
-        ("diff --git a/o b/p\nsimilarity index 60%\ncopy from o\ncopy to p\n--- a/o\n+++ b/p\n", "C o -> p\n"),
+        (
+            "diff --git a/x b/x\nold mode 100644\nnew mode 100755\nindex 1..2\n--- a/x\n+++ b/x\n",
+            "M x +x\n",
+        ),
+        (
+            "diff --git a/x b/x\nold mode 100755\nnew mode 100644\nindex 1..2\n--- a/x\n+++ b/x\n",
+            "M x -x\n",
+        ),
+        (
+            "diff --git a/o b/p\nsimilarity index 60%\nrename from o\nrename to p\n--- a/o\n\
+             +++ b/p\n",
+            "R o -> p\n",
+        ),
+        (
+            "diff --git a/o b/p\nsimilarity index 60%\ncopy from o\ncopy to p\n--- a/o\n+++ b/p\n",
+            "C o -> p\n",
+        ),
         // A directory called `w`, as the first line shows.
         ("diff --git w/x w/x\nindex 1..2\n--- w/x\n+++ w/x\n", "M w/x\n"),
         ("Index: x\n=====\n--- x\t(revision 1)\n+++ x\t(working copy)\n", "M x\n"),
         // Text before it, as in a mail.
-        ("From 1 Mon\nSubject: x\n---\n x | 2 +-\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n", "M x\n"),
+        (
+            "From 1 Mon\nSubject: x\n---\n x | 2 +-\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n",
+            "M x\n",
+        ),
     ] {
         check(format!("{head}{body}"), &format!("{wanted}{lines}"));
     }
@@ -119,19 +147,23 @@ fn files_are_what_their_headers_say() {
         ("--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n", "D x\n@1\n-a\n"),
         // As GNU diff tells that there was no file.
         (
-            "--- x\t1970-01-01 00:00:00.0 +0000\n+++ x\t2026-01-01 00:00:00.0 +0000\n@@ -0,0 +1 @@\n+a\n",
+            "--- x\t1970-01-01 00:00:00.0 +0000\n+++ x\t2026-01-01 00:00:00.0 +0000\n\
+             @@ -0,0 +1 @@\n+a\n",
             "A x [\"a\"]\n",
         ),
         (
-            "diff --git a/x b/x\nnew file mode 100755\nindex 0..1\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n",
+            "diff --git a/x b/x\nnew file mode 100755\nindex 0..1\n--- /dev/null\n+++ b/x\n\
+             @@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n",
             "A x [\"a\"]% +x\n",
         ),
         (
-            "diff --git w/x w/x\nnew file mode 100644\n--- /dev/null\n+++ w/x\n@@ -0,0 +1 @@\n+a\r\n",
+            "diff --git w/x w/x\nnew file mode 100644\n--- /dev/null\n+++ w/x\n@@ -0,0 +1 @@\n\
+             +a\r\n",
             "A w/x [\"a\\\\r\"] -x\n",
         ),
         (
-            "diff --git i/x w/x\ndeleted file mode 100644\n--- i/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
+            "diff --git i/x w/x\ndeleted file mode 100644\n--- i/x\n+++ /dev/null\n@@ -1 +0,0 @@\n\
+             -a\n",
             "D x -x\n@1\n-a\n",
         ),
         ("diff --git a/x b/x\nnew file mode 100644\nindex 0000000..e69de29\n", "A x [] -x\n"),
@@ -139,9 +171,15 @@ fn files_are_what_their_headers_say() {
         ("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", "M x +x\n"),
         ("diff --git \"a/\\\"\" \"b/\\\"\"\nold mode 100644\nnew mode 100755\n", "M \" +x\n"),
         ("diff --git a/o b/p\nsimilarity index 100%\nrename from o\nrename to p\n", "R o -> p\n"),
-        ("diff --git a/o b/p\nsimilarity index 100%\nrename from \"o\\t\"\nrename to p\n", "R o\t -> p\n"),
+        (
+            "diff --git a/o b/p\nsimilarity index 100%\nrename from \"o\\t\"\nrename to p\n",
+            "R o\t -> p\n",
+        ),
         ("diff --git a/x b/x\n", "M x\n"),
-        ("diff --git a/x b/x\ndiff --git a/y b/y\nold mode 100755\nnew mode 100644\n", "M x\nM y -x\n"),
+        (
+            "diff --git a/x b/x\ndiff --git a/y b/y\nold mode 100755\nnew mode 100644\n",
+            "M x\nM y -x\n",
+        ),
     ] {
         check(diff, wanted);
     }
@@ -166,30 +204,43 @@ fn lines_are_what_the_numbers_say() {
         ("@@ -1,3 +1,2 @@\n\n--- a\n--- b\n+++ c\n-- \n2.39\n", "@1\n \n--- a\n--- b\n+++ c\n"),
         ("@@ -1 +1 @@\n-a\r\n+b\n", "@1\n-a$\n+b\n"),
         ("@@ -1 +1 @@\n-a\r\r\n+b\r\n", "@1\n-a\\r$\n+b$\n"),
-        ("@@ -1 +1 @@\n-a\n\\ Kein Zeilenumbruch\n+b\r\n\\ No newline at end of file\n", "@1\n-a%\n+b\\r%\n"),
+        (
+            "@@ -1 +1 @@\n-a\n\\ Kein Zeilenumbruch\n+b\r\n\\ No newline at end of file\n",
+            "@1\n-a%\n+b\\r%\n",
+        ),
         (
             "@@ -1 +1 @@\n-a\n+b\n\n@@ -9 +9 @@\n-c\n",
-            "@1\n-a\n+b\n@?\n-c\n! line 7: the numbers of the hunk do not fit its lines, which were taken as they stand\n",
+            "@1\n-a\n+b\n@?\n-c\n\
+             ! line 7: the numbers of the hunk do not fit its lines, which were taken as they \
+             stand\n",
         ),
         ("@@ -1 +1 @@\n-a\n+b\n\n@@ -9 +8,0 @@\n-c\n\nBye.\n", "@1\n-a\n+b\n@9\n-c\n"),
     ] {
         check(format!("{HEAD}{body}"), &format!("M x\n{wanted}"));
     }
-    check(b"--- a/x\n+++ b/x\n@@ -1 +1 @@ \xff\n-\xff\xfe\n+\xe9\n", "M x\n@1\n-\\xff\\xfe\n+\\xe9\n");
+    check(
+        b"--- a/x\n+++ b/x\n@@ -1 +1 @@ \xff\n-\xff\xfe\n+\xe9\n",
+        "M x\n@1\n-\\xff\\xfe\n+\\xe9\n",
+    );
     // Without its last line feed.
     check(format!("{HEAD}@@ -1 +1 @@\n-a\n+b"), "M x\n@1\n-a\n+b\n");
 }
 
 #[test]
 fn lines_are_read_as_they_stand_where_the_numbers_do_not_fit() {
-    let fits = "! line 3: the numbers of the hunk do not fit its lines, which were taken as they stand\n";
+    let fits =
+        "! line 3: the numbers of the hunk do not fit its lines, which were taken as they stand\n";
     let none = "! line 3: the hunk has no numbers; its lines were taken as they stand\n";
     for (body, wanted, warning) in [
         ("@@ -1,7 +1,9 @@\n a\n-b\n+c\n", "@?\n a\n-b\n+c\n", fits),
         ("@@ -1 +1 @@\n-a\n+b\n+c\n", "@?\n-a\n+b\n+c\n", fits),
         ("@@ -1 +1 @@\n-a\n+b\n c\n", "@?\n-a\n+b\n c\n", fits),
         ("@@ -1,9 +1 @@\n-a\n+b\n@@ -5 +5 @@\n-c\n+d\n", "@?\n-a\n+b\n@5\n-c\n+d\n", fits),
-        ("@@ -1,9 +1 @@\n-a\n+b\n\n\n@@ -5 +5 @@\n-c\n+d\n", "@?\n-a\n+b\n \n \n(2 empty)\n@5\n-c\n+d\n", fits),
+        (
+            "@@ -1,9 +1 @@\n-a\n+b\n\n\n@@ -5 +5 @@\n-c\n+d\n",
+            "@?\n-a\n+b\n \n \n(2 empty)\n@5\n-c\n+d\n",
+            fits,
+        ),
         ("@@ -1,9 +1 @@\n-a\n+b\n-- \n2.39\n", "@?\n-a\n+b\n", fits),
         ("@@ -1,9 +1 @@\n--\n+b\n", "@?\n--\n+b\n", fits),
         ("@@ ... @@\n-a\n+b\n", "@?\n-a\n+b\n", none),
@@ -218,7 +269,9 @@ fn a_diff_stored_with_crlf_means_line_feeds() {
     check(text.replace('\n', "\r\n").replace("+++ b/x\r", "+++ b/x"), "M x\n@1\n-a$\n b$\n");
     check(
         "--- a\\d\\x\r\n+++ b\\d\\x\r\n@@ -1 +1 @@\r\n-\\\r\n+--- a\\b\r\n",
-        "M d/x\n@1\n-\\\\\n+--- a\\\\b\n! line 1: the diff was stored with CRLF: line feeds alone are meant\n! line 1: backslashes in the paths of the diff are taken as `/`\n",
+        "M d/x\n@1\n-\\\\\n+--- a\\\\b\n\
+         ! line 1: the diff was stored with CRLF: line feeds alone are meant\n\
+         ! line 1: backslashes in the paths of the diff are taken as `/`\n",
     );
     let wrong = format!("{HEAD}@@ -1,2 +1 @@\n-a\nb\n").replace('\n', "\r\n");
     check_error(wrong, "no_prefix 5:1");
@@ -232,20 +285,36 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
         ("@@ -1 +1 @@\n-a\n+b\n", "no_file 1:1"),
         ("--- a/x\n+++ b/x\n", "file_without_hunks 3:1"),
         ("diff --git a/x b/x\nindex 1..2 100644\n", "file_without_hunks 3:1"),
-        ("diff --git a/x b/x\nnew file mode 100644\nindex 0000000..1234567\n", "file_without_hunks 4:1"),
+        (
+            "diff --git a/x b/x\nnew file mode 100644\nindex 0000000..1234567\n",
+            "file_without_hunks 4:1",
+        ),
         ("diff --git a/x b/y\nold mode 100644\nnew mode 100755\n", "bad_path 1:12"),
         (
-            "diff --git a/x b/x\nnew file mode 120000\nindex 0..1\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+y\n",
+            "diff --git a/x b/x\nnew file mode 120000\nindex 0..1\n--- /dev/null\n+++ b/x\n\
+             @@ -0,0 +1 @@\n+y\n",
             "symlink 2:15",
         ),
-        ("diff --git a/x b/x\nindex 1..2 120000\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-y\n+z\n", "symlink 2:12"),
-        ("diff --git a/x b/x\nindex 1..2 160000\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-y\n+z\n", "submodule 2:12"),
+        (
+            "diff --git a/x b/x\nindex 1..2 120000\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-y\n+z\n",
+            "symlink 2:12",
+        ),
+        (
+            "diff --git a/x b/x\nindex 1..2 160000\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-y\n+z\n",
+            "submodule 2:12",
+        ),
         ("Submodule x 1..2:\n  > c\n", "submodule 1:1"),
         ("diff --git a/x b/x\nold mode 99\nnew mode 100755\n", "bad_mode 2:10"),
         ("diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 1\n", "binary_diff 3:1"),
-        ("diff --git a/x b/x\nindex 1..2 100644\nBinary files a/x and b/x differ\n", "binary_diff 3:1"),
+        (
+            "diff --git a/x b/x\nindex 1..2 100644\nBinary files a/x and b/x differ\n",
+            "binary_diff 3:1",
+        ),
         ("Binary files a/x and b/x differ\n", "binary_diff 1:1"),
-        ("diff --cc x\nindex 1,2..3\n--- a/x\n+++ b/x\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n", "combined_diff 1:1"),
+        (
+            "diff --cc x\nindex 1,2..3\n--- a/x\n+++ b/x\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n",
+            "combined_diff 1:1",
+        ),
         ("--- \"a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "bad_path 1:5"),
         ("--- \"a/\\377\"\n+++ \"b/\\377\"\n@@ -1 +1 @@\n-a\n+b\n", "bad_path 1:5"),
         ("--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n b\n", "no_plus 5:1"),
@@ -268,9 +337,16 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
     assert_eq!(error.kind.as_str(), "too_many_sections");
     assert_eq!(error.line, 11);
     assert_eq!(error.column, 1);
-    let error =
-        Diff::parse(b"diff --git a/p q b/p q\nindex 1..2\nGIT binary patch\n".to_vec(), &DiffOptions::default());
-    assert!(error.expect_err("binary").to_string().starts_with("p q: a binary change cannot be applied"));
+    let error = Diff::parse(
+        b"diff --git a/p q b/p q\nindex 1..2\nGIT binary patch\n".to_vec(),
+        &DiffOptions::default(),
+    );
+    assert!(
+        error
+            .expect_err("binary")
+            .to_string()
+            .starts_with("p q: a binary change cannot be applied")
+    );
 }
 
 #[test]
@@ -278,8 +354,11 @@ fn the_work_grows_with_the_text_alone() {
     // Of each hunk the numbers fit no line of it, and of each file the first line promises more.
     let text = "--- a/x\n+++ b/x\n@@ -1,99999 +1,99999 @@\n-a\n+b\n".repeat(20_000);
     let clock = std::time::Instant::now();
-    let diff = Diff::parse(text.as_bytes(), &DiffOptions { max_sections: usize::MAX, ..DiffOptions::default() })
-        .expect("it reads");
+    let diff = Diff::parse(
+        text.as_bytes(),
+        &DiffOptions { max_sections: usize::MAX, ..DiffOptions::default() },
+    )
+    .expect("it reads");
     assert_eq!(diff.patch().sections.len(), 20_000);
     assert!(clock.elapsed().as_secs() < 10, "{:?}", clock.elapsed());
 }

@@ -56,21 +56,25 @@ impl Callbacks {
     fn host<'h>(&'h self, thrown: &'h Raised) -> Host<'h> {
         let approve = self.approve.as_ref().map(|callback| {
             let approve = move |proposal: &apply_patch_api::Proposal<'_>| {
-                let decided = Proposal::new(proposal)
-                    .and_then(|proposal| Python::attach(|py| decision(callback.bind(py).call1((proposal,))?)));
+                let decided = Proposal::new(proposal).and_then(|proposal| {
+                    Python::attach(|py| decision(callback.bind(py).call1((proposal,))?))
+                });
                 decided.unwrap_or_else(|error| {
                     thrown.keep(error);
                     Decision::Decline
                 })
             };
-            Box::new(approve) as Box<dyn FnMut(&apply_patch_api::Proposal<'_>) -> Decision + Send + 'h>
+            Box::new(approve)
+                as Box<dyn FnMut(&apply_patch_api::Proposal<'_>) -> Decision + Send + 'h>
         });
         let observe = self.observe.as_ref().map(|callback| {
             let observe = move |event: Value| {
                 if thrown.is_some() {
                     return;
                 }
-                let observed = Python::attach(|py| callback.bind(py).call1((to_python(py, &event)?,)).map(drop));
+                let observed = Python::attach(|py| {
+                    callback.bind(py).call1((to_python(py, &event)?,)).map(drop)
+                });
                 if let Err(error) = observed {
                     thrown.keep(error);
                 }

@@ -5,7 +5,8 @@ use std::io;
 
 use apply_patch_api as api;
 use apply_patch_api::{
-    Content, HostFile, HostTree, MemoryTree, OutputForm, PatchOptions, ReadOptions as _, SpecOptions,
+    Content, HostFile, HostTree, MemoryTree, OutputForm, PatchOptions, ReadOptions as _,
+    SpecOptions,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -26,10 +27,11 @@ fn files(given: &Bound<'_, PyMapping>) -> PyResult<(MemoryTree, HashMap<String, 
     Ok((tree, texts))
 }
 
-/// Applies a patch to files in memory, which stay as they are: a dict of what changes, None for a file that goes away.
+/// Applies a patch to files in memory, which stay as they are: a dict of what changes, None for a
+/// file that goes away.
 ///
-/// A file comes back as `str` or `bytes` as it was given; a new one as `bytes` if all that were given are, else as `str`. What is no
-/// UTF-8 is `bytes` in any case.
+/// A file comes back as `str` or `bytes` as it was given; a new one as `bytes` if all that were
+/// given are, else as `str`. What is no UTF-8 is `bytes` in any case.
 #[pyfunction]
 #[pyo3(signature = (files, patch, /, **options))]
 pub(crate) fn apply_in_memory<'py>(
@@ -40,14 +42,15 @@ pub(crate) fn apply_in_memory<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let (tree, texts) = self::files(files)?;
     let (patch, options) = (bytes(patch)?, self::options(options)?);
-    let changed = call(py, || Ok(api::apply_in_memory(&tree, &patch, &PatchOptions::read(options)?)?.0))?;
+    let changed =
+        call(py, || Ok(api::apply_in_memory(&tree, &patch, &PatchOptions::read(options)?)?.0))?;
     let new_is_text = texts.is_empty() || texts.values().any(|&text| text);
     let dict = PyDict::new(py);
     for file in changed {
         let path = file.path.as_str();
-        let content = file
-            .after
-            .map(|content| text_or_bytes(py, &content.bytes, texts.get(path).copied().unwrap_or(new_is_text)));
+        let content = file.after.map(|content| {
+            text_or_bytes(py, &content.bytes, texts.get(path).copied().unwrap_or(new_is_text))
+        });
         dict.set_item(path, content)?;
     }
     Ok(dict)
@@ -65,9 +68,10 @@ pub(crate) fn apply_diff(py: Python<'_>, input: &str, diff: &str, mode: &str) ->
 
 /// Plans a patch for files that the caller has, and changes itself.
 ///
-/// `read(path)` gives the file: `str`, `bytes`, one of them in a tuple with the number of its version, or None. `list(path)` gives the
-/// names in a directory (the root's path is empty) with a word for each, "file", "directory", "symlink" or "other", as pairs; None
-/// when there is no such directory. Without it directories are not known.
+/// `read(path)` gives the file: `str`, `bytes`, one of them in a tuple with the number of its
+/// version, or None. `list(path)` gives the names in a directory (the root's path is empty) with a
+/// word for each, "file", "directory", "symlink" or "other", as pairs; None when there is no such
+/// directory. Without it directories are not known.
 #[pyfunction]
 #[pyo3(signature = (read, patch, /, *, list=None, **options))]
 pub(crate) fn plan_over(
@@ -87,10 +91,13 @@ pub(crate) fn plan_over(
         }
     };
     let kept = failed.clone();
-    let mut tree =
-        HostTree::new(move |path| Python::attach(|py| host_file(&read.bind(py).call1((path,))?)).map_err(&kept));
+    let mut tree = HostTree::new(move |path| {
+        Python::attach(|py| host_file(&read.bind(py).call1((path,))?)).map_err(&kept)
+    });
     if let Some(list) = list {
-        tree = tree.with_list(move |path| Python::attach(|py| listed(&list.bind(py).call1((path,))?)).map_err(&failed));
+        tree = tree.with_list(move |path| {
+            Python::attach(|py| listed(&list.bind(py).call1((path,))?)).map_err(&failed)
+        });
     }
     let plan = py.detach(|| api::plan_over(tree, &patch, &PatchOptions::read(options)?));
     thrown.result(py, plan).map(HostPlan)
@@ -139,7 +146,8 @@ pub(crate) fn parse<'py>(
     to_python(py, &tree)
 }
 
-/// The same change in another form: "envelope", "openai", or, for the files that it is for, "unified" or "git".
+/// The same change in another form: "envelope", "openai", or, for the files that it is for,
+/// "unified" or "git".
 #[pyfunction]
 #[pyo3(signature = (patch, to, /, *, files=None, **options))]
 pub(crate) fn convert<'py>(
@@ -152,12 +160,22 @@ pub(crate) fn convert<'py>(
     let tree = files.map(self::files).transpose()?.map(|(tree, _)| tree);
     let as_text = patch.is_instance_of::<PyString>();
     let (patch, options) = (bytes(patch)?, self::options(options)?);
-    let converted =
-        call(py, || api::convert(&patch, to.parse::<OutputForm>()?, &PatchOptions::read(options)?, tree.as_ref()))?;
+    let converted = call(py, || {
+        api::convert(
+            &patch,
+            to.parse::<OutputForm>()?,
+            &PatchOptions::read(options)?,
+            tree.as_ref(),
+        )
+    })?;
     Ok(text_or_bytes(py, &converted.text, as_text))
 }
 
-fn specs(py: Python<'_>, provider: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<api::Specs> {
+fn specs(
+    py: Python<'_>,
+    provider: &str,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<api::Specs> {
     let options = self::options(options)?;
     call(py, || api::tool_specs(provider, &SpecOptions::read(options)?))
 }

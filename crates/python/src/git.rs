@@ -24,7 +24,8 @@ impl GitTree {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = self::options(options)?;
-        call(py, || api::GitTree::open(&repository.0, revision, &WorkspaceOptions::read(options)?)).map(Self)
+        call(py, || api::GitTree::open(&repository.0, revision, &WorkspaceOptions::read(options)?))
+            .map(Self)
     }
 
     /// The commit that the revision named when it was opened.
@@ -53,7 +54,12 @@ impl GitTree {
 
     /// Plans a patch over the commit; nothing is written.
     #[pyo3(signature = (patch, /, **options))]
-    fn plan(&self, py: Python<'_>, patch: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Plan> {
+    fn plan(
+        &self,
+        py: Python<'_>,
+        patch: &Bound<'_, PyAny>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Plan> {
         let (patch, options) = (bytes(patch)?, self::options(options)?);
         call(py, || self.0.plan(&patch, &PatchOptions::read(options)?)).map(Plan)
     }
@@ -83,7 +89,8 @@ impl GitTree {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (patch, options) = (bytes(patch)?, self::options(options)?);
         let git = GitOptions { branch, message, author, carry, allow_checked_out };
-        Callbacks { approve, observe }.run(py, |host| self.0.apply(&patch, &PatchOptions::read(options)?, &git, host))
+        Callbacks { approve, observe }
+            .run(py, |host| self.0.apply(&patch, &PatchOptions::read(options)?, &git, host))
     }
 
     fn __repr__(&self) -> String {

@@ -1,7 +1,7 @@
 //! The module `apply_patch._native` of the Python package: `apply-patch-api`, in Python's manner.
 //!
-//! The interpreter is released around every call, and taken again for callbacks. An exception of a callback comes out of the call
-//! as it is.
+//! The interpreter is released around every call, and taken again for callbacks. An exception of a
+//! callback comes out of the call as it is.
 
 mod callback;
 mod functions;
@@ -18,7 +18,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::functions::{
-        apply_diff, apply_in_memory, convert, grammar, parse, plan_over, prompt, tool_caveats, tool_specs,
+        apply_diff, apply_in_memory, convert, grammar, parse, plan_over, prompt, tool_caveats,
+        tool_specs,
     };
     #[pymodule_export]
     use crate::git::GitTree;

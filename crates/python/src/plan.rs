@@ -6,13 +6,15 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::value::{call, raised, text_or_bytes, to_python};
 
-/// What a patch would do. Nothing is written, and what happens to the files since does not change it.
+/// What a patch would do. Nothing is written, and what happens to the files since does not change
+/// it.
 #[pyclass(frozen, module = "apply_patch")]
 pub(crate) struct Plan(pub(crate) api::Plan);
 
 #[pymethods]
 impl Plan {
-    /// The files that change: dicts with `path`, `operation`, `toPath`, `beforeSha256` and `afterSha256`.
+    /// The files that change: dicts with `path`, `operation`, `toPath`, `beforeSha256` and
+    /// `afterSha256`.
     #[getter]
     fn changes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0.changes())
@@ -140,9 +142,9 @@ impl HostPlan {
         self.0.plan.notes()
     }
 
-    /// What to do with each file: dicts with `operation`, `path`, `toPath`, `version`, `text` (the whole file afterwards, None for
-    /// one that goes away) and `edits`, the smallest replacements: `bytes`, `start` and `end` as the Language Server Protocol
-    /// counts, and `text`.
+    /// What to do with each file: dicts with `operation`, `path`, `toPath`, `version`, `text` (the
+    /// whole file afterwards, None for one that goes away) and `edits`, the smallest replacements:
+    /// `bytes`, `start` and `end` as the Language Server Protocol counts, and `text`.
     #[getter]
     fn edits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let edits = call(py, || self.0.edits())?;

@@ -18,14 +18,16 @@ impl PatchStream {
     #[new]
     #[pyo3(signature = (**options))]
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let stream = PatchOptions::read(self::options(options)?).and_then(|options| Stream::new(&options));
+        let stream =
+            PatchOptions::read(self::options(options)?).and_then(|options| Stream::new(&options));
         stream.map(|stream| Self(Mutex::new(stream))).map_err(|error| raised(py, &error))
     }
 
     /// Adds to the text: what that completes, as dicts with a `type`.
     fn push<'py>(&self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let chunk = bytes(chunk)?;
-        let events = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).push(&chunk));
+        let events =
+            py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).push(&chunk));
         to_python(py, &Value::Array(events))
     }
 

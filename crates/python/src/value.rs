@@ -6,7 +6,8 @@ use apply_patch_api::ToolError;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyMemoryView, PyString, PyTuple,
+    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyMemoryView,
+    PyString, PyTuple,
 };
 use serde_json::{Map, Number, Value};
 
@@ -64,7 +65,9 @@ fn from_nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     }
     if let Ok(number) = value.cast::<PyFloat>() {
         let number = Number::from_f64(number.value());
-        return number.map(Value::Number).ok_or_else(|| PyValueError::new_err("JSON has no such number"));
+        return number
+            .map(Value::Number)
+            .ok_or_else(|| PyValueError::new_err("JSON has no such number"));
     }
     if value.cast::<PyList>().is_ok() || value.cast::<PyTuple>().is_ok() {
         return value
@@ -114,7 +117,10 @@ pub(crate) fn bytes(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     }
     match value.cast::<PyMemoryView>() {
         Ok(view) => view.call_method0("tobytes")?.extract(),
-        Err(_) => Err(PyTypeError::new_err(format!("wanted str or bytes, not {}", value.get_type().name()?))),
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "wanted str or bytes, not {}",
+            value.get_type().name()?
+        ))),
     }
 }
 
@@ -136,7 +142,8 @@ impl<'py> FromPyObject<'_, 'py> for FilePath {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let posix = value.hasattr("as_posix")?.then(|| value.call_method0("as_posix")).transpose()?;
+        let posix =
+            value.hasattr("as_posix")?.then(|| value.call_method0("as_posix")).transpose()?;
         let path = match posix {
             Some(posix) => posix,
             None => value.py().import("os")?.call_method1("fsdecode", (value,))?,
@@ -146,7 +153,11 @@ impl<'py> FromPyObject<'_, 'py> for FilePath {
 }
 
 /// Bytes as they are, or as text where they are text.
-pub(crate) fn text_or_bytes<'py>(py: Python<'py>, bytes: &[u8], as_text: bool) -> Bound<'py, PyAny> {
+pub(crate) fn text_or_bytes<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    as_text: bool,
+) -> Bound<'py, PyAny> {
     match std::str::from_utf8(bytes) {
         Ok(text) if as_text => PyString::new(py, text).into_any(),
         _ => PyBytes::new(py, bytes).into_any(),
@@ -154,14 +165,18 @@ pub(crate) fn text_or_bytes<'py>(py: Python<'py>, bytes: &[u8], as_text: bool) -
 }
 
 /// Makes a call with the interpreter released.
-pub(crate) fn call<T: Send>(py: Python<'_>, run: impl FnOnce() -> Result<T, ToolError> + Send) -> PyResult<T> {
+pub(crate) fn call<T: Send>(
+    py: Python<'_>,
+    run: impl FnOnce() -> Result<T, ToolError> + Send,
+) -> PyResult<T> {
     py.detach(run).map_err(|error| raised(py, &error))
 }
 
 /// The exception of an error.
 pub(crate) fn raised(py: Python<'_>, error: &ToolError) -> PyErr {
     let exception = || {
-        let fields = serde_json::to_value(error).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let fields = serde_json::to_value(error)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let errors = py.import("apply_patch._errors")?;
         errors.getattr("exception")?.call1((to_python(py, &fields)?,))
     };

@@ -12,13 +12,15 @@ use crate::callback::Callbacks;
 use crate::plan::Plan;
 use crate::value::{FilePath, SystemPath, bytes, call, from_python, options, raised, to_python};
 
-/// A directory whose files are changed, all or nothing, by one session. Calls may come from many threads.
+/// A directory whose files are changed, all or nothing, by one session. Calls may come from many
+/// threads.
 #[pyclass(frozen, module = "apply_patch")]
 pub(crate) struct Workspace(api::Workspace);
 
 /// Reads `diff`, the word for how much an answer shows.
 fn detail(py: Python<'_>, word: &str) -> PyResult<DiffDetail> {
-    let options = PatchOptions::read(json!({ "diff": word })).map_err(|error| raised(py, &error))?;
+    let options =
+        PatchOptions::read(json!({ "diff": word })).map_err(|error| raised(py, &error))?;
     Ok(options.diff)
 }
 
@@ -26,7 +28,11 @@ fn detail(py: Python<'_>, word: &str) -> PyResult<DiffDetail> {
 impl Workspace {
     #[new]
     #[pyo3(signature = (root, /, **options))]
-    fn new(py: Python<'_>, root: SystemPath, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        root: SystemPath,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
         let options = self::options(options)?;
         call(py, || api::Workspace::open(&root.0, &WorkspaceOptions::read(options)?)).map(Self)
     }
@@ -45,7 +51,12 @@ impl Workspace {
 
     /// Plans a patch; nothing is written.
     #[pyo3(signature = (patch, /, **options))]
-    fn plan(&self, py: Python<'_>, patch: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Plan> {
+    fn plan(
+        &self,
+        py: Python<'_>,
+        patch: &Bound<'_, PyAny>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Plan> {
         let (patch, options) = (bytes(patch)?, self::options(options)?);
         call(py, || self.0.plan(&patch, &PatchOptions::read(options)?)).map(Plan)
     }
@@ -108,7 +119,12 @@ impl Workspace {
 
     /// The newest transactions, and those whose journals are not trusted.
     #[pyo3(signature = (max_count=None, /, *, diff=false))]
-    fn log<'py>(&self, py: Python<'py>, max_count: Option<usize>, diff: bool) -> PyResult<Bound<'py, PyAny>> {
+    fn log<'py>(
+        &self,
+        py: Python<'py>,
+        max_count: Option<usize>,
+        diff: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &call(py, || self.0.log(max_count, diff))?)
     }
 
@@ -122,7 +138,8 @@ impl Workspace {
         approve: Option<Py<PyAny>>,
         observe: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let arguments = arguments.map_or_else(|| Ok(Value::Object(serde_json::Map::new())), from_python)?;
+        let arguments =
+            arguments.map_or_else(|| Ok(Value::Object(serde_json::Map::new())), from_python)?;
         Callbacks { approve, observe }.run(py, |host| Ok(self.0.call(tool, &arguments, host)))
     }
 

@@ -16,7 +16,9 @@ use crate::verdict::{CorrectnessError, Intercept};
 pub fn intercept<S: AsRef<str>>(argv: &[S]) -> Intercept<'_> {
     let argv: Vec<&str> = argv.iter().map(AsRef::as_ref).collect();
     match &argv[..] {
-        [text] if script::is_bare_patch(text) => Intercept::CorrectnessError(CorrectnessError::ImplicitInvocation),
+        [text] if script::is_bare_patch(text) => {
+            Intercept::CorrectnessError(CorrectnessError::ImplicitInvocation)
+        }
         [name, patch] if NAMES.contains(name) => script::body(Cow::Borrowed(patch), None),
         [program, flags @ .., script] => match shell(program, flags) {
             Some(shell) => script::intercept_script(shell, script),
@@ -31,10 +33,15 @@ fn shell(program: &str, flags: &[&str]) -> Option<Shell> {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_ascii_lowercase();
     let (last, others) = flags.split_last()?;
     match name.strip_suffix(".exe").unwrap_or(&name) {
-        "bash" | "zsh" | "sh" => (others.is_empty() && matches!(*last, "-c" | "-lc")).then_some(Shell::Posix),
+        "bash" | "zsh" | "sh" => {
+            (others.is_empty() && matches!(*last, "-c" | "-lc")).then_some(Shell::Posix)
+        }
         "powershell" | "pwsh" => {
-            let is = |flag: &str, wanted: &[&str]| wanted.iter().any(|wanted| flag.eq_ignore_ascii_case(wanted));
-            let harmless = others.iter().all(|flag| is(flag, &["-NoProfile", "-NoLogo", "-NonInteractive"]));
+            let is = |flag: &str, wanted: &[&str]| {
+                wanted.iter().any(|wanted| flag.eq_ignore_ascii_case(wanted))
+            };
+            let harmless =
+                others.iter().all(|flag| is(flag, &["-NoProfile", "-NoLogo", "-NonInteractive"]));
             (harmless && is(last, &["-Command"])).then_some(Shell::PowerShell)
         }
         "cmd" => (others.is_empty() && last.eq_ignore_ascii_case("/c")).then_some(Shell::Cmd),

@@ -22,7 +22,8 @@ impl<'s> Tag<'s> {
             b'\\' => (&raw[1..], true),
             _ => (raw, false),
         };
-        // Between quotes blanks and operators are plain; a backslash there, or a tag of several parts, does not occur in practice.
+        // Between quotes blanks and operators are plain; a backslash there, or a tag of several
+        // parts, does not occur in practice.
         let between_quotes = raw.starts_with(['\'', '"']);
         let plain = |char: char| match char {
             '\'' | '"' | '\\' | '$' | '`' => false,
@@ -60,23 +61,29 @@ pub(crate) fn lines<'s>(text: &'s str, tag: &Tag<'_>) -> Body<'s> {
         let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
         let line = &text[at..end];
         if tag.closes(line) {
-            let blank = text[end..].bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
+            let blank =
+                text[end..].bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
             return if blank { Body::Closed(&text[..at]) } else { Body::More };
         }
         // A shell takes `EOF && make` for a line of the heredoc. It was meant as a second command.
         let after = line.strip_prefix(tag.text);
-        goes_on |= after.is_some_and(|after| after.starts_with([' ', '\t', ';', '&', '|']) && !after.trim().is_empty());
+        goes_on |= after.is_some_and(|after| {
+            after.starts_with([' ', '\t', ';', '&', '|']) && !after.trim().is_empty()
+        });
         at = end + 1;
     }
     if goes_on { Body::More } else { Body::Open }
 }
 
-/// Finds what the shell would replace in the lines of a heredoc whose tag is not quoted: its byte, and the character.
+/// Finds what the shell would replace in the lines of a heredoc whose tag is not quoted: its byte,
+/// and the character.
 pub(crate) fn expansion(body: &str) -> Option<(usize, char)> {
     let bytes = body.as_bytes();
     let special = |(at, byte): (usize, &u8)| match byte {
         b'$' | b'`' => Some((at, char::from(*byte))),
-        b'\\' => matches!(bytes.get(at + 1), Some(b'$' | b'`' | b'\\' | b'\n')).then_some((at, '\\')),
+        b'\\' => {
+            matches!(bytes.get(at + 1), Some(b'$' | b'`' | b'\\' | b'\n')).then_some((at, '\\'))
+        }
         _ => None,
     };
     bytes.iter().enumerate().find_map(special)

@@ -1,7 +1,7 @@
 //! Finds the patch in a shell call that a language model makes.
 //!
-//! Models that have learned `apply_patch` as a command go on calling it through a shell, also where it is offered as a
-//! tool. An agent asks here before it runs a command:
+//! Models that have learned `apply_patch` as a command go on calling it through a shell, also where
+//! it is offered as a tool. An agent asks here before it runs a command:
 //!
 //! ```
 //! use shell_intercept::{Intercept, intercept};
@@ -19,30 +19,34 @@
 //! }
 //! ```
 //!
-//! What is found is what the shell would have given to `apply_patch`, byte for byte, or nothing: a script that does
-//! anything else, or whose text the shell would change by what it finds in its environment, is never taken for a patch.
+//! What is found is what the shell would have given to `apply_patch`, byte for byte, or nothing: a
+//! script that does anything else, or whose text the shell would change by what it finds in its
+//! environment, is never taken for a patch.
 //!
 //! # Which forms
 //!
 //! * `apply_patch TEXT` and `applypatch TEXT` as an argument vector;
-//! * `bash`, `zsh`, `sh` with `-c` or `-lc`, PowerShell (`powershell`, `pwsh`) with `-Command`, and `cmd` with `/c`, also
-//!   by path, whose script is one `apply_patch` with a heredoc (`<<` or `<<-`, any tag, quoted or not) or with one
-//!   quoted argument; `cd DIR &&` may go before it.
+//! * `bash`, `zsh`, `sh` with `-c` or `-lc`, PowerShell (`powershell`, `pwsh`) with `-Command`, and
+//!   `cmd` with `/c`, also by path, whose script is one `apply_patch` with a heredoc (`<<` or
+//!   `<<-`, any tag, quoted or not) or with one quoted argument; `cd DIR &&` may go before it.
 //!
-//! PowerShell and `cmd` have no heredocs; models write them there nevertheless, and it is clear what they mean.
+//! PowerShell and `cmd` have no heredocs; models write them there nevertheless, and it is clear
+//! what they mean.
 //!
 //! # How it is read
 //!
-//! tree-sitter-bash finds the shape of the script: it gets the script with a stand-in for the patch, a heredoc without
-//! lines or an `'x'`. Where the patch ends is read here, by the shell's rules: a heredoc by comparing lines (the tree
-//! takes an indented line, or one that merely begins with the tag, for the end), an argument by its quotes. So the time
-//! is linear in the script, and the tree never has more than 4 KiB.
+//! tree-sitter-bash finds the shape of the script: it gets the script with a stand-in for the
+//! patch, a heredoc without lines or an `'x'`. Where the patch ends is read here, by the shell's
+//! rules: a heredoc by comparing lines (the tree takes an indented line, or one that merely begins
+//! with the tag, for the end), an argument by its quotes. So the time is linear in the script, and
+//! the tree never has more than 4 KiB.
 //!
 //! # Limitations
 //!
-//! `CDPATH`, aliases, functions and start-up files that give `cd` or `apply_patch` another meaning are not seen.
-//! Not taken, though a shell would: `$'…'`, here-strings, PowerShell's here-strings, redirections such as `2>&1`,
-//! comments, and a heredoc that ends with the script instead of with its tag.
+//! `CDPATH`, aliases, functions and start-up files that give `cd` or `apply_patch` another meaning
+//! are not seen. Not taken, though a shell would: `$'…'`, here-strings, PowerShell's here-strings,
+//! redirections such as `2>&1`, comments, and a heredoc that ends with the script instead of with
+//! its tag.
 #![forbid(unsafe_code)]
 
 mod argv;

@@ -34,14 +34,15 @@ pub(crate) fn blanks(text: &str) -> usize {
 
 /// The text of one quoted argument that ends the script; `script` begins with its quote.
 ///
-/// `'it'\''s'` is one argument in bash and its like. In PowerShell `'it''s'` is another text than there, and cmd knows
-/// no such thing.
+/// `'it'\''s'` is one argument in bash and its like. In PowerShell `'it''s'` is another text than
+/// there, and cmd knows no such thing.
 pub(crate) fn argument(script: &str, shell: Shell) -> Result<Cow<'_, str>, NotLiteral> {
     let mut text = Cow::Borrowed("");
     let mut at = 0;
     loop {
         let rest = &script[at..];
-        let end_of_line = if shell == Shell::Posix { &[' ', '\t', '\n'][..] } else { &[' ', '\t', '\n', '\r'] };
+        let end_of_line =
+            if shell == Shell::Posix { &[' ', '\t', '\n'][..] } else { &[' ', '\t', '\n', '\r'] };
         if rest.trim_start_matches(end_of_line).is_empty() {
             return Ok(text);
         }
@@ -63,9 +64,13 @@ pub(crate) fn argument(script: &str, shell: Shell) -> Result<Cow<'_, str>, NotLi
                 (inner, len + 2)
             }
             (Some('\\'), Some('\n')) => (Cow::Borrowed(""), 2),
-            (Some('\\'), Some(escaped)) => (Cow::Borrowed(&rest[1..1 + escaped.len_utf8()]), 1 + escaped.len_utf8()),
+            (Some('\\'), Some(escaped)) => {
+                (Cow::Borrowed(&rest[1..1 + escaped.len_utf8()]), 1 + escaped.len_utf8())
+            }
             (Some('$' | '`'), _) => return Err(NotLiteral::Expands(at)),
-            (Some(' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')'), _) => return Err(NotLiteral::More),
+            (Some(' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')'), _) => {
+                return Err(NotLiteral::More);
+            }
             _ => return Err(NotLiteral::Form),
         };
         text = if text.is_empty() { piece } else { text + piece };
@@ -87,7 +92,9 @@ fn closing(text: &str, shell: Shell) -> Option<usize> {
 pub(crate) fn directory<'s>(node: Node<'_>, script: &'s str, shell: Shell) -> Option<Cow<'s, str>> {
     let text = text(node, script, shell)?;
     // `cd ''` stays, `cd -` goes back, `cd -P x` and `cd +1` are options, `=x` is a program in zsh.
-    let special = text.is_empty() || text.starts_with(['-', '+']) || script[node.byte_range()].starts_with('=');
+    let special = text.is_empty()
+        || text.starts_with(['-', '+'])
+        || script[node.byte_range()].starts_with('=');
     (!special).then_some(text)
 }
 
@@ -95,9 +102,11 @@ fn text<'s>(node: Node<'_>, script: &'s str, shell: Shell) -> Option<Cow<'s, str
     let range = node.byte_range();
     let raw = &script[range.clone()];
     match node.kind() {
-        "raw_string" => {
-            raw.strip_prefix('\'')?.strip_suffix('\'').filter(|inner| !inner.contains('\'')).map(Cow::Borrowed)
-        }
+        "raw_string" => raw
+            .strip_prefix('\'')?
+            .strip_suffix('\'')
+            .filter(|inner| !inner.contains('\''))
+            .map(Cow::Borrowed),
         "string" => double_quoted(raw.strip_prefix('"')?.strip_suffix('"')?, shell).ok(),
         "word" | "number" => word(raw, shell),
         "concatenation" if shell == Shell::Posix => {

@@ -37,7 +37,9 @@ pub fn intercept_script(shell: Shell, script: &str) -> Intercept<'_> {
     if script.len() > MAX_SCRIPT_SIZE {
         return Intercept::ShellParseError(ShellParseError::TooLong { len: script.len() });
     }
-    with_heredoc(script, shell).or_else(|| with_argument(script, shell)).unwrap_or(Intercept::NotApplyPatch)
+    with_heredoc(script, shell)
+        .or_else(|| with_argument(script, shell))
+        .unwrap_or(Intercept::NotApplyPatch)
 }
 
 /// Checks the patch of a call.
@@ -48,12 +50,13 @@ pub(crate) fn body<'a>(patch: Cow<'a, str>, workdir: Option<Cow<'a, str>>) -> In
     }
 }
 
-/// Whether a patch stands where a command should, well-formed or not. No command begins like a patch, and a shell
-/// would take `***` for the first file of the directory, and run it.
+/// Whether a patch stands where a command should, well-formed or not. No command begins like a
+/// patch, and a shell would take `***` for the first file of the directory, and run it.
 pub(crate) fn is_bare_patch(text: &str) -> bool {
     let first = text.trim_start().lines().next().unwrap_or_default();
     first.trim_end() == Marker::Begin.as_str()
-        || (first.starts_with(['<', '`', '~']) && patch_grammar::parse(text, &parse_options()).is_ok())
+        || (first.starts_with(['<', '`', '~'])
+            && patch_grammar::parse(text, &parse_options()).is_ok())
 }
 
 /// How the `codex` profile reads a patch.
@@ -120,7 +123,9 @@ fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
         let closed = format!("{}'x'", &script[..start]);
         let tree = tree::parse(&closed);
         let call = tree::call(&tree, &closed).filter(|call| call.tag.is_none());
-        let Some(call) = call.filter(|call| call.argument.is_some_and(|node| node.start_byte() == start)) else {
+        let Some(call) =
+            call.filter(|call| call.argument.is_some_and(|node| node.start_byte() == start))
+        else {
             continue;
         };
         let workdir = match call.directory.map(|node| directory(node, script, shell)).transpose() {
@@ -136,7 +141,9 @@ fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
                 expansion(script, start + at, character, "an argument that is not in single quotes")
             }
             Err(NotLiteral::Open) => Intercept::ShellParseError(ShellParseError::Quotes),
-            Err(NotLiteral::Form) if is_patch => Intercept::ShellParseError(ShellParseError::Quotes),
+            Err(NotLiteral::Form) if is_patch => {
+                Intercept::ShellParseError(ShellParseError::Quotes)
+            }
             Err(_) => Intercept::NotApplyPatch,
         });
     }
@@ -152,7 +159,11 @@ fn names(script: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-fn directory<'s>(node: Node<'_>, script: &'s str, shell: Shell) -> Result<Cow<'s, str>, Intercept<'s>> {
+fn directory<'s>(
+    node: Node<'_>,
+    script: &'s str,
+    shell: Shell,
+) -> Result<Cow<'s, str>, Intercept<'s>> {
     literal::directory(node, script, shell).ok_or_else(|| {
         let directory = script[node.byte_range()].chars().take(80).collect();
         Intercept::CorrectnessError(CorrectnessError::Directory { directory })

@@ -8,10 +8,13 @@ use crate::shell::NAMES;
 
 /// Parses a script. What breaks the grammar is marked in the tree.
 ///
-/// For short texts only: some hostile ones take the square of their length, 4 KiB of them about 50 ms, 32 KiB 2.5 s.
+/// For short texts only: some hostile ones take the square of their length, 4 KiB of them about 50
+/// ms, 32 KiB 2.5 s.
 pub(crate) fn parse(script: &str) -> Tree {
     let mut parser = Parser::new();
-    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).expect("the two crates are of versions that fit");
+    parser
+        .set_language(&tree_sitter_bash::LANGUAGE.into())
+        .expect("the two crates are of versions that fit");
     parser.parse(script, None).expect("nothing cancels it")
 }
 
@@ -52,7 +55,9 @@ pub(crate) fn call<'t>(tree: &'t Tree, script: &str) -> Option<ShellCall<'t>> {
     parts.push(name);
     parts.extend(&arguments);
     parts.extend(&redirect);
-    let taken = arguments.len() <= 1 && NAMES.contains(&&script[name.byte_range()]) && has_nothing_else(&parts, script);
+    let taken = arguments.len() <= 1
+        && NAMES.contains(&&script[name.byte_range()])
+        && has_nothing_else(&parts, script);
     taken.then_some(ShellCall { directory, argument, tag: redirect.get(1).copied() })
 }
 
@@ -62,7 +67,8 @@ fn heredoc(redirect: Node<'_>) -> Option<Vec<Node<'_>>> {
     let kinds: Vec<_> = parts.iter().map(Node::kind).collect();
     let taken = matches!(
         kinds[..],
-        ["<<" | "<<-", "heredoc_start", "heredoc_end"] | ["<<" | "<<-", "heredoc_start", "heredoc_body", "heredoc_end"]
+        ["<<" | "<<-", "heredoc_start", "heredoc_end"]
+            | ["<<" | "<<-", "heredoc_start", "heredoc_body", "heredoc_end"]
     );
     (redirect.kind() == "heredoc_redirect" && taken).then_some(parts)
 }
@@ -83,14 +89,16 @@ fn words(command: Node<'_>) -> Option<(Node<'_>, Vec<Node<'_>>)> {
     let parts = children(command);
     let (name, arguments) = parts.split_first()?;
     let [word] = children(*name)[..] else { return None };
-    let plain = command.kind() == "command" && name.kind() == "command_name" && word.kind() == "word";
-    // A command may also have assignments, redirections, here-strings, and text in which the shell finds more to do.
+    let plain =
+        command.kind() == "command" && name.kind() == "command_name" && word.kind() == "word";
+    // A command may also have assignments, redirections, here-strings, and text in which the shell
+    // finds more to do.
     let plain = plain && arguments.iter().all(|argument| ARGUMENTS.contains(&argument.kind()));
     plain.then(|| (word, arguments.to_vec()))
 }
 
-/// Whether there are only blanks between the parts, and continued lines. To the tree, `\` with a blank, a carriage
-/// return and other white space are blanks too; to a shell, they are text.
+/// Whether there are only blanks between the parts, and continued lines. To the tree, `\` with a
+/// blank, a carriage return and other white space are blanks too; to a shell, they are text.
 fn has_nothing_else(parts: &[Node<'_>], script: &str) -> bool {
     let mut end = 0;
     let gaps = parts.iter().map(|part| {
@@ -100,10 +108,12 @@ fn has_nothing_else(parts: &[Node<'_>], script: &str) -> bool {
     });
     let mut gaps: Vec<_> = gaps.collect();
     gaps.push(&script[end..]);
-    gaps.iter().all(|gap| gap.replace("\\\n", "").bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n')))
+    gaps.iter()
+        .all(|gap| gap.replace("\\\n", "").bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n')))
 }
 
-/// The children of a node without line ends, and not more of them than it takes to see that they are too many.
+/// The children of a node without line ends, and not more of them than it takes to see that they
+/// are too many.
 fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
     let mut cursor = node.walk();
     node.children(&mut cursor).filter(|child| child.kind() != "\n").take(8).collect()

@@ -15,13 +15,15 @@ pub const WARNING: &str = "apply_patch was called through the shell. \
 pub enum Intercept<'a> {
     /// A call of `apply_patch` and nothing else; the patch parses.
     Body {
-        /// The text that the shell would have given to `apply_patch`. It parses as the `codex` profile reads it.
+        /// The text that the shell would have given to `apply_patch`. It parses as the `codex`
+        /// profile reads it.
         patch: Cow<'a, str>,
-        /// The directory that the call changes to first, as it is written; relative to where the command would run.
-        /// It is not checked.
+        /// The directory that the call changes to first, as it is written; relative to where the
+        /// command would run. It is not checked.
         workdir: Option<Cow<'a, str>>,
     },
-    /// `apply_patch` was meant, and what was written is not what was meant; do not run it, tell the model.
+    /// `apply_patch` was meant, and what was written is not what was meant; do not run it, tell the
+    /// model.
     CorrectnessError(CorrectnessError),
     /// A call of `apply_patch` that a shell cannot read; do not run it, tell the model.
     ShellParseError(ShellParseError),
@@ -47,7 +49,10 @@ impl Intercept<'_> {
 #[non_exhaustive]
 pub enum CorrectnessError {
     /// A patch stands where a command should.
-    #[error("a patch without a call of apply_patch: use the apply_patch tool, with the patch as its input")]
+    #[error(
+        "a patch without a call of apply_patch: use the apply_patch tool, with the patch as its \
+         input"
+    )]
     ImplicitInvocation,
     /// The text is no patch.
     #[error("{0}")]
@@ -67,7 +72,8 @@ pub enum CorrectnessError {
     },
     /// The directory of `cd` is not literal.
     #[error(
-        "`cd {directory}`: the shell would expand the directory, or read it as something else; write it out, in quotes"
+        "`cd {directory}`: the shell would expand the directory, or read it as something else; \
+         write it out, in quotes"
     )]
     Directory {
         /// The argument of `cd`, as it is written.
@@ -93,7 +99,10 @@ impl CorrectnessError {
 #[non_exhaustive]
 pub enum ShellParseError {
     /// The quotes of the argument do not close, or close in the middle of the patch.
-    #[error("the quotes around the patch are not closed, or closed by a quote within it; use the apply_patch tool")]
+    #[error(
+        "the quotes around the patch are not closed, or closed by a quote within it; use the \
+         apply_patch tool"
+    )]
     Quotes,
     /// A heredoc is not closed.
     #[error("the heredoc is not closed: no line of the script is exactly `{tag}`")]

@@ -14,7 +14,8 @@ use testutils::share::{share, whole};
 
 const PATCH: &str = "*** Begin Patch\n*** Add File: foo\n+hi\n*** End Patch\n";
 
-/// Puts the patch where `{}` is, and says what `bash -lc` of that is, in a word; a body with its directory.
+/// Puts the patch where `{}` is, and says what `bash -lc` of that is, in a word; a body with its
+/// directory.
 fn verdict(script: &str) -> String {
     verdict_of(&["bash", "-lc", &script.replace("{}", PATCH)])
 }
@@ -122,7 +123,8 @@ fn takes_every_form() {
         assert_eq!(verdict(script), format!("body {directory}"), "{script}");
     }
     // On Windows a backslash is no escape.
-    let script = format!("cd C:\\src\\new && apply_patch <<'EOF'\r\n{}EOF\r\n", PATCH.replace('\n', "\r\n"));
+    let script =
+        format!("cd C:\\src\\new && apply_patch <<'EOF'\r\n{}EOF\r\n", PATCH.replace('\n', "\r\n"));
     let argv = ["cmd.exe", "/c", &script];
     let Intercept::Body { patch, workdir } = intercept(&argv) else { panic!("no body") };
     assert_eq!(workdir.as_deref(), Some("C:\\src\\new"));
@@ -250,7 +252,11 @@ fn never_takes_another_script_for_a_patch() {
         "",
         " ",
     ];
-    let taken: Vec<_> = forms.iter().filter(|form| verdict(form) != "no").map(|form| (form, verdict(form))).collect();
+    let taken: Vec<_> = forms
+        .iter()
+        .filter(|form| verdict(form) != "no")
+        .map(|form| (form, verdict(form)))
+        .collect();
     assert!(taken.is_empty(), "{taken:#?}");
 }
 
@@ -270,15 +276,36 @@ fn tells_what_is_wrong_when_a_patch_was_meant() {
         ("apply_patch ''", "patch"),
         // What the shell would change.
         ("apply_patch <<EOF\n{}$(rm -rf x)\nEOF\n", "expansion"),
-        ("apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+$HOME\n*** End Patch\nEOF\n", "expansion"),
-        ("apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+${X}\n*** End Patch\nEOF\n", "expansion"),
-        ("apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+$((1+1))\n*** End Patch\nEOF\n", "expansion"),
-        ("apply_patch <<-EOF\n*** Begin Patch\n*** Add File: a\n+`ls`\n*** End Patch\nEOF\n", "expansion"),
-        ("apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+a\\\n+b\n*** End Patch\nEOF\n", "expansion"),
-        ("apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+a\\\\n\n*** End Patch\nEOF\n", "expansion"),
+        (
+            "apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+$HOME\n*** End Patch\nEOF\n",
+            "expansion",
+        ),
+        (
+            "apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+${X}\n*** End Patch\nEOF\n",
+            "expansion",
+        ),
+        (
+            "apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+$((1+1))\n*** End Patch\nEOF\n",
+            "expansion",
+        ),
+        (
+            "apply_patch <<-EOF\n*** Begin Patch\n*** Add File: a\n+`ls`\n*** End Patch\nEOF\n",
+            "expansion",
+        ),
+        (
+            "apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+a\\\n+b\n*** End Patch\nEOF\n",
+            "expansion",
+        ),
+        (
+            "apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+a\\\\n\n*** End Patch\nEOF\n",
+            "expansion",
+        ),
         ("apply_patch \"*** Begin Patch\n*** Add File: a\n+$(ls)\n*** End Patch\"", "expansion"),
         ("apply_patch \"*** Begin Patch\n*** Add File: a\n+`ls`\n*** End Patch\"", "expansion"),
-        ("cd a && apply_patch \"*** Begin Patch\n*** Add File: a\n+$X\n*** End Patch\"", "expansion"),
+        (
+            "cd a && apply_patch \"*** Begin Patch\n*** Add File: a\n+$X\n*** End Patch\"",
+            "expansion",
+        ),
         ("apply_patch '{}'$X", "expansion"),
         // Directories.
         ("cd $X && apply_patch <<'EOF'\n{}EOF\n", "directory"),
@@ -308,7 +335,8 @@ fn tells_what_is_wrong_when_a_patch_was_meant() {
         ("apply_patch <<-'EOF'\n{} EOF\n", "open_heredoc"),
         ("apply_patch <<'EOF'\n{}EOF \n", "open_heredoc"),
         ("apply_patch <<'EOF'\n{}EOFX\n", "open_heredoc"),
-        // To a shell the tag is `EOF` and a carriage return: it would read to the end, and take the last line for one of the patch.
+        // To a shell the tag is `EOF` and a carriage return: it would read to the end, and take the
+        // last line for one of the patch.
         ("apply_patch <<'EOF'\r\n{}EOF\n", "open_heredoc"),
         ("apply_patch <<'EOF'\r\n{}EOF", "open_heredoc"),
         ("apply_patch <<-EOF\r\n{}\tEOF\n", "open_heredoc"),
@@ -320,15 +348,20 @@ fn tells_what_is_wrong_when_a_patch_was_meant() {
     assert_eq!(verdict_of(&["apply_patch", "x"]), "patch");
     assert_eq!(verdict_of(&["apply_patch", "*** Begin Patch\n\0"]), "patch");
     // What cmd and PowerShell would change, and bash would not.
-    let argument = |text: &str| format!("apply_patch \"*** Begin Patch\n*** Add File: a\n+{text}\n*** End Patch\"");
+    let argument = |text: &str| {
+        format!("apply_patch \"*** Begin Patch\n*** Add File: a\n+{text}\n*** End Patch\"")
+    };
     assert_eq!(verdict_of(&["cmd", "/c", &argument("%PATH%")]), "expansion");
     assert_eq!(verdict_of(&["pwsh", "-Command", "apply_patch 'it''s'"]), "no");
 }
 
 #[test]
 fn says_where_the_shell_would_change_the_patch() {
-    let script = "cd a &&\napply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+$X\n*** End Patch\nEOF\n";
-    let Intercept::CorrectnessError(error) = intercept_script(Shell::Posix, script) else { panic!("an error") };
+    let script =
+        "cd a &&\napply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+$X\n*** End Patch\nEOF\n";
+    let Intercept::CorrectnessError(error) = intercept_script(Shell::Posix, script) else {
+        panic!("an error")
+    };
     assert_eq!(
         error.to_string(),
         "the shell would change the patch: line 5 of the script has `$` in a heredoc whose tag is not quoted; \
@@ -342,7 +375,10 @@ fn unquotes_as_a_shell_does() {
     for (written, meant) in [
         (format!("'{}'", patch("a\\n \"$X\" `b`")), "a\\n \"$X\" `b`"),
         (format!("'{}'", patch("it'\\''s")), "it's"),
-        (format!("\"{}\"", patch("\\\"a\\\" \\$X \\`b\\` \\\\ \\n 'c'")), "\"a\" $X `b` \\ \\n 'c'"),
+        (
+            format!("\"{}\"", patch("\\\"a\\\" \\$X \\`b\\` \\\\ \\n 'c'")),
+            "\"a\" $X `b` \\ \\n 'c'",
+        ),
         (format!("\"{}\"", patch("a\\\nb")), "ab"),
     ] {
         let script = format!("apply_patch {written}");
@@ -356,16 +392,21 @@ fn unquotes_as_a_shell_does() {
 #[test]
 fn a_line_like_the_tag_does_not_end_a_heredoc() {
     let lines = " EOF\n-EOFX\n+  EOF\n+EOF\\\n \tEOF\n";
-    let patch = format!("*** Begin Patch\n*** Update File: a.sh\n@@ cat <<'EOF'\n{lines}*** End Patch\n");
+    let patch =
+        format!("*** Begin Patch\n*** Update File: a.sh\n@@ cat <<'EOF'\n{lines}*** End Patch\n");
     let script = format!("apply_patch <<'EOF'\n{patch}EOF\n");
-    assert_eq!(intercept_script(Shell::Posix, &script), Intercept::Body { patch: patch.into(), workdir: None });
+    assert_eq!(
+        intercept_script(Shell::Posix, &script),
+        Intercept::Body { patch: patch.into(), workdir: None }
+    );
 }
 
 #[test]
 fn a_patch_of_a_heredoc_is_a_part_of_the_script_byte_for_byte() {
-    let pieces =
-        &["EOF", "X", " ", "\t", "\\", "'", "\"", "$X", "$(", "`", "<<EOF", ")", "}", "\r", "é", "a", "#", "&&", "***"]
-            [..];
+    let pieces = &[
+        "EOF", "X", " ", "\t", "\\", "'", "\"", "$X", "$(", "`", "<<EOF", ")", "}", "\r", "é", "a",
+        "#", "&&", "***",
+    ][..];
     let script = (
         select(&["", "cd a && ", "cd 'a b' &&\n"][..]),
         select(&["<<", "<<-", "<< "][..]),
@@ -388,7 +429,8 @@ fn a_patch_of_a_heredoc_is_a_part_of_the_script_byte_for_byte() {
 
 #[test]
 fn agrees_with_the_shell_about_what_it_takes() {
-    // Scripts of pieces that fit together in surprising ways; whatever is taken, bash gives to `apply_patch` as well.
+    // Scripts of pieces that fit together in surprising ways; whatever is taken, bash gives to
+    // `apply_patch` as well.
     let pieces = &[
         "apply_patch ",
         "cd a",
@@ -433,7 +475,12 @@ fn agrees_with_the_shell_about_what_it_takes() {
     let starts = &["apply_patch ", "cd a && apply_patch ", "\napply_patch "][..];
     let quotes = &[("<<'EOF'\n", "EOF\n"), ("<<-EOF\n", "\tEOF"), ("'", "'"), ("\"", "\"")][..];
     // Starting a shell takes long: one is asked about one in forty.
-    let scripts = (select(starts), select(quotes), vec((any::<Index>(), select(pieces)), 0..3), weighted(0.025));
+    let scripts = (
+        select(starts),
+        select(quotes),
+        vec((any::<Index>(), select(pieces)), 0..3),
+        weighted(0.025),
+    );
     let (taken, run) = (Cell::new(0), Cell::new(0));
     let scripts_tried = share(60_000);
     holds(scripts_tried, &scripts, |(start, (open, close), more, asks)| {
@@ -442,14 +489,19 @@ fn agrees_with_the_shell_about_what_it_takes() {
             parts.insert(at.index(parts.len() + 1), piece);
         }
         let script = start.to_owned() + &parts.concat();
-        let Intercept::Body { patch, workdir } = intercept_script(Shell::Posix, &script) else { return };
+        let Intercept::Body { patch, workdir } = intercept_script(Shell::Posix, &script) else {
+            return;
+        };
         taken.set(taken.get() + 1);
         for shell in shells.iter().filter(|_| asks) {
             run.set(run.get() + 1);
-            let stub = "cd() { printf '%s|' \"$1\"; }; apply_patch() { if [ $# = 0 ]; then cat; else printf '%s' \"$1\"; fi; }\n";
-            let output = std::process::Command::new(shell).args(["-c", &format!("{stub}{script}")]).output();
+            let stub = "cd() { printf '%s|' \"$1\"; }; apply_patch() \
+                        { if [ $# = 0 ]; then cat; else printf '%s' \"$1\"; fi; }\n";
+            let output =
+                std::process::Command::new(shell).args(["-c", &format!("{stub}{script}")]).output();
             let output = output.expect("it ran before");
-            let wanted = workdir.as_deref().map_or(String::new(), |workdir| format!("{workdir}|")) + &patch;
+            let wanted =
+                workdir.as_deref().map_or(String::new(), |workdir| format!("{workdir}|")) + &patch;
             let found = String::from_utf8_lossy(&output.stdout);
             assert_eq!(found, wanted, "{shell}: {script:?}");
         }

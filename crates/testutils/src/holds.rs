@@ -5,9 +5,11 @@ use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 /// Tries a property on so many values, and shrinks the first one that breaks it.
 ///
-/// The values are the same in every run; `PROPTEST_RNG_SEED=2` gives others. No file remembers those that failed.
+/// The values are the same in every run; `PROPTEST_RNG_SEED=2` gives others. No file remembers
+/// those that failed.
 pub fn holds<S: Strategy>(cases: u32, strategy: &S, property: impl Fn(S::Value)) {
-    let mut config = Config { cases, failure_persistence: None, max_shrink_iters: 2000, ..Config::default() };
+    let mut config =
+        Config { cases, failure_persistence: None, max_shrink_iters: 2000, ..Config::default() };
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(1);
     }

@@ -1,7 +1,9 @@
-//! In which order things were written: the laws of the commit protocol, over what the fault layer recorded.
+//! In which order things were written: the laws of the commit protocol, over what the fault layer
+//! recorded.
 //!
-//! What counts as durable is what the least helpful file system grants: bytes and modes when their file was synced, a
-//! name when its directory was, a rename when both directories were, and all of it after a `syncfs`.
+//! What counts as durable is what the least helpful file system grants: bytes and modes when their
+//! file was synced, a name when its directory was, a rename when both directories were, and all of
+//! it after a `syncfs`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -33,10 +35,11 @@ impl Effect {
         self.paths.get(number).map_or("", |path| path)
     }
 
-    /// Whether a file moved to a directory that was synced before the `cut`-th act, from one that was not. There are file
-    /// systems (btrfs) that have it in both then.
+    /// Whether a file moved to a directory that was synced before the `cut`-th act, from one that
+    /// was not. There are file systems (btrfs) that have it in both then.
     pub fn is_half_durable(&self, cut: usize) -> bool {
-        let is_synced = |dir: &Id| self.synced.get(dir).copied().flatten().is_some_and(|since| since < cut);
+        let is_synced =
+            |dir: &Id| self.synced.get(dir).copied().flatten().is_some_and(|since| since < cut);
         matches!(&self.names[..], [(from, _, None), (to, _, Some(_))] if !is_synced(from) && is_synced(to))
     }
 
@@ -125,7 +128,9 @@ impl History {
         match act {
             Act::Create(name, ino, mode) => self.make(at, name, *ino, Kind::File(*mode), root),
             Act::MakeDir(name, ino, mode) => self.make(at, name, *ino, Kind::Dir(*mode), root),
-            Act::Symlink(name, ino, text) => self.make(at, name, *ino, Kind::Link(text.clone()), root),
+            Act::Symlink(name, ino, text) => {
+                self.make(at, name, *ino, Kind::Link(text.clone()), root)
+            }
             Act::Write { ino, path, bytes, at_start } => {
                 let id = self.id(*ino);
                 let length = self.lengths.entry(id).or_default();
@@ -154,7 +159,8 @@ impl History {
             Act::Remove(name, inode) => {
                 let key = (self.id(name.dir), name.name.clone());
                 let known = self.names.get(&key).copied().or(inode.map(|inode| self.id(inode)));
-                let last = |id: &Id| self.names.iter().all(|(other, named)| named != id || *other == key);
+                let last =
+                    |id: &Id| self.names.iter().all(|(other, named)| named != id || *other == key);
                 if let Some(id) = known.filter(last) {
                     self.removed.insert(id, self.effects.len());
                 }
@@ -169,7 +175,8 @@ impl History {
                 }
             }
             Act::SyncAll => {
-                for synced in self.effects.iter_mut().flat_map(|effect| effect.synced.values_mut()) {
+                for synced in self.effects.iter_mut().flat_map(|effect| effect.synced.values_mut())
+                {
                     synced.get_or_insert(at);
                 }
             }
@@ -201,8 +208,14 @@ impl History {
     }
 
     fn rename(&mut self, at: usize, changes: &[(&Name, Option<Id>)], root: &Path) {
-        let mut effect =
-            Effect { at, names: Vec::new(), paths: Vec::new(), content: None, durable: None, synced: BTreeMap::new() };
+        let mut effect = Effect {
+            at,
+            names: Vec::new(),
+            paths: Vec::new(),
+            content: None,
+            durable: None,
+            synced: BTreeMap::new(),
+        };
         for &(name, to) in changes {
             let dir = self.id(name.dir);
             match to {
@@ -218,7 +231,14 @@ impl History {
 
     fn content(&mut self, at: usize, id: Id, content: Content, path: String) {
         let (names, paths, content) = (Vec::new(), vec![path], Some((id, content)));
-        self.effects.push(Effect { at, names, paths, content, durable: None, synced: [(id, None)].into() });
+        self.effects.push(Effect {
+            at,
+            names,
+            paths,
+            content,
+            durable: None,
+            synced: [(id, None)].into(),
+        });
     }
 }
 
@@ -240,11 +260,12 @@ pub fn changes_workspace(effect: &Effect) -> bool {
 }
 
 fn is_beside(path: &str) -> bool {
-    is_workspace(path) && (path.ends_with(".apply-patch.tmp") || path.ends_with(".apply-patch.tmp.x"))
+    is_workspace(path)
+        && (path.ends_with(".apply-patch.tmp") || path.ends_with(".apply-patch.tmp.x"))
 }
 
-/// What has to be durable before the first name in the workspace changes: the transaction's folder and all that is in
-/// it, the intents, the key that the journal is signed with.
+/// What has to be durable before the first name in the workspace changes: the transaction's folder
+/// and all that is in it, the intents, the key that the journal is signed with.
 fn is_preparation(effect: &Effect) -> bool {
     effect.paths.last().is_some_and(|path| {
         path == STATE
@@ -346,7 +367,9 @@ impl<'h> Watch<'h> {
 
     /// What is put beside files needs its directories, which the list names; they may go again.
     fn prepares(&self, effect: &Effect) -> bool {
-        self.begun && self.list && (!self.journal || effect.takes_away() && self.published.is_empty())
+        self.begun
+            && self.list
+            && (!self.journal || effect.takes_away() && self.published.is_empty())
     }
 
     fn publishes(&mut self, effect: &'h Effect) {
@@ -357,22 +380,35 @@ impl<'h> Watch<'h> {
         if self.begun && !self.journal && !prepares {
             self.broken.push(format!("published without a journal: {}", self.what(effect)));
         }
-        // A process that is killed while it makes the key leaves it to the system when that is durable.
+        // A process that is killed while it makes the key leaves it to the system when that is
+        // durable.
         let killed = self.has_failed(&["fsync"]);
-        let counts = |before: &&&Effect| self.is_volatile(before) && !(killed && before.path(0).starts_with('/'));
+        let counts = |before: &&&Effect| {
+            self.is_volatile(before) && !(killed && before.path(0).starts_with('/'))
+        };
         if let Some(before) = self.prepared.iter().find(counts) {
-            self.broken.push(format!("published before {} was durable: {}", self.what(before), self.what(effect)));
+            self.broken.push(format!(
+                "published before {} was durable: {}",
+                self.what(before),
+                self.what(effect)
+            ));
         }
         if let Some(mark) = self.mark
             && self.is_volatile(mark)
             && !self.has_failed(&["fsync", "syncfs"])
         {
-            self.broken.push(format!("rolled back before {} was durable: {}", self.what(mark), self.what(effect)));
+            self.broken.push(format!(
+                "rolled back before {} was durable: {}",
+                self.what(mark),
+                self.what(effect)
+            ));
         }
     }
 
     fn logs(&mut self, effect: &'h Effect) {
-        let is_in_log = |path: &String, end: &str| path.starts_with(".apply-patch/audit/") && path.ends_with(end);
+        let is_in_log = |path: &String, end: &str| {
+            path.starts_with(".apply-patch/audit/") && path.ends_with(end)
+        };
         if effect.paths.iter().any(|path| is_in_log(path, ".jsonl")) {
             self.logged.push(effect);
         }
@@ -389,7 +425,8 @@ impl<'h> Watch<'h> {
 
     fn ends(&mut self, effect: &'h Effect) {
         let gone = effect.takes_away();
-        let finishes = is_folder(effect.path(0)) && effect.path(1).starts_with(".apply-patch/trash/");
+        let finishes =
+            is_folder(effect.path(0)) && effect.path(1).starts_with(".apply-patch/trash/");
         // Where renames are two steps, the mark takes the journal's first name away in the second.
         let journal_goes = is_in_folder(effect.path(0), "journal") && self.mark.is_none();
         let discards = gone && (journal_goes || is_in_folder(effect.path(0), "journal.aborted"));
@@ -400,7 +437,10 @@ impl<'h> Watch<'h> {
             self.published.push(effect);
         } else if self.published.is_empty() && is_preparation(effect) && !gone {
             self.prepared.push(effect);
-        } else if !(self.published.is_empty() || finishes || discards || is_in_folder(effect.path(0), "siblings"))
+        } else if !(self.published.is_empty()
+            || finishes
+            || discards
+            || is_in_folder(effect.path(0), "siblings"))
             && effect.paths.iter().any(moves)
         {
             self.published.push(effect);
@@ -414,11 +454,19 @@ impl<'h> Watch<'h> {
             && self.published.is_empty()
             && let Some(before) = self.volatile(&self.beside)
         {
-            self.broken.push(format!("the list went before {} was durable: {}", self.what(before), self.what(effect)));
+            self.broken.push(format!(
+                "the list went before {} was durable: {}",
+                self.what(before),
+                self.what(effect)
+            ));
         }
         if finishes || discards {
             if let Some(before) = self.volatile(&self.published) {
-                self.broken.push(format!("ended before {} was durable: {}", self.what(before), self.what(effect)));
+                self.broken.push(format!(
+                    "ended before {} was durable: {}",
+                    self.what(before),
+                    self.what(effect)
+                ));
             }
             let could_mark = !self.has_failed(&["renameat2", "linkat", "unlinkat"]);
             if discards && !self.published.is_empty() && self.mark.is_none() && could_mark {
@@ -429,9 +477,15 @@ impl<'h> Watch<'h> {
                 self.published.clear();
             }
         }
-        let removed = effect.path(0).strip_prefix(".apply-patch/trash/").and_then(|rest| rest.split_once('/'));
+        let removed = effect
+            .path(0)
+            .strip_prefix(".apply-patch/trash/")
+            .and_then(|rest| rest.split_once('/'));
         if gone && removed.is_some_and(|(folder, _)| !folder.ends_with(".removed")) {
-            self.broken.push(format!("removed from a transaction that is in the history: {}", self.what(effect)));
+            self.broken.push(format!(
+                "removed from a transaction that is in the history: {}",
+                self.what(effect)
+            ));
         }
     }
 }
@@ -444,5 +498,7 @@ fn is_folder(path: &str) -> bool {
 }
 
 fn is_in_folder(path: &str, name: &str) -> bool {
-    path.strip_prefix(PENDING).and_then(|path| path.split_once('/')).is_some_and(|(_, rest)| rest == name)
+    path.strip_prefix(PENDING)
+        .and_then(|path| path.split_once('/'))
+        .is_some_and(|(_, rest)| rest == name)
 }

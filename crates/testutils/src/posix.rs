@@ -1,4 +1,5 @@
-//! What tests use of Unix, and what stands for it on Windows: a file there is read-only or not, and that is all of its mode.
+//! What tests use of Unix, and what stands for it on Windows: a file there is read-only or not, and
+//! that is all of its mode.
 
 #[cfg(unix)]
 pub use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -24,7 +25,8 @@ mod windows {
         }
 
         fn from_mode(mode: u32) -> Self {
-            let this = std::env::current_exe().and_then(std::fs::metadata).expect("a file that is there");
+            let this =
+                std::env::current_exe().and_then(std::fs::metadata).expect("a file that is there");
             let mut permissions = this.permissions();
             permissions.set_readonly(mode & 0o222 == 0);
             permissions
@@ -64,7 +66,11 @@ mod windows {
     }
 
     fn since_1970(metadata: &Metadata) -> std::time::Duration {
-        metadata.modified().expect("a time").duration_since(SystemTime::UNIX_EPOCH).expect("since 1970")
+        metadata
+            .modified()
+            .expect("a time")
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .expect("since 1970")
     }
 
     /// There are none in Wine.

@@ -10,7 +10,8 @@ pub fn share(all: u32) -> u32 {
     if whole() { all } else { all / 10 }
 }
 
-/// Of the cases that follow one another, which ones are tried: all, but in Wine, where each takes some hundred times as long.
+/// Of the cases that follow one another, which ones are tried: all, but in Wine, where each takes
+/// some hundred times as long.
 pub fn stride() -> usize {
     if cfg!(windows) && !whole() { 7 } else { 1 }
 }

@@ -19,16 +19,24 @@ pub fn files(dir: &Path) -> Snapshot {
     fn walk(root: &Path, dir: &Path, all: &mut Snapshot) {
         for entry in fs::read_dir(dir).expect("a directory") {
             let path = entry.expect("an entry").path();
-            let name = path.strip_prefix(root).expect("beneath").to_str().expect("UTF-8").to_owned();
+            let name =
+                path.strip_prefix(root).expect("beneath").to_str().expect("UTF-8").to_owned();
             let seen = fs::symlink_metadata(&path).expect("it is there");
             if name == ".apply-patch" {
             } else if seen.is_symlink() {
-                let target = fs::read_link(&path).expect("a link").into_os_string().into_string().expect("UTF-8");
+                let target = fs::read_link(&path)
+                    .expect("a link")
+                    .into_os_string()
+                    .into_string()
+                    .expect("UTF-8");
                 all.insert(name, (LINK, target.into_bytes()));
             } else if seen.is_dir() {
                 walk(root, &path, all);
             } else if seen.is_file() {
-                all.insert(name, (seen.permissions().mode() & 0o100, fs::read(&path).expect("a file")));
+                all.insert(
+                    name,
+                    (seen.permissions().mode() & 0o100, fs::read(&path).expect("a file")),
+                );
             }
         }
     }
@@ -67,12 +75,21 @@ fn run(dir: &Path, program: &str, args: &[&str], diff: &[u8]) -> Result<(), Stri
     let _ = child.stdin.take().expect("piped").write_all(diff);
     let output = child.wait_with_output().expect("it ends");
     let said = || String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    if output.status.success() { Ok(()) } else { Err(format!("{program} {}: {}", args.join(" "), said())) }
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(format!("{program} {}: {}", args.join(" "), said()))
+    }
 }
 
 /// Whether a program is there; when not, that is said once.
 fn has(program: &str, told: &Once) -> bool {
-    let there = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+    let there = Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok();
     if !there {
         told.call_once(|| eprintln!("skipped: there is no {program}"));
     }
@@ -93,22 +110,36 @@ pub fn check(diff: &[u8], before: &Snapshot, after: &Snapshot) -> Result<(), Str
         dir
     };
     let same = |found: Snapshot, wanted: &Snapshot, what: &str| {
-        if found == *wanted { Ok(()) } else { Err(format!("{what}: {found:?} is not {wanted:?}\n{shown}")) }
+        if found == *wanted {
+            Ok(())
+        } else {
+            Err(format!("{what}: {found:?} is not {wanted:?}\n{shown}"))
+        }
     };
     let told = |error: String| format!("{error}\n{shown}");
-    // Where another file takes the place of one that moves away, git alone sees that both happen at once, and not backwards.
-    let replaced = |line: &str| line.strip_prefix("rename from ").is_some_and(|name| after.contains_key(name));
+    // Where another file takes the place of one that moves away, git alone sees that both happen at
+    // once, and not backwards.
+    let replaced =
+        |line: &str| line.strip_prefix("rename from ").is_some_and(|name| after.contains_key(name));
     let at_once = shown.lines().any(replaced);
     if has("git", &GIT) {
         let dir = place();
         let git = |args: &[&str]| {
-            run(dir.path(), "git", &[&["apply", "--whitespace=nowarn"], args, &["-"]].concat(), diff).map_err(told)
+            run(
+                dir.path(),
+                "git",
+                &[&["apply", "--whitespace=nowarn"], args, &["-"]].concat(),
+                diff,
+            )
+            .map_err(told)
         };
         git(&["--check"])?;
         git(&[])?;
         same(files(dir.path()), after, "git apply")?;
         // Git does not go back where another file took the place of one that moved away,
-        let replaced = |line: &str| line.strip_prefix("rename from ").is_some_and(|name| after.contains_key(name));
+        let replaced = |line: &str| {
+            line.strip_prefix("rename from ").is_some_and(|name| after.contains_key(name))
+        };
         if !shown.lines().any(replaced) {
             git(&["-R"])?;
             // and gives a file that was deleted back without the right to run it.
@@ -124,13 +155,24 @@ pub fn check(diff: &[u8], before: &Snapshot, after: &Snapshot) -> Result<(), Str
         }
     }
     // Names that stand in no line of their own but git's patch takes to end where a blank is.
-    let unclear = |line: &str| line.starts_with("diff --git ") && (line.contains('"') || line.split(' ').count() > 4);
-    let beneath =
-        |name: &String| before.keys().any(|file| name.strip_prefix(&**file).is_some_and(|rest| rest.starts_with('/')));
+    let unclear = |line: &str| {
+        line.starts_with("diff --git ") && (line.contains('"') || line.split(' ').count() > 4)
+    };
+    let beneath = |name: &String| {
+        before
+            .keys()
+            .any(|file| name.strip_prefix(&**file).is_some_and(|rest| rest.starts_with('/')))
+    };
     let at_once = at_once || after.keys().any(beneath);
     if !at_once && !shown.lines().any(unclear) && has("patch", &PATCH) {
         let dir = place();
-        run(dir.path(), "patch", &["-p1", "-f", "-F0", "--binary", "--no-backup-if-mismatch"], diff).map_err(told)?;
+        run(
+            dir.path(),
+            "patch",
+            &["-p1", "-f", "-F0", "--binary", "--no-backup-if-mismatch"],
+            diff,
+        )
+        .map_err(told)?;
         same(files(dir.path()), after, "patch")?;
     }
     Ok(())

@@ -16,7 +16,8 @@ pub struct Entry {
     pub kind: Kind,
     /// Permission bits.
     pub mode: u32,
-    /// When it was last changed, to the nanosecond, and its number: for trees that must be untouched.
+    /// When it was last changed, to the nanosecond, and its number: for trees that must be
+    /// untouched.
     pub identity: Option<(i64, i64, u64)>,
 }
 
@@ -66,7 +67,9 @@ pub fn look_at_names(root: &Path) -> Vec<String> {
         let found = found.expect("an entry");
         let name = found.file_name().to_string_lossy().into_owned();
         if found.file_type().expect("a type").is_dir() {
-            names.extend(look_at_names(&found.path()).into_iter().map(|below| format!("{name}/{below}")));
+            names.extend(
+                look_at_names(&found.path()).into_iter().map(|below| format!("{name}/{below}")),
+            );
         }
         names.push(name);
     }
@@ -92,9 +95,13 @@ fn entry(path: &Path, identity: bool) -> Entry {
     let seen = fs::symlink_metadata(path).expect("it was there a moment ago");
     let kind = match seen.file_type() {
         kind if kind.is_dir() => Kind::Directory,
-        kind if kind.is_symlink() => Kind::Link(fs::read_link(path).expect("a link").to_string_lossy().into_owned()),
+        kind if kind.is_symlink() => {
+            Kind::Link(fs::read_link(path).expect("a link").to_string_lossy().into_owned())
+        }
         // Too large to be held; its times tell whether it changed.
-        kind if kind.is_file() && seen.len() > 64 << 20 => Kind::File(format!("{} bytes", seen.len()).into_bytes()),
+        kind if kind.is_file() && seen.len() > 64 << 20 => {
+            Kind::File(format!("{} bytes", seen.len()).into_bytes())
+        }
         kind if kind.is_file() => Kind::File(fs::read(path).expect("a readable file")),
         _ => Kind::Special,
     };
@@ -131,9 +138,15 @@ pub fn difference(wanted: &Tree, found: &Tree) -> String {
     for path in wanted.keys().chain(found.keys().filter(|path| !wanted.contains_key(*path))) {
         match (wanted.get(path), found.get(path)) {
             (Some(wanted), Some(found)) if wanted == found => {}
-            (Some(wanted), Some(found)) => out += &format!("{path}:\n  wanted {wanted:?}\n   found {found:?}\n"),
-            (Some(wanted), None) => out += &format!("{path}:\n  wanted {wanted:?}\n   found nothing\n"),
-            (None, Some(found)) => out += &format!("{path}:\n  wanted nothing\n   found {found:?}\n"),
+            (Some(wanted), Some(found)) => {
+                out += &format!("{path}:\n  wanted {wanted:?}\n   found {found:?}\n")
+            }
+            (Some(wanted), None) => {
+                out += &format!("{path}:\n  wanted {wanted:?}\n   found nothing\n")
+            }
+            (None, Some(found)) => {
+                out += &format!("{path}:\n  wanted nothing\n   found {found:?}\n")
+            }
             (None, None) => unreachable!("a key of one of them"),
         }
     }

@@ -12,8 +12,9 @@
 //! );
 //! ```
 //!
-//! The patch expresses exactly the change, or there is an error. A patch has no modes and only UTF-8, so not every change can be
-//! expressed; for each one that cannot, an [`InexpressibleChange`] names the file. A patch may still fit in several places: more
+//! The patch expresses exactly the change, or there is an error. A patch has no modes and only
+//! UTF-8, so not every change can be expressed; for each one that cannot, an
+//! [`InexpressibleChange`] names the file. A patch may still fit in several places: more
 //! [context](Style::context) and [headers](Style::headers) make that less likely.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -72,14 +73,14 @@ impl<'t> File<'t> {
 /// How a patch is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Style {
-    /// The language. `Strict` writes the whole language; `Codex` the subset that codex-trained models
-    /// write, without markers for a missing final line feed, without empty new files, and with hunks
-    /// in every update.
+    /// The language. `Strict` writes the whole language; `Codex` the subset that codex-trained
+    /// models write, without markers for a missing final line feed, without empty new files, and
+    /// with hunks in every update.
     pub dialect: Profile,
     /// How many context lines are shown around a change; at least one, where there is one.
     pub context: usize,
-    /// Whether a hunk carries the line that opens its function, as git finds it: the last line above
-    /// the hunk that begins with a letter, `_` or `$`.
+    /// Whether a hunk carries the line that opens its function, as git finds it: the last line
+    /// above the hunk that begins with a letter, `_` or `$`.
     pub headers: bool,
     /// Whether a hunk that reaches the end of the file says so.
     pub end_of_file: bool,
@@ -127,11 +128,12 @@ patch_grammar::named! {
         /// Its mode changes, or a new file can be run.
         #[error("a patch cannot change a mode")]
         Mode = "mode",
-        /// It is binary: there is a NUL where an applier looks for one, or in a line that has to be shown.
+        /// It is binary: there is a NUL where an applier looks for one, or in a line that has to be
+        /// shown.
         #[error("it is binary")]
         Binary = "binary",
-        /// A line that has to be shown is not UTF-8, or a line that is not ASCII is inserted into a file that is
-        /// not UTF-8.
+        /// A line that has to be shown is not UTF-8, or a line that is not ASCII is inserted into a
+        /// file that is not UTF-8.
         #[error("it is not UTF-8 where it changes")]
         Encoding = "encoding",
         /// Nothing in the hunk can say how an inserted line ends.
@@ -158,7 +160,11 @@ patch_grammar::named! {
 /// # Errors
 ///
 /// Every file whose change cannot be expressed.
-pub fn write_patch(before: &Tree<'_>, after: &Tree<'_>, style: &Style) -> Result<String, Vec<InexpressibleChange>> {
+pub fn write_patch(
+    before: &Tree<'_>,
+    after: &Tree<'_>,
+    style: &Style,
+) -> Result<String, Vec<InexpressibleChange>> {
     let mut moved = moves(before, after);
     let arrivals: BTreeSet<&str> = moved.values().copied().collect();
     let (mut first, mut rest) = (String::new(), String::new());
@@ -208,17 +214,25 @@ fn moves<'t>(before: &Tree<'t>, after: &Tree<'t>) -> BTreeMap<&'t str, &'t str> 
         same.entry((file.bytes, file.kind)).or_default().1.push(path);
     }
     let ends = same.into_iter().filter(|((bytes, _), _)| !bytes.is_empty());
-    ends.filter_map(|(_, (from, to))| (from.len() == 1 && to.len() == 1).then(|| (from[0], to[0]))).collect()
+    ends.filter_map(|(_, (from, to))| (from.len() == 1 && to.len() == 1).then(|| (from[0], to[0])))
+        .collect()
 }
 
 fn check_path(path: &str) -> Result<(), Inexpressible> {
     let blank = [' ', '\t'];
-    let fine =
-        !path.is_empty() && !path.contains(char::is_control) && !path.starts_with(blank) && !path.ends_with(blank);
+    let fine = !path.is_empty()
+        && !path.contains(char::is_control)
+        && !path.starts_with(blank)
+        && !path.ends_with(blank);
     if fine { Ok(()) } else { Err(Inexpressible::Path) }
 }
 
-fn section(path: &str, old: &File<'_>, new: &File<'_>, style: &Style) -> Result<String, Inexpressible> {
+fn section(
+    path: &str,
+    old: &File<'_>,
+    new: &File<'_>,
+    style: &Style,
+) -> Result<String, Inexpressible> {
     if old == new {
         return Ok(String::new());
     }
@@ -310,7 +324,13 @@ impl<'t, 's> Writer<'t, 's> {
             (Some(before), Some(after)) => (before, after),
             _ => (before, after),
         };
-        Ok(Self { style, before: split(before).collect(), after: split(after).collect(), utf8, dominant })
+        Ok(Self {
+            style,
+            before: split(before).collect(),
+            after: split(after).collect(),
+            utf8,
+            dominant,
+        })
     }
 
     fn hunks(&self) -> Result<String, Inexpressible> {
@@ -330,22 +350,31 @@ impl<'t, 's> Writer<'t, 's> {
         Ok(out)
     }
 
-    /// Writes a hunk that changes nothing, for an update that must have one: as many of the first lines as
-    /// make its place unique.
+    /// Writes a hunk that changes nothing, for an update that must have one: as many of the first
+    /// lines as make its place unique.
     fn first_lines(&self) -> Result<String, Inexpressible> {
         let lines: Vec<&[u8]> = self.before.iter().map(|line| content(line)).collect();
-        let alone = |len: &usize| lines.windows(*len).filter(|window| *window == &lines[..*len]).count() == 1;
+        let alone = |len: &usize| {
+            lines.windows(*len).filter(|window| *window == &lines[..*len]).count() == 1
+        };
         let wanted = self.style.context.max(1).min(lines.len());
-        let len = (wanted..=lines.len()).find(|len| *len > 0 && alone(len)).ok_or(Inexpressible::Empty)?;
+        let len = (wanted..=lines.len())
+            .find(|len| *len > 0 && alone(len))
+            .ok_or(Inexpressible::Empty)?;
         let mut out = String::new();
         push_header(&mut out, None);
-        self.write(&mut out, &self.before[..len].iter().map(|line| Line::old(' ', line)).collect::<Vec<_>>())?;
+        self.write(
+            &mut out,
+            &self.before[..len].iter().map(|line| Line::old(' ', line)).collect::<Vec<_>>(),
+        )?;
         Ok(out)
     }
 
     /// Opens a hunk whose first line is `start`.
     fn open(&self, out: &mut String, start: usize) -> Result<(), Inexpressible> {
-        let opens = |line: &&&[u8]| line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || b"_$".contains(byte));
+        let opens = |line: &&&[u8]| {
+            line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || b"_$".contains(byte))
+        };
         let header = self.before[..start].iter().rev().find(opens).filter(|_| self.style.headers);
         match header.map(|line| content(line)) {
             Some(header) if !header.ends_with(b"\r") => push_header(out, Some(text(header)?)),
@@ -358,7 +387,8 @@ impl<'t, 's> Writer<'t, 's> {
     fn lines(&self, op: &DiffOp) -> Vec<Line<'t>> {
         let (old, new) = (op.old_range(), op.new_range());
         let sign = if matches!(op, DiffOp::Equal { .. }) { ' ' } else { '-' };
-        let mut lines: Vec<Line<'t>> = self.before[old.clone()].iter().map(|line| Line::old(sign, line)).collect();
+        let mut lines: Vec<Line<'t>> =
+            self.before[old.clone()].iter().map(|line| Line::old(sign, line)).collect();
         if sign == '-' {
             lines.extend(new.enumerate().map(|(nth, index)| Line {
                 sign: '+',
@@ -369,11 +399,13 @@ impl<'t, 's> Writer<'t, 's> {
         lines
     }
 
-    /// Writes the lines of one hunk. Carriage returns are written where an inserted line would get another terminator without them.
+    /// Writes the lines of one hunk. Carriage returns are written where an inserted line would get
+    /// another terminator without them.
     fn write(&self, out: &mut String, lines: &[Line<'t>]) -> Result<(), Inexpressible> {
         let crlf = |line: &Line<'_>| ending(line.text) == b"\r\n";
         let stated = lines.iter().any(|line| {
-            let differs = line.unstated.is_some_and(|unstated| ![unstated, b""].contains(&ending(line.text)));
+            let differs =
+                line.unstated.is_some_and(|unstated| ![unstated, b""].contains(&ending(line.text)));
             differs || (crlf(line) && content(line.text).ends_with(b"\r"))
         });
         let shows_crlf = lines.iter().any(|line| line.sign != '+' && crlf(line));
@@ -387,7 +419,11 @@ impl<'t, 's> Writer<'t, 's> {
                     return Err(Inexpressible::LineEnding);
                 }
             }
-            let inner = if stated { line.text.strip_suffix(b"\n").unwrap_or(line.text) } else { content(line.text) };
+            let inner = if stated {
+                line.text.strip_suffix(b"\n").unwrap_or(line.text)
+            } else {
+                content(line.text)
+            };
             let inner = text(inner)?;
             if line.sign == '+' && !self.utf8 && !inner.is_ascii() {
                 return Err(Inexpressible::Encoding);
@@ -403,8 +439,8 @@ impl<'t, 's> Writer<'t, 's> {
         Ok(())
     }
 
-    /// Returns the terminator that the `nth` line in place of `old` will get: that of the line it replaces, or else
-    /// of its neighbour.
+    /// Returns the terminator that the `nth` line in place of `old` will get: that of the line it
+    /// replaces, or else of its neighbour.
     fn terminator(&self, old: &Range<usize>, nth: usize) -> &'t [u8] {
         let model = match old.len() {
             0 if old.start > 0 => Some(old.start - 1),
@@ -473,15 +509,26 @@ mod tests {
         Style::new(dialect)
     }
 
-    fn one(dialect: Profile, before: Option<File<'_>>, after: Option<File<'_>>) -> Result<String, Inexpressible> {
-        let tree = |file: Option<File<'static>>| file.map(|file| ("f", file)).into_iter().collect::<Tree<'_>>();
+    fn one(
+        dialect: Profile,
+        before: Option<File<'_>>,
+        after: Option<File<'_>>,
+    ) -> Result<String, Inexpressible> {
+        let tree = |file: Option<File<'static>>| {
+            file.map(|file| ("f", file)).into_iter().collect::<Tree<'_>>()
+        };
         // Leaked for the sake of short calls.
         let keep = |file: Option<File<'_>>| {
-            file.map(|file| File { bytes: Box::leak(file.bytes.to_vec().into_boxed_slice()), kind: file.kind })
+            file.map(|file| File {
+                bytes: Box::leak(file.bytes.to_vec().into_boxed_slice()),
+                kind: file.kind,
+            })
         };
         let patch = write_patch(&tree(keep(before)), &tree(keep(after)), &style(dialect));
         let body = |patch: String| {
-            let body = patch.strip_prefix("*** Begin Patch\n").and_then(|body| body.strip_suffix("*** End Patch\n"));
+            let body = patch
+                .strip_prefix("*** Begin Patch\n")
+                .and_then(|body| body.strip_suffix("*** End Patch\n"));
             body.unwrap_or_default().to_owned()
         };
         patch.map(body).map_err(|inexpressible| inexpressible[0].problem)
@@ -508,10 +555,16 @@ mod tests {
             assert_eq!(one(dialect, None, Some(File::text(text))), wanted, "{dialect} {text:?}");
         }
         assert_eq!(one(Strict, None, Some(File::bytes(b"\xff\n"))), Err(Inexpressible::Encoding));
-        assert_eq!(one(Strict, Some(File::bytes(b"\0\xff")), None).as_deref(), Ok("*** Delete File: f\n"));
+        assert_eq!(
+            one(Strict, Some(File::bytes(b"\0\xff")), None).as_deref(),
+            Ok("*** Delete File: f\n")
+        );
         let executable = File { kind: Kind::Executable, ..File::text("x\n") };
         assert_eq!(one(Strict, None, Some(executable)), Err(Inexpressible::Mode));
-        assert_eq!(one(Strict, Some(File::text("x\n")), Some(executable)), Err(Inexpressible::Mode));
+        assert_eq!(
+            one(Strict, Some(File::text("x\n")), Some(executable)),
+            Err(Inexpressible::Mode)
+        );
         let link = File { kind: Kind::Other, ..File::text("x") };
         assert_eq!(one(Strict, None, Some(link)), Err(Inexpressible::NotAFile));
         assert_eq!(one(Strict, Some(link), None).as_deref(), Ok("*** Delete File: f\n"));
@@ -538,7 +591,12 @@ mod tests {
             (Strict, b"a\nb\0\n", b"a\nc\n", Err(Inexpressible::Binary)),
             (Strict, b"\xff\nb\n", b"\xff\nc\n", Err(Inexpressible::Encoding)),
             (Strict, b"\xff\n1\n2\n3\nb\n", b"\xff\n1\n2\n3\nc\n", Ok("@@\n 1\n 2\n 3\n-b\n+c\n")),
-            (Strict, b"\xff\n1\n2\n3\nb\n", b"\xff\n1\n2\n3\n\xc3\xa9\n", Err(Inexpressible::Encoding)),
+            (
+                Strict,
+                b"\xff\n1\n2\n3\nb\n",
+                b"\xff\n1\n2\n3\n\xc3\xa9\n",
+                Err(Inexpressible::Encoding),
+            ),
             (Strict, b"\xef\xbb\xbfa\n", b"\xef\xbb\xbfb\n", Ok("@@\n-a\n+b\n")),
             (Strict, b"\xef\xbb\xbfa\n", b"a\n", Ok("@@\n-\u{feff}a\n+a\n")),
             (Strict, b"a\n", b"\xef\xbb\xbfa\n", Ok("@@\n-a\n+\u{feff}a\n")),
@@ -546,9 +604,16 @@ mod tests {
         ] {
             let wanted = wanted.map(|body| format!("*** Update File: f\n{body}"));
             let (before, after) = (File::bytes(before), File::bytes(after));
-            assert_eq!(one(dialect, Some(before), Some(after)), wanted, "{dialect} {before:?} {after:?}");
+            assert_eq!(
+                one(dialect, Some(before), Some(after)),
+                wanted,
+                "{dialect} {before:?} {after:?}"
+            );
         }
-        assert_eq!(one(Strict, Some(File::text("a\n")), Some(File::text("a\n"))).as_deref(), Ok(""));
+        assert_eq!(
+            one(Strict, Some(File::text("a\n")), Some(File::text("a\n"))).as_deref(),
+            Ok("")
+        );
     }
 
     #[test]
@@ -563,21 +628,32 @@ mod tests {
     #[test]
     fn moves_what_has_the_same_bytes() {
         let text = "same\nsame\nend\n";
-        let (before, after) = (Tree::from([("a", File::text(text))]), Tree::from([("d/b", File::text(text))]));
+        let (before, after) =
+            (Tree::from([("a", File::text(text))]), Tree::from([("d/b", File::text(text))]));
         let strict = "*** Begin Patch\n*** Update File: a\n*** Move to: d/b\n*** End Patch\n";
         assert_eq!(write_patch(&before, &after, &style(Profile::Strict)).as_deref(), Ok(strict));
-        let codex = "*** Begin Patch\n*** Update File: a\n*** Move to: d/b\n@@\n same\n same\n*** End Patch\n";
+        let codex = "*** Begin Patch\n*** Update File: a\n*** Move to: d/b\n@@\n same\n same\n\
+                     *** End Patch\n";
         let narrow = Style { context: 1, ..style(Profile::Codex) };
-        assert_eq!(write_patch(&before, &after, &narrow).as_deref(), Ok(codex), "one line would have two places");
+        assert_eq!(
+            write_patch(&before, &after, &narrow).as_deref(),
+            Ok(codex),
+            "one line would have two places"
+        );
     }
 
     #[test]
     fn names_every_file_that_cannot_be_said() {
         let (before, after) = (
             Tree::from([("a", File::bytes(b"\0")), ("b", File::text("x\n"))]),
-            Tree::from([("a", File::bytes(b"\0\0")), ("b", File::text("y\n")), ("c\n", File::text("x\n"))]),
+            Tree::from([
+                ("a", File::bytes(b"\0\0")),
+                ("b", File::text("y\n")),
+                ("c\n", File::text("x\n")),
+            ]),
         );
-        let inexpressible = write_patch(&before, &after, &Style::default()).expect_err("two of them");
+        let inexpressible =
+            write_patch(&before, &after, &Style::default()).expect_err("two of them");
         let messages: Vec<_> = inexpressible.iter().map(ToString::to_string).collect();
         assert_eq!(messages, ["a: it is binary", "c\n: a patch cannot name this path"]);
     }
@@ -586,78 +662,105 @@ mod tests {
     /// places.
     #[test]
     fn what_is_written_gives_the_post_image() {
-        const LINES: [&[u8]; 11] = [b"a", b"b", b"c", b"", b" a", b"fn", b"\xc3\xa9", b"@f", b"\xff", b"x\r", b" }"];
+        const LINES: [&[u8]; 11] =
+            [b"a", b"b", b"c", b"", b" a", b"fn", b"\xc3\xa9", b"@f", b"\xff", b"x\r", b" }"];
         const ENDINGS: [&[&[u8]]; 3] = [&[b"\n"], &[b"\r\n"], &[b"\n", b"\r\n"]];
         type Line = (Index, Index);
         let edits = vec((any::<Index>(), 0..3_usize, vec(any::<Line>(), 0..3)), 1..=3);
         let files = (2..=LINES.len(), select(&ENDINGS[..]), vec(any::<Line>(), 0..9), edits);
         // Whether a side has no end of its last line, and whether it begins with a mark.
         let side = || (weighted(0.25), weighted(0.125));
-        let style = (select(&[Profile::Strict, Profile::Codex][..]), 0..4_usize, any::<bool>(), any::<bool>());
+        let style = (
+            select(&[Profile::Strict, Profile::Codex][..]),
+            0..4_usize,
+            any::<bool>(),
+            any::<bool>(),
+        );
         let (right, refused, inexpressible) = (Cell::new(0), Cell::new(0), Cell::new(0));
         let count = |counter: &Cell<u32>| counter.set(counter.get() + 1);
         let cases = share(40_000);
-        holds(cases, &(files, [side(), side()], style), |(files, ends, (dialect, context, headers, end_of_file))| {
-            let (alphabet, endings, old, edits) = files;
-            let line = |line: &Line| [*line.0.get(&LINES[..alphabet]), *line.1.get(endings)].concat();
-            let mut old: Vec<Vec<u8>> = old.iter().map(line).collect();
-            let mut new = old.clone();
-            for (at, gone, come) in &edits {
-                let at = at.index(new.len() + 1);
-                let gone = (*gone).min(new.len() - at);
-                new.splice(at..at + gone, come.iter().map(line));
-            }
-            for (side, (open, mark)) in [&mut old, &mut new].into_iter().zip(ends) {
-                if let Some(last) = side.last_mut().filter(|_| open) {
-                    last.pop();
+        holds(
+            cases,
+            &(files, [side(), side()], style),
+            |(files, ends, (dialect, context, headers, end_of_file))| {
+                let (alphabet, endings, old, edits) = files;
+                let line =
+                    |line: &Line| [*line.0.get(&LINES[..alphabet]), *line.1.get(endings)].concat();
+                let mut old: Vec<Vec<u8>> = old.iter().map(line).collect();
+                let mut new = old.clone();
+                for (at, gone, come) in &edits {
+                    let at = at.index(new.len() + 1);
+                    let gone = (*gone).min(new.len() - at);
+                    new.splice(at..at + gone, come.iter().map(line));
                 }
-                if mark {
-                    side.insert(0, BOM.to_vec());
+                for (side, (open, mark)) in [&mut old, &mut new].into_iter().zip(ends) {
+                    if let Some(last) = side.last_mut().filter(|_| open) {
+                        last.pop();
+                    }
+                    if mark {
+                        side.insert(0, BOM.to_vec());
+                    }
                 }
-            }
-            let (old, new) = (old.concat(), new.concat());
-            let style = Style { dialect, context, headers, end_of_file };
-            let Ok(hunks) = write_hunks(&old, &new, &style) else {
-                count(&inexpressible);
-                return;
-            };
-            if hunks.is_empty() {
-                assert_eq!(old, new);
-                return;
-            }
-            let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
-            let options = Options::new(dialect);
-            let patch = patch_engine::parse(&text, &options.parse).unwrap_or_else(|error| panic!("{error}\n{text}"));
-            let case = || {
-                format!(
-                    "{dialect}\n{:?}\n{:?}\n{text:?}",
-                    old.escape_ascii().to_string(),
-                    new.escape_ascii().to_string()
-                )
-            };
-            match patch_engine::edit(&old, patch.sections[0].hunks(), &options.placement, options.final_newline) {
-                Ok(edit) => {
-                    let found = edit.apply(&old);
-                    assert_eq!(found.escape_ascii().to_string(), new.escape_ascii().to_string(), "{}", case());
-                    count(&right);
+                let (old, new) = (old.concat(), new.concat());
+                let style = Style { dialect, context, headers, end_of_file };
+                let Ok(hunks) = write_hunks(&old, &new, &style) else {
+                    count(&inexpressible);
+                    return;
+                };
+                if hunks.is_empty() {
+                    assert_eq!(old, new);
+                    return;
                 }
-                Err(rejects) => {
-                    let several = |reason: &RejectReason| {
-                        matches!(
-                            reason,
-                            RejectReason::MultipleMatches { .. }
-                                | RejectReason::OverlappingEdits { .. }
-                                | RejectReason::OutsideScope { .. }
-                        )
-                    };
-                    assert!(rejects.iter().any(|reject| several(&reject.reason)), "{rejects:?}\n{}", case());
-                    count(&refused);
+                let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
+                let options = Options::new(dialect);
+                let patch = patch_engine::parse(&text, &options.parse)
+                    .unwrap_or_else(|error| panic!("{error}\n{text}"));
+                let case = || {
+                    format!(
+                        "{dialect}\n{:?}\n{:?}\n{text:?}",
+                        old.escape_ascii().to_string(),
+                        new.escape_ascii().to_string()
+                    )
+                };
+                match patch_engine::edit(
+                    &old,
+                    patch.sections[0].hunks(),
+                    &options.placement,
+                    options.final_newline,
+                ) {
+                    Ok(edit) => {
+                        let found = edit.apply(&old);
+                        assert_eq!(
+                            found.escape_ascii().to_string(),
+                            new.escape_ascii().to_string(),
+                            "{}",
+                            case()
+                        );
+                        count(&right);
+                    }
+                    Err(rejects) => {
+                        let several = |reason: &RejectReason| {
+                            matches!(
+                                reason,
+                                RejectReason::MultipleMatches { .. }
+                                    | RejectReason::OverlappingEdits { .. }
+                                    | RejectReason::OutsideScope { .. }
+                            )
+                        };
+                        assert!(
+                            rejects.iter().any(|reject| several(&reject.reason)),
+                            "{rejects:?}\n{}",
+                            case()
+                        );
+                        count(&refused);
+                    }
                 }
-            }
-        });
+            },
+        );
         let (right, refused, inexpressible) = (right.get(), refused.get(), inexpressible.get());
-        let enough =
-            [(right, 15_000), (refused, 500), (inexpressible, 1_000)].iter().all(|(found, all)| *found > share(*all));
+        let enough = [(right, 15_000), (refused, 500), (inexpressible, 1_000)]
+            .iter()
+            .all(|(found, all)| *found > share(*all));
         assert!(enough, "{right} {refused} {inexpressible}");
     }
 }

@@ -33,8 +33,12 @@ pub enum Error {
         /// The problem.
         problem: JournalProblem,
     },
-    /// The journal of an interrupted transaction is not trusted, so the transaction is neither finished nor reverted.
-    #[error("the journal of the interrupted transaction {path:?} is not trusted: {problem}; look at it and remove it")]
+    /// The journal of an interrupted transaction is not trusted, so the transaction is neither
+    /// finished nor reverted.
+    #[error(
+        "the journal of the interrupted transaction {path:?} is not trusted: {problem}; look at \
+         it and remove it"
+    )]
     Unfinished {
         /// The transaction's folder.
         path: String,
@@ -51,7 +55,10 @@ pub enum JournalProblem {
     #[error("it is cut off or damaged")]
     Damaged,
     /// It is not signed, although journals are signed here.
-    #[error("it is not signed: there was no place for a key where it was made, or another program made it")]
+    #[error(
+        "it is not signed: there was no place for a key where it was made, or another program \
+         made it"
+    )]
     NotSigned,
     /// It is signed with a key that is not available here.
     #[error("it is signed with the key {0}, which is not here")]
@@ -74,8 +81,8 @@ pub enum JournalProblem {
 }
 
 impl JournalProblem {
-    /// Returns whether a person may decide to trust it: the journal is complete, and was made with another key, or
-    /// without one.
+    /// Returns whether a person may decide to trust it: the journal is complete, and was made with
+    /// another key, or without one.
     #[must_use]
     pub fn can_be_trusted(&self) -> bool {
         matches!(self, Self::NotSigned | Self::OtherKey(_))

@@ -11,7 +11,8 @@ const MAX_MICROS: u64 = 253_402_300_799_999_999;
 
 const AHEAD: Duration = Duration::from_secs(24 * 3600);
 
-/// The id of a transaction: the time it began and a random tail, as `20261121-014233-123456-9f3ac1d2`.
+/// The id of a transaction: the time it began and a random tail, as
+/// `20261121-014233-123456-9f3ac1d2`.
 ///
 /// Ids sort by time, and are safe as file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,8 +35,8 @@ impl TransactionId {
         Ok(Self { micros: micros(now).max(after).min(MAX_MICROS), tail: u32::from_ne_bytes(tail) })
     }
 
-    /// Returns whether the id lies in the future, by more than a day: a clock that was set back by hours does not
-    /// count.
+    /// Returns whether the id lies in the future, by more than a day: a clock that was set back by
+    /// hours does not count.
     #[must_use]
     pub fn is_ahead_of(self, now: SystemTime) -> bool {
         self.time() > now + AHEAD
@@ -97,7 +98,10 @@ impl FromStr for TransactionId {
                 second: number(13, 15)?,
                 micro: number(16, 22)?,
             };
-            Some(Self { micros: micros(fields.time()?), tail: u32::from_str_radix(&text[23..], 16).ok()? })
+            Some(Self {
+                micros: micros(fields.time()?),
+                tail: u32::from_str_radix(&text[23..], 16).ok()?,
+            })
         };
         parse().ok_or_else(|| ParseIdError(text.chars().take(80).collect()))
     }
@@ -122,10 +126,17 @@ mod tests {
     fn a_clock_that_was_set_back_by_a_day_is_no_future() {
         let now = UNIX_EPOCH + Duration::from_micros(1_795_225_353_123_456);
         let day = Duration::from_secs(24 * 3600);
-        for (ahead, is_ahead) in
-            [(Duration::ZERO, false), (day, false), (day + Duration::from_micros(1), true), (2 * day, true)]
-        {
-            assert_eq!(TransactionId::new(now + ahead, None).unwrap().is_ahead_of(now), is_ahead, "{ahead:?}");
+        for (ahead, is_ahead) in [
+            (Duration::ZERO, false),
+            (day, false),
+            (day + Duration::from_micros(1), true),
+            (2 * day, true),
+        ] {
+            assert_eq!(
+                TransactionId::new(now + ahead, None).unwrap().is_ahead_of(now),
+                is_ahead,
+                "{ahead:?}"
+            );
         }
         assert!(!TransactionId::new(now - 2 * day, None).unwrap().is_ahead_of(now));
     }
@@ -134,7 +145,10 @@ mod tests {
     fn no_name_is_made_that_cannot_be_read() {
         let last = "99991231-235959-999999-ffffffff".parse().unwrap();
         let far = UNIX_EPOCH + Duration::from_secs(1 << 38);
-        for id in [TransactionId::new(UNIX_EPOCH, Some(last)).unwrap(), TransactionId::new(far, None).unwrap()] {
+        for id in [
+            TransactionId::new(UNIX_EPOCH, Some(last)).unwrap(),
+            TransactionId::new(far, None).unwrap(),
+        ] {
             assert_eq!(id.to_string().parse(), Ok(id), "{id}");
         }
     }

@@ -16,8 +16,9 @@
 //! hmac 9f1c04d2a7b85e63 b0344c…
 //! ```
 //!
-//! The checksum shows whether the journal is complete. The keyed hash, under the key with that fingerprint, shows
-//! whether this program wrote it for this user, or a repository shipped it. Without a key the last line is `hmac -`.
+//! The checksum shows whether the journal is complete. The keyed hash, under the key with that
+//! fingerprint, shows whether this program wrote it for this user, or a repository shipped it.
+//! Without a key the last line is `hmac -`.
 
 use std::fmt::Write as _;
 
@@ -39,13 +40,16 @@ const BYTES_AT_ONCE: usize = 256 << 10;
 pub struct Journal {
     /// The transaction's id and context.
     pub header: Header,
-    /// The directories it creates, outermost first, with their modes where these are not the default.
+    /// The directories it creates, outermost first, with their modes where these are not the
+    /// default.
     pub created_dirs: Vec<(String, Option<u32>)>,
-    /// The directories it removes when they are empty at its end, innermost first, with their modes.
+    /// The directories it removes when they are empty at its end, innermost first, with their
+    /// modes.
     pub removed_dirs: Vec<(String, u32)>,
     /// The changes to files, in the order in which they are made.
     pub records: Vec<Record>,
-    /// The files that moved: the number of the record that removes the old path, and of the one that adds the new path.
+    /// The files that moved: the number of the record that removes the old path, and of the one
+    /// that adds the new path.
     pub moved: Vec<(u32, u32)>,
     /// The hunks that were located in another version of a file and carried to the current one.
     pub carried: Vec<Carried>,
@@ -73,7 +77,8 @@ pub struct Carried {
     pub path: String,
     /// The hunk of its section, counted from 0.
     pub hunk: usize,
-    /// The lines where it was located, counted from 1, inclusive. An end before the start means a gap.
+    /// The lines where it was located, counted from 1, inclusive. An end before the start means a
+    /// gap.
     pub from: (usize, usize),
     /// The lines where it was applied, or stood already.
     pub to: (usize, usize),
@@ -122,8 +127,8 @@ impl Header {
 /// The change of one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// The number of the file in the transaction's folder: the new file until it is published, the displaced file from
-    /// then on.
+    /// The number of the file in the transaction's folder: the new file until it is published, the
+    /// displaced file from then on.
     pub slot: u32,
     /// The path.
     pub path: String,
@@ -131,7 +136,8 @@ pub struct Record {
     pub before: Option<FileState>,
     /// The file after the change.
     pub after: Option<FileState>,
-    /// The name of the new file, if it is staged beside the path and not in the transaction's folder.
+    /// The name of the new file, if it is staged beside the path and not in the transaction's
+    /// folder.
     pub sibling: Option<String>,
 }
 
@@ -233,7 +239,8 @@ impl Journal {
         text
     }
 
-    /// Passes its text to `out`, signed if there is a signer, in pieces, so that a long journal takes little memory.
+    /// Passes its text to `out`, signed if there is a signer, in pieces, so that a long journal
+    /// takes little memory.
     ///
     /// # Errors
     ///
@@ -244,7 +251,8 @@ impl Journal {
         mut out: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
         const WHOLE: &str = "a string takes all";
-        let (mut hasher, mut signing) = (Hasher::new(), signer.map(|signer| (signer.fingerprint(), signer.begin())));
+        let (mut hasher, mut signing) =
+            (Hasher::new(), signer.map(|signer| (signer.fingerprint(), signer.begin())));
         let mut text = String::with_capacity(BYTES_AT_ONCE.min(256 + 300 * self.records.len()));
         self.write_header(&mut text).expect(WHOLE);
         for record in &self.records {
@@ -274,7 +282,8 @@ impl Journal {
 
     /// Writes the lines before the records.
     fn write_header(&self, text: &mut String) -> std::fmt::Result {
-        let Header { id, tool, agent, session, undo_of, partial, unverified, text: asked } = &self.header;
+        let Header { id, tool, agent, session, undo_of, partial, unverified, text: asked } =
+            &self.header;
         writeln!(text, "{FIRST_LINE}\nid {id}\ntime {}", crate::time::format_time(id.time()))?;
         for (name, value) in [("tool", tool), ("agent", agent), ("session", session)] {
             if let Some(value) = value {
@@ -309,7 +318,15 @@ impl Journal {
         }
         for Carried { path, hunk, from, to, already_there } in &self.carried {
             let word = if *already_there { "already" } else { "carried" };
-            writeln!(text, "{word} {hunk} {}-{} {}-{} {}", from.0, from.1, to.0, to.1, escape(path))?;
+            writeln!(
+                text,
+                "{word} {hunk} {}-{} {}-{} {}",
+                from.0,
+                from.1,
+                to.0,
+                to.1,
+                escape(path)
+            )?;
         }
         Ok(())
     }
@@ -330,7 +347,8 @@ impl Journal {
         }
     }
 
-    /// Reads a journal and checks that it is complete. The caller has to check its signature, if it has one.
+    /// Reads a journal and checks that it is complete. The caller has to check its signature, if it
+    /// has one.
     pub(crate) fn read(bytes: &[u8]) -> Result<(Self, Option<Signature<'_>>), JournalProblem> {
         let text = std::str::from_utf8(bytes).map_err(|_| JournalProblem::Damaged)?;
         let damaged = || JournalProblem::Damaged;
@@ -359,7 +377,11 @@ impl Journal {
     /// Returns how many bytes of displaced files the transaction keeps.
     #[must_use]
     pub fn kept_bytes(&self) -> u64 {
-        self.records.iter().filter_map(|record| record.before.as_ref()).map(|before| before.size).sum()
+        self.records
+            .iter()
+            .filter_map(|record| record.before.as_ref())
+            .map(|before| before.size)
+            .sum()
     }
 }
 
@@ -378,7 +400,8 @@ fn write_record(text: &mut String, record: &Record) -> std::fmt::Result {
     }
 }
 
-/// Written without format strings, which would take longer than everything else that is done to a record.
+/// Written without format strings, which would take longer than everything else that is done to a
+/// record.
 fn write_state(text: &mut String, state: Option<&FileState>) -> std::fmt::Result {
     let Some(state) = state else { return text.write_str("- ") };
     text.push_str(if state.link { "link:" } else { "file:" });
@@ -472,7 +495,13 @@ fn read_body(body: &str) -> Option<Journal> {
                 };
                 let (from, to) = (lines()?, lines()?);
                 let path = unescape(parts.next()?)?;
-                journal.carried.push(Carried { path, hunk, from, to, already_there: word == "already" });
+                journal.carried.push(Carried {
+                    path,
+                    hunk,
+                    from,
+                    to,
+                    already_there: word == "already",
+                });
             }
             "add" | "update" | "delete" => {
                 let mut parts = rest.splitn(4, ' ');
@@ -483,7 +512,9 @@ fn read_body(body: &str) -> Option<Journal> {
                     path: unescape(parts.next()?)?,
                     sibling: None,
                 };
-                if record.operation().as_str() != word || (record.before.is_none() && record.after.is_none()) {
+                if record.operation().as_str() != word
+                    || (record.before.is_none() && record.after.is_none())
+                {
                     return None;
                 }
                 journal.records.push(record);
@@ -508,7 +539,13 @@ mod tests {
             ino,
             mtime: (1_795_225_353, 5),
         };
-        let record = |slot, path: &str, before, after| Record { slot, path: path.into(), before, after, sibling: None };
+        let record = |slot, path: &str, before, after| Record {
+            slot,
+            path: path.into(),
+            before,
+            after,
+            sibling: None,
+        };
         Journal {
             header: Header {
                 tool: Some("cleaner".into()),
@@ -531,8 +568,20 @@ mod tests {
             ],
             moved: vec![(2, 0)],
             carried: vec![
-                Carried { path: "b c".into(), hunk: 1, from: (3, 5), to: (8, 10), already_there: false },
-                Carried { path: "d".into(), hunk: 0, from: (1, 0), to: (2, 1), already_there: true },
+                Carried {
+                    path: "b c".into(),
+                    hunk: 1,
+                    from: (3, 5),
+                    to: (8, 10),
+                    already_there: false,
+                },
+                Carried {
+                    path: "d".into(),
+                    hunk: 0,
+                    from: (1, 0),
+                    to: (2, 1),
+                    already_there: true,
+                },
             ],
         }
     }
@@ -551,7 +600,8 @@ mod tests {
     fn a_long_one_is_written_in_parts() {
         let key = Signer::with_key(&[7; 32]);
         let record = &sample().records[1];
-        let records = (0..5000).map(|slot| Record { slot, path: format!("src/{slot}"), ..record.clone() });
+        let records =
+            (0..5000).map(|slot| Record { slot, path: format!("src/{slot}"), ..record.clone() });
         let long = Journal { records: records.collect(), ..sample() };
         for key in [None, Some(&key)] {
             let mut parts = Vec::new();
@@ -579,7 +629,10 @@ mod tests {
         let text = sample().to_text(Some(&key)).into_bytes();
         for length in 0..text.len() {
             assert!(Journal::parse(&text[..length], Some(&key)).is_err(), "cut at {length}");
-            assert!(Journal::parse(&text[..length], None).is_err() || length == text.len(), "cut at {length}");
+            assert!(
+                Journal::parse(&text[..length], None).is_err() || length == text.len(),
+                "cut at {length}"
+            );
             let mut changed = text.clone();
             changed[length] ^= 1;
             assert!(Journal::parse(&changed, Some(&key)).is_err(), "changed at {length}");
@@ -610,7 +663,8 @@ mod tests {
         }
     }
 
-    /// A journal has exactly one text: no byte may differ, not even the case of a digit in the signature.
+    /// A journal has exactly one text: no byte may differ, not even the case of a digit in the
+    /// signature.
     #[test]
     fn a_signed_journal_has_one_spelling() {
         let signer = Signer::with_key(&[1; 32]);
@@ -629,8 +683,12 @@ mod tests {
         let unsigned = sample().to_text(None);
         let (body, checksum) = unsigned.split_at(unsigned.find("checksum").unwrap());
         assert!(Journal::parse(format!("{body}{checksum}").as_bytes(), None).is_ok());
-        let capitals = checksum.to_ascii_uppercase().replace("CHECKSUM", "checksum").replace("HMAC", "hmac");
-        assert_eq!(Journal::parse(format!("{body}{capitals}").as_bytes(), None), Err(JournalProblem::Damaged));
+        let capitals =
+            checksum.to_ascii_uppercase().replace("CHECKSUM", "checksum").replace("HMAC", "hmac");
+        assert_eq!(
+            Journal::parse(format!("{body}{capitals}").as_bytes(), None),
+            Err(JournalProblem::Damaged)
+        );
     }
 
     #[test]

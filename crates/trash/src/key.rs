@@ -13,9 +13,10 @@ const KEY: &str = "key";
 /// Where the key is kept: never in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyPlace {
-    /// `key` in the directory of this name in `$XDG_STATE_HOME`, else in `%LOCALAPPDATA%` on Windows, else in
-    /// `~/.local/state`. Root makes none in the directory of another user, but in its own home. If there are several, signatures are checked with the keys of all: a program that is started
-    /// without `$XDG_STATE_HOME` signs with the other one.
+    /// `key` in the directory of this name in `$XDG_STATE_HOME`, else in `%LOCALAPPDATA%` on
+    /// Windows, else in `~/.local/state`. Root makes none in the directory of another user, but in
+    /// its own home. If there are several, signatures are checked with the keys of all: a program
+    /// that is started without `$XDG_STATE_HOME` signs with the other one.
     User(&'static str),
     /// `key` in this directory.
     Directory(PathBuf),
@@ -24,7 +25,8 @@ pub enum KeyPlace {
 }
 
 impl KeyPlace {
-    /// Reads the key to sign with, and creates it at the first use. `None` if there is no place for one.
+    /// Reads the key to sign with, and creates it at the first use. `None` if there is no place for
+    /// one.
     ///
     /// # Errors
     ///
@@ -42,8 +44,8 @@ impl KeyPlace {
         Ok(None)
     }
 
-    /// Returns the directories that have a key, after creating the one to sign with if it is missing; none if there is
-    /// no place for one.
+    /// Returns the directories that have a key, after creating the one to sign with if it is
+    /// missing; none if there is no place for one.
     ///
     /// A process needs them before it is confined.
     ///
@@ -53,12 +55,14 @@ impl KeyPlace {
     pub fn prepare(&self) -> Result<Vec<PathBuf>, Error> {
         let own = self.made()?.map(|(dir, _)| dir);
         let others = self.directories().into_iter().filter(|dir| Some(dir) != own.as_ref());
-        let others: Vec<_> = others.filter(|dir| matches!(fs_guard::existing_secret(dir, KEY), Ok(Some(_)))).collect();
+        let others: Vec<_> = others
+            .filter(|dir| matches!(fs_guard::existing_secret(dir, KEY), Ok(Some(_))))
+            .collect();
         Ok(own.into_iter().chain(others).collect())
     }
 
-    /// Looks for the key to sign with and creates none. Returns its directory and whether it exists; `None` if there is
-    /// no place for one.
+    /// Looks for the key to sign with and creates none. Returns its directory and whether it
+    /// exists; `None` if there is no place for one.
     ///
     /// # Errors
     ///
@@ -74,24 +78,28 @@ impl KeyPlace {
         Ok(None)
     }
 
-    /// The directories where keys are looked for, the first choice first. No key is created in a later one if the first
-    /// can have one.
+    /// The directories where keys are looked for, the first choice first. No key is created in a
+    /// later one if the first can have one.
     #[must_use]
     pub fn directories(&self) -> Vec<PathBuf> {
         match self {
             Self::Directory(dir) => vec![dir.clone()],
             Self::Nowhere => Vec::new(),
             Self::User(name) => {
-                let absolute =
-                    |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+                let absolute = |variable: &str| {
+                    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+                };
                 let own = if cfg!(windows) { absolute("LOCALAPPDATA") } else { None };
                 let home = absolute("HOME").map(|home| home.join(".local/state"));
                 let states = absolute("XDG_STATE_HOME").into_iter().chain(own).chain(home);
                 let mut all: Vec<_> = states.map(|state| state.join(name)).collect();
-                // Under `sudo -E` they are another user's, whose own key could not be made there any more.
+                // Under `sudo -E` they are another user's, whose own key could not be made there
+                // any more.
                 if all.iter().any(|dir| fs_guard::keeps_out(&dir.join(KEY))) {
                     all.retain(|dir| !fs_guard::keeps_out(&dir.join(KEY)));
-                    all.extend(fs_guard::listed_home().map(|home| home.join(".local/state").join(name)));
+                    all.extend(
+                        fs_guard::listed_home().map(|home| home.join(".local/state").join(name)),
+                    );
                 }
                 all.dedup();
                 all
@@ -99,8 +107,8 @@ impl KeyPlace {
         }
     }
 
-    /// Returns the key of one of the directories, if it has one. A key that cannot be used is an error only in the
-    /// first one: the others may belong to another user.
+    /// Returns the key of one of the directories, if it has one. A key that cannot be used is an
+    /// error only in the first one: the others may belong to another user.
     fn existing(&self, place: usize) -> Result<Option<Signer>, Error> {
         let Some(dir) = self.directories().into_iter().nth(place) else { return Ok(None) };
         match fs_guard::existing_secret(&dir, KEY) {
@@ -173,7 +181,10 @@ impl Keys {
     /// # Errors
     ///
     /// If a key exists but cannot be used.
-    pub fn find(&mut self, mut wanted: impl FnMut(&Signer) -> bool) -> Result<Option<&Signer>, Error> {
+    pub fn find(
+        &mut self,
+        mut wanted: impl FnMut(&Signer) -> bool,
+    ) -> Result<Option<&Signer>, Error> {
         if self.own.as_ref().is_some_and(&mut wanted) {
             return Ok(self.own.as_ref());
         }
@@ -190,8 +201,9 @@ impl Keys {
         Ok(None)
     }
 
-    /// Returns whether there is a key to sign with, or could be one: then a text that is not signed with a key of this
-    /// user was not written for this user. If there is no place for a key, nobody can tell.
+    /// Returns whether there is a key to sign with, or could be one: then a text that is not signed
+    /// with a key of this user was not written for this user. If there is no place for a key,
+    /// nobody can tell.
     ///
     /// # Errors
     ///
@@ -203,13 +215,20 @@ impl Keys {
         Ok(self.own.is_some() || self.can_be_made == Some(true))
     }
 
-    /// Returns whether a text may be this user's: it is signed with an available key, or there is no place for one.
+    /// Returns whether a text may be this user's: it is signed with an available key, or there is
+    /// no place for one.
     ///
     /// # Errors
     ///
     /// If a key exists but cannot be used.
-    pub fn accept(&mut self, kind: &str, text: &[u8], signature: Option<&[u8]>) -> Result<bool, Error> {
-        let by = |signer: &Signer| signature == Some(signer.sign(kind, text).to_string().as_bytes());
+    pub fn accept(
+        &mut self,
+        kind: &str,
+        text: &[u8],
+        signature: Option<&[u8]>,
+    ) -> Result<bool, Error> {
+        let by =
+            |signer: &Signer| signature == Some(signer.sign(kind, text).to_string().as_bytes());
         Ok(self.find(by)?.is_some() || !self.tell()?)
     }
 }

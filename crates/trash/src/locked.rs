@@ -17,8 +17,8 @@ const GITIGNORE: &str = ".gitignore";
 
 /// The store, with the workspace's lock held.
 ///
-/// If the state directory was created for this lock and nothing was committed, it is removed again at the end, so that
-/// a failed first call leaves no file behind.
+/// If the state directory was created for this lock and nothing was committed, it is removed again
+/// at the end, so that a failed first call leaves no file behind.
 #[derive(Debug)]
 pub struct LockedStore<'r> {
     store: Store<'r>,
@@ -64,7 +64,8 @@ impl<'r> LockedStore<'r> {
                 }
                 // The previous process removed the directory that it had created.
                 Err(FilesError::Io { source, .. })
-                    if source.kind() == std::io::ErrorKind::NotFound && start.elapsed() < timeout => {}
+                    if source.kind() == std::io::ErrorKind::NotFound
+                        && start.elapsed() < timeout => {}
                 Err(error) => {
                     if let Some(mtime) = root_mtime {
                         let _ = root.remove_state_dir(mtime);
@@ -129,7 +130,8 @@ impl<'r> LockedStore<'r> {
         drop(file);
         let (bytes, _) = spot.read(2 * MAX_APPLIED)?;
         let half = &bytes[bytes.len() / 2..];
-        let rest = half.iter().position(|&byte| byte == b'\n').map_or(&[][..], |end| &half[end + 1..]);
+        let rest =
+            half.iter().position(|&byte| byte == b'\n').map_or(&[][..], |end| &half[end + 1..]);
         Ok(spot.write(&[rest, line.as_bytes()].concat(), false)?)
     }
 

@@ -14,8 +14,8 @@ use crate::store::{ABORTED, DONE, FoundJournal, JOURNAL, PENDING, transactions_o
 
 /// The folder of a running transaction.
 ///
-/// It ends in one of two ways: [`finish`](Self::finish) makes it a trash entry, [`discard`](Self::discard) removes it.
-/// If neither happens, recovery deals with it.
+/// It ends in one of two ways: [`finish`](Self::finish) makes it a trash entry,
+/// [`discard`](Self::discard) removes it. If neither happens, recovery deals with it.
 #[derive(Debug)]
 pub struct Pending<'s> {
     store: &'s LockedStore<'s>,
@@ -30,7 +30,8 @@ pub struct Pending<'s> {
 pub struct Unfinished<'s> {
     /// Its folder.
     pub pending: Pending<'s>,
-    /// Its journal; `None` if the interruption came before it was complete, so that nothing was published.
+    /// Its journal; `None` if the interruption came before it was complete, so that nothing was
+    /// published.
     pub journal: Option<Journal>,
     /// Whether it was being rolled back, or was not verified yet.
     pub aborted: bool,
@@ -60,19 +61,28 @@ impl LockedStore<'_> {
         Ok(Pending::new(self, id, pending, folder).with_trash(trash))
     }
 
-    /// Returns the newest transaction, if the id of a new one has to follow it although the clock is not past it.
+    /// Returns the newest transaction, if the id of a new one has to follow it although the clock
+    /// is not past it.
     ///
-    /// Only one whose journal is trusted, and not one from the future: a folder with such a name proves nothing.
-    fn last_ahead(&self, newest_first: &[TransactionId], now: SystemTime) -> Result<Option<TransactionId>, Error> {
+    /// Only one whose journal is trusted, and not one from the future: a folder with such a name
+    /// proves nothing.
+    fn last_ahead(
+        &self,
+        newest_first: &[TransactionId],
+        now: SystemTime,
+    ) -> Result<Option<TransactionId>, Error> {
         let microsecond = Duration::from_micros(1);
         let behind = |id: TransactionId| id.time() + microsecond <= now;
-        let ahead = newest_first.iter().skip_while(|id| id.is_ahead_of(now)).take_while(|&&id| !behind(id));
+        let ahead =
+            newest_first.iter().skip_while(|id| id.is_ahead_of(now)).take_while(|&&id| !behind(id));
         for &id in ahead {
             match self.journal(id) {
                 Ok(_) => return Ok(Some(id)),
                 Err(
                     Error::Journal { .. }
-                    | Error::Files(FilesError::UntrustedState { .. } | FilesError::OthersState { .. }),
+                    | Error::Files(
+                        FilesError::UntrustedState { .. } | FilesError::OthersState { .. },
+                    ),
                 ) => {}
                 Err(error) => return Err(error),
             }
@@ -82,9 +92,9 @@ impl LockedStore<'_> {
 
     /// Returns the interrupted transactions, oldest first.
     ///
-    /// Fails if there is an entry that is not a transaction, because it may hold displaced files; and if a complete
-    /// journal is not signed with a key of this user, because carrying it out would let anyone who can create a folder
-    /// write files.
+    /// Fails if there is an entry that is not a transaction, because it may hold displaced files;
+    /// and if a complete journal is not signed with a key of this user, because carrying it out
+    /// would let anyone who can create a folder write files.
     pub fn unfinished(&self) -> Result<Vec<Unfinished<'_>>, Error> {
         let Some(pending) = self.dir.open_dir(PENDING)? else { return Ok(Vec::new()) };
         let _ = self.pending.set(pending.clone());
@@ -98,14 +108,19 @@ impl LockedStore<'_> {
             let read = match self.read_journal(&folder, &Prefix::default(), id, false) {
                 // Interrupted while it was being written: the commit point was not reached.
                 Err(Error::Journal { problem: JournalProblem::Damaged, .. }) => None,
-                Err(Error::Journal { path, problem, .. }) => return Err(Error::Unfinished { path, problem }),
+                Err(Error::Journal { path, problem, .. }) => {
+                    return Err(Error::Unfinished { path, problem });
+                }
                 result => result?,
             };
             let done = folder.spot(DONE).metadata()?.is_some();
             let (journal, aborted) = match read {
                 // A program must not decide to carry it out.
                 Some(found) if !found.authentic => {
-                    return Err(Error::Unfinished { path: folder.path().into(), problem: JournalProblem::NoKey });
+                    return Err(Error::Unfinished {
+                        path: folder.path().into(),
+                        problem: JournalProblem::NoKey,
+                    });
                 }
                 Some(FoundJournal { journal, aborted, .. }) => {
                     let unverified = journal.header.unverified && !done;
@@ -121,7 +136,12 @@ impl LockedStore<'_> {
 }
 
 impl<'s> Pending<'s> {
-    pub(crate) fn new(store: &'s LockedStore<'_>, id: TransactionId, parent: Dir, folder: Dir) -> Self {
+    pub(crate) fn new(
+        store: &'s LockedStore<'_>,
+        id: TransactionId,
+        parent: Dir,
+        folder: Dir,
+    ) -> Self {
         Self { store, id, parent, folder, trash: None }
     }
 
@@ -191,10 +211,11 @@ impl<'s> Pending<'s> {
         Ok(())
     }
 
-    /// Marks the transaction, durably if wanted, as done: from here on it counts, whatever others do to its files.
+    /// Marks the transaction, durably if wanted, as done: from here on it counts, whatever others
+    /// do to its files.
     ///
-    /// This is for those whose files were verified, and for those that were reported as done although the folder is not in the
-    /// trash yet. All others are done when the folder is there.
+    /// This is for those whose files were verified, and for those that were reported as done
+    /// although the folder is not in the trash yet. All others are done when the folder is there.
     pub fn mark_done(&self, durable: bool) -> Result<(), Error> {
         match self.folder.spot(DONE).create(0o600) {
             Ok(mark) => drop(mark.finish(None, None, durable)?),

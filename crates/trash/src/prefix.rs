@@ -38,7 +38,8 @@ impl Prefix {
         if above.is_empty() { below.to_owned() } else { format!("{above}/{below}") }
     }
 
-    /// Converts a path of the project to one relative to the directory, with leading `..` if it lies outside.
+    /// Converts a path of the project to one relative to the directory, with leading `..` if it
+    /// lies outside.
     #[must_use]
     pub fn relative(&self, path: &str) -> String {
         let (mut above, mut below, mut from) = (String::new(), path, self.0.as_str());
@@ -72,7 +73,8 @@ impl Prefix {
 
 /// The same with other paths.
 fn map(journal: Journal, to: impl Fn(&str) -> String) -> Journal {
-    let Journal { header, mut created_dirs, mut removed_dirs, mut records, moved, mut carried } = journal;
+    let Journal { header, mut created_dirs, mut removed_dirs, mut records, moved, mut carried } =
+        journal;
     created_dirs.iter_mut().for_each(|(path, _)| *path = to(path));
     removed_dirs.iter_mut().for_each(|(path, _)| *path = to(path));
     records.iter_mut().for_each(|record| record.path = to(&record.path));

@@ -13,8 +13,8 @@ const REMOVED: &str = ".removed";
 
 /// What commits keep when they purge the trash.
 ///
-/// The newest transactions are kept whatever their age and size; older ones are removed once they pass one of the other
-/// limits. An unfinished transaction is never touched.
+/// The newest transactions are kept whatever their age and size; older ones are removed once they
+/// pass one of the other limits. An unfinished transaction is never touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     /// How many of the newest transactions are always kept.
@@ -29,16 +29,21 @@ pub struct Retention {
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { keep_last: 20, max_age: Duration::from_secs(30 * 24 * 3600), max_bytes: 1 << 30, max_count: 1000 }
+        Self {
+            keep_last: 20,
+            max_age: Duration::from_secs(30 * 24 * 3600),
+            max_bytes: 1 << 30,
+            max_count: 1000,
+        }
     }
 }
 
 impl Retention {
     /// Returns whether the commit that makes it `count` transactions should look for what to purge.
     ///
-    /// One in sixteen commits does, or one in an eighth of the number of transactions, so that they read at most eight
-    /// journals per commit on average. Between two looks there are at most two intervals, so that no more than
-    /// `max_bytes` can accumulate unseen.
+    /// One in sixteen commits does, or one in an eighth of the number of transactions, so that they
+    /// read at most eight journals per commit on average. Between two looks there are at most two
+    /// intervals, so that no more than `max_bytes` can accumulate unseen.
     fn is_due(&self, count: usize, displaced: u64) -> bool {
         let interval = (count.min(self.max_count) / 8).next_power_of_two().max(16);
         let since = if count > self.max_count { count - self.max_count } else { count };
@@ -57,10 +62,16 @@ pub struct Purged {
 }
 
 impl LockedStore<'_> {
-    /// Removes what `retention` does not keep, oldest first. With `dry_run` it only returns what that would be.
+    /// Removes what `retention` does not keep, oldest first. With `dry_run` it only returns what
+    /// that would be.
     ///
     /// Folders whose journals are not trusted are left for a person to look at, and do not count.
-    pub fn purge(&self, retention: &Retention, now: SystemTime, dry_run: bool) -> Result<Purged, Error> {
+    pub fn purge(
+        &self,
+        retention: &Retention,
+        now: SystemTime,
+        dry_run: bool,
+    ) -> Result<Purged, Error> {
         let mut purged = Purged::default();
         let mut kept_bytes = 0_u64;
         let mut index = 0;
@@ -72,10 +83,12 @@ impl LockedStore<'_> {
                 Err(error) => return Err(error),
             };
             let age = now.duration_since(id.time()).unwrap_or_default();
-            // Everything older than the first removed transaction is removed too: a history has no gaps.
+            // Everything older than the first removed transaction is removed too: a history has no
+            // gaps.
             over |= index >= retention.max_count
                 || age > retention.max_age
-                || (index >= retention.keep_last && kept_bytes.saturating_add(bytes) > retention.max_bytes);
+                || (index >= retention.keep_last
+                    && kept_bytes.saturating_add(bytes) > retention.max_bytes);
             if index < retention.keep_last || !over {
                 kept_bytes = kept_bytes.saturating_add(bytes);
             } else {
@@ -93,9 +106,14 @@ impl LockedStore<'_> {
         Ok(purged)
     }
 
-    /// Does what [`purge`](Self::purge) does, but only now and then, because that reads every journal. A commit calls
-    /// it with the number of bytes that it displaced.
-    pub fn purge_sometimes(&self, retention: &Retention, now: SystemTime, displaced: u64) -> Result<(), Error> {
+    /// Does what [`purge`](Self::purge) does, but only now and then, because that reads every
+    /// journal. A commit calls it with the number of bytes that it displaced.
+    pub fn purge_sometimes(
+        &self,
+        retention: &Retention,
+        now: SystemTime,
+        displaced: u64,
+    ) -> Result<(), Error> {
         if retention.is_due(self.count.get() + 1, displaced) {
             self.purge(retention, now, false)?;
         }
@@ -104,7 +122,8 @@ impl LockedStore<'_> {
 
     /// Removes one finished transaction for good.
     pub fn remove(&self, id: TransactionId) -> Result<(), Error> {
-        // Not by way of the pending transactions: recovery would finish or revert it again, over later changes.
+        // Not by way of the pending transactions: recovery would finish or revert it again, over
+        // later changes.
         let trash = self.trash()?;
         let name = id.to_string();
         if trash.open_dir(&name)?.is_some() {
@@ -118,7 +137,9 @@ impl LockedStore<'_> {
 
 /// Continues interrupted removals.
 pub(crate) fn finish_removing(trash: &Dir, names: &[String]) -> Result<(), Error> {
-    let is_removed = |name: &str| name.strip_suffix(REMOVED).is_some_and(|id| id.parse::<TransactionId>().is_ok());
+    let is_removed = |name: &str| {
+        name.strip_suffix(REMOVED).is_some_and(|id| id.parse::<TransactionId>().is_ok())
+    };
     names.iter().filter(|name| is_removed(name)).try_for_each(|name| Ok(trash.remove_tree(name)?))
 }
 
@@ -176,8 +197,9 @@ mod tests {
                 }
                 // The most that this commit can displace without looking.
                 let mut sizes = (5..64).map(|halvings| retention.max_bytes >> halvings);
-                unseen +=
-                    sizes.find(|&bytes| !retention.is_due(count, bytes)).expect("to displace nothing is not much");
+                unseen += sizes
+                    .find(|&bytes| !retention.is_due(count, bytes))
+                    .expect("to displace nothing is not much");
                 assert!(unseen <= retention.max_bytes, "{max_count}: {count} {unseen}");
             }
             assert!(read < 10_000 * 9, "{max_count}: {read}");

@@ -5,8 +5,8 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 
 use crate::fingerprint::Fingerprint;
 
-/// Signs journals and other texts in the state directory under the user's key. What depends on the key alone is
-/// computed once.
+/// Signs journals and other texts in the state directory under the user's key. What depends on the
+/// key alone is computed once.
 #[derive(Clone)]
 pub struct Signer {
     mac: Hmac<sha2::Sha256>,
@@ -34,8 +34,8 @@ impl Signer {
         self.fingerprint
     }
 
-    /// Returns the signature of `text`, which is of the kind `kind`. A signature of one kind is not valid for another
-    /// (journals begin with `trash journal`).
+    /// Returns the signature of `text`, which is of the kind `kind`. A signature of one kind is not
+    /// valid for another (journals begin with `trash journal`).
     #[must_use]
     pub fn sign(&self, kind: &str, text: &[u8]) -> Sha256 {
         self.hash(&[b"trash ", kind.as_bytes(), b"\n", text])
@@ -97,9 +97,15 @@ mod tests {
         assert!(Fingerprint::parse("+123456789abcdef").is_none());
         assert!(Fingerprint::parse("0123456789ABCDEF").is_none());
         let one = signer(&[0x0B; 20]).hash(&[b"Hi There"]);
-        assert_eq!(one.to_string(), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+        assert_eq!(
+            one.to_string(),
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+        );
         let two = signer(b"Jefe").hash(&[b"what do ya ", b"", b"want for nothing?"]);
-        assert_eq!(two.to_string(), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        assert_eq!(
+            two.to_string(),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
         assert!(!signer(&[0x0B; 20]).matches(b"Hi There", &two));
         assert!(signer(&[0x0B; 20]).matches(b"Hi There", &one));
     }

@@ -14,12 +14,13 @@ use crate::signer::Signer;
 use crate::tracked::tracks;
 
 pub(crate) const JOURNAL: &str = "journal";
-/// The journal's name once the transaction is being rolled back: a rename needs no space on the disk.
+/// The journal's name once the transaction is being rolled back: a rename needs no space on the
+/// disk.
 pub(crate) const ABORTED: &str = "journal.aborted";
 /// A file that makes a transaction count although its journal says that it is unverified.
 pub(crate) const DONE: &str = "done";
-/// The last transactions with a patch text, one line each: the hash of the text, and the id. It only says where to
-/// look.
+/// The last transactions with a patch text, one line each: the hash of the text, and the id. It
+/// only says where to look.
 pub(crate) const APPLIED: &str = "applied";
 /// When the file is longer than this, the first half is removed.
 pub(crate) const MAX_APPLIED: u64 = 64 << 10;
@@ -27,16 +28,19 @@ pub(crate) const TRASH: &str = "trash";
 pub(crate) const PENDING: &str = "pending";
 /// The file that says that the directories below were looked through for states.
 pub(crate) const SEARCHED: &str = "searched";
-/// The file, in the folder of a transaction that was taken over, with the path of the directory that its paths are relative to.
+/// The file, in the folder of a transaction that was taken over, with the path of the directory
+/// that its paths are relative to.
 pub(crate) const FROM: &str = "from";
-/// The same file while the folder is on its way from one state to another. It counts if both are there.
+/// The same file while the folder is on its way from one state to another. It counts if both are
+/// there.
 pub(crate) const NEXT: &str = "from.next";
 /// More than the longest path.
 pub(crate) const MAX_FROM: u64 = 8192;
 const JOURNAL_LIMIT: u64 = 256 << 20;
 const INDEX_LIMIT: u64 = 1 << 30;
 
-/// The state directory of a project, seen from one of its directories: all paths are relative to that one.
+/// The state directory of a project, seen from one of its directories: all paths are relative to
+/// that one.
 #[derive(Debug)]
 pub struct Store<'r> {
     pub(crate) root: &'r Root,
@@ -167,24 +171,29 @@ impl<'r> Store<'r> {
         Ok(self.journal_if(id, false)?.0)
     }
 
-    /// Reads a finished transaction's journal. Also returns whether an available key proves that this user's program
-    /// wrote it.
+    /// Reads a finished transaction's journal. Also returns whether an available key proves that
+    /// this user's program wrote it.
     ///
-    /// With `trust` this accepts a journal that is signed with an unknown key, or unsigned, if git does not track it.
-    /// It is then no more than a claim: each of its paths has to pass the guard.
+    /// With `trust` this accepts a journal that is signed with an unknown key, or unsigned, if git
+    /// does not track it. It is then no more than a claim: each of its paths has to pass the guard.
     ///
     /// # Errors
     ///
     /// If it cannot be read or is not trusted.
     pub fn journal_if(&self, id: TransactionId, trust: bool) -> Result<(Journal, bool), Error> {
         let folder = self.folder(id)?;
-        let found =
-            self.read_journal(&folder, &taken_from(&folder)?, id, trust)?.map(|found| (found.journal, found.authentic));
-        found.ok_or_else(|| Error::Journal { id, path: folder.path().into(), problem: JournalProblem::Missing })
+        let found = self
+            .read_journal(&folder, &taken_from(&folder)?, id, trust)?
+            .map(|found| (found.journal, found.authentic));
+        found.ok_or_else(|| Error::Journal {
+            id,
+            path: folder.path().into(),
+            problem: JournalProblem::Missing,
+        })
     }
 
-    /// Finds the newest finished transaction of a patch text, among the last few hundred. `None` where journals are not
-    /// signed: anyone could claim that a text was applied.
+    /// Finds the newest finished transaction of a patch text, among the last few hundred. `None`
+    /// where journals are not signed: anyone could claim that a text was applied.
     pub fn applied(&self, text: &Sha256) -> Result<Option<Journal>, Error> {
         let lines = match self.dir.spot(APPLIED).read(2 * MAX_APPLIED) {
             Ok((bytes, _)) => bytes,
@@ -192,12 +201,17 @@ impl<'r> Store<'r> {
             Err(error) => return Err(error.into()),
         };
         let hash = text.hex();
-        let lines = lines.rsplit(|&byte| byte == b'\n').filter_map(|line| line.strip_prefix(&hash)?.strip_prefix(b" "));
-        let Some(id) = lines.filter_map(|id| std::str::from_utf8(id).ok()?.parse().ok()).next() else {
+        let lines = lines
+            .rsplit(|&byte| byte == b'\n')
+            .filter_map(|line| line.strip_prefix(&hash)?.strip_prefix(b" "));
+        let Some(id) = lines.filter_map(|id| std::str::from_utf8(id).ok()?.parse().ok()).next()
+        else {
             return Ok(None);
         };
         let read = self.journal_if(id, false).and_then(|read| Ok((read, self.is_aborted(id)?)));
-        let Some(((journal, authentic), aborted)) = self.unless_gone(id, read)? else { return Ok(None) };
+        let Some(((journal, authentic), aborted)) = self.unless_gone(id, read)? else {
+            return Ok(None);
+        };
         Ok((authentic && !aborted && journal.header.text.as_ref() == Some(text)).then_some(journal))
     }
 
@@ -235,13 +249,18 @@ impl<'r> Store<'r> {
         Ok(entries)
     }
 
-    /// Passes on the result of reading a finished transaction. Returns `None` if reading failed because the transaction
-    /// is gone: readers take no lock, so a purge may remove what they have just listed.
+    /// Passes on the result of reading a finished transaction. Returns `None` if reading failed
+    /// because the transaction is gone: readers take no lock, so a purge may remove what they have
+    /// just listed.
     ///
     /// # Errors
     ///
     /// Those of `read`, if the transaction still exists.
-    pub fn unless_gone<T>(&self, id: TransactionId, read: Result<T, Error>) -> Result<Option<T>, Error> {
+    pub fn unless_gone<T>(
+        &self,
+        id: TransactionId,
+        read: Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
         match read {
             Ok(read) => Ok(Some(read)),
             Err(error) => match self.folder(id) {
@@ -265,8 +284,8 @@ impl<'r> Store<'r> {
         Ok(signer)
     }
 
-    /// Returns whether a transaction in the trash was rolled back, as far as that was possible. The files that could
-    /// not be restored are kept there.
+    /// Returns whether a transaction in the trash was rolled back, as far as that was possible. The
+    /// files that could not be restored are kept there.
     pub fn is_aborted(&self, id: TransactionId) -> Result<bool, Error> {
         Ok(self.folder(id)?.spot(ABORTED).metadata()?.is_some())
     }
@@ -311,9 +330,12 @@ impl<'r> Store<'r> {
         Ok(Some(FoundJournal { journal: self.prefix.relative_to(journal), aborted, authentic }))
     }
 
-    /// Returns whether an available key proves that this user's program signed a journal. If there is no place for a
-    /// key, nobody can tell, and the journal is not refused for that.
-    fn check(&self, signature: Option<&Signature<'_>>) -> Result<Result<bool, JournalProblem>, Error> {
+    /// Returns whether an available key proves that this user's program signed a journal. If there
+    /// is no place for a key, nobody can tell, and the journal is not refused for that.
+    fn check(
+        &self,
+        signature: Option<&Signature<'_>>,
+    ) -> Result<Result<bool, JournalProblem>, Error> {
         let mut keys = self.keys.borrow_mut();
         if let Some(signature) = signature
             && let Some(signer) = keys.find(|signer| signer.fingerprint() == signature.key)?
@@ -352,7 +374,8 @@ impl<'r> Store<'r> {
     }
 }
 
-/// Returns the directory that the paths of a transaction are relative to, seen from the one that has the state.
+/// Returns the directory that the paths of a transaction are relative to, seen from the one that
+/// has the state.
 fn taken_from(folder: &Dir) -> Result<Prefix, Error> {
     for name in [NEXT, FROM] {
         match folder.spot(name).read(MAX_FROM) {

@@ -1,9 +1,10 @@
 //! Takes over the state of a directory below, which was a project of its own before.
 //!
-//! The state directory moves into this one as a whole, in one step: from then on commands below find this state. Then its transactions move
-//! into the trash here, one after the other, each with a file that says which directory its paths are relative to; what is signed stays as it
-//! is. An interruption leaves each transaction in one place, and the next lock continues. What else the state had (audit logs, snapshots)
-//! stays where it was moved to.
+//! The state directory moves into this one as a whole, in one step: from then on commands below
+//! find this state. Then its transactions move into the trash here, one after the other, each with
+//! a file that says which directory its paths are relative to; what is signed stays as it is. An
+//! interruption leaves each transaction in one place, and the next lock continues. What else the
+//! state had (audit logs, snapshots) stays where it was moved to.
 
 use fs_guard::Dir;
 
@@ -26,7 +27,8 @@ impl LockedStore<'_> {
         Ok(self.dir.spot(SEARCHED).write(b"", false)?)
     }
 
-    /// Takes over the state of a directory below, which has no unfinished transactions. `from` is the path to it.
+    /// Takes over the state of a directory below, which has no unfinished transactions. `from` is
+    /// the path to it.
     pub fn take_over(&self, below: &LockedStore<'_>, from: &Prefix) -> Result<(), Error> {
         if let Some(trash) = below.dir.open_dir(TRASH)? {
             // What it has taken over itself is there for good.

@@ -8,12 +8,18 @@ pub fn format_time(time: SystemTime) -> String {
     let fields = Fields::of(micros(time));
     format!(
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z",
-        fields.year, fields.month, fields.day, fields.hour, fields.minute, fields.second, fields.micro
+        fields.year,
+        fields.month,
+        fields.day,
+        fields.hour,
+        fields.minute,
+        fields.second,
+        fields.micro
     )
 }
 
-/// Parses a date, `2026-11-21`, or a time as [`format_time`] writes it, with or without a fraction of a second; UTC.
-/// `None` if it is neither.
+/// Parses a date, `2026-11-21`, or a time as [`format_time`] writes it, with or without a fraction
+/// of a second; UTC. `None` if it is neither.
 #[must_use]
 pub fn parse_time(text: &str) -> Option<SystemTime> {
     let (date, time) = match text.split_once('T') {
@@ -32,7 +38,8 @@ pub fn parse_time(text: &str) -> Option<SystemTime> {
     };
     let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
     let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
-    let digits = !part.is_empty() && part.len() <= 6 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let digits =
+        !part.is_empty() && part.len() <= 6 && part.bytes().all(|byte| byte.is_ascii_digit());
     let micro = format!("{part:0<6}").parse().ok().filter(|_| digits)?;
     Fields { year, month, day, hour, minute, second, micro }.time()
 }
@@ -61,7 +68,8 @@ impl Fields {
         let (days, rest) = (seconds / 86_400, seconds % 86_400);
         let shifted = days + 719_468;
         let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let year_of_era =
+            (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
         let shifted_month = (5 * day_of_year + 2) / 153;
         let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
@@ -79,7 +87,8 @@ impl Fields {
     /// Joins the parts again; `None` if they are not a date after 1970.
     pub(crate) fn time(&self) -> Option<SystemTime> {
         // Other values out of range give another time, which the final comparison finds.
-        let in_range = self.year >= 1970 && (1..=12).contains(&self.month) && (1..=31).contains(&self.day);
+        let in_range =
+            self.year >= 1970 && (1..=12).contains(&self.month) && (1..=31).contains(&self.day);
         if !in_range {
             return None;
         }

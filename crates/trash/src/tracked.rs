@@ -14,7 +14,8 @@ fn tracks_or_none(index: &[u8], prefix: &[u8]) -> Option<bool> {
     };
     match version {
         2 | 3 => Some(contains(index, prefix)),
-        // Its hashes have one of these lengths. With the other length it cannot be parsed, or has no such name.
+        // Its hashes have one of these lengths. With the other length it cannot be parsed, or has
+        // no such name.
         4 => match [20, 32].map(|hash| names(index, prefix, hash)) {
             [None, None] => None,
             found => Some(found.contains(&Some(true))),
@@ -23,8 +24,9 @@ fn tracks_or_none(index: &[u8], prefix: &[u8]) -> Option<bool> {
     }
 }
 
-/// Index version 4 stores a name without the beginning that it shares with the name before, which can be most of the
-/// prefix, so names have to be put together. `None` if the index cannot be parsed with hashes of this length.
+/// Index version 4 stores a name without the beginning that it shares with the name before, which
+/// can be most of the prefix, so names have to be put together. `None` if the index cannot be
+/// parsed with hashes of this length.
 fn names(index: &[u8], prefix: &[u8], hash: usize) -> Option<bool> {
     let count = u32::from_be_bytes(index.get(8..12)?.try_into().ok()?);
     let (mut rest, mut name) = (&index[12..], Vec::new());
@@ -70,8 +72,8 @@ mod tests {
         assert!(!tracks(b"DIRC\0\0\0\x02\0\0\0\x01 src/my-notes/x", ".my-notes/"));
         assert!(tracks(b"no index", ".my-notes/"));
     }
-    /// The beginning that a name shares with the one before is not repeated in the index, even if it is most of the
-    /// prefix.
+    /// The beginning that a name shares with the one before is not repeated in the index, even if
+    /// it is most of the prefix.
     #[test]
     fn finds_the_prefix_where_names_are_shortened() {
         let long = format!("{}/.my-notes/lock", "d".repeat(300));
@@ -94,10 +96,17 @@ mod tests {
                     index.extend(vec![b'.'; 40 + hash]);
                     index.extend([flags, 9]);
                     index.extend(vec![0; usize::from(flags) / 32]);
-                    let shared = name.bytes().zip(last.bytes()).take_while(|(one, other)| one == other).count();
+                    let shared = name
+                        .bytes()
+                        .zip(last.bytes())
+                        .take_while(|(one, other)| one == other)
+                        .count();
                     match last.len() - shared {
                         dropped @ 0..128 => index.push(dropped as u8),
-                        dropped => index.extend([0x80 | ((dropped - 128) >> 7) as u8, (dropped - 128) as u8 & 0x7f]),
+                        dropped => index.extend([
+                            0x80 | ((dropped - 128) >> 7) as u8,
+                            (dropped - 128) as u8 & 0x7f,
+                        ]),
                     }
                     index.extend(name[shared..].bytes());
                     index.push(0);
@@ -106,7 +115,10 @@ mod tests {
                 assert_eq!(tracks(&index, ".my-notes/"), tracked, "{names:?} {hash} {flags}");
                 // It ends within a name, so it cannot be parsed.
                 index.pop();
-                assert!(tracks(&index, ".my-notes/") || names.is_empty(), "{names:?} {hash} {flags}");
+                assert!(
+                    tracks(&index, ".my-notes/") || names.is_empty(),
+                    "{names:?} {hash} {flags}"
+                );
             }
         }
     }

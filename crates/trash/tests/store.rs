@@ -1,6 +1,10 @@
 //! The store from outside: what is in it, what is kept, what is refused.
 #![cfg(any(unix, windows))]
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files from outside")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests look at files from outside"
+)]
 
 use std::fs;
 #[cfg(unix)]
@@ -12,8 +16,8 @@ use fs_guard::fault::{Fault, arm, disarm, meanwhile};
 use fs_guard::{ErrorKind, Policy, Root, Sha256};
 use tempfile::TempDir;
 use workspace_trash::{
-    FileState, Header, Journal, KeyPlace, LockedStore, Prefix, Record, Retention, Signer, Store, TransactionId,
-    parse_stored_path, stored_path,
+    FileState, Header, Journal, KeyPlace, LockedStore, Prefix, Record, Retention, Signer, Store,
+    TransactionId, parse_stored_path, stored_path,
 };
 #[cfg(unix)]
 use workspace_trash::{Keys, OwnKey};
@@ -50,7 +54,8 @@ fn displace(store: &LockedStore<'_>, path: &str, text: &str) -> TransactionId {
     let state = FileState::of(file.metadata(), Sha256::of(text.as_bytes()));
     let id = pending.id();
     let header = Header { tool: Some("test".into()), ..Header::new(id) };
-    let record = Record { slot: 0, path: path.into(), before: Some(state), after: None, sibling: None };
+    let record =
+        Record { slot: 0, path: path.into(), before: Some(state), after: None, sibling: None };
     let journal = Journal::new(header, vec![record]);
     pending.write_journal(&journal).unwrap();
     pending.finish().unwrap();
@@ -69,10 +74,17 @@ fn displaced_files_are_listed_the_newest_first() {
     assert_eq!(store.transactions().unwrap(), [ids[1], ids[0]]);
     let (entries, refused) = store.entries().unwrap();
     assert!(refused.is_empty());
-    let seen: Vec<_> = entries.iter().map(|entry| (&*entry.path, entry.size, entry.deleted)).collect();
+    let seen: Vec<_> =
+        entries.iter().map(|entry| (&*entry.path, entry.size, entry.deleted)).collect();
     assert_eq!(seen, [("d/b", 5, true), ("a", 3, true)]);
-    assert_eq!(fs::read_to_string(fixture.dir.path().join(entries[1].stored_path())).unwrap(), "one");
-    assert_eq!(parse_stored_path(&stored_path(&root, &Prefix::default(), ids[0], 7)), Some((ids[0], 7)));
+    assert_eq!(
+        fs::read_to_string(fixture.dir.path().join(entries[1].stored_path())).unwrap(),
+        "one"
+    );
+    assert_eq!(
+        parse_stored_path(&stored_path(&root, &Prefix::default(), ids[0], 7)),
+        Some((ids[0], 7))
+    );
     for wrong in ["", "a/b", ".kept/trash/x/0", ".kept/trash/../../x", ".kept/lock"] {
         assert_eq!(parse_stored_path(wrong), None, "{wrong}");
     }
@@ -110,7 +122,8 @@ fn an_unused_state_directory_goes_and_a_used_one_stays() {
     pending.discard().unwrap();
     drop(store);
     assert_eq!(fs::read_dir(fixture.dir.path()).unwrap().count(), 0);
-    // In Wine the directory goes when its last handle is closed, and nothing puts the time back after that.
+    // In Wine the directory goes when its last handle is closed, and nothing puts the time back
+    // after that.
     if cfg!(unix) {
         assert_eq!(fs::metadata(fixture.dir.path()).unwrap().modified().unwrap(), before);
     }
@@ -125,16 +138,22 @@ fn retention_goes_by_number_age_and_size() {
     let fixture = Fixture::new();
     let root = fixture.root();
     let store = fixture.lock(&root);
-    let ids: Vec<_> = (0..10).map(|n| displace(&store, &format!("f{n}"), &"x".repeat(100))).collect();
+    let ids: Vec<_> =
+        (0..10).map(|n| displace(&store, &format!("f{n}"), &"x".repeat(100))).collect();
     let now = SystemTime::now();
     let keep_all = Retention::default();
-    let gone = |retention: Retention, now| store.purge(&retention, now, true).unwrap().transactions.len();
+    let gone =
+        |retention: Retention, now| store.purge(&retention, now, true).unwrap().transactions.len();
     assert_eq!(gone(keep_all, now), 0);
     assert_eq!(gone(Retention { keep_last: 2, max_count: 4, ..keep_all }, now), 6);
     assert_eq!(gone(Retention { keep_last: 6, max_count: 4, ..keep_all }, now), 4);
     // What is just as much, or as old, stays.
     for (max_bytes, wanted) in [(350, 7), (300, 7), (299, 8)] {
-        assert_eq!(gone(Retention { keep_last: 2, max_bytes, ..keep_all }, now), wanted, "{max_bytes}");
+        assert_eq!(
+            gone(Retention { keep_last: 2, max_bytes, ..keep_all }, now),
+            wanted,
+            "{max_bytes}"
+        );
     }
     let old = ids[3].time() + keep_all.max_age;
     for (now, wanted) in [(old, 3), (old + Duration::from_micros(1), 4)] {
@@ -143,7 +162,8 @@ fn retention_goes_by_number_age_and_size() {
     let later = now + Duration::from_secs(40 * 24 * 3600);
     assert_eq!(gone(Retention { keep_last: 2, ..keep_all }, later), 8);
     assert_eq!(gone(keep_all, later), 0, "the last twenty stay however old");
-    let purged = store.purge(&Retention { keep_last: 2, max_count: 4, ..keep_all }, now, false).unwrap();
+    let purged =
+        store.purge(&Retention { keep_last: 2, max_count: 4, ..keep_all }, now, false).unwrap();
     assert_eq!(purged.transactions.len(), 6);
     assert_eq!(purged.bytes, 600);
     assert_eq!(store.transactions().unwrap().len(), 4);
@@ -164,7 +184,14 @@ fn a_folder_without_a_whole_journal_is_unfinished_and_nothing_more() {
     pending.write_journal(&journal).unwrap();
     let path = fixture.dir.path().join(pending.journal_path());
     let text = fs::read(&path).unwrap();
-    let journals = || store.unfinished().unwrap().into_iter().map(|found| found.journal.is_some()).collect::<Vec<_>>();
+    let journals = || {
+        store
+            .unfinished()
+            .unwrap()
+            .into_iter()
+            .map(|found| found.journal.is_some())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(journals(), [false, true]);
     fs::write(&path, &text[..text.len() / 2]).unwrap();
     assert_eq!(journals(), [false, false]);
@@ -203,7 +230,9 @@ fn ids_do_not_follow_folders_that_anyone_can_make() {
     for name in ["99991231-235959-999999-ffffffff", &soon.to_string()] {
         let folder = fixture.dir.path().join(format!(".kept/trash/{name}"));
         #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&folder).unwrap();
+        std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700)
+            .create(&folder)
+            .unwrap();
         #[cfg(windows)]
         fs::create_dir(&folder).unwrap();
         let id = displace(&store, "b", "x");
@@ -269,7 +298,8 @@ fn only_what_counts_is_said_to_be_applied() {
     let fixture = Fixture::new();
     let root = fixture.root();
     let text = Sha256::of(b"a patch");
-    // Whether it was rolled back, whether its journal is signed, whether it was this text that asked for it.
+    // Whether it was rolled back, whether its journal is signed, whether it was this text that
+    // asked for it.
     for (aborted, signed, same, counts) in [
         (false, true, true, true),
         (true, true, true, false),
@@ -369,7 +399,9 @@ fn keys_are_looked_for_in_every_place_of_the_user() {
     for signer in [own, &other] {
         assert!(accepts(&mut Keys::new(user.clone()), signer).unwrap());
     }
-    let show = |dir: &std::path::Path| fs::set_permissions(dir.join("key"), fs::Permissions::from_mode(0o644)).unwrap();
+    let show = |dir: &std::path::Path| {
+        fs::set_permissions(dir.join("key"), fs::Permissions::from_mode(0o644)).unwrap()
+    };
     // Another place may be somebody else's: its key does not count, and is no obstacle.
     show(&second);
     assert!(!accepts(&mut Keys::new(user.clone()), &other).unwrap());
@@ -384,7 +416,8 @@ fn keys_are_looked_for_in_every_place_of_the_user() {
     assert!(accepts(&mut keys, own).unwrap());
 }
 
-/// The process before may have made the state directory, and takes it away again when it has done nothing.
+/// The process before may have made the state directory, and takes it away again when it has done
+/// nothing.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_state_directory_that_goes_before_it_is_locked_is_made_again() {
@@ -427,7 +460,9 @@ fn a_store_that_others_may_enter_is_not_used() {
             let at = fixture.dir.path().join(".kept").join(dir);
             fs::set_permissions(&at, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
             let locked = LockedStore::lock(&root, fixture.key(), Duration::ZERO);
-            let begun = locked.and_then(|store| store.unfinished().map(drop).and_then(|()| store.begin().map(drop)));
+            let begun = locked.and_then(|store| {
+                store.unfinished().map(drop).and_then(|()| store.begin().map(drop))
+            });
             let error = begun.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{dir} {mode:o}: {error}");
             assert!(error.to_string().contains("0700"), "{dir} {mode:o}: {error}");

@@ -91,7 +91,11 @@ fn failed(error: ToolError) -> JsValue {
 }
 
 fn read(options: &JsValue) -> Result<api::PatchOptions> {
-    let value = if options.is_undefined() { Value::Null } else { serde_wasm_bindgen::from_value(options.clone())? };
+    let value = if options.is_undefined() {
+        Value::Null
+    } else {
+        serde_wasm_bindgen::from_value(options.clone())?
+    };
     api::PatchOptions::read(value).map_err(failed)
 }
 
@@ -106,13 +110,18 @@ fn bytes(text: &JsValue) -> Result<(Vec<u8>, bool)> {
 
 /// Text for text, and bytes for bytes.
 fn given(bytes: &[u8], is_text: bool) -> JsValue {
-    if is_text { String::from_utf8_lossy(bytes).as_ref().into() } else { Uint8Array::from(bytes).into() }
+    if is_text {
+        String::from_utf8_lossy(bytes).as_ref().into()
+    } else {
+        Uint8Array::from(bytes).into()
+    }
 }
 
 /// The files, and whether all of them are text.
 fn tree(files: &JsValue) -> Result<(MemoryTree, bool)> {
     let (mut tree, mut all_text) = (MemoryTree::new(), true);
-    let files: &Object = files.dyn_ref().ok_or_else(|| js_sys::TypeError::new("an object of files is wanted"))?;
+    let files: &Object =
+        files.dyn_ref().ok_or_else(|| js_sys::TypeError::new("an object of files is wanted"))?;
     for entry in Object::entries(files).iter() {
         let entry: Array = entry.unchecked_into();
         let (content, is_text) = bytes(&entry.get(1))?;
@@ -127,7 +136,8 @@ fn tree(files: &JsValue) -> Result<(MemoryTree, bool)> {
 pub fn apply_in_memory(files: &Files, patch: &Text, options: &Options) -> Result<Changed> {
     let (tree, all_text) = tree(files)?;
     let options = read(options)?;
-    let (changed, plan) = api::apply_in_memory(&tree, &bytes(patch)?.0, &options).map_err(failed)?;
+    let (changed, plan) =
+        api::apply_in_memory(&tree, &bytes(patch)?.0, &options).map_err(failed)?;
     let diff = plan.diff().map_err(failed)?;
     let after = Object::new();
     for file in changed {
@@ -147,11 +157,13 @@ pub fn apply_in_memory(files: &Files, patch: &Text, options: &Options) -> Result
     Ok(done.unchecked_into())
 }
 
-/// Applies a diff without headers, as the operations of the Responses API have them, to a text; `mode` is `default` or `create`.
+/// Applies a diff without headers, as the operations of the Responses API have them, to a text;
+/// `mode` is `default` or `create`.
 #[wasm_bindgen(js_name = applyDiff)]
 pub fn apply_diff(input: &Text, diff: &str, mode: Option<String>) -> Result<JsValue> {
     let (input, is_text) = bytes(input)?;
-    let output = api::apply_diff(&input, diff, mode.as_deref().unwrap_or("default")).map_err(failed)?;
+    let output =
+        api::apply_diff(&input, diff, mode.as_deref().unwrap_or("default")).map_err(failed)?;
     Ok(given(&output, is_text))
 }
 
@@ -173,17 +185,20 @@ pub fn convert(patch: &Text, to: &str, options: &Options, files: &MaybeFiles) ->
     to_js(&serde_json::json!({ "text": text, "warnings": done.warnings }))
 }
 
-/// The grammar for constrained decoding: `lark`, `gbnf`, `ebnf` or `regex`, of the dialect `whole` or `codex`.
+/// The grammar for constrained decoding: `lark`, `gbnf`, `ebnf` or `regex`, of the dialect `whole`
+/// or `codex`.
 #[wasm_bindgen]
 pub fn grammar(format: Option<String>, dialect: Option<String>) -> Result<String> {
-    let (format, dialect) = (format.as_deref().unwrap_or("lark"), dialect.as_deref().unwrap_or("whole"));
+    let (format, dialect) =
+        (format.as_deref().unwrap_or("lark"), dialect.as_deref().unwrap_or("whole"));
     api::grammar(format, dialect).map(ToOwned::to_owned).map_err(failed)
 }
 
 /// What a model has to know of patches.
 #[wasm_bindgen]
 pub fn prompt(dialect: Option<String>, channel: Option<String>) -> Result<String> {
-    let (dialect, channel) = (dialect.as_deref().unwrap_or("whole"), channel.as_deref().unwrap_or("tool"));
+    let (dialect, channel) =
+        (dialect.as_deref().unwrap_or("whole"), channel.as_deref().unwrap_or("tool"));
     api::prompt(dialect, channel).map_err(failed)
 }
 

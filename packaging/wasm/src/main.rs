@@ -2,8 +2,9 @@
 //!
 //! usage: make-wasm-package WASM VERSION OUT
 //!
-//! `WASM` is what `cargo build --release -p apply-patch-wasm --target wasm32-unknown-unknown` makes. `OUT` gets the module for
-//! browsers and bundlers, and one for Node, which loads it at once.
+//! `WASM` is what `cargo build --release -p apply-patch-wasm --target wasm32-unknown-unknown`
+//! makes. `OUT` gets the module for browsers and bundlers, and one for Node, which loads it at
+//! once.
 #![allow(clippy::disallowed_methods, reason = "it writes a package, and no one's workspace")]
 
 use std::error::Error;
@@ -40,7 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let package = json!({
         "name": NAME,
         "version": version,
-        "description": "Applies the patches that language models write to files in memory, in browsers and on servers",
+        "description": "Applies the patches that language models write to files in memory, in \
+                        browsers and on servers",
         "license": "(MIT OR Apache-2.0)",
         "repository": { "type": "git", "url": "git+https://github.com/apply-patch/apply-patch.git" },
         "homepage": "https://github.com/apply-patch/apply-patch#readme",

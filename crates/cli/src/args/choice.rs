@@ -1,4 +1,5 @@
-//! Values that have names on the command line and in the settings; most are of types of other crates.
+//! Values that have names on the command line and in the settings; most are of types of other
+//! crates.
 
 use clap::ColorChoice;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -22,7 +23,10 @@ pub(crate) trait Choice: Copy + PartialEq + Send + Sync + 'static {
 
     /// Returns the place of the value in the order of the help.
     fn rank(self) -> usize {
-        Self::ALL.iter().position(|(_, value)| *value == self).expect("every value that is used has a name")
+        Self::ALL
+            .iter()
+            .position(|(_, value)| *value == self)
+            .expect("every value that is used has a name")
     }
 
     /// Returns the name of the value.
@@ -66,10 +70,14 @@ pub(crate) fn choice<T: Choice>() -> impl TypedValueParser<Value = T> {
 }
 
 /// Reads one of `all` by its name; clap lists the names.
-pub(crate) fn one_of<T, const N: usize>(all: [T; N], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
+pub(crate) fn one_of<T, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(all.map(name))
-        .map(move |text| all.into_iter().find(|&one| name(one) == text).expect("clap took one of the names"))
+    PossibleValuesParser::new(all.map(name)).map(move |text| {
+        all.into_iter().find(|&one| name(one) == text).expect("clap took one of the names")
+    })
 }

@@ -18,13 +18,15 @@ pub(crate) struct InputArgs {
 /// What the input is, for the commands that take more than a patch in the envelope.
 #[derive(Debug, Args)]
 pub(crate) struct From {
-    /// Form of the input; `auto` finds the patch, diff or operations in it, also in a chat answer or JSON, and says what it left out
+    /// Form of the input; `auto` finds the patch, diff or operations in it, also in a chat answer
+    /// or JSON, and says what it left out
     #[arg(long, value_name = "FORM", default_value = "auto", value_parser = choice::<InputForm>())]
     pub(crate) from: InputForm,
     /// Of several patches in the input: take the N-th, or `all`, in order and as one
     #[arg(long, value_name = "N", value_parser = part)]
     pub(crate) part: Option<Part>,
-    /// Of a diff: leave out so many leading parts of each path, as patch(1) does [default: the prefixes that git writes]
+    /// Of a diff: leave out so many leading parts of each path, as patch(1) does [default: the
+    /// prefixes that git writes]
     #[arg(short = 'p', long, value_name = "N")]
     pub(crate) strip: Option<usize>,
     /// Take the patch back: from the files as it left them to the files that it was made for

@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use workspace_trash::Retention;
 
-/// Reads an age: a number with `s`, `min`, `h`, `d` (or nothing, which is days too), `w`, `mo` (30 days) or `y` (365 days), or
-/// with the whole word.
+/// Reads an age: a number with `s`, `min`, `h`, `d` (or nothing, which is days too), `w`, `mo` (30
+/// days) or `y` (365 days), or with the whole word.
 fn age(text: &str) -> Result<Duration, String> {
     const UNITS: &[(&str, f64)] = &[
         ("s", 1.0),
@@ -29,18 +29,22 @@ fn age(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
 }
 
-/// Reads a time in the past: an age, also with `ago`, or a date, which is the beginning of that day in UTC.
+/// Reads a time in the past: an age, also with `ago`, or a date, which is the beginning of that day
+/// in UTC.
 pub(crate) fn since(text: &str) -> Result<SystemTime, String> {
     if let Some(time) = workspace_trash::parse_time(text) {
         return Ok(time);
     }
     let passed = age(text.trim().trim_end_matches("ago").trim_end()).map_err(|_| {
-        format!("{text:?} is no time; wanted an age such as 2d or 3 weeks, or a date such as 2026-11-01")
+        format!(
+            "{text:?} is no time; wanted an age such as 2d or 3 weeks, or a date such as 2026-11-01"
+        )
     })?;
     SystemTime::now().checked_sub(passed).ok_or_else(|| format!("{text:?} is too long ago"))
 }
 
-/// Reads a size: a number of bytes, or one with `kB`, `MB`, `GB`, `TB` (powers of 1000) or `KiB`, `MiB`, `GiB`, `TiB`.
+/// Reads a size: a number of bytes, or one with `kB`, `MB`, `GB`, `TB` (powers of 1000) or `KiB`,
+/// `MiB`, `GiB`, `TiB`.
 fn size(text: &str) -> Result<u64, String> {
     const UNITS: &[(&str, f64)] = &[
         ("KiB", 1024.0),
@@ -54,18 +58,24 @@ fn size(text: &str) -> Result<u64, String> {
         ("B", 1.0),
     ];
     let wrong = || format!("{text:?} is no size; one looks like 500MB or 1GiB");
-    let bytes = scaled(text, UNITS, 1.0).filter(|bytes| *bytes < u64::MAX as f64).ok_or_else(wrong)?;
+    let bytes =
+        scaled(text, UNITS, 1.0).filter(|bytes| *bytes < u64::MAX as f64).ok_or_else(wrong)?;
     // The fraction of a byte does not matter.
     Ok(bytes as u64)
 }
 
-/// Reads what is kept: an age, a size, or both with a comma between. What neither limits has the usual limits.
+/// Reads what is kept: an age, a size, or both with a comma between. What neither limits has the
+/// usual limits.
 pub(crate) fn keep(text: &str) -> Result<Retention, String> {
     let mut keep = Retention { keep_last: 1, ..Retention::default() };
     let (mut aged, mut sized) = (false, false);
     for part in text.split(',').map(str::trim) {
-        let twice = || format!("{text:?} has two of a kind; wanted an age, a size, or both, as \"30d, 1GiB\"");
-        if let Ok(found) = age(part).and_then(|age| if ends_in_unit(part) { Ok(age) } else { Err(String::new()) }) {
+        let twice = || {
+            format!("{text:?} has two of a kind; wanted an age, a size, or both, as \"30d, 1GiB\"")
+        };
+        if let Ok(found) =
+            age(part).and_then(|age| if ends_in_unit(part) { Ok(age) } else { Err(String::new()) })
+        {
             if std::mem::replace(&mut aged, true) {
                 return Err(twice());
             }
@@ -91,13 +101,16 @@ fn scaled(text: &str, units: &[(&str, f64)], preset: f64) -> Option<f64> {
         Some(at) => (text[..at].trim_end(), &text[at..]),
         None => (text, ""),
     };
-    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let digits =
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let number: f64 = number.parse().ok().filter(|_| digits)?;
     let scale = match unit {
         "" => preset,
         unit => {
             let is = |name: &str, unit: &str| name.eq_ignore_ascii_case(unit);
-            let plural = |name: &str| name.len() > 3 && unit.strip_suffix('s').is_some_and(|unit| is(name, unit));
+            let plural = |name: &str| {
+                name.len() > 3 && unit.strip_suffix('s').is_some_and(|unit| is(name, unit))
+            };
             units.iter().find(|(name, _)| is(name, unit) || plural(name))?.1
         }
     };
@@ -121,7 +134,9 @@ mod tests {
         ] {
             assert_eq!(age(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
         }
-        for (text, bytes) in [("1GiB", 1 << 30), ("500 MB", 500_000_000), ("0", 0), ("1.5KiB", 1536), ("7", 7)] {
+        for (text, bytes) in
+            [("1GiB", 1 << 30), ("500 MB", 500_000_000), ("0", 0), ("1.5KiB", 1536), ("7", 7)]
+        {
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
         for wrong in ["", "d", "-1d", "1x", "inf", "1e9", "1 GiBs", "NaN"] {
@@ -132,9 +147,13 @@ mod tests {
 
     #[test]
     fn times_in_the_past() {
-        let passed = SystemTime::now().duration_since(since("2 days ago").unwrap()).unwrap().as_secs();
+        let passed =
+            SystemTime::now().duration_since(since("2 days ago").unwrap()).unwrap().as_secs();
         assert!((172_790..172_900).contains(&passed), "{passed}");
-        assert_eq!(workspace_trash::format_time(since("2026-11-01").unwrap()), "2026-11-01T00:00:00.000000Z");
+        assert_eq!(
+            workspace_trash::format_time(since("2026-11-01").unwrap()),
+            "2026-11-01T00:00:00.000000Z"
+        );
         for wrong in ["", "ago", "yesterday", "2026-13-01", "2026-11-01x"] {
             assert!(since(wrong).is_err(), "{wrong}");
         }

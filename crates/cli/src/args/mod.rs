@@ -1,4 +1,5 @@
-//! The arguments that several commands share, as they are written; those of one command are in its file.
+//! The arguments that several commands share, as they are written; those of one command are in its
+//! file.
 
 mod choice;
 mod input;

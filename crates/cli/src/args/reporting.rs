@@ -7,8 +7,9 @@ use file_tools::changes::DiffDetail;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reporting")]
 pub(crate) struct Reporting {
-    /// Print events as JSON lines instead of the summary: our own (`jsonl`), as Codex clients read them (`codex`), or as
-    /// notifications of the Agent Client Protocol, version 1 (`acp`) or 2 (`acp-v2`)
+    /// Print events as JSON lines instead of the summary: our own (`jsonl`), as Codex clients read
+    /// them (`codex`), or as notifications of the Agent Client Protocol, version 1 (`acp`) or 2
+    /// (`acp-v2`)
     #[arg(long, value_name = "FORM", conflicts_with = "json")]
     pub(crate) events: Option<Events>,
     /// Id of the call in the events [default: a random one]
@@ -20,17 +21,20 @@ pub(crate) struct Reporting {
 #[derive(Debug, Args)]
 #[command(next_help_heading = None)]
 pub(crate) struct Detail {
-    /// With `--json`: how much of the diff each changed file has: nothing, its number of lines, or all of it [default: none, or
-    /// full where nothing is written]
+    /// With `--json`: how much of the diff each changed file has: nothing, its number of lines, or
+    /// all of it [default: none, or full where nothing is written]
     #[arg(long, value_name = "DETAIL", value_parser = super::choice::one_of(DiffDetail::ALL, DiffDetail::as_str))]
     pub(crate) diff: Option<DiffDetail>,
 }
 
 impl Detail {
-    /// Refuses what only `--json` shows without it: clap does not see a `--json` before the command.
+    /// Refuses what only `--json` shows without it: clap does not see a `--json` before the
+    /// command.
     pub(crate) fn check(&self, json: bool) -> Result<(), String> {
         match self.diff {
-            Some(_) if !json => Err("`--diff` is for `--json`; `-n` and `show` print the diff".into()),
+            Some(_) if !json => {
+                Err("`--diff` is for `--json`; `-n` and `show` print the diff".into())
+            }
             _ => Ok(()),
         }
     }

@@ -12,20 +12,23 @@ use super::choice::choice;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Rules")]
 pub(crate) struct Rules {
-    /// Preset of all rules below; `codex` applies what the OpenAI models were trained to write [default: strict; codex for `ops`]
+    /// Preset of all rules below; `codex` applies what the OpenAI models were trained to write
+    /// [default: strict; codex for `ops`]
     #[arg(long, value_name = "PROFILE", value_parser = choice::<Profile>())]
     pub(crate) profile: Option<Profile>,
-    /// The environment that this is: a patch that names another one, or one at all without this, is refused
+    /// The environment that this is: a patch that names another one, or one at all without this, is
+    /// refused
     #[arg(long, value_name = "ID")]
     pub(crate) environment: Option<String>,
-    /// Apply only if the file has this SHA-256; with nothing after `=`, only if there is no such file
+    /// Apply only if the file has this SHA-256; with nothing after `=`, only if there is no such
+    /// file
     #[arg(long, value_name = "PATH=SHA256")]
     pub(crate) expect: Vec<String>,
     /// Read what `--expect` takes from a JSON object of paths and hashes
     #[arg(long, value_name = "FILE.json")]
     pub(crate) expect_from: Option<PathBuf>,
-    /// Directory with the files as the author of the patch saw them: a hunk of a file that has changed since is carried to the
-    /// file as it is now, where that is certain
+    /// Directory with the files as the author of the patch saw them: a hunk of a file that has
+    /// changed since is carried to the file as it is now, where that is certain
     #[arg(long, value_name = "DIR", conflicts_with = "base_rev")]
     pub(crate) base: Option<PathBuf>,
     /// The same with the files of a commit of the git repository around the workspace
@@ -49,12 +52,13 @@ pub(crate) struct Rules {
     /// What to do with a hunk that fits in several places [default: reject]
     #[arg(long, value_name = "WHAT", value_parser = choice::<Ambiguous>())]
     pub(crate) ambiguous: Option<Ambiguous>,
-    /// What may differ when a hunk is located: nothing, blanks at line ends (`trailing`), at both ends (`blanks`), or also typographic
-    /// punctuation (`unicode`) [default: none; unicode with `--profile codex`]
+    /// What may differ when a hunk is located: nothing, blanks at line ends (`trailing`), at both
+    /// ends (`blanks`), or also typographic punctuation (`unicode`) [default: none; unicode with
+    /// `--profile codex`]
     #[arg(long, value_name = "FUZZ", value_parser = choice::<Pass>())]
     pub(crate) fuzz: Option<Pass>,
-    /// Read and write the files that match in this charset (a WHATWG label such as `windows-1252`); UTF-16 with a byte-order mark
-    /// needs no flag
+    /// Read and write the files that match in this charset (a WHATWG label such as `windows-1252`);
+    /// UTF-16 with a byte-order mark needs no flag
     #[arg(long, value_name = "GLOB=LABEL", value_parser = charset)]
     pub(crate) encoding: Vec<String>,
     #[command(flatten)]
@@ -71,12 +75,12 @@ pub(crate) fn charset(text: &str) -> Result<String, String> {
 /// Options of the guard beside patterns.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Guard {
-    /// Which names new files may have: those that every system accepts (`portable`), or all that this system accepts
-    /// (`native`) [default: portable]
+    /// Which names new files may have: those that every system accepts (`portable`), or all that
+    /// this system accepts (`native`) [default: portable]
     #[arg(long, value_name = "NAMES", value_parser = choice::<NamePolicy>())]
     pub(crate) names: Option<NamePolicy>,
-    /// What to do with a file that has several hard links: refuse it (`refuse`), or replace the patched name only
-    /// (`break`) [default: refuse]
+    /// What to do with a file that has several hard links: refuse it (`refuse`), or replace the
+    /// patched name only (`break`) [default: refuse]
     #[arg(long, value_name = "WHAT", value_parser = choice::<HardLinks>())]
     pub(crate) hard_links: Option<HardLinks>,
 }

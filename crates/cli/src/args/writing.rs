@@ -12,8 +12,8 @@ use super::choice::choice;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
 pub(crate) struct Writing {
-    /// What a change survives: power loss (`full`), a kill of this process (`process`), or neither for sure (`none`)
-    /// [default: full]
+    /// What a change survives: power loss (`full`), a kill of this process (`process`), or neither
+    /// for sure (`none`) [default: full]
     #[arg(long, value_name = "LEVEL", value_parser = choice::<Durability>())]
     pub(crate) durability: Option<Durability>,
     /// How long to wait for another process that changes the workspace [default: 10]
@@ -25,11 +25,12 @@ pub(crate) struct Writing {
 #[derive(Debug, Args)]
 #[command(next_help_heading = None)]
 pub(crate) struct Caution {
-    /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is deleted, replaced whole or
-    /// guarded (`auto`) [default: never]
+    /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is
+    /// deleted, replaced whole or guarded (`auto`) [default: never]
     #[arg(long, value_name = "WHEN", value_parser = choice::<ApprovalPolicy>())]
     pub(crate) approve: Option<ApprovalPolicy>,
-    /// Confine this process to the workspace and its state before the input is read (Linux with Landlock; an error elsewhere)
+    /// Confine this process to the workspace and its state before the input is read (Linux with
+    /// Landlock; an error elsewhere)
     #[arg(long)]
     pub(crate) sandbox: bool,
 }

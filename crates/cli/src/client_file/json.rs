@@ -39,7 +39,8 @@ pub(super) fn with(text: &str, setting: &Setting) -> Result<String, String> {
     let mut value = &wanted;
     for (nth, key) in keys.iter().enumerate() {
         value = &value[key.as_str()];
-        let mut named = object.properties().into_iter().filter(|one| one.decoded_name().as_ref() == Some(key));
+        let mut named =
+            object.properties().into_iter().filter(|one| one.decoded_name().as_ref() == Some(key));
         let Some(property) = named.next() else {
             // All that is missing, as one member.
             object.append(key, input(value));
@@ -50,9 +51,13 @@ pub(super) fn with(text: &str, setting: &Setting) -> Result<String, String> {
             return Err(format!("it has `{named_so}` twice"));
         }
         if nth + 1 < keys.len() {
-            object = property.object_value().ok_or_else(|| format!("`{named_so}` in it is not an object"))?;
+            object = property
+                .object_value()
+                .ok_or_else(|| format!("`{named_so}` in it is not an object"))?;
         } else if let Setting::Has(..) = setting {
-            let list = property.array_value().ok_or_else(|| format!("`{named_so}` in it is not a list"))?;
+            let list = property
+                .array_value()
+                .ok_or_else(|| format!("`{named_so}` in it is not a list"))?;
             let added = value.as_array().into_iter().flatten().skip(list.elements().len());
             added.for_each(|item| drop(list.append(input(item))));
         } else {
@@ -87,9 +92,9 @@ fn input(value: &Value) -> CstInputValue {
         Value::Number(number) => CstInputValue::Number(number.to_string()),
         Value::String(text) => CstInputValue::String(text.clone()),
         Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
-        Value::Object(members) => {
-            CstInputValue::Object(members.iter().map(|(key, value)| (key.clone(), input(value))).collect())
-        }
+        Value::Object(members) => CstInputValue::Object(
+            members.iter().map(|(key, value)| (key.clone(), input(value))).collect(),
+        ),
     }
 }
 
@@ -118,31 +123,47 @@ mod tests {
             (
                 "{\r\n\t\"k\": 1, // one\r\n\t// two\r\n}\r\n",
                 &one,
-                "{\r\n\t\"k\": 1, // one\r\n\t\"m\": {\r\n\t\t\"us\": {\r\n\t\t\t\"a\": 1,\r\n\t\t},\r\n\t},\r\n\t// two\r\n}\r\n",
+                "{\r\n\t\"k\": 1, // one\r\n\t\"m\": {\r\n\
+                 \t\t\"us\": {\r\n\t\t\t\"a\": 1,\r\n\t\t},\r\n\t},\r\n\t// two\r\n}\r\n",
             ),
             (
                 "{\n    \"m\": {\n        \"z\": [1,  2 ,] // last\n    }\n}",
                 &one,
-                "{\n    \"m\": {\n        \"z\": [1,  2 ,], // last\n        \"us\": {\n            \"a\": 1\n        }\n    }\n}",
+                "{\n    \"m\": {\n        \"z\": [1,  2 ,], // last\n\
+                 \x20       \"us\": {\n            \"a\": 1\n        }\n    }\n}",
             ),
-            ("{\"m\": {\"z\": 1}}", &one, "{\"m\": {\n    \"z\": 1,\n    \"us\": {\n      \"a\": 1\n    }\n  }}"),
+            (
+                "{\"m\": {\"z\": 1}}",
+                &one,
+                "{\"m\": {\n    \"z\": 1,\n    \"us\": {\n      \"a\": 1\n    }\n  }}",
+            ),
             (
                 "{\"m\": {\"us\": /* old */ 2, \"z\": 1}}",
                 &one,
                 "{\"m\": {\"us\": /* old */ {\n      \"a\": 1\n    }, \"z\": 1}}",
             ),
-            ("{ \"m\":{\"us\":{\"a\" : 1.0e0}}}", &one, "{ \"m\":{\"us\":{\n      \"a\": 1\n    }}}"),
+            (
+                "{ \"m\":{\"us\":{\"a\" : 1.0e0}}}",
+                &one,
+                "{ \"m\":{\"us\":{\n      \"a\": 1\n    }}}",
+            ),
             ("{\"p\": {\"l\": []}}", &list, "{\"p\": {\"l\": [\"x\", \"y\"]}}"),
             ("{\"p\": {\"l\": [\"y\", \"z\"]}}", &list, "{\"p\": {\"l\": [\"y\", \"z\", \"x\"]}}"),
             (
                 "{\n  \"p\": {\n    \"l\": [\n      \"z\", // z\n    ]\n  }\n}\n",
                 &list,
-                "{\n  \"p\": {\n    \"l\": [\n      \"z\", // z\n      \"x\",\n      \"y\",\n    ]\n  }\n}\n",
+                "{\n\
+                 \x20 \"p\": \
+                 {\n    \"l\": [\n      \"z\", // z\n      \"x\",\n      \"y\",\n    ]\n  }\n}\n",
             ),
         ] {
             let found = with(before, setting).unwrap_or_else(|error| panic!("{before}: {error}"));
             assert_eq!(found, after, "{before}");
-            assert_eq!(with(&found, setting).as_ref(), Ok(&found), "the second time changes nothing");
+            assert_eq!(
+                with(&found, setting).as_ref(),
+                Ok(&found),
+                "the second time changes nothing"
+            );
         }
     }
 
@@ -157,7 +178,10 @@ mod tests {
             ("{\"k\": nope}", "it is not JSON, from line 1 on"),
             ("{} {}", "it is not JSON, from line 1 on"),
             ("{\"k\": /* 1}", "it is not JSON, from line 1 on"),
-            (&format!("{}{}", "{\"a\":".repeat(2000), "}".repeat(2000)), "it is not JSON, from line 1 on"),
+            (
+                &format!("{}{}", "{\"a\":".repeat(2000), "}".repeat(2000)),
+                "it is not JSON, from line 1 on",
+            ),
         ] {
             assert_eq!(with(text, &one), Err(why.to_owned()), "{text}");
         }

@@ -1,5 +1,5 @@
-//! The configuration files of other programs: what to print for one, and one with settings of ours, in which
-//! everything else stays as it was: other settings, their order, and comments.
+//! The configuration files of other programs: what to print for one, and one with settings of ours,
+//! in which everything else stays as it was: other settings, their order, and comments.
 
 mod json;
 mod text;
@@ -44,7 +44,9 @@ pub(crate) fn edited(text: &str, part: &Part) -> Result<Option<String>, String> 
             (Form::Json, setting) => json::with(&new, setting)?,
             (Form::Toml, Setting::Is(keys, value)) => toml::with(&new, keys, value)?,
             (Form::Yaml, Setting::Is(keys, value)) => yaml::with(&new, keys, value)?,
-            (Form::Toml | Form::Yaml, Setting::Has(..)) => unreachable!("BUG: lists are added to in JSON only"),
+            (Form::Toml | Form::Yaml, Setting::Has(..)) => {
+                unreachable!("BUG: lists are added to in JSON only")
+            }
         };
     }
     Ok((new != body).then(|| format!("{bom}{new}")))

@@ -52,7 +52,8 @@ pub(super) fn with(text: &str, keys: &[String], value: &Value) -> Result<String,
     }
 }
 
-/// Where the table and those in it stand: from a header to the last line that is neither empty nor a comment.
+/// Where the table and those in it stand: from a header to the last line that is neither empty nor
+/// a comment.
 fn tables(text: &str, keys: &[String]) -> Vec<Range<usize>> {
     let wanted = keys.join(".");
     let (mut found, mut open, mut at) = (Vec::<Range<usize>>::new(), false, 0);
@@ -61,7 +62,8 @@ fn tables(text: &str, keys: &[String]) -> Vec<Range<usize>> {
         if body.starts_with('[') {
             let name: String = body.chars().filter(|next| !"[]\"' \t".contains(*next)).collect();
             let name = name.split('#').next().unwrap_or_default();
-            open = name == wanted || name.strip_prefix(&wanted).is_some_and(|rest| rest.starts_with('.'));
+            open = name == wanted
+                || name.strip_prefix(&wanted).is_some_and(|rest| rest.starts_with('.'));
             if open {
                 found.push(at..at);
             }
@@ -83,7 +85,9 @@ fn parse(text: &str) -> Result<Value, String> {
 }
 
 fn table(table: &DeTable<'_>) -> Value {
-    Value::Object(table.iter().map(|(key, one)| (key.get_ref().to_string(), value(one.get_ref()))).collect())
+    Value::Object(
+        table.iter().map(|(key, one)| (key.get_ref().to_string(), value(one.get_ref()))).collect(),
+    )
 }
 
 /// The value to compare; numbers and dates by their text.
@@ -118,7 +122,8 @@ mod tests {
                 format!("# c\nk = 1_000 # d\n\n[s.other]\nx = 2026-01-01\n\n{block}"),
             ),
             (
-                "k = 1\n[ s.\"us-x\" ] # old\ncommand = '''\nold'''\n\n# of the next\n[z]\n[s.us-x.tools.t]\nm = 1\n[y]\n",
+                "k = 1\n[ s.\"us-x\" ] # old\ncommand = '''\nold'''\n\n# of the next\n[z]\n\
+                 [s.us-x.tools.t]\nm = 1\n[y]\n",
                 format!("k = 1\n{block}\n# of the next\n[z]\n[y]\n"),
             ),
             ("k = 1\r\n", format!("k = 1\r\n\r\n{}", block.replace('\n', "\r\n"))),
@@ -131,7 +136,10 @@ mod tests {
         assert_eq!(with(same, &keys, &wanted), Ok(same.into()), "it is there in another form");
         for (text, why) in [
             ("[s", "it is not TOML, at line 1"),
-            ("[s]\nus-x = { command = 'old' }\n", "it has `s.us-x` in a form that is not edited here"),
+            (
+                "[s]\nus-x = { command = 'old' }\n",
+                "it has `s.us-x` in a form that is not edited here",
+            ),
             ("s = {}\n", "it has `s.us-x` in a form that is not edited here"),
             ("[[s]]\n", "it has `s.us-x` in a form that is not edited here"),
             ("[s.us-x]\na = [\n[1]\n]\n", "it has `s.us-x` in a form that is not edited here"),

@@ -1,4 +1,5 @@
-//! An entry of a map in a YAML file. There is no parser here: what is not plainly a block map is refused.
+//! An entry of a map in a YAML file. There is no parser here: what is not plainly a block map is
+//! refused.
 
 use serde_json::Value;
 
@@ -31,7 +32,9 @@ pub(super) fn with(text: &str, keys: &[String], value: &Value) -> Result<String,
     let lines: Vec<_> = text.split_inclusive('\n').collect();
     let is_key = |line: &str, key: &str| {
         let rest = line.strip_prefix(key).and_then(|rest| rest.strip_prefix(':'));
-        rest.is_some_and(|rest| rest.trim().is_empty() || rest.starts_with([' ', '\t']) && rest.trim().starts_with('#'))
+        rest.is_some_and(|rest| {
+            rest.trim().is_empty() || rest.starts_with([' ', '\t']) && rest.trim().starts_with('#')
+        })
     };
     let names_map = |line: &&str| {
         let bare = line.trim_start_matches(['"', '\'', '?', ' ', '{']);
@@ -39,7 +42,8 @@ pub(super) fn with(text: &str, keys: &[String], value: &Value) -> Result<String,
             && bare.starts_with(map.as_str())
             && bare[map.len()..].trim_start_matches(['"', '\'', ' ']).starts_with(':')
     };
-    let documents = lines.iter().skip(1).any(|line| line.starts_with("---") || line.starts_with("..."));
+    let documents =
+        lines.iter().skip(1).any(|line| line.starts_with("---") || line.starts_with("..."));
     if documents
         || text.contains('\t')
         || text.starts_with(['{', '[', '%'])
@@ -65,7 +69,9 @@ pub(super) fn with(text: &str, keys: &[String], value: &Value) -> Result<String,
     let first = inside.iter().find(|line| !is_blank(line));
     let indent = first.map_or("  ", |line| &line[..depth(line)]);
     let listed = lines.get(end).is_some_and(|line| line.starts_with('-'));
-    if listed || first.is_some_and(|line| line.trim_start().starts_with(['-', '{', '?', '&', '*', '!'])) {
+    if listed
+        || first.is_some_and(|line| line.trim_start().starts_with(['-', '{', '?', '&', '*', '!']))
+    {
         return Err(refused());
     }
     let entry = entry(name, value, indent).replace('\n', eol);
@@ -73,22 +79,27 @@ pub(super) fn with(text: &str, keys: &[String], value: &Value) -> Result<String,
         .iter()
         .enumerate()
         .filter(|(_, line)| {
-            depth(line) == indent.len() && line.trim_start().trim_start_matches(['"', '\'']).starts_with(name.as_str())
+            depth(line) == indent.len()
+                && line.trim_start().trim_start_matches(['"', '\'']).starts_with(name.as_str())
         })
         .filter(|(_, line)| {
-            line.trim_start_matches(['"', '\'', ' '])[name.len()..].trim_start_matches(['"', '\'']).starts_with(':')
+            line.trim_start_matches(['"', '\'', ' '])[name.len()..]
+                .trim_start_matches(['"', '\''])
+                .starts_with(':')
         })
         .map(|(nth, _)| at + 1 + nth)
         .collect();
-    let last_of =
-        |from: usize, to: usize| (from..to).rev().find(|&nth| !is_blank(lines[nth])).map_or(from, |nth| nth + 1);
+    let last_of = |from: usize, to: usize| {
+        (from..to).rev().find(|&nth| !is_blank(lines[nth])).map_or(from, |nth| nth + 1)
+    };
     let (from, to) = match ours[..] {
         [] => {
             let end = last_of(at + 1, end).max(at + 1);
             (end, end)
         }
         [from] if is_key(&lines[from][indent.len()..], name) => {
-            let next = (from + 1..end).find(|&nth| !is_blank(lines[nth]) && depth(lines[nth]) <= indent.len());
+            let next = (from + 1..end)
+                .find(|&nth| !is_blank(lines[nth]) && depth(lines[nth]) <= indent.len());
             (from, last_of(from, next.unwrap_or(end)))
         }
         _ => return Err(format!("it has `{map}.{name}` in a form that is not edited here")),
@@ -113,16 +124,25 @@ mod tests {
             ("a: 1", "a: 1\nextensions:\n  us:\n    args: [\"a\"]\n    cmd: \"/p\"\n"),
             (
                 "extensions: # all\n    dev:\n        x: 1\n    # last\n\n# next\nb: 2\n",
-                "extensions: # all\n    dev:\n        x: 1\n    us:\n      args: [\"a\"]\n      cmd: \"/p\"\n    # last\n\n# next\nb: 2\n",
+                "extensions: # all\n    dev:\n        x: 1\n    us:\n      args: [\"a\"]\n\
+                 \x20     cmd: \"/p\"\n    # last\n\n# next\nb: 2\n",
             ),
             (
                 "extensions:\n  us:\n    old: |\n      us:\n\n  # of dev\n  dev:\n    x: 1\nb: 2\n",
-                "extensions:\n  us:\n    args: [\"a\"]\n    cmd: \"/p\"\n\n  # of dev\n  dev:\n    x: 1\nb: 2\n",
+                "extensions:\n  us:\n    args: [\"a\"]\n    cmd: \"/p\"\n\n  # of dev\n  dev:\n\
+                 \x20   x: 1\nb: 2\n",
             ),
-            ("extensions:\r\nb: 2\r\n", "extensions:\r\n  us:\r\n    args: [\"a\"]\r\n    cmd: \"/p\"\r\nb: 2\r\n"),
+            (
+                "extensions:\r\nb: 2\r\n",
+                "extensions:\r\n  us:\r\n    args: [\"a\"]\r\n    cmd: \"/p\"\r\nb: 2\r\n",
+            ),
         ] {
             assert_eq!(with(before, &keys, &wanted).as_deref(), Ok(after), "{before}");
-            assert_eq!(with(after, &keys, &wanted).as_deref(), Ok(after), "the second time changes nothing");
+            assert_eq!(
+                with(after, &keys, &wanted).as_deref(),
+                Ok(after),
+                "the second time changes nothing"
+            );
         }
         for text in [
             "extensions: {}\n",
@@ -136,7 +156,11 @@ mod tests {
             "extensions:\n  us: {cmd: x}\n",
             "extensions:\n  \"us\":\n    cmd: x\n",
         ] {
-            assert!(with(text, &keys, &wanted).is_err(), "{text}: {:?}", with(text, &keys, &wanted));
+            assert!(
+                with(text, &keys, &wanted).is_err(),
+                "{text}: {:?}",
+                with(text, &keys, &wanted)
+            );
         }
     }
 }

@@ -50,14 +50,17 @@ pub(crate) struct ApplyArgs {
     /// Tell by the exit code alone whether the patch would apply; nothing is written
     #[arg(long, conflicts_with_all = ["dry_run", "events"])]
     pub(crate) check: bool,
-    /// Confine this process to the workspace and its state before the patch is read (Linux with Landlock; an error elsewhere)
+    /// Confine this process to the workspace and its state before the patch is read (Linux with
+    /// Landlock; an error elsewhere)
     #[arg(long)]
     pub(crate) sandbox: bool,
-    /// Show file names and line counts while the patch is still arriving on standard input, and fail at the first error
+    /// Show file names and line counts while the patch is still arriving on standard input, and
+    /// fail at the first error
     #[arg(long, conflicts_with_all = ["file", "from", "strip", "reverse", "quiet"])]
     pub(crate) stream: bool,
-    /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is deleted, replaced whole or
-    /// guarded (`auto`) [default: auto if a person is at the terminal, else never]
+    /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is
+    /// deleted, replaced whole or guarded (`auto`) [default: auto if a person is at the terminal,
+    /// else never]
     #[arg(long, value_name = "WHEN", value_parser = args::choice::<ApprovalPolicy>(), conflicts_with_all = ["dry_run", "check"])]
     pub(crate) approve: Option<ApprovalPolicy>,
     /// Ask about every file and hunk, and apply those that you take as one transaction
@@ -66,12 +69,12 @@ pub(crate) struct ApplyArgs {
     /// Apply file by file and stop at the first failure; what was applied stays
     #[arg(long)]
     pub(crate) no_atomic: bool,
-    /// Take the sections of other files from this patch, which was refused: the error named it. Those of the same files are
-    /// replaced, and the whole is applied as one
+    /// Take the sections of other files from this patch, which was refused: the error named it.
+    /// Those of the same files are replaced, and the whole is applied as one
     #[arg(long, value_name = "ID", conflicts_with = "reverse")]
     pub(crate) amend: Option<String>,
-    /// Run this command of the shell in the root after the files are changed: unless it succeeds, all is as before. Others
-    /// that want to change files wait meanwhile
+    /// Run this command of the shell in the root after the files are changed: unless it succeeds,
+    /// all is as before. Others that want to change files wait meanwhile
     #[arg(long, value_name = "CMD", conflicts_with_all = ["dry_run", "check", "no_atomic", "sandbox"])]
     pub(crate) verify: Option<String>,
     /// How long the command may take
@@ -110,10 +113,14 @@ pub(super) fn options(global: &Global, rules: &args::Rules) -> Result<Options, F
 }
 
 /// Returns the same options without the base.
-pub(crate) fn options_without_base(settings: &Settings, rules: &args::Rules) -> Result<Options, Failure> {
+pub(crate) fn options_without_base(
+    settings: &Settings,
+    rules: &args::Rules,
+) -> Result<Options, Failure> {
     let mut options = Options::new(settings.profile);
     options.parse.environment = rules.environment.clone();
-    options.expected = expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
+    options.expected =
+        expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
     options.encodings = settings.encoding.encodings();
     options.max_file_size = settings.max_file_size.bytes();
     options.parse.max_sections = settings.max_operations.0;
@@ -122,11 +129,13 @@ pub(crate) fn options_without_base(settings: &Settings, rules: &args::Rules) -> 
     options.create_parents = settings.create_parents;
     options.overwrite = settings.overwrite;
     options.placement.ambiguous = settings.ambiguous;
-    options.placement.passes = Pass::ALL.into_iter().filter(|&pass| pass <= settings.fuzz).collect();
+    options.placement.passes =
+        Pass::ALL.into_iter().filter(|&pass| pass <= settings.fuzz).collect();
     Ok(options)
 }
 
-/// Reads and plans the patch of a command that only looks, then lets `then` do the rest, unless the patch was applied already.
+/// Reads and plans the patch of a command that only looks, then lets `then` do the rest, unless the
+/// patch was applied already.
 pub(super) fn with_plan(
     global: &Global,
     args: &CheckArgs,
@@ -143,8 +152,8 @@ pub(super) fn with_plan(
     })
 }
 
-/// Plans a patch for a command that only looks; `None` if it was applied already, which is said as applying it would: a preview
-/// does not differ from the commit.
+/// Plans a patch for a command that only looks; `None` if it was applied already, which is said as
+/// applying it would: a preview does not differ from the commit.
 fn planned(
     global: &Global,
     session: &Session,
@@ -175,7 +184,8 @@ pub(super) fn with_input<T>(
 
 /// The failure where approval is needed, and there is no terminal to ask at.
 pub(super) fn no_terminal() -> Rest {
-    let message = "the patch needs approval, and there is no terminal to ask at; nothing was changed";
+    let message =
+        "the patch needs approval, and there is no terminal to ask at; nothing was changed";
     Rest::Other(Failure::Refused(message.into()))
 }
 
@@ -196,7 +206,9 @@ pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Result<Exit, Failure> 
     let mut events = None;
     run(global, args, &mut session, &mut events).inspect_err(|failure| {
         let error = failure.error();
-        if let (Failure::Parse(_), Some(session), false) = (failure, &session, args.dry_run || args.check) {
+        if let (Failure::Parse(_), Some(session), false) =
+            (failure, &session, args.dry_run || args.check)
+        {
             session.failed("apply", Operation::Patch, &error, &mut ());
         }
         events::fail(&mut events, error);
@@ -221,13 +233,17 @@ fn run(
         Arc::new(VerifyCommand { command, timeout }) as Arc<dyn Verify>
     });
     let settings = SessionSettings { verify, ..workspace::session_settings(&global.settings) };
-    let session = &*session.insert(workspace::session_in(workspace::open_with(global, guard)?, settings));
+    let session =
+        &*session.insert(workspace::session_in(workspace::open_with(global, guard)?, settings));
     let source = source::open(args.input.file.as_deref())?;
     if args.sandbox {
         workspace::confine(global, session.workspace())?;
     }
-    let mut input =
-        if args.stream { live::read(&options.parse)? } else { form::of(source.read()?, &args.from, &options.parse)? };
+    let mut input = if args.stream {
+        live::read(&options.parse)?
+    } else {
+        form::of(source.read()?, &args.from, &options.parse)?
+    };
     events::begin(events, global.root(), &args.reporting, &input.bytes)?;
     if let Some(id) = &args.amend {
         input = amended(session, id, input, &options)?;
@@ -270,12 +286,17 @@ fn run(
 fn amended(session: &Session, id: &str, input: Input, options: &Options) -> Result<Input, Failure> {
     let (form, bytes) = session.refused(id).map_err(|error| Failure::Tool(Box::new(error)))?;
     if form != input.form() {
-        let message = format!("{id} has another form than {}: send both as patches, or both as diffs", input.name);
+        let message = format!(
+            "{id} has another form than {}: send both as patches, or both as diffs",
+            input.name
+        );
         return Err(Failure::Usage(message));
     }
-    let kept = Input { bytes: bytes.into(), notes: Vec::new(), name: id.to_owned(), kept: None, ..input };
+    let kept =
+        Input { bytes: bytes.into(), notes: Vec::new(), name: id.to_owned(), kept: None, ..input };
     let both = form::parsed(&kept, options, |kept| {
-        form::parsed(&input, options, |with| refused::amended(kept, with, form)).map_err(|rest| rest.of(input.clone()))
+        form::parsed(&input, options, |with| refused::amended(kept, with, form))
+            .map_err(|rest| rest.of(input.clone()))
     });
     let (bytes, unchanged) = both.map_err(|rest| rest.of(kept.clone()))??;
     let mut notes = input.notes;
@@ -288,12 +309,15 @@ fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
     let input = match &mut failure {
         Failure::Rejected(rejected) => &mut rejected.0,
         Failure::Failed(failed) if failed.1.reports.is_empty() => match &failed.1.error {
-            ApplyError::Rejected(_) | ApplyError::Commit(CommitError::Unverified(_)) => &mut failed.0,
+            ApplyError::Rejected(_) | ApplyError::Commit(CommitError::Unverified(_)) => {
+                &mut failed.0
+            }
             _ => return failure,
         },
         _ => return failure,
     };
-    let several = !input.reverse && form::parsed(input, options, |patch| patch.sections.len() > 1).unwrap_or(false);
+    let several = !input.reverse
+        && form::parsed(input, options, |patch| patch.sections.len() > 1).unwrap_or(false);
     if several {
         input.kept = session.keep_refused(input.form(), &input.bytes);
     }
@@ -306,7 +330,8 @@ fn choose(input: Input, session: &Session, options: &Options) -> Result<Option<I
     let chosen = with_input(input, options, |patch| {
         // What is expected of the files of the whole patch is checked when that is planned.
         let alone = Options { expected: BTreeMap::new(), ..options.clone() };
-        let plan = |patch: &Patch<'_>| patch_engine::plan(session.workspace().root(), patch, &alone);
+        let plan =
+            |patch: &Patch<'_>| patch_engine::plan(session.workspace().root(), patch, &alone);
         interactive::choose(patch, form, &plan).map_err(Rest::Other)
     })?;
     if !chosen.left_out.is_empty() {
@@ -326,12 +351,20 @@ fn attempt(
     events: &mut Option<Events<'static>>,
 ) -> Result<Option<Exit>, Rest> {
     let mut host = TerminalHost::new(prompt, events.as_mut(), global.quiet || global.json);
-    let result = session.apply("apply", patch, options.clone(), !args.no_atomic, &mut approvals.ask(&mut host));
+    let result = session.apply(
+        "apply",
+        patch,
+        options.clone(),
+        !args.no_atomic,
+        &mut approvals.ask(&mut host),
+    );
     let interrupted = host.interrupt.exit();
     let failed = match result {
         Ok(reports) => {
             match events {
-                Some(events) => events.end_call(&json::applied(&reports, !args.no_atomic, None), None),
+                Some(events) => {
+                    events.end_call(&json::applied(&reports, !args.no_atomic, None), None)
+                }
                 None => report(global, args, &reports),
             }
             return Ok(Some(Exit::Done));

@@ -103,7 +103,8 @@ pub(crate) enum Command {
     /// Print the instructions for the model
     #[command(hide = true)]
     Prompt(PromptArgs),
-    /// Check whether a command is a call of apply_patch, and print its patch as JSON; nothing is run
+    /// Check whether a command is a call of apply_patch, and print its patch as JSON; nothing is
+    /// run
     #[command(hide = true)]
     Intercept(InterceptArgs),
     /// Serve the file tools over MCP, on standard input and output
@@ -136,8 +137,9 @@ impl Command {
         }
     }
 
-    /// Whether a person can use the command while the bounds that the workspace sets cannot be read: it looks at what was done, or
-    /// takes it back. Everything else could change, or show, what they forbid.
+    /// Whether a person can use the command while the bounds that the workspace sets cannot be
+    /// read: it looks at what was done, or takes it back. Everything else could change, or show,
+    /// what they forbid.
     pub(super) fn needs_no_bounds(&self) -> bool {
         matches!(
             self,
@@ -148,31 +150,40 @@ impl Command {
                 | Self::Show(_)
                 | Self::Recover(_)
                 | Self::Gc(_)
-                | Self::Trash(TrashCommand::List { .. } | TrashCommand::Show { .. } | TrashCommand::Purge { .. })
+                | Self::Trash(
+                    TrashCommand::List { .. }
+                        | TrashCommand::Show { .. }
+                        | TrashCommand::Purge { .. }
+                )
         )
     }
 
     /// The settings from its flags, its default profile, and who approves by default.
     pub(super) fn flags(&self) -> (Layer, Profile, ApprovalPolicy) {
         let writing = |writing| Layer::default().and_writing(writing);
-        let rules = |approve, rules, writing| Layer { approve, ..Layer::of_rules(rules).and_writing(writing) };
+        let rules = |approve, rules, writing| Layer {
+            approve,
+            ..Layer::of_rules(rules).and_writing(writing)
+        };
         let layer = match self {
             Self::Apply(args) => rules(args.approve, &args.rules, &args.writing),
             Self::Git(args) => rules(args.approve, &args.rules, &args.writing),
             Self::Ops(args) => rules(args.caution.approve, &args.rules, &args.writing),
             Self::Serve(args) => args.layer(),
-            Self::Tool(args) => {
-                Layer { approve: args.caution.approve, ..Layer::of_allow(&args.allow).and_writing(&args.writing) }
-            }
+            Self::Tool(args) => Layer {
+                approve: args.caution.approve,
+                ..Layer::of_allow(&args.allow).and_writing(&args.writing)
+            },
             Self::Check(args) | Self::Explain(args) => Layer::of_rules(&args.rules),
             Self::Convert(args) => Layer::of_rules(&args.rules),
             Self::Undo(args) => writing(&args.writing),
             Self::Redo(args) => writing(&args.writing),
             Self::Recover(args) => writing(&args.writing),
             Self::Gc(args) => writing(&args.writing),
-            Self::Trash(TrashCommand::Restore { writing: args, .. } | TrashCommand::Purge { writing: args, .. }) => {
-                writing(args)
-            }
+            Self::Trash(
+                TrashCommand::Restore { writing: args, .. }
+                | TrashCommand::Purge { writing: args, .. },
+            ) => writing(args),
             _ => Layer::default(),
         };
         let profile = if matches!(self, Self::Ops(_)) { Profile::Codex } else { Profile::Strict };
@@ -184,26 +195,33 @@ impl Command {
         (layer, profile, approve)
     }
 
-    /// Whether a setting has an effect on the command: only then is it reported when it is overruled.
+    /// Whether a setting has an effect on the command: only then is it reported when it is
+    /// overruled.
     pub(super) fn heeds(&self, key: &str) -> bool {
-        let plans =
-            matches!(self, Self::Apply(_) | Self::Check(_) | Self::Explain(_) | Self::Convert(_) | Self::Ops(_));
+        let plans = matches!(
+            self,
+            Self::Apply(_) | Self::Check(_) | Self::Explain(_) | Self::Convert(_) | Self::Ops(_)
+        );
         match key {
             "profile" => plans || matches!(self, Self::Tool(_) | Self::Serve(_)),
             "names" | "hard-links" => !matches!(self, Self::Parse(_)),
-            "durability" => {
-                !matches!(self, Self::Check(_) | Self::Explain(_) | Self::Convert(_) | Self::Log(_) | Self::Show(_))
-            }
+            "durability" => !matches!(
+                self,
+                Self::Check(_) | Self::Explain(_) | Self::Convert(_) | Self::Log(_) | Self::Show(_)
+            ),
             "max-file-size" | "max-operations" => {
                 plans || matches!(self, Self::Git(_) | Self::Tool(_) | Self::Serve(_))
             }
-            "approve" => matches!(self, Self::Apply(_) | Self::Ops(_) | Self::Tool(_) | Self::Serve(_)),
+            "approve" => {
+                matches!(self, Self::Apply(_) | Self::Ops(_) | Self::Tool(_) | Self::Serve(_))
+            }
             _ => plans,
         }
     }
 }
 
-/// Whether the version is all that is asked for. To build the definitions takes a hundred times as long as to print it.
+/// Whether the version is all that is asked for. To build the definitions takes a hundred times as
+/// long as to print it.
 pub(crate) fn asks_version(args: &[OsString]) -> bool {
     matches!(args, [_, only] if only == "--version" || only == "-V")
 }
@@ -229,21 +247,26 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
 fn parse_whole(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     let cli = match Cli::try_parse_from(&args) {
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
-            return shown().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
+            return shown()
+                .try_get_matches_from(args)
+                .and_then(|matches| Cli::from_arg_matches(&matches));
         }
         cli => cli?,
     };
     let Command::Help(help) = &cli.command else { return Ok(cli) };
     let (mut args, mut within) = (vec![OsString::from("apply-patch")], Cli::command());
     for word in &help.command {
-        let Some(command) = within.find_subcommand(word).cloned() else { return Err(unknown(word.as_ref())) };
+        let Some(command) = within.find_subcommand(word).cloned() else {
+            return Err(unknown(word.as_ref()));
+        };
         (within, args) = (command, [args, vec![word.into()]].concat());
     }
     args.push("--help".into());
     parse_whole(args)
 }
 
-/// The definitions as the help shows them: with what is used most of `apply`, and without what a command does not heed.
+/// The definitions as the help shows them: with what is used most of `apply`, and without what a
+/// command does not heed.
 pub(super) fn shown() -> clap::Command {
     /// Commands that print a text, and open no workspace.
     const TEXTS: [&str; 6] = ["grammar", "tool-spec", "prompt", "completions", "man", "help"];
@@ -253,8 +276,11 @@ pub(super) fn shown() -> clap::Command {
     const USUAL: [&str; 3] = ["from", "dry_run", "interactive"];
     let mut globals = Global::augment_args(clap::Command::new("globals"));
     globals = globals.mut_args(|arg| arg.hide(true));
-    let unused: Vec<_> =
-        globals.get_arguments().filter(|arg| UNUSED.contains(&arg.get_id().as_str())).cloned().collect();
+    let unused: Vec<_> = globals
+        .get_arguments()
+        .filter(|arg| UNUSED.contains(&arg.get_id().as_str()))
+        .cloned()
+        .collect();
     let command = TEXTS.into_iter().fold(with_apply(), |command, name| {
         command.mut_subcommand(name, |command| command.args(unused.iter().cloned()))
     });
@@ -277,15 +303,20 @@ pub(super) fn with_apply() -> clap::Command {
 
 /// Whether a word can only be meant as a command: it is no file, and looks like no path.
 fn is_mistaken(word: &OsStr) -> bool {
-    let looks = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    word.to_str().is_some_and(|word| !word.starts_with('-') && looks(word)) && !outside::exists(Path::new(word))
+    let looks = |word: &str| {
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    word.to_str().is_some_and(|word| !word.starts_with('-') && looks(word))
+        && !outside::exists(Path::new(word))
 }
 
 /// The error about a word that is no command.
 fn unknown(word: &OsStr) -> clap::Error {
     let word = word.to_string_lossy();
     let commands = Cli::command();
-    let near = |name: &&str| strsim::osa_distance(&word, name) <= 1 + word.len() / 4 || name.starts_with(&*word);
+    let near = |name: &&str| {
+        strsim::osa_distance(&word, name) <= 1 + word.len() / 4 || name.starts_with(&*word)
+    };
     let nearest = commands
         .get_subcommands()
         .map(clap::Command::get_name)
@@ -295,11 +326,14 @@ fn unknown(word: &OsStr) -> clap::Error {
         Some(name) => format!("did you mean `{name}`?"),
         None => "`apply-patch help` lists the commands".to_owned(),
     };
-    clap::Error::raw(ErrorKind::InvalidSubcommand, format!("unknown command or file `{word}`; {hint}\n"))
+    clap::Error::raw(
+        ErrorKind::InvalidSubcommand,
+        format!("unknown command or file `{word}`; {hint}\n"),
+    )
 }
 
-/// Reads a command line that is a valid `apply`: to build the definitions of all other commands takes half of the
-/// instructions of a small run. Help and errors come from the whole definition.
+/// Reads a command line that is a valid `apply`: to build the definitions of all other commands
+/// takes half of the instructions of a small run. Help and errors come from the whole definition.
 fn parse_apply(args: &[OsString]) -> Option<Cli> {
     if args.get(1)? != "apply" {
         return None;
@@ -313,8 +347,8 @@ fn parse_apply(args: &[OsString]) -> Option<Cli> {
     Some(Cli { global, command: Command::Apply(Box::new(apply)) })
 }
 
-/// Puts `apply` before arguments that name no command. Then the first that is no global option is given too; it is empty when
-/// there is none.
+/// Puts `apply` before arguments that name no command. Then the first that is no global option is
+/// given too; it is empty when there is none.
 fn with_default_command(mut args: Vec<OsString>) -> (Vec<OsString>, Option<OsString>) {
     let mut at = 1;
     while let Some(arg) = args.get(at).and_then(|arg| arg.to_str()) {
@@ -348,7 +382,10 @@ mod tests {
             let args: Vec<OsString> = vec!["apply-patch".into(), only.into()];
             assert!(asks_version(&args));
             let version = Cli::try_parse_from(args).expect_err("a version is no command");
-            assert_eq!(version.to_string(), concat!("apply-patch ", env!("CARGO_PKG_VERSION"), "\n"));
+            assert_eq!(
+                version.to_string(),
+                concat!("apply-patch ", env!("CARGO_PKG_VERSION"), "\n")
+            );
         }
         assert!(!asks_version(&["apply-patch".into(), "-V".into(), "x".into()]));
     }
@@ -401,8 +438,14 @@ mod tests {
         for (line, wanted) in [
             ("apply-patch chekc", "unknown command or file `chekc`; did you mean `check`?"),
             ("apply-patch -n unod", "unknown command or file `unod`; did you mean `undo`?"),
-            ("apply-patch --json -C d mcp x", "unknown command or file `mcp`; did you mean `mcp-config`?"),
-            ("apply-patch whatever", "unknown command or file `whatever`; `apply-patch help` lists the commands"),
+            (
+                "apply-patch --json -C d mcp x",
+                "unknown command or file `mcp`; did you mean `mcp-config`?",
+            ),
+            (
+                "apply-patch whatever",
+                "unknown command or file `whatever`; `apply-patch help` lists the commands",
+            ),
             ("apply-patch help chekc", "unknown command or file `chekc`; did you mean `check`?"),
         ] {
             let args = line.split(' ').map(OsString::from).collect();
@@ -425,8 +468,12 @@ mod tests {
     fn the_global_options_are_the_last_in_every_help() {
         fn check(command: &mut clap::Command) {
             let help = command.render_help().to_string();
-            let headings: Vec<_> = help.lines().filter(|line| line.ends_with(':') && !line.starts_with(' ')).collect();
-            let last = headings.iter().rposition(|heading| !heading.starts_with("Examples")).expect("a heading");
+            let headings: Vec<_> =
+                help.lines().filter(|line| line.ends_with(':') && !line.starts_with(' ')).collect();
+            let last = headings
+                .iter()
+                .rposition(|heading| !heading.starts_with("Examples"))
+                .expect("a heading");
             assert!(headings[last].starts_with("Global options"), "{headings:?}");
             command.get_subcommands_mut().for_each(check);
         }

@@ -37,7 +37,10 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
         Ok(Files::from(session.workspace().root()))
     };
     let warn = |warnings: Vec<String>| {
-        warnings.iter().filter(|_| !global.quiet).for_each(|warning| render::message(&format!("warning: {warning}")));
+        warnings
+            .iter()
+            .filter(|_| !global.quiet)
+            .for_each(|warning| render::message(&format!("warning: {warning}")));
     };
     match convert::convert(&input.text(), args.to, &options, &mut files) {
         Ok(Converted::Text(text, warnings)) => {
@@ -51,7 +54,9 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
             Ok(Exit::Done)
         }
         Err(ConvertError::Input(error)) => Err(form::Rest::from(error).of(input)),
-        Err(ConvertError::Unreadable(message)) => Err(Failure::Unreadable(format!("{}: {message}", input.name))),
+        Err(ConvertError::Unreadable(message)) => {
+            Err(Failure::Unreadable(format!("{}: {message}", input.name)))
+        }
         Err(ConvertError::Inexpressible(message)) => Err(Failure::Input(message)),
         Err(ConvertError::Rejected(rejects)) => Err(Failure::Rejected(Box::new((input, rejects)))),
         Err(ConvertError::Files(error)) => Err(Failure::Tool(error)),

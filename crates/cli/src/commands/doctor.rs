@@ -59,10 +59,15 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     if let Some(problem) = sources.broken() {
         found.problem("configuration", problem);
     }
-    (global.settings, _) = sources.resolve(Layer::default(), Profile::Strict, ApprovalPolicy::Never);
+    (global.settings, _) =
+        sources.resolve(Layer::default(), Profile::Strict, ApprovalPolicy::Never);
     match fs_guard::real_path(global.root()) {
         Ok(path) => {
-            let how = if global.root() == Path::new(".") { "the current directory" } else { "given by -C" };
+            let how = if global.root() == Path::new(".") {
+                "the current directory"
+            } else {
+                "given by -C"
+            };
             found.add("root", format!("{} ({how})", path.display()), path.display().to_string());
         }
         Err(error) => found.problem("root", error.to_string()),
@@ -75,9 +80,12 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
             }
             let place = workspace.state_path();
             found.add("state directory", place.clone(), place);
-            let former: Vec<_> = workspace.former_states().iter().map(|path| path.display().to_string()).collect();
+            let former: Vec<_> =
+                workspace.former_states().iter().map(|path| path.display().to_string()).collect();
             for state in &former {
-                let text = format!("former: {state}, of another directory that was here before; it is not used");
+                let text = format!(
+                    "former: {state}, of another directory that was here before; it is not used"
+                );
                 found.lines.push(("".into(), text));
             }
             found.data.insert("formerStates".into(), former.into());
@@ -91,25 +99,30 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
         Err(_) => {}
     }
     let sandbox = fs_guard::can_confine();
-    let text = if sandbox { "the kernel has Landlock" } else { "the kernel has no Landlock: --sandbox will not work" };
+    let text = if sandbox {
+        "the kernel has Landlock"
+    } else {
+        "the kernel has no Landlock: --sandbox will not work"
+    };
     found.add("sandbox", text, sandbox);
     settings(&sources, &mut found);
     report(global, found)
 }
 
 /// What is lost where the state directory is open to others.
-const OPEN_STATE: &str =
-    "others on this machine can read and change what was displaced or deleted (journals stay signed)";
+const OPEN_STATE: &str = "others on this machine can read and change what was displaced or \
+                          deleted (journals stay signed)";
 
 /// The name of the directory in the state directory in which [`file_system`] tries things out.
 const SCRATCH: &str = "doctor";
 
-/// Finds out what the file system can do, in the state directory: a run that is killed leaves nothing among the user's files,
-/// and the next one removes it.
+/// Finds out what the file system can do, in the state directory: a run that is killed leaves
+/// nothing among the user's files, and the next one removes it.
 fn abilities(workspace: &Workspace) -> Result<Abilities, fs_guard::Error> {
     let root = workspace.root();
     let (state, made) = root.create_state_dir()?;
-    let found = state.remove_tree(SCRATCH).and_then(|()| Abilities::of(&state.create_dir(SCRATCH)?));
+    let found =
+        state.remove_tree(SCRATCH).and_then(|()| Abilities::of(&state.create_dir(SCRATCH)?));
     let removed = state.remove_tree(SCRATCH);
     if let Some(mtime) = made {
         root.remove_state_dir(mtime)?;
@@ -123,7 +136,11 @@ fn file_system(workspace: &Workspace, found: &mut Findings) {
             let all = [
                 ("swaps names in one step", "exchange", abilities.exchange),
                 ("renames without replacing", "noReplace", abilities.no_replace),
-                ("resolves paths beneath the root (openat2)", "resolveBeneath", abilities.resolve_beneath),
+                (
+                    "resolves paths beneath the root (openat2)",
+                    "resolveBeneath",
+                    abilities.resolve_beneath,
+                ),
                 ("keeps inode numbers", "stableInodes", abilities.stable_inodes),
                 ("has extended attributes", "xattrs", abilities.xattrs),
             ];
@@ -145,30 +162,43 @@ fn file_system(workspace: &Workspace, found: &mut Findings) {
         // What to do about it is said with the state.
         Err(fs_guard::Error::OthersState { .. }) => {}
         Err(error @ fs_guard::Error::UntrustedState { .. }) => {
-            let place = user_file().map_or("the user's config.toml".into(), |path| path.display().to_string());
+            let place = user_file()
+                .map_or("the user's config.toml".into(), |path| path.display().to_string());
             found.problem(
                 "state",
-                format!("{error}; if the file system keeps no modes, `accept-open-state = true` in {place} accepts that {OPEN_STATE}"),
+                format!(
+                    "{error}; if the file system keeps no modes, `accept-open-state = true` \
+                         in {place} accepts that {OPEN_STATE}"
+                ),
             );
         }
-        Err(error) => found.problem("file system", format!("files cannot be made in the root: {error}")),
+        Err(error) => {
+            found.problem("file system", format!("files cannot be made in the root: {error}"))
+        }
     }
 }
 
 fn state(workspace: &Workspace, found: &mut Findings) {
     match workspace.key_place().find() {
         Ok(Some((dir, there))) => {
-            let text = format!("{} {}", if there { "in" } else { "made at the first change, in" }, dir.display());
+            let text = format!(
+                "{} {}",
+                if there { "in" } else { "made at the first change, in" },
+                dir.display()
+            );
             found.add("key", text, dir.display().to_string());
         }
         Ok(None) => {
             let tried = workspace.key_place().directories();
             let tried: Vec<_> = tried.iter().map(|dir| dir.display().to_string()).collect();
             found.data.insert("key".into(), Value::Null);
-            let unsigned =
-                "changes made here are not signed, and elsewhere only `apply-patch undo ID --trust` takes them back";
+            let unsigned = "changes made here are not signed, and elsewhere only `apply-patch \
+                            undo ID --trust` takes them back";
             let problem = if tried.is_empty() {
-                format!("there is no place for one: neither HOME nor XDG_STATE_HOME is set; {unsigned}; set HOME")
+                format!(
+                    "there is no place for one: neither HOME nor XDG_STATE_HOME is set; \
+                     {unsigned}; set HOME"
+                )
             } else {
                 format!(
                     "there is no place for one: {} cannot be written; {unsigned}; make a change once where it can be written \
@@ -185,7 +215,8 @@ fn state(workspace: &Workspace, found: &mut Findings) {
         Ok(None) => return found.add("state", "none: nothing was applied here yet", Value::Null),
         Err(error) => {
             let error = ToolError::workspace(&error);
-            let advice = error.suggested_next_action.map(|advice| format!("; {advice}")).unwrap_or_default();
+            let advice =
+                error.suggested_next_action.map(|advice| format!("; {advice}")).unwrap_or_default();
             return found.problem("state", error.message + &advice);
         }
     };
@@ -193,7 +224,8 @@ fn state(workspace: &Workspace, found: &mut Findings) {
         // Before the lock is tried, because taking it recovers.
         Ok(true) => found.problem(
             "transactions",
-            "one is unfinished: another process is at work, or was interrupted; `apply-patch recover` tells which",
+            "one is unfinished: another process is at work, or was interrupted; `apply-patch \
+             recover` tells which",
         ),
         Ok(false) => {}
         Err(error) => found.problem("transactions", error.to_string()),
@@ -208,7 +240,11 @@ fn state(workspace: &Workspace, found: &mut Findings) {
     match (store.transactions(), store.entries()) {
         (Ok(transactions), Ok((entries, refused))) => {
             let bytes: u64 = entries.iter().map(|entry| entry.size).sum();
-            let text = format!("{} transactions, {} files, {bytes} bytes", transactions.len(), entries.len());
+            let text = format!(
+                "{} transactions, {} files, {bytes} bytes",
+                transactions.len(),
+                entries.len()
+            );
             let value = json!({ "transactions": transactions.len(), "files": entries.len(), "bytes": bytes });
             found.add("trash", text, value);
             let mut others = 0;
@@ -231,7 +267,16 @@ fn state(workspace: &Workspace, found: &mut Findings) {
                 } else {
                     format!(" (key {})", keys.into_iter().collect::<Vec<_>>().join(", "))
                 };
-                found.problem("trash", format!("signed with a key that is not here{keys}, or not signed: {others} of the transactions, made in a sandbox, or with another XDG_STATE_HOME; `apply-patch log` lists them, and `apply-patch undo ID --trust` takes one back that you know"));
+                found.problem(
+                    "trash",
+                    format!(
+                        "signed with a key that is not here{keys}, or not \
+                                                signed: {others} of the transactions, made in a \
+                                                sandbox, or with another XDG_STATE_HOME; \
+                                                `apply-patch log` lists them, and `apply-patch \
+                                                undo ID --trust` takes one back that you know"
+                    ),
+                );
             }
         }
         (Err(error), _) | (_, Err(error)) => found.problem("trash", error.to_string()),
@@ -239,10 +284,14 @@ fn state(workspace: &Workspace, found: &mut Findings) {
     match audit::verify(workspace, None) {
         Ok(sessions) => {
             let lines: u64 = sessions.iter().map(|one| one.lines).sum();
-            let text = format!("{lines} lines of {} sessions, as they were written", sessions.len());
+            let text =
+                format!("{lines} lines of {} sessions, as they were written", sessions.len());
             let bad: Vec<_> = sessions.iter().filter_map(|one| one.first_bad.as_ref()).collect();
             for bad in &bad {
-                found.problem("audit log", format!("{}: line {}: {}", bad.file, bad.line, bad.problem));
+                found.problem(
+                    "audit log",
+                    format!("{}: line {}: {}", bad.file, bad.line, bad.problem),
+                );
             }
             if bad.is_empty() {
                 found.add("audit log", text, json!({ "lines": lines, "sessions": sessions.len() }));
@@ -256,17 +305,29 @@ fn settings(sources: &Sources, found: &mut Findings) {
     let mut values = serde_json::Map::new();
     for Shown { key, given, bound } in sources.shown() {
         if given.is_some() || bound.is_some() {
-            let value = given.as_ref().map_or("default".into(), |(value, source)| format!("{value} (from {source})"));
-            let held = bound.as_ref().map(|bound| format!("; held to {bound} by {WORKSPACE_FILE}")).unwrap_or_default();
+            let value = given
+                .as_ref()
+                .map_or("default".into(), |(value, source)| format!("{value} (from {source})"));
+            let held = bound
+                .as_ref()
+                .map(|bound| format!("; held to {bound} by {WORKSPACE_FILE}"))
+                .unwrap_or_default();
             found.lines.push((key.to_owned(), value + &held));
         }
         let (value, source) = given.unzip();
         let source = source.unwrap_or_else(|| "default".into());
-        values.insert(key.to_owned(), json!({ "value": value, "source": source, "workspaceBound": bound }));
+        values.insert(
+            key.to_owned(),
+            json!({ "value": value, "source": source, "workspaceBound": bound }),
+        );
     }
-    if values.values().all(|value| value["source"] == "default" && value["workspaceBound"].is_null()) {
-        let place =
-            user_file().map_or("there is no home directory".into(), |path| format!("{} would be read", path.display()));
+    if values
+        .values()
+        .all(|value| value["source"] == "default" && value["workspaceBound"].is_null())
+    {
+        let place = user_file().map_or("there is no home directory".into(), |path| {
+            format!("{} would be read", path.display())
+        });
         found.lines.push(("settings".into(), format!("all default; {place}")));
     }
     found.data.insert("settings".into(), values.into());

@@ -56,9 +56,10 @@ fn old_lines(lines: usize) -> String {
 /// How the hunks that were located in the base came to where they are, by path and hunk.
 fn carried_words(plan: &Plan) -> HashMap<(&str, usize), String> {
     let carried = plan.notes().iter().filter_map(|note| match note {
-        PlanNote::Carried { path, hunk, from, to, already_there } => {
-            Some(((path.as_str(), *hunk), format!(" It {}.", carried_text(from, to, *already_there))))
-        }
+        PlanNote::Carried { path, hunk, from, to, already_there } => Some((
+            (path.as_str(), *hunk),
+            format!(" It {}.", carried_text(from, to, *already_there)),
+        )),
         _ => None,
     });
     carried.collect()
@@ -67,7 +68,9 @@ fn carried_words(plan: &Plan) -> HashMap<(&str, usize), String> {
 fn section_words(index: usize, section: &Section<'_>) -> String {
     let path = section.path.text;
     let what = match &section.operation {
-        SectionOperation::Add(added) => format!("creates {path} with {}", count(added.lines().count(), "line")),
+        SectionOperation::Add(added) => {
+            format!("creates {path} with {}", count(added.lines().count(), "line"))
+        }
         SectionOperation::Delete(_) => format!("deletes {path}; the trash keeps it"),
         SectionOperation::Update { move_to: Some(to), hunks } if hunks.is_empty() => {
             format!("moves {path} to {}", to.text)
@@ -78,7 +81,9 @@ fn section_words(index: usize, section: &Section<'_>) -> String {
         SectionOperation::Update { move_to: None, hunks } => {
             format!("changes {path} in {}", count(hunks.len(), "hunk"))
         }
-        SectionOperation::Copy { to, hunks } if hunks.is_empty() => format!("copies {path} to {}", to.text),
+        SectionOperation::Copy { to, hunks } if hunks.is_empty() => {
+            format!("copies {path} to {}", to.text)
+        }
         SectionOperation::Copy { to, hunks } => {
             format!("copies {path} to {}, changed in {}", to.text, count(hunks.len(), "hunk"))
         }
@@ -89,7 +94,8 @@ fn section_words(index: usize, section: &Section<'_>) -> String {
 fn hunk_words(section: &Section<'_>, placed: &Placed, order: Order) -> String {
     let hunk = &section.hunks()[placed.hunk];
     let of = |kind: LineKind| hunk.lines.iter().filter(|line| line.kind == kind).count();
-    let (deleted, inserted, context) = (of(LineKind::Delete), of(LineKind::Insert), of(LineKind::Context));
+    let (deleted, inserted, context) =
+        (of(LineKind::Delete), of(LineKind::Insert), of(LineKind::Context));
     let what = match (deleted, inserted) {
         (0, 0) => "changes nothing".to_owned(),
         (0, inserted) => format!("inserts {}", count(inserted, "line")),
@@ -118,10 +124,17 @@ fn hunk_words(section: &Section<'_>, placed: &Placed, order: Order) -> String {
     } else if headers.is_empty() || order == Order::PostState {
         format!("its {} there {how}, and nowhere else", old_lines(deleted + context))
     } else {
-        format!("its {} there {how}, below {}", old_lines(deleted + context), headers.join(", in it "))
+        format!(
+            "its {} there {how}, below {}",
+            old_lines(deleted + context),
+            headers.join(", in it ")
+        )
     };
-    let mut words =
-        format!("  Hunk {} (patch line {}) {what} {place}: {why}.", section.place_in_text(placed.hunk) + 1, hunk.line);
+    let mut words = format!(
+        "  Hunk {} (patch line {}) {what} {place}: {why}.",
+        section.place_in_text(placed.hunk) + 1,
+        hunk.line
+    );
     for note in &placed.notes {
         words += &format!(" It {}.", render::note_text(note));
     }

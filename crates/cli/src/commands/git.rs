@@ -45,8 +45,8 @@ pub(crate) struct GitArgs {
     /// The commit that the patch is for: a branch, a tag, an id, `HEAD~2`
     #[arg(long, value_name = "REV", required_unless_present = "batch")]
     pub(crate) onto: Option<String>,
-    /// Branch to move to the new commit; it is created if there is none [default: the branch that `--onto` names;
-    /// if it names none, no branch is moved]
+    /// Branch to move to the new commit; it is created if there is none [default: the branch that
+    /// `--onto` names; if it names none, no branch is moved]
     #[arg(long, value_name = "NAME")]
     pub(crate) branch: Option<String>,
     /// Message of the commit [default: one that names the files]
@@ -55,7 +55,8 @@ pub(crate) struct GitArgs {
     /// Author of the commit [default: the one that git would take]
     #[arg(long, value_name = "NAME <ADDRESS>")]
     pub(crate) author: Option<String>,
-    /// When the branch has moved on from `--onto`: carry the hunks to its newest commit, where it is certain where they belong
+    /// When the branch has moved on from `--onto`: carry the hunks to its newest commit, where it
+    /// is certain where they belong
     #[arg(long, conflicts_with_all = ["base", "base_rev"])]
     pub(crate) carry: bool,
     /// Move the branch even if it is checked out; the files that are checked out stay as they are
@@ -98,16 +99,22 @@ impl GitArgs {
 }
 
 pub(crate) fn git(global: &Global, args: &GitArgs) -> Result<Exit, Failure> {
-    let mut approvals =
-        Approvals::new(if args.dry_run || args.explain { ApprovalPolicy::Never } else { global.settings.approve });
+    let mut approvals = Approvals::new(if args.dry_run || args.explain {
+        ApprovalPolicy::Never
+    } else {
+        global.settings.approve
+    });
     let policy = approvals.take_guarded(global.settings.policy()?);
     let git_dir = args.git_dir.as_deref().unwrap_or(global.root());
     let audit = Audit::new(SessionName::cli(), None);
-    let session = GitSession::open(git_dir, policy, audit, workspace::session_settings(&global.settings))
-        .map_err(|error| Failure::Tool(Box::new(error)))?;
+    let session =
+        GitSession::open(git_dir, policy, audit, workspace::session_settings(&global.settings))
+            .map_err(|error| Failure::Tool(Box::new(error)))?;
     let mut options = apply::options_without_base(&global.settings, &args.rules)?;
     options.base = match &args.rules.base_rev {
-        Some(revision) => Some(session.base(revision).map_err(|error| Failure::Tool(Box::new(error)))?),
+        Some(revision) => {
+            Some(session.base(revision).map_err(|error| Failure::Tool(Box::new(error)))?)
+        }
         None => workspace::base(global, &args.rules)?,
     };
     if args.batch {
@@ -136,7 +143,8 @@ fn one(
         }
         let prompt = Prompt::new(false);
         let mut host = TerminalHost::new(&prompt, events.as_mut(), global.quiet || global.json);
-        let done = session.apply("git", patch, options, &args.request(), &mut approvals.ask(&mut host));
+        let done =
+            session.apply("git", patch, options, &args.request(), &mut approvals.ask(&mut host));
         let interrupted = host.interrupt.exit();
         match (done, interrupted) {
             (Ok(report), _) => {
@@ -150,7 +158,9 @@ fn one(
                 render::message("interrupted; nothing was changed");
                 Ok(exit)
             }
-            (Err(_), _) if prompt.instead() == Some(Instead::NoTerminal) => Err(apply::no_terminal()),
+            (Err(_), _) if prompt.instead() == Some(Instead::NoTerminal) => {
+                Err(apply::no_terminal())
+            }
             (Err(error), _) => Err(rest(error)),
         }
     })
@@ -175,7 +185,10 @@ fn preview(
         explain::print(global, patch, plan, options.placement.order);
     } else if global.json {
         let data = planned.data(true, DiffDetail::Full)?;
-        json::print(&envelope::Success::new(format!("it applies: {}", render::summary(plan)), data));
+        json::print(&envelope::Success::new(
+            format!("it applies: {}", render::summary(plan)),
+            data,
+        ));
     } else {
         workspace::preview(global, plan, args.stat)?;
     }
@@ -242,7 +255,12 @@ impl Host for BatchHost<'_> {
 }
 
 /// Answers requests, line by line.
-fn batch(session: &GitSession, args: &GitArgs, options: &Options, approvals: &mut Approvals) -> Result<Exit, Failure> {
+fn batch(
+    session: &GitSession,
+    args: &GitArgs,
+    options: &Options,
+    approvals: &mut Approvals,
+) -> Result<Exit, Failure> {
     // A patch as JSON has up to six times as many bytes.
     const LONGEST: u64 = MAX_PATCH_SIZE * 6 + (1 << 20);
     let (mut landed, mut failed) = (0_usize, None);
@@ -291,14 +309,21 @@ fn answered(
     line: &[u8],
     host: &mut dyn Host,
 ) -> (Value, Result<GitReport, ToolError>) {
-    let usage = |message: String| ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message);
-    let Line { id, onto, branch, message, author, carry, patch } = match serde_json::from_slice(line) {
-        Ok(line) => line,
-        Err(error) => {
-            let id = serde_json::from_slice::<Value>(line).ok().and_then(|mut line| Some(line.get_mut("id")?.take()));
-            return (id.unwrap_or_default(), Err(usage(format!("the line is no request: {error}"))));
-        }
-    };
+    let usage =
+        |message: String| ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message);
+    let Line { id, onto, branch, message, author, carry, patch } =
+        match serde_json::from_slice(line) {
+            Ok(line) => line,
+            Err(error) => {
+                let id = serde_json::from_slice::<Value>(line)
+                    .ok()
+                    .and_then(|mut line| Some(line.get_mut("id")?.take()));
+                return (
+                    id.unwrap_or_default(),
+                    Err(usage(format!("the line is no request: {error}"))),
+                );
+            }
+        };
     let given = args.request();
     let request = GitRequest {
         onto: onto.unwrap_or(given.onto),
@@ -312,7 +337,9 @@ fn answered(
         return (id, Err(usage("`onto` is missing, and there is no --onto".into())));
     }
     let result = match patch_engine::parse(&patch, &options.parse) {
-        Ok(parsed) => session.apply("git", &parsed, options, &request, host).map_err(|error| ToolError::from(&error)),
+        Ok(parsed) => session
+            .apply("git", &parsed, options, &request, host)
+            .map_err(|error| ToolError::from(&error)),
         Err(error) => Err(ToolError::parse_sent(patch.as_bytes(), &error)),
     };
     (id, result)

@@ -54,7 +54,8 @@ pub(crate) struct ToolSpecArgs {
 pub(crate) struct PromptArgs {
     #[command(flatten)]
     pub(crate) dialect: DialectArg,
-    /// How the model sends the patch: as the whole input of a tool, as an argument of one, or as its message
+    /// How the model sends the patch: as the whole input of a tool, as an argument of one, or as
+    /// its message
     #[arg(long, value_name = "CHANNEL", default_value = "tool", value_parser = args::one_of(specs::Channel::ALL, specs::Channel::as_str))]
     pub(crate) channel: specs::Channel,
 }

@@ -38,10 +38,12 @@ pub(crate) struct LogArgs {
     /// Print at most so many transactions, as in git; elsewhere `-n` is `--dry-run`
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) max_count: Option<usize>,
-    /// Only what is not older: an age such as `2d` or `3 weeks`, or a date such as `2026-11-01` (UTC)
+    /// Only what is not older: an age such as `2d` or `3 weeks`, or a date such as `2026-11-01`
+    /// (UTC)
     #[arg(long, value_name = "TIME", value_parser = args::since)]
     pub(crate) since: Option<SystemTime>,
-    /// Count what was committed and what was refused, by reason, profile, agent and day, from the audit logs
+    /// Count what was committed and what was refused, by reason, profile, agent and day, from the
+    /// audit logs
     #[arg(long, conflicts_with_all = ["patch", "max_count", "state", "verify", "paths"])]
     pub(crate) stats: bool,
     /// Check that no line of the audit logs was changed or removed; print the first that was
@@ -91,10 +93,13 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     let entries = wanted.of(entries);
     for one in &unverified {
         let undone = one.undone_by.map(|by| format!("; undone by {by}")).unwrap_or_default();
-        let todo =
-            history::trusting(one).map(|command| format!("; `{command}` takes it back, if you know that change"));
+        let todo = history::trusting(one)
+            .map(|command| format!("; `{command}` takes it back, if you know that change"));
         let todo = todo.unwrap_or_default();
-        render::message(&format!("not verified, and left out: {} ({}{undone}{todo})", one.id, one.problem));
+        render::message(&format!(
+            "not verified, and left out: {} ({}{undone}{todo})",
+            one.id, one.problem
+        ));
     }
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
     for entry in &entries {
@@ -110,9 +115,15 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
 }
 
 /// Counts what the audit logs tell.
-fn stats(global: &Global, workspace: &Workspace, since: Option<SystemTime>) -> Result<Exit, Failure> {
-    let stats = audit::stats(workspace, since.unwrap_or(SystemTime::UNIX_EPOCH)).map_err(fs_guard::Error::from)?;
-    let (committed, failed) = (render::count(stats.transactions, "transaction"), render::count(stats.failed, "call"));
+fn stats(
+    global: &Global,
+    workspace: &Workspace,
+    since: Option<SystemTime>,
+) -> Result<Exit, Failure> {
+    let stats = audit::stats(workspace, since.unwrap_or(SystemTime::UNIX_EPOCH))
+        .map_err(fs_guard::Error::from)?;
+    let (committed, failed) =
+        (render::count(stats.transactions, "transaction"), render::count(stats.failed, "call"));
     let output = match stats.since.get(..10) {
         Some(day) => format!("{committed} committed, {failed} refused, since {day}"),
         None => "the audit logs have nothing".to_owned(),
@@ -159,9 +170,15 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
         if bad.is_empty() {
             json::print(&Success::new(output, json!({ "sessions": sessions })))
         } else {
-            let error = ToolError::new(FailureClass::DoesNotApply, ErrorKind::CommandFailed, output)
-                .hints([Hint::AskPerson { what: "look at the sessions that do not verify".into(), flag: None }]);
-            let error = ToolError { details: json!({ "sessions": sessions }), recoverable: false, ..error };
+            let error =
+                ToolError::new(FailureClass::DoesNotApply, ErrorKind::CommandFailed, output).hints(
+                    [Hint::AskPerson {
+                        what: "look at the sessions that do not verify".into(),
+                        flag: None,
+                    }],
+                );
+            let error =
+                ToolError { details: json!({ "sessions": sessions }), recoverable: false, ..error };
             json::print(&envelope::Failure::from(error));
         }
         return Ok(exit);
@@ -170,7 +187,10 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
         let signed = if one.signed { "signed" } else { "not signed" };
         match &one.first_bad {
             None => {
-                render::line(&format!("{}: {} lines, {signed}, as they were written", one.session, one.lines));
+                render::line(&format!(
+                    "{}: {} lines, {signed}, as they were written",
+                    one.session, one.lines
+                ));
                 for id in &one.unanswered {
                     render::line(&format!(
                         "{}: the outcome of {id} is missing; `apply-patch recover` adds it",
@@ -178,7 +198,10 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
                     ));
                 }
             }
-            Some(bad) => render::line(&format!("{}: {}: line {}: {}", one.session, bad.file, bad.line, bad.problem)),
+            Some(bad) => render::line(&format!(
+                "{}: {}: line {}: {}",
+                one.session, bad.file, bad.line, bad.problem
+            )),
         }
     }
     if sessions.is_empty() {
@@ -204,7 +227,10 @@ fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
             Status::Unexpected => "unexpected",
             Status::Unreadable => "unreadable",
         };
-        render::line(&format!("{word} {} {} (transaction {})", path.path, path.logged_sha256, path.transaction_id));
+        render::line(&format!(
+            "{word} {} {} (transaction {})",
+            path.path, path.logged_sha256, path.transaction_id
+        ));
     }
     if !global.quiet {
         render::message(&format!("{} files, {differ} differ from the audit logs", paths.len()));
@@ -240,5 +266,10 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
 /// Where a hunk was carried.
 fn carried(one: &Carried) -> String {
     let lines = |(first, last): (usize, usize)| first..=last;
-    format!("{}: hunk {} {}", one.path, one.hunk + 1, carried_text(&lines(one.from), &lines(one.to), one.already_there))
+    format!(
+        "{}: hunk {} {}",
+        one.path,
+        one.hunk + 1,
+        carried_text(&lines(one.from), &lines(one.to), one.already_there)
+    )
 }

@@ -10,11 +10,13 @@ use crate::exit::Exit;
 use crate::json;
 
 #[derive(Debug, Args)]
-#[command(after_help = "The command is bash, zsh, sh, PowerShell or cmd with a script, or apply_patch with a patch.\n\
+#[command(
+    after_help = "The command is bash, zsh, sh, PowerShell or cmd with a script, or apply_patch with a patch.\n\
     Exit codes: 0 a patch (`data.patch`, `data.workdir`), 1 a patch was meant, but the call is wrong\n\
     (`error.details.verdict`), 7 something else.\n\n\
     Examples:\n  \
-    apply-patch intercept -- bash -lc \"$SCRIPT\" | jq -j .data.patch | apply-patch --profile codex")]
+    apply-patch intercept -- bash -lc \"$SCRIPT\" | jq -j .data.patch | apply-patch --profile codex"
+)]
 pub(crate) struct InterceptArgs {
     /// Command and its arguments
     #[arg(value_name = "ARGV", required = true, last = true)]
@@ -85,8 +87,18 @@ mod tests {
         for (argv, pointer, verdict, exit) in [
             (&["bash", "-lc", &heredoc][..], "/data/verdict", "body", Exit::Done),
             (&[patch], "/error/details/verdict", "correctness_error", Exit::DoesNotApply),
-            (&["apply_patch", "x"], "/error/details/verdict", "correctness_error", Exit::DoesNotApply),
-            (&["bash", "-lc", &open], "/error/details/verdict", "shell_parse_error", Exit::DoesNotApply),
+            (
+                &["apply_patch", "x"],
+                "/error/details/verdict",
+                "correctness_error",
+                Exit::DoesNotApply,
+            ),
+            (
+                &["bash", "-lc", &open],
+                "/error/details/verdict",
+                "shell_parse_error",
+                Exit::DoesNotApply,
+            ),
             (&["bash", "-lc", "ls"], "/data/verdict", "not_apply_patch", Exit::NotApplyPatch),
         ] {
             let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();

@@ -1,4 +1,5 @@
-//! `apply-patch completions`, `man` and `help`: from the definitions of the arguments, like the help.
+//! `apply-patch completions`, `man` and `help`: from the definitions of the arguments, like the
+//! help.
 
 use std::path::PathBuf;
 
@@ -46,13 +47,17 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Exit {
 /// The commands with the usage that their help shows, and not with a list of all options.
 fn with_usage(command: clap::Command) -> clap::Command {
     let usage = command.clone().render_usage().to_string();
-    command.override_usage(usage.trim_start_matches("Usage: ").to_owned()).mut_subcommands(with_usage)
+    command
+        .override_usage(usage.trim_start_matches("Usage: ").to_owned())
+        .mut_subcommands(with_usage)
 }
 
 pub(crate) fn man(args: &ManArgs, mut program: clap::Command) -> Result<Exit, Failure> {
     program.build();
     let program = with_usage(program);
-    let failed = |what: &str, error: &std::io::Error| Failure::Input(format!("cannot write {what}: {error}"));
+    let failed = |what: &str, error: &std::io::Error| {
+        Failure::Input(format!("cannot write {what}: {error}"))
+    };
     match &args.dir {
         Some(dir) => clap_mangen::generate_to(program, dir)
             .map_err(|error| failed(&format!("the manual pages to {}", dir.display()), &error))?,

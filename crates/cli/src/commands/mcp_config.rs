@@ -32,7 +32,8 @@ pub(crate) struct McpConfigArgs {
     /// Client to configure; `generic` is any other
     #[arg(long, value_name = "NAME", value_parser = args::choice::<Client>())]
     pub(crate) client: Client,
-    /// Who approves a change: the server shows each plan and asks (`ask`), the client in its own way (`auto`), or no one (`never`)
+    /// Who approves a change: the server shows each plan and asks (`ask`), the client in its own
+    /// way (`auto`), or no one (`never`)
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = args::choice::<ApprovalPolicy>())]
     pub(crate) approve: ApprovalPolicy,
     /// Configure it for you, in all projects [default, but for claude, cursor and vscode]
@@ -41,7 +42,8 @@ pub(crate) struct McpConfigArgs {
     /// Configure it for everyone in the project that `-C` names
     #[arg(long)]
     pub(crate) project: bool,
-    /// Write it into the client's file, as a transaction that `undo` takes back; nothing else in the file changes
+    /// Write it into the client's file, as a transaction that `undo` takes back; nothing else in
+    /// the file changes
     #[arg(long)]
     pub(crate) write: bool,
     /// With `--write`: print the diff; nothing is written
@@ -58,7 +60,10 @@ pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Fail
         _ => client.usual_scope(),
     };
     if !client.has(scope) {
-        return Err(Failure::Usage(format!("{} has one file for all projects: --user", client.name())));
+        return Err(Failure::Usage(format!(
+            "{} has one file for all projects: --user",
+            client.name()
+        )));
     }
     let server = server(global, args, scope)?;
     let setup = client.setup(scope, &server);
@@ -74,7 +79,8 @@ pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Fail
         }
         for part in others {
             let file = part.file.as_ref().map(shown).unwrap_or_default();
-            let block: serde_json::Value = serde_json::from_str(&client_file::block(part)).unwrap_or_default();
+            let block: serde_json::Value =
+                serde_json::from_str(&client_file::block(part)).unwrap_or_default();
             render::message(&format!("for {file}: {block}"));
         }
         setup.notes.iter().for_each(|note| render::message(note));
@@ -86,15 +92,30 @@ pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Fail
 fn server(global: &Global, args: &McpConfigArgs, scope: Scope) -> Result<Server, Failure> {
     let text = |path: &Path| match path.to_str() {
         Some(text) => Ok(text.to_owned()),
-        None => Err(Failure::Input(format!("{} is not UTF-8, which configuration files are", path.display()))),
+        None => Err(Failure::Input(format!(
+            "{} is not UTF-8, which configuration files are",
+            path.display()
+        ))),
     };
     let program = std::env::current_exe().map_err(|error| Failure::Input(error.to_string()))?;
     // Others have it elsewhere.
-    let program = if scope == Scope::Project && is_on_path(&program) { NAME.to_owned() } else { text(&program)? };
-    let variables: Vec<_> =
-        ["XDG_STATE_HOME", "XDG_CONFIG_HOME"].map(str::to_owned).into_iter().chain(settings::variables()).collect();
-    let set = variables.iter().filter_map(|name| Some((name.clone(), json!(std::env::var(name).ok()?)))).collect();
-    let names = |tools: &mut dyn Iterator<Item = Tool>| tools.map(|tool| tool.legal_name().to_owned()).collect();
+    let program = if scope == Scope::Project && is_on_path(&program) {
+        NAME.to_owned()
+    } else {
+        text(&program)?
+    };
+    let variables: Vec<_> = ["XDG_STATE_HOME", "XDG_CONFIG_HOME"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(settings::variables())
+        .collect();
+    let set = variables
+        .iter()
+        .filter_map(|name| Some((name.clone(), json!(std::env::var(name).ok()?))))
+        .collect();
+    let names = |tools: &mut dyn Iterator<Item = Tool>| {
+        tools.map(|tool| tool.legal_name().to_owned()).collect()
+    };
     Ok(Server {
         program,
         project: text(&fs_guard::real_path(global.root())?)?,
@@ -110,7 +131,8 @@ fn server(global: &Global, args: &McpConfigArgs, scope: Scope) -> Result<Server,
 fn is_on_path(program: &Path) -> bool {
     let Ok(program) = fs_guard::real_path(program) else { return false };
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).find_map(|directory| fs_guard::real_path(&directory.join(NAME)).ok());
+    let found = std::env::split_paths(&path)
+        .find_map(|directory| fs_guard::real_path(&directory.join(NAME)).ok());
     found == Some(program)
 }
 
@@ -125,17 +147,25 @@ fn shown(file: &ClientFile) -> String {
     }
 }
 
-fn write(global: &Global, args: &McpConfigArgs, scope: Scope, server: &Server, setup: &Setup) -> Result<Exit, Failure> {
+fn write(
+    global: &Global,
+    args: &McpConfigArgs,
+    scope: Scope,
+    server: &Server,
+    setup: &Setup,
+) -> Result<Exit, Failure> {
     let client = args.client.name();
     if args.client == Client::Claude && scope == Scope::User {
         // It keeps what it remembers there, and writes it all the time.
         return Err(Failure::Usage(format!(
-            "~/.claude.json is claude's to write: `claude mcp add --scope user {NAME} -- {} serve --mcp --approve {}`",
+            "~/.claude.json is claude's to write: `claude mcp add --scope user {NAME} -- {} serve \
+             --mcp --approve {}`",
             hints::quoted(&server.program),
             args.approve.name(),
         )));
     }
-    let Some(files) = setup.parts.iter().map(|part| part.file.as_ref()).collect::<Option<Vec<_>>>() else {
+    let Some(files) = setup.parts.iter().map(|part| part.file.as_ref()).collect::<Option<Vec<_>>>()
+    else {
         return Err(Failure::Usage(format!(
             "which file of a {client} client it is in is not known; print it, and paste it"
         )));
@@ -146,7 +176,10 @@ fn write(global: &Global, args: &McpConfigArgs, scope: Scope, server: &Server, s
     let policy = Policy { guarded: Globs::default(), ..patch_engine::policy() };
     let opened = Workspace::open(directory, policy);
     if let (Err(_), Some(own), Err(_)) = (&opened, &own, fs_guard::real_path(directory)) {
-        return Err(Failure::Input(format!("{} is not there: start {client} once, or make it", own.display())));
+        return Err(Failure::Input(format!(
+            "{} is not there: start {client} once, or make it",
+            own.display()
+        )));
     }
     let session = workspace::session_in(opened?, workspace::session_settings(&global.settings));
     let options = Options { create_parents: true, ..Options::new(Profile::Strict) };
@@ -167,7 +200,12 @@ fn write(global: &Global, args: &McpConfigArgs, scope: Scope, server: &Server, s
     let mut host = TerminalHost::new(&prompt, None, global.quiet || global.json);
     // To ask for it is approval enough.
     let mut approvals = Approvals::new(ApprovalPolicy::Never);
-    let done = session.execute("mcp-config", Operation::Write, &mut approvals.ask(&mut host), &mut |root| plan(root));
+    let done = session.execute(
+        "mcp-config",
+        Operation::Write,
+        &mut approvals.ask(&mut host),
+        &mut |root| plan(root),
+    );
     let report = match done {
         Ok(report) => report,
         Err(error) => match host.interrupt.exit() {
@@ -219,8 +257,11 @@ fn planned(root: &Arc<Root>, options: &Options, setup: &Setup) -> Result<Plan, T
             builder.create(&path, new.unwrap_or_default().into_bytes())?;
             continue;
         };
-        let text = std::str::from_utf8(&loaded.bytes).map_err(|_| by_hand(&path, "it is not UTF-8", part))?;
-        if let Some(new) = client_file::edited(text, part).map_err(|why| by_hand(&path, &why, part))? {
+        let text = std::str::from_utf8(&loaded.bytes)
+            .map_err(|_| by_hand(&path, "it is not UTF-8", part))?;
+        if let Some(new) =
+            client_file::edited(text, part).map_err(|why| by_hand(&path, &why, part))?
+        {
             builder.update(&path, difference(text.as_bytes(), new.as_bytes()))?;
         }
     }
@@ -241,5 +282,6 @@ fn difference(old: &[u8], new: &[u8]) -> Splices {
 fn by_hand(path: &str, why: &str, part: &Part) -> ToolError {
     let block = client_file::block(part);
     let message = format!("{path}: {why}; edit it yourself, so that it has\n{block}");
-    ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message).details(json!({ "paste": block }))
+    ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message)
+        .details(json!({ "paste": block }))
 }

@@ -58,7 +58,8 @@ fn color(when: Option<clap::ColorChoice>) {
     }
 }
 
-/// Whether a command has anything to configure; `doctor` reads it itself, and reports what is wrong with it.
+/// Whether a command has anything to configure; `doctor` reads it itself, and reports what is wrong
+/// with it.
 fn uses_config(command: &Command) -> bool {
     !matches!(
         command,
@@ -76,13 +77,20 @@ fn uses_config(command: &Command) -> bool {
 
 /// Answers a shell that completes a command line.
 pub(crate) fn complete(shell: &OsStr, args: &[OsString]) -> Exit {
-    completion::answer(shell, args, cli::with_apply().mut_subcommands(|command| command.hide(false)))
+    completion::answer(
+        shell,
+        args,
+        cli::with_apply().mut_subcommands(|command| command.hide(false)),
+    )
 }
 
 /// Reads the command line and runs the command.
 pub(crate) fn run(args: Vec<OsString>) -> Exit {
     if cli::asks_version(&args) {
-        render::written(writeln!(std::io::stdout(), concat!("apply-patch ", env!("CARGO_PKG_VERSION"))));
+        render::written(writeln!(
+            std::io::stdout(),
+            concat!("apply-patch ", env!("CARGO_PKG_VERSION"))
+        ));
         return Exit::Done;
     }
     let json = args.iter().any(|arg| arg == "--json");
@@ -129,11 +137,13 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
                 return report(&Failure::Usage(problem.to_owned()), &global);
             }
             render::message(&format!(
-                "warning: {problem}; the rules of this file do not hold now, and patches and tools are refused until it is corrected"
+                "warning: {problem}; the rules of this file do not hold now, and patches and \
+                 tools are refused until it is corrected"
             ));
         }
         let (flags, profile, approve) = command.flags();
-        let (settings, notes) = sources.resolve(Layer { color: global.color, ..flags }, profile, approve);
+        let (settings, notes) =
+            sources.resolve(Layer { color: global.color, ..flags }, profile, approve);
         for note in notes.iter().filter(|note| !global.quiet && command.heeds(note.key)) {
             render::message(&note.to_string());
         }
@@ -141,7 +151,10 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         global.settings = settings;
         global.opened = sources.into_root().into();
     }
-    let hints = matches!(command, Command::Apply(_) | Command::Undo(_) | Command::Redo(_) | Command::Log(_));
+    let hints = matches!(
+        command,
+        Command::Apply(_) | Command::Undo(_) | Command::Redo(_) | Command::Log(_)
+    );
     let result = match command {
         Command::Apply(apply) => apply::apply(&global, &apply),
         Command::Check(check) => apply::check(&global, &check),
@@ -167,7 +180,9 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::McpConfig(args) => mcp_config::config(&global, &args),
         Command::Doctor(_) => Ok(doctor::doctor(&mut global)),
         Command::Completions(args) => Ok(manual::completions(&args)),
-        Command::Man(args) => manual::man(&args, cli::shown().mut_subcommands(|command| command.hide(false))),
+        Command::Man(args) => {
+            manual::man(&args, cli::shown().mut_subcommands(|command| command.hide(false)))
+        }
         Command::Help(_) => unreachable!("BUG: the parser prints the help"),
     };
     let exit = result.unwrap_or_else(|failure| report(&failure, &global));
@@ -177,10 +192,13 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
     exit
 }
 
-/// The message of the argument parser in a line, without the usage: with the names of what is missing, and what was probably meant.
+/// The message of the argument parser in a line, without the usage: with the names of what is
+/// missing, and what was probably meant.
 fn in_a_line(message: &str) -> String {
     let lines = message.trim_start_matches("error: ").lines().map(str::trim);
-    let said = lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
+    let said = lines.take_while(|line| {
+        !line.starts_with("Usage:") && !line.starts_with("For more information")
+    });
     said.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
@@ -192,7 +210,8 @@ fn report(failure: &Failure, global: &Global) -> Exit {
     if global.json {
         if let Some(dir) = elsewhere {
             let others = std::mem::take(&mut error.hints);
-            error = error.hints([Hint::UseFlag { flag: format!("-C {dir}") }].into_iter().chain(others));
+            error = error
+                .hints([Hint::UseFlag { flag: format!("-C {dir}") }].into_iter().chain(others));
         }
         json::failed(error, global.verbose);
     } else {

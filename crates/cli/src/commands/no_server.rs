@@ -6,7 +6,9 @@ use crate::failure::Failure;
 use crate::global::Global;
 
 pub(crate) fn require() -> Result<(), Failure> {
-    Err(Failure::Usage("this program was built without the MCP server: build it with its default features".into()))
+    Err(Failure::Usage(
+        "this program was built without the MCP server: build it with its default features".into(),
+    ))
 }
 
 pub(crate) fn serve(_: &Global, _: &ServeArgs) -> Result<Exit, Failure> {

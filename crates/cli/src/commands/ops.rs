@@ -17,8 +17,10 @@ use crate::input::Input;
 use crate::{json, source};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Reads the items of a response and prints an output item for each call.\n\nExamples:\n  \
-    apply-patch ops response.json > outputs.json")]
+#[command(
+    after_help = "Reads the items of a response and prints an output item for each call.\n\nExamples:\n  \
+    apply-patch ops response.json > outputs.json"
+)]
 pub(crate) struct OpsArgs {
     #[command(flatten)]
     pub(crate) input: args::InputArgs,
@@ -45,13 +47,16 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
     let patch_text = match ops::to_envelope(&calls) {
         Ok(text) => text,
         Err(ops::OpsError::BadCall { call_id, message }) => {
-            json::print(&answers(&calls, |call| Err((call.call_id == call_id).then(|| message.clone()))));
+            json::print(&answers(&calls, |call| {
+                Err((call.call_id == call_id).then(|| message.clone()))
+            }));
             return Ok(Exit::DoesNotApply);
         }
         Err(error) => return Err(unreadable(error)),
     };
     let converted = Input::new(patch_text.clone().into_bytes(), input.name.clone());
-    let patch = patch_engine::parse(&patch_text, &options.parse).map_err(|error| Failure::parse(&converted, error))?;
+    let patch = patch_engine::parse(&patch_text, &options.parse)
+        .map_err(|error| Failure::parse(&converted, error))?;
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, true);
     // What is guarded stays refused: a program names what it allows.
@@ -76,9 +81,11 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
     };
     let failure = &failed.error;
     let error = file_tools::ToolError::from(failure).addressed(file_tools::Caller::Operations);
-    let next = error.suggested_next_action.map(|next| format!("\nnext: {next}")).unwrap_or_default();
+    let next =
+        error.suggested_next_action.map(|next| format!("\nnext: {next}")).unwrap_or_default();
     let message = format!("{}{next}", error.message);
-    let rejects: &[Reject] = if let ApplyError::Rejected(rejects) = failure { rejects } else { &[] };
+    let rejects: &[Reject] =
+        if let ApplyError::Rejected(rejects) = failure { rejects } else { &[] };
     let of_call = |call: &PatchCall| {
         let index = calls.iter().position(|other| std::ptr::eq(other, call));
         let own: Vec<_> = rejects
@@ -96,14 +103,20 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
 }
 
 /// One answer for each call; `None` in a failure means that another call failed.
-fn answers(calls: &[PatchCall], of: impl Fn(&PatchCall) -> Result<String, Option<String>>) -> Vec<CallOutput> {
+fn answers(
+    calls: &[PatchCall],
+    of: impl Fn(&PatchCall) -> Result<String, Option<String>>,
+) -> Vec<CallOutput> {
     calls
         .iter()
         .map(|call| match of(call) {
             Ok(text) => CallOutput::new(call, true, text),
             Err(own) => {
-                let other =
-                    || "not applied, because another operation of this response failed; nothing was changed".into();
+                let other = || {
+                    "not applied, because another operation of this response failed; nothing \
+                        was changed"
+                        .into()
+                };
                 CallOutput::new(call, false, own.unwrap_or_else(other))
             }
         })

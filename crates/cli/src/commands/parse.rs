@@ -19,7 +19,8 @@ pub(crate) struct ParseArgs {
     /// Profile whose tolerance of odd spellings holds
     #[arg(long, value_name = "PROFILE", default_value = "strict", value_parser = args::choice::<Profile>())]
     pub(crate) profile: Profile,
-    /// The environment that this is: a patch that names another one, or one at all without this, is refused
+    /// The environment that this is: a patch that names another one, or one at all without this, is
+    /// refused
     #[arg(long, value_name = "ID")]
     pub(crate) environment: Option<String>,
 }
@@ -27,8 +28,11 @@ pub(crate) struct ParseArgs {
 pub(crate) fn parse(global: &Global, args: &ParseArgs) -> Result<Exit, Failure> {
     let input = source::read(args.input.file.as_deref())?;
     let max_sections = global.settings.max_operations.0;
-    let options =
-        ParseOptions { environment: args.environment.clone(), max_sections, ..Options::new(args.profile).parse };
+    let options = ParseOptions {
+        environment: args.environment.clone(),
+        max_sections,
+        ..Options::new(args.profile).parse
+    };
     let patch = input.parse(&options).map_err(|error| Failure::parse(&input, error))?;
     json::done(summary(&patch), &patch);
     Ok(Exit::Done)

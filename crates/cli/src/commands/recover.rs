@@ -22,7 +22,8 @@ pub(crate) fn recover(global: &Global) -> Result<Exit, Failure> {
     let session = workspace::session(global)?;
     let workspace = session.workspace();
     // Where nothing was ever committed, nothing was interrupted.
-    let locked = workspace.has_state().then(|| workspace.lock(global.settings.lock_timeout)).transpose()?;
+    let locked =
+        workspace.has_state().then(|| workspace.lock(global.settings.lock_timeout)).transpose()?;
     let recovered = locked.as_ref().map(|locked| locked.recovered()).unwrap_or_default();
     workspace::log_recovered(&session, recovered);
     if global.json {

@@ -10,10 +10,12 @@ use crate::settings::Layer;
 pub(super) const APPROVE: ApprovalPolicy = ApprovalPolicy::OnRequest;
 
 #[derive(Debug, Args)]
-#[command(after_help = "`apply-patch mcp-config --client NAME` prints the configuration for a client.\n\n\
+#[command(
+    after_help = "`apply-patch mcp-config --client NAME` prints the configuration for a client.\n\n\
     Examples:\n  \
     apply-patch serve --mcp -C ../repo --read-only\n  \
-    apply-patch serve --mcp -C ../repo --approve ask --tools read_file,edit_file,undo")]
+    apply-patch serve --mcp -C ../repo --approve ask --tools read_file,edit_file,undo"
+)]
 pub(crate) struct ServeArgs {
     /// Speak the Model Context Protocol (2026-07-28, and the versions with `initialize`)
     #[arg(long, required = true)]
@@ -27,14 +29,15 @@ pub(crate) struct ServeArgs {
     /// Offer only the tools that read
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Who approves a change: a person who sees the plan (`ask`), the client, with a person for what cannot be undone (`auto`),
-    /// or no one (`never`) [default: auto]
+    /// Who approves a change: a person who sees the plan (`ask`), the client, with a person for
+    /// what cannot be undone (`auto`), or no one (`never`) [default: auto]
     #[arg(long, value_name = "WHEN", value_parser = args::choice::<ApprovalPolicy>())]
     pub(crate) approve: Option<ApprovalPolicy>,
     /// Allow changes to guarded files that match; guarded are files that make other tools run code
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow: Vec<String>,
-    /// Longest message that is taken, in bytes; a longer one is answered with an error [default: 134217728]
+    /// Longest message that is taken, in bytes; a longer one is answered with an error [default:
+    /// 134217728]
     #[arg(long, value_name = "BYTES")]
     pub(crate) max_message: Option<usize>,
     #[command(flatten)]

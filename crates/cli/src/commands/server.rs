@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use apply_patch_mcp::{Approval, FindRules, MAX_MESSAGE, MAX_OUTPUT, Origin, Rules, ServeError, ServerSettings};
+use apply_patch_mcp::{
+    Approval, FindRules, MAX_MESSAGE, MAX_OUTPUT, Origin, Rules, ServeError, ServerSettings,
+};
 use file_tools::SessionSettings;
 use fs_guard::{Policy, Root};
 use patch_engine::commit::approval::ApprovalPolicy;
@@ -28,7 +30,8 @@ pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, Failure> 
     #[cfg(target_os = "linux")]
     give_memory_back();
     let settings = settings(global, args)?;
-    // Clients show or keep what a server prints there. What cannot be used at all is an error of the first call.
+    // Clients show or keep what a server prints there. What cannot be used at all is an error of
+    // the first call.
     let writes = settings.tools.iter().any(|tool| !tool.is_read_only());
     if writes && matches!(settings.key_place.find(), Ok(None)) {
         render::unsigned();
@@ -39,29 +42,34 @@ pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, Failure> 
         Err(error) => {
             render::message(&error.to_string());
             match error {
-                ServeError::Workspace(error) => file_tools::ToolError::workspace(&error).class.into(),
+                ServeError::Workspace(error) => {
+                    file_tools::ToolError::workspace(&error).class.into()
+                }
                 _ => Exit::Failed,
             }
         }
     })
 }
 
-/// Lets the allocator give large blocks back to the system when they are freed, instead of keeping them for the next call: a server
-/// lives long, and one large call may be the only one.
+/// Lets the allocator give large blocks back to the system when they are freed, instead of keeping
+/// them for the next call: a server lives long, and one large call may be the only one.
 ///
-/// Allocators read such settings when a process starts, and only from the environment (glibc's of malloc, and those of mimalloc, which
-/// the static program has). So the server starts itself anew with them; the process stays the same. Three patches of 15 MB and
-/// what comes between them: 95 MB stay without this, 6 MB with it, and the most at any time is 62 instead of 120 MB.
+/// Allocators read such settings when a process starts, and only from the environment (glibc's of
+/// malloc, and those of mimalloc, which the static program has). So the server starts itself anew
+/// with them; the process stays the same. Three patches of 15 MB and what comes between them: 95 MB
+/// stay without this, 6 MB with it, and the most at any time is 62 instead of 120 MB.
 #[cfg(target_os = "linux")]
 fn give_memory_back() {
     use std::os::unix::process::CommandExt as _;
     const SETTINGS: [(&str, &str); 3] = [
-        // Blocks of so many bytes are mapped one by one; set by hand, the bound does not grow with the blocks that are freed.
+        // Blocks of so many bytes are mapped one by one; set by hand, the bound does not grow with
+        // the blocks that are freed.
         ("MALLOC_MMAP_THRESHOLD_", "131072"),
         ("MALLOC_TRIM_THRESHOLD_", "131072"),
         ("MIMALLOC_PURGE_DELAY", "0"),
     ];
-    let missing: Vec<_> = SETTINGS.into_iter().filter(|(name, _)| std::env::var_os(name).is_none()).collect();
+    let missing: Vec<_> =
+        SETTINGS.into_iter().filter(|(name, _)| std::env::var_os(name).is_none()).collect();
     let mut args = std::env::args_os();
     if missing.is_empty() {
         return;
@@ -77,7 +85,8 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     let mut settings = ServerSettings { origin, ..ServerSettings::new(root) };
     if !args.tools.is_empty() {
         let names = args.tools.iter().map(String::as_str);
-        settings.tools = apply_patch_mcp::tools_named(names).map_err(|error| Failure::Usage(error.to_string()))?;
+        settings.tools = apply_patch_mcp::tools_named(names)
+            .map_err(|error| Failure::Usage(error.to_string()))?;
     }
     if args.read_only {
         settings = settings.read_only();
@@ -106,14 +115,17 @@ fn rules(settings: &Settings) -> Result<Rules, Failure> {
             ApprovalPolicy::Always => Approval::Ask,
             ApprovalPolicy::OnRequest => Approval::Auto,
         },
-        tool_settings: SessionSettings { max_output: Some(MAX_OUTPUT), ..workspace::tool_settings(settings) },
+        tool_settings: SessionSettings {
+            max_output: Some(MAX_OUTPUT),
+            ..workspace::tool_settings(settings)
+        },
     })
 }
 
 /// The directory to serve, and who says so.
 ///
-/// A client that does not know a variable of another, such as `${workspaceFolder}`, passes it on as it stands: then it is the
-/// client that knows the project, as where there is no argument.
+/// A client that does not know a variable of another, such as `${workspaceFolder}`, passes it on as
+/// it stands: then it is the client that knows the project, as where there is no argument.
 fn root(global: &Global) -> (PathBuf, Origin) {
     let given = global.root();
     let text = given.to_string_lossy();
@@ -123,8 +135,10 @@ fn root(global: &Global) -> (PathBuf, Origin) {
     }
     let started = PathBuf::from(".");
     let named = global.root.is_some() && !unknown;
-    // Editors are started in the home directory, and so are the servers of those that do not say where.
-    let is_common = || Root::open(&started, Policy::new(STATE_DIR)).is_ok_and(|root| root.common().is_some());
+    // Editors are started in the home directory, and so are the servers of those that do not say
+    // where.
+    let is_common =
+        || Root::open(&started, Policy::new(STATE_DIR)).is_ok_and(|root| root.common().is_some());
     let origin = if !named && is_common() { Origin::Roots } else { Origin::Client };
     (started, origin)
 }

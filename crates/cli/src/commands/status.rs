@@ -1,4 +1,5 @@
-//! `apply-patch status`: what was interrupted, what was done last, and how much room the history takes.
+//! `apply-patch status`: what was interrupted, what was done last, and how much room the history
+//! takes.
 
 use clap::Args;
 use file_tools::{StoreSize, history, store_size};
@@ -33,11 +34,13 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let last = entries.first();
     let undoable = workspace.undoable();
     let named = undoable.as_ref().ok().copied().flatten();
-    let former: Vec<_> = workspace.former_states().iter().map(|path| path.display().to_string()).collect();
+    let former: Vec<_> =
+        workspace.former_states().iter().map(|path| path.display().to_string()).collect();
     let next = entries.iter().find(|entry| Some(entry.journal.header.id) == named);
     if global.json {
-        let one =
-            |entry: Option<&LogEntry>| entry.map(|entry| history::transaction(workspace, entry, false)).transpose();
+        let one = |entry: Option<&LogEntry>| {
+            entry.map(|entry| history::transaction(workspace, entry, false)).transpose()
+        };
         let data = json!({
             "root": fs_guard::real_path(workspace.root().path())?.display().to_string(),
             "state": state,
@@ -55,7 +58,12 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let row = |what: &str, text: &str| render::indented(&format!("{what:<12} {text}"), 13);
     row("root", &fs_guard::real_path(workspace.root().path())?.display().to_string());
     for state in &former {
-        row("former", &format!("{state}: the history of another directory, which was here before; it is not used"));
+        row(
+            "former",
+            &format!(
+                "{state}: the history of another directory, which was here before; it is not used"
+            ),
+        );
     }
     let Some(size) = size else {
         row("history", "none: nothing was applied here yet");
@@ -67,18 +75,24 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     } else if global.settings.state == StatePlace::User {
         " (it was there already; once it is gone, the state is kept among the user's)"
     } else {
-        " (`git clean -fdx` removes it; `state = \"user\"` in config.toml keeps a new one elsewhere)"
+        " (`git clean -fdx` removes it; `state = \"user\"` in config.toml keeps a new one \
+         elsewhere)"
     };
     row("state", &format!("{state}{reach}"));
     let pending = if unfinished {
-        "one transaction is unfinished: another process is at work, or was interrupted; `apply-patch recover` finishes or reverts it"
+        "one transaction is unfinished: another process is at work, or was interrupted; \
+         `apply-patch recover` finishes or reverts it"
     } else {
         "nothing"
     };
     row("unfinished", pending);
-    let line = |entry: &LogEntry| format!("{}  {}", entry.journal.header.id.short(), render::what(entry, 1));
+    let line = |entry: &LogEntry| {
+        format!("{}  {}", entry.journal.header.id.short(), render::what(entry, 1))
+    };
     match last {
-        Some(last) => row("last", &format!("{}, {}", line(last), render::age(last.journal.header.id.time()))),
+        Some(last) => {
+            row("last", &format!("{}, {}", line(last), render::age(last.journal.header.id.time())))
+        }
         None => row("last", "none"),
     }
     match (next, &undoable) {
@@ -101,7 +115,10 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     if !unverified.is_empty() {
         row(
             "not verified",
-            &format!("{}; `apply-patch log` lists them", render::count(unverified.len(), "transaction")),
+            &format!(
+                "{}; `apply-patch log` lists them",
+                render::count(unverified.len(), "transaction")
+            ),
         );
     }
     hint(global, &size, entries.len());

@@ -78,7 +78,8 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
     let exit = match prepare(global, args) {
         Err(failure) => failed(args, failure.error()),
         Ok((tools, input)) if args.dialect == Some(Dialect::AnthropicEditor) => {
-            let mut host = TerminalHost::watching(interrupt.clone(), &prompt, events.as_mut(), true);
+            let mut host =
+                TerminalHost::watching(interrupt.clone(), &prompt, events.as_mut(), true);
             let reply = tools.editor(&input, None, &mut approvals.ask(&mut host));
             json::print(&reply);
             if reply.is_error { Exit::DoesNotApply } else { Exit::Done }
@@ -91,7 +92,8 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
             if let Some(events) = &mut events {
                 events.begin_call(&call_id, name, &input);
             }
-            let mut host = TerminalHost::watching(interrupt.clone(), &prompt, events.as_deref_mut(), true);
+            let mut host =
+                TerminalHost::watching(interrupt.clone(), &prompt, events.as_deref_mut(), true);
             let reply = tools.call(name, &input, &mut approvals.ask(&mut host));
             match events {
                 Some(events) => events.end_call(&reply, reply.failure()),
@@ -128,12 +130,15 @@ fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), Failure
     let settings = workspace::tool_settings(&global.settings);
     let tools = match &args.session {
         Some(name) => {
-            let session: SessionName =
-                name.parse().map_err(|error: file_tools::BadSessionName| Failure::Usage(error.to_string()))?;
+            let session: SessionName = name
+                .parse()
+                .map_err(|error: file_tools::BadSessionName| Failure::Usage(error.to_string()))?;
             Session::resume(workspace, Audit::new(session, args.agent.clone()), settings)
                 .map_err(|error| Failure::Tool(Box::new(error)))?
         }
-        None => Session::new(workspace, Audit::new(SessionName::cli(), args.agent.clone()), settings),
+        None => {
+            Session::new(workspace, Audit::new(SessionName::cli(), args.agent.clone()), settings)
+        }
     };
     Ok((tools, input))
 }
@@ -145,12 +150,17 @@ fn input(args: &str) -> Result<Value, Failure> {
         let limit = 6 * MAX_PATCH_SIZE;
         let read = std::io::stdin().lock().take(limit + 1).read_to_end(&mut text);
         match read {
-            Ok(read) if read as u64 > limit => return Err(Failure::Usage("the arguments are too long".into())),
+            Ok(read) if read as u64 > limit => {
+                return Err(Failure::Usage("the arguments are too long".into()));
+            }
             Ok(_) => {}
-            Err(error) => return Err(Failure::Usage(format!("cannot read standard input: {error}"))),
+            Err(error) => {
+                return Err(Failure::Usage(format!("cannot read standard input: {error}")));
+            }
         }
     } else {
         text.extend_from_slice(args.as_bytes());
     }
-    serde_json::from_slice(&text).map_err(|error| Failure::Usage(format!("--args is not JSON: {error}")))
+    serde_json::from_slice(&text)
+        .map_err(|error| Failure::Usage(format!("--args is not JSON: {error}")))
 }

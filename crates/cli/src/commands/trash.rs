@@ -64,8 +64,9 @@ pub(crate) enum TrashCommand {
     apply-patch gc -n               what would be removed\n  \
     apply-patch gc --keep 7d,100MiB remove what is older, or more")]
 pub(crate) struct GcArgs {
-    /// Keep what is younger than an age and, of that, the newest up to a size: `30d`, `1GiB`, or both, as `30d,1GiB`. Unless given:
-    /// the setting `trash-keep`, else 30 days and 1 GiB, and always the last 20 transactions
+    /// Keep what is younger than an age and, of that, the newest up to a size: `30d`, `1GiB`, or
+    /// both, as `30d,1GiB`. Unless given: the setting `trash-keep`, else 30 days and 1 GiB, and
+    /// always the last 20 transactions
     #[arg(long, value_name = "KEEP", value_parser = args::keep)]
     pub(crate) keep: Option<Retention>,
     /// Print what would be removed; nothing is removed
@@ -88,8 +89,11 @@ pub(crate) fn gc(global: &Global, args: &GcArgs) -> Result<Exit, Failure> {
     }
     let session = workspace::recovered(global)?;
     let workspace = session.workspace();
-    let found =
-        if workspace.has_state() { workspace.lock(timeout)?.purge(&retention, true)? } else { Purged::default() };
+    let found = if workspace.has_state() {
+        workspace.lock(timeout)?.purge(&retention, true)?
+    } else {
+        Purged::default()
+    };
     if found.transactions.is_empty() {
         render::line("there is nothing to remove");
         return Ok(Exit::Done);
@@ -118,9 +122,12 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Result<Exit, Fai
             let mut session = workspace::recovered(global)?;
             let (id, slot) = parse_entry(session.workspace(), entry)?;
             let root = session.workspace().root();
-            let target = target.as_deref().map(|path| root.check(path, Access::Create)).transpose()?;
+            let target =
+                target.as_deref().map(|path| root.check(path, Access::Create)).transpose()?;
             let files = [(slot, target)];
-            if let Err(commit::Error::Elsewhere { .. }) = session.workspace().plan_restore(id, &files) {
+            if let Err(commit::Error::Elsewhere { .. }) =
+                session.workspace().plan_restore(id, &files)
+            {
                 session = workspace::project(global, &session);
             }
             undo::execute(global, &session, "restore", false, None, ApprovalPolicy::Never, || {
@@ -146,7 +153,8 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Result<Exit, Fai
 fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
     let session = workspace::recovered(global)?;
     let workspace = session.workspace();
-    let entries: Vec<_> = workspace.trash()?.into_iter().filter(|entry| all || entry.deleted).collect();
+    let entries: Vec<_> =
+        workspace.trash()?.into_iter().filter(|entry| all || entry.deleted).collect();
     if global.json {
         let values: Vec<_> = entries
             .iter()
@@ -167,7 +175,12 @@ fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
     }
     for entry in entries {
         let (age, size) = (render::age(entry.time), render::size(entry.size));
-        render::line(&format!("{}/{}  {age:>10}  {size:>9}  {}", entry.id.short(), entry.slot, entry.path));
+        render::line(&format!(
+            "{}/{}  {age:>10}  {size:>9}  {}",
+            entry.id.short(),
+            entry.slot,
+            entry.path
+        ));
     }
     Ok(Exit::Done)
 }
@@ -176,7 +189,8 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
     let session = workspace::recovered(global)?;
     let workspace = session.workspace();
     let (id, slot) = parse_entry(workspace, entry)?;
-    let store = workspace.store()?.ok_or_else(|| Failure::Usage("this workspace has no trash".into()))?;
+    let store =
+        workspace.store()?.ok_or_else(|| Failure::Usage("this workspace has no trash".into()))?;
     let journal = store.journal(id).map_err(patch_engine::commit::Error::from)?;
     let slot = store.slot(id, slot).map_err(patch_engine::commit::Error::from)?;
     let (bytes, _) = slot.read(MAX_SHOWN)?;
@@ -195,7 +209,12 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn purge(global: &Global, retention: &Retention, dry_run: bool, timeout: Duration) -> Result<Exit, Failure> {
+fn purge(
+    global: &Global,
+    retention: &Retention,
+    dry_run: bool,
+    timeout: Duration,
+) -> Result<Exit, Failure> {
     let session = workspace::recovered(global)?;
     let workspace = session.workspace();
     let (count, bytes) = if workspace.has_state() {
@@ -210,7 +229,9 @@ fn purge(global: &Global, retention: &Retention, dry_run: bool, timeout: Duratio
     let verb = if dry_run { "would be removed" } else { "removed" };
     let output = match count {
         0 => "there is nothing to remove".to_owned(),
-        count => format!("{} with {} {verb}", render::count(count, "transaction"), render::size(bytes)),
+        count => {
+            format!("{} with {} {verb}", render::count(count, "transaction"), render::size(bytes))
+        }
     };
     if global.json {
         json::done(output, json!({ "transactions": count, "bytes": bytes, "dryRun": dry_run }));
@@ -227,7 +248,9 @@ fn parse_entry(workspace: &Workspace, entry: &str) -> Result<(TransactionId, u32
     }
     let parts = entry.rsplit_once('/').and_then(|(id, slot)| Some((id, slot.parse().ok()?)));
     let (id, slot) = parts.ok_or_else(|| {
-        Failure::Usage(format!("{entry:?} is not an entry of the trash; `apply-patch trash list` prints them"))
+        Failure::Usage(format!(
+            "{entry:?} is not an entry of the trash; `apply-patch trash list` prints them"
+        ))
     })?;
     Ok((workspace::id(workspace, id)?, slot))
 }

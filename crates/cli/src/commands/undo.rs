@@ -27,8 +27,8 @@ use crate::{json, render};
     apply-patch undo 9f3ac1d2 -- src/a.rs    take back what a transaction did to a file\n  \
     apply-patch undo -- src/a.rs             take back the last change of a file")]
 pub(crate) struct UndoArgs {
-    /// Transaction: its id, a beginning or an end of it, `last`, or `@N` for the N-th of the log. Unless given: the last one that is
-    /// not undone; with paths, the last one that changed them
+    /// Transaction: its id, a beginning or an end of it, `last`, or `@N` for the N-th of the log.
+    /// Unless given: the last one that is not undone; with paths, the last one that changed them
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Restore only these paths
@@ -37,8 +37,9 @@ pub(crate) struct UndoArgs {
     /// Carry what is taken back to files that have changed since, where that is certain
     #[arg(long)]
     pub(crate) carry: bool,
-    /// Take back a change that was signed with a key that is not here, or not signed: made in a sandbox, or with another
-    /// XDG_STATE_HOME. At a terminal you are asked. Paths are checked as those of a patch
+    /// Take back a change that was signed with a key that is not here, or not signed: made in a
+    /// sandbox, or with another XDG_STATE_HOME. At a terminal you are asked. Paths are checked as
+    /// those of a patch
     #[arg(long, requires = "id")]
     pub(crate) trust: bool,
     /// Print the diff; nothing is written
@@ -76,7 +77,12 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     if !outside {
         id = last_of(session.workspace(), id, &given)?;
         outside = !session.workspace().prefix().is_empty() && {
-            let planned = session.plan_undo(id, &checked(session.workspace(), &given)?, args.carry, args.trust);
+            let planned = session.plan_undo(
+                id,
+                &checked(session.workspace(), &given)?,
+                args.carry,
+                args.trust,
+            );
             matches!(planned, Err(commit::Error::Elsewhere { .. }))
         };
     }
@@ -90,7 +96,8 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     let plan = |trust| session.plan_undo(id, &paths, args.carry, trust);
     let mut trust = args.trust;
     let mut approval = ApprovalPolicy::Never;
-    if let Some(id) = id.filter(|_| !trust && !args.dry_run && !global.json && preset() != ApprovalPolicy::Never)
+    if let Some(id) =
+        id.filter(|_| !trust && !args.dry_run && !global.json && preset() != ApprovalPolicy::Never)
         && let Err(error) = plan(false)
         && error.to_be_trusted() == [id]
     {
@@ -111,11 +118,16 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
         session = workspace::project(global, &session);
     }
     let never = ApprovalPolicy::Never;
-    execute(global, &session, "redo", args.dry_run, args.detail.diff, never, || session.workspace().plan_redo(id))
+    execute(global, &session, "redo", args.dry_run, args.detail.diff, never, || {
+        session.workspace().plan_redo(id)
+    })
 }
 
 fn checked(workspace: &Workspace, paths: &[String]) -> Result<Vec<RelPath>, Failure> {
-    Ok(paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect::<Result<_, _>>()?)
+    Ok(paths
+        .iter()
+        .map(|path| workspace.root().check(path, Access::Read))
+        .collect::<Result<_, _>>()?)
 }
 
 /// The transaction that is named; else, where paths are, the last that changed them.
@@ -130,13 +142,16 @@ fn last_of(
     let found = workspace.last_change_of(&checked(workspace, paths)?)?;
     let none = || {
         let paths = paths.join(" ");
-        format!("no transaction that is not undone changed {paths}; `apply-patch log -- {paths}` shows what did")
+        format!(
+            "no transaction that is not undone changed {paths}; `apply-patch log -- {paths}` \
+             shows what did"
+        )
     };
     found.map(Some).ok_or_else(|| Failure::Usage(none()))
 }
 
-/// Locks, plans, commits and reports; with `dry_run` only plans and shows the diff. To name a transaction of one's own is approval
-/// enough.
+/// Locks, plans, commits and reports; with `dry_run` only plans and shows the diff. To name a
+/// transaction of one's own is approval enough.
 pub(super) fn execute(
     global: &Global,
     session: &Session,
@@ -161,7 +176,8 @@ pub(super) fn execute(
     let mut host = TerminalHost::new(&prompt, None, global.quiet || global.json);
     let mut approvals = Approvals::new(approval);
     let plan = &mut |_: &_| Ok::<_, ApplyError>(plan()?);
-    let report = match session.execute(tool, Operation::Write, &mut approvals.ask(&mut host), plan) {
+    let report = match session.execute(tool, Operation::Write, &mut approvals.ask(&mut host), plan)
+    {
         Ok(report) => report,
         Err(ApplyError::Commit(CommitError::Cancelled)) => {
             render::message("interrupted; everything was rolled back");
@@ -183,7 +199,10 @@ pub(super) fn execute(
 pub(super) fn note_project(global: &Global, session: &Session) {
     let workspace = session.workspace();
     if !workspace.seen("").is_empty() && !global.quiet {
-        render::message(&format!("note: the paths in the diff are relative to {}", workspace.home().path().display()));
+        render::message(&format!(
+            "note: the paths in the diff are relative to {}",
+            workspace.home().path().display()
+        ));
     }
 }
 

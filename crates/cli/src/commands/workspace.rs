@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use file_tools::audit::Audit;
 use file_tools::git::enclosing;
-use file_tools::{ErrorKind, FailureClass, Hint, Session, SessionName, SessionSettings, ToolError, history};
+use file_tools::{
+    ErrorKind, FailureClass, Hint, Session, SessionName, SessionSettings, ToolError, history,
+};
 use fs_guard::{Common, Policy, Root};
 use patch_engine::commit::{Recovered, TransactionId, Workspace};
 use patch_engine::{Files, Plan};
@@ -100,7 +102,8 @@ pub(super) fn base(global: &Global, rules: &args::Rules) -> Result<Option<Files>
         return Ok(Some(Files::from(&Arc::new(root))));
     }
     let Some(revision) = &rules.base_rev else { return Ok(None) };
-    let tree = enclosing(global.root(), revision).map_err(|error| Failure::Tool(Box::new(error)))?;
+    let tree =
+        enclosing(global.root(), revision).map_err(|error| Failure::Tool(Box::new(error)))?;
     Ok(Some(tree.files(global.settings.policy()?)))
 }
 
@@ -124,7 +127,8 @@ pub(super) fn tidy(global: &Global, session: &Session) {
     }
 }
 
-/// Prints a plan that is not committed, for a person: its notes, and its diff or the line counts of each file.
+/// Prints a plan that is not committed, for a person: its notes, and its diff or the line counts of
+/// each file.
 pub(super) fn preview(global: &Global, plan: &Plan, stat: bool) -> Result<(), fs_guard::Error> {
     if !global.quiet {
         render::notes(plan);
@@ -160,7 +164,8 @@ pub(super) fn confine(global: &Global, workspace: &Workspace) -> Result<(), Fail
     let mut also: Vec<_> = keys.iter().map(PathBuf::as_path).collect();
     let state = PathBuf::from(workspace.state_path());
     if !workspace.has_own_state() {
-        // Once confined, it cannot be made above the root, and what was cut off elsewhere cannot be finished.
+        // Once confined, it cannot be made above the root, and what was cut off elsewhere cannot be
+        // finished.
         drop(workspace.recover_if_idle()?);
         workspace.make_state(global.settings.lock_timeout)?;
         also.push(&state);

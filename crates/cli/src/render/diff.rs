@@ -17,8 +17,12 @@ pub(crate) fn write_diff(out: &mut dyn Write, diff: &[u8]) -> std::io::Result<()
     let highlighter = Highlighter::new();
     for part in parts(diff) {
         match part {
-            Part::Header(text) => writeln!(out, "{HEADER}{}{HEADER:#}", sanitize(text.trim_end_matches('\r')))?,
-            Part::Hunk(text) => writeln!(out, "{RANGE}{}{RANGE:#}", sanitize(text.trim_end_matches('\r')))?,
+            Part::Header(text) => {
+                writeln!(out, "{HEADER}{}{HEADER:#}", sanitize(text.trim_end_matches('\r')))?
+            }
+            Part::Hunk(text) => {
+                writeln!(out, "{RANGE}{}{RANGE:#}", sanitize(text.trim_end_matches('\r')))?
+            }
             Part::Context(line) => {
                 write!(out, " {}", sanitize(&line.text))?;
                 end(out, &line)?;
@@ -33,7 +37,13 @@ pub(crate) fn write_diff(out: &mut dyn Write, diff: &[u8]) -> std::io::Result<()
     Ok(())
 }
 
-fn side(out: &mut dyn Write, sign: char, style: Style, lines: &[Line<'_>], all: &[Pieces]) -> std::io::Result<()> {
+fn side(
+    out: &mut dyn Write,
+    sign: char,
+    style: Style,
+    lines: &[Line<'_>],
+    all: &[Pieces],
+) -> std::io::Result<()> {
     let strong = style.invert();
     for (line, pieces) in lines.iter().zip(all) {
         write!(out, "{style}{sign}")?;

@@ -35,7 +35,8 @@ pub(crate) fn what(entry: &LogEntry, names: usize) -> String {
         line += &format!("  ({})", by.join(", "));
     }
     if let Some(undone) = header.undo_of {
-        line += &format!("  undoes {}{}", if header.partial { "part of " } else { "" }, undone.short());
+        line +=
+            &format!("  undoes {}{}", if header.partial { "part of " } else { "" }, undone.short());
     }
     if let Some(by) = entry.undone_by {
         line += &format!("  undone by {}", by.short());

@@ -22,7 +22,8 @@ td b{font-weight:inherit}td.hunk{color:var(--dim);border:1px solid var(--edge);b
 
 /// The page of a diff in git's form, with `title` above.
 pub(crate) fn page(title: &str, diff: &[u8]) -> String {
-    let mut page = Page { out: String::new(), table: false, numbers: (0, 0), highlighter: Highlighter::new() };
+    let mut page =
+        Page { out: String::new(), table: false, numbers: (0, 0), highlighter: Highlighter::new() };
     let title = escaped(title);
     let _ = write!(
         page.out,
@@ -41,7 +42,11 @@ pub(crate) fn page(title: &str, diff: &[u8]) -> String {
             Part::Change(deleted, inserted) => {
                 let (left, right) = page.highlighter.pieces(&deleted, &inserted);
                 for nth in 0..deleted.len().max(inserted.len()) {
-                    page.row(deleted.get(nth).zip(left.get(nth)), inserted.get(nth).zip(right.get(nth)), true);
+                    page.row(
+                        deleted.get(nth).zip(left.get(nth)),
+                        inserted.get(nth).zip(right.get(nth)),
+                        true,
+                    );
                 }
             }
         }
@@ -82,13 +87,20 @@ impl Page {
 
     fn hunk(&mut self, text: &str) {
         if !std::mem::replace(&mut self.table, true) {
-            self.out += "<table><colgroup><col class=\"n\"><col><col class=\"n\"><col></colgroup>\n";
+            self.out +=
+                "<table><colgroup><col class=\"n\"><col><col class=\"n\"><col></colgroup>\n";
         }
         self.numbers = first_lines(text);
-        let _ = writeln!(self.out, "<tr><td class=\"hunk\" colspan=\"4\">{}</td></tr>", escaped(text));
+        let _ =
+            writeln!(self.out, "<tr><td class=\"hunk\" colspan=\"4\">{}</td></tr>", escaped(text));
     }
 
-    fn row(&mut self, old: Option<(&Line<'_>, &Pieces)>, new: Option<(&Line<'_>, &Pieces)>, changed: bool) {
+    fn row(
+        &mut self,
+        old: Option<(&Line<'_>, &Pieces)>,
+        new: Option<(&Line<'_>, &Pieces)>,
+        changed: bool,
+    ) {
         self.out += "<tr>";
         let (left, right) = self.numbers;
         cells(&mut self.out, old, left, if changed { " class=\"del\"" } else { "" });
@@ -129,7 +141,8 @@ fn both(paths: &str) -> String {
     let half = paths.len() / 2;
     match (paths.get(..half), paths.get(half + 1..)) {
         (Some(old), Some(new))
-            if old.strip_prefix("a/").is_some() && old.strip_prefix("a/") == new.strip_prefix("b/") =>
+            if old.strip_prefix("a/").is_some()
+                && old.strip_prefix("a/") == new.strip_prefix("b/") =>
         {
             old[2..].to_owned()
         }
@@ -170,7 +183,8 @@ mod tests {
             "<tr><td class=\"n\">3</td><td>a</td><td class=\"n\">3</td><td>a</td></tr>",
             "<td class=\"n\">4</td><td class=\"del\">let x = <b>&lt;b&gt;1&lt;/b&gt;;</b></td>",
             "<td class=\"n\">4</td><td class=\"ins\">let x = <b>\\u{1b}2;</b></td>",
-            "<tr><td class=\"n\"></td><td></td><td class=\"n\">5</td><td class=\"ins\">n &amp; m</td></tr>",
+            "<tr><td class=\"n\"></td><td></td><td class=\"n\">5</td><td class=\"ins\">n &amp; \
+             m</td></tr>",
             "<td class=\"n\">6</td><td>c <i>(no line feed at the end)</i></td>",
         ] {
             assert!(page.contains(wanted), "{wanted} in {page}");

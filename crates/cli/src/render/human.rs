@@ -66,7 +66,9 @@ mod tests {
             assert_eq!(aged(seconds).as_deref(), Some(wanted));
         }
         assert_eq!(aged(86_400 * 60), None);
-        for (bytes, wanted) in [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (1 << 30, "1.0 GiB")] {
+        for (bytes, wanted) in
+            [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (1 << 30, "1.0 GiB")]
+        {
             assert_eq!(size(bytes), wanted);
         }
         assert_eq!(cut("äöü", Some(2)), "ä…");

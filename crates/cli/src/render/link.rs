@@ -29,7 +29,9 @@ fn has_links(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     }
     MARKS.iter().any(|name| set(name).is_some())
         || set("TERM_PROGRAM").is_some_and(|program| PROGRAMS.contains(&&*program))
-        || set("VTE_VERSION").and_then(|version| version.parse().ok()).is_some_and(|version: u32| version >= VTE)
+        || set("VTE_VERSION")
+            .and_then(|version| version.parse().ok())
+            .is_some_and(|version: u32| version >= VTE)
 }
 
 /// A text that a terminal may get, as a link to a file.
@@ -40,13 +42,16 @@ pub(super) fn link(text: &str, file: &Path) -> String {
     }
 }
 
-/// The address of an absolute path. It has no host, as most terminals do not want one for what is here.
+/// The address of an absolute path. It has no host, as most terminals do not want one for what is
+/// here.
 fn uri(file: &Path) -> Option<String> {
     let path = file.to_str()?.replace('\\', "/");
     let mut uri = String::from(if path.starts_with('/') { "file://" } else { "file:///" });
     for byte in path.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                uri.push(char::from(byte))
+            }
             _ => uri += &format!("%{byte:02X}"),
         }
     }
@@ -73,8 +78,9 @@ mod tests {
             (&[("FORCE_HYPERLINK", "1"), ("TERM", "dumb")], true),
             (&[("FORCE_HYPERLINK", "0"), ("VTE_VERSION", "7600")], false),
         ] {
-            let variable =
-                |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            let variable = |name: &str| {
+                variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+            };
             assert_eq!(has_links(&variable), wanted, "{variables:?}");
         }
     }

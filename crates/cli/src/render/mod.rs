@@ -28,7 +28,9 @@ pub(crate) use history::{headline, one_line, what};
 pub(crate) use html::page;
 pub(crate) use human::{age, count, cut, size};
 pub(crate) use pager::Pager;
-pub(crate) use print::{end, error_width, indented, line, message, name, paragraph, raw, width, written, written_or};
+pub(crate) use print::{
+    end, error_width, indented, line, message, name, paragraph, raw, width, written, written_or,
+};
 pub(crate) use stat::stat;
 
 /// Prints what went wrong, with pictures where there is something to point at.
@@ -43,10 +45,15 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         message(&format!("note: {note}"));
     }
     match failure {
-        Failure::Usage(text) | Failure::Input(text) | Failure::Unreadable(text) | Failure::Refused(text) => {
+        Failure::Usage(text)
+        | Failure::Input(text)
+        | Failure::Unreadable(text)
+        | Failure::Refused(text) => {
             message(text);
         }
-        Failure::TooLong => message(&format!("the patch is longer than {} MiB", patch_engine::MAX_PATCH_SIZE >> 20)),
+        Failure::TooLong => {
+            message(&format!("the patch is longer than {} MiB", patch_engine::MAX_PATCH_SIZE >> 20))
+        }
         Failure::Parse(parse) => picture::parse_error(&parse.0, &parse.1),
         Failure::Rejected(rejected) => {
             let (input, rejects): &(_, Rejects) = rejected;
@@ -64,8 +71,14 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             message(&error.to_string());
             match &**error {
                 error if refusal(error).is_some() => refusal(error).into_iter().for_each(advise),
-                error if matches!(error, commit::Error::Drifted { .. }) || !error.to_be_trusted().is_empty() => {
-                    ToolError::workspace(error).suggested_next_action.iter().for_each(|next| message(next));
+                error
+                    if matches!(error, commit::Error::Drifted { .. })
+                        || !error.to_be_trusted().is_empty() =>
+                {
+                    ToolError::workspace(error)
+                        .suggested_next_action
+                        .iter()
+                        .for_each(|next| message(next));
                 }
                 _ => {}
             }
@@ -107,7 +120,8 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
     }
     if let Some(id) = failure.kept() {
         message(&format!(
-            "the patch is kept: send the sections of some files again with `--amend {id}`, and it has the others"
+            "the patch is kept: send the sections of some files again with `--amend {id}`, and it \
+             has the others"
         ));
     }
 }
@@ -125,7 +139,10 @@ fn not_verified(error: &CommitError) {
         CommitError::RollbackIncomplete { cause, .. } => not_verified(cause),
         CommitError::Unverified(refused) => {
             if refused.left_out > 0 {
-                message(&format!("the command printed {} bytes more before this:", refused.left_out));
+                message(&format!(
+                    "the command printed {} bytes more before this:",
+                    refused.left_out
+                ));
             }
             print::errors(&refused.output);
         }
@@ -137,7 +154,9 @@ fn not_verified(error: &CommitError) {
 fn refusal(error: &commit::Error) -> Option<&fs_guard::Error> {
     match error {
         commit::Error::Files(error) => Some(error),
-        commit::Error::Store(workspace_trash::Error::Files(error @ fs_guard::Error::OthersState { .. })) => Some(error),
+        commit::Error::Store(workspace_trash::Error::Files(
+            error @ fs_guard::Error::OthersState { .. },
+        )) => Some(error),
         _ => None,
     }
 }
@@ -152,14 +171,18 @@ pub(crate) fn unlogged(why: &str) {
     message(&format!("warning: the outcome is not in the audit log: {why}"));
 }
 
-/// Says where the history is if root is about to make one in the directory of another user, or that this user will be kept out.
+/// Says where the history is if root is about to make one in the directory of another user, or that
+/// this user will be kept out.
 pub(crate) fn kept_out(workspace: &Workspace) {
     let home = workspace.home();
     let Some(owner) = home.would_keep_out().filter(|_| !workspace.has_state()) else { return };
     let state = workspace.state_path();
     let is_elsewhere = Path::new(&home.state_path()).is_absolute();
     message(&if is_elsewhere {
-        format!("note: this directory belongs to {owner}: what root changes in it is recorded in {state}")
+        format!(
+            "note: this directory belongs to {owner}: what root changes in it is recorded in \
+             {state}"
+        )
     } else {
         format!(
             "warning: this directory belongs to {owner}, who cannot change anything here once root has made {state}; \
@@ -197,13 +220,25 @@ pub(crate) fn notes(plan: &Plan) {
         message(&match note {
             PlanNote::Input(note) => format!("note: {note}"),
             PlanNote::Text(warning) => format!("warning: patch {warning}"),
-            PlanNote::Encoded { path, encoding } => format!("note: {path}: it is stored as {encoding}"),
-            PlanNote::Crlf { path, by } => format!("note: {path}: its lines end in CRLF, as {by} has it"),
-            PlanNote::Carried { path, hunk, from, to, already_there } => {
-                format!("note: {path}: hunk {} {}", hunk + 1, carried_text(from, to, *already_there))
+            PlanNote::Encoded { path, encoding } => {
+                format!("note: {path}: it is stored as {encoding}")
             }
-            PlanNote::Unchanged { path } => format!("warning: {path}: the patch changes nothing in it"),
-            PlanNote::Hunk { path, hunk, note } => format!("note: {path}: hunk {} {}", hunk + 1, note_text(note)),
+            PlanNote::Crlf { path, by } => {
+                format!("note: {path}: its lines end in CRLF, as {by} has it")
+            }
+            PlanNote::Carried { path, hunk, from, to, already_there } => {
+                format!(
+                    "note: {path}: hunk {} {}",
+                    hunk + 1,
+                    carried_text(from, to, *already_there)
+                )
+            }
+            PlanNote::Unchanged { path } => {
+                format!("warning: {path}: the patch changes nothing in it")
+            }
+            PlanNote::Hunk { path, hunk, note } => {
+                format!("note: {path}: hunk {} {}", hunk + 1, note_text(note))
+            }
         });
     }
 }
@@ -220,14 +255,17 @@ pub(crate) fn names(root: &Path, plan: &Plan) {
 
 /// The same with paths as they are seen from elsewhere.
 pub(crate) fn names_seen(plan: &Plan, seen: &dyn Fn(&str) -> String) {
-    print::lines(plan.changes().iter().map(|change| sanitize(&print::name_seen(change, seen)).into_owned()));
+    print::lines(
+        plan.changes().iter().map(|change| sanitize(&print::name_seen(change, seen)).into_owned()),
+    );
 }
 
 /// Prints how to take a commit back.
 pub(crate) fn hint(reports: &[Report]) {
     if let [Report { transaction: Some(id), already_done: true, .. }] = reports {
         return message(&format!(
-            "transaction {} has done this already, and its files are as it left them; nothing was changed",
+            "transaction {} has done this already, and its files are as it left them; nothing was \
+             changed",
             id.short()
         ));
     }
@@ -246,6 +284,10 @@ pub(crate) fn hint(reports: &[Report]) {
 /// Prints what became of interrupted transactions.
 pub(crate) fn recovered(recovered: &[Recovered]) {
     for one in recovered {
-        message(&format!("recovered the interrupted transaction {}: {}", one.id, outcome_text(one)));
+        message(&format!(
+            "recovered the interrupted transaction {}: {}",
+            one.id,
+            outcome_text(one)
+        ));
     }
 }

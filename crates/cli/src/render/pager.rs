@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 use super::print::{message, written};
 use crate::outside;
 
-/// Standard output, or a pager that reads what is written here; colours are removed where they are switched off.
+/// Standard output, or a pager that reads what is written here; colours are removed where they are
+/// switched off.
 pub(crate) struct Pager {
     out: Box<dyn Write>,
     /// Whether the output goes to a file or a program, which gets the bytes as they are.
@@ -16,7 +17,8 @@ pub(crate) struct Pager {
 }
 
 impl Pager {
-    /// Starts the pager of that name, or `$PAGER`, or (not on Windows) `less -FRX`. An empty name or `cat` is none.
+    /// Starts the pager of that name, or `$PAGER`, or (not on Windows) `less -FRX`. An empty name
+    /// or `cat` is none.
     pub(crate) fn open(wanted: bool, name: Option<&str>) -> Self {
         let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let reader = command(wanted, name).and_then(Reader::start);
@@ -36,7 +38,8 @@ impl Pager {
     /// Writes a diff.
     pub(crate) fn diff(&mut self, diff: &[u8]) {
         written(if self.plain {
-            // Not through what removes colours: it takes bytes that are not UTF-8 for a part of them.
+            // Not through what removes colours: it takes bytes that are not UTF-8 for a part of
+            // them.
             self.flush().and_then(|()| io::stdout().write_all(diff))
         } else {
             super::diff::write_diff(self, diff)
@@ -77,23 +80,30 @@ impl Reader {
     fn start(command: String) -> Option<Self> {
         let mut shell = outside::shell(&command);
         shell.stdin(Stdio::piped());
-        // A pager without flags of its own: end when all fits on the screen, colours, and leave the screen alone.
+        // A pager without flags of its own: end when all fits on the screen, colours, and leave the
+        // screen alone.
         if std::env::var_os("LESS").is_none() {
             shell.env("LESS", "FRX");
         }
         // Interrupting is for the pager; this process ends when the pager does.
-        let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
+        let _ = signal_hook::flag::register(
+            signal_hook::consts::SIGINT,
+            Arc::new(AtomicBool::new(false)),
+        );
         let mut child = shell.spawn().ok()?;
         let stdin = child.stdin.take();
         Some(Self { command, child, stdin, kept: Some(Vec::new()) })
     }
 
-    /// Waits for the pager to end. Returns whether it could not be run, so that standard output is to be written to.
+    /// Waits for the pager to end. Returns whether it could not be run, so that standard output is
+    /// to be written to.
     fn end(&mut self) -> bool {
         // The pager reads until this is closed.
         drop(self.stdin.take());
         let code = self.child.wait().ok().and_then(|status| status.code());
-        let Some(kept) = self.kept.take().filter(|_| matches!(code, Some(126 | 127))) else { return false };
+        let Some(kept) = self.kept.take().filter(|_| matches!(code, Some(126 | 127))) else {
+            return false;
+        };
         message(&format!("warning: the pager cannot be run: `{}`", self.command));
         written(io::stdout().write_all(&kept));
         true
@@ -137,6 +147,7 @@ fn command(wanted: bool, name: Option<&str>) -> Option<String> {
     }
     let named = name.map(str::to_owned).or_else(|| std::env::var("PAGER").ok());
     // Windows has none that colours get through.
-    let command = named.unwrap_or_else(|| if cfg!(windows) { String::new() } else { "less -FRX".into() });
+    let command =
+        named.unwrap_or_else(|| if cfg!(windows) { String::new() } else { "less -FRX".into() });
     (!matches!(command.trim(), "" | "cat")).then_some(command)
 }

@@ -18,7 +18,8 @@ use crate::input::Input;
 /// How many rejects are drawn; more get a line each.
 const DRAWN: usize = 5;
 
-/// How many rejects are shown without `-v`. Nobody reads thousands of lines, and a model pays for each.
+/// How many rejects are shown without `-v`. Nobody reads thousands of lines, and a model pays for
+/// each.
 const TOLD: usize = 50;
 
 /// How many lines of a region are shown.
@@ -38,7 +39,8 @@ fn print(groups: &[Group<'_>]) {
 
 /// A text that stands beside something of `taken` columns, in lines that fit into the terminal.
 fn fitting(text: &str, taken: usize) -> String {
-    error_width().map_or_else(|| text.to_owned(), |width| wrapped(text, width.saturating_sub(taken), 0))
+    error_width()
+        .map_or_else(|| text.to_owned(), |width| wrapped(text, width.saturating_sub(taken), 0))
 }
 
 /// The columns that `error: ` takes, and those before a help.
@@ -57,12 +59,17 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError) {
     let text = String::from_utf8_lossy(&input.bytes);
     let seen = match &error.seen {
         Some(seen) => {
-            format!("expected {}, saw `{}`", listed(&error.expected), sanitize(&seen.escape_debug().to_string()))
+            format!(
+                "expected {}, saw `{}`",
+                listed(&error.expected),
+                sanitize(&seen.escape_debug().to_string())
+            )
         }
         None => format!("expected {}, saw the end of the text", listed(&error.expected)),
     };
     let title = error.kind.to_string();
-    // A text that is not UTF-8 has other offsets once it is shown. Where that is the error there is nothing to show.
+    // A text that is not UTF-8 has other offsets once it is shown. Where that is the error there is
+    // nothing to show.
     let shown_len = |bytes: &[u8]| String::from_utf8_lossy(bytes).len();
     let start = shown_len(&input.bytes[..error.span.start]);
     let span = start..start + shown_len(&input.bytes[error.span.clone()]);
@@ -74,9 +81,15 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError) {
     };
     let name = sanitize(&input.name).into_owned();
     let annotation = AnnotationKind::Primary.span(excerpt.span.clone());
-    let (annotation, note) =
-        if fits(&excerpt, &seen) { (annotation.label(&seen), None) } else { (annotation, Some(fitting(&seen, HELP))) };
-    let snippet = Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&name).annotation(annotation);
+    let (annotation, note) = if fits(&excerpt, &seen) {
+        (annotation.label(&seen), None)
+    } else {
+        (annotation, Some(fitting(&seen, HELP)))
+    };
+    let snippet = Snippet::source(&excerpt.text)
+        .line_start(excerpt.first_line)
+        .path(&name)
+        .annotation(annotation);
     let title = fitting(&title, TITLE);
     let group = Level::ERROR.primary_title(&title).element(snippet);
     print(&[match &note {
@@ -98,7 +111,8 @@ fn listed(items: &[&str]) -> String {
 
 /// Draws every reject.
 pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
-    let root = global.settings.policy().ok().and_then(|policy| Root::open(global.root(), policy).ok());
+    let root =
+        global.settings.policy().ok().and_then(|policy| Root::open(global.root(), policy).ok());
     let text = String::from_utf8_lossy(&input.bytes);
     let told = if global.verbose { rejects.len() } else { TOLD };
     for (nth, reject) in rejects.iter().take(told).enumerate() {
@@ -132,7 +146,8 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
         .enumerate()
         .map(|(nth, hint)| {
             let words = hints::spelt_out(std::slice::from_ref(hint), Caller::Terminal);
-            let words = sanitize(&if nth == 0 { words } else { format!("or {words}") }).into_owned();
+            let words =
+                sanitize(&if nth == 0 { words } else { format!("or {words}") }).into_owned();
             // Lines to paste stay as they are.
             match words.split_once('\n').filter(|_| matches!(hint, Hint::ReplaceHunk { .. })) {
                 Some((words, lines)) => format!("{}\n{lines}", fitting(words, HELP)),
@@ -142,7 +157,9 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
         .collect();
     let help = help.join(";\n");
     let difference = match reject.hunk_reason() {
-        Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => nearest.difference.as_ref(),
+        Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
+            nearest.difference.as_ref()
+        }
         _ => None,
     };
     let line = difference.map(|difference| difference.patch_line).or(reject.patch_line);
@@ -165,11 +182,15 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
             places.iter().filter_map(|place| {
                 let around = Excerpt::lines(file, place.lines.clone())?;
                 let span = place.line.and_then(|line| line_range(file, line));
-                let span = span.and_then(|span| around.locate(&span)).unwrap_or(around.span.clone());
+                let span =
+                    span.and_then(|span| around.locate(&span)).unwrap_or(around.span.clone());
                 let marked = |(line, (first, last)): &(usize, (usize, usize))| {
                     let line = line_range(file, *line)?;
                     let at = |column: usize| {
-                        let chars = file[line.clone()].char_indices().nth(column).map(|(at, _)| line.start + at);
+                        let chars = file[line.clone()]
+                            .char_indices()
+                            .nth(column)
+                            .map(|(at, _)| line.start + at);
                         chars.unwrap_or(line.end)
                     };
                     around.locate(&(at(first - 1)..at(*last)))
@@ -191,16 +212,27 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
     if let Some(excerpt) = &in_patch {
         let annotation = AnnotationKind::Primary.span(excerpt.span.clone());
         let annotation = if fits(excerpt, label) { annotation.label(label) } else { annotation };
-        let snippet = Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&name).annotation(annotation);
+        let snippet = Snippet::source(&excerpt.text)
+            .line_start(excerpt.first_line)
+            .path(&name)
+            .annotation(annotation);
         group = group.element(snippet);
     }
     for (excerpt, spans, place) in &in_file {
         // Of the nearest place every line is shown.
-        let mut snippet = Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&path).fold(!place.whole);
+        let mut snippet = Snippet::source(&excerpt.text)
+            .line_start(excerpt.first_line)
+            .path(&path)
+            .fold(!place.whole);
         for (nth, span) in spans.iter().enumerate() {
             let annotation = AnnotationKind::Context.span(span.clone());
-            let labelled = nth == 0 && fits(&Excerpt { span: span.clone(), ..excerpt.at(span) }, &place.label);
-            snippet = snippet.annotation(if labelled { annotation.label(&*place.label) } else { annotation });
+            let labelled =
+                nth == 0 && fits(&Excerpt { span: span.clone(), ..excerpt.at(span) }, &place.label);
+            snippet = snippet.annotation(if labelled {
+                annotation.label(&*place.label)
+            } else {
+                annotation
+            });
         }
         group = group.element(snippet);
     }
@@ -222,7 +254,10 @@ struct Place {
 fn context_label(lines: &[String], side: &str) -> String {
     match lines {
         [line] => format!("with ` {}` {side} it the hunk means this place", sanitize(line)),
-        lines => format!("with {} more lines of context {side} it the hunk means this place", lines.len()),
+        lines => format!(
+            "with {} more lines of context {side} it the hunk means this place",
+            lines.len()
+        ),
     }
 }
 
@@ -239,13 +274,20 @@ fn places(reason: &RejectReason) -> Vec<Place> {
     match reason {
         RejectReason::ContextNotFound { nearest: Some(nearest) } => {
             let difference = nearest.difference.as_ref();
-            let line =
-                difference.filter(|difference| difference.found.is_some()).map(|difference| difference.file_line);
+            let line = difference
+                .filter(|difference| difference.found.is_some())
+                .map(|difference| difference.file_line);
             let label = match difference {
-                Some(difference) if line.is_some() => format!("differs from column {} on", difference.column),
+                Some(difference) if line.is_some() => {
+                    format!("differs from column {} on", difference.column)
+                }
                 _ => "the closest place".into(),
             };
-            let marks = nearest.region.iter().filter_map(|shown| Some((shown.line, shown.columns?))).collect();
+            let marks = nearest
+                .region
+                .iter()
+                .filter_map(|shown| Some((shown.line, shown.columns?)))
+                .collect();
             vec![Place { marks, whole: true, ..place(&nearest.lines, line, &label) }]
         }
         RejectReason::MultipleMatches { candidates, .. }
@@ -263,8 +305,12 @@ fn places(reason: &RejectReason) -> Vec<Place> {
                 place(&candidate.lines, Some(*candidate.lines.start()), &label)
             })
             .collect(),
-        RejectReason::AlreadyApplied { lines } => vec![place(lines, None, "the new lines are here")],
-        RejectReason::OverlappingEdits { lines: Some(lines), .. } => vec![place(lines, None, "changed by both hunks")],
+        RejectReason::AlreadyApplied { lines } => {
+            vec![place(lines, None, "the new lines are here")]
+        }
+        RejectReason::OverlappingEdits { lines: Some(lines), .. } => {
+            vec![place(lines, None, "changed by both hunks")]
+        }
         _ => Vec::new(),
     }
 }
@@ -281,7 +327,10 @@ struct Excerpt {
 impl Excerpt {
     /// The lines around `span` of `text`. `None` when they are too long to be drawn.
     fn new(text: &str, span: Range<usize>, around: usize) -> Option<Self> {
-        let start = text[..span.start.min(text.len())].rmatch_indices('\n').nth(around).map_or(0, |(end, _)| end + 1);
+        let start = text[..span.start.min(text.len())]
+            .rmatch_indices('\n')
+            .nth(around)
+            .map_or(0, |(end, _)| end + 1);
         let end = text[span.end.min(text.len())..]
             .match_indices('\n')
             .nth(around)
@@ -318,8 +367,8 @@ impl Excerpt {
         (end <= self.text.len()).then_some(start..end)
     }
 
-    /// The same as a terminal may get it. ASCII is left to the one who draws: it has pictures of control characters, and
-    /// knows line ends.
+    /// The same as a terminal may get it. ASCII is left to the one who draws: it has pictures of
+    /// control characters, and knows line ends.
     fn sanitized(self) -> Self {
         let mut text = String::with_capacity(self.text.len());
         let (mut start, mut end) = (None, None);

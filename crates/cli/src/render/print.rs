@@ -1,4 +1,5 @@
-//! Lines and bytes on standard output, messages on standard error. What comes from elsewhere is made safe for a terminal.
+//! Lines and bytes on standard output, messages on standard error. What comes from elsewhere is
+//! made safe for a terminal.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -15,7 +16,8 @@ use crate::exit::Exit;
 /// Why something could not be written on standard output, and what that was, if a line says it.
 static LOST: Mutex<Option<(io::Error, Option<String>)>> = Mutex::new(None);
 
-/// Remembers whether something was written on standard output. A broken pipe is a quiet end: nobody reads on.
+/// Remembers whether something was written on standard output. A broken pipe is a quiet end: nobody
+/// reads on.
 pub(crate) fn written(result: io::Result<()>) {
     written_or(result, || None);
 }
@@ -29,10 +31,13 @@ pub(crate) fn written_or(result: io::Result<()>, what: impl FnOnce() -> Option<S
     }
 }
 
-/// Ends standard output. Returns `exit`; or, if some of the answer was not written, says so and returns that of a failure.
+/// Ends standard output. Returns `exit`; or, if some of the answer was not written, says so and
+/// returns that of a failure.
 pub(crate) fn end(exit: Exit) -> Exit {
     written(io::stdout().flush());
-    let Some((error, what)) = LOST.lock().unwrap_or_else(PoisonError::into_inner).take() else { return exit };
+    let Some((error, what)) = LOST.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+        return exit;
+    };
     let what = what.map(|what| format!("; it is: {what}")).unwrap_or_default();
     message(&format!("the answer could not be written: {error}{what}"));
     if exit == Exit::Done { Exit::Failed } else { exit }
@@ -49,8 +54,8 @@ pub(super) fn lines(texts: impl Iterator<Item = String>) {
     written(anstream::stdout().write_all(text.as_bytes()));
 }
 
-/// Prints bytes on standard output: to a file or a pipe as they are, to a terminal with what it would obey as escapes, but
-/// for carriage returns at line ends.
+/// Prints bytes on standard output: to a file or a pipe as they are, to a terminal with what it
+/// would obey as escapes, but for carriage returns at line ends.
 pub(crate) fn raw(bytes: &[u8]) {
     let mut out = std::io::stdout();
     if !out.is_terminal() {
@@ -62,7 +67,10 @@ pub(crate) fn raw(bytes: &[u8]) {
     written(out.write_all(safe.as_bytes()));
     if safe.as_bytes() != bytes {
         let _ = out.flush();
-        message("note: control characters are shown as escapes; for the exact bytes write to a file: `> FILE`");
+        message(
+            "note: control characters are shown as escapes; for the exact bytes write to a file: \
+             `> FILE`",
+        );
     }
 }
 
@@ -77,7 +85,9 @@ pub(super) fn errors(bytes: &[u8]) {
 pub(crate) fn message(text: &str) {
     /// A longer line quotes something that was given; its ends tell what.
     const LINE: usize = 4000;
-    let line = |line: &str| if line.len() > LINE { without_middle(line, LINE / 4) } else { line.into() }.into_owned();
+    let line = |line: &str| {
+        if line.len() > LINE { without_middle(line, LINE / 4) } else { line.into() }.into_owned()
+    };
     let text = text.split('\n').map(line).collect::<Vec<_>>().join("\n");
     let text = format!("apply-patch: {}", sanitize(&text));
     let text = error_width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2)) + "\n";
@@ -111,7 +121,8 @@ fn columns(size: Option<(Width, Height)>) -> Option<usize> {
     size.map(|(Width(width), _)| usize::from(width)).filter(|&width| width > 0)
 }
 
-/// Breaks lines that are longer than `width` between words; what follows a break is indented. Longer words stay whole.
+/// Breaks lines that are longer than `width` between words; what follows a break is indented.
+/// Longer words stay whole.
 pub(super) fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for (nth, line) in text.split('\n').enumerate() {

@@ -30,7 +30,8 @@ pub(crate) fn stat(images: Images<'_>) -> Result<(), fs_guard::Error> {
             line(&format!("{name} | +{inserted} -{deleted}"));
         }
     }
-    let (inserted, deleted) = rows.iter().fold((0, 0), |sum, (_, counts)| (sum.0 + counts.0, sum.1 + counts.1));
+    let (inserted, deleted) =
+        rows.iter().fold((0, 0), |sum, (_, counts)| (sum.0 + counts.0, sum.1 + counts.1));
     let lines = if inserted == 1 { "line" } else { "lines" };
     line(&format!("{}, {inserted} {lines} inserted, {deleted} deleted", summary(plan)));
     Ok(())
@@ -40,11 +41,15 @@ pub(crate) fn stat(images: Images<'_>) -> Result<(), fs_guard::Error> {
 fn bars(rows: &[(String, (usize, usize))], width: usize) -> String {
     let rows: Vec<_> = rows
         .iter()
-        .map(|(name, (inserted, deleted))| (sanitize(name), format!("+{inserted} -{deleted}"), *inserted, *deleted))
+        .map(|(name, (inserted, deleted))| {
+            (sanitize(name), format!("+{inserted} -{deleted}"), *inserted, *deleted)
+        })
         .collect();
-    let longest = |of: &dyn Fn(&(_, String, _, _)) -> usize| rows.iter().map(of).max().unwrap_or_default();
+    let longest =
+        |of: &dyn Fn(&(_, String, _, _)) -> usize| rows.iter().map(of).max().unwrap_or_default();
     let counts = longest(&|row| row.1.len());
-    let names = longest(&|row: &(std::borrow::Cow<'_, str>, String, usize, usize)| row.0.chars().count());
+    let names =
+        longest(&|row: &(std::borrow::Cow<'_, str>, String, usize, usize)| row.0.chars().count());
     let names = names.min(width.saturating_sub(counts + LEAST + 5));
     let room = width.saturating_sub(names + counts + 5).max(LEAST);
     let most = longest(&|row| row.2 + row.3);
@@ -58,7 +63,10 @@ fn bars(rows: &[(String, (usize, usize))], width: usize) -> String {
     for (name, count, inserted, deleted) in &rows {
         let plus = "+".repeat(scaled(*inserted));
         let minus = "-".repeat(scaled(*deleted));
-        out += &format!("{name:names$} | {count:counts$}  {INSERTED}{plus}{INSERTED:#}{DELETED}{minus}{DELETED:#}\n");
+        out += &format!(
+            "{name:names$} | {count:counts$}  \
+             {INSERTED}{plus}{INSERTED:#}{DELETED}{minus}{DELETED:#}\n"
+        );
     }
     out
 }
@@ -69,7 +77,11 @@ mod tests {
 
     #[test]
     fn bars_fit_into_the_terminal() {
-        let rows = [("M a".to_owned(), (3, 1)), ("A long/name".to_owned(), (200, 0)), ("D b".to_owned(), (0, 0))];
+        let rows = [
+            ("M a".to_owned(), (3, 1)),
+            ("A long/name".to_owned(), (200, 0)),
+            ("D b".to_owned(), (0, 0)),
+        ];
         let plain = |width| anstream::adapter::strip_str(&bars(&rows, width)).to_string();
         let wide: Vec<_> = plain(300).lines().map(str::to_owned).collect();
         assert_eq!(wide[0], "M a         | +3 -1    +++-");
@@ -79,6 +91,10 @@ mod tests {
                 assert!(line.len() <= width, "{width}: {line}");
             }
         }
-        assert!(plain(80).starts_with("M a         | +3 -1    +-"), "what changes is seen: {}", plain(80));
+        assert!(
+            plain(80).starts_with("M a         | +3 -1    +-"),
+            "what changes is seen: {}",
+            plain(80)
+        );
     }
 }

@@ -57,7 +57,9 @@ pub(crate) fn parts(diff: &[u8]) -> Vec<Part<'_>> {
             _ if !in_hunk => parts.push(Part::Header(text(line))),
             Some(b'@') => parts.push(Part::Hunk(text(line))),
             Some(b'-') => match parts.last_mut() {
-                Some(Part::Change(deleted, inserted)) if inserted.is_empty() => deleted.push(body()),
+                Some(Part::Change(deleted, inserted)) if inserted.is_empty() => {
+                    deleted.push(body())
+                }
                 _ => parts.push(Part::Change(vec![body()], Vec::new())),
             },
             Some(b'+') => match parts.last_mut() {
@@ -67,7 +69,9 @@ pub(crate) fn parts(diff: &[u8]) -> Vec<Part<'_>> {
             Some(b'\\') => {
                 let last = match parts.last_mut() {
                     Some(Part::Context(line)) => Some(line),
-                    Some(Part::Change(deleted, inserted)) => inserted.last_mut().or(deleted.last_mut()),
+                    Some(Part::Change(deleted, inserted)) => {
+                        inserted.last_mut().or(deleted.last_mut())
+                    }
                     _ => None,
                 };
                 if let Some(last) = last {
@@ -94,16 +98,30 @@ impl Highlighter {
         Self { deadline: Instant::now() + TIME }
     }
 
-    /// The lines of both sides in pieces, word by word. Lines that have little in common are one piece.
-    pub(crate) fn pieces(&self, deleted: &[Line<'_>], inserted: &[Line<'_>]) -> (Vec<Pieces>, Vec<Pieces>) {
-        let whole = |lines: &[Line<'_>]| lines.iter().map(|line| vec![(false, line.text.to_string())]).collect();
-        let text = |lines: &[Line<'_>]| lines.iter().flat_map(|line| [&line.text, "\n"]).collect::<String>();
+    /// The lines of both sides in pieces, word by word. Lines that have little in common are one
+    /// piece.
+    pub(crate) fn pieces(
+        &self,
+        deleted: &[Line<'_>],
+        inserted: &[Line<'_>],
+    ) -> (Vec<Pieces>, Vec<Pieces>) {
+        let whole = |lines: &[Line<'_>]| {
+            lines.iter().map(|line| vec![(false, line.text.to_string())]).collect()
+        };
+        let text = |lines: &[Line<'_>]| {
+            lines.iter().flat_map(|line| [&line.text, "\n"]).collect::<String>()
+        };
         let plain = (whole(deleted), whole(inserted));
         let bytes: usize = deleted.iter().chain(inserted).map(|line| line.text.len()).sum();
         let out_of_reach = deleted.len() + inserted.len() > MAX_LINES || bytes > MAX_BYTES;
         // A carriage return inside a line would be taken for the end of one.
         let odd = deleted.iter().chain(inserted).any(|line| line.text.contains('\r'));
-        if deleted.is_empty() || inserted.is_empty() || out_of_reach || odd || Instant::now() >= self.deadline {
+        if deleted.is_empty()
+            || inserted.is_empty()
+            || out_of_reach
+            || odd
+            || Instant::now() >= self.deadline
+        {
             return plain;
         }
         let (old, new) = (text(deleted), text(inserted));
@@ -111,7 +129,9 @@ impl Highlighter {
         let mut options = InlineChangeOptions::new();
         options.mode(InlineChangeMode::Words);
         let (mut left, mut right) = (Vec::new(), Vec::new());
-        for change in diff.iter_all_inline_changes_with_options_deadline(options, Some(self.deadline)) {
+        for change in
+            diff.iter_all_inline_changes_with_options_deadline(options, Some(self.deadline))
+        {
             let pieces: Pieces = change
                 .iter_strings_lossy()
                 .map(|(differs, text)| (differs, text.trim_end_matches('\n').to_owned()))
@@ -127,14 +147,20 @@ impl Highlighter {
                 }
             }
         }
-        if (left.len(), right.len()) == (deleted.len(), inserted.len()) { (left, right) } else { plain }
+        if (left.len(), right.len()) == (deleted.len(), inserted.len()) {
+            (left, right)
+        } else {
+            plain
+        }
     }
 }
 
-/// Whether most of the line is common to both sides: only then is it useful to mark the words that differ.
+/// Whether most of the line is common to both sides: only then is it useful to mark the words that
+/// differ.
 fn stands_out(pieces: &Pieces) -> bool {
     let visible = |differing: bool| {
-        let texts = pieces.iter().filter(|(differs, _)| *differs == differing).map(|(_, text)| text);
+        let texts =
+            pieces.iter().filter(|(differs, _)| *differs == differing).map(|(_, text)| text);
         texts.flat_map(|text| text.chars()).filter(|c| !c.is_whitespace()).count()
     };
     let (common, differing) = (visible(false), visible(true));
@@ -177,11 +203,18 @@ mod tests {
         ] {
             let (one, two) = Highlighter::new().pieces(&[line(old, false)], &[line(new, false)]);
             let marked = |lines: &[Pieces]| {
-                lines.iter().flatten().filter(|(differs, _)| *differs).map(|(_, text)| text.clone()).collect::<Vec<_>>()
+                lines
+                    .iter()
+                    .flatten()
+                    .filter(|(differs, _)| *differs)
+                    .map(|(_, text)| text.clone())
+                    .collect::<Vec<_>>()
             };
             assert_eq!(marked(&one), left as Vec<&str>);
             assert_eq!(marked(&two), right as Vec<&str>);
-            let joined = |lines: &[Pieces]| lines.iter().flatten().map(|(_, text)| text.as_str()).collect::<String>();
+            let joined = |lines: &[Pieces]| {
+                lines.iter().flatten().map(|(_, text)| text.as_str()).collect::<String>()
+            };
             assert_eq!(joined(&one).as_str(), old);
             assert_eq!(joined(&two).as_str(), new);
         }

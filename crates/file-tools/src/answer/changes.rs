@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 pub const MAX_DIFF: usize = 64 << 10;
 
 patch_grammar::named! {
-    /// How much of what changed an answer shows. The caller knows what it asked for, so by default nothing.
+    /// How much of what changed an answer shows. The caller knows what it asked for, so by default
+    /// nothing.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     #[allow(missing_docs, reason = "docs on variants split the schema; the fields have them")]
@@ -61,10 +62,12 @@ pub struct PatchData {
     /// What was overlooked, and what a reader should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The hunks that were carried to files that had changed since they were read, and where they went.
+    /// The hunks that were carried to files that had changed since they were read, and where they
+    /// went.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried: Vec<CarriedHunk>,
-    /// The same patch was applied before, as this transaction, and its files are still as it left them: nothing was done.
+    /// The same patch was applied before, as this transaction, and its files are still as it left
+    /// them: nothing was done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub already_done: bool,
     /// Interrupted transactions that were seen to on the way.
@@ -149,14 +152,21 @@ impl PatchData {
     #[must_use]
     pub fn applied(reports: &[Report], atomic: bool, detail: DiffDetail) -> Self {
         let recovered = |one: &Recovered| format!("{}: {}", one.id, outcome_text(one));
-        let ids: Vec<_> = reports.iter().filter_map(|report| Some(report.transaction.as_ref()?.to_string())).collect();
-        let (transaction_id, transaction_ids) = if atomic { (ids.into_iter().next(), Vec::new()) } else { (None, ids) };
+        let ids: Vec<_> = reports
+            .iter()
+            .filter_map(|report| Some(report.transaction.as_ref()?.to_string()))
+            .collect();
+        let (transaction_id, transaction_ids) =
+            if atomic { (ids.into_iter().next(), Vec::new()) } else { (None, ids) };
         Self {
             atomic,
             hunk_count: reports.iter().map(|report| report.plan.hunk_count()).sum(),
             transaction_id,
             transaction_ids,
-            changed_files: reports.iter().flat_map(|report| committed_files(report, detail)).collect(),
+            changed_files: reports
+                .iter()
+                .flat_map(|report| committed_files(report, detail))
+                .collect(),
             notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
             carried: reports.iter().flat_map(|report| carried(&report.plan)).collect(),
             already_done: reports.iter().any(|report| report.already_done),
@@ -167,7 +177,10 @@ impl PatchData {
 }
 
 /// Describes the files of a plan that is not committed.
-fn changed_files(images: Images<'_>, detail: DiffDetail) -> Result<Vec<ChangedFile>, fs_guard::Error> {
+fn changed_files(
+    images: Images<'_>,
+    detail: DiffDetail,
+) -> Result<Vec<ChangedFile>, fs_guard::Error> {
     let changed = |change| {
         let diff = if detail == DiffDetail::None { Vec::new() } else { images.diff(change)? };
         Ok(ChangedFile::new(change, &[], detail.of(|| diff)))
@@ -193,7 +206,11 @@ impl ChangedFile {
 #[must_use]
 pub fn committed_files(report: &Report, detail: DiffDetail) -> Vec<ChangedFile> {
     let changes = report.plan.changes().iter();
-    changes.map(|change| ChangedFile::new(change, &report.trashed, detail.of(|| diff_of(report, change)))).collect()
+    changes
+        .map(|change| {
+            ChangedFile::new(change, &report.trashed, detail.of(|| diff_of(report, change)))
+        })
+        .collect()
 }
 
 /// Describes what an undo or a redo did.
@@ -214,7 +231,10 @@ pub fn restored(report: &Report, detail: DiffDetail) -> Value {
 /// Returns the diff of a committed change, or a sentence if its bytes have been removed since.
 #[must_use]
 pub fn diff_of(report: &Report, change: &Change) -> Vec<u8> {
-    report.images().diff(change).unwrap_or_else(|error| format!("(no diff: {error})\n").into_bytes())
+    report
+        .images()
+        .diff(change)
+        .unwrap_or_else(|error| format!("(no diff: {error})\n").into_bytes())
 }
 
 /// Returns a diff as text, cut at [`MAX_DIFF`].
@@ -248,14 +268,20 @@ fn notes(plan: &Plan) -> Vec<String> {
                 format!("{path}: hunk {} {}", hunk + 1, carried_text(from, to, *already_there))
             }
             PlanNote::Unchanged { path } => format!("{path}: unchanged"),
-            PlanNote::Hunk { path, hunk, note } => format!("{path}: hunk {} {}", hunk + 1, note_text(note)),
+            PlanNote::Hunk { path, hunk, note } => {
+                format!("{path}: hunk {} {}", hunk + 1, note_text(note))
+            }
         })
         .collect()
 }
 
 /// Says where a hunk that was located in the base went.
 #[must_use]
-pub fn carried_text(from: &RangeInclusive<usize>, to: &RangeInclusive<usize>, already_there: bool) -> String {
+pub fn carried_text(
+    from: &RangeInclusive<usize>,
+    to: &RangeInclusive<usize>,
+    already_there: bool,
+) -> String {
     let lines = |lines: &RangeInclusive<usize>| format!("lines {}-{}", lines.start(), lines.end());
     let what = if already_there { "is there already" } else { "was carried" };
     format!("{what}: {} of the base are {} now", lines(from), lines(to))
@@ -274,7 +300,10 @@ pub(crate) fn carried_words(carried: &[CarriedHunk]) -> String {
 
 /// Lists the hunks that were located in the base.
 pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
-    let lines = |lines: &RangeInclusive<usize>| LineRange { start_line: *lines.start(), end_line: *lines.end() };
+    let lines = |lines: &RangeInclusive<usize>| LineRange {
+        start_line: *lines.start(),
+        end_line: *lines.end(),
+    };
     plan.notes().iter().filter_map(move |note| match note {
         PlanNote::Carried { path, hunk, from, to, already_there } => Some(CarriedHunk {
             path: path.clone(),
@@ -293,26 +322,34 @@ const ALREADY_DONE: &str = "done already; nothing was changed";
 /// Says what was done.
 #[must_use]
 pub fn outcome(reports: &[Report]) -> String {
-    let done = |report: &Report| if report.already_done { ALREADY_DONE.to_owned() } else { summary(&report.plan) };
+    let done = |report: &Report| {
+        if report.already_done { ALREADY_DONE.to_owned() } else { summary(&report.plan) }
+    };
     reports.iter().map(done).collect::<Vec<_>>().join("; ")
 }
 
 /// Sums up a plan in one line.
 #[must_use]
 pub fn summary(plan: &Plan) -> String {
-    let count = |wanted: ChangeKind| plan.changes().iter().filter(|change| change.operation == wanted).count();
+    let count = |wanted: ChangeKind| {
+        plan.changes().iter().filter(|change| change.operation == wanted).count()
+    };
     let parts = [
         (count(ChangeKind::Create), "created"),
         (count(ChangeKind::Update), "updated"),
         (count(ChangeKind::Move), "moved"),
         (count(ChangeKind::Delete), "deleted"),
     ];
-    let parts: Vec<_> =
-        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let parts: Vec<_> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
     if parts.is_empty() { "nothing changes".into() } else { parts.join(", ") }
 }
 
-/// Lists the files that were added, modified and deleted, as the command-line tool that models know prints them.
+/// Lists the files that were added, modified and deleted, as the command-line tool that models know
+/// prints them.
 pub fn success(changed: impl Iterator<Item = (ChangeKind, impl std::fmt::Display)>) -> String {
     let mut lines = [const { String::new() }; 3];
     for (operation, path) in changed {
@@ -331,7 +368,9 @@ pub fn success(changed: impl Iterator<Item = (ChangeKind, impl std::fmt::Display
 pub fn note_text(note: &Note) -> String {
     match note {
         Note::OutOfOrder => "stands out of file order".into(),
-        Note::HeaderNotFound => "has a header that is not in the file; its only exact place was taken".into(),
+        Note::HeaderNotFound => {
+            "has a header that is not in the file; its only exact place was taken".into()
+        }
         Note::SeparatorsDropped => "was matched without the empty lines after it".into(),
         Note::Reindented { added, removed } if removed.is_empty() => {
             format!("was indented by {} like the lines it matched", blanks(added))
@@ -340,13 +379,17 @@ pub fn note_text(note: &Note) -> String {
             format!("lost {} of indentation like the lines it matched", blanks(removed))
         }
         Note::FirstOfSeveral => "fits in several places; the first was taken".into(),
-        Note::StatedLine => "fits in several places; the one that the diff's line numbers mean was taken".into(),
+        Note::StatedLine => {
+            "fits in several places; the one that the diff's line numbers mean was taken".into()
+        }
     }
 }
 
 fn blanks(text: &str) -> String {
     match text.len() {
-        len if text.bytes().all(|byte| byte == b'\t') => format!("{len} tab{}", if len == 1 { "" } else { "s" }),
+        len if text.bytes().all(|byte| byte == b'\t') => {
+            format!("{len} tab{}", if len == 1 { "" } else { "s" })
+        }
         1 => "1 blank".into(),
         len => format!("{len} blanks"),
     }
@@ -364,14 +407,20 @@ pub fn outcome_text(recovered: &Recovered) -> String {
     match outcome {
         Outcome::Discarded => "it had changed nothing, and was discarded".into(),
         Outcome::Completed if nobody => "it was finished".into(),
-        Outcome::Completed => format!("it was finished before someone else changed these: {}", touched()),
+        Outcome::Completed => {
+            format!("it was finished before someone else changed these: {}", touched())
+        }
         Outcome::CompletedExcept(dirs) => {
-            format!("it was finished, but these directories could not be removed: {}", listed(dirs, 0))
+            format!(
+                "it was finished, but these directories could not be removed: {}",
+                listed(dirs, 0)
+            )
         }
         Outcome::RolledBack | Outcome::RolledBackExcept(_) if nobody => "it was rolled back".into(),
         Outcome::RolledBack | Outcome::RolledBackExcept(_) => {
             format!(
-                "it was rolled back; someone else has changed these since, and they stay as they are: {}",
+                "it was rolled back; someone else has changed these since, and they stay as they \
+                 are: {}",
                 touched()
             )
         }

@@ -11,8 +11,8 @@ use crate::answer::reason::Reason;
 use crate::input::received;
 use crate::tools::arguments::Found;
 
-/// The most reasons besides the gravest that an error lists; of more it gives the number. A patch may have a hundred
-/// thousand, and each takes some kilobytes as JSON.
+/// The most reasons besides the gravest that an error lists; of more it gives the number. A patch
+/// may have a hundred thousand, and each takes some kilobytes as JSON.
 const LISTED: usize = 500;
 
 /// How a failure ends a program, and whether trying again can help.
@@ -107,7 +107,12 @@ impl ToolError {
     }
 
     /// Makes an error about a file's contents, which another request can avoid.
-    pub(crate) fn about(kind: ErrorKind, path: &str, reason: Reason, message: impl std::fmt::Display) -> Self {
+    pub(crate) fn about(
+        kind: ErrorKind,
+        path: &str,
+        reason: Reason,
+        message: impl std::fmt::Display,
+    ) -> Self {
         let class = FailureClass::of(kind, false);
         let error = Self::new(class, kind, format!("{}: {message}", fs_guard::shortened(path)));
         Self { path: Some(fs_guard::shortened(path).into()), recoverable: true, ..error }
@@ -117,11 +122,15 @@ impl ToolError {
     /// Makes the error of arguments that make no sense.
     #[must_use]
     pub fn arguments(reason: Reason, message: impl Into<String>) -> Self {
-        Self { recoverable: true, ..Self::new(FailureClass::Usage, ErrorKind::CommandFailed, message) }
-            .details(json!({ "reason": reason.as_str() }))
+        Self {
+            recoverable: true,
+            ..Self::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
+        }
+        .details(json!({ "reason": reason.as_str() }))
     }
 
-    /// Makes the error of arguments that cannot be read: all problems that were found, or else the parser's message.
+    /// Makes the error of arguments that cannot be read: all problems that were found, or else the
+    /// parser's message.
     pub(crate) fn bad_arguments(what: &str, found: Found, error: &serde_json::Error) -> Self {
         let Found { mut problems, mut changes } = found;
         if problems.is_empty() {
@@ -143,7 +152,12 @@ impl ToolError {
     }
 
     /// Makes the error of a file that is not what the caller, or the session, saw.
-    pub(crate) fn stale(path: &str, expected: &Expected, actual: Option<Sha256>, by_ledger: bool) -> Self {
+    pub(crate) fn stale(
+        path: &str,
+        expected: &Expected,
+        actual: Option<Sha256>,
+        by_ledger: bool,
+    ) -> Self {
         let problem = Problem::Stale { expected: *expected, actual };
         let reject = Reject::of(path, problem);
         let mut error = Self::rejected(std::slice::from_ref(&reject));
@@ -157,9 +171,11 @@ impl ToolError {
     #[must_use]
     pub fn details(mut self, details: Value) -> Self {
         match (&mut self.details, details) {
-            (Value::Object(own), Value::Object(more)) => more.into_iter().for_each(|(key, value)| {
-                own.entry(key).or_insert(value);
-            }),
+            (Value::Object(own), Value::Object(more)) => {
+                more.into_iter().for_each(|(key, value)| {
+                    own.entry(key).or_insert(value);
+                })
+            }
             (own, more) => *own = more,
         }
         self
@@ -181,8 +197,10 @@ impl ToolError {
     #[must_use]
     pub fn addressed(mut self, caller: Caller) -> Self {
         self.hints = hints::addressed(&self.hints, caller);
-        self.suggested_next_action = (!self.hints.is_empty()).then(|| hints::words(&self.hints, caller));
-        let rejects = self.details.get_mut("rejects").and_then(Value::as_array_mut).into_iter().flatten();
+        self.suggested_next_action =
+            (!self.hints.is_empty()).then(|| hints::words(&self.hints, caller));
+        let rejects =
+            self.details.get_mut("rejects").and_then(Value::as_array_mut).into_iter().flatten();
         for (reject, own) in rejects.zip(&mut self.reject_hints) {
             *own = hints::addressed(own, caller);
             reject["suggestedNextAction"] = hints::words(own, caller).into();
@@ -191,7 +209,8 @@ impl ToolError {
         self
     }
 
-    /// Makes the error of a text that does not parse as an envelope, and names what is wrapped around the patch.
+    /// Makes the error of a text that does not parse as an envelope, and names what is wrapped
+    /// around the patch.
     #[must_use]
     pub fn parse_sent(sent: &[u8], error: &ParseError) -> Self {
         let mut own = Self::parse(error);
@@ -216,13 +235,15 @@ impl ToolError {
             .hints(hints::parse_hints(error))
     }
 
-    /// Makes the error of a workspace that cannot be used, or of a change in it that cannot be planned.
+    /// Makes the error of a workspace that cannot be used, or of a change in it that cannot be
+    /// planned.
     #[must_use]
     pub fn workspace(error: &commit::Error) -> Self {
         if let commit::Error::Rejected(rejects) = error {
             // Only a restore is rejected here, and a restore never replaces a file.
             let rejected = Self::rejected(rejects);
-            let there = rejects.iter().find(|reject| matches!(reject.problem, Problem::Exists { .. }));
+            let there =
+                rejects.iter().find(|reject| matches!(reject.problem, Problem::Exists { .. }));
             return match there {
                 _ if hints::is_state(&rejects[0].path) => rejected.hints([hints::doctor()]),
                 Some(there) => rejected.hints([hints::choose(&there.path, "one where nothing is")]),
@@ -234,7 +255,9 @@ impl ToolError {
                 FailureClass::Stale,
                 json!({ "reason": "stale", "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }),
             ),
-            commit::Error::NothingTo(_) | commit::Error::NotInTransaction { .. } | commit::Error::Aborted(_) => {
+            commit::Error::NothingTo(_)
+            | commit::Error::NotInTransaction { .. }
+            | commit::Error::Aborted(_) => {
                 (FailureClass::DoesNotApply, json!({ "reason": Reason::NoTransaction.as_str() }))
             }
             commit::Error::Elsewhere { paths, project, .. } => {
@@ -245,15 +268,23 @@ impl ToolError {
                 }
                 (FailureClass::Refused, details)
             }
-            commit::Error::NotRecovered { journal, .. } => (FailureClass::Partial, json!({ "journal": journal })),
-            commit::Error::Files(error) | commit::Error::Store(workspace_trash::Error::Files(error)) => {
+            commit::Error::NotRecovered { journal, .. } => {
+                (FailureClass::Partial, json!({ "journal": journal }))
+            }
+            commit::Error::Files(error)
+            | commit::Error::Store(workspace_trash::Error::Files(error)) => {
                 let from_system = error.is_failure();
-                (FailureClass::of(error.kind().into(), from_system), json!({ "reason": error.reason() }))
+                (
+                    FailureClass::of(error.kind().into(), from_system),
+                    json!({ "reason": error.reason() }),
+                )
             }
             commit::Error::Store(
-                error @ (workspace_trash::Error::NoSuchTransaction(_) | workspace_trash::Error::NoSuchSlot { .. }),
+                error @ (workspace_trash::Error::NoSuchTransaction(_)
+                | workspace_trash::Error::NoSuchSlot { .. }),
             ) => (FailureClass::of(error.kind().into(), true), json!({ "reason": error.reason() })),
-            // The journal may have come with the repository, so it is refused like a path of the repository's choice.
+            // The journal may have come with the repository, so it is refused like a path of the
+            // repository's choice.
             commit::Error::Store(workspace_trash::Error::Journal { id, problem, .. }) => {
                 let mut details = journal_problem(problem);
                 details["transactions"] = json!([id.to_string()]);
@@ -277,9 +308,8 @@ impl ToolError {
     #[must_use]
     pub fn commit(error: &CommitError) -> Self {
         let refused = match error {
-            CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => {
-                error.io().is_none()
-            }
+            CommitError::Files(error)
+            | CommitError::Store(workspace_trash::Error::Files(error)) => error.io().is_none(),
             _ => false,
         };
         let class = match error {
@@ -308,7 +338,8 @@ impl ToolError {
         Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }.hints(hints)
     }
 
-    /// Makes the error of a patch or an operation that cannot be planned: the gravest reason first, all of them in the details.
+    /// Makes the error of a patch or an operation that cannot be planned: the gravest reason first,
+    /// all of them in the details.
     ///
     /// # Panics
     ///
@@ -318,7 +349,9 @@ impl ToolError {
         let first = patch_engine::gravest(rejects).expect("BUG: what was rejected has rejects");
         let from_system = matches!(&first.problem, Problem::Guard(error) if error.is_failure());
         let class = match first.kind() {
-            ErrorKind::CommandFailed | ErrorKind::AlreadyExists if !matches!(first.problem, Problem::Guard(_)) => {
+            ErrorKind::CommandFailed | ErrorKind::AlreadyExists
+                if !matches!(first.problem, Problem::Guard(_)) =>
+            {
                 FailureClass::DoesNotApply
             }
             kind => FailureClass::of(kind, from_system),
@@ -362,7 +395,8 @@ impl ToolError {
                 error.details = json!({});
             }
             error.details["applied"] =
-                serde_json::to_value(PatchData::applied(&failed.reports, false, DiffDetail::None)).unwrap_or_default();
+                serde_json::to_value(PatchData::applied(&failed.reports, false, DiffDetail::None))
+                    .unwrap_or_default();
         }
         error
     }
@@ -374,8 +408,10 @@ impl From<&ApplyError> for ToolError {
             ApplyError::Rejected(rejects) => Self::rejected(rejects),
             ApplyError::Workspace(error) => Self::workspace(error),
             ApplyError::Commit(error) => Self::commit(error),
-            ApplyError::Declined => Self::new(FailureClass::Refused, error.kind(), error.to_string())
-                .hints([hints::ask("say what to do instead", None)]),
+            ApplyError::Declined => {
+                Self::new(FailureClass::Refused, error.kind(), error.to_string())
+                    .hints([hints::ask("say what to do instead", None)])
+            }
             error => Self {
                 postponed: matches!(error, ApplyError::Postponed),
                 ..Self::new(FailureClass::Refused, error.kind(), error.to_string())

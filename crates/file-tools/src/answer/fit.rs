@@ -1,5 +1,5 @@
-//! Answers that fit into a model's context. Lists and files come in parts (see `page`). Diffs and reasons have no next part: they
-//! are cut, and a note says how to get the rest.
+//! Answers that fit into a model's context. Lists and files come in parts (see `page`). Diffs and
+//! reasons have no next part: they are cut, and a note says how to get the rest.
 
 use fs_guard::{shortened, without_middle};
 use serde_json::{Value, json};
@@ -29,10 +29,14 @@ impl Reply {
                     let carried = fitting(&data.carried, &mut { max / 4 }, |hunk| length(hunk) + 1);
                     data.truncated |= carried < data.carried.len();
                     data.carried.truncate(carried);
-                    data.truncated |= changes(&mut data.changed_files, max - length(&data.carried).min(max));
+                    data.truncated |=
+                        changes(&mut data.changed_files, max - length(&data.carried).min(max));
                 }
                 Data::Undo(data) => data.truncated |= changes(&mut data.changed_files, max),
-                Data::ReadFile(_) | Data::ListDirectory(_) | Data::SearchFiles(_) | Data::Glob(_) => {}
+                Data::ReadFile(_)
+                | Data::ListDirectory(_)
+                | Data::SearchFiles(_)
+                | Data::Glob(_) => {}
                 Data::RestoreFile(_) | Data::MoveFile(_) => {}
             },
             Self::Failure(failure) => failure.error.fit(max),
@@ -52,7 +56,8 @@ fn cut(text: &mut String, max: usize, mark: &str) {
     }
 }
 
-/// Cuts a diff so that it takes at most `max` bytes as JSON, which has two for a line feed or a quote.
+/// Cuts a diff so that it takes at most `max` bytes as JSON, which has two for a line feed or a
+/// quote.
 fn cut_diff(diff: &mut Option<String>, max: usize) {
     let Some(diff) = diff else { return };
     if length(diff) > max {
@@ -60,7 +65,8 @@ fn cut_diff(diff: &mut Option<String>, max: usize) {
     }
 }
 
-/// Leaves out files at the end, then cuts the remaining diffs to equal shares of the room. Returns whether it had to.
+/// Leaves out files at the end, then cuts the remaining diffs to equal shares of the room. Returns
+/// whether it had to.
 fn changes(files: &mut Vec<ChangedFile>, max: usize) -> bool {
     let before = length(files);
     if before <= max {
@@ -87,13 +93,15 @@ const SENTENCE: usize = 3000;
 /// The longest name, line or value in the details of an error.
 const VALUE: usize = 1500;
 
-/// Texts that have bounds of their own: diffs, lines to paste, the three sides of a conflict, and what a check printed.
+/// Texts that have bounds of their own: diffs, lines to paste, the three sides of a conflict, and
+/// what a check printed.
 const BOUNDED: [&str; 8] =
     ["base", "current", "wanted", "diff", "lines", "addContextBefore", "addContextAfter", "output"];
 
 impl ToolError {
-    /// Leaves out the middle of whatever is quoted at great length: a path, a pattern, the name of an argument. Every answer passes
-    /// here, so that none is much longer than a call that makes sense would make it.
+    /// Leaves out the middle of whatever is quoted at great length: a path, a pattern, the name of
+    /// an argument. Every answer passes here, so that none is much longer than a call that makes
+    /// sense would make it.
     #[must_use]
     pub(crate) fn bounded(mut self) -> Self {
         let sentence = |text: &mut String| {
@@ -108,7 +116,8 @@ impl ToolError {
         self
     }
 
-    /// Shortens the error to about `max` bytes of JSON: the gravest reason in full, every other in a line.
+    /// Shortens the error to about `max` bytes of JSON: the gravest reason in full, every other in
+    /// a line.
     pub fn fit(&mut self, max: usize) {
         if length(self) <= max {
             return;
@@ -121,7 +130,8 @@ impl ToolError {
         if let Some(mut rejects) = details.remove("rejects") {
             let room = max.saturating_sub(length(&*details) + NOTE).min(max * 3 / 4);
             let rejects = rejects.as_array_mut().map(std::mem::take).unwrap_or_default();
-            let mut rejects: Vec<_> = rejects.iter().map(|reject| in_a_line(reject, &path)).collect();
+            let mut rejects: Vec<_> =
+                rejects.iter().map(|reject| in_a_line(reject, &path)).collect();
             let count = fitting(&rejects, &mut { room }, |reject| length(reject) + 1);
             let more = rejects.len() - count;
             rejects.truncate(count);
@@ -130,14 +140,18 @@ impl ToolError {
                 details.insert("moreRejects".into(), (before + more as u64).into());
             }
             details.insert("rejects".into(), rejects.into());
-            details.insert("note".into(), "shortened: correct these, or ask with a larger maxResultBytes".into());
+            details.insert(
+                "note".into(),
+                "shortened: correct these, or ask with a larger maxResultBytes".into(),
+            );
         }
         if length(&self.details) > max {
             cut_sides(&mut self.details, max / 8);
         }
         if length(&self.details) > max {
             let kept = |name: &str| self.details.get(name).cloned().unwrap_or_default();
-            let mut short = json!({ "reason": kept("reason"), "path": kept("path"), "truncated": true });
+            let mut short =
+                json!({ "reason": kept("reason"), "path": kept("path"), "truncated": true });
             for name in ["patchId", "moreRejects"] {
                 if self.details.get(name).is_some() {
                     short[name] = kept(name);
@@ -150,7 +164,9 @@ impl ToolError {
 
 fn bound_values(value: &mut Value) {
     match value {
-        Value::String(text) if text.len() > VALUE => *text = without_middle(text, VALUE / 4).into_owned(),
+        Value::String(text) if text.len() > VALUE => {
+            *text = without_middle(text, VALUE / 4).into_owned()
+        }
         Value::Array(values) => values.iter_mut().for_each(bound_values),
         Value::Object(values) => {
             values
@@ -165,7 +181,9 @@ fn bound_values(value: &mut Value) {
 /// Cuts each of the three texts of a conflict to about `max` bytes.
 fn cut_sides(details: &mut Value, max: usize) {
     for side in ["base", "current", "wanted"] {
-        let Some(Value::String(text)) = details.pointer_mut(&format!("/{side}/text")) else { continue };
+        let Some(Value::String(text)) = details.pointer_mut(&format!("/{side}/text")) else {
+            continue;
+        };
         if text.len() > max {
             text.truncate(prefix(text, max).len());
             details[side]["truncated"] = true.into();
@@ -179,7 +197,9 @@ fn in_a_line(reject: &Value, path: &str) -> Value {
     if reject["path"] != path {
         line["path"] = reject["path"].clone();
     }
-    let places = [&reject["nearest"]].into_iter().chain(reject["candidates"].as_array().into_iter().flatten());
+    let places = [&reject["nearest"]]
+        .into_iter()
+        .chain(reject["candidates"].as_array().into_iter().flatten());
     let near: Vec<_> = places
         .filter(|place| place.is_object())
         .take(3)
@@ -198,7 +218,12 @@ mod tests {
     use patch_engine::ErrorKind;
 
     fn file(path: &str, diff: &str) -> ChangedFile {
-        ChangedFile { path: path.into(), operation: "update", diff: Some(diff.into()), ..ChangedFile::default() }
+        ChangedFile {
+            path: path.into(),
+            operation: "update",
+            diff: Some(diff.into()),
+            ..ChangedFile::default()
+        }
     }
 
     #[test]
@@ -231,8 +256,7 @@ mod tests {
 
     #[test]
     fn reasons_are_left_out_and_counted() {
-        let reject =
-            json!({ "path": "p", "patchLine": 100_000, "reason": "context_not_found", "message": "m".repeat(80) });
+        let reject = json!({ "path": "p", "patchLine": 100_000, "reason": "context_not_found", "message": "m".repeat(80) });
         let mut long = ToolError::arguments(Reason::BadArguments, "x".repeat(9000))
             .details(json!({ "path": "p", "rejects": vec![reject; 100] }));
         long.fit(1000);
@@ -241,20 +265,20 @@ mod tests {
         assert!(long.details["moreRejects"] == 100 - kept, "{:?}", long.details);
         assert!(length(&long) < 1500);
         assert!(long.kind == ErrorKind::CommandFailed);
-        // Those that were left out before count too, and the number is there even when no other fact has room.
+        // Those that were left out before count too, and the number is there even when no other
+        // fact has room.
         for (places, rest) in [(0, false), (100, true)] {
             let reject = json!({ "path": "p", "patchLine": 7, "reason": "multiple_matches" });
             let places = vec![json!({ "startLine": 1, "endLine": 1 }); places];
-            let details =
-                json!({ "path": "p", "candidates": places, "rejects": vec![reject; 100], "moreRejects": 5000 });
+            let details = json!({ "path": "p", "candidates": places, "rejects": vec![reject; 100], "moreRejects": 5000 });
             let mut long = ToolError::arguments(Reason::BadArguments, "x").details(details);
             long.fit(1000);
             let kept = long.details["rejects"].as_array().map_or(0, Vec::len);
             assert_eq!(long.details["moreRejects"], 5100 - kept, "{:?}", long.details);
             assert_eq!(long.details["truncated"] == true, rest, "{:?}", long.details);
         }
-        let mut other =
-            ToolError::arguments(Reason::BadArguments, "x").details(json!({ "path": "p", "drifted": vec!["y"; 1000] }));
+        let mut other = ToolError::arguments(Reason::BadArguments, "x")
+            .details(json!({ "path": "p", "drifted": vec!["y"; 1000] }));
         other.fit(1000);
         assert_eq!(other.details["truncated"], true);
     }

@@ -1,7 +1,8 @@
 //! What can be done about a failure, as data: every caller gets only hints that it can follow.
 //!
-//! A hint is made once, from the reject or the error, for the command line. [`addressed`] turns it into one for another caller: its
-//! own arguments, its own commands, or the note that a person has to decide.
+//! A hint is made once, from the reject or the error, for the command line. [`addressed`] turns it
+//! into one for another caller: its own arguments, its own commands, or the note that a person has
+//! to decide.
 
 use fs_guard::{Account, Rule, shortened, visible};
 use patch_engine::commit::{self, CommitError};
@@ -101,7 +102,8 @@ pub enum Hint {
         /// The lines, with their prefix.
         lines: Vec<String>,
     },
-    /// Put more of the file around the text of an edit, and around its new text too: then it means one place.
+    /// Put more of the file around the text of an edit, and around its new text too: then it means
+    /// one place.
     AddText {
         /// The line of that place in the file.
         means_line: usize,
@@ -277,28 +279,43 @@ pub fn hints(reject: &Reject) -> Vec<Hint> {
         Problem::MissingParent { .. } => {
             vec![flag("--create-parents"), choose(path, "in a directory that exists")]
         }
-        Problem::ParentIsFile { file } => vec![choose(path, &format!("not beneath {file}, which is a file"))],
+        Problem::ParentIsFile { file } => {
+            vec![choose(path, &format!("not beneath {file}, which is a file"))]
+        }
         Problem::Exists { .. } => {
-            vec![Hint::UseSection { section: "Update File".into(), path: path.clone() }, flag("--overwrite")]
+            vec![
+                Hint::UseSection { section: "Update File".into(), path: path.clone() },
+                flag("--overwrite"),
+            ]
         }
         Problem::ReplacesUsed { .. } => vec![Hint::SendSeparately {}],
-        Problem::Collides { with } => vec![Hint::RenamePath { from: path.clone(), to: with.clone() }],
+        Problem::Collides { with } => {
+            vec![Hint::RenamePath { from: path.clone(), to: with.clone() }]
+        }
         Problem::LeavesLines => vec![read_again(path)],
         Problem::Irreversible(_) => vec![Hint::LeaveOut { part: Part::Section }],
         Problem::SamePath => vec![Hint::LeaveOut { part: Part::Move }],
         // A file that is to be added is expected not to be there.
-        Problem::Stale { expected: Expected::Hash(expected), actual: Some(actual) } if expected == actual => {
+        Problem::Stale { expected: Expected::Hash(expected), actual: Some(actual) }
+            if expected == actual =>
+        {
             vec![Hint::UseSection { section: "Update File".into(), path: path.clone() }]
         }
-        Problem::Stale { actual: None, .. } => vec![choose(path, "a file that exists: this one is gone")],
+        Problem::Stale { actual: None, .. } => {
+            vec![choose(path, "a file that exists: this one is gone")]
+        }
         Problem::Stale { .. } => vec![read_again(path)],
         Problem::Conflict(conflict) => vec![Hint::ReadAgain {
             path: path.clone(),
             start_line: Some(conflict.current.lines.start),
             end_line: Some((conflict.current.lines.end - 1).max(conflict.current.lines.start)),
         }],
-        Problem::Binary { .. } => vec![Hint::UseSection { section: "Delete File".into(), path: path.clone() }],
-        Problem::TooManyFiles { .. } => vec![choose(path, "a directory in it, one after the other")],
+        Problem::Binary { .. } => {
+            vec![Hint::UseSection { section: "Delete File".into(), path: path.clone() }]
+        }
+        Problem::TooManyFiles { .. } => {
+            vec![choose(path, "a directory in it, one after the other")]
+        }
         Problem::DeleteNotAllowed => {
             vec![
                 Hint::LeaveOut { part: Part::Section },
@@ -311,7 +328,9 @@ pub fn hints(reject: &Reject) -> Vec<Hint> {
                 ask("let the patch move files", Some("--allow-move=true".into())),
             ]
         }
-        Problem::InOtherFile { file, line, .. } => vec![Hint::MoveHunk { path: file.clone(), line: *line }],
+        Problem::InOtherFile { file, line, .. } => {
+            vec![Hint::MoveHunk { path: file.clone(), line: *line }]
+        }
         Problem::Hunk(reason) => hunk_hints(reason, path),
     }
 }
@@ -326,14 +345,20 @@ pub fn guard_hints(error: &fs_guard::Error) -> Vec<Hint> {
     }
     let relative = "relative to the workspace root, with `/` between plain names";
     vec![match error {
-        Error::Guarded { path, .. } => ask("approve the change of this file", Some(format!("--allow {path}"))),
-        Error::HardLinked { .. } => {
-            ask("let this name of the file be replaced, and its other names stay", Some("--hard-links break".into()))
+        Error::Guarded { path, .. } => {
+            ask("approve the change of this file", Some(format!("--allow {path}")))
         }
-        Error::Symlink { real_path: Some(real), path, .. } => Hint::RenamePath { from: path.clone(), to: real.clone() },
+        Error::HardLinked { .. } => ask(
+            "let this name of the file be replaced, and its other names stay",
+            Some("--hard-links break".into()),
+        ),
+        Error::Symlink { real_path: Some(real), path, .. } => {
+            Hint::RenamePath { from: path.clone(), to: real.clone() }
+        }
         Error::Forbidden { rule: Rule::Glob(glob), .. } => ask(
             format!(
-                "name the file in `allow-forbidden` of their own configuration, if `{glob}` does not mean it: no flag lifts this"
+                "name the file in `allow-forbidden` of their own configuration, if `{glob}` does \
+                 not mean it: no flag lifts this"
             ),
             None,
         ),
@@ -343,10 +368,16 @@ pub fn guard_hints(error: &fs_guard::Error) -> Vec<Hint> {
         Error::ReadOnly { .. } => ask("make the file writable", None),
         Error::OtherDevice { .. } | Error::Mount { .. } => ask("choose another root (`-C`)", None),
         Error::UntrustedState { .. } | Error::OthersState { .. } => doctor(),
-        Error::Collision { path, existing } => Hint::RenamePath { from: path.clone(), to: existing.clone() },
-        Error::NotAFile { kind: fs_guard::FileKind::Directory, .. } => choose(path, "a file, not a directory"),
+        Error::Collision { path, existing } => {
+            Hint::RenamePath { from: path.clone(), to: existing.clone() }
+        }
+        Error::NotAFile { kind: fs_guard::FileKind::Directory, .. } => {
+            choose(path, "a file, not a directory")
+        }
         Error::NotAFile { .. } => Hint::LeaveAlone { path: path.into() },
-        Error::NotADirectory { component, .. } => choose(path, &format!("not beneath {component}, which is a file")),
+        Error::NotADirectory { component, .. } => {
+            choose(path, &format!("not beneath {component}, which is a file"))
+        }
         Error::NotFound { .. } => choose(path, "one that exists: list the directory"),
         Error::NoRoot { .. } => choose(path, "a directory that exists"),
         Error::AlreadyExists { .. } => choose(path, "one where nothing is"),
@@ -359,7 +390,9 @@ pub fn guard_hints(error: &fs_guard::Error) -> Vec<Hint> {
         Error::Traversal { .. } | Error::NotWithin { .. } | Error::LeadsOut { .. } => {
             choose(path, "beneath the workspace root")
         }
-        Error::TooLarge { .. } => ask("change this file by other means, or set `max-file-size` higher", None),
+        Error::TooLarge { .. } => {
+            ask("change this file by other means, or set `max-file-size` higher", None)
+        }
         Error::Changed { .. } | Error::Locked { .. } => Hint::TryAgain {},
         _ => ask("look at disk, rights and mounts", None),
     }]
@@ -371,14 +404,19 @@ pub(crate) fn parse_hints(error: &ParseError) -> Vec<Hint> {
     let correct = || Hint::CorrectLine { line: error.line, wanted: error.expected.join(" or ") };
     match &error.kind {
         ParseErrorKind::OtherEnvironment { id } => {
-            vec![ask(format!("confirm that this is the environment {id}"), Some(format!("--environment {id}")))]
+            vec![ask(
+                format!("confirm that this is the environment {id}"),
+                Some(format!("--environment {id}")),
+            )]
         }
         kind if kind.as_str() == "no_begin"
             && ["diff --git ", "--- ", "Index: "].iter().any(|it| seen.starts_with(it)) =>
         {
             vec![flag("--from auto")]
         }
-        kind if matches!(kind.as_str(), "padded" | "wrapped" | "no_at") => vec![correct(), flag("--profile codex")],
+        kind if matches!(kind.as_str(), "padded" | "wrapped" | "no_at") => {
+            vec![correct(), flag("--profile codex")]
+        }
         kind if kind.as_str() == "too_many_sections" => vec![Hint::Split {}],
         _ => vec![correct()],
     }
@@ -388,31 +426,59 @@ pub(crate) fn parse_hints(error: &ParseError) -> Vec<Hint> {
 pub(crate) fn workspace_hints(error: &commit::Error) -> Vec<Hint> {
     let see = |command: String| vec![Hint::UseCommand { command }];
     match error {
-        commit::Error::Drifted { id, carry: true, .. } => {
-            [flag("--carry")].into_iter().chain(see(format!("apply-patch show {}", id.short()))).collect()
-        }
+        commit::Error::Drifted { id, carry: true, .. } => [flag("--carry")]
+            .into_iter()
+            .chain(see(format!("apply-patch show {}", id.short())))
+            .collect(),
         // The later change has to be undone first.
-        commit::Error::Drifted { id, drifts, .. } if drifts.iter().all(|drift| drift.by.is_some()) => {
+        commit::Error::Drifted { id, drifts, .. }
+            if drifts.iter().all(|drift| drift.by.is_some()) =>
+        {
             let later = drifts.iter().filter_map(|drift| drift.by).max();
-            let first = later.map(|later| Hint::RunFirst { command: format!("apply-patch undo {}", later.short()) });
+            let first = later.map(|later| Hint::RunFirst {
+                command: format!("apply-patch undo {}", later.short()),
+            });
             first.into_iter().chain(see(format!("apply-patch show {}", id.short()))).collect()
         }
         // Its diff shows what a patch against the current files has to take back.
         commit::Error::Drifted { id, .. } | commit::Error::NotInTransaction { id, .. } => {
             see(format!("apply-patch show {}", id.short()))
         }
-        commit::Error::Files(error) | commit::Error::Store(workspace_trash::Error::Files(error)) => file_hints(error),
+        commit::Error::Files(error)
+        | commit::Error::Store(workspace_trash::Error::Files(error)) => file_hints(error),
         commit::Error::NothingTo(_)
         | commit::Error::Aborted(_)
-        | commit::Error::Store(workspace_trash::Error::NoSuchTransaction(_)) => see("apply-patch log".into()),
-        commit::Error::Store(workspace_trash::Error::NoSuchSlot { .. }) => see("apply-patch trash list --all".into()),
+        | commit::Error::Store(workspace_trash::Error::NoSuchTransaction(_)) => {
+            see("apply-patch log".into())
+        }
+        commit::Error::Store(workspace_trash::Error::NoSuchSlot { .. }) => {
+            see("apply-patch trash list --all".into())
+        }
         error if !error.to_be_trusted().is_empty() => {
             let ids = error.to_be_trusted();
-            ids.iter().take(PLACES).map(|id| ask(format!("take it back with `apply-patch undo {id} --trust`, if they know that change: it was made with a key that is not here, or without one"), None)).collect()
+            ids.iter()
+                .take(PLACES)
+                .map(|id| {
+                    ask(
+                        format!(
+                            "take it back with `apply-patch undo \
+                                                          {id} --trust`, if they know that \
+                                                          change: it was made with a key that is \
+                                                          not here, or without \
+                                                          one"
+                        ),
+                        None,
+                    )
+                })
+                .collect()
         }
         commit::Error::Elsewhere { id, project, .. } => {
-            let there = project.as_ref().map(|project| format!(" -C {project}")).unwrap_or_default();
-            vec![ask(format!("undo it with `apply-patch{there} undo {id}`, at the top of the project"), None)]
+            let there =
+                project.as_ref().map(|project| format!(" -C {project}")).unwrap_or_default();
+            vec![ask(
+                format!("undo it with `apply-patch{there} undo {id}`, at the top of the project"),
+                None,
+            )]
         }
         // It can be done when the check has ended, but not from within it.
         commit::Error::BeingChecked => Vec::new(),
@@ -427,7 +493,9 @@ pub(crate) fn workspace_hints(error: &commit::Error) -> Vec<Hint> {
 fn file_hints(error: &fs_guard::Error) -> Vec<Hint> {
     use fs_guard::Error;
     match error {
-        Error::NotFound { path } | Error::NotAFile { path, .. } | Error::NotADirectory { path, .. }
+        Error::NotFound { path }
+        | Error::NotAFile { path, .. }
+        | Error::NotADirectory { path, .. }
             if is_state(path) =>
         {
             vec![doctor()]
@@ -463,7 +531,11 @@ fn others_state(path: &str, owner: &Account, user: &Account) -> Vec<Hint> {
 #[must_use]
 pub fn quoted(text: &str) -> String {
     let plain = |next: char| next.is_ascii_alphanumeric() || "/._-+:@~".contains(next);
-    if !text.is_empty() && text.chars().all(plain) { text.into() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
 }
 
 /// Returns the hints for a plan that could not be committed.
@@ -474,8 +546,12 @@ pub(crate) fn commit_hints(error: &CommitError) -> Vec<Hint> {
             vec![doctor()]
         }
         CommitError::Stale(drift) => vec![read_again(&drift.path)],
-        CommitError::Unverified(_) => vec![ask("look at what the command of `--verify` printed", None)],
-        CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => file_hints(error),
+        CommitError::Unverified(_) => {
+            vec![ask("look at what the command of `--verify` printed", None)]
+        }
+        CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => {
+            file_hints(error)
+        }
         CommitError::UnfinishedBelow { directory } => vec![
             Hint::RunFirst { command: format!("apply-patch -C {} recover", quoted(directory)) },
             ask(format!("run `apply-patch recover` in {directory}"), None),
@@ -498,7 +574,8 @@ fn hunk_hints(reason: &RejectReason, path: &str) -> Vec<Hint> {
             vec![Hint::LeaveOut { part: Part::EndOfFile }, read(&nearest.lines)]
         }
         RejectReason::ContextNotFound { nearest: Some(nearest) } => {
-            let paste = (!nearest.paste.is_empty()).then(|| Hint::ReplaceHunk { lines: nearest.paste.clone() });
+            let paste = (!nearest.paste.is_empty())
+                .then(|| Hint::ReplaceHunk { lines: nearest.paste.clone() });
             let fuzz = nearest.pass.map(|pass| flag(format!("--fuzz {}", pass.as_str())));
             paste.into_iter().chain([read(&nearest.lines)]).chain(fuzz).collect()
         }
@@ -506,21 +583,31 @@ fn hunk_hints(reason: &RejectReason, path: &str) -> Vec<Hint> {
         RejectReason::MultipleMatches { candidates, .. }
         | RejectReason::OutsideScope { candidates, .. }
         | RejectReason::HeaderNotFound { candidates, .. } => {
-            let places = candidates.iter().filter_map(|place| Some((*place.lines.start(), place.advice.as_ref()?)));
+            let places = candidates
+                .iter()
+                .filter_map(|place| Some((*place.lines.start(), place.advice.as_ref()?)));
             let context = |lines: &[String]| lines.iter().map(|line| format!(" {line}")).collect();
             let mut hints: Vec<Hint> = places
                 .take(PLACES)
                 .map(|(means_line, advice)| match advice {
-                    Advice::Before(lines) => Hint::AddContext { means_line, below: false, lines: context(lines) },
-                    Advice::After(lines) => Hint::AddContext { means_line, below: true, lines: context(lines) },
-                    Advice::Header(header) => Hint::UseHeader { means_line, header: format!("@@ {header}") },
+                    Advice::Before(lines) => {
+                        Hint::AddContext { means_line, below: false, lines: context(lines) }
+                    }
+                    Advice::After(lines) => {
+                        Hint::AddContext { means_line, below: true, lines: context(lines) }
+                    }
+                    Advice::Header(header) => {
+                        Hint::UseHeader { means_line, header: format!("@@ {header}") }
+                    }
                 })
                 .collect();
             if hints.is_empty() {
                 hints.push(match (reason, &candidates[..]) {
                     // No lines around them tell the places apart.
                     (RejectReason::MultipleMatches { .. }, _) => flag("--ambiguous first"),
-                    (_, [place]) => Hint::UseHeader { means_line: *place.lines.start(), header: "@@".into() },
+                    (_, [place]) => {
+                        Hint::UseHeader { means_line: *place.lines.start(), header: "@@".into() }
+                    }
                     (_, [place, ..]) => read(&place.lines),
                     (_, []) => read_again(path),
                 });
@@ -538,7 +625,8 @@ fn hunk_hints(reason: &RejectReason, path: &str) -> Vec<Hint> {
     }
 }
 
-/// Rewrites the hints for a caller. At least one is left: what only a flag could do becomes a hint to ask a person.
+/// Rewrites the hints for a caller. At least one is left: what only a flag could do becomes a hint
+/// to ask a person.
 #[must_use]
 pub fn addressed(hints: &[Hint], caller: Caller) -> Vec<Hint> {
     let mut out: Vec<Hint> = Vec::new();
@@ -549,8 +637,12 @@ pub fn addressed(hints: &[Hint], caller: Caller) -> Vec<Hint> {
     if out.is_empty() {
         let asked = hints.iter().find_map(|hint| match hint {
             Hint::UseFlag { flag } => Some(ask("allow it", Some(flag.clone()))),
-            Hint::UseCommand { command } => Some(ask(format!("look at what `{command}` shows"), None)),
-            Hint::UseArgument { argument, .. } => Some(ask(format!("use a tool that has `{argument}`"), None)),
+            Hint::UseCommand { command } => {
+                Some(ask(format!("look at what `{command}` shows"), None))
+            }
+            Hint::UseArgument { argument, .. } => {
+                Some(ask(format!("use a tool that has `{argument}`"), None))
+            }
             _ => None,
         });
         out.extend(asked);
@@ -574,10 +666,13 @@ fn argument(tool: Tool, flag: &str) -> Option<Hint> {
 
 fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
     let same = || Some(hint.clone());
-    let patches = matches!(caller, Caller::Terminal | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch));
+    let patches =
+        matches!(caller, Caller::Terminal | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch));
     match (hint, caller) {
         (_, Caller::Terminal) => same(),
-        (Hint::UseFlag { flag }, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch)) if flag == "--from auto" => {
+        (Hint::UseFlag { flag }, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch))
+            if flag == "--from auto" =>
+        {
             Some(give("patch", "a patch from `*** Begin Patch` to `*** End Patch`, not a diff"))
         }
         (Hint::UseFlag { flag }, Caller::Tool(tool)) => argument(tool, flag),
@@ -629,7 +724,8 @@ fn of_editor(change: &ArgumentChange) -> ArgumentChange {
     }
 }
 
-/// Writes the hints as a sentence on what to do next. A hunk to paste is left out where the hints themselves are sent too.
+/// Writes the hints as a sentence on what to do next. A hunk to paste is left out where the hints
+/// themselves are sent too.
 #[must_use]
 pub fn words(hints: &[Hint], caller: Caller) -> String {
     // The answer to an operation has no hints, only text.
@@ -640,7 +736,8 @@ pub fn words(hints: &[Hint], caller: Caller) -> String {
         .iter()
         .map(|hint| match hint {
             Hint::ReplaceHunk { .. } => {
-                "if that place is meant, take the lines of the hint replace_hunk for the hunk's".into()
+                "if that place is meant, take the lines of the hint replace_hunk for the hunk's"
+                    .into()
             }
             hint => hint.words(caller),
         })
@@ -652,16 +749,21 @@ pub fn words(hints: &[Hint], caller: Caller) -> String {
 #[must_use]
 pub fn spelt_out(hints: &[Hint], caller: Caller) -> String {
     // Hunks to paste come last.
-    let (paste, others): (Vec<_>, Vec<_>) = hints.iter().partition(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
+    let (paste, others): (Vec<_>, Vec<_>) =
+        hints.iter().partition(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
     others.into_iter().chain(paste).map(|hint| hint.words(caller)).collect::<Vec<_>>().join("; or ")
 }
 
 impl Hint {
-    /// Returns whether it can be followed without sending thousands of bytes again: what quotes that much is no help.
+    /// Returns whether it can be followed without sending thousands of bytes again: what quotes
+    /// that much is no help.
     fn is_short(&self) -> bool {
         /// The longest one, as JSON, and the longest one with lines to paste.
         const MOST: [usize; 2] = [1500, 16_000];
-        let pastes = matches!(self, Self::ReplaceHunk { .. } | Self::AddText { .. } | Self::UseHeader { .. });
+        let pastes = matches!(
+            self,
+            Self::ReplaceHunk { .. } | Self::AddText { .. } | Self::UseHeader { .. }
+        );
         length(self) <= MOST[usize::from(pastes)]
     }
 
@@ -677,8 +779,12 @@ impl Hint {
                 format!("leave it alone, or ask the person in charge to {what} (`{flag}`)")
             }
             // The reader of a terminal may be that person.
-            Self::AskPerson { what, flag: None } if caller == Caller::Terminal => format!("a person has to {what}"),
-            Self::AskPerson { what, flag: None } => format!("leave it alone, or ask the person in charge to {what}"),
+            Self::AskPerson { what, flag: None } if caller == Caller::Terminal => {
+                format!("a person has to {what}")
+            }
+            Self::AskPerson { what, flag: None } => {
+                format!("leave it alone, or ask the person in charge to {what}")
+            }
             Self::LeaveAlone { path } => format!("leave {path} alone: nothing lifts this rule"),
             Self::ReadAgain { path, start_line, end_line } => {
                 let read = if caller == Caller::Editor { "view" } else { "read" };
@@ -702,16 +808,29 @@ impl Hint {
                 format!("if that place is meant, take for the hunk's lines:{lines}")
             }
             Self::AddContext { means_line, below, lines } => {
-                let side = if *below { "below the hunk's last line" } else { "above the hunk's first line" };
+                let side = if *below {
+                    "below the hunk's last line"
+                } else {
+                    "above the hunk's first line"
+                };
                 let lines: String = lines.iter().map(|line| format!(" `{line}`")).collect();
                 format!("to mean line {means_line}, put {side}:{lines}")
             }
             Self::AddText { means_line, before, after } => {
-                let (old, new) = if caller == Caller::Editor { ("old_str", "new_str") } else { ("oldText", "newText") };
+                let (old, new) = if caller == Caller::Editor {
+                    ("old_str", "new_str")
+                } else {
+                    ("oldText", "newText")
+                };
                 let side = |side: &str, text: &str| format!("{} {side}", Value::from(text));
-                let sides = [("before", before), ("after", after)].into_iter().filter(|(_, text)| !text.is_empty());
+                let sides = [("before", before), ("after", after)]
+                    .into_iter()
+                    .filter(|(_, text)| !text.is_empty());
                 let sides: Vec<_> = sides.map(|(name, text)| side(name, text)).collect();
-                format!("to mean line {means_line}, put {} both {old} and {new}", sides.join(" and "))
+                format!(
+                    "to mean line {means_line}, put {} both {old} and {new}",
+                    sides.join(" and ")
+                )
             }
             Self::UseHeader { header, means_line } if header == "@@" => {
                 format!("leave the text after `@@` out if line {means_line} is meant")
@@ -720,16 +839,24 @@ impl Hint {
                 format!("to mean line {means_line}, begin the hunk with `{header}`")
             }
             Self::RenamePath { to, .. } => format!("did you mean {to}? Nothing was done to it"),
-            Self::ChoosePath { path, like } => format!("choose another path than {}: {like}", visible(path)),
+            Self::ChoosePath { path, like } => {
+                format!("choose another path than {}: {like}", visible(path))
+            }
             Self::UseSection { section, path } if section == "Update File" => {
                 format!("read {path} and change it by `*** {section}: {path}`")
             }
             Self::UseSection { section, path } => format!("use `*** {section}: {path}`"),
             Self::MoveHunk { path, line } => match caller {
                 Caller::Operations => {
-                    format!("send the hunk with an update_file of {path}: its lines are there, from line {line}")
+                    format!(
+                        "send the hunk with an update_file of {path}: its lines are there, from \
+                         line {line}"
+                    )
                 }
-                _ => format!("put the hunk under `*** Update File: {path}`: its lines are there, from line {line}"),
+                _ => format!(
+                    "put the hunk under `*** Update File: {path}`: its lines are there, from line \
+                     {line}"
+                ),
             },
             Self::LeaveOut { part } => match part {
                 Part::Hunk => "leave the hunk out: it is done already".into(),
@@ -743,10 +870,14 @@ impl Hint {
                 Part::Edit => "leave the edit out".into(),
             },
             Self::Join { other } => match caller {
-                Caller::Tool(Tool::EditFile) => format!("write edit {other} and this one as one edit"),
+                Caller::Tool(Tool::EditFile) => {
+                    format!("write edit {other} and this one as one edit")
+                }
                 _ => format!("write hunk {other} and this one as one hunk"),
             },
-            Self::SendSeparately {} => format!("send this part as a {sent} of its own, after the rest"),
+            Self::SendSeparately {} => {
+                format!("send this part as a {sent} of its own, after the rest")
+            }
             Self::Split {} => "split the change into smaller ones".into(),
             Self::CorrectLine { line, .. } => {
                 format!("correct line {line} of the {sent} and send the whole {sent} again")

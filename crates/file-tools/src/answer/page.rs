@@ -31,14 +31,18 @@ pub(crate) fn skipped(cursor: Option<&str>) -> Result<usize, ToolError> {
 }
 
 pub(crate) fn bad_cursor(text: &str) -> ToolError {
-    let message = format!("{text:?} is no cursor: nextCursor of the last answer is one, up to {MAX_SKIPPED} in a list");
+    let message = format!(
+        "{text:?} is no cursor: nextCursor of the last answer is one, up to {MAX_SKIPPED} in a list"
+    );
     ToolError::arguments(Reason::BadCursor, message).hints([hints::omit("cursor")])
 }
 
 impl Session {
-    /// Returns how many bytes of JSON the items of a list may take, by the limits of the call and the session.
+    /// Returns how many bytes of JSON the items of a list may take, by the limits of the call and
+    /// the session.
     pub(crate) fn for_items(&self, asked: Option<u64>) -> Option<usize> {
-        let asked = asked.map(|asked| usize::try_from(asked).unwrap_or(usize::MAX).saturating_sub(AROUND));
+        let asked =
+            asked.map(|asked| usize::try_from(asked).unwrap_or(usize::MAX).saturating_sub(AROUND));
         asked.into_iter().chain(self.settings().max_output).min()
     }
 }
@@ -52,8 +56,8 @@ pub(crate) fn rest(truncated: bool, next_cursor: Option<&str>) -> String {
     }
 }
 
-/// Returns the part of `found` after the first `skip` items: at most `limit` items in at most `max_output` bytes of JSON, but at
-/// least one. `whole` says that nothing is left beyond `found`.
+/// Returns the part of `found` after the first `skip` items: at most `limit` items in at most
+/// `max_output` bytes of JSON, but at least one. `whole` says that nothing is left beyond `found`.
 pub(crate) fn page<T: Serialize>(
     mut found: Vec<T>,
     skip: usize,

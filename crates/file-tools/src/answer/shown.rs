@@ -1,8 +1,10 @@
-//! Text from elsewhere, made safe to show: nothing in it controls the terminal, hides text, or changes its direction.
+//! Text from elsewhere, made safe to show: nothing in it controls the terminal, hides text, or
+//! changes its direction.
 
 use std::borrow::Cow;
 
-/// Escapes control characters (but tabs and line feeds) and invisible characters that change how text is shown.
+/// Escapes control characters (but tabs and line feeds) and invisible characters that change how
+/// text is shown.
 #[must_use]
 pub fn sanitize(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
@@ -15,8 +17,8 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns whether a character is not safe to show: a control character other than tab and line feed, an invisible character, or
-/// one that changes the direction of text.
+/// Returns whether a character is not safe to show: a control character other than tab and line
+/// feed, an invisible character, or one that changes the direction of text.
 #[must_use]
 pub fn is_unsafe(c: char) -> bool {
     match c {

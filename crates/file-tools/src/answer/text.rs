@@ -91,9 +91,13 @@ mod tests {
 
     #[test]
     fn tells_how_lines_end() {
-        for (bytes, style) in
-            [(&b""[..], "none"), (b"a\r", "none"), (b"a\n", "lf"), (b"a\r\nb", "crlf"), (b"a\r\nb\n", "mixed")]
-        {
+        for (bytes, style) in [
+            (&b""[..], "none"),
+            (b"a\r", "none"),
+            (b"a\n", "lf"),
+            (b"a\r\nb", "crlf"),
+            (b"a\r\nb\n", "mixed"),
+        ] {
             assert_eq!(Newlines::of(bytes).as_str(), style, "{bytes:?}");
         }
     }

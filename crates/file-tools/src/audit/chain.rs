@@ -18,7 +18,8 @@ pub(super) const READ_LIMIT: u64 = 1 << 30;
 /// The folder of the logs in the state directory.
 pub(super) const FOLDER: &str = "audit";
 
-/// Lines are written out when they have this many bytes together, so that a batch of any size takes little memory.
+/// Lines are written out when they have this many bytes together, so that a batch of any size takes
+/// little memory.
 const BYTES_AT_ONCE: usize = 256 << 10;
 
 /// How long a log is: the content of its `.head`.
@@ -99,8 +100,9 @@ pub(super) fn older(dir: &Dir, session: &str, number: u32) -> Spot {
     dir.spot(&format!("{session}.{number}.jsonl"))
 }
 
-/// Returns whether the newest file of a session is also the one with this number. Where files cannot be renamed without
-/// replacing in one step, a process was interrupted between the two steps while it continued the log in another file.
+/// Returns whether the newest file of a session is also the one with this number. Where files
+/// cannot be renamed without replacing in one step, a process was interrupted between the two steps
+/// while it continued the log in another file.
 pub(super) fn is_continued_as(dir: &Dir, session: &str, number: u32) -> bool {
     newest(dir, session).is_also(&older(dir, session, number))
 }
@@ -121,7 +123,9 @@ fn end_continuing(dir: &Dir, session: &str) -> Result<bool, Error> {
 /// Reads how long a log is.
 pub(super) fn read_head(dir: &Dir, session: &str, keys: &mut Keys) -> Result<FoundHead, Error> {
     match dir.spot(&format!("{session}.head")).read(4096) {
-        Ok((bytes, _)) => Ok(parse_head(&bytes, session, keys)?.map_or(FoundHead::Damaged, FoundHead::Fine)),
+        Ok((bytes, _)) => {
+            Ok(parse_head(&bytes, session, keys)?.map_or(FoundHead::Damaged, FoundHead::Fine))
+        }
         Err(Error::NotFound { .. }) => Ok(FoundHead::Missing),
         Err(error) => Err(error),
     }
@@ -130,7 +134,10 @@ pub(super) fn read_head(dir: &Dir, session: &str, keys: &mut Keys) -> Result<Fou
 fn head_text(head: &Head, session: &str) -> String {
     let Head { tip, length, older, open } = head;
     let open: String = open.iter().map(|id| format!(" {id}")).collect();
-    format!("session {session}\nseq {}\nhash {}\nlength {length}\nolder {older}\nopen{open}\n", tip.seq, tip.hash)
+    format!(
+        "session {session}\nseq {}\nhash {}\nlength {length}\nolder {older}\nopen{open}\n",
+        tip.seq, tip.hash
+    )
 }
 
 fn parse_head(bytes: &[u8], session: &str, keys: &mut Keys) -> Result<Option<Head>, Error> {
@@ -154,7 +161,8 @@ fn head_in<'h>(bytes: &'h [u8], session: &str) -> Option<(Head, &'h str, &'h str
     let open = lines.next()?.strip_prefix("open")?.split_whitespace();
     let open = open.map(|id| id.parse().ok()).collect::<Option<_>>()?;
     let head = Head { tip: Tip { seq, hash }, length, older, open };
-    // Only the exact spelling counts: other spellings of the same digits were not written by this program.
+    // Only the exact spelling counts: other spellings of the same digits were not written by this
+    // program.
     (body == head_text(&head, session)).then_some((head, body, mac))
 }
 
@@ -177,7 +185,9 @@ impl<'c> Chain<'c> {
         if is_new {
             // The head is written first: lines without one did not come from this program.
             let first = older(&dir, session, 1).metadata()?.is_none();
-            if first && matches!(read_head(&dir, session, &mut keys.borrow_mut())?, FoundHead::Missing) {
+            if first
+                && matches!(read_head(&dir, session, &mut keys.borrow_mut())?, FoundHead::Missing)
+            {
                 write_head(&dir, session, &Head::START, signer, durable)?;
             }
         }
@@ -226,7 +236,11 @@ impl<'c> Chain<'c> {
                 self.file.sync()?;
             }
             head.older += 1;
-            newest(&self.dir, self.session).rename_new(&older(&self.dir, self.session, head.older))?;
+            newest(&self.dir, self.session).rename_new(&older(
+                &self.dir,
+                self.session,
+                head.older,
+            ))?;
             self.file = newest(&self.dir, self.session).append()?;
             self.length = self.file.opened_size();
             if self.durable {
@@ -235,7 +249,8 @@ impl<'c> Chain<'c> {
         }
         let open = head.open.clone();
         let (text, tip, signer) = (Vec::new(), head.tip, self.signer);
-        let mut lines = Lines { file: &self.file, length: self.length, text, tip, lost, torn, open, signer };
+        let mut lines =
+            Lines { file: &self.file, length: self.length, text, tip, lost, torn, open, signer };
         write(&mut lines)?;
         if lines.tip == head.tip {
             return self.written(head);
@@ -243,8 +258,9 @@ impl<'c> Chain<'c> {
         lines.flush()?;
         let Lines { tip, open, length, .. } = lines;
         let head = Head { tip, length, open, ..head };
-        // The next lines write the head. If this process is killed before, the next process finds the end from the
-        // lines. (If a head reached the disk before its lines, lines would seem to be missing.)
+        // The next lines write the head. If this process is killed before, the next process finds
+        // the end from the lines. (If a head reached the disk before its lines, lines would seem to
+        // be missing.)
         if end == End::Closed {
             if self.durable {
                 self.file.sync()?;
@@ -264,18 +280,20 @@ impl<'c> Chain<'c> {
         if let Some(head) = self.since.take().filter(|since| since.length == length) {
             return Ok(Found { head, lost: None, torn: None });
         }
-        let (mut head, lost) = match read_head(&self.dir, self.session, &mut self.keys.borrow_mut())? {
-            FoundHead::Fine(head) => (head, None),
-            FoundHead::Missing => (Head::START, Some("missing")),
-            FoundHead::Damaged => (Head::START, Some("changed")),
-        };
+        let (mut head, lost) =
+            match read_head(&self.dir, self.session, &mut self.keys.borrow_mut())? {
+                FoundHead::Fine(head) => (head, None),
+                FoundHead::Missing => (Head::START, Some("missing")),
+                FoundHead::Damaged => (Head::START, Some("changed")),
+            };
         let next = |head: &Head| older(&self.dir, self.session, head.older + 1);
         if head.length == length && next(&head).metadata()?.is_none() {
-            // A lost head counts as that of an empty log. Nothing is written yet, so nothing is lost.
+            // A lost head counts as that of an empty log. Nothing is written yet, so nothing is
+            // lost.
             return Ok(Found { head, lost: None, torn: None });
         }
-        // A process was interrupted within a line or between a line and its head; or someone changed the files. The log
-        // may have been continued since, in other files.
+        // A process was interrupted within a line or between a line and its head; or someone
+        // changed the files. The log may have been continued since, in other files.
         loop {
             let continued = next(&head).metadata()?.is_some();
             let spot = if continued { next(&head) } else { newest(&self.dir, self.session) };
@@ -298,8 +316,8 @@ impl<'c> Chain<'c> {
             }
             let last = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
             let torn = &bytes[last..];
-            let torn =
-                (!torn.is_empty()).then(|| Torn { bytes: torn.len() as u64, sha256: Sha256::of(torn).to_string() });
+            let torn = (!torn.is_empty())
+                .then(|| Torn { bytes: torn.len() as u64, sha256: Sha256::of(torn).to_string() });
             head.length = length;
             return Ok(Found { head, lost, torn });
         }
@@ -310,7 +328,13 @@ impl<'c> Chain<'c> {
     }
 }
 
-fn write_head(dir: &Dir, session: &str, head: &Head, signer: Option<&Signer>, durable: bool) -> Result<(), Error> {
+fn write_head(
+    dir: &Dir,
+    session: &str,
+    head: &Head,
+    signer: Option<&Signer>,
+    durable: bool,
+) -> Result<(), Error> {
     let mut text = head_text(head, session);
     match signer {
         Some(signer) => text += &format!("mac {}\n", signer.sign(HEAD_KIND, text.as_bytes())),

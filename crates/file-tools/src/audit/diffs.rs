@@ -42,12 +42,13 @@ impl Diffs {
         let images = plan.images();
         // Files that would have to be read are being renamed while the plan is committed.
         let early = |change| images.is_in_memory(change) || images.compared(change) > MAX_DIFFED;
-        let worth_it = plan.changes().len() >= CHANGES_WORTH_A_THREAD && plan.changes().iter().all(early);
+        let worth_it =
+            plan.changes().len() >= CHANGES_WORTH_A_THREAD && plan.changes().iter().all(early);
         Self { plan: Arc::clone(plan), thread: worth_it.then(make).flatten() }
     }
 
-    /// Returns each diff as a field for its change's line, after transaction `id`. A diff that does not fit into the
-    /// rest of `room` is left out: its field is empty.
+    /// Returns each diff as a field for its change's line, after transaction `id`. A diff that does
+    /// not fit into the rest of `room` is left out: its field is empty.
     pub(super) fn finish(self, id: TransactionId, room: &mut usize) -> Strings {
         let made = self.thread.map(|thread| thread.join().expect("a diff does not panic"));
         let made = made.filter(|made| made.length <= *room);
@@ -66,7 +67,9 @@ impl Made {
         for change in changes {
             fields.push(|out| {
                 let left = room - length;
-                if images.compared(change) > MAX_DIFFED || images.least_diff(change).min(MAX_DIFF) > left {
+                if images.compared(change) > MAX_DIFFED
+                    || images.least_diff(change).min(MAX_DIFF) > left
+                {
                     return;
                 }
                 diff.clear();
@@ -98,13 +101,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut text = String::from("*** Begin Patch\n");
         for (n, &size) in sizes.iter().enumerate() {
-            std::fs::write(dir.path().join(format!("f{n}")), "a line\n".repeat(size.div_ceil(7)).split_at(size).0)
-                .unwrap();
+            std::fs::write(
+                dir.path().join(format!("f{n}")),
+                "a line\n".repeat(size.div_ceil(7)).split_at(size).0,
+            )
+            .unwrap();
             text += &format!("*** Delete File: f{n}\n");
         }
         text += "*** End Patch\n";
         let (policy, key) = (patch_engine::policy(), KeyPlace::Nowhere);
-        let workspace = Workspace::open_keyed(dir.path(), policy, StatePlace::default(), key).unwrap();
+        let workspace =
+            Workspace::open_keyed(dir.path(), policy, StatePlace::default(), key).unwrap();
         let options = Options { max_memory, ..Options::default() };
         let patch = patch_engine::parse(&text, &options.parse).unwrap();
         let commit = CommitOptions { durability: Durability::Process, ..CommitOptions::default() };

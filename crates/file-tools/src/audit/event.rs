@@ -127,8 +127,8 @@ pub struct Event {
     /// The branch that was moved to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// `missing` or `changed`: the state in which the head file was found when this line was written. No crash causes
-    /// that.
+    /// `missing` or `changed`: the state in which the head file was found when this line was
+    /// written. No crash causes that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
     /// The line before this one was cut off by a crash.
@@ -177,8 +177,8 @@ impl Tip {
 const LINE_KIND: &str = "audit line 1";
 const DIGITS: usize = 64;
 
-/// Ends the line that begins at `from`, an object without its closing brace, as the successor of `tip`, and moves `tip`
-/// to it.
+/// Ends the line that begins at `from`, an object without its closing brace, as the successor of
+/// `tip`, and moves `tip` to it.
 pub(super) fn end(text: &mut Vec<u8>, from: usize, tip: &mut Tip, signer: Option<&Signer>) {
     tip.seq += 1;
     json::number(text, "seq", tip.seq);
@@ -198,14 +198,18 @@ pub(super) enum Broken {
     Shape,
     #[error("its bytes do not have the hash that it states")]
     Hash,
-    #[error("it does not follow the line before it: a line was changed, inserted, moved or removed")]
+    #[error(
+        "it does not follow the line before it: a line was changed, inserted, moved or removed"
+    )]
     Order,
     #[error(
-        "the log begins anew here: it was written without the key of the lines above, or these were put there since"
+        "the log begins anew here: it was written without the key of the lines above, or these \
+         were put there since"
     )]
     Anew,
     #[error(
-        "it is not signed with a key that is here: it was written with another one, or without, or by another program"
+        "it is not signed with a key that is here: it was written with another one, or without, \
+         or by another program"
     )]
     Signature,
 }
@@ -215,7 +219,11 @@ pub(super) enum Broken {
 /// # Errors
 ///
 /// If a key exists but cannot be used.
-pub(super) fn check(line: &[u8], tip: &mut Tip, keys: &mut Keys) -> Result<Result<(), Broken>, fs_guard::Error> {
+pub(super) fn check(
+    line: &[u8],
+    tip: &mut Tip,
+    keys: &mut Keys,
+) -> Result<Result<(), Broken>, fs_guard::Error> {
     let (next, mac) = match follow(line, *tip) {
         Ok(found) => found,
         Err(broken) => return Ok(Err(broken)),
@@ -229,10 +237,16 @@ pub(super) fn check(line: &[u8], tip: &mut Tip, keys: &mut Keys) -> Result<Resul
 
 /// Returns the place of a line that follows `tip`, and its signature.
 fn follow(line: &[u8], tip: Tip) -> Result<(Tip, Option<&[u8]>), Broken> {
-    let (rest, mac) = match line.strip_suffix(b"\"}").and_then(|line| split_digits(line, b",\"mac\":\"")) {
-        Some((rest, mac)) => (rest, Some(mac)),
-        None => (line.strip_suffix(b"}").and_then(|line| line.strip_suffix(b"\"")).ok_or(Broken::Shape)?, None),
-    };
+    let (rest, mac) =
+        match line.strip_suffix(b"\"}").and_then(|line| split_digits(line, b",\"mac\":\"")) {
+            Some((rest, mac)) => (rest, Some(mac)),
+            None => (
+                line.strip_suffix(b"}")
+                    .and_then(|line| line.strip_suffix(b"\""))
+                    .ok_or(Broken::Shape)?,
+                None,
+            ),
+        };
     let rest = if mac.is_some() { rest.strip_suffix(b"\"").ok_or(Broken::Shape)? } else { rest };
     let (body, stated) = split_digits(rest, b",\"hash\":\"").ok_or(Broken::Shape)?;
     let hash = Sha256::of(body);
@@ -240,8 +254,9 @@ fn follow(line: &[u8], tip: Tip) -> Result<(Tip, Option<&[u8]>), Broken> {
         return Err(Broken::Hash);
     }
     let seq = tip.seq + 1;
-    let is_after =
-        |seq: u64, hash: Sha256| body.ends_with(format!(",\"seq\":{seq},\"prevHash\":\"{hash}\"").as_bytes());
+    let is_after = |seq: u64, hash: Sha256| {
+        body.ends_with(format!(",\"seq\":{seq},\"prevHash\":\"{hash}\"").as_bytes())
+    };
     if !is_after(seq, tip.hash) {
         return Err(if is_after(1, Tip::START.hash) { Broken::Anew } else { Broken::Order });
     }

@@ -1,4 +1,5 @@
-//! Writes the JSON of lines directly: byte for byte what `serde_json` makes of an [`Event`](super::Event).
+//! Writes the JSON of lines directly: byte for byte what `serde_json` makes of an
+//! [`Event`](super::Event).
 
 use fs_guard::Sha256;
 
@@ -43,7 +44,8 @@ fn open(out: &mut Vec<u8>, key: &str) {
 fn escape(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len());
     let mut rest = text.as_bytes();
-    // Whole words are copied even if they need an escape, and then truncated: this is faster than copying runs.
+    // Whole words are copied even if they need an escape, and then truncated: this is faster than
+    // copying runs.
     while let Some((word, after)) = rest.split_first_chunk::<8>() {
         out.extend_from_slice(word);
         rest = match first_special(*word) {
@@ -69,7 +71,8 @@ fn first_special(word: [u8; 8]) -> Option<usize> {
     let word = u64::from_le_bytes(word);
     let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit));
     let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    // A borrow can only come from a special byte further down, so the first byte found is special itself.
+    // A borrow can only come from a special byte further down, so the first byte found is special
+    // itself.
     let found = (below(word, 0x20) | is(b'"') | is(b'\\')) & !word & (ONES * 0x80);
     (found != 0).then(|| found.trailing_zeros() as usize / 8)
 }
@@ -93,16 +96,22 @@ mod tests {
 
     #[test]
     fn writes_strings_as_serde_json_does() {
-        let every: String = (0..0x180).chain([0x2028, 0xfffd, 0x1f600]).filter_map(char::from_u32).collect();
+        let every: String =
+            (0..0x180).chain([0x2028, 0xfffd, 0x1f600]).filter_map(char::from_u32).collect();
         let plain = "all of these stand as they are";
-        for text in ["", "a", "\n", "\"\\\"", "1234567\n", "12345678", "\u{7f}\u{80}", &every, plain] {
+        for text in
+            ["", "a", "\n", "\"\\\"", "1234567\n", "12345678", "\u{7f}\u{80}", &every, plain]
+        {
             // At every place in a word, alone and among others.
             for at in 0..=17 {
                 for text in [format!("{}{text}", &plain[..at]), format!("{text}{}", &plain[..at])] {
                     let mut out = b"{".to_vec();
                     field(&mut out, "k", &text);
                     out.push(b'}');
-                    assert_eq!(String::from_utf8(out).unwrap(), serde_json::json!({ "k": text }).to_string());
+                    assert_eq!(
+                        String::from_utf8(out).unwrap(),
+                        serde_json::json!({ "k": text }).to_string()
+                    );
                 }
             }
         }

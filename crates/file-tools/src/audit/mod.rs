@@ -1,20 +1,23 @@
 //! The audit log: what was done to files, and what was tried. It shows when it has been changed.
 //!
-//! `.apply-patch/audit/<session>.jsonl` has a line of JSON for each file of each commit before its commit point
-//! (`phase` is `intent`), one after it (`outcome`), one for each call that failed before that (`failed`), and one for
-//! each interrupted transaction that was recovered (`recovered`).
+//! `.apply-patch/audit/<session>.jsonl` has a line of JSON for each file of each commit before its
+//! commit point (`phase` is `intent`), one after it (`outcome`), one for each call that failed
+//! before that (`failed`), and one for each interrupted transaction that was recovered
+//! (`recovered`).
 //!
-//! Every line has a number, the hash of the line before, its own hash over all its bytes up to there, and a signature
-//! of that hash under the user's key, so that a line cannot be changed, inserted, removed or moved. `<session>.head`,
-//! also signed, records the length of the log at the end of the last call, so that its end cannot be cut off.
-//! A log that exceeds its limit is continued in the next file: `<session>.1.jsonl` is the oldest one, `<session>.jsonl`
-//! the newest.
+//! Every line has a number, the hash of the line before, its own hash over all its bytes up to
+//! there, and a signature of that hash under the user's key, so that a line cannot be changed,
+//! inserted, removed or moved. `<session>.head`, also signed, records the length of the log at the
+//! end of the last call, so that its end cannot be cut off. A log that exceeds its limit is
+//! continued in the next file: `<session>.1.jsonl` is the oldest one, `<session>.jsonl` the newest.
 //!
-//! A line is an [`Event`] with its place in the chain. The lines of commits are assembled from bytes (`json.rs`), byte
-//! for byte as `serde_json` would write them, because a patch of thousands of files has two lines for each.
+//! A line is an [`Event`] with its place in the chain. The lines of commits are assembled from
+//! bytes (`json.rs`), byte for byte as `serde_json` would write them, because a patch of thousands
+//! of files has two lines for each.
 //!
-//! Limitations: anyone who can read the user's key can forge all of this, and nobody notices if an older log is
-//! restored together with its older head. A log written where there is no place for a key is not signed.
+//! Limitations: anyone who can read the user's key can forge all of this, and nobody notices if an
+//! older log is restored together with its older head. A log written where there is no place for a
+//! key is not signed.
 
 mod chain;
 mod diffs;
@@ -87,7 +90,12 @@ impl Audit {
     /// # Panics
     ///
     /// Never: an event has text for keys.
-    pub fn append(&self, workspace: &Workspace, events: &[Event], durable: bool) -> Result<(), AuditError> {
+    pub fn append(
+        &self,
+        workspace: &Workspace,
+        events: &[Event],
+        durable: bool,
+    ) -> Result<(), AuditError> {
         self.write(workspace, durable, None, End::Closed, |lines| {
             events.iter().try_for_each(|event| {
                 let event = Event { torn: None, ..event.clone() };
@@ -119,7 +127,13 @@ impl Audit {
         let session = self.session.as_str();
         let chain = match since {
             Some(written) => Chain::lock_again(written, session, keys, durable, self.lock_timeout)?,
-            None => Chain::lock(&workspace.create_state_dir()?, session, keys, durable, self.lock_timeout)?,
+            None => Chain::lock(
+                &workspace.create_state_dir()?,
+                session,
+                keys,
+                durable,
+                self.lock_timeout,
+            )?,
         };
         Ok(chain.append(self.max_size, end, write)?)
     }

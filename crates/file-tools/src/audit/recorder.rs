@@ -69,7 +69,10 @@ struct Planned {
 
 impl std::fmt::Debug for Recorder<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Recorder").field("tool", &self.tool).field("begun", &self.begun).finish_non_exhaustive()
+        f.debug_struct("Recorder")
+            .field("tool", &self.tool)
+            .field("begun", &self.begun)
+            .finish_non_exhaustive()
     }
 }
 
@@ -176,8 +179,8 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    /// Passes on the fields of each change of a plan. Making them twice takes less than keeping them: they are 250
-    /// bytes per file.
+    /// Passes on the fields of each change of a plan. Making them twice takes less than keeping
+    /// them: they are 250 bytes per file.
     fn each_change(
         &self,
         plan: &Plan,
@@ -206,13 +209,13 @@ impl<'r> Recorder<'r> {
         self.has_begun
     }
 
-    /// Ends the call: writes the outcomes that are not written yet (the commits in `committed` were made, the others
-    /// were not), and the failure, if no outcome has it.
+    /// Ends the call: writes the outcomes that are not written yet (the commits in `committed` were
+    /// made, the others were not), and the failure, if no outcome has it.
     ///
     /// # Errors
     ///
-    /// If the log cannot be written, or could not when a commit ended. Commits stay: their intents are in the log, and
-    /// get their outcomes from the next lines that are written.
+    /// If the log cannot be written, or could not when a commit ended. Commits stay: their intents
+    /// are in the log, and get their outcomes from the next lines that are written.
     pub(crate) fn finish(
         &mut self,
         committed: &[TransactionId],
@@ -222,7 +225,11 @@ impl<'r> Recorder<'r> {
         let mut written = self.answer(committed, kind);
         if let Some(error) = failure.filter(|_| !std::mem::take(&mut self.failed)) {
             let mut opening = self.opening(Phase::Failed);
-            what(&mut opening, self.operation, &self.recorded(error.path.as_deref().unwrap_or_default()));
+            what(
+                &mut opening,
+                self.operation,
+                &self.recorded(error.path.as_deref().unwrap_or_default()),
+            );
             let mut closing = closing(Some(false), Some(kind), None, None);
             if let Some(reason) = error.details["reason"].as_str() {
                 json::field(&mut closing, "reason", reason);
@@ -240,7 +247,8 @@ impl<'r> Recorder<'r> {
     fn answer(&mut self, committed: &[TransactionId], kind: ErrorKind) -> Result<(), AuditError> {
         let begun = std::mem::take(&mut self.begun);
         let ended = |id: &TransactionId| committed.contains(id);
-        self.failed |= begun.iter().any(|(id, plan)| !ended(id) && !self.plans[*plan].plan.is_empty());
+        self.failed |=
+            begun.iter().any(|(id, plan)| !ended(id) && !self.plans[*plan].plan.is_empty());
         if begun.iter().all(|&(_, plan)| self.plans[plan].plan.is_empty()) {
             return Ok(());
         }
@@ -266,8 +274,8 @@ impl<'r> Recorder<'r> {
         })
     }
 
-    /// Writes the outcomes of interrupted commits to the log of each session that intended one: of those that were
-    /// recovered now, and of those that ended without writing an outcome.
+    /// Writes the outcomes of interrupted commits to the log of each session that intended one: of
+    /// those that were recovered now, and of those that ended without writing an outcome.
     ///
     /// # Errors
     ///
@@ -276,8 +284,13 @@ impl<'r> Recorder<'r> {
         let mut rest: Vec<&Recovered> = recovered.iter().collect();
         let mut answer = |audit: &Audit, lines: &mut Lines<'_>| {
             for id in lines.open() {
-                let found = rest.iter().position(|one| one.id == id).map(|at| rest.remove(at).outcome.clone());
-                if let Some(finished) = found.map(|outcome| outcome.has_happened()).or_else(|| self.happened(id)) {
+                let found = rest
+                    .iter()
+                    .position(|one| one.id == id)
+                    .map(|at| rest.remove(at).outcome.clone());
+                if let Some(finished) =
+                    found.map(|outcome| outcome.has_happened()).or_else(|| self.happened(id))
+                {
                     self.push_recovered(audit, lines, id, finished)?;
                 }
             }
@@ -287,7 +300,9 @@ impl<'r> Recorder<'r> {
             for session in super::verify::sessions(&dir)? {
                 let Ok(session) = session.parse() else { continue };
                 let audit = Audit { session, ..self.audit.clone() };
-                audit.write(self.workspace, self.durable, None, End::Closed, |lines| answer(&audit, lines))?;
+                audit.write(self.workspace, self.durable, None, End::Closed, |lines| {
+                    answer(&audit, lines)
+                })?;
             }
         }
         if rest.is_empty() {
@@ -296,27 +311,36 @@ impl<'r> Recorder<'r> {
         // Those that are in no log.
         self.audit.write(self.workspace, self.durable, None, End::Closed, |lines| {
             let mut each = rest.iter();
-            each.try_for_each(|one| self.push_recovered(self.audit, lines, one.id, one.outcome.has_happened()))
+            each.try_for_each(|one| {
+                self.push_recovered(self.audit, lines, one.id, one.outcome.has_happened())
+            })
         })?;
         Ok(())
     }
 
-    /// Writes the outcomes of commits to a git repository whose processes were killed, to the log of each session that
-    /// intended one. The caller holds the lock. `happened` gets the lines of an intent; it returns `None` if it cannot
-    /// tell.
+    /// Writes the outcomes of commits to a git repository whose processes were killed, to the log
+    /// of each session that intended one. The caller holds the lock. `happened` gets the lines of
+    /// an intent; it returns `None` if it cannot tell.
     ///
     /// # Errors
     ///
     /// If a log cannot be read or written.
     #[cfg(feature = "git")]
-    pub(crate) fn write_cut_off(&self, happened: impl Fn(&[Event]) -> Option<bool>) -> Result<(), AuditError> {
+    pub(crate) fn write_cut_off(
+        &self,
+        happened: impl Fn(&[Event]) -> Option<bool>,
+    ) -> Result<(), AuditError> {
         let Some(dir) = super::verify::folder(self.workspace)? else { return Ok(()) };
         for session in super::verify::sessions(&dir)? {
             let Ok(session) = session.parse() else { continue };
             let audit = Audit { session, ..self.audit.clone() };
             audit.write(self.workspace, self.durable, None, End::Closed, |lines| {
                 let open = lines.open();
-                let intents = if open.is_empty() { Vec::new() } else { super::state::intents(&dir, &audit.session)? };
+                let intents = if open.is_empty() {
+                    Vec::new()
+                } else {
+                    super::state::intents(&dir, &audit.session)?
+                };
                 for id in open {
                     let of_it = |event: &&Event| event.intends() == Some(id);
                     let intent: Vec<Event> = intents.iter().filter(of_it).cloned().collect();
@@ -344,8 +368,8 @@ impl<'r> Recorder<'r> {
         Ok(())
     }
 
-    /// Returns whether a commit that ended without an outcome in the log was made; `None` if that is not known (any
-    /// more), or if it has not ended.
+    /// Returns whether a commit that ended without an outcome in the log was made; `None` if that
+    /// is not known (any more), or if it has not ended.
     fn happened(&self, id: TransactionId) -> Option<bool> {
         let store = self.workspace.store().ok()??;
         if store.is_unfinished(id).ok()? {
@@ -367,7 +391,8 @@ impl<'r> Recorder<'r> {
     ) -> Result<(), AuditError> {
         let since = self.written.take();
         let write = |lines: &mut Lines<'_>| write(self, lines);
-        self.written = Some(self.audit.write(self.workspace, self.durable, since, End::Closed, write)?);
+        self.written =
+            Some(self.audit.write(self.workspace, self.durable, since, End::Closed, write)?);
         Ok(())
     }
 }
@@ -379,7 +404,12 @@ fn what(out: &mut Vec<u8>, operation: Operation, path: &str) {
 }
 
 /// Writes the end of a line, except for its place in the chain.
-fn closing(ok: Option<bool>, error: Option<ErrorKind>, recovered: Option<bool>, id: Option<TransactionId>) -> Vec<u8> {
+fn closing(
+    ok: Option<bool>,
+    error: Option<ErrorKind>,
+    recovered: Option<bool>,
+    id: Option<TransactionId>,
+) -> Vec<u8> {
     let mut out = Vec::new();
     if let Some(ok) = ok {
         json::flag(&mut out, "ok", ok);
@@ -408,9 +438,11 @@ impl CommitLog for Recorder<'_> {
         let since = self.written.take();
         let own: Vec<TransactionId> = self.begun.iter().map(|(id, _)| *id).collect();
         let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
-            // The caller holds the lock, so an intent without an outcome was interrupted. (In a git repository the
-            // session asks the branch.)
-            for open in lines.open().into_iter().filter(|open| self.git.is_none() && !own.contains(open)) {
+            // The caller holds the lock, so an intent without an outcome was interrupted. (In a git
+            // repository the session asks the branch.)
+            for open in
+                lines.open().into_iter().filter(|open| self.git.is_none() && !own.contains(open))
+            {
                 if let Some(finished) = self.happened(open) {
                     self.push_recovered(self.audit, lines, open, finished)?;
                 }

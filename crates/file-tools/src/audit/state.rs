@@ -65,7 +65,9 @@ pub fn state(workspace: &Workspace) -> Result<Vec<PathState>, AuditError> {
         let actual = actual(workspace, &path);
         let status = match &actual {
             Err(()) => Status::Unreadable,
-            Ok(actual) if *actual == known.hash || known.or.as_ref() == Some(actual) => Status::Same,
+            Ok(actual) if *actual == known.hash || known.or.as_ref() == Some(actual) => {
+                Status::Same
+            }
             Ok(actual) if actual.is_empty() => Status::Missing,
             Ok(_) if known.hash.is_empty() => Status::Unexpected,
             Ok(_) => Status::Changed,
@@ -96,7 +98,9 @@ pub(crate) fn events(workspace: &Workspace) -> Result<Vec<Event>, AuditError> {
 pub(super) fn intents(dir: &Dir, session: &SessionName) -> Result<Vec<Event>, fs_guard::Error> {
     let mut intents = Vec::new();
     for (_, bytes) in files(dir, session.as_str())? {
-        let events = bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<Event>(line).ok());
+        let events = bytes
+            .split(|&byte| byte == b'\n')
+            .filter_map(|line| serde_json::from_slice::<Event>(line).ok());
         intents.extend(events.filter(|event| event.phase == Phase::Intent));
     }
     Ok(intents)
@@ -106,7 +110,8 @@ fn last_known(events: &[Event]) -> BTreeMap<String, Known> {
     // The outcome of each transaction. Ids sort by time.
     let mut ended: BTreeMap<&str, bool> = BTreeMap::new();
     for event in events {
-        if let (Some(id), Some(ok), Phase::Outcome | Phase::Recovered) = (&event.transaction_id, event.ok, event.phase)
+        if let (Some(id), Some(ok), Phase::Outcome | Phase::Recovered) =
+            (&event.transaction_id, event.ok, event.phase)
         {
             ended.insert(id, ok);
         }
@@ -124,7 +129,8 @@ fn last_known(events: &[Event]) -> BTreeMap<String, Known> {
             continue;
         }
         let mut set = |path: &str, hash: Option<&String>, before: Option<&String>| {
-            let (hash, before) = (hash.cloned().unwrap_or_default(), before.cloned().unwrap_or_default());
+            let (hash, before) =
+                (hash.cloned().unwrap_or_default(), before.cloned().unwrap_or_default());
             let or = happened.is_none().then_some(before);
             paths.insert(path.to_owned(), Known { transaction: id.to_owned(), hash, or });
         };
@@ -149,9 +155,11 @@ fn actual(workspace: &Workspace, path: &str) -> Result<String, ()> {
         Some(seen) if seen.kind == FileKind::Symlink => {
             Ok(Sha256::of(&root.read_link(&path).map_err(drop)?).to_string())
         }
-        Some(seen) if seen.kind == FileKind::File => {
-            Ok(root.open_file(&path).and_then(|(mut file, _)| file.hash()).map_err(drop)?.to_string())
-        }
+        Some(seen) if seen.kind == FileKind::File => Ok(root
+            .open_file(&path)
+            .and_then(|(mut file, _)| file.hash())
+            .map_err(drop)?
+            .to_string()),
         Some(_) => Ok(String::new()),
     }
 }

@@ -53,12 +53,17 @@ pub fn stats(workspace: &Workspace, since: SystemTime) -> Result<Stats, AuditErr
         let failed = match (event.phase, event.ok, &event.transaction_id) {
             (Phase::Failed, ..) => true,
             // A transaction has a line for each file.
-            (Phase::Outcome | Phase::Recovered, Some(true), Some(id)) if seen.insert(id.clone()) => false,
+            (Phase::Outcome | Phase::Recovered, Some(true), Some(id))
+                if seen.insert(id.clone()) =>
+            {
+                false
+            }
             _ => continue,
         };
         let agent = event.agent_name.unwrap_or_else(|| "-".into());
         let day: String = event.timestamp.chars().take(10).collect();
-        let counts = [stats.by_agent.entry(agent).or_default(), stats.by_day.entry(day).or_default()];
+        let counts =
+            [stats.by_agent.entry(agent).or_default(), stats.by_day.entry(day).or_default()];
         for count in counts {
             *(if failed { &mut count.failed } else { &mut count.transactions }) += 1;
         }
@@ -66,7 +71,10 @@ pub fn stats(workspace: &Workspace, since: SystemTime) -> Result<Stats, AuditErr
             stats.failed += 1;
             let reason = event.reason.or(event.error_kind).unwrap_or_else(|| "unknown".into());
             *stats.by_reason.entry(reason).or_default() += 1;
-            event.profile.into_iter().for_each(|profile| *stats.by_profile.entry(profile).or_default() += 1);
+            event
+                .profile
+                .into_iter()
+                .for_each(|profile| *stats.by_profile.entry(profile).or_default() += 1);
         } else {
             stats.transactions += 1;
         }

@@ -51,7 +51,10 @@ pub struct BadLine {
 /// # Errors
 ///
 /// If they cannot be read.
-pub fn verify(workspace: &Workspace, session: Option<&SessionName>) -> Result<Vec<Verified>, AuditError> {
+pub fn verify(
+    workspace: &Workspace,
+    session: Option<&SessionName>,
+) -> Result<Vec<Verified>, AuditError> {
     let Some(dir) = folder(workspace)? else { return Ok(Vec::new()) };
     let mut keys = Keys::new(workspace.key_place().clone());
     let mut all = Vec::new();
@@ -77,7 +80,9 @@ pub(super) fn sessions(dir: &Dir) -> Result<Vec<String>, Error> {
     let mut sessions: Vec<String> = names
         .iter()
         .filter_map(|name| name.split_once('.'))
-        .filter(|(name, rest)| name.parse::<SessionName>().is_ok() && (rest.ends_with("jsonl") || *rest == "head"))
+        .filter(|(name, rest)| {
+            name.parse::<SessionName>().is_ok() && (rest.ends_with("jsonl") || *rest == "head")
+        })
         .map(|(name, _)| name.to_owned())
         .collect();
     sessions.sort_unstable();
@@ -141,9 +146,15 @@ fn verify_session(dir: &Dir, session: &str, keys: &mut Keys) -> Result<Verified,
             verified.lines += 1;
             if let Ok(event) = serde_json::from_slice::<Event>(line.unwrap_or_default()) {
                 if let Some(how) = &event.head {
-                    let problem =
-                        format!("lines before it can be missing: the file that tells where the log ends was {how}");
-                    verified.first_bad.get_or_insert(BadLine { file: file.clone(), line: number, problem });
+                    let problem = format!(
+                        "lines before it can be missing: the file that tells where the log ends \
+                         was {how}"
+                    );
+                    verified.first_bad.get_or_insert(BadLine {
+                        file: file.clone(),
+                        line: number,
+                        problem,
+                    });
                 }
                 open.extend(event.intends());
                 event.answers().map(|id| open.remove(&id));
@@ -154,13 +165,17 @@ fn verify_session(dir: &Dir, session: &str, keys: &mut Keys) -> Result<Verified,
     verified.unanswered = open.iter().map(ToString::to_string).collect();
     let problem = match head {
         FoundHead::Fine(_) if at_head => None,
-        FoundHead::Fine(head) => Some(format!("lines are missing at the end: there were {}", head.tip.seq)),
+        FoundHead::Fine(head) => {
+            Some(format!("lines are missing at the end: there were {}", head.tip.seq))
+        }
         FoundHead::Missing if tip == Tip::START => None,
         FoundHead::Missing => Some("the file that tells where the log ends is missing".to_owned()),
         FoundHead::Damaged => Some("the file that tells where the log ends was changed".to_owned()),
     };
     let at_end = problem.map(|problem| {
-        let (file, bytes) = files.last().map_or((newest(dir, session).path(), &[][..]), |(f, b)| (f.clone(), &b[..]));
+        let (file, bytes) = files
+            .last()
+            .map_or((newest(dir, session).path(), &[][..]), |(f, b)| (f.clone(), &b[..]));
         let line = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
         BadLine { file, line, problem }
     });

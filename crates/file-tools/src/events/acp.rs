@@ -1,7 +1,8 @@
-//! Agent Client Protocol: `session/update` notifications of version 1 and of the draft of version 2.
+//! Agent Client Protocol: `session/update` notifications of version 1 and of the draft of version
+//! 2.
 //!
-//! Source: the JSON Schemas in the npm package `@agentclientprotocol/sdk` 2.4.0; `.ci/acp/run` validates
-//! what is printed against them.
+//! Source: the JSON Schemas in the npm package `@agentclientprotocol/sdk` 2.4.0; `.ci/acp/run`
+//! validates what is printed against them.
 
 use std::borrow::Cow;
 
@@ -102,9 +103,17 @@ struct V2Patch {
 }
 
 pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>, version: u8) -> Option<String> {
-    let update = Update { session_update: "tool_call_update", tool_call_id: &call.call_id, ..Update::default() };
+    let update = Update {
+        session_update: "tool_call_update",
+        tool_call_id: &call.call_id,
+        ..Update::default()
+    };
     let changed = |items: &[&Item]| {
-        (title(call, items), kind(call, items), items.iter().map(|item| location(call, item)).collect::<Vec<_>>())
+        (
+            title(call, items),
+            kind(call, items),
+            items.iter().map(|item| location(call, item)).collect::<Vec<_>>(),
+        )
     };
     let update = match *event {
         // The protocol has calls only: no progress of a commit, and no diff of a turn.
@@ -161,7 +170,9 @@ fn title(call: &CurrentCall, items: &[&Item]) -> String {
             (ChangeKind::Create, _) => format!("create {}", item.path),
             (ChangeKind::Update, _) => format!("update {}", item.path),
             (ChangeKind::Delete, _) => format!("delete {}", item.path),
-            (ChangeKind::Move, to) => format!("move {} to {}", item.path, to.as_deref().unwrap_or_default()),
+            (ChangeKind::Move, to) => {
+                format!("move {} to {}", item.path, to.as_deref().unwrap_or_default())
+            }
         })
         .collect();
     if items.len() > NAMED {
@@ -200,14 +211,22 @@ fn diffs<'l>(call: &CurrentCall, items: &[&'l Item], version: u8) -> Vec<Content
     }
 }
 
-/// A deleted file is one without text in version 1; a moved one is a new file, and its title names the move.
+/// A deleted file is one without text in version 1; a moved one is a new file, and its title names
+/// the move.
 fn v1_diff<'l>(call: &CurrentCall, item: &'l Item) -> Content<'l> {
     let path = call.absolute(item.last_path());
     if [&item.old, &item.new].contains(&&Text::LeftOut) {
         let operation = item.operation.as_str();
-        return text(format!("{operation} {path}: the text is not shown, it is binary or longer than 1 MiB").into());
+        return text(
+            format!("{operation} {path}: the text is not shown, it is binary or longer than 1 MiB")
+                .into(),
+        );
     }
-    Content::V1Diff { path, old_text: item.old.text(), new_text: item.new.text().unwrap_or_default() }
+    Content::V1Diff {
+        path,
+        old_text: item.old.text(),
+        new_text: item.new.text().unwrap_or_default(),
+    }
 }
 
 fn v2_diff(call: &CurrentCall, items: &[&Item]) -> Content<'static> {
@@ -219,10 +238,16 @@ fn v2_diff(call: &CurrentCall, items: &[&Item]) -> Content<'static> {
             ChangeKind::Move => ("move", Some(call.absolute(&item.path))),
         };
         let known = ![&item.old, &item.new].contains(&&Text::LeftOut);
-        V2Change { operation, old_path, path: call.absolute(item.last_path()), file_type: known.then_some("text") }
+        V2Change {
+            operation,
+            old_path,
+            path: call.absolute(item.last_path()),
+            file_type: known.then_some("text"),
+        }
     };
     let text: String = items.iter().map(|item| item.absolute_diff.as_str()).collect();
     // A patch is sent whole or not at all.
-    let patch = (text.len() <= super::item::MAX_TEXT).then_some(V2Patch { format: "git_patch", text });
+    let patch =
+        (text.len() <= super::item::MAX_TEXT).then_some(V2Patch { format: "git_patch", text });
     Content::V2Diff { changes: items.iter().map(change).collect(), patch }
 }

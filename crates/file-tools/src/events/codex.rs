@@ -60,8 +60,12 @@ fn changes<'l>(call: &CurrentCall, items: impl Iterator<Item = &'l Item>) -> Cha
         .map(|item| {
             let change = match item.operation {
                 // The protocol cannot express that a text is left out.
-                ChangeKind::Create => FileChange::Add { content: item.new.text().unwrap_or_default() },
-                ChangeKind::Delete => FileChange::Delete { content: item.old.text().unwrap_or_default() },
+                ChangeKind::Create => {
+                    FileChange::Add { content: item.new.text().unwrap_or_default() }
+                }
+                ChangeKind::Delete => {
+                    FileChange::Delete { content: item.old.text().unwrap_or_default() }
+                }
                 ChangeKind::Update | ChangeKind::Move => FileChange::Update {
                     unified_diff: item.hunks(),
                     move_path: item.to_path.as_ref().map(|to| call.absolute(to)),

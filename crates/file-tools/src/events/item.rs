@@ -3,8 +3,8 @@
 use patch_engine::{Change, ChangeKind, Images, line_counts};
 use serde::Serialize;
 
-/// Texts of a file that are longer than this many bytes (1 MiB) are left out of events; the diff stands for
-/// them.
+/// Texts of a file that are longer than this many bytes (1 MiB) are left out of events; the diff
+/// stands for them.
 pub const MAX_TEXT: usize = 1 << 20;
 
 /// One change of a plan, kept beyond the plan; serialised as the `jsonl` form has it.
@@ -36,7 +36,10 @@ pub(super) struct Item {
     pub(super) new: Text,
 }
 
-fn operation_name<S: serde::Serializer>(operation: &ChangeKind, serializer: S) -> Result<S::Ok, S::Error> {
+fn operation_name<S: serde::Serializer>(
+    operation: &ChangeKind,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     operation.as_str().serialize(serializer)
 }
 
@@ -55,7 +58,9 @@ impl Text {
     fn of(exists: bool, bytes: Option<&[u8]>) -> Self {
         match bytes.map(std::str::from_utf8) {
             _ if !exists => Self::Absent,
-            Some(Ok(text)) if text.len() <= MAX_TEXT && !text.contains('\0') => Self::Here(text.to_owned()),
+            Some(Ok(text)) if text.len() <= MAX_TEXT && !text.contains('\0') => {
+                Self::Here(text.to_owned())
+            }
             _ => Self::LeftOut,
         }
     }
@@ -70,9 +75,13 @@ impl Text {
 
 impl Item {
     pub(super) fn new(images: Images<'_>, change: &Change, root: &str) -> Self {
-        // A file that has changed since it was planned is reported without its text: the commit will fail.
+        // A file that has changed since it was planned is reported without its text: the commit
+        // will fail.
         let text = |bytes: Result<Vec<u8>, _>| {
-            bytes.map_or_else(|_: fs_guard::Error| String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
+            bytes.map_or_else(
+                |_: fs_guard::Error| String::new(),
+                |bytes| String::from_utf8_lossy(&bytes).into_owned(),
+            )
         };
         let diff = text(images.diff(change));
         let (inserted, deleted) = line_counts(diff.as_bytes());
@@ -86,18 +95,25 @@ impl Item {
             deleted,
             diff,
             absolute_diff: text(images.diff_beneath(change, root)),
-            old: Text::of(change.before.is_some(), images.old_bytes(change).ok().as_ref().map(|bytes| &bytes[..])),
-            new: Text::of(change.after.is_some(), images.new_bytes(change).ok().as_ref().map(|bytes| &bytes[..])),
+            old: Text::of(
+                change.before.is_some(),
+                images.old_bytes(change).ok().as_ref().map(|bytes| &bytes[..]),
+            ),
+            new: Text::of(
+                change.after.is_some(),
+                images.new_bytes(change).ok().as_ref().map(|bytes| &bytes[..]),
+            ),
         }
     }
 
-    /// Returns the path that the file has after the change; of a deleted file, the path that it had.
+    /// Returns the path that the file has after the change; of a deleted file, the path that it
+    /// had.
     pub(super) fn last_path(&self) -> &str {
         self.to_path.as_deref().unwrap_or(&self.path)
     }
 
-    /// Returns the hunks of the diff without the headers above them; empty if there are none. The hunks of a file that this one
-    /// replaces are left out.
+    /// Returns the hunks of the diff without the headers above them; empty if there are none. The
+    /// hunks of a file that this one replaces are left out.
     pub(super) fn hunks(&self) -> &str {
         let own = self.diff.rfind("\ndiff --git ").unwrap_or_default();
         match self.diff[own..].find("\n@@ ") {

@@ -1,8 +1,8 @@
 //! What happens in a turn, as lines of JSON for the program around the agent.
 //!
-//! A *turn* is what an agent does between two messages of a person: several calls that change files. For each
-//! call the lines report that it begins, with the changes that will be made; what is really committed, also after
-//! a failure; and what the turn did so far, as one diff.
+//! A *turn* is what an agent does between two messages of a person: several calls that change
+//! files. For each call the lines report that it begins, with the changes that will be made; what
+//! is really committed, also after a failure; and what the turn did so far, as one diff.
 //!
 //! | [`EventForm`] | lines |
 //! |---|---|
@@ -89,13 +89,21 @@ struct CallState {
 
 impl std::fmt::Debug for Events<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Events").field("form", &self.form).field("call", &self.call).finish_non_exhaustive()
+        f.debug_struct("Events")
+            .field("form", &self.form)
+            .field("call", &self.call)
+            .finish_non_exhaustive()
     }
 }
 
 impl<'e> Events<'e> {
     /// Starts a turn in the workspace at `root`; every line goes to `sink`, without its line feed.
-    pub fn new(form: EventForm, session_id: &str, root: &Path, sink: impl FnMut(&str) + 'e) -> Self {
+    pub fn new(
+        form: EventForm,
+        session_id: &str,
+        root: &Path,
+        sink: impl FnMut(&str) + 'e,
+    ) -> Self {
         // These paths are for the readers of the events; nothing is opened by them here.
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
         let root: std::path::PathBuf = root.components().collect();
@@ -107,7 +115,13 @@ impl<'e> Events<'e> {
             input: to_raw_value(&()).expect("null"),
             root: format!("{}/", root.trim_end_matches('/')),
         };
-        Self { form, call, sink: Box::new(sink), turn: TurnDiff::new(), state: CallState::default() }
+        Self {
+            form,
+            call,
+            sink: Box::new(sink),
+            turn: TurnDiff::new(),
+            state: CallState::default(),
+        }
     }
 
     /// Announces a call of `tool` with its arguments.
@@ -133,8 +147,10 @@ impl<'e> Events<'e> {
             self.write_planned();
         }
         let result = to_raw_value(result).expect("an answer is JSON");
-        let (committed, transactions) =
-            (std::mem::take(&mut self.state.committed), std::mem::take(&mut self.state.transactions));
+        let (committed, transactions) = (
+            std::mem::take(&mut self.state.committed),
+            std::mem::take(&mut self.state.transactions),
+        );
         self.write(&CallEvent::Ended {
             items: &committed,
             transactions: &transactions,
@@ -182,9 +198,13 @@ fn line(form: EventForm, call: &CurrentCall, event: &CallEvent<'_>) -> Option<St
 
 impl Events<'_> {
     fn planned(&mut self, plan: &Plan) {
-        self.state.pending =
-            plan.changes().iter().map(|change| Item::new(plan.images(), change, &self.call.root)).collect();
-        self.state.paths = plan.transitions().iter().map(|transition| transition.path().to_string()).collect();
+        self.state.pending = plan
+            .changes()
+            .iter()
+            .map(|change| Item::new(plan.images(), change, &self.call.root))
+            .collect();
+        self.state.paths =
+            plan.transitions().iter().map(|transition| transition.path().to_string()).collect();
         self.state.published = 0;
         self.write_planned();
     }
@@ -220,7 +240,10 @@ impl Host for Events<'_> {
                 let items = std::mem::take(&mut self.state.pending);
                 if !error.is_rolled_back() {
                     self.turn.interrupted(plan);
-                    let stayed = items.into_iter().zip(plan.changes()).filter(|(_, change)| plan.is_done(change));
+                    let stayed = items
+                        .into_iter()
+                        .zip(plan.changes())
+                        .filter(|(_, change)| plan.is_done(change));
                     self.state.committed.extend(stayed.map(|(item, _)| item));
                     self.state.changed = true;
                 }

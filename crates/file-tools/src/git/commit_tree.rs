@@ -1,4 +1,5 @@
-//! The files of commits in a git repository, as trees that patches are planned over, and as versions of files.
+//! The files of commits in a git repository, as trees that patches are planned over, and as
+//! versions of files.
 
 use std::io;
 use std::path::Path;
@@ -40,7 +41,8 @@ impl CommitTree {
         self.snapshot.tree()
     }
 
-    /// Lists the paths of all files and links in git's order; paths that are not UTF-8 are left out.
+    /// Lists the paths of all files and links in git's order; paths that are not UTF-8 are left
+    /// out.
     ///
     /// # Errors
     ///
@@ -48,7 +50,8 @@ impl CommitTree {
     pub fn paths(&self) -> Result<Vec<String>, ToolError> {
         let mut paths = Vec::new();
         let mut visit = |path: &[u8], entry: git_tree::Entry| {
-            let path = std::str::from_utf8(path).ok().and_then(|path| path.strip_prefix(&self.beneath));
+            let path =
+                std::str::from_utf8(path).ok().and_then(|path| path.strip_prefix(&self.beneath));
             paths.extend(path.filter(|_| entry.kind != Kind::Submodule).map(str::to_owned));
         };
         self.snapshot.walk(&mut visit)?;
@@ -77,7 +80,9 @@ fn file_kind(kind: Kind) -> FileKind {
 
 impl Tree for CommitTree {
     fn entry(&self, path: &str) -> io::Result<Option<Entry>> {
-        let Some(found) = self.snapshot.entry(self.at(path)).map_err(io::Error::other)? else { return Ok(None) };
+        let Some(found) = self.snapshot.entry(self.at(path)).map_err(io::Error::other)? else {
+            return Ok(None);
+        };
         let size = || self.snapshot.size(found.id).map_err(io::Error::other);
         Ok(Some(match found.kind {
             Kind::File => Entry::file(size()?, false),
@@ -89,13 +94,21 @@ impl Tree for CommitTree {
     }
 
     fn read(&self, path: &str) -> io::Result<Arc<Vec<u8>>> {
-        let found = self.snapshot.entry(self.at(path)).map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
+        let found = self
+            .snapshot
+            .entry(self.at(path))
+            .map_err(io::Error::other)?
+            .ok_or(io::ErrorKind::NotFound)?;
         let bytes = self.snapshot.bytes(found.id, u64::MAX).map_err(io::Error::other)?;
         Ok(Arc::new(bytes.to_vec()))
     }
 
     fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, FileKind)>> {
-        let found = self.snapshot.list(self.at(dir)).map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
+        let found = self
+            .snapshot
+            .list(self.at(dir))
+            .map_err(io::Error::other)?
+            .ok_or(io::ErrorKind::NotFound)?;
         Ok(found.into_iter().map(|(name, entry)| (name, file_kind(entry.kind))).collect())
     }
 
@@ -104,7 +117,8 @@ impl Tree for CommitTree {
     }
 }
 
-/// Opens a commit of the git repository around a directory; the paths are relative to that directory.
+/// Opens a commit of the git repository around a directory; the paths are relative to that
+/// directory.
 ///
 /// # Errors
 ///
@@ -126,8 +140,9 @@ pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
     Ok(CommitTree { beneath, ..CommitTree::new(&repository, found) })
 }
 
-/// Looks for the version of a file with this hash in the newest commits of the git repository around a directory. Git names its
-/// objects by other hashes, so the versions of the path are read one by one.
+/// Looks for the version of a file with this hash in the newest commits of the git repository
+/// around a directory. Git names its objects by other hashes, so the versions of the path are read
+/// one by one.
 pub(crate) fn committed(dir: &Path, path: &str, sha256: Sha256, max_size: u64) -> Option<Vec<u8>> {
     /// The most commits to look at, along the first parents of `HEAD`.
     const COMMITS: usize = 64;
@@ -136,7 +151,8 @@ pub(crate) fn committed(dir: &Path, path: &str, sha256: Sha256, max_size: u64) -
     let mut newer = None;
     for _ in 0..COMMITS {
         let found = tree.snapshot.entry(tree.at(path)).ok()?;
-        let found = found.filter(|found| file_kind(found.kind) == FileKind::File).map(|found| found.id);
+        let found =
+            found.filter(|found| file_kind(found.kind) == FileKind::File).map(|found| found.id);
         if let Some(blob) = found.filter(|_| found != newer)
             && let Ok(bytes) = repository.blob(blob, max_size)
             && Sha256::of(&bytes) == sha256
@@ -158,7 +174,9 @@ impl From<git_tree::Error> for ToolError {
             git_tree::ErrorKind::InvalidInput => (FailureClass::Usage, ErrorKind::CommandFailed),
             git_tree::ErrorKind::Conflict => (FailureClass::DoesNotApply, ErrorKind::AlreadyExists),
             git_tree::ErrorKind::Moved => (FailureClass::Stale, ErrorKind::StaleFile),
-            git_tree::ErrorKind::CheckedOut | git_tree::ErrorKind::NoIdentity | git_tree::ErrorKind::Unsupported => {
+            git_tree::ErrorKind::CheckedOut
+            | git_tree::ErrorKind::NoIdentity
+            | git_tree::ErrorKind::Unsupported => {
                 (FailureClass::Refused, ErrorKind::PermissionDenied)
             }
             git_tree::ErrorKind::TooLarge => (FailureClass::Failed, ErrorKind::FileTooLarge),
@@ -184,6 +202,8 @@ impl From<git_tree::Error> for ToolError {
             }
             _ => Vec::new(),
         };
-        Self::new(class, kind, message).details(json!({ "reason": error.kind().as_str() })).hints(hints)
+        Self::new(class, kind, message)
+            .details(json!({ "reason": error.kind().as_str() }))
+            .hints(hints)
     }
 }

@@ -1,8 +1,10 @@
-//! Patches for the commits of a git repository: planned over a commit's tree, without a checkout, and committed.
+//! Patches for the commits of a git repository: planned over a commit's tree, without a checkout,
+//! and committed.
 //!
-//! The same rules, hosts and logs as in a directory. A patch becomes blobs, trees and a commit, which are durable before the
-//! branch is moved; it is moved only if it is where it was, so that nobody's commit is lost. The audit log is in the
-//! git directory, in `.apply-patch`; its lines name the commits and the tree.
+//! The same rules, hosts and logs as in a directory. A patch becomes blobs, trees and a commit,
+//! which are durable before the branch is moved; it is moved only if it is where it was, so that
+//! nobody's commit is lost. The audit log is in the git directory, in `.apply-patch`; its lines
+//! name the commits and the tree.
 
 pub(crate) mod commit_tree;
 
@@ -12,11 +14,14 @@ use std::sync::{Arc, Once};
 use std::time::{Instant, SystemTime};
 
 use fs_guard::Policy;
-use git_tree::{BranchMove, Change, Id, Kind, NewCommit, OpenOptions, Repository, Resolved, Role, Signature};
+use git_tree::{
+    BranchMove, Change, Id, Kind, NewCommit, OpenOptions, Repository, Resolved, Role, Signature,
+};
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{Durability, Locked, StatePlace, TransactionId, Workspace};
 use patch_engine::{
-    ApplyError, ChangedFile, CommitLog as _, ErrorKind, Event, Files, Host, Options, Patch, Plan, Rejects, Report, plan,
+    ApplyError, ChangedFile, CommitLog as _, ErrorKind, Event, Files, Host, Options, Patch, Plan,
+    Rejects, Report, plan,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -39,14 +44,15 @@ const SEARCHED: usize = 10_000;
 pub struct GitRequest {
     /// The commit whose files it is for: a branch, a tag, an id, as git writes them.
     pub onto: String,
-    /// The branch to move, which is created if missing. Default: the branch that `onto` names, if it names one.
+    /// The branch to move, which is created if missing. Default: the branch that `onto` names, if
+    /// it names one.
     pub branch: Option<String>,
     /// The message of the commit. Default: a message that names the files.
     pub message: Option<String>,
     /// The author, as `Name <address>`. Default: the author that git would take.
     pub author: Option<String>,
-    /// Carry the hunks to the newest commit of a branch that has moved on from `onto`, where their place is certain, and try again
-    /// as often as the branch moves.
+    /// Carry the hunks to the newest commit of a branch that has moved on from `onto`, where their
+    /// place is certain, and try again as often as the branch moves.
     pub carry: bool,
     /// Move the branch even if it is checked out; the index and the files stay as they are.
     pub allow_checked_out: bool,
@@ -158,12 +164,28 @@ impl GitSession {
     /// # Errors
     ///
     /// When there is none, or it is one that cannot be used.
-    pub fn open(git_dir: &Path, policy: Policy, audit: Audit, settings: SessionSettings) -> Result<Self, ToolError> {
-        let options = OpenOptions { durable: settings.durability == Durability::Full, ..OpenOptions::default() };
+    pub fn open(
+        git_dir: &Path,
+        policy: Policy,
+        audit: Audit,
+        settings: SessionSettings,
+    ) -> Result<Self, ToolError> {
+        let options = OpenOptions {
+            durable: settings.durability == Durability::Full,
+            ..OpenOptions::default()
+        };
         let repository = Repository::open(git_dir, &options)?;
-        let workspace = Workspace::open_with(repository.git_dir(), policy.clone(), StatePlace::Root)?;
+        let workspace =
+            Workspace::open_with(repository.git_dir(), policy.clone(), StatePlace::Root)?;
         let audit = audit.with_lock_timeout(settings.lock_timeout);
-        Ok(Self { repository, workspace, audit, settings, policy: Arc::new(policy), answered: Once::new() })
+        Ok(Self {
+            repository,
+            workspace,
+            audit,
+            settings,
+            policy: Arc::new(policy),
+            answered: Once::new(),
+        })
     }
 
     /// The repository.
@@ -187,12 +209,18 @@ impl GitSession {
         &self.policy
     }
 
-    /// Plans a patch over the files of a commit; nothing is written. The report has the tree that the patch would make.
+    /// Plans a patch over the files of a commit; nothing is written. The report has the tree that
+    /// the patch would make.
     ///
     /// # Errors
     ///
     /// When there is no such commit, its branch has moved on from it, or the patch does not apply.
-    pub fn plan(&self, patch: &Patch<'_>, options: &Options, request: &GitRequest) -> Result<GitReport, GitError> {
+    pub fn plan(
+        &self,
+        patch: &Patch<'_>,
+        options: &Options,
+        request: &GitRequest,
+    ) -> Result<GitReport, GitError> {
         let place = self.place(request, None)?;
         let plan = self.plan_over(patch, options, &place)?;
         let Place { onto: Resolved { commit: onto, tree }, branch, .. } = place;
@@ -200,7 +228,8 @@ impl GitSession {
         Ok(GitReport { commit: None, tree, onto, branch, report: Report::of_tree(plan, None) })
     }
 
-    /// Computes the id of the tree that a plan makes of the tree `onto`, for which it was made; nothing is written.
+    /// Computes the id of the tree that a plan makes of the tree `onto`, for which it was made;
+    /// nothing is written.
     ///
     /// # Errors
     ///
@@ -209,12 +238,13 @@ impl GitSession {
         write_tree(&self.repository.isolated(), plan, onto)
     }
 
-    /// Applies a patch to the files of a commit: it becomes a commit, and the branch is moved to it.
+    /// Applies a patch to the files of a commit: it becomes a commit, and the branch is moved to
+    /// it.
     ///
     /// # Errors
     ///
-    /// When there is no such commit, its branch is not there (any more), the patch does not apply, it is not approved, or
-    /// cannot be written. The branch has not moved then.
+    /// When there is no such commit, its branch is not there (any more), the patch does not apply,
+    /// it is not approved, or cannot be written. The branch has not moved then.
     pub fn apply(
         &self,
         tool: &str,
@@ -225,7 +255,8 @@ impl GitSession {
     ) -> Result<GitReport, GitError> {
         let log = self.settings.recorder(&self.audit, &self.workspace, tool, Operation::Patch);
         let mut log = log.of_patch(options.profile);
-        // Once is enough: the next session can do it too, and where the log cannot be written, this change is refused anyway.
+        // Once is enough: the next session can do it too, and where the log cannot be written, this
+        // change is refused anyway.
         self.answered.call_once(|| drop(self.answer_cut_off(&log)));
         let mut locked = None;
         let result = self.applied(patch, options, request, (&mut log, &mut locked), host);
@@ -239,7 +270,8 @@ impl GitSession {
         result
     }
 
-    /// Writes the outcome of killed runs into the logs. A run holds the lock from its intent to its outcome.
+    /// Writes the outcome of killed runs into the logs. A run holds the lock from its intent to its
+    /// outcome.
     fn answer_cut_off(&self, log: &Recorder<'_>) -> Result<(), ToolError> {
         if self.workspace.has_state() {
             let _locked = self.lock()?;
@@ -255,8 +287,8 @@ impl GitSession {
         Ok(locked)
     }
 
-    /// Returns whether an intended commit was made: its branch contains it, or, where no branch was to be moved, all its objects
-    /// are there. `None` if that cannot be told.
+    /// Returns whether an intended commit was made: its branch contains it, or, where no branch was
+    /// to be moved, all its objects are there. `None` if that cannot be told.
     fn happened(&self, intent: &[audit::Event]) -> Option<bool> {
         let first = intent.first()?;
         let commit: Id = first.commit.as_ref()?.parse().ok()?;
@@ -270,7 +302,8 @@ impl GitSession {
         };
         let Some(tip) = self.repository.branch(branch).ok()? else { return Some(false) };
         // Its parent and the commits below that are older, so they are not searched.
-        let mut seen: BTreeSet<Id> = first.onto.iter().filter_map(|onto| onto.parse().ok()).collect();
+        let mut seen: BTreeSet<Id> =
+            first.onto.iter().filter_map(|onto| onto.parse().ok()).collect();
         let mut next = VecDeque::from([tip]);
         while let Some(id) = next.pop_front() {
             if id == commit {
@@ -290,7 +323,9 @@ impl GitSession {
     /// Returns whether a tree is written, with the files that an intent names.
     fn is_written(&self, tree: Id, intent: &[audit::Event]) -> Option<bool> {
         let snapshot = self.repository.snapshot(tree);
-        for path in intent.iter().flat_map(|event| [Some(&event.path), event.to_path.as_ref()]).flatten() {
+        for path in
+            intent.iter().flat_map(|event| [Some(&event.path), event.to_path.as_ref()]).flatten()
+        {
             let there = match snapshot.entry(path.clone()) {
                 Ok(Some(entry)) => self.repository.header(entry.id).ok()?.is_some(),
                 Ok(None) => true,
@@ -339,7 +374,13 @@ impl GitSession {
         let Place { onto, branch, from, .. } = place;
         let (onto, from) = (*onto, *from);
         let plan = self.plan_over(patch, options, place)?;
-        let nothing = |report| GitReport { commit: None, tree: onto.tree, onto: onto.commit, branch: None, report };
+        let nothing = |report| GitReport {
+            commit: None,
+            tree: onto.tree,
+            onto: onto.commit,
+            branch: None,
+            report,
+        };
         if plan.is_empty() {
             return Ok(nothing(Report::of_tree(plan, None)));
         }
@@ -350,7 +391,9 @@ impl GitSession {
         }
         if host.cancelled() {
             let message = "given up; nothing was changed";
-            return Err(ToolError::new(FailureClass::Refused, ErrorKind::CommandFailed, message).into());
+            return Err(
+                ToolError::new(FailureClass::Refused, ErrorKind::CommandFailed, message).into()
+            );
         }
         log.planned(&plan);
         host.event(&Event::Planned(&plan));
@@ -365,10 +408,12 @@ impl GitSession {
             tree: written.tree.to_string(),
             branch: branch.clone(),
         });
-        // Held until the outcome is written: an intent whose process does not hold the lock was cut off.
+        // Held until the outcome is written: an intent whose process does not hold the lock was cut
+        // off.
         *locked = Some(self.lock()?);
         let unlogged = |why| ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, why);
-        log.intend(id).map_err(|why| unlogged(format!("refused before the branch was moved: {why}")))?;
+        log.intend(id)
+            .map_err(|why| unlogged(format!("refused before the branch was moved: {why}")))?;
         match branch {
             Some(branch) => self.publish(&repository, branch, from, &written, request, host)?,
             None => repository.flush().map_err(ToolError::from)?,
@@ -376,7 +421,13 @@ impl GitSession {
         let report = Report::of_tree(plan, Some(id));
         host.event(&Event::Committed(&report));
         let commit = Some(written.commit);
-        Ok(GitReport { commit, tree: written.tree, onto: onto.commit, branch: branch.clone(), report })
+        Ok(GitReport {
+            commit,
+            tree: written.tree,
+            onto: onto.commit,
+            branch: branch.clone(),
+            report,
+        })
     }
 
     /// Returns the files of a commit as the base of a patch: the files that its author saw.
@@ -388,11 +439,13 @@ impl GitSession {
         Ok(self.tree(revision)?.files(Arc::clone(&self.policy)))
     }
 
-    /// Finds the commit that a patch goes on top of, and the branch to move. `seen` is the commit that the author saw, if it is known
-    /// already.
+    /// Finds the commit that a patch goes on top of, and the branch to move. `seen` is the commit
+    /// that the author saw, if it is known already.
     fn place(&self, request: &GitRequest, seen: Option<Resolved>) -> Result<Place, ToolError> {
         let (onto, named) = match seen {
-            Some(seen) => (seen, self.repository.branch(&request.onto).is_ok_and(|at| at.is_some())),
+            Some(seen) => {
+                (seen, self.repository.branch(&request.onto).is_ok_and(|at| at.is_some()))
+            }
             None => self.resolve(&request.onto)?,
         };
         let branch = request.branch.clone().or_else(|| named.then(|| request.onto.clone()));
@@ -412,7 +465,8 @@ impl GitSession {
         }
     }
 
-    /// Resolves a revision, and tells whether it is the name of a branch: a tag or an id may look the same.
+    /// Resolves a revision, and tells whether it is the name of a branch: a tag or an id may look
+    /// the same.
     fn resolve(&self, revision: &str) -> Result<(Resolved, bool), ToolError> {
         loop {
             let before = self.repository.branch(revision).unwrap_or_default();
@@ -424,8 +478,14 @@ impl GitSession {
         }
     }
 
-    fn plan_over(&self, patch: &Patch<'_>, options: &Options, place: &Place) -> Result<Arc<Plan>, Rejects> {
-        let files = |commit| CommitTree::new(&self.repository, commit).files(Arc::clone(&self.policy));
+    fn plan_over(
+        &self,
+        patch: &Patch<'_>,
+        options: &Options,
+        place: &Place,
+    ) -> Result<Arc<Plan>, Rejects> {
+        let files =
+            |commit| CommitTree::new(&self.repository, commit).files(Arc::clone(&self.policy));
         if place.seen == place.onto {
             return Ok(Arc::new(plan(files(place.onto), patch, options)?));
         }
@@ -463,7 +523,8 @@ impl GitSession {
                     return Ok(());
                 }
                 // It has waited as long as git does.
-                Err(git_tree::Error::Locked { .. }) if began.elapsed() < self.settings.lock_timeout => {}
+                Err(git_tree::Error::Locked { .. })
+                    if began.elapsed() < self.settings.lock_timeout => {}
                 Err(error) => return Err(ToolError::from(error).into()),
             }
         }
@@ -494,7 +555,9 @@ fn write_tree(repository: &Repository, plan: &Plan, onto: Id) -> Result<Id, Tool
         let change = match after {
             None => Change::Remove,
             Some(content) if content.link => Change::Write(Kind::Symlink, &content.bytes),
-            Some(content) if content.mode & 0o100 != 0 => Change::Write(Kind::Executable, &content.bytes),
+            Some(content) if content.mode & 0o100 != 0 => {
+                Change::Write(Kind::Executable, &content.bytes)
+            }
             Some(content) => Change::Write(Kind::File, &content.bytes),
         };
         (path.as_str(), change)
@@ -503,7 +566,12 @@ fn write_tree(repository: &Repository, plan: &Plan, onto: Id) -> Result<Id, Tool
 }
 
 /// Makes the commit of a plan, with its trees and blobs, in memory.
-fn write(repository: &Repository, plan: &Plan, onto: Resolved, request: &GitRequest) -> Result<Written, ToolError> {
+fn write(
+    repository: &Repository,
+    plan: &Plan,
+    onto: Resolved,
+    request: &GitRequest,
+) -> Result<Written, ToolError> {
     let tree = write_tree(repository, plan, onto.tree)?;
     let committer = repository.signature(Role::Committer)?;
     let author = match &request.author {
@@ -544,7 +612,8 @@ fn moved(branch: &str, expected: Option<Id>, actual: Option<Id>) -> ToolError {
         "expected": expected.map(|id| id.to_string()),
         "actual": actual.map(|id| id.to_string()),
     });
-    ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
-        .details(details)
-        .hints([Hint::UseFlag { flag: "--carry".into() }, Hint::UseFlag { flag: format!("--onto {branch}") }])
+    ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message).details(details).hints([
+        Hint::UseFlag { flag: "--carry".into() },
+        Hint::UseFlag { flag: format!("--onto {branch}") },
+    ])
 }

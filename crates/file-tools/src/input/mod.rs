@@ -1,5 +1,5 @@
-//! Patches as input: an envelope, a diff, or operations of the Responses API, which become an envelope; and the conversion of
-//! one form to another.
+//! Patches as input: an envelope, a diff, or operations of the Responses API, which become an
+//! envelope; and the conversion of one form to another.
 
 pub mod ops;
 pub mod received;
@@ -7,7 +7,9 @@ pub mod received;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use patch_engine::{AddNewline, ErrorKind, Files, Options, ParseError, ParseErrorKind, Patch, Rejects, reverse};
+use patch_engine::{
+    AddNewline, ErrorKind, Files, Options, ParseError, ParseErrorKind, Patch, Rejects, reverse,
+};
 use patch_grammar::diff::{Diff, DiffOptions};
 use patch_grammar::{ParseOptions, detect, envelope};
 use serde_json::Value;
@@ -39,7 +41,8 @@ pub struct ReadAs {
     pub form: InputForm,
     /// Which of several patches is meant; for [`InputForm::Auto`] only.
     pub part: Option<Part>,
-    /// How many leading components to strip from the paths of a diff. Default: the prefixes that git writes.
+    /// How many leading components to strip from the paths of a diff. Default: the prefixes that
+    /// git writes.
     pub strip: Option<usize>,
     /// Whether the patch is to be reversed.
     pub reverse: bool,
@@ -84,10 +87,15 @@ impl InputError {
     #[must_use]
     pub fn tool_error(&self, sent: &[u8]) -> ToolError {
         match self {
-            Self::Usage(message) => ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message),
+            Self::Usage(message) => {
+                ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
+            }
             Self::Unreadable(message) => {
                 ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message)
-                    .hints([hints::give("the input", "one patch, one diff, or the operations of one response")])
+                    .hints([hints::give(
+                        "the input",
+                        "one patch, one diff, or the operations of one response",
+                    )])
             }
             Self::Parse(error) => ToolError::parse_sent(sent, error),
             Self::Irreversible(rejects) => ToolError::rejected(rejects),
@@ -112,7 +120,9 @@ impl<'t> PatchText<'t> {
     pub fn read(sent: &'t [u8], how: &ReadAs, options: &ParseOptions) -> Result<Self, InputError> {
         match how.form {
             InputForm::Envelope | InputForm::Openai if how.strip.is_some() => {
-                return usage("--strip is about the paths of a diff: use it with --from unified or auto");
+                return usage(
+                    "--strip is about the paths of a diff: use it with --from unified or auto",
+                );
             }
             InputForm::Envelope | InputForm::Unified | InputForm::Openai if how.part.is_some() => {
                 return usage("--part chooses among what --from auto finds");
@@ -130,7 +140,8 @@ impl<'t> PatchText<'t> {
             InputForm::Unified => Ok(Self { diff: Some(diff), ..given }),
             InputForm::Openai => converted(ops::calls(&String::from_utf8_lossy(sent)), Vec::new()),
             InputForm::Auto => {
-                // A text that is a patch as it stands is not searched; if the search finds nothing, the parser's error counts.
+                // A text that is a patch as it stands is not searched; if the search finds nothing,
+                // the parser's error counts.
                 let as_it_stands = how.part.is_none() && how.strip.is_none();
                 if as_it_stands && detect::is_bare(sent) {
                     return Ok(given);
@@ -140,7 +151,9 @@ impl<'t> PatchText<'t> {
                     return Ok(given);
                 }
                 let received = received::receive(sent, how.part.unwrap_or_default());
-                if how.strip.is_some() && !matches!(received, Ok(Received { form: ReceivedForm::Diff(_), .. })) {
+                if how.strip.is_some()
+                    && !matches!(received, Ok(Received { form: ReceivedForm::Diff(_), .. }))
+                {
                     return usage("--strip is about the paths of a diff, and this is none");
                 }
                 match received {
@@ -150,10 +163,15 @@ impl<'t> PatchText<'t> {
                     Ok(Received { form: ReceivedForm::Diff(bytes), notes }) => {
                         Ok(Self { bytes: bytes.into(), diff: Some(diff), notes, ..given })
                     }
-                    Ok(Received { form: ReceivedForm::Calls(calls), notes }) => converted(Ok(calls), notes),
+                    Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
+                        converted(Ok(calls), notes)
+                    }
                     Err(NotReceived::Nothing) => match parsed {
                         Err(mut error) if error.kind == ParseErrorKind::NoBegin => {
-                            error.expected.extend(["a unified or git diff", "operations of the Responses API"]);
+                            error.expected.extend([
+                                "a unified or git diff",
+                                "operations of the Responses API",
+                            ]);
                             Err(error.into())
                         }
                         _ => Ok(given),
@@ -169,7 +187,11 @@ impl<'t> PatchText<'t> {
     /// # Errors
     ///
     /// When it does not parse, or cannot be reversed.
-    pub fn parsed<T>(&self, options: &Options, then: impl FnOnce(&Patch<'_>) -> T) -> Result<T, InputError> {
+    pub fn parsed<T>(
+        &self,
+        options: &Options,
+        then: impl FnOnce(&Patch<'_>) -> T,
+    ) -> Result<T, InputError> {
         let run = |patch: Patch<'_>| {
             let patch = Patch { notes: self.notes.clone(), owner: self.owner.clone(), ..patch };
             if self.reverse { Ok(then(&reverse(&patch, options)?)) } else { Ok(then(&patch)) }
@@ -208,8 +230,12 @@ impl std::str::FromStr for OutputForm {
 
     fn from_str(name: &str) -> Result<Self, ToolError> {
         Self::ALL.into_iter().find(|form| form.as_str() == name).ok_or_else(|| {
-            ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, format!("there is no form {name:?}"))
-                .hints([hints::give("to", "`envelope`, `unified`, `git` or `openai`")])
+            ToolError::new(
+                FailureClass::Usage,
+                ErrorKind::CommandFailed,
+                format!("there is no form {name:?}"),
+            )
+            .hints([hints::give("to", "`envelope`, `unified`, `git` or `openai`")])
         })
     }
 }
@@ -259,8 +285,8 @@ impl ConvertError {
     }
 }
 
-/// Converts a patch to another form. `files` returns the files that a diff is made against: only they have the line numbers and
-/// the removed text.
+/// Converts a patch to another form. `files` returns the files that a diff is made against: only
+/// they have the line numbers and the removed text.
 ///
 /// # Errors
 ///
@@ -273,7 +299,9 @@ pub fn convert(
 ) -> Result<Converted, ConvertError> {
     let mut warnings = Vec::new();
     let written;
-    let text = if (text.diff.is_some() || text.reverse) && matches!(to, OutputForm::Envelope | OutputForm::Openai) {
+    let text = if (text.diff.is_some() || text.reverse)
+        && matches!(to, OutputForm::Envelope | OutputForm::Openai)
+    {
         // A diff, or a patch to be reversed, is written as an envelope first.
         let envelope = text.parsed(options, |patch| {
             warnings = patch.warnings.iter().map(|warning| format!("patch {warning}")).collect();
@@ -293,7 +321,8 @@ pub fn convert(
         }
         OutputForm::Unified | OutputForm::Git => {
             let files = files().map_err(Box::new)?;
-            let plan = patch_engine::plan(&files, patch, options).map_err(ConvertError::Rejected)?;
+            let plan =
+                patch_engine::plan(&files, patch, options).map_err(ConvertError::Rejected)?;
             let changed = |error: fs_guard::Error| ConvertError::Files(Box::new(error.into()));
             let mut out = Vec::new();
             for change in plan.changes() {
@@ -302,8 +331,12 @@ pub fn convert(
                     OutputForm::Git => Some(images.diff(change).map_err(changed)?),
                     _ => images.plain_diff(change).map_err(changed)?,
                 };
-                let message =
-                    || format!("{}: a plain unified diff cannot express this change; use `--to git`", change.path);
+                let message = || {
+                    format!(
+                        "{}: a plain unified diff cannot express this change; use `--to git`",
+                        change.path
+                    )
+                };
                 out.extend(diff.ok_or_else(|| ConvertError::Inexpressible(message()))?);
             }
             Ok(Converted::Text(out, warnings))

@@ -1,10 +1,10 @@
 //! The built-in `apply_patch` tool of the Responses API: one call for each file, a diff without
 //! headers, one answer for each call.
 //!
-//! All calls of a response are one patch here, so they are planned and committed together. Two things
-//! differ from the envelope, as that API's own applier has them: a file made by `create_file` ends
-//! without a line feed unless the diff's last line is empty, and stacked `@@` lines must all be in
-//! the file.
+//! All calls of a response are one patch here, so they are planned and committed together. Two
+//! things differ from the envelope, as that API's own applier has them: a file made by
+//! `create_file` ends without a line feed unless the diff's last line is empty, and stacked `@@`
+//! lines must all be in the file.
 
 use patch_engine::{Options, Problem, Reject};
 use patch_grammar::marker::{NO_NEWLINE, envelope};
@@ -136,8 +136,8 @@ pub enum OpsError {
 ///
 /// # Errors
 ///
-/// [`OpsError::NotItems`], [`OpsError::NoCalls`], and [`OpsError::BadItem`] for an unknown field or operation, whose meaning would
-/// be lost, and for an incomplete call.
+/// [`OpsError::NotItems`], [`OpsError::NoCalls`], and [`OpsError::BadItem`] for an unknown field or
+/// operation, whose meaning would be lost, and for an incomplete call.
 pub fn calls(json: &str) -> Result<Vec<PatchCall>, OpsError> {
     let items = match serde_json::from_str(json).map_err(OpsError::NotItems)? {
         Value::Array(items) => items,
@@ -151,7 +151,10 @@ pub fn calls(json: &str) -> Result<Vec<PatchCall>, OpsError> {
     for (nth, item) in items.into_iter().enumerate() {
         // An item of another type that has an operation is not skipped: it is an error.
         if item["type"] == "apply_patch_call" || item.get("operation").is_some() {
-            calls.push(read_call(item).map_err(|problems| OpsError::BadItem { index: nth + 1, problems })?);
+            calls.push(
+                read_call(item)
+                    .map_err(|problems| OpsError::BadItem { index: nth + 1, problems })?,
+            );
         }
     }
     if calls.is_empty() { Err(OpsError::NoCalls) } else { Ok(calls) }
@@ -162,7 +165,10 @@ fn read_call(mut item: Value) -> Result<PatchCall, String> {
         // A field that is null counts as absent.
         operation.retain(|_, value| !value.is_null());
     }
-    let problems = arguments::problems(&call_schema(item["operation"]["type"].as_str().unwrap_or_default()), &item);
+    let problems = arguments::problems(
+        &call_schema(item["operation"]["type"].as_str().unwrap_or_default()),
+        &item,
+    );
     if !problems.problems.is_empty() {
         return Err(problems.problems.join("; "));
     }
@@ -170,17 +176,21 @@ fn read_call(mut item: Value) -> Result<PatchCall, String> {
     serde_json::from_value(call).map_err(|error| error.to_string())
 }
 
-/// Returns the schema of a call with this type of operation, with the fields that the API documents and those that its SDKs add.
+/// Returns the schema of a call with this type of operation, with the fields that the API documents
+/// and those that its SDKs add.
 fn call_schema(operation: &str) -> Value {
     let text = || json!({ "type": "string" });
     let (properties, required) = match operation {
         "create_file" => (json!({ "path": text(), "diff": text() }), &["path", "diff"][..]),
-        "update_file" => (json!({ "path": text(), "diff": text(), "move_to": text() }), &["path", "diff"][..]),
+        "update_file" => {
+            (json!({ "path": text(), "diff": text(), "move_to": text() }), &["path", "diff"][..])
+        }
         "delete_file" => (json!({ "path": text() }), &["path"][..]),
         _ => (json!({}), &["type"][..]),
     };
     let mut operation = json!({ "type": "object", "properties": properties, "required": required });
-    operation["properties"]["type"] = json!({ "enum": ["create_file", "update_file", "delete_file"] });
+    operation["properties"]["type"] =
+        json!({ "enum": ["create_file", "update_file", "delete_file"] });
     json!({
         "type": "object",
         "properties": {
@@ -196,13 +206,14 @@ fn call_schema(operation: &str) -> Value {
     })
 }
 
-/// Returns the options for the diffs of calls: they come without an envelope, and the first `@@` may be missing.
+/// Returns the options for the diffs of calls: they come without an envelope, and the first `@@`
+/// may be missing.
 fn parse_options() -> ParseOptions {
     ParseOptions { strip_wrappers: false, bare_first_hunk: true, ..ParseOptions::default() }
 }
 
-/// Sets the rules of that API that the envelope does not have: the first `@@` may be missing, and stacked ones must all be in the
-/// file.
+/// Sets the rules of that API that the envelope does not have: the first `@@` may be missing, and
+/// stacked ones must all be in the file.
 pub fn set_rules(options: &mut Options) {
     options.parse.bare_first_hunk = true;
     options.placement.stacked_headers_must_match = true;
@@ -212,7 +223,8 @@ pub fn set_rules(options: &mut Options) {
 ///
 /// # Errors
 ///
-/// [`OpsError::BadCall`] for the first call whose diff does not parse, or changes more than its own file.
+/// [`OpsError::BadCall`] for the first call whose diff does not parse, or changes more than its own
+/// file.
 pub fn to_envelope(calls: &[PatchCall]) -> Result<String, OpsError> {
     let mut out = String::new();
     for call in calls {
@@ -238,13 +250,17 @@ fn section(call: &PatchCall) -> String {
     }
 }
 
-/// Checks that a section is exactly one section, for the call's own file: a diff must not smuggle in others.
+/// Checks that a section is exactly one section, for the call's own file: a diff must not smuggle
+/// in others.
 fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
     let bad = |message: String| OpsError::BadCall { call_id: call.call_id.clone(), message };
     let text = envelope(section);
     let patch = patch_grammar::parse(&text, &parse_options()).map_err(|mut error| {
         // The line of the diff, not of the envelope around it.
-        let headers = 2 + u32::from(matches!(&call.operation, FileOperation::UpdateFile { move_to: Some(_), .. }));
+        let headers = 2 + u32::from(matches!(
+            &call.operation,
+            FileOperation::UpdateFile { move_to: Some(_), .. }
+        ));
         error.line = error.line.saturating_sub(headers).max(1);
         let hints = hints::addressed(&hints::parse_hints(&error), Caller::Operations);
         bad(format!("in the diff, {error}\nnext: {}", hints::words(&hints, Caller::Operations)))
@@ -252,10 +268,13 @@ fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
     let own = match &patch.sections[..] {
         [only] => match (&call.operation, &only.operation) {
             (FileOperation::CreateFile { path, .. }, SectionOperation::Add(_))
-            | (FileOperation::DeleteFile { path }, SectionOperation::Delete(_)) => path == only.path.text,
-            (FileOperation::UpdateFile { path, move_to: to, .. }, SectionOperation::Update { move_to, .. }) => {
-                path == only.path.text && to.as_deref() == move_to.as_ref().map(|to| to.text)
+            | (FileOperation::DeleteFile { path }, SectionOperation::Delete(_)) => {
+                path == only.path.text
             }
+            (
+                FileOperation::UpdateFile { path, move_to: to, .. },
+                SectionOperation::Update { move_to, .. },
+            ) => path == only.path.text && to.as_deref() == move_to.as_ref().map(|to| to.text),
             _ => false,
         },
         _ => false,
@@ -263,8 +282,8 @@ fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
     if own { Ok(()) } else { Err(bad("the diff says more than a change of its own file".into())) }
 }
 
-/// Explains a reject of the patch that [`to_envelope`] made of the calls, in terms of the call that it is about: the model never saw
-/// that patch.
+/// Explains a reject of the patch that [`to_envelope`] made of the calls, in terms of the call that
+/// it is about: the model never saw that patch.
 #[must_use]
 pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
     let call = reject.section.and_then(|index| Some((index, calls.get(index)?)));
@@ -300,19 +319,27 @@ pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchC
         let operation = match &section.operation {
             SectionOperation::Delete(_) => FileOperation::DeleteFile { path },
             SectionOperation::Copy { .. } => {
-                return Err(OpsError::Inexpressible { path, problem: "these operations cannot copy a file" });
+                return Err(OpsError::Inexpressible {
+                    path,
+                    problem: "these operations cannot copy a file",
+                });
             }
             SectionOperation::Update { move_to, hunks } => {
                 let text = |hunk: &Hunk<'_>| {
                     let text = String::from_utf8_lossy(&patch.text[hunk.span.clone()]);
-                    if hunk.endings == LineEndings::Framing { text.replace("\r\n", "\n") } else { text.into_owned() }
+                    if hunk.endings == LineEndings::Framing {
+                        text.replace("\r\n", "\n")
+                    } else {
+                        text.into_owned()
+                    }
                 };
                 let move_to = move_to.as_ref().map(|to| to.text.to_owned());
                 FileOperation::UpdateFile { path, diff: hunks.iter().map(text).collect(), move_to }
             }
             SectionOperation::Add(added) => {
                 let mut lines: Vec<_> = added.lines().map(String::from_utf8_lossy).collect();
-                // The lines are joined by line feeds, so an empty last line stands for a final line feed.
+                // The lines are joined by line feeds, so an empty last line stands for a final line
+                // feed.
                 let ends = !added.no_newline
                     && !lines.is_empty()
                     && (ends_every_line || lines.last().is_some_and(|last| !last.is_empty()));
@@ -344,7 +371,14 @@ mod tests {
             assert_eq!(calls.len(), 1, "{text}");
             assert_eq!(calls[0].operation, FileOperation::DeleteFile { path: "a".into() });
         }
-        for text in ["[]", "{}", "1", r#"[{"type":"message"}]"#, "nonsense", r#"[{"type":"apply_patch_call"}]"#] {
+        for text in [
+            "[]",
+            "{}",
+            "1",
+            r#"[{"type":"message"}]"#,
+            "nonsense",
+            r#"[{"type":"apply_patch_call"}]"#,
+        ] {
             assert!(calls(text).is_err(), "{text}");
         }
     }
@@ -357,7 +391,8 @@ mod tests {
         };
         let answer = |caller: Value| {
             let calls = calls(&item(caller)).expect("it is known");
-            serde_json::to_value(CallOutput::new(&calls[0], true, String::new())).expect("text keys")
+            serde_json::to_value(CallOutput::new(&calls[0], true, String::new()))
+                .expect("text keys")
         };
         let program = json!({ "type": "program", "caller_id": "call_program_123" });
         assert_eq!(answer(program.clone())["caller"], program);
@@ -377,11 +412,23 @@ mod tests {
                 call(with(update.clone(), "moveTo", json!("b"))),
                 "`operation.moveTo` is not known; did you mean `move_to`?",
             ),
-            (call(with(update.clone(), "type", json!("rename_file"))), "`operation.type` must be one of"),
-            (call(json!({ "type": "delete_file", "path": "a", "move_to": "b" })), "`operation.move_to` is not known"),
+            (
+                call(with(update.clone(), "type", json!("rename_file"))),
+                "`operation.type` must be one of",
+            ),
+            (
+                call(json!({ "type": "delete_file", "path": "a", "move_to": "b" })),
+                "`operation.move_to` is not known",
+            ),
             (call(json!({ "path": "a" })), "`operation.type` is missing"),
-            (with(call(update.clone()), "status", json!("in_progress")), "`status` must be one of \"completed\""),
-            (with(call(update.clone()), "type", json!("apply_patch")), "`type` must be one of \"apply_patch_call\""),
+            (
+                with(call(update.clone()), "status", json!("in_progress")),
+                "`status` must be one of \"completed\"",
+            ),
+            (
+                with(call(update.clone()), "type", json!("apply_patch")),
+                "`type` must be one of \"apply_patch_call\"",
+            ),
             (with(call(update.clone()), "workdir", json!("sub")), "`workdir` is not known"),
         ] {
             let error = calls(&item.to_string()).expect_err("it is refused").to_string();
@@ -389,7 +436,8 @@ mod tests {
             assert!(error.contains(wanted), "{item}: {error}");
         }
         let moved = with(update, "move_to", json!("b"));
-        let calls = calls(&call(with(moved, "caller", json!(null))).to_string()).expect("it is known");
+        let calls =
+            calls(&call(with(moved, "caller", json!(null))).to_string()).expect("it is known");
         assert_eq!(section(&calls[0]), "*** Update File: a\n*** Move to: b\n-x\n");
     }
 
@@ -399,13 +447,22 @@ mod tests {
 
     #[test]
     fn each_operation_is_one_section() {
-        let update =
-            |path: &str, diff: &str| FileOperation::UpdateFile { path: path.into(), diff: diff.into(), move_to: None };
-        let create = |path: &str, diff: &str| FileOperation::CreateFile { path: path.into(), diff: diff.into() };
+        let update = |path: &str, diff: &str| FileOperation::UpdateFile {
+            path: path.into(),
+            diff: diff.into(),
+            move_to: None,
+        };
+        let create = |path: &str, diff: &str| FileOperation::CreateFile {
+            path: path.into(),
+            diff: diff.into(),
+        };
         for (operation, wanted) in [
             (update("a", "@@\n-x\n+y\n"), Some("*** Update File: a\n@@\n-x\n+y\n")),
             (update("a", "-x\n+y"), Some("*** Update File: a\n-x\n+y\n")),
-            (create("a", "+x\n+y"), Some("*** Add File: a\n+x\n+y\n\\ No newline at end of file\n")),
+            (
+                create("a", "+x\n+y"),
+                Some("*** Add File: a\n+x\n+y\n\\ No newline at end of file\n"),
+            ),
             (create("a", ""), Some("*** Add File: a\n")),
             (create("a", "x"), None),
             (update("a", ""), None),
@@ -423,10 +480,14 @@ mod tests {
 
     #[test]
     fn a_patch_goes_there_and_back() {
-        let text = "*** Begin Patch\n*** Add File: n\n+a\n+b\n*** Update File: u\n@@ f\n x\n-y\n+z\n*** Delete File: d\n*** End Patch\n";
+        let text = "*** Begin Patch\n*** Add File: n\n+a\n+b\n*** Update File: u\n@@ f\n x\n-y\n\
+                    +z\n*** Delete File: d\n*** End Patch\n";
         let patch = patch_grammar::parse(text, &ParseOptions::default()).expect("it parses");
         let calls = from_patch(&patch, true).expect("it can be expressed");
-        assert_eq!(calls[0].operation, FileOperation::CreateFile { path: "n".into(), diff: "+a\n+b\n+".into() });
+        assert_eq!(
+            calls[0].operation,
+            FileOperation::CreateFile { path: "n".into(), diff: "+a\n+b\n+".into() }
+        );
         let back = to_envelope(&calls).expect("it can be expressed");
         let back = patch_grammar::parse(&back, &ParseOptions::default()).expect("it parses");
         assert_eq!(back.sections[1].hunks()[0].lines.len(), 3);

@@ -1,7 +1,8 @@
-//! Patches as models and people send them: bare, or wrapped in something that can be taken off without losing a word.
+//! Patches as models and people send them: bare, or wrapped in something that can be taken off
+//! without losing a word.
 //!
-//! A wrapper is removed only if nothing is lost by that, and every removal is noted. Otherwise the error says what the wrapper
-//! is, and what to send instead.
+//! A wrapper is removed only if nothing is lost by that, and every removal is noted. Otherwise the
+//! error says what the wrapper is, and what to send instead.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -42,7 +43,10 @@ pub enum ReceivedForm {
 #[non_exhaustive]
 pub enum NotReceived {
     /// Nothing looks like a patch.
-    #[error("there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items of the Responses API")]
+    #[error(
+        "there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items of \
+         the Responses API"
+    )]
     Nothing,
     /// Several things do, and none was chosen.
     #[error(transparent)]
@@ -80,8 +84,8 @@ pub enum Part {
     All,
 }
 
-/// Says what is wrapped around a patch that does not parse as an envelope, and what its first line should be; `None` if there is no
-/// wrapper.
+/// Says what is wrapped around a patch that does not parse as an envelope, and what its first line
+/// should be; `None` if there is no wrapper.
 #[must_use]
 pub fn wrapper(sent: &[u8]) -> Option<String> {
     let first = Marker::Begin.as_str();
@@ -92,9 +96,9 @@ pub fn wrapper(sent: &[u8]) -> Option<String> {
         Ok(Received { form: ReceivedForm::Diff(_), .. }) => {
             Some(format!("this is a diff: send a patch, its first line `{first}`"))
         }
-        Ok(Received { form: ReceivedForm::Calls(_), .. }) => {
-            Some(format!("these are operations of the Responses API: send a patch, its first line `{first}`"))
-        }
+        Ok(Received { form: ReceivedForm::Calls(_), .. }) => Some(format!(
+            "these are operations of the Responses API: send a patch, its first line `{first}`"
+        )),
         Err(NotReceived::Wrapped { wrapper, advice }) => Some(format!("{wrapper}: {advice}")),
         _ => None,
     }
@@ -108,7 +112,8 @@ fn wrapped<T>(wrapper: impl Into<String>, advice: impl Into<String>) -> Result<T
 ///
 /// # Errors
 ///
-/// When there is not exactly one, or it is wrapped in something that cannot be taken off without loss or guessing.
+/// When there is not exactly one, or it is wrapped in something that cannot be taken off without
+/// loss or guessing.
 pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
     let mut notes = Vec::new();
     let mut text = Cow::Borrowed(sent.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sent));
@@ -140,9 +145,10 @@ fn json_layer(text: &[u8]) -> Result<Option<Layer>, NotReceived> {
     if text.starts_with(['{', '[', '"']) {
         return match serde_json::from_str::<Unique>(text) {
             Ok(Unique(value)) => unwrap(value),
-            Err(error) if error.is_data() => {
-                wrapped(format!("this is JSON that says something twice: {error}"), "send each once")
-            }
+            Err(error) if error.is_data() => wrapped(
+                format!("this is JSON that says something twice: {error}"),
+                "send each once",
+            ),
             // The text only begins like JSON.
             Err(_) => Ok(None),
         };
@@ -156,11 +162,18 @@ fn json_layer(text: &[u8]) -> Result<Option<Layer>, NotReceived> {
 }
 
 /// The names by which models call this tool.
-const TOOLS: [&str; 6] =
-    ["apply_patch", "applypatch", "edit.patch", "edit_patch", "functions.apply_patch", "container.apply_patch"];
+const TOOLS: [&str; 6] = [
+    "apply_patch",
+    "applypatch",
+    "edit.patch",
+    "edit_patch",
+    "functions.apply_patch",
+    "container.apply_patch",
+];
 
 /// The fields that hold a patch, or the arguments of a call.
-const HOLDERS: [&str; 8] = ["arguments", "args", "parameters", "function", "patch", "input", "patch_text", "patchText"];
+const HOLDERS: [&str; 8] =
+    ["arguments", "args", "parameters", "function", "patch", "input", "patch_text", "patchText"];
 
 /// The fields that do not matter for what is to be done.
 const SILENT: [&str; 12] = [
@@ -203,10 +216,14 @@ fn unwrap(value: Value) -> Result<Option<Layer>, NotReceived> {
             };
         }
     }
-    if let Some(name) = ["name", "tool", "tool_name"].iter().find_map(|field| object.remove(*field)) {
+    if let Some(name) = ["name", "tool", "tool_name"].iter().find_map(|field| object.remove(*field))
+    {
         // The name of a call within a call.
         if !name.as_str().is_some_and(|name| TOOLS.contains(&name)) {
-            return wrapped(format!("this is a call of {name}"), "send a call of `apply_patch`, or the patch alone");
+            return wrapped(
+                format!("this is a call of {name}"),
+                "send a call of `apply_patch`, or the patch alone",
+            );
         }
     }
     if let Some(Value::Array(mut all)) = object.remove("tool_calls") {
@@ -242,13 +259,17 @@ fn unwrap(value: Value) -> Result<Option<Layer>, NotReceived> {
             _ => {}
         }
     }
-    wrapped("this is JSON without a patch in it", "send the patch alone, or as `{\"patch\": \"…\"}`")
+    wrapped(
+        "this is JSON without a patch in it",
+        "send the patch alone, or as `{\"patch\": \"…\"}`",
+    )
 }
 
 /// Refuses a field whose meaning would be lost.
 fn nothing_else(object: &serde_json::Map<String, Value>) -> Result<(), NotReceived> {
     let here = |field: &str, value: &Value| {
-        matches!(field, "workdir" | "cwd" | "working_directory") && matches!(value.as_str(), Some("" | "." | "./"))
+        matches!(field, "workdir" | "cwd" | "working_directory")
+            && matches!(value.as_str(), Some("" | "." | "./"))
     };
     let says = |(field, value): &(&String, &Value)| {
         !SILENT.contains(&field.as_str()) && !value.is_null() && !here(field, value)
@@ -265,15 +286,21 @@ fn nothing_else(object: &serde_json::Map<String, Value>) -> Result<(), NotReceiv
 fn list(items: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
     let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
     match words.as_deref() {
-        Some([tool, patch]) if TOOLS.contains(tool) => {
-            Ok(Some(Layer::Text((*patch).to_owned(), format!("took the patch out of a call of {tool}"))))
-        }
+        Some([tool, patch]) if TOOLS.contains(tool) => Ok(Some(Layer::Text(
+            (*patch).to_owned(),
+            format!("took the patch out of a call of {tool}"),
+        ))),
         Some([_, ..]) => shell(),
-        _ if items.iter().any(|item| item["type"] == "apply_patch_call" || item.get("operation").is_some()) => {
+        _ if items
+            .iter()
+            .any(|item| item["type"] == "apply_patch_call" || item.get("operation").is_some()) =>
+        {
             calls(&Value::Array(items), "read the operations of a response")
         }
         _ if !items.is_empty()
-            && items.iter().all(|item| item["type"].as_str().is_some_and(|kind| kind.ends_with("_file"))) =>
+            && items
+                .iter()
+                .all(|item| item["type"].as_str().is_some_and(|kind| kind.ends_with("_file"))) =>
         {
             operations(items)
         }
@@ -283,13 +310,18 @@ fn list(items: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
 }
 
 fn shell() -> Result<Option<Layer>, NotReceived> {
-    wrapped("this is a shell command", "`apply-patch intercept -- COMMAND…` reads a patch out of one")
+    wrapped(
+        "this is a shell command",
+        "`apply-patch intercept -- COMMAND…` reads a patch out of one",
+    )
 }
 
 fn calls(value: &Value, note: &str) -> Result<Option<Layer>, NotReceived> {
     match ops::calls(&value.to_string()) {
         Ok(calls) => Ok(Some(Layer::Calls(calls, note.to_owned()))),
-        Err(error) => wrapped(error.to_string(), "send items of the Responses API, or the patch alone"),
+        Err(error) => {
+            wrapped(error.to_string(), "send items of the Responses API, or the patch alone")
+        }
     }
 }
 
@@ -347,7 +379,9 @@ impl<'de> Deserialize<'de> for Unique {
                 let mut all = serde_json::Map::new();
                 while let Some((name, Unique(value))) = fields.next_entry::<String, Unique>()? {
                     if all.insert(name.clone(), value).is_some() {
-                        return Err(serde::de::Error::custom(format!("`{name}` stands there twice")));
+                        return Err(serde::de::Error::custom(format!(
+                            "`{name}` stands there twice"
+                        )));
                     }
                 }
                 Ok(Unique(Value::Object(all)))
@@ -358,7 +392,11 @@ impl<'de> Deserialize<'de> for Unique {
 }
 
 /// Finds the patch in a text that is not JSON.
-fn in_text(text: Cow<'_, [u8]>, part: Part, mut notes: Vec<String>) -> Result<Received, NotReceived> {
+fn in_text(
+    text: Cow<'_, [u8]>,
+    part: Part,
+    mut notes: Vec<String>,
+) -> Result<Received, NotReceived> {
     // Only a diff can have bytes that are not UTF-8.
     let text = match std::str::from_utf8(&text) {
         Ok(utf8) => {
@@ -372,15 +410,23 @@ fn in_text(text: Cow<'_, [u8]>, part: Part, mut notes: Vec<String>) -> Result<Re
         return hidden(&String::from_utf8_lossy(&text));
     }
     let several = |found: Vec<Found>| {
-        NotReceived::Several(DetectError::Several(found.into_iter().map(|one| (one.kind, one.lines)).collect()))
+        NotReceived::Several(DetectError::Several(
+            found.into_iter().map(|one| (one.kind, one.lines)).collect(),
+        ))
     };
     let there = found.len();
     let Detected { kind, text, notes: more } = match part {
         Part::Only if there > 1 => return Err(several(found)),
-        Part::Nth(wanted) if wanted == 0 || wanted > there => return Err(NotReceived::NoSuchPart { wanted, there }),
+        Part::Nth(wanted) if wanted == 0 || wanted > there => {
+            return Err(NotReceived::NoSuchPart { wanted, there });
+        }
         Part::All if there > 1 => joined(found)?,
-        Part::Only | Part::All => found.into_iter().next().expect("it is not empty").into_detected(),
-        Part::Nth(wanted) => found.into_iter().nth(wanted - 1).expect("there are as many").into_detected(),
+        Part::Only | Part::All => {
+            found.into_iter().next().expect("it is not empty").into_detected()
+        }
+        Part::Nth(wanted) => {
+            found.into_iter().nth(wanted - 1).expect("there are as many").into_detected()
+        }
     };
     notes.extend(more);
     let form = match kind {
@@ -408,7 +454,10 @@ fn joined(found: Vec<Found>) -> Result<Detected, NotReceived> {
         let body = one.text.trim_ascii_start().to_vec();
         // In an envelope that is stored with CRLF, the carriage returns have no meaning.
         let framed = kind == DetectedKind::Envelope
-            && body.split_inclusive(|&byte| byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r\n"));
+            && body
+                .split_inclusive(|&byte| byte == b'\n')
+                .next()
+                .is_some_and(|line| line.ends_with(b"\r\n"));
         for line in body.split_inclusive(|&byte| byte == b'\n') {
             match line.strip_suffix(b"\r\n").filter(|_| framed) {
                 Some(_) if is_marker(line) => {}
@@ -443,7 +492,8 @@ fn diff_inside(text: &[u8]) -> Option<Vec<u8>> {
     let rest = &lines[begin + 1..];
     let first = rest.iter().position(|line| !line.trim_ascii().is_empty())?;
     let next = |nth: usize| rest.get(first + nth).copied().unwrap_or_default();
-    let is_diff = next(0).starts_with(b"diff --git ") || (next(0).starts_with(b"--- ") && next(1).starts_with(b"+++ "));
+    let is_diff = next(0).starts_with(b"diff --git ")
+        || (next(0).starts_with(b"--- ") && next(1).starts_with(b"+++ "));
     let blank = |line: &&[u8]| if is_marker(line) { b"\n".to_vec() } else { line.to_vec() };
     is_diff.then(|| lines.iter().map(blank).collect::<Vec<_>>().concat())
 }
@@ -455,7 +505,8 @@ fn unquote<'t>(text: &'t str, notes: &mut Vec<String>) -> Cow<'t, str> {
         return Cow::Borrowed(text);
     }
     notes.push("removed `> ` before every line".into());
-    let inner = |line: &'t str| line.strip_prefix("> ").or_else(|| line.strip_prefix('>')).unwrap_or(line);
+    let inner =
+        |line: &'t str| line.strip_prefix("> ").or_else(|| line.strip_prefix('>')).unwrap_or(line);
     text.split_inclusive('\n').map(inner).collect::<String>().into()
 }
 
@@ -465,7 +516,8 @@ const QUOTES: [char; 6] = ['\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}
 /// Quotation marks of string literals.
 const LITERAL: [char; 3] = ['"', '\'', '`'];
 
-/// Corrects the spelling of the markers of an envelope, from the first to the last one. In a patch, only markers begin with `**`.
+/// Corrects the spelling of the markers of an envelope, from the first to the last one. In a patch,
+/// only markers begin with `**`.
 fn markers(text: &str, notes: &mut Vec<String>) -> Result<String, NotReceived> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let spelled: Vec<Option<String>> = lines.iter().map(|line| respelled(line)).collect();
@@ -473,11 +525,18 @@ fn markers(text: &str, notes: &mut Vec<String>) -> Result<String, NotReceived> {
     let is = |nth: usize, marker| {
         marks(lines[nth], marker) || spelled[nth].as_deref().is_some_and(|line| marks(line, marker))
     };
-    let Some(begin) = (0..lines.len()).find(|&nth| is(nth, Marker::Begin)) else { return Ok(text.to_owned()) };
-    let end = (begin..lines.len()).rev().find(|&nth| is(nth, Marker::End)).unwrap_or(lines.len() - 1);
-    let literal = |nth: usize| lines[nth].trim().starts_with(LITERAL) || lines[nth].trim_end().ends_with(LITERAL);
+    let Some(begin) = (0..lines.len()).find(|&nth| is(nth, Marker::Begin)) else {
+        return Ok(text.to_owned());
+    };
+    let end =
+        (begin..lines.len()).rev().find(|&nth| is(nth, Marker::End)).unwrap_or(lines.len() - 1);
+    let literal = |nth: usize| {
+        lines[nth].trim().starts_with(LITERAL) || lines[nth].trim_end().ends_with(LITERAL)
+    };
     let inside = || lines[begin + 1..end.max(begin + 1)].iter();
-    if (literal(begin) || literal(end)) && inside().any(|line| line.contains('\\') || line.contains("${")) {
+    if (literal(begin) || literal(end))
+        && inside().any(|line| line.contains('\\') || line.contains("${"))
+    {
         return wrapped(
             "the patch is in a string literal, and it is not known what its backslashes mean",
             "send the patch alone, its first line `*** Begin Patch`",
@@ -514,7 +573,8 @@ fn markers(text: &str, notes: &mut Vec<String>) -> Result<String, NotReceived> {
     Ok(out)
 }
 
-/// Returns whether the lines after the header of an update are the `---` and `+++` lines of a diff for the same file.
+/// Returns whether the lines after the header of an update are the `---` and `+++` lines of a diff
+/// for the same file.
 fn names_in_diff(header: &str, after: &[&str]) -> bool {
     let Some(path) = header.trim_end().strip_prefix(Marker::Update.as_str()) else { return false };
     let [old, new, at, ..] = after else { return false };
@@ -523,10 +583,13 @@ fn names_in_diff(header: &str, after: &[&str]) -> bool {
         let name = name.split('\t').next().unwrap_or(name);
         Some(name.strip_prefix(prefix).unwrap_or(name) == path.trim())
     };
-    name(old, "--- ", "a/") == Some(true) && name(new, "+++ ", "b/") == Some(true) && at.starts_with("@@ -")
+    name(old, "--- ", "a/") == Some(true)
+        && name(new, "+++ ", "b/") == Some(true)
+        && at.starts_with("@@ -")
 }
 
-/// Corrects a line that is meant to be a marker; `None` for other lines, and for markers that are right.
+/// Corrects a line that is meant to be a marker; `None` for other lines, and for markers that are
+/// right.
 fn respelled(line: &str) -> Option<String> {
     let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
     let text = line.trim_end();
@@ -536,20 +599,27 @@ fn respelled(line: &str) -> Option<String> {
         return None;
     }
     let inner = &bare[stars..];
-    let key = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    let key = |text: &str| {
+        text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase()
+    };
     for marker in Marker::ALL {
         let words = marker.as_str().trim_start_matches('*').trim();
         let right = match words.strip_suffix(':') {
             // The marker is the whole line, perhaps with stars at its end too.
-            None => (key(inner.trim_end_matches('*')) == key(words)).then(|| marker.as_str().to_owned()),
+            None => {
+                (key(inner.trim_end_matches('*')) == key(words)).then(|| marker.as_str().to_owned())
+            }
             Some(words) => {
                 let path = match inner.split_once(':') {
                     Some((head, path)) if key(head) == key(words) => Some(path),
                     // The colon is missing.
                     _ => {
                         let inner = inner.trim_start();
-                        let head = inner.get(..words.len()).filter(|head| head.eq_ignore_ascii_case(words));
-                        head.map(|_| &inner[words.len()..]).filter(|path| path.starts_with([' ', '\t']))
+                        let head = inner
+                            .get(..words.len())
+                            .filter(|head| head.eq_ignore_ascii_case(words));
+                        head.map(|_| &inner[words.len()..])
+                            .filter(|path| path.starts_with([' ', '\t']))
                     }
                 };
                 path.map(str::trim)
@@ -558,8 +628,9 @@ fn respelled(line: &str) -> Option<String> {
             }
         };
         if let Some(right) = right {
-            return (right != text && !(text.starts_with(marker.as_str()) && marker.as_str().ends_with(':')))
-                .then(|| right + end);
+            return (right != text
+                && !(text.starts_with(marker.as_str()) && marker.as_str().ends_with(':')))
+            .then(|| right + end);
         }
     }
     None
@@ -568,24 +639,33 @@ fn respelled(line: &str) -> Option<String> {
 /// Says why nothing was found in a text that may contain a patch after all.
 fn hidden(text: &str) -> Result<Received, NotReceived> {
     let begin = Marker::Begin.as_str();
-    let begins = |line: &str| line.starts_with(begin) || line.starts_with("diff --git ") || line.starts_with("@@ -");
+    let begins = |line: &str| {
+        line.starts_with(begin) || line.starts_with("diff --git ") || line.starts_with("@@ -")
+    };
     let without_colours = |line: &str| {
         let mut out = String::new();
         let mut rest = line;
         while let Some((before, after)) = rest.split_once("\u{1b}[") {
             out += before;
-            rest =
-                after.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').strip_prefix('m').unwrap_or(after);
+            rest = after
+                .trim_start_matches(|c: char| c.is_ascii_digit() || c == ';')
+                .strip_prefix('m')
+                .unwrap_or(after);
         }
         out + rest
     };
     let numbered = |line: &str| {
         let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
         let rest = rest.trim_start_matches([' ', '\t', ':', '|', '.', '\u{2192}', '\u{2502}']);
-        rest.len() < line.len() && line.trim_start().starts_with(|c: char| c.is_ascii_digit()) && begins(rest)
+        rest.len() < line.len()
+            && line.trim_start().starts_with(|c: char| c.is_ascii_digit())
+            && begins(rest)
     };
     if text.lines().any(|line| line.contains("\u{1b}[") && begins(without_colours(line).trim())) {
-        return wrapped("it has the codes of colours", "copy it without them (`git diff --no-color`)");
+        return wrapped(
+            "it has the codes of colours",
+            "copy it without them (`git diff --no-color`)",
+        );
     }
     if text.lines().any(numbered) {
         return wrapped(
@@ -593,7 +673,9 @@ fn hidden(text: &str) -> Result<Received, NotReceived> {
             "send the lines as they are, the first one `*** Begin Patch`",
         );
     }
-    if text.lines().any(|line| line.trim_start().starts_with("<<<<<<< ")) && text.contains("\n=======") {
+    if text.lines().any(|line| line.trim_start().starts_with("<<<<<<< "))
+        && text.contains("\n=======")
+    {
         return wrapped(
             "these are SEARCH/REPLACE blocks",
             "send a patch: `*** Begin Patch`, `*** Update File: path`, `@@`, the old lines after `-` and the new ones after `+`, \

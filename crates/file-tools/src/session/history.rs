@@ -30,12 +30,18 @@ impl Wanted {
     pub fn of(&self, mut newest_first: Vec<LogEntry>) -> Vec<LogEntry> {
         let beneath = |path: &str, dir: &str| match dir {
             "" => !Prefix::leads_out(path),
-            dir => path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+            dir => {
+                path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            }
         };
         newest_first.retain(|entry| {
             let Journal { header, records, created_dirs, removed_dirs, .. } = &entry.journal;
-            let dirs = created_dirs.iter().map(|(dir, _)| dir).chain(removed_dirs.iter().map(|(dir, _)| dir));
-            let paths: Vec<&String> = records.iter().map(|record| &record.path).chain(dirs).collect();
+            let dirs = created_dirs
+                .iter()
+                .map(|(dir, _)| dir)
+                .chain(removed_dirs.iter().map(|(dir, _)| dir));
+            let paths: Vec<&String> =
+                records.iter().map(|record| &record.path).chain(dirs).collect();
             self.since.is_none_or(|since| header.id.time() >= since)
                 && (self.paths.is_empty()
                     || self.paths.iter().any(|wanted| {
@@ -49,7 +55,8 @@ impl Wanted {
     }
 }
 
-/// Finds a transaction by its id, by a unique beginning or end of the id, by `last`, or by `@N` for the N-th newest of the log.
+/// Finds a transaction by its id, by a unique beginning or end of the id, by `last`, or by `@N` for
+/// the N-th newest of the log.
 ///
 /// # Errors
 ///
@@ -63,7 +70,11 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolErro
             .details(json!({ "reason": Reason::NoTransaction.as_str() }))
             .hints([Hint::UseCommand { command: "apply-patch log".into() }])
     };
-    let nth = if name == "last" { Some(1) } else { name.strip_prefix('@').and_then(|nth| nth.parse().ok()) };
+    let nth = if name == "last" {
+        Some(1)
+    } else {
+        name.strip_prefix('@').and_then(|nth| nth.parse().ok())
+    };
     if let Some(nth) = nth {
         let entries = workspace.log()?;
         let found = usize::checked_sub(nth, 1).and_then(|nth| entries.get(nth));
@@ -72,8 +83,10 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolErro
             count => none(format!("there is no transaction {name}: there are {count}")),
         });
     }
-    let all = workspace.store()?.map(|store| store.transactions()).transpose().map_err(Error::from)?;
-    let mut found: Vec<_> = all.unwrap_or_default().into_iter().filter(|id| id.is_named(name)).collect();
+    let all =
+        workspace.store()?.map(|store| store.transactions()).transpose().map_err(Error::from)?;
+    let mut found: Vec<_> =
+        all.unwrap_or_default().into_iter().filter(|id| id.is_named(name)).collect();
     match found.len() {
         1 => Ok(found.remove(0)),
         0 => Err(none(format!("there is no transaction {name:?}"))),
@@ -164,7 +177,11 @@ pub fn log(workspace: &Workspace, wanted: &Wanted, with_diff: bool) -> Result<Va
 /// # Errors
 ///
 /// When files that its diff needs cannot be read.
-pub fn transaction(workspace: &Workspace, entry: &LogEntry, with_diff: bool) -> Result<Value, Error> {
+pub fn transaction(
+    workspace: &Workspace,
+    entry: &LogEntry,
+    with_diff: bool,
+) -> Result<Value, Error> {
     let header = &entry.journal.header;
     let file = |change: &FileChange<'_>| {
         let FileChange { letter, before: record, moved_to } = change;

@@ -21,8 +21,8 @@ const MAX_SIZE: u64 = 64 << 20;
 
 /// The hash that each file had when the session read or wrote it last.
 ///
-/// A ledger can only make a write fail, never permit one, so it is not signed: the worst that a forged one can do is a refusal,
-/// which ends when the file is read again.
+/// A ledger can only make a write fail, never permit one, so it is not signed: the worst that a
+/// forged one can do is a refusal, which ends when the file is read again.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     /// The session whose ledger is kept on disk; `None` for one in memory only.
@@ -68,7 +68,11 @@ impl Ledger {
     }
 
     /// Notes the hashes that files have now; `None` for a file that is gone.
-    pub(crate) fn note(&self, workspace: &Workspace, files: &[(String, Option<Sha256>)]) -> Result<(), commit::Error> {
+    pub(crate) fn note(
+        &self,
+        workspace: &Workspace,
+        files: &[(String, Option<Sha256>)],
+    ) -> Result<(), commit::Error> {
         let mut lines = String::new();
         for (path, hash) in files {
             let known = match hash {
@@ -136,7 +140,9 @@ fn file_name(session: &SessionName) -> String {
 
 /// Paths have no control characters, so a line is a line. They are the project's.
 fn read_line(line: &str, prefix: &Prefix, seen: &mut BTreeMap<String, Sha256>) {
-    let Some((hash, path)) = line.strip_suffix('\n').and_then(|line| line.split_once(' ')) else { return };
+    let Some((hash, path)) = line.strip_suffix('\n').and_then(|line| line.split_once(' ')) else {
+        return;
+    };
     let path = prefix.relative(path);
     if hash == "-" {
         seen.remove(&path);

@@ -1,4 +1,5 @@
-//! The files that transactions left, rebuilt from the diffs in the audit log where no later transaction displaced them.
+//! The files that transactions left, rebuilt from the diffs in the audit log where no later
+//! transaction displaced them.
 
 use std::cell::OnceCell;
 
@@ -10,9 +11,10 @@ use crate::audit::{self, Event, Phase};
 use crate::session::Session;
 
 impl Session {
-    /// Plans to undo a transaction, or the last one, or what it did to `paths`. With `carry`, what it did to a file that has
-    /// changed since is carried to the file as it is now. With `trust`, a journal that is signed with a key that is not here, or with
-    /// none, will do: a person knows that change.
+    /// Plans to undo a transaction, or the last one, or what it did to `paths`. With `carry`, what
+    /// it did to a file that has changed since is carried to the file as it is now. With `trust`, a
+    /// journal that is signed with a key that is not here, or with none, will do: a person knows
+    /// that change.
     ///
     /// # Errors
     ///
@@ -46,6 +48,8 @@ fn rebuilt(events: &[Event], path: &str, left: &Left<'_>) -> Option<Vec<u8>> {
     let diff = Diff::parse(diff.as_bytes(), &DiffOptions::default()).ok()?;
     let patch = diff.patch();
     let [section] = &patch.sections[..] else { return None };
-    let edit = edit(left.before, section.hunks(), &Options::default().placement, FinalNewline::Keep).ok()?;
+    let edit =
+        edit(left.before, section.hunks(), &Options::default().placement, FinalNewline::Keep)
+            .ok()?;
     Some(edit.apply(left.before))
 }

@@ -15,8 +15,8 @@ use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{CommitOptions, Durability, Recovered, Verify, Workspace};
 use patch_engine::{
-    ApplyError, Encodings, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan, PlanBuilder, Problem, Profile,
-    Reject, Report, Settings,
+    ApplyError, Encodings, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan,
+    PlanBuilder, Problem, Profile, Reject, Report, Settings,
 };
 
 use patch_grammar::ParseOptions;
@@ -34,11 +34,13 @@ use crate::tools::tool::Tool;
 
 /// How many bytes of snapshots are kept by default: 32 MiB.
 ///
-/// Source text takes less than half of its size, so that these are some three thousand versions of files of 20 KiB: more than a
-/// day of an agent's reading and writing. As many as that are still looked through in a few milliseconds.
+/// Source text takes less than half of its size, so that these are some three thousand versions of
+/// files of 20 KiB: more than a day of an agent's reading and writing. As many as that are still
+/// looked through in a few milliseconds.
 pub const MAX_SNAPSHOTS: u64 = 32 << 20;
 
-/// The most files of one call whose new bytes are kept as snapshots. A larger change is not likely to be edited further.
+/// The most files of one call whose new bytes are kept as snapshots. A larger change is not likely
+/// to be edited further.
 const KEPT_OF_A_CALL: usize = 100;
 
 /// How a session works.
@@ -58,18 +60,21 @@ pub struct SessionSettings {
     pub encodings: Encodings,
     /// About how many bytes of JSON an answer may have; `None` leaves only the tools' own limits.
     ///
-    /// Lists and files are cut with a cursor to go on from, diffs and the reasons of errors are cut.
+    /// Lists and files are cut with a cursor to go on from, diffs and the reasons of errors are
+    /// cut.
     pub max_output: Option<usize>,
     /// How many bytes of snapshots are kept in the state directory; 0 keeps none.
     ///
-    /// A snapshot is what a session was shown of a file, or wrote, compressed: an edit of it can be carried when the file has
-    /// changed since. When there are more, the oldest go.
+    /// A snapshot is what a session was shown of a file, or wrote, compressed: an edit of it can be
+    /// carried when the file has changed since. When there are more, the oldest go.
     pub max_snapshots: u64,
     /// How long what commits displace is kept.
     pub retention: Retention,
-    /// A call that fails where nothing was ever changed leaves no trace: no state directory is made to log it.
+    /// A call that fails where nothing was ever changed leaves no trace: no state directory is made
+    /// to log it.
     pub traceless: bool,
-    /// The check that has to accept every change after its files are published, and before the change counts.
+    /// The check that has to accept every change after its files are published, and before the
+    /// change counts.
     pub verify: Option<Arc<dyn Verify>>,
 }
 
@@ -105,11 +110,12 @@ impl Default for SessionSettings {
     }
 }
 
-/// One session in one workspace: the only way to change its files from a terminal, a tool or a server.
+/// One session in one workspace: the only way to change its files from a terminal, a tool or a
+/// server.
 ///
-/// Every change is planned, approved by a [`Host`], written to the audit log and committed here. What was read is
-/// remembered, so that no file is overwritten unseen. Every tool has a method of its own, and all are reached by
-/// [`call`](Self::call) too.
+/// Every change is planned, approved by a [`Host`], written to the audit log and committed here.
+/// What was read is remembered, so that no file is overwritten unseen. Every tool has a method of
+/// its own, and all are reached by [`call`](Self::call) too.
 ///
 /// ```
 /// use file_tools::audit::{Audit, Operation};
@@ -149,12 +155,17 @@ impl Session {
     /// # Errors
     ///
     /// When its ledger cannot be read.
-    pub fn resume(workspace: Workspace, audit: Audit, settings: SessionSettings) -> Result<Self, ToolError> {
+    pub fn resume(
+        workspace: Workspace,
+        audit: Audit,
+        settings: SessionSettings,
+    ) -> Result<Self, ToolError> {
         let ledger = Arc::new(Ledger::open(&workspace, &audit.session, settings.lock_timeout)?);
         Ok(Self { ledger, ..Self::new(workspace, audit, settings) })
     }
 
-    /// Makes the same session for the same directory under another policy; it still knows what it has read.
+    /// Makes the same session for the same directory under another policy; it still knows what it
+    /// has read.
     #[must_use]
     pub fn reopened(&self, workspace: Workspace) -> Self {
         let Self { audit, ledger, settings, .. } = self;
@@ -193,18 +204,30 @@ impl Session {
     /// Returns the options of a patch in a profile.
     pub(crate) fn options_for(&self, profile: Profile) -> Options {
         let encodings = self.settings.encodings.clone();
-        let mut options = Options { max_file_size: self.settings.max_file_size, encodings, ..Options::new(profile) };
+        let mut options = Options {
+            max_file_size: self.settings.max_file_size,
+            encodings,
+            ..Options::new(profile)
+        };
         options.parse.max_sections = self.settings.max_operations;
         options
     }
 
     /// Returns the source of earlier versions, unless the call forbids to carry.
-    pub(crate) fn snapshots_for(&self, carry: Option<bool>) -> Option<Arc<dyn patch_engine::Snapshots>> {
+    pub(crate) fn snapshots_for(
+        &self,
+        carry: Option<bool>,
+    ) -> Option<Arc<dyn patch_engine::Snapshots>> {
         (carry != Some(false)).then(|| self.settings.snapshots_of(&self.workspace))
     }
 
     /// Remembers that a file was shown, and its bytes if they are given.
-    pub(crate) fn note_shown(&self, path: &str, sha256: Sha256, bytes: Option<&[u8]>) -> Result<(), ToolError> {
+    pub(crate) fn note_shown(
+        &self,
+        path: &str,
+        sha256: Sha256,
+        bytes: Option<&[u8]>,
+    ) -> Result<(), ToolError> {
         if self.ledger.get(path) != Some(sha256) {
             self.ledger.note(&self.workspace, &[(path.to_owned(), Some(sha256))])?;
             if let Some(bytes) = bytes {
@@ -222,7 +245,8 @@ impl Session {
             let known = self.ledger.get(path);
             plan.undo_of().is_some() && known.is_some() && before.is_some() && known != before
         };
-        let transitions = plan.transitions().iter().map(|now| (now.path().as_str(), now.before(), now.after()));
+        let transitions =
+            plan.transitions().iter().map(|now| (now.path().as_str(), now.before(), now.after()));
         let known = transitions.filter(|(path, before, _)| !unknown(path, *before));
         let mut touched: Vec<_> = known.map(|(path, _, after)| (path.to_owned(), after)).collect();
         // Where a change was carried, the session has not seen what others did to the file.
@@ -256,8 +280,13 @@ impl Session {
         &self.ledger
     }
 
-    /// Finds the file that a reading tool means: links are followed as long as they stay beneath the root.
-    pub(crate) fn find(&self, root: &Arc<Root>, path: &str) -> Result<(RelPath, Metadata), ToolError> {
+    /// Finds the file that a reading tool means: links are followed as long as they stay beneath
+    /// the root.
+    pub(crate) fn find(
+        &self,
+        root: &Arc<Root>,
+        path: &str,
+    ) -> Result<(RelPath, Metadata), ToolError> {
         let checked = crate::tools::checked(root, path, Access::Read)?;
         match root.metadata(&checked) {
             Ok(Some(seen)) if seen.kind != FileKind::Symlink => return Ok((checked, seen)),
@@ -270,7 +299,8 @@ impl Session {
         Ok((real, seen))
     }
 
-    /// Checks a file against the hash that the caller expects, or else against the hash that the session saw.
+    /// Checks a file against the hash that the caller expects, or else against the hash that the
+    /// session saw.
     pub(crate) fn check_expected(
         &self,
         path: &str,
@@ -281,7 +311,11 @@ impl Session {
         match (given, self.ledger.get(path)) {
             (Some(given), _) => {
                 let expected = expected(given, "expectedSha256")?;
-                if expected == found { Ok(()) } else { Err(ToolError::stale(path, &expected, actual, false)) }
+                if expected == found {
+                    Ok(())
+                } else {
+                    Err(ToolError::stale(path, &expected, actual, false))
+                }
             }
             (None, Some(seen)) if actual != Some(seen) => {
                 Err(ToolError::stale(path, &Expected::Hash(seen), actual, true))
@@ -306,10 +340,12 @@ impl Session {
         }
     }
 
-    /// Makes the error of a file that this session has not read; a file that cannot be read at all gets that as its reason.
+    /// Makes the error of a file that this session has not read; a file that cannot be read at all
+    /// gets that as its reason.
     fn unread(&self, path: &str, key: &RelPath) -> ToolError {
         let (root, limit) = (self.root(), self.settings.max_file_size);
-        let refused = |error| ToolError::refused(&Reject::of(path, Problem::Guard(error)).among(root));
+        let refused =
+            |error| ToolError::refused(&Reject::of(path, Problem::Guard(error)).among(root));
         match root.inspect(key, Access::Update) {
             Err(error) => refused(error),
             Ok(None) => crate::tools::missing(root, path),
@@ -318,9 +354,15 @@ impl Session {
             }
             Ok(Some(_)) => ToolError {
                 path: Some(path.into()),
-                ..ToolError::arguments(Reason::Unread, format!("{path}: this session has not read it"))
+                ..ToolError::arguments(
+                    Reason::Unread,
+                    format!("{path}: this session has not read it"),
+                )
             }
-            .hints([hints::use_tool(Tool::ReadFile, path), hints::give("expectedSha256", SHA256_WANTED)]),
+            .hints([
+                hints::use_tool(Tool::ReadFile, path),
+                hints::give("expectedSha256", SHA256_WANTED),
+            ]),
         }
     }
 
@@ -333,7 +375,11 @@ impl Session {
     ) -> Result<Option<Loaded>, ToolError> {
         let file = builder.load(path)?;
         let key = file.as_ref().map_or(path, |file| file.path.as_str());
-        self.check_expected(key.strip_prefix("./").unwrap_or(key), file.as_ref().map(|file| file.sha256), given)?;
+        self.check_expected(
+            key.strip_prefix("./").unwrap_or(key),
+            file.as_ref().map(|file| file.sha256),
+            given,
+        )?;
         Ok(file)
     }
 
@@ -421,7 +467,13 @@ impl Session {
     }
 
     /// Logs the outcome of a call, and notes the new hashes of its files.
-    fn conclude(&self, log: &mut Recorder<'_>, reports: &[Report], error: Option<&ToolError>, host: &mut dyn Host) {
+    fn conclude(
+        &self,
+        log: &mut Recorder<'_>,
+        reports: &[Report],
+        error: Option<&ToolError>,
+        host: &mut dyn Host,
+    ) {
         if error.is_some_and(|error| error.postponed) {
             return;
         }
@@ -441,7 +493,8 @@ impl Session {
         if self.settings.max_snapshots > 0 {
             reports.iter().for_each(|report| self.keep_written(report));
         }
-        // The files are changed and the intent is in the log, which shows that the outcome is missing.
+        // The files are changed and the intent is in the log, which shows that the outcome is
+        // missing.
         if let Some(unlogged) = unlogged {
             host.event(&Event::Unlogged(&unlogged));
         }
@@ -476,7 +529,8 @@ pub(crate) fn hash(root: &Arc<Root>, path: &RelPath) -> Result<Sha256, fs_guard:
 /// Parses an expected hash: 64 hexadecimal digits, or nothing for no file.
 pub(crate) fn expected(text: &str, argument: &str) -> Result<Expected, ToolError> {
     text.parse().map_err(|_| {
-        let message = format!("{text:?} is no SHA-256: it has 64 hexadecimal digits, or none for no file");
+        let message =
+            format!("{text:?} is no SHA-256: it has 64 hexadecimal digits, or none for no file");
         ToolError::arguments(Reason::BadSha256, message)
             .hints([hints::give(argument, SHA256_WANTED), hints::omit(argument)])
     })
@@ -514,12 +568,12 @@ impl ChangingCall<'_> {
     ) -> Result<Vec<Report>, ToolError> {
         self.logged = true;
         let mut host = Checked { host: self.host, check, error: None };
-        self.session.apply(self.tool.as_str(), patch, options, atomic, &mut host).map_err(|failed| {
-            match host.error.take() {
+        self.session.apply(self.tool.as_str(), patch, options, atomic, &mut host).map_err(
+            |failed| match host.error.take() {
                 Some(error) if failed.reports.is_empty() => error,
                 _ => ToolError::failed(&failed),
-            }
-        })
+            },
+        )
     }
 }
 

@@ -51,25 +51,30 @@ impl RefusedForm {
 }
 
 impl Session {
-    /// Keeps a refused patch, and returns the name to amend it by. `None` if it is too long or cannot be kept, which is no second
-    /// failure, or if a call must leave no trace because nothing was ever changed.
+    /// Keeps a refused patch, and returns the name to amend it by. `None` if it is too long or
+    /// cannot be kept, which is no second failure, or if a call must leave no trace because nothing
+    /// was ever changed.
     #[must_use]
     pub fn keep_refused(&self, form: RefusedForm, text: &[u8]) -> Option<String> {
-        if text.len() as u64 > MAX_SIZE || (self.settings().traceless && !self.workspace().has_state()) {
+        if text.len() as u64 > MAX_SIZE
+            || (self.settings().traceless && !self.workspace().has_state())
+        {
             return None;
         }
         let bytes = [self.directory_line().as_bytes(), form.line().as_bytes(), text].concat();
         let id = id_of(&bytes);
         let keep = || -> Result<(), Error> {
             let folder = self.workspace().create_state_dir()?;
-            let folder = folder.open_or_create_dir(FOLDER)?.open_or_create_dir(self.name().as_str())?;
+            let folder =
+                folder.open_or_create_dir(FOLDER)?.open_or_create_dir(self.name().as_str())?;
             folder.spot(&id).write(&bytes, false)?;
             prune(&folder)
         };
         keep().is_ok().then_some(id)
     }
 
-    /// Returns the line that names the directory of the project that the paths of a patch are relative to.
+    /// Returns the line that names the directory of the project that the paths of a patch are
+    /// relative to.
     fn directory_line(&self) -> String {
         match self.workspace().prefix() {
             top if top.is_empty() => String::new(),
@@ -98,7 +103,9 @@ impl Session {
         let mut elsewhere = false;
         let kept = kept.filter(|bytes| id_of(bytes) == id).and_then(|mut bytes| {
             let directory = self.directory_line();
-            if directory.is_empty() == bytes.starts_with(b"in ") || !bytes.starts_with(directory.as_bytes()) {
+            if directory.is_empty() == bytes.starts_with(b"in ")
+                || !bytes.starts_with(directory.as_bytes())
+            {
                 elsewhere = true;
                 return None;
             }
@@ -116,7 +123,10 @@ impl Session {
             };
             ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
                 .details(json!({ "reason": "not_kept" }))
-                .hints([hints::omit("--amend"), hints::give("the patch", "whole, with all its sections")])
+                .hints([
+                    hints::omit("--amend"),
+                    hints::give("the patch", "whole, with all its sections"),
+                ])
         })
     }
 }
@@ -138,8 +148,9 @@ fn prune(folder: &Dir) -> Result<(), Error> {
     all.drain(..surplus).try_for_each(|(_, spot)| spot.remove().map(drop))
 }
 
-/// Replaces sections of a refused patch by those that another patch of the same form has for the same paths; sections for other
-/// paths come last. Returns the text, and the number of unchanged sections.
+/// Replaces sections of a refused patch by those that another patch of the same form has for the
+/// same paths; sections for other paths come last. Returns the text, and the number of unchanged
+/// sections.
 #[must_use]
 pub fn amended(kept: &Patch<'_>, with: &Patch<'_>, form: RefusedForm) -> (Vec<u8>, usize) {
     let path = |section: &Section<'_>| section.path.text.trim_start_matches("./").to_owned();
@@ -148,9 +159,11 @@ pub fn amended(kept: &Patch<'_>, with: &Patch<'_>, form: RefusedForm) -> (Vec<u8
         let lines = &patch.text[section.span.clone()];
         if form == RefusedForm::Envelope && is_framed(patch) {
             // In a patch that is stored with CRLF, the carriage returns have no meaning.
-            lines.split_inclusive(|&byte| byte == b'\n').for_each(|line| match line.strip_suffix(b"\r\n") {
-                Some(line) => text.extend(line.iter().chain(b"\n")),
-                None => text.extend_from_slice(line),
+            lines.split_inclusive(|&byte| byte == b'\n').for_each(|line| {
+                match line.strip_suffix(b"\r\n") {
+                    Some(line) => text.extend(line.iter().chain(b"\n")),
+                    None => text.extend_from_slice(line),
+                }
             })
         } else {
             text.extend_from_slice(lines)
@@ -161,7 +174,8 @@ pub fn amended(kept: &Patch<'_>, with: &Patch<'_>, form: RefusedForm) -> (Vec<u8
     };
     let (mut unchanged, mut taken) = (0, vec![false; with.sections.len()]);
     for section in &kept.sections {
-        let of_path = with.sections.iter().enumerate().filter(|(_, other)| path(other) == path(section));
+        let of_path =
+            with.sections.iter().enumerate().filter(|(_, other)| path(other) == path(section));
         let mut replaced = false;
         for (index, other) in of_path {
             replaced = true;
@@ -174,12 +188,21 @@ pub fn amended(kept: &Patch<'_>, with: &Patch<'_>, form: RefusedForm) -> (Vec<u8
             push(kept, section);
         }
     }
-    with.sections.iter().zip(taken).filter(|(_, taken)| !taken).for_each(|(section, _)| push(with, section));
+    with.sections
+        .iter()
+        .zip(taken)
+        .filter(|(_, taken)| !taken)
+        .for_each(|(section, _)| push(with, section));
     let whole = match form {
         RefusedForm::Diff(_) => text,
-        RefusedForm::Envelope => {
-            [Marker::Begin.as_str().as_bytes(), b"\n", &text, Marker::End.as_str().as_bytes(), b"\n"].concat()
-        }
+        RefusedForm::Envelope => [
+            Marker::Begin.as_str().as_bytes(),
+            b"\n",
+            &text,
+            Marker::End.as_str().as_bytes(),
+            b"\n",
+        ]
+        .concat(),
     };
     (whole, unchanged)
 }
@@ -201,14 +224,19 @@ mod tests {
             let end = if body.contains("\r\n*** ") { "\r\n" } else { "\n" };
             format!("*** Begin Patch{end}{body}*** End Patch{end}")
         });
-        let (kept, with) = (parse(&kept, &options).expect("a patch"), parse(&with, &options).expect("a patch"));
+        let (kept, with) =
+            (parse(&kept, &options).expect("a patch"), parse(&with, &options).expect("a patch"));
         let (text, _) = amended(&kept, &with, RefusedForm::Envelope);
-        assert_eq!(String::from_utf8(text).expect("text"), format!("*** Begin Patch\n{wanted}*** End Patch\n"));
+        assert_eq!(
+            String::from_utf8(text).expect("text"),
+            format!("*** Begin Patch\n{wanted}*** End Patch\n")
+        );
     }
 
     #[test]
     fn sections_of_the_same_path_are_replaced_where_they_stand() {
-        let (a, b, c) = ("*** Add File: a\n+1\n", "*** Update File: b\n@@\n-x\n+y\n", "*** Delete File: c\n");
+        let (a, b, c) =
+            ("*** Add File: a\n+1\n", "*** Update File: b\n@@\n-x\n+y\n", "*** Delete File: c\n");
         let other = "*** Update File: b\n@@\n-X\n+Y\n";
         check(&format!("{a}{b}{c}"), other, &format!("{a}{other}{c}"));
         check(

@@ -1,9 +1,10 @@
-//! Snapshots of files that sessions were shown or wrote, by hash. With them, an edit of an older version can be carried to the
-//! current file.
+//! Snapshots of files that sessions were shown or wrote, by hash. With them, an edit of an older
+//! version can be carried to the current file.
 //!
-//! They are compressed files in a folder of the state directory, each named after its SHA-256 and its path: what was shown of one
-//! path is found for that path only. A file that does not have the hash is not used, so nothing in the folder has to be durable: a file gets its name when all of it is written, and one
-//! that a power cut damaged is ignored.
+//! They are compressed files in a folder of the state directory, each named after its SHA-256 and
+//! its path: what was shown of one path is found for that path only. A file that does not have the
+//! hash is not used, so nothing in the folder has to be durable: a file gets its name when all of
+//! it is written, and one that a power cut damaged is ignored.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,7 +22,8 @@ const FOLDER: &str = "snapshots";
 /// The largest snapshot takes up one part in so many of the whole budget.
 const LARGEST: u64 = 4;
 
-/// About one in so many writes checks the size of all snapshots: the check costs a system call for each of them.
+/// About one in so many writes checks the size of all snapshots: the check costs a system call for
+/// each of them.
 const LOOKS: u64 = 64;
 
 /// The most transactions whose displaced files are searched for a version, the newest first.
@@ -33,14 +35,28 @@ impl SessionSettings {
         self.max_snapshots > 0 && size <= self.max_snapshots / LARGEST && size <= self.max_file_size
     }
 
-    /// Keeps the bytes of a file. If that fails, the call goes on: a later edit of that version is just stale.
-    pub(crate) fn keep_snapshot(&self, workspace: &Workspace, path: &str, sha256: Sha256, bytes: &[u8]) {
+    /// Keeps the bytes of a file. If that fails, the call goes on: a later edit of that version is
+    /// just stale.
+    pub(crate) fn keep_snapshot(
+        &self,
+        workspace: &Workspace,
+        path: &str,
+        sha256: Sha256,
+        bytes: &[u8],
+    ) {
         if self.keeps(bytes.len() as u64) {
-            let _ = self.try_keep(workspace, &name(workspace.prefix(), path, sha256), sha256, bytes);
+            let _ =
+                self.try_keep(workspace, &name(workspace.prefix(), path, sha256), sha256, bytes);
         }
     }
 
-    fn try_keep(&self, workspace: &Workspace, name: &str, sha256: Sha256, bytes: &[u8]) -> Result<(), commit::Error> {
+    fn try_keep(
+        &self,
+        workspace: &Workspace,
+        name: &str,
+        sha256: Sha256,
+        bytes: &[u8],
+    ) -> Result<(), commit::Error> {
         /// Tells the drafts of one process apart.
         static DRAFTS: AtomicU32 = AtomicU32::new(0);
         let Some(packed) = packed(bytes) else { return Ok(()) };
@@ -52,7 +68,8 @@ impl SessionSettings {
             }
         };
         let folder = state.open_or_create_dir(FOLDER)?;
-        let draft = format!("{name}.{}-{}", std::process::id(), DRAFTS.fetch_add(1, Ordering::Relaxed));
+        let draft =
+            format!("{name}.{}-{}", std::process::id(), DRAFTS.fetch_add(1, Ordering::Relaxed));
         let draft = folder.spot(&draft);
         let mut file = match draft.create(0o600) {
             // A process with this number was killed while it wrote.
@@ -90,8 +107,9 @@ impl SessionSettings {
     }
 }
 
-/// Looks for a version by its hash: among the snapshots, among the files that transactions displaced, and, with the feature
-/// `git`, in the newest commits of the git repository around the workspace.
+/// Looks for a version by its hash: among the snapshots, among the files that transactions
+/// displaced, and, with the feature `git`, in the newest commits of the git repository around the
+/// workspace.
 #[derive(Debug)]
 struct Source {
     #[cfg(feature = "git")]
@@ -106,7 +124,8 @@ struct Source {
 impl Source {
     fn kept(&self, path: &str, sha256: Sha256) -> Option<Vec<u8>> {
         let folder = self.home.state_dir().ok()??.open_dir(FOLDER).ok()??;
-        let (packed, _) = folder.spot(&name(&self.prefix, path, sha256)).read(self.max_file_size).ok()?;
+        let (packed, _) =
+            folder.spot(&name(&self.prefix, path, sha256)).read(self.max_file_size).ok()?;
         unpacked(&packed, self.max_file_size).filter(|bytes| Sha256::of(bytes) == sha256)
     }
 
@@ -115,9 +134,11 @@ impl Source {
         let newest = store.transactions().ok()?.into_iter().take(TRANSACTIONS);
         newest.into_iter().find_map(|id| {
             let journal = store.journal(id).ok()?;
-            let is_it =
-                |before: &FileState| before.sha256 == sha256 && !before.link && before.size <= self.max_file_size;
-            let mut found = journal.records.iter().filter(|record| record.before.as_ref().is_some_and(is_it));
+            let is_it = |before: &FileState| {
+                before.sha256 == sha256 && !before.link && before.size <= self.max_file_size
+            };
+            let mut found =
+                journal.records.iter().filter(|record| record.before.as_ref().is_some_and(is_it));
             let record = found.find(|record| self.reach.shows(&record.path))?;
             let (bytes, _) = store.slot(id, record.slot).ok()?.read(self.max_file_size).ok()?;
             (Sha256::of(&bytes) == sha256).then_some(bytes)
@@ -133,19 +154,25 @@ impl patch_engine::Snapshots for Source {
         let found = self.kept(path.as_str(), sha256).or_else(|| self.displaced(sha256));
         #[cfg(feature = "git")]
         let found = found.or_else(|| {
-            crate::git::commit_tree::committed(self.root.path(), path.as_str(), sha256, self.max_file_size)
+            crate::git::commit_tree::committed(
+                self.root.path(),
+                path.as_str(),
+                sha256,
+                self.max_file_size,
+            )
         });
         found.map(Arc::new)
     }
 }
 
-/// Returns the name of a snapshot: its hash, and as many digits of its path's hash as tell paths apart.
+/// Returns the name of a snapshot: its hash, and as many digits of its path's hash as tell paths
+/// apart.
 fn name(prefix: &Prefix, path: &str, sha256: Sha256) -> String {
     format!("{sha256}-{:.32}", Sha256::of(prefix.join(path).as_bytes()).to_string())
 }
 
-/// Removes the oldest files of the folder until the rest has at most `most` bytes. Files that a process left half written count
-/// too, and go as they get old.
+/// Removes the oldest files of the folder until the rest has at most `most` bytes. Files that a
+/// process left half written count too, and go as they get old.
 fn shrink(folder: &Dir, most: u64) -> Result<(), Error> {
     let files = oldest_first(folder)?;
     let mut size: u64 = files.iter().map(|(seen, _)| seen.size).sum();
@@ -177,7 +204,8 @@ pub(crate) fn oldest_first(folder: &Dir) -> Result<Vec<(Metadata, Spot)>, Error>
 fn packed(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut packed = vec![0; 8 + zlib_rs::compress_bound(bytes.len())];
     packed[..8].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
-    let (stream, code) = zlib_rs::compress_slice(&mut packed[8..], bytes, DeflateConfig::best_speed());
+    let (stream, code) =
+        zlib_rs::compress_slice(&mut packed[8..], bytes, DeflateConfig::best_speed());
     let length = 8 + stream.len();
     packed.truncate(length);
     (code == ReturnCode::Ok).then_some(packed)
@@ -199,7 +227,8 @@ mod tests {
 
     #[test]
     fn what_is_packed_comes_out_again_and_nothing_else_does() {
-        let noise: Vec<u8> = (0..70_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        let noise: Vec<u8> =
+            (0..70_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         for bytes in [&b""[..], b"a", &b"ab\n".repeat(50_000), &noise] {
             let packed = packed(bytes).unwrap();
             assert_eq!(unpacked(&packed, 1 << 20).as_deref(), Some(bytes));

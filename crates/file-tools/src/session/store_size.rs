@@ -43,7 +43,8 @@ pub fn store_size(workspace: &Workspace) -> Result<Option<StoreSize>, Error> {
     Ok(Some(size))
 }
 
-/// Returns the bytes of a file, or of all files in a directory; a file that disappears meanwhile counts as empty.
+/// Returns the bytes of a file, or of all files in a directory; a file that disappears meanwhile
+/// counts as empty.
 fn bytes_of(dir: &Dir, name: &str) -> Result<u64, Error> {
     let Some(seen) = dir.spot(name).metadata()? else { return Ok(0) };
     if seen.kind != FileKind::Directory {

@@ -1,17 +1,21 @@
-//! All file tools as functions of a provider, with legal names and only those schema keywords that the provider accepts.
+//! All file tools as functions of a provider, with legal names and only those schema keywords that
+//! the provider accepts.
 
 use serde_json::{Map, Value, json};
 
 use super::{Provider, SpecError};
 use crate::tools::tool::Tool;
 
-/// Returns the file tools, ready to paste as the `tools` of a request; `brief` leaves out errors and descriptions of arguments.
+/// Returns the file tools, ready to paste as the `tools` of a request; `brief` leaves out errors
+/// and descriptions of arguments.
 ///
 /// # Errors
 ///
 /// [`SpecError::OwnTool`] for a form that only has the provider's own tool.
 pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
-    let tools = Tool::ALL.into_iter().map(|tool| (tool, if brief { tool.brief_info() } else { tool.info() }));
+    let tools = Tool::ALL
+        .into_iter()
+        .map(|tool| (tool, if brief { tool.brief_info() } else { tool.info() }));
     let one = |(tool, info): (Tool, crate::tools::catalogue::ToolInfo)| {
         let (name, description, schema) = (tool.legal_name(), info.description, info.input_schema);
         match provider {
@@ -22,13 +26,18 @@ pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
                 "type": "function",
                 "function": { "name": name, "description": description, "strict": true, "parameters": strict(schema) },
             }),
-            // Servers that speak the same protocol, and constrain the model to the schema themselves.
+            // Servers that speak the same protocol, and constrain the model to the schema
+            // themselves.
             Provider::LlamaCpp | Provider::Vllm | Provider::SgLang => json!({
                 "type": "function",
                 "function": { "name": name, "description": description, "parameters": schema },
             }),
-            Provider::Gemini => json!({ "name": name, "description": description, "parameters": gemini(schema) }),
-            Provider::Anthropic => json!({ "name": name, "description": description, "input_schema": schema }),
+            Provider::Gemini => {
+                json!({ "name": name, "description": description, "parameters": gemini(schema) })
+            }
+            Provider::Anthropic => {
+                json!({ "name": name, "description": description, "input_schema": schema })
+            }
             _ => json!({
                 "name": name, "title": info.title, "description": description, "inputSchema": schema,
                 "annotations": info.annotations,
@@ -37,7 +46,9 @@ pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
     };
     match provider {
         Provider::OpenAiBuiltin | Provider::AnthropicEditor => Err(SpecError::OwnTool { provider }),
-        Provider::Gemini => Ok(json!([{ "functionDeclarations": tools.map(one).collect::<Vec<_>>() }])),
+        Provider::Gemini => {
+            Ok(json!([{ "functionDeclarations": tools.map(one).collect::<Vec<_>>() }]))
+        }
         _ => Ok(tools.map(one).collect()),
     }
 }
@@ -62,9 +73,12 @@ fn objects(schema: Value, with: &impl Fn(&mut Map<String, Value>)) -> Value {
 /// Makes a strict schema for OpenAI: every property is required, and an optional one may be null.
 fn strict(schema: Value) -> Value {
     objects(schema, &|object| {
-        let required: Vec<Value> = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        let required: Vec<Value> =
+            object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
         let Some(Value::Object(properties)) = object.get_mut("properties") else { return };
-        for (name, value) in properties.iter_mut().filter(|(name, _)| !required.contains(&json!(name))) {
+        for (name, value) in
+            properties.iter_mut().filter(|(name, _)| !required.contains(&json!(name)))
+        {
             debug_assert!(value["type"].is_string(), "{name} has one type");
             value["type"] = json!([value["type"], "null"]);
             if let Some(Value::Array(choices)) = value.get_mut("enum") {

@@ -1,8 +1,8 @@
 //! The patch tool in the form that each provider takes.
 //!
-//! Every answer is JSON ready to be put into a request, the same byte for byte on every run:
-//! its keys stand in the order of the providers' own examples, whatever the features of
-//! `serde_json` are. What the JSON cannot express comes beside it, as [`caveats`](ToolSpec::caveats).
+//! Every answer is JSON ready to be put into a request, the same byte for byte on every run: its
+//! keys stand in the order of the providers' own examples, whatever the features of `serde_json`
+//! are. What the JSON cannot express comes beside it, as [`caveats`](ToolSpec::caveats).
 
 pub mod all_tools;
 mod prompt;
@@ -139,7 +139,8 @@ impl ToolSpec {
 #[non_exhaustive]
 pub enum SpecError {
     /// No provider has this name.
-    #[error("no provider is called `{name}`; there are {}", list(Provider::ALL.iter().map(|provider| provider.as_str())))]
+    #[error("no provider is called `{name}`; there are \
+             {}", list(Provider::ALL.iter().map(|provider| provider.as_str())))]
     UnknownProvider {
         /// The name.
         name: String,
@@ -192,7 +193,12 @@ pub fn tool_spec(provider: Provider, options: &SpecOptions) -> Result<ToolSpec, 
             if format == Format::Regex {
                 caveats.push(REGEX_IS_LONG);
             }
-            shapes::openai_custom(options.dialect, format, grammar(format), provider == Provider::OpenAiChat)
+            shapes::openai_custom(
+                options.dialect,
+                format,
+                grammar(format),
+                provider == Provider::OpenAiChat,
+            )
         }
         (Provider::OpenAiFunction | Provider::OpenAiFunctionChat, _) => {
             caveats.push(NO_GRAMMAR);
@@ -230,11 +236,19 @@ pub fn tool_spec(provider: Provider, options: &SpecOptions) -> Result<ToolSpec, 
                 _ => caveats.push(SGLANG_FIELD),
             }
             let needs_mark = format == Format::Lark && engine != Provider::Vllm;
-            let text = if needs_mark { LLGUIDANCE.to_owned() + grammar(format) } else { grammar(format).to_owned() };
+            let text = if needs_mark {
+                LLGUIDANCE.to_owned() + grammar(format)
+            } else {
+                grammar(format).to_owned()
+            };
             let fields = match (engine, format) {
                 (Provider::LlamaCpp, _) => object! { "grammar": text },
-                (Provider::Vllm, Format::Regex) => object! { "structured_outputs": object! { "regex": text } },
-                (Provider::Vllm, _) => object! { "structured_outputs": object! { "grammar": text } },
+                (Provider::Vllm, Format::Regex) => {
+                    object! { "structured_outputs": object! { "regex": text } }
+                }
+                (Provider::Vllm, _) => {
+                    object! { "structured_outputs": object! { "grammar": text } }
+                }
                 (_, Format::Regex) => object! { "regex": text },
                 _ => object! { "ebnf": text },
             };
@@ -265,17 +279,22 @@ const NO_GRAMMAR: &str = "nothing holds the model to the grammar here: send the 
     expect patches that do not parse";
 const BUILTIN_ITEMS: &str = "the model's calls come as one `apply_patch_call` for each file, without the envelope; \
     `apply-patch ops` takes them and gives the outputs";
-const BUILTIN_LANGUAGE: &str = "the language is the provider's own and takes no grammar; it has no moves";
+const BUILTIN_LANGUAGE: &str =
+    "the language is the provider's own and takes no grammar; it has no moves";
 const EDITOR_COMMANDS: &str = "the calls are `view`, `str_replace`, `create` and `insert`, not patches; \
     `apply-patch tool --dialect anthropic-editor` takes them";
-const MCP_SERVER: &str = "`apply-patch serve --mcp` announces this tool itself; the JSON is for servers of your own";
+const MCP_SERVER: &str =
+    "`apply-patch serve --mcp` announces this tool itself; the JSON is for servers of your own";
 const WHOLE_MESSAGE: &str = "the grammar binds the whole message, so that the model can write nothing but a patch: send \
     the instructions of `prompt` for a message as well";
 const LLAMA_TOOLS: &str = "llama.cpp's server does not take `grammar` together with `tools`";
-const LLAMA_LARK: &str = "llama.cpp takes Lark only when it was built with llguidance; other builds want GBNF";
+const LLAMA_LARK: &str =
+    "llama.cpp takes Lark only when it was built with llguidance; other builds want GBNF";
 const VLLM_FIELD: &str = "vLLM before 0.12 does not know `structured_outputs`, and `extra_body` is known to the Python \
     client alone: in the HTTP body the field stands at the top";
-const VLLM_LARK: &str =
-    "start vLLM with the guidance backend; its XGrammar backend does not read this Lark, and gets EBNF";
-const SGLANG_FIELD: &str = "the native `/generate` of SGLang takes the field inside `sampling_params`";
-const SGLANG_LARK: &str = "start SGLang with `--grammar-backend llguidance`; XGrammar, its default, wants EBNF";
+const VLLM_LARK: &str = "start vLLM with the guidance backend; its XGrammar backend does not read \
+                         this Lark, and gets EBNF";
+const SGLANG_FIELD: &str =
+    "the native `/generate` of SGLang takes the field inside `sampling_params`";
+const SGLANG_LARK: &str =
+    "start SGLang with `--grammar-backend llguidance`; XGrammar, its default, wants EBNF";

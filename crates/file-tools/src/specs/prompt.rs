@@ -52,7 +52,8 @@ pub const EXAMPLES: &[Example] = &[
         codex: true,
         before: &[file(
             "greet.py",
-            "def greet(name):\n    print(\"Hi\")\n    return name\n\n\ndef leave(name):\n    print(\"Bye\")\n    return name\n",
+            "def greet(name):\n    print(\"Hi\")\n    return name\n\n\ndef leave(name):\n\
+             \x20   print(\"Bye\")\n    return name\n",
         )],
         patch: "*** Begin Patch\n\
                 *** Update File: greet.py\n\
@@ -62,14 +63,18 @@ pub const EXAMPLES: &[Example] = &[
                 *** End Patch\n",
         after: &[file(
             "greet.py",
-            "def greet(name):\n    print(\"Hi\")\n    return name\n\n\ndef leave(name):\n    print(f\"Bye, {name}\")\n    return name\n",
+            "def greet(name):\n    print(\"Hi\")\n    return name\n\n\ndef leave(name):\n\
+             \x20   print(f\"Bye, {name}\")\n    return name\n",
         )],
     },
     Example {
         title: "Several files in one patch",
         codex: true,
         before: &[
-            file("app.js", "import { old } from \"./old.js\";\n\nconst port = 80;\n\nold();\nlisten(port);\n"),
+            file(
+                "app.js",
+                "import { old } from \"./old.js\";\n\nconst port = 80;\n\nold();\nlisten(port);\n",
+            ),
             file("old.js", "export function old() {}\n"),
         ],
         patch: "*** Begin Patch\n\
@@ -87,7 +92,11 @@ pub const EXAMPLES: &[Example] = &[
                 *** Delete File: old.js\n\
                 *** End Patch\n",
         after: &[
-            file("app.js", "import { fresh } from \"./fresh.js\";\n\nconst port = 80;\n\nfresh();\nlisten(port);\n"),
+            file(
+                "app.js",
+                "import { fresh } from \"./fresh.js\";\n\nconst port = 80;\n\nfresh();\n\
+                 listen(port);\n",
+            ),
             file("fresh.js", "export function fresh() {\n  return 1;\n}\n"),
         ],
     },
@@ -139,23 +148,30 @@ pub fn prompt(dialect: Dialect, channel: Channel) -> String {
     let mut out = String::from("# Changing files with a patch\n\n");
     out += match channel {
         Channel::Tool => {
-            "Change files by calling the tool `apply_patch`. Its whole input is one patch: plain text, no JSON, no quotes.\n"
+            "Change files by calling the tool `apply_patch`. Its whole input is one patch: plain \
+             text, no JSON, no quotes.\n"
         }
         Channel::Argument => {
-            "Change files by calling the tool `apply_patch`. Its argument is a string that holds one patch.\n"
+            "Change files by calling the tool `apply_patch`. Its argument is a string that holds \
+             one patch.\n"
         }
-        Channel::Message => "Answer with one patch and nothing else: no explanation before or after it.\n",
+        Channel::Message => {
+            "Answer with one patch and nothing else: no explanation before or after it.\n"
+        }
     };
-    out += "Do not put the patch into a code fence or a heredoc, and do not add line numbers.\n\n## Form\n\n```\n";
+    out += "Do not put the patch into a code fence or a heredoc, and do not add line numbers.\n\n\
+            ## Form\n\n```\n";
     out += "*** Begin Patch\n\
             [one section for each file]\n\
             *** End Patch\n\
             ```\n\n\
             A section begins with one of these lines:\n\n";
     out += if whole {
-        "- `*** Add File: path`: a new file. All of its lines follow, each with `+` in front; without lines the file is empty.\n"
+        "- `*** Add File: path`: a new file. All of its lines follow, each with `+` in front; \
+         without lines the file is empty.\n"
     } else {
-        "- `*** Add File: path`: a new file. All of its lines follow, each with `+` in front; there is at least one.\n"
+        "- `*** Add File: path`: a new file. All of its lines follow, each with `+` in front; \
+         there is at least one.\n"
     };
     out += "- `*** Delete File: path`: the file goes. Nothing follows.\n\
             - `*** Update File: path`: the file changes. Hunks follow.\n";
@@ -184,7 +200,8 @@ pub fn prompt(dialect: Dialect, channel: Channel) -> String {
             - A hunk needs at least one line that stays or goes, except in an empty file. To add at the end of a file, show \
             its last line, and let `*** End of File` follow the hunk.\n";
     if whole {
-        out += "- A line `\\ No newline at end of file` below a line says that it ends the file without a line feed.\n";
+        out += "- A line `\\ No newline at end of file` below a line says that it ends the file \
+                without a line feed.\n";
     }
     out += "- Paths are relative to the workspace, with `/` between their parts: not absolute, and without `..`.\n\
             - Use `*** Add File:` only for files that do not exist yet.\n\
@@ -199,14 +216,17 @@ pub fn prompt(dialect: Dialect, channel: Channel) -> String {
 
 /// The description of the tool: the instructions in short.
 pub(crate) fn description(dialect: Dialect, channel: Channel) -> String {
-    let mut out = String::from("Adds, changes, moves and deletes files by one patch, all of it or nothing. ");
+    let mut out =
+        String::from("Adds, changes, moves and deletes files by one patch, all of it or nothing. ");
     out += match channel {
         Channel::Tool => {
-            "The whole input is the patch: plain text from `*** Begin Patch` to `*** End Patch`, no JSON around it. "
+            "The whole input is the patch: plain text from `*** Begin Patch` to `*** End Patch`, \
+             no JSON around it. "
         }
         _ => "The patch goes from `*** Begin Patch` to `*** End Patch`. ",
     };
-    out += "Sections: `*** Add File: path` with `+` lines, `*** Delete File: path`, `*** Update File: path` with hunks";
+    out += "Sections: `*** Add File: path` with `+` lines, `*** Delete File: path`, `*** Update \
+            File: path` with hunks";
     out += match dialect {
         Dialect::Whole => ", `*** Move File: old -> new`",
         Dialect::Codex => "",

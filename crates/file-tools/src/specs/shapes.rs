@@ -11,7 +11,8 @@ use super::prompt::{Channel, description};
 /// The name under which models know the tool.
 pub const TOOL_NAME: &str = "apply_patch";
 
-/// A JSON value whose objects keep the order of their keys, whatever the features of `serde_json` are.
+/// A JSON value whose objects keep the order of their keys, whatever the features of `serde_json`
+/// are.
 #[derive(Debug, Clone)]
 pub(crate) enum Json {
     Text(Cow<'static, str>),
@@ -28,7 +29,9 @@ impl Serialize for Json {
             Self::Bool(value) => value.serialize(serializer),
             Self::Number(number) => number.serialize(serializer),
             Self::List(items) => items.serialize(serializer),
-            Self::Object(fields) => serializer.collect_map(fields.iter().map(|(key, value)| (key, value))),
+            Self::Object(fields) => {
+                serializer.collect_map(fields.iter().map(|(key, value)| (key, value)))
+            }
         }
     }
 }
@@ -70,11 +73,20 @@ fn schema(properties: Vec<(&'static str, Json)>) -> Json {
 }
 
 fn patch(name: &'static str) -> (&'static str, Json) {
-    (name, object! { "type": "string", "description": "The whole patch, from `*** Begin Patch` to `*** End Patch`." })
+    (
+        name,
+        object! { "type": "string", "description": "The whole patch, from `*** Begin Patch` to \
+        `*** End Patch`." },
+    )
 }
 
 /// A custom tool of OpenAI, whose input is held to a grammar; nested as in Chat Completions or not.
-pub(super) fn openai_custom(dialect: Dialect, format: Format, definition: &'static str, chat: bool) -> Json {
+pub(super) fn openai_custom(
+    dialect: Dialect,
+    format: Format,
+    definition: &'static str,
+    chat: bool,
+) -> Json {
     let syntax = if format == Format::Regex { "regex" } else { "lark" };
     let description = description(dialect, Channel::Tool);
     if chat {
@@ -112,8 +124,8 @@ pub(super) fn anthropic(dialect: Dialect) -> Json {
 }
 
 pub(super) fn gemini(dialect: Dialect) -> Json {
-    let text =
-        object! { "type": "STRING", "description": "The whole patch, from `*** Begin Patch` to `*** End Patch`." };
+    let text = object! { "type": "STRING", "description": "The whole patch, from `*** Begin \
+    Patch` to `*** End Patch`." };
     let parameters = object! {
         "type": "OBJECT",
         "properties": object! { "patch": text },
@@ -127,7 +139,10 @@ pub(super) fn gemini(dialect: Dialect) -> Json {
 }
 
 pub(super) fn anthropic_editor(max_characters: Option<u32>) -> Json {
-    let mut editor = vec![("type", "text_editor_20250728".into()), ("name", "str_replace_based_edit_tool".into())];
+    let mut editor = vec![
+        ("type", "text_editor_20250728".into()),
+        ("name", "str_replace_based_edit_tool".into()),
+    ];
     editor.extend(max_characters.map(|most| ("max_characters", most.into())));
     Json::Object(editor)
 }
@@ -143,7 +158,8 @@ pub(super) fn mcp(dialect: Dialect) -> Json {
     };
     let expected = object! {
         "type": "array",
-        "description": "The SHA-256 in hex that files must have before the patch; an empty string for one that must not exist.",
+        "description": "The SHA-256 in hex that files must have before the patch; an empty string \
+                        for one that must not exist.",
         "items": file,
     };
     let atomic = object! {
@@ -151,8 +167,7 @@ pub(super) fn mcp(dialect: Dialect) -> Json {
         "description": "Whether all of the patch is applied or none of it.",
         "default": true,
     };
-    let dry_run =
-        object! { "type": "boolean", "description": "Whether to say only what would change.", "default": false };
+    let dry_run = object! { "type": "boolean", "description": "Whether to say only what would change.", "default": false };
     let profile = object! {
         "type": "string",
         "description": "How a hunk finds its place.",

@@ -32,7 +32,8 @@ pub struct ApplyPatch {
     pub atomic: Option<bool>,
     /// Only tell what would change.
     pub dry_run: Option<bool>,
-    /// strict (default): exact, nothing guessed. codex: headers are anchors, blanks may differ, files may be replaced.
+    /// strict (default): exact, nothing guessed. codex: headers are anchors, blanks may differ,
+    /// files may be replaced.
     pub profile: Option<PatchProfile>,
     /// false: refuse a file that changed since.
     pub carry: Option<bool>,
@@ -46,8 +47,8 @@ pub struct ApplyPatch {
     pub max_result_bytes: Option<u64>,
 }
 
-/// The files that a patch was written for: a list, as the schema has it, because strict schemas know no other; or an object with
-/// paths for names.
+/// The files that a patch was written for: a list, as the schema has it, because strict schemas
+/// know no other; or an object with paths for names.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "they are what it says above")]
@@ -77,7 +78,9 @@ impl ExpectedFiles {
             }
             Self::ByPath(files) => {
                 let files = files.iter();
-                files.map(|(path, hash)| (&**path, &**hash, format!("expectedSha256ByPath.{path}"))).collect()
+                files
+                    .map(|(path, hash)| (&**path, &**hash, format!("expectedSha256ByPath.{path}")))
+                    .collect()
             }
         }
     }
@@ -106,18 +109,24 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// When it does not parse or not apply, a file is not the expected one, or the guard refuses a path.
+    /// When it does not parse or not apply, a file is not the expected one, or the guard refuses a
+    /// path.
     pub fn apply_patch(&self, args: &ApplyPatch, host: &mut dyn Host) -> ToolResult<PatchData> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
-            let mut options = self.options_for(args.profile.map_or(self.settings().profile, Profile::from));
+            let mut options =
+                self.options_for(args.profile.map_or(self.settings().profile, Profile::from));
             options.snapshots = self.snapshots_for(args.carry);
-            for (path, hash, argument) in args.expected_sha256_by_path.iter().flat_map(ExpectedFiles::each) {
+            for (path, hash, argument) in
+                args.expected_sha256_by_path.iter().flat_map(ExpectedFiles::each)
+            {
                 let hash = expected(hash, &argument)?;
                 let key = path.strip_prefix("./").unwrap_or(path).to_owned();
                 let before = options.expected.insert(key, hash);
                 if before.is_some_and(|before| before != hash) {
                     let message = format!("{path} is expected with two hashes");
-                    return Err(ToolError::arguments(Reason::BadSha256, message).hints([omit(argument)]));
+                    return Err(
+                        ToolError::arguments(Reason::BadSha256, message).hints([omit(argument)])
+                    );
                 }
             }
             let sent = super::parsed(&args.patch, &options)?;
@@ -134,17 +143,25 @@ impl Session {
     }
 
     /// Amends the refused patch of this name by the sections of another patch.
-    fn amended(&self, id: &str, with: &Patch<'_>, options: &ParseOptions) -> Result<String, ToolError> {
+    fn amended(
+        &self,
+        id: &str,
+        with: &Patch<'_>,
+        options: &ParseOptions,
+    ) -> Result<String, ToolError> {
         let whole = |error: ToolError| {
-            ToolError { hints: Vec::new(), ..error }.hints([omit("amend"), give("patch", "the whole patch")])
+            ToolError { hints: Vec::new(), ..error }
+                .hints([omit("amend"), give("patch", "the whole patch")])
         };
         let (form, text) = self.refused(id).map_err(whole)?;
         let kept = std::str::from_utf8(&text).ok().filter(|_| form == RefusedForm::Envelope);
-        let kept = kept.and_then(|text| patch_engine::parse(text, options).ok()).ok_or_else(|| {
-            let message = format!("{id} is a diff, and this is a patch");
-            let error = ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message);
-            whole(error.details(json!({ "reason": "not_kept" })))
-        })?;
+        let kept =
+            kept.and_then(|text| patch_engine::parse(text, options).ok()).ok_or_else(|| {
+                let message = format!("{id} is a diff, and this is a patch");
+                let error =
+                    ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message);
+                whole(error.details(json!({ "reason": "not_kept" })))
+            })?;
         let (text, _) = refused::amended(&kept, with, form);
         Ok(String::from_utf8(text).expect("it is made of two texts"))
     }
@@ -161,7 +178,10 @@ impl Session {
         let keeps = call.is_some() && atomic && patch.sections.len() > 1;
         self.apply_parsed(patch, options, atomic, args.diff, call).map_err(|error| {
             let fits_not = matches!(error.class, FailureClass::DoesNotApply | FailureClass::Stale);
-            match (keeps && fits_not).then(|| self.keep_refused(RefusedForm::Envelope, patch.text)).flatten() {
+            match (keeps && fits_not)
+                .then(|| self.keep_refused(RefusedForm::Envelope, patch.text))
+                .flatten()
+            {
                 Some(id) => error.details(json!({ "patchId": id })),
                 None => error,
             }
@@ -180,7 +200,11 @@ impl Session {
         self.expect_what_was_read(patch, &mut options);
         let checked: HashSet<String> = options.expected.keys().cloned().collect();
         let Some(call) = call else {
-            let done = if atomic { self.workspace().already_applied(patch, &options, false) } else { None };
+            let done = if atomic {
+                self.workspace().already_applied(patch, &options, false)
+            } else {
+                None
+            };
             if let Some(report) = done {
                 let reports = [report];
                 return Ok(Success::new(
@@ -188,18 +212,23 @@ impl Session {
                     PatchData::applied(&reports, atomic, detail.unwrap_or_default()),
                 ));
             }
-            let plan =
-                patch_engine::plan(self.root(), patch, &options).map_err(|rejects| ToolError::rejected(&rejects))?;
+            let plan = patch_engine::plan(self.root(), patch, &options)
+                .map_err(|rejects| ToolError::rejected(&rejects))?;
             self.check_replaced(&plan, &checked)?;
             let data = PatchData::planned(&plan, detail.unwrap_or(DiffDetail::Full))?;
-            return Ok(Success::new(format!("it applies: {}{}", summary(&plan), carried_words(&data.carried)), data));
+            return Ok(Success::new(
+                format!("it applies: {}{}", summary(&plan), carried_words(&data.carried)),
+                data,
+            ));
         };
-        let reports = call.apply(patch, options, atomic, &|plan| self.check_replaced(plan, &checked))?;
+        let reports =
+            call.apply(patch, options, atomic, &|plan| self.check_replaced(plan, &checked))?;
         let data = PatchData::applied(&reports, atomic, detail.unwrap_or_default());
         Ok(Success::new(outcome(&reports) + &carried_words(&data.carried), data))
     }
 
-    /// Sets the hash that the session saw as the expected hash of each file, unless the caller gives one.
+    /// Sets the hash that the session saw as the expected hash of each file, unless the caller
+    /// gives one.
     fn expect_what_was_read(&self, patch: &Patch<'_>, options: &mut Options) {
         let mut seen = HashSet::new();
         for section in &patch.sections {

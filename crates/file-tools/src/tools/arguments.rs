@@ -1,12 +1,13 @@
-//! Reading the arguments of a call, and what is wrong with them: everything at once, with the names that were probably meant.
+//! Reading the arguments of a call, and what is wrong with them: everything at once, with the names
+//! that were probably meant.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::answer::hints::ArgumentChange;
 
-/// Reads an argument that may be left out. Strict schemas require every argument, and none may be null there, so that a model
-/// gives empty text, 0 or an empty list for what it would leave out.
+/// Reads an argument that may be left out. Strict schemas require every argument, and none may be
+/// null there, so that a model gives empty text, 0 or an empty list for what it would leave out.
 pub(crate) fn given<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: Deserialize<'de> + Default + PartialEq,
@@ -25,16 +26,19 @@ pub(crate) struct Found {
     pub(crate) changes: Vec<ArgumentChange>,
 }
 
-/// Finds everything in `args` that does not fit a plain JSON schema. The result may be empty for bad arguments: a schema does
-/// not say everything that a tool checks.
+/// Finds everything in `args` that does not fit a plain JSON schema. The result may be empty for
+/// bad arguments: a schema does not say everything that a tool checks.
 pub(crate) fn problems(schema: &Value, args: &Value) -> Found {
     let mut found = Found::default();
     check(schema, args, "", &mut found);
     // An argument that was given under another name is not missing.
-    let renamed =
-        |name: &str| found.changes.iter().any(|it| matches!(it, ArgumentChange::Rename { to, .. } if to == name));
-    let changes =
-        found.changes.iter().filter(|it| !matches!(it, ArgumentChange::Give { argument, .. } if renamed(argument)));
+    let renamed = |name: &str| {
+        found.changes.iter().any(|it| matches!(it, ArgumentChange::Rename { to, .. } if to == name))
+    };
+    let changes = found
+        .changes
+        .iter()
+        .filter(|it| !matches!(it, ArgumentChange::Give { argument, .. } if renamed(argument)));
     found.changes = changes.cloned().collect();
     found
 }
@@ -49,9 +53,12 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut Found) {
         found.changes.push(ArgumentChange::Give { argument: argument.into(), wanted });
         return;
     }
-    if let (Some(properties), Some(fields)) = (schema["properties"].as_object(), value.as_object()) {
-        let name = |field: &str| if at.is_empty() { field.to_owned() } else { format!("{at}.{field}") };
-        let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    if let (Some(properties), Some(fields)) = (schema["properties"].as_object(), value.as_object())
+    {
+        let name =
+            |field: &str| if at.is_empty() { field.to_owned() } else { format!("{at}.{field}") };
+        let required =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let mut missing = Vec::new();
         for field in required.filter(|field| !fields.contains_key(*field)) {
             let wanted = wanted(&properties[field]);
@@ -102,10 +109,17 @@ fn of_type(name: &str) -> (&'static str, fn(&Value) -> bool) {
 }
 
 /// Notes that a field is not known, and which one was probably meant.
-fn unknown<'k>(place: &str, field: &str, known: impl Iterator<Item = &'k str> + Clone, found: &mut Found) {
+fn unknown<'k>(
+    place: &str,
+    field: &str,
+    known: impl Iterator<Item = &'k str> + Clone,
+    found: &mut Found,
+) {
     // The same name in another style: `old_text` for `oldText`.
     let plain = |name: &str| name.replace(['_', '-'], "").to_lowercase();
-    let likeness = |name: &&str| if plain(name) == plain(field) { 1.0 } else { strsim::jaro_winkler(name, field) };
+    let likeness = |name: &&str| {
+        if plain(name) == plain(field) { 1.0 } else { strsim::jaro_winkler(name, field) }
+    };
     let near = known.clone().map(|name| (likeness(&name), name)).filter(|near| near.0 >= ALIKE);
     match near.max_by(|left, right| left.0.total_cmp(&right.0)) {
         Some((_, name)) => {
@@ -137,7 +151,11 @@ mod tests {
                 json!({ "path": "a", "start_line": 1 }),
                 "`start_line` is not known; did you mean `startLine`?",
             ),
-            (Tool::ReadFile, json!({ "pth": 1 }), "`path` is missing; `pth` is not known; did you mean `path`?"),
+            (
+                Tool::ReadFile,
+                json!({ "pth": 1 }),
+                "`path` is missing; `pth` is not known; did you mean `path`?",
+            ),
             (
                 Tool::ReadFile,
                 json!({ "path": 1, "startLine": "x" }),
@@ -146,9 +164,14 @@ mod tests {
             (
                 Tool::EditFile,
                 json!({ "path": "a", "expectedSha256": "", "edits": [{ "oldText": "a", "with": "b" }] }),
-                "`edits[0].newText` is missing; `edits[0].with` is not known; there is `oldText`, `newText`, `replaceAll`, `expectedOccurrences`",
+                "`edits[0].newText` is missing; `edits[0].with` is not known; there is `oldText`, \
+                 `newText`, `replaceAll`, `expectedOccurrences`",
             ),
-            (Tool::EditPatch, json!({ "patch": "", "dryRun": true }), "`dryRun` is not known; did you mean `dry_run`?"),
+            (
+                Tool::EditPatch,
+                json!({ "patch": "", "dryRun": true }),
+                "`dryRun` is not known; did you mean `dry_run`?",
+            ),
             (Tool::ApplyPatch, json!([]), "the arguments must be an object"),
             (
                 Tool::SearchFiles,

@@ -16,11 +16,12 @@ use crate::session::Session;
 use crate::tools::arguments;
 use crate::tools::tool::Tool;
 use crate::tools::{
-    create_file, delete_file, edit_file, edit_patch, glob, list_directory, move_file, read_file, restore_file,
-    search_files, undo, write_file,
+    create_file, delete_file, edit_file, edit_patch, glob, list_directory, move_file, read_file,
+    restore_file, search_files, undo, write_file,
 };
 
-/// About how many bytes of JSON the answer of a tool that changes files has, unless the call asks for another number.
+/// About how many bytes of JSON the answer of a tool that changes files has, unless the call asks
+/// for another number.
 pub const MAX_RESULT: usize = 8 << 10;
 
 /// The arguments of a call, parsed or not: text is parsed once, straight into the tool's own type.
@@ -44,7 +45,8 @@ impl<'a> From<&'a RawValue> for Arguments<'a> {
     }
 }
 
-/// Arguments that clients add to every tool; they are accepted and ignored. No tool has one of these names.
+/// Arguments that clients add to every tool; they are accepted and ignored. No tool has one of
+/// these names.
 ///
 /// `wait_for_previous` comes from gemini-cli, and tells it when to make the call.
 pub const ADDED_BY_CLIENTS: &[&str] = &["wait_for_previous"];
@@ -80,7 +82,9 @@ impl Arguments<'_> {
         };
         match self {
             // serde would take a list for a struct.
-            _ if list => Err(serde::de::Error::custom("invalid type: sequence, expected an object")),
+            _ if list => {
+                Err(serde::de::Error::custom("invalid type: sequence, expected an object"))
+            }
             Self::Value(value) => A::deserialize(value),
             Self::Text(text) => A::deserialize(text),
         }
@@ -174,20 +178,33 @@ impl From<ToolError> for Reply {
 
 impl Session {
     /// Calls a tool by its name, with its arguments as a JSON object.
-    pub fn call<'a>(&self, name: &str, args: impl Into<Arguments<'a>>, host: &mut dyn Host) -> Reply {
+    pub fn call<'a>(
+        &self,
+        name: &str,
+        args: impl Into<Arguments<'a>>,
+        host: &mut dyn Host,
+    ) -> Reply {
         match Tool::named(name) {
             Some(tool) => self.call_tool(tool, args, host),
             None => {
                 let names = Tool::ALL.map(|tool| format!("{:?}", tool.as_str())).join(", ");
-                ToolError::arguments(Reason::UnknownTool, format!("there is no tool {:?}", fs_guard::shortened(name)))
-                    .hints([hints::give("the name of the tool", format!("one of {names}"))])
-                    .into()
+                ToolError::arguments(
+                    Reason::UnknownTool,
+                    format!("there is no tool {:?}", fs_guard::shortened(name)),
+                )
+                .hints([hints::give("the name of the tool", format!("one of {names}"))])
+                .into()
             }
         }
     }
 
     /// Calls a tool with its arguments as a JSON object.
-    pub fn call_tool<'a>(&self, tool: Tool, args: impl Into<Arguments<'a>>, host: &mut dyn Host) -> Reply {
+    pub fn call_tool<'a>(
+        &self,
+        tool: Tool,
+        args: impl Into<Arguments<'a>>,
+        host: &mut dyn Host,
+    ) -> Reply {
         /// The one argument that is read here; the others are the tool's.
         #[derive(serde::Deserialize)]
         struct Bound {
@@ -200,21 +217,35 @@ impl Session {
         let most = self.settings().max_output.unwrap_or(usize::MAX);
         // Reading tools have limits of their own, and give a cursor to go on from where they cut.
         let usual = if tool.is_read_only() { usize::MAX } else { MAX_RESULT };
-        reply.fit(asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(most));
+        reply.fit(
+            asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(most),
+        );
         reply
     }
 
     fn answer(&self, tool: Tool, args: Arguments<'_>, host: &mut dyn Host) -> Reply {
         match tool {
-            Tool::ReadFile => self.reply(tool, args, host, |session, args, _| session.read_file(args), Data::ReadFile),
-            Tool::ListDirectory => self.reply(tool, args, host, Self::list_directory, Data::ListDirectory),
-            Tool::SearchFiles => self.reply(tool, args, host, Self::search_files, Data::SearchFiles),
+            Tool::ReadFile => self.reply(
+                tool,
+                args,
+                host,
+                |session, args, _| session.read_file(args),
+                Data::ReadFile,
+            ),
+            Tool::ListDirectory => {
+                self.reply(tool, args, host, Self::list_directory, Data::ListDirectory)
+            }
+            Tool::SearchFiles => {
+                self.reply(tool, args, host, Self::search_files, Data::SearchFiles)
+            }
             Tool::Glob => self.reply(tool, args, host, Self::glob, Data::Glob),
             Tool::CreateFile => self.reply(tool, args, host, Self::create_file, Data::CreateFile),
             Tool::WriteFile => self.reply(tool, args, host, Self::write_file, Data::WriteFile),
             Tool::EditFile => self.reply(tool, args, host, Self::edit_file, Data::EditFile),
             Tool::DeleteFile => self.reply(tool, args, host, Self::delete_file, Data::DeleteFile),
-            Tool::RestoreFile => self.reply(tool, args, host, Self::restore_file, Data::RestoreFile),
+            Tool::RestoreFile => {
+                self.reply(tool, args, host, Self::restore_file, Data::RestoreFile)
+            }
             Tool::MoveFile => self.reply(tool, args, host, Self::move_file, Data::MoveFile),
             Tool::ApplyPatch => self.reply(tool, args, host, Self::apply_patch, Data::ApplyPatch),
             Tool::Undo => self.reply(tool, args, host, Self::undo, Data::Undo),
@@ -232,8 +263,10 @@ impl Session {
         then: fn(&Self, &A, &mut dyn Host) -> ToolResult<D>,
         data: fn(D) -> Data,
     ) -> Reply {
-        self.run(tool, args, host, then)
-            .map_or_else(|error| Reply::failed(tool, error), |success| Reply::Success(success.map(data)))
+        self.run(tool, args, host, then).map_or_else(
+            |error| Reply::failed(tool, error),
+            |success| Reply::Success(success.map(data)),
+        )
     }
 
     fn run<A: DeserializeOwned, T>(

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use crate::answer::changes::PatchData;
 use crate::tools::tool::Tool;
 use crate::tools::{
-    apply_patch, create_file, delete_file, edit_file, edit_patch, glob, list_directory, move_file, read_file,
-    restore_file, search_files, undo, write_file,
+    apply_patch, create_file, delete_file, edit_file, edit_patch, glob, list_directory, move_file,
+    read_file, restore_file, search_files, undo, write_file,
 };
 
 /// A tool as a client lists it.
@@ -51,7 +51,8 @@ pub fn catalogue() -> Vec<ToolInfo> {
     Tool::ALL.into_iter().map(Tool::info).collect()
 }
 
-/// Describes all tools in a third of the size: what each does, an example, and its arguments by name. Errors explain themselves.
+/// Describes all tools in a third of the size: what each does, an example, and its arguments by
+/// name. Errors explain themselves.
 #[must_use]
 pub fn brief_catalogue() -> Vec<ToolInfo> {
     Tool::ALL.into_iter().map(Tool::brief_info).collect()
@@ -62,14 +63,20 @@ impl Tool {
     #[must_use]
     pub fn brief_info(self) -> ToolInfo {
         let info = self.info();
-        let (what, rest) = info.description.split_once("\nErrors").expect("every description has them");
+        let (what, rest) =
+            info.description.split_once("\nErrors").expect("every description has them");
         let example = rest.split_once("\nExample:").map_or("", |(_, example)| example);
         let mut input_schema = bare(info.input_schema);
         // An answer that is cut names this argument, or a cursor to go on from.
         if let Some(properties) = input_schema["properties"].as_object_mut() {
             properties.remove("maxResultBytes");
         }
-        ToolInfo { description: format!("{what}\nExample:{example}"), input_schema, output_schema: Value::Null, ..info }
+        ToolInfo {
+            description: format!("{what}\nExample:{example}"),
+            input_schema,
+            output_schema: Value::Null,
+            ..info
+        }
     }
 
     /// Describes the tool as a client lists it.
@@ -102,18 +109,26 @@ impl Tool {
     pub fn schemas(self) -> (Value, Value) {
         match self {
             Self::ReadFile => schemas::<read_file::ReadFile, read_file::ReadFileData>(),
-            Self::ListDirectory => schemas::<list_directory::ListDirectory, list_directory::ListDirectoryData>(),
-            Self::SearchFiles => schemas::<search_files::SearchFiles, search_files::SearchFilesData>(),
+            Self::ListDirectory => {
+                schemas::<list_directory::ListDirectory, list_directory::ListDirectoryData>()
+            }
+            Self::SearchFiles => {
+                schemas::<search_files::SearchFiles, search_files::SearchFilesData>()
+            }
             Self::Glob => schemas::<glob::Glob, glob::GlobData>(),
             Self::CreateFile => schemas::<create_file::CreateFile, create_file::CreateFileData>(),
             Self::WriteFile => schemas::<write_file::WriteFile, write_file::WriteFileData>(),
             Self::EditFile => schemas::<edit_file::EditFile, edit_file::EditFileData>(),
             Self::DeleteFile => schemas::<delete_file::DeleteFile, delete_file::DeleteFileData>(),
-            Self::RestoreFile => schemas::<restore_file::RestoreFile, restore_file::RestoreFileData>(),
+            Self::RestoreFile => {
+                schemas::<restore_file::RestoreFile, restore_file::RestoreFileData>()
+            }
             Self::MoveFile => schemas::<move_file::MoveFile, move_file::MoveFileData>(),
             Self::ApplyPatch => schemas::<apply_patch::ApplyPatch, PatchData>(),
             Self::Undo => schemas::<undo::Undo, undo::UndoData>(),
-            Self::EditPatch => (schema::<edit_patch::EditPatch>(), schema::<edit_patch::EditPatchResult>()),
+            Self::EditPatch => {
+                (schema::<edit_patch::EditPatch>(), schema::<edit_patch::EditPatchResult>())
+            }
         }
     }
 }
@@ -138,7 +153,8 @@ fn bare(mut schema: Value) -> Value {
     schema
 }
 
-/// Removes the fields of carried hunks from a schema: few answers have them, and docs/results.md describes them.
+/// Removes the fields of carried hunks from a schema: few answers have them, and docs/results.md
+/// describes them.
 fn without_rare(mut schema: Value) -> Value {
     for at in ["/properties/carried/items", "/properties/data/properties/carried/items"] {
         if let Some(items) = schema.pointer_mut(at) {
@@ -148,7 +164,8 @@ fn without_rare(mut schema: Value) -> Value {
     schema
 }
 
-/// The result envelope, for its schema. Errors have the same shape in all tools, so it is not repeated for each.
+/// The result envelope, for its schema. Errors have the same shape in all tools, so it is not
+/// repeated for each.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct Envelope<D> {
@@ -195,7 +212,8 @@ fn plain(value: &mut Value) {
             if let Some(Value::Array(values)) = object.get_mut("enum") {
                 values.retain(|value| !value.is_null());
             }
-            // Unknown fields are refused in any case, by an error that names them; some clients cannot convert this keyword.
+            // Unknown fields are refused in any case, by an error that names them; some clients
+            // cannot convert this keyword.
             if object.get("additionalProperties").is_some_and(Value::is_boolean) {
                 object.remove("additionalProperties");
             }
@@ -214,7 +232,8 @@ fn plain(value: &mut Value) {
     }
 }
 
-/// Returns the title and the description: purpose, inputs, outputs, errors with what to do, one example.
+/// Returns the title and the description: purpose, inputs, outputs, errors with what to do, one
+/// example.
 fn words(tool: Tool) -> (&'static str, &'static str) {
     match tool {
         Tool::ReadFile => (

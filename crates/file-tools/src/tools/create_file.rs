@@ -50,7 +50,11 @@ impl Session {
     /// # Errors
     ///
     /// When something is there, or the guard refuses the path.
-    pub fn create_file(&self, args: &CreateFile, host: &mut dyn Host) -> ToolResult<CreateFileData> {
+    pub fn create_file(
+        &self,
+        args: &CreateFile,
+        host: &mut dyn Host,
+    ) -> ToolResult<CreateFileData> {
         self.changing(Tool::CreateFile, host, |call| {
             let parents = args.create_parent_directories == Some(true);
             let options = Options { create_parents: parents, ..self.options() };

@@ -66,7 +66,11 @@ impl Session {
     ///
     /// When there is nothing, it is not the expected file, it is a directory and `recursive` is not
     /// set, or the guard refuses it or something in it.
-    pub fn delete_file(&self, args: &DeleteFile, host: &mut dyn Host) -> ToolResult<DeleteFileData> {
+    pub fn delete_file(
+        &self,
+        args: &DeleteFile,
+        host: &mut dyn Host,
+    ) -> ToolResult<DeleteFileData> {
         self.changing(Tool::DeleteFile, host, |call| {
             let given = args.expected_sha256.as_deref();
             given.map(|given| expected(given, "expectedSha256")).transpose()?;
@@ -84,11 +88,15 @@ impl Session {
                         .hints([hints::set("recursive", true)]));
                 }
                 if is_dir && given.is_some() {
-                    return Err(ToolError::arguments(Reason::BadSha256, "a directory has no sha256")
-                        .hints([hints::omit("expectedSha256")]));
+                    return Err(ToolError::arguments(
+                        Reason::BadSha256,
+                        "a directory has no sha256",
+                    )
+                    .hints([hints::omit("expectedSha256")]));
                 }
                 if seen.is_none() {
-                    // A missing file that was expected is a different error from one that was never known.
+                    // A missing file that was expected is a different error from one that was never
+                    // known.
                     self.check_expected(path.as_str(), None, given)?;
                     return Err(super::missing(root, &args.path));
                 }
@@ -126,7 +134,9 @@ impl Session {
             let first = changes.first().filter(|_| directory.is_none());
             let data = DeleteFileData {
                 deleted: true,
-                path: directory.or_else(|| first.map(|change| change.path.to_string())).unwrap_or_default(),
+                path: directory
+                    .or_else(|| first.map(|change| change.path.to_string()))
+                    .unwrap_or_default(),
                 deleted_files: changes.len(),
                 before_sha256: first.and_then(|change| change.before).map(|hash| hash.to_string()),
                 trashed_to,
@@ -135,7 +145,10 @@ impl Session {
             };
             let files = if data.deleted_files == 1 { "file" } else { "files" };
             let output = match &data.trashed_to {
-                Some(place) => format!("deleted {} ({} {files}); kept in {place}", data.path, data.deleted_files),
+                Some(place) => format!(
+                    "deleted {} ({} {files}); kept in {place}",
+                    data.path, data.deleted_files
+                ),
                 None => format!("deleted {} ({} {files}) for good", data.path, data.deleted_files),
             };
             Ok(Success::new(output, data))

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use patch_engine::{
-    Edit, ErrorKind, Expected, FinalNewline, Host, Loaded, Options, PlanBuilder, Profile, Reject, RejectReason,
-    Rejects, Sha256, Splices, line_words,
+    Edit, ErrorKind, Expected, FinalNewline, Host, Loaded, Options, PlanBuilder, Profile, Reject,
+    RejectReason, Rejects, Sha256, Splices, line_words,
 };
 use patch_grammar::{Hunk, Line, LineEndings, LineKind};
 use schemars::JsonSchema;
@@ -76,7 +76,8 @@ pub struct EditFileData {
     pub applied_edits: usize,
     /// How many places were replaced.
     pub replacements: usize,
-    /// The edits that were carried to the file, which had changed since it was read, and where they went.
+    /// The edits that were carried to the file, which had changed since it was read, and where they
+    /// went.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried: Vec<CarriedHunk>,
     /// The unified diff, or how many lines it has, when asked for.
@@ -92,8 +93,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// When a text is not there, or there too often, edits overlap, the file is not the expected one, is
-    /// binary, or the guard refuses it.
+    /// When a text is not there, or there too often, edits overlap, the file is not the expected
+    /// one, is binary, or the guard refuses it.
     pub fn edit_file(&self, args: &EditFile, host: &mut dyn Host) -> ToolResult<EditFileData> {
         self.edit_file_as(Caller::Tool(Tool::EditFile), args, host)
     }
@@ -113,7 +114,8 @@ impl Session {
             let report = call.commit(&mut |root| {
                 let options = self.options();
                 let mut builder = PlanBuilder::new(root, &options);
-                // The version that the edits are for, and the error of the current file if that is another version.
+                // The version that the edits are for, and the error of the current file if that is
+                // another version.
                 let (file, stale) = match self.load(&mut builder, &args.path, given) {
                     Ok(Some(file)) => (file, None),
                     Ok(None) => return Err(super::missing(root, &args.path)),
@@ -123,17 +125,23 @@ impl Session {
                     },
                 };
                 let unicode = args.edits.iter().any(|edit| !edit.new_text.is_ascii());
-                let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, unicode) else {
+                let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, unicode)
+                else {
                     return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
                 };
                 let found = Edits::new(caller, &args.path, text.bytes()).splices(&args.edits);
                 let Some(stale) = stale else {
                     let splices = found?.splices;
                     replacements = splices.as_slice().len();
-                    let splices = text.stored(splices).ok_or_else(|| super::encoding(&args.path))?;
+                    let splices =
+                        text.stored(splices).ok_or_else(|| super::encoding(&args.path))?;
                     builder.update(&args.path, splices)?;
                     let plan = finish(builder)?;
-                    return if plan.is_empty() { Err(no_change(caller, &args.path, None)) } else { Ok(plan) };
+                    return if plan.is_empty() {
+                        Err(no_change(caller, &args.path, None))
+                    } else {
+                        Ok(plan)
+                    };
                 };
                 let current = builder.load(&args.path)?.ok_or_else(|| stale.clone())?;
                 // Lines of other encodings are not compared as bytes.
@@ -156,7 +164,11 @@ impl Session {
                 replacements,
                 carried: carried(&report.plan).collect(),
                 // Somebody else may have made the same edits.
-                diff: if report.plan.changes().is_empty() { None } else { super::diff(&report, args.diff) },
+                diff: if report.plan.changes().is_empty() {
+                    None
+                } else {
+                    super::diff(&report, args.diff)
+                },
                 transaction_id: super::transaction(&report),
             };
             let words = carried_words(&data.carried);
@@ -169,8 +181,14 @@ impl Session {
         })
     }
 
-    /// Returns the version of the file that the caller saw, if the file has changed since and the edits may be carried.
-    fn base_of(&self, builder: &mut PlanBuilder<'_>, args: &EditFile, expected: Expected) -> Option<Loaded> {
+    /// Returns the version of the file that the caller saw, if the file has changed since and the
+    /// edits may be carried.
+    fn base_of(
+        &self,
+        builder: &mut PlanBuilder<'_>,
+        args: &EditFile,
+        expected: Expected,
+    ) -> Option<Loaded> {
         let Expected::Hash(seen) = expected else { return None };
         let mut file = builder.load(&args.path).ok()?.filter(|file| file.sha256 != seen)?;
         file.bytes = self.snapshots_for(args.carry)?.bytes(&file.path, seen)?;
@@ -179,11 +197,12 @@ impl Session {
     }
 }
 
-/// Returns whether both versions of a file have the texts of `replaceAll` edits equally often: an occurrence that was added since
-/// would be left out.
+/// Returns whether both versions of a file have the texts of `replaceAll` edits equally often: an
+/// occurrence that was added since would be left out.
 fn same_counts(edits: &[TextEdit], versions: [&[u8]; 2]) -> bool {
     let [before, now] = versions.map(|bytes| text_and_crlf(without_bom(bytes)).0);
-    let everywhere = |edit: &&TextEdit| edit.replace_all == Some(true) || edit.expected_occurrences.is_some();
+    let everywhere =
+        |edit: &&TextEdit| edit.replace_all == Some(true) || edit.expected_occurrences.is_some();
     edits.iter().filter(everywhere).all(|edit| {
         let old = normalised(&edit.old_text);
         let count = |text: &[u8]| memchr::memmem::find_iter(text, old.as_bytes()).count();
@@ -191,7 +210,8 @@ fn same_counts(edits: &[TextEdit], versions: [&[u8]; 2]) -> bool {
     })
 }
 
-/// Makes the error of edits that cannot be carried, with the index of an edit in place of that of a hunk.
+/// Makes the error of edits that cannot be carried, with the index of an edit in place of that of a
+/// hunk.
 fn conflict(rejects: Rejects) -> ToolError {
     let mut rejects: Vec<Reject> = rejects.into_iter().collect();
     let edit = rejects.first().and_then(|reject| reject.hunk);
@@ -201,8 +221,12 @@ fn conflict(rejects: Rejects) -> ToolError {
 
 fn no_change(caller: Caller, path: &str, edit: Option<usize>) -> ToolError {
     let message = match (caller, edit) {
-        (Caller::Editor, _) => "the command changes nothing: old_str and new_str are the same".into(),
-        (_, Some(edit)) => format!("edit {} changes nothing: oldText and newText are the same", edit + 1),
+        (Caller::Editor, _) => {
+            "the command changes nothing: old_str and new_str are the same".into()
+        }
+        (_, Some(edit)) => {
+            format!("edit {} changes nothing: oldText and newText are the same", edit + 1)
+        }
         (_, None) => "the edits change nothing: oldText and newText are the same".into(),
     };
     ToolError::about(ErrorKind::CommandFailed, path, Reason::NoChange, message)
@@ -245,7 +269,11 @@ impl<'f> Edits<'f> {
 
     /// Returns what the caller calls the text that an edit looks for.
     fn old_of(&self, index: usize) -> String {
-        if self.caller == Caller::Editor { "old_str".into() } else { format!("the oldText of edit {}", index + 1) }
+        if self.caller == Caller::Editor {
+            "old_str".into()
+        } else {
+            format!("the oldText of edit {}", index + 1)
+        }
     }
 
     /// Returns what the caller calls the text that replaces it.
@@ -276,12 +304,17 @@ impl<'f> Edits<'f> {
             let new = normalised(&edit.new_text);
             if old.is_empty() {
                 let message = format!("{} is empty", self.old_of(index));
-                return Err(ToolError::about(ErrorKind::CommandFailed, self.path, Reason::EmptyOldText, message)
-                    .details(json!({ "path": self.path, "editIndex": index }))
-                    .hints([
-                        give(format!("edits[{index}].oldText"), "a text of the file"),
-                        use_tool(Tool::WriteFile, self.path),
-                    ]));
+                return Err(ToolError::about(
+                    ErrorKind::CommandFailed,
+                    self.path,
+                    Reason::EmptyOldText,
+                    message,
+                )
+                .details(json!({ "path": self.path, "editIndex": index }))
+                .hints([
+                    give(format!("edits[{index}].oldText"), "a text of the file"),
+                    use_tool(Tool::WriteFile, self.path),
+                ]));
             }
             if old == new {
                 return Err(no_change(self.caller, self.path, Some(index)));
@@ -301,12 +334,20 @@ impl<'f> Edits<'f> {
             conflicting.sort_unstable();
             conflicting.dedup();
             let named: Vec<_> = conflicting.iter().map(|index| (index + 1).to_string()).collect();
-            let message = format!("edits {} touch the same text; nothing was changed", named.join(", "));
-            return Err(ToolError::about(ErrorKind::OverlappingEdits, self.path, Reason::Overlapping, message)
-                .details(json!({ "path": self.path, "conflictingEditIndices": conflicting }))
-                .hints([Hint::Join { other: conflicting[0] + 1 }]));
+            let message =
+                format!("edits {} touch the same text; nothing was changed", named.join(", "));
+            return Err(ToolError::about(
+                ErrorKind::OverlappingEdits,
+                self.path,
+                Reason::Overlapping,
+                message,
+            )
+            .details(json!({ "path": self.path, "conflictingEditIndices": conflicting }))
+            .hints([Hint::Join { other: conflicting[0] + 1 }]));
         }
-        if std::str::from_utf8(self.bytes).is_err() && all.iter().any(|(_, _, (_, text))| !text.is_ascii()) {
+        if std::str::from_utf8(self.bytes).is_err()
+            && all.iter().any(|(_, _, (_, text))| !text.is_ascii())
+        {
             return Err(super::encoding(self.path));
         }
         let sources = all.iter().map(|(_, index, _)| vec![*index]).collect();
@@ -316,7 +357,12 @@ impl<'f> Edits<'f> {
     }
 
     /// Finds the places where the old text of an edit is replaced.
-    fn places(&self, index: usize, edit: &TextEdit, old: &[u8]) -> Result<Vec<Range<usize>>, ToolError> {
+    fn places(
+        &self,
+        index: usize,
+        edit: &TextEdit,
+        old: &[u8],
+    ) -> Result<Vec<Range<usize>>, ToolError> {
         let mut starts = Vec::new();
         let mut overlapping = 0;
         let finder = memchr::memmem::Finder::new(old);
@@ -334,7 +380,9 @@ impl<'f> Edits<'f> {
         let everywhere = edit.replace_all == Some(true);
         match (found, edit.expected_occurrences) {
             (0, _) => return Err(self.not_found(index, edit)),
-            (_, Some(expected)) if expected != starts.len() as u64 || (expected == 1 && overlapping > 0) => {
+            (_, Some(expected))
+                if expected != starts.len() as u64 || (expected == 1 && overlapping > 0) =>
+            {
                 return Err(self.too_many(index, old, &starts, Some(expected), overlapping > 0));
             }
             (1, _) | (_, Some(_)) => {}
@@ -348,7 +396,8 @@ impl<'f> Edits<'f> {
     fn splice(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> (Range<usize>, Vec<u8>) {
         let head = old.iter().zip(new).take_while(|(one, other)| one == other).count();
         let (old, new) = (&old[head..], &new[head..]);
-        let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(one, other)| one == other).count();
+        let tail =
+            old.iter().rev().zip(new.iter().rev()).take_while(|(one, other)| one == other).count();
         let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
         let start = place.start + head;
         let end = start + old.len();
@@ -357,7 +406,10 @@ impl<'f> Edits<'f> {
         for &byte in new {
             // The nth new line ends like the nth old one, or else like its neighbours.
             if byte == b'\n' {
-                let next = self.text[at.min(end)..end].iter().position(|&byte| byte == b'\n').map(|next| at + next);
+                let next = self.text[at.min(end)..end]
+                    .iter()
+                    .position(|&byte| byte == b'\n')
+                    .map(|next| at + next);
                 if self.ends_in_crlf(next.unwrap_or(end)) {
                     text.push(b'\r');
                 }
@@ -369,10 +421,16 @@ impl<'f> Edits<'f> {
         (self.in_file(start)..self.in_file(end), text)
     }
 
-    /// Returns whether the first line that ends at or after a position, or else the last one before it, ends in CRLF.
+    /// Returns whether the first line that ends at or after a position, or else the last one before
+    /// it, ends in CRLF.
     fn ends_in_crlf(&self, at: usize) -> bool {
-        let after = self.text[at.min(self.text.len())..].iter().position(|&byte| byte == b'\n').map(|next| at + next);
-        let near = after.or_else(|| self.text[..at.min(self.text.len())].iter().rposition(|&byte| byte == b'\n'));
+        let after = self.text[at.min(self.text.len())..]
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .map(|next| at + next);
+        let near = after.or_else(|| {
+            self.text[..at.min(self.text.len())].iter().rposition(|&byte| byte == b'\n')
+        });
         near.is_some_and(|near| self.crlf.binary_search(&near).is_ok())
     }
 
@@ -392,18 +450,25 @@ impl<'f> Edits<'f> {
                 json!({ "startLine": self.line(start), "endLine": self.line(end.max(start)) })
             })
             .collect();
-        let lines: Vec<_> = starts.iter().take(6).map(|&start| self.line(start).to_string()).collect();
+        let lines: Vec<_> =
+            starts.iter().take(6).map(|&start| self.line(start).to_string()).collect();
         let (name, lines) = (self.old_of(index), lines.join(", "));
         let message = match expected {
             Some(expected) if expected != starts.len() as u64 => {
                 format!("{name} is there {} times, not {expected} (lines {lines})", starts.len())
             }
-            _ if overlapping => format!("{name} fits in several places that overlap (lines {lines})"),
+            _ if overlapping => {
+                format!("{name} fits in several places that overlap (lines {lines})")
+            }
             _ => format!("{name} fits in several places (lines {lines})"),
         };
-        let mut hints: Vec<Hint> = starts.iter().filter_map(|&start| self.more_text(start, old)).take(PLACES).collect();
+        let mut hints: Vec<Hint> =
+            starts.iter().filter_map(|&start| self.more_text(start, old)).take(PLACES).collect();
         if hints.is_empty() {
-            hints.push(give(format!("edits[{index}].oldText"), "a longer text of the file, which is there once"));
+            hints.push(give(
+                format!("edits[{index}].oldText"),
+                "a longer text of the file, which is there once",
+            ));
         }
         match expected {
             None => hints.push(set(format!("edits[{index}].replaceAll"), true)),
@@ -422,29 +487,48 @@ impl<'f> Edits<'f> {
             .hints(hints)
     }
 
-    /// Returns the text around a place that makes it unique: from its own line, or else the fewest lines above or below it.
+    /// Returns the text around a place that makes it unique: from its own line, or else the fewest
+    /// lines above or below it.
     fn more_text(&self, start: usize, old: &[u8]) -> Option<Hint> {
         let end = start + old.len();
         let once = |range: &Range<usize>| {
             let wanted = &self.text[range.clone()];
             let finder = memchr::memmem::Finder::new(wanted);
-            finder.find(&self.text) == Some(range.start) && finder.find(&self.text[range.start + 1..]).is_none()
+            finder.find(&self.text) == Some(range.start)
+                && finder.find(&self.text[range.start + 1..]).is_none()
         };
-        // The first byte of the line and of those above it; the last byte of the line and of those below it.
-        let above = self.text[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1);
+        // The first byte of the line and of those above it; the last byte of the line and of those
+        // below it.
+        let above =
+            self.text[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1);
         let aboves = std::iter::successors(Some(above), |&above| {
             let feed = above.checked_sub(1)?;
-            Some(self.text[..feed].iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1))
+            Some(
+                self.text[..feed]
+                    .iter()
+                    .rposition(|&byte| byte == b'\n')
+                    .map_or(0, |feed| feed + 1),
+            )
         });
-        let next = |at: usize| self.text[at..].iter().position(|&byte| byte == b'\n').map(|feed| at + feed + 1);
-        let below = if old.ends_with(b"\n") { end } else { next(end).map_or(self.text.len(), |next| next - 1) };
+        let next = |at: usize| {
+            self.text[at..].iter().position(|&byte| byte == b'\n').map(|feed| at + feed + 1)
+        };
+        let below = if old.ends_with(b"\n") {
+            end
+        } else {
+            next(end).map_or(self.text.len(), |next| next - 1)
+        };
         let belows = std::iter::successors(Some(below), |&below| {
             (below < self.text.len()).then(|| next(below).unwrap_or(self.text.len()))
         });
         let wider = aboves.take(WIDER).map(|above| above..end);
-        let ranges = wider.zip(belows.take(WIDER).map(|below| start..below)).flat_map(|(above, below)| [above, below]);
+        let ranges = wider
+            .zip(belows.take(WIDER).map(|below| start..below))
+            .flat_map(|(above, below)| [above, below]);
         let range = ranges.into_iter().find(once)?;
-        let text = |range: Range<usize>| std::str::from_utf8(&self.text[range]).ok().map(ToOwned::to_owned);
+        let text = |range: Range<usize>| {
+            std::str::from_utf8(&self.text[range]).ok().map(ToOwned::to_owned)
+        };
         Some(Hint::AddText {
             means_line: self.line(start),
             before: text(range.start..start)?,
@@ -462,22 +546,33 @@ impl<'f> Edits<'f> {
                 message += &match nearest.pass {
                     Some(_) => {
                         let s = if first == last { "s" } else { "" };
-                        format!("; {} differ{s} only in blanks or punctuation", line_words(&nearest.lines))
+                        format!(
+                            "; {} differ{s} only in blanks or punctuation",
+                            line_words(&nearest.lines)
+                        )
                     }
                     None => format!("; {nearest}"),
                 };
-                hint = Hint::ReadAgain { path: self.path.into(), start_line: Some(*first), end_line: Some(*last) };
+                hint = Hint::ReadAgain {
+                    path: self.path.into(),
+                    start_line: Some(*first),
+                    end_line: Some(*last),
+                };
                 details["nearest"] = value_of(&nearest);
             }
             Some(RejectReason::AlreadyApplied { lines }) => {
-                message += &format!("; {} is there already, at {}", self.new_name(), line_words(&lines));
+                message +=
+                    &format!("; {} is there already, at {}", self.new_name(), line_words(&lines));
                 hint = Hint::LeaveOut { part: Part::Edit };
-                details["appliedLines"] = json!({ "startLine": lines.start(), "endLine": lines.end() });
+                details["appliedLines"] =
+                    json!({ "startLine": lines.start(), "endLine": lines.end() });
             }
             _ => {}
         }
         // The replacement character that a reader shows for invalid UTF-8 is not in the file.
-        if edit.old_text.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(self.bytes).is_err() {
+        if edit.old_text.contains(char::REPLACEMENT_CHARACTER)
+            && std::str::from_utf8(self.bytes).is_err()
+        {
             message += "; U+FFFD stands for bytes that are not UTF-8, and cannot be looked for";
             hint = give(format!("edits[{index}].oldText"), "a text of the file without U+FFFD");
         }
@@ -486,7 +581,8 @@ impl<'f> Edits<'f> {
             .hints([hint])
     }
 
-    /// Returns the engine's reject of the same change as a hunk, which says where its lines nearly are.
+    /// Returns the engine's reject of the same change as a hunk, which says where its lines nearly
+    /// are.
     fn reason(&self, edit: &TextEdit) -> Option<RejectReason> {
         let (old, new) = (normalised(&edit.old_text), normalised(&edit.new_text));
         fn of<'l>(lines: &[&'l str], kind: LineKind) -> impl Iterator<Item = Line<'l>> {
@@ -496,7 +592,13 @@ impl<'f> Edits<'f> {
         let (all, news): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
         let head = all.iter().zip(&news).take_while(|(one, other)| one == other).count();
         let most = all.len().min(news.len()) - head;
-        let tail = all.iter().rev().zip(news.iter().rev()).take_while(|(one, other)| one == other).count().min(most);
+        let tail = all
+            .iter()
+            .rev()
+            .zip(news.iter().rev())
+            .take_while(|(one, other)| one == other)
+            .count()
+            .min(most);
         let lines = of(&all[..head], LineKind::Context)
             .chain(of(&all[head..all.len() - tail], LineKind::Delete))
             .chain(of(&news[head..news.len() - tail], LineKind::Insert))
@@ -515,8 +617,12 @@ impl<'f> Edits<'f> {
             line: 1,
         };
         let rules = Options::new(Profile::Strict).placement;
-        let rejects =
-            patch_engine::edit(&self.bytes[self.bom..], std::slice::from_ref(&hunk), &rules, FinalNewline::Keep);
+        let rejects = patch_engine::edit(
+            &self.bytes[self.bom..],
+            std::slice::from_ref(&hunk),
+            &rules,
+            FinalNewline::Keep,
+        );
         rejects.err()?.into_iter().next().map(|reject| reject.reason)
     }
 }

@@ -1,4 +1,5 @@
-//! `edit.patch`: the patch tool with a result shape of its own, and with permissions for deletes and moves.
+//! `edit.patch`: the patch tool with a result shape of its own, and with permissions for deletes
+//! and moves.
 
 use patch_engine::{ChangeKind, Host, Patch};
 use patch_grammar::{Section, SectionOperation, Spanned};
@@ -39,7 +40,8 @@ pub struct EditPatchResult {
     /// How many files were added, modified, deleted and renamed: `A 1, M 2, D 0, R 0`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// The hunks that were carried to files that had changed since they were read, and where they went.
+    /// The hunks that were carried to files that had changed since they were read, and where they
+    /// went.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried: Vec<CarriedHunk>,
     /// Why not, in one line.
@@ -56,7 +58,11 @@ impl Session {
     /// # Errors
     ///
     /// As [`apply_patch`](Self::apply_patch).
-    pub fn edit_patch(&self, args: &EditPatch, host: &mut dyn Host) -> Result<EditPatchResult, ToolError> {
+    pub fn edit_patch(
+        &self,
+        args: &EditPatch,
+        host: &mut dyn Host,
+    ) -> Result<EditPatchResult, ToolError> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
             let mut options = self.options();
             options.snapshots = self.snapshots_for(args.carry);
@@ -68,7 +74,9 @@ impl Session {
             let mut paths = Vec::new();
             let patch = match &prefix {
                 Some(prefix) => {
-                    paths.extend(patch.sections.iter().flat_map(all_paths).map(|path| beneath(prefix, path)));
+                    paths.extend(
+                        patch.sections.iter().flat_map(all_paths).map(|path| beneath(prefix, path)),
+                    );
                     moved_beneath(&patch, &paths)
                 }
                 None => patch,
@@ -81,13 +89,24 @@ impl Session {
             self.changing(Tool::EditPatch, host, |call| run(Some(call)))
         }?;
         let count = |wanted: ChangeKind| {
-            result.data.changed_files.iter().filter(|change| change.operation == wanted.as_str()).count()
+            result
+                .data
+                .changed_files
+                .iter()
+                .filter(|change| change.operation == wanted.as_str())
+                .count()
         };
         let (added, modified) = (count(ChangeKind::Create), count(ChangeKind::Update));
         let (deleted, renamed) = (count(ChangeKind::Delete), count(ChangeKind::Move));
         let already = if result.data.already_done { "; done already" } else { "" };
         let summary = format!("A {added}, M {modified}, D {deleted}, R {renamed}{already}");
-        Ok(EditPatchResult { ok: true, summary: Some(summary), carried: result.data.carried, error: None, class: None })
+        Ok(EditPatchResult {
+            ok: true,
+            summary: Some(summary),
+            carried: result.data.carried,
+            error: None,
+            class: None,
+        })
     }
 
     /// Finds the directory that `workspace_root` names; it must be beneath the root.
@@ -103,14 +122,25 @@ impl EditPatchResult {
     #[must_use]
     pub fn failed(error: &ToolError) -> Self {
         // A hunk to paste does not fit in one line.
-        let hints: Vec<_> =
-            error.hints.iter().filter(|hint| !matches!(hint, Hint::ReplaceHunk { .. })).cloned().collect();
+        let hints: Vec<_> = error
+            .hints
+            .iter()
+            .filter(|hint| !matches!(hint, Hint::ReplaceHunk { .. }))
+            .cloned()
+            .collect();
         let next = match hints::words(&hints, Caller::Tool(Tool::EditPatch)) {
             next if next.is_empty() => next,
             next => format!("; next: {next}"),
         };
-        let line = format!("{}: {}{next}", error.kind, error.clone().bounded().message).replace(['\n', '\r'], " ");
-        Self { ok: false, summary: None, carried: Vec::new(), error: Some(line), class: Some(error.class) }
+        let line = format!("{}: {}{next}", error.kind, error.clone().bounded().message)
+            .replace(['\n', '\r'], " ");
+        Self {
+            ok: false,
+            summary: None,
+            carried: Vec::new(),
+            error: Some(line),
+            class: Some(error.class),
+        }
     }
 }
 
@@ -118,7 +148,8 @@ fn all_paths<'s, 'p>(section: &'s Section<'p>) -> impl Iterator<Item = &'p str> 
     std::iter::once(section.path.text).chain(section.destination().map(|to| to.text))
 }
 
-/// Puts a path of the patch beneath a directory. A path that the guard would refuse stays one that it refuses.
+/// Puts a path of the patch beneath a directory. A path that the guard would refuse stays one that
+/// it refuses.
 fn beneath(prefix: &str, path: &str) -> String {
     if path.starts_with('/') {
         path.to_owned()
@@ -129,7 +160,10 @@ fn beneath(prefix: &str, path: &str) -> String {
 
 fn moved_beneath<'p>(patch: &Patch<'p>, paths: &'p [String]) -> Patch<'p> {
     let mut paths = paths.iter();
-    let mut next = |spanned: &Spanned<'p>| Spanned { text: paths.next().expect("one for each"), ..spanned.clone() };
+    let mut next = |spanned: &Spanned<'p>| Spanned {
+        text: paths.next().expect("one for each"),
+        ..spanned.clone()
+    };
     let sections = patch
         .sections
         .iter()

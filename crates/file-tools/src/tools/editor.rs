@@ -1,4 +1,5 @@
-//! The commands of Anthropic's text editor tool (`view`, `str_replace`, `create`, `insert`), done by the file tools.
+//! The commands of Anthropic's text editor tool (`view`, `str_replace`, `create`, `insert`), done
+//! by the file tools.
 
 use patch_engine::Host;
 use serde::{Deserialize, Serialize};
@@ -57,14 +58,19 @@ pub enum EditorCommand {
     },
 }
 
-/// Returns the schema of a command's arguments; for an unknown command, a schema that lists the commands.
+/// Returns the schema of a command's arguments; for an unknown command, a schema that lists the
+/// commands.
 fn arguments_of(command: &str) -> Value {
     let text = || json!({ "type": "string" });
     let (properties, required) = match command {
-        "view" => {
-            (json!({ "path": text(), "view_range": { "type": "array", "items": { "type": "signed" } } }), &["path"][..])
-        }
-        "str_replace" => (json!({ "path": text(), "old_str": text(), "new_str": text() }), &["path", "old_str"][..]),
+        "view" => (
+            json!({ "path": text(), "view_range": { "type": "array", "items": { "type": "signed" } } }),
+            &["path"][..],
+        ),
+        "str_replace" => (
+            json!({ "path": text(), "old_str": text(), "new_str": text() }),
+            &["path", "old_str"][..],
+        ),
         "create" => (json!({ "path": text(), "file_text": text() }), &["path", "file_text"][..]),
         "insert" => (
             json!({ "path": text(), "insert_line": { "type": "integer" }, "insert_text": text() }),
@@ -93,14 +99,20 @@ impl EditorReply {
     #[must_use]
     pub fn failed(error: ToolError) -> Self {
         let error = error.addressed(Caller::Editor).bounded();
-        let next = error.suggested_next_action.map(|next| format!("\nnext: {next}")).unwrap_or_default();
+        let next =
+            error.suggested_next_action.map(|next| format!("\nnext: {next}")).unwrap_or_default();
         Self { content: format!("{}: {}{next}", error.kind, error.message), is_error: true }
     }
 }
 
 impl Session {
     /// Runs a command of the editor tool; `max_characters` cuts what `view` shows.
-    pub fn editor(&self, input: &Value, max_characters: Option<usize>, host: &mut dyn Host) -> EditorReply {
+    pub fn editor(
+        &self,
+        input: &Value,
+        max_characters: Option<usize>,
+        host: &mut dyn Host,
+    ) -> EditorReply {
         match self.try_editor(input, max_characters, host) {
             Ok(content) => EditorReply { content, is_error: false },
             Err(error) => EditorReply::failed(error),
@@ -120,15 +132,26 @@ impl Session {
     ) -> Result<String, ToolError> {
         let command = EditorCommand::deserialize(input).map_err(|error| {
             let schema = arguments_of(input["command"].as_str().unwrap_or_default());
-            ToolError::bad_arguments("the command does not fit", arguments::problems(&schema, input), &error)
+            ToolError::bad_arguments(
+                "the command does not fit",
+                arguments::problems(&schema, input),
+                &error,
+            )
         })?;
         match command {
-            EditorCommand::View { path, view_range } => self.view(&path, view_range, max_characters, host),
+            EditorCommand::View { path, view_range } => {
+                self.view(&path, view_range, max_characters, host)
+            }
             EditorCommand::StrReplace { path, old_str, new_str } => {
                 let path = self.beneath_root(&path)?;
-                let edit = TextEdit { old_text: old_str, new_text: new_str.unwrap_or_default(), ..TextEdit::default() };
+                let edit = TextEdit {
+                    old_text: old_str,
+                    new_text: new_str.unwrap_or_default(),
+                    ..TextEdit::default()
+                };
                 let expected_sha256 = Some(self.seen_or_current(&path)?);
-                let edit = EditFile { path, expected_sha256, edits: vec![edit], ..EditFile::default() };
+                let edit =
+                    EditFile { path, expected_sha256, edits: vec![edit], ..EditFile::default() };
                 Ok(self.edit_file_as(Caller::Editor, &edit, host)?.output)
             }
             EditorCommand::Create { path, file_text } => self.create(&path, file_text, host),
@@ -174,12 +197,19 @@ impl Session {
                 }
                 Some(_) => {
                     let wanted = "[first, last] with 1 <= first <= last, or last -1";
-                    return Err(ToolError::arguments(Reason::BadLine, format!("view_range is {wanted}"))
-                        .hints([hints::give("view_range", wanted)]));
+                    return Err(ToolError::arguments(
+                        Reason::BadLine,
+                        format!("view_range is {wanted}"),
+                    )
+                    .hints([hints::give("view_range", wanted)]));
                 }
             };
-            let read = self.read_file(&ReadFile { path, start_line, end_line, ..ReadFile::default() })?.data;
-            for (number, line) in (read.start_line..).zip(read.content.as_deref().unwrap_or_default().lines()) {
+            let read = self
+                .read_file(&ReadFile { path, start_line, end_line, ..ReadFile::default() })?
+                .data;
+            for (number, line) in
+                (read.start_line..).zip(read.content.as_deref().unwrap_or_default().lines())
+            {
                 shown += &format!("{number:6}\t{line}\n");
             }
             if read.truncated {
@@ -193,37 +223,63 @@ impl Session {
         Ok(shown)
     }
 
-    fn create(&self, path: &str, content: String, host: &mut dyn Host) -> Result<String, ToolError> {
+    fn create(
+        &self,
+        path: &str,
+        content: String,
+        host: &mut dyn Host,
+    ) -> Result<String, ToolError> {
         let path = self.beneath_root(path)?;
-        let seen =
-            self.root().check(&path, fs_guard::Access::Read).ok().and_then(|key| self.ledger().get(key.as_str()));
+        let seen = self
+            .root()
+            .check(&path, fs_guard::Access::Read)
+            .ok()
+            .and_then(|key| self.ledger().get(key.as_str()));
         if let Some(seen) = seen {
             let expected_sha256 = Some(seen.to_string());
             let write = WriteFile { path, content, expected_sha256, ..WriteFile::default() };
             return Ok(self.write_file(&write, host)?.output);
         }
-        let create =
-            CreateFile { path: path.clone(), content, create_parent_directories: Some(true), ..CreateFile::default() };
-        self.create_file(&create, host).map(|created| created.output).map_err(|error| match &error.details["reason"] {
+        let create = CreateFile {
+            path: path.clone(),
+            content,
+            create_parent_directories: Some(true),
+            ..CreateFile::default()
+        };
+        self.create_file(&create, host).map(|created| created.output).map_err(|error| match &error
+            .details["reason"]
+        {
             // `create` replaces a file once this session has seen it.
-            reason if reason == "exists" => error.also_first(hints::use_tool(Tool::ReadFile, &path)),
+            reason if reason == "exists" => {
+                error.also_first(hints::use_tool(Tool::ReadFile, &path))
+            }
             _ => error,
         })
     }
 
-    fn insert(&self, path: &str, line: u64, text: &str, host: &mut dyn Host) -> Result<String, ToolError> {
+    fn insert(
+        &self,
+        path: &str,
+        line: u64,
+        text: &str,
+        host: &mut dyn Host,
+    ) -> Result<String, ToolError> {
         let path = self.beneath_root(path)?;
         let expected = self.seen_or_current(&path)?;
-        let read = self.read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() })?.data;
+        let read = self
+            .read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() })?
+            .data;
         if read.sha256 != expected {
             let seen = expected.parse().expect("BUG: it was a hash");
             // The file changed since the model saw it.
             return Err(ToolError::stale(&read.path, &seen, read.sha256.parse().ok(), true));
         }
         if line > read.line_count {
-            let message = format!("insert_line is {line}, and the file has {} lines", read.line_count);
+            let message =
+                format!("insert_line is {line}, and the file has {} lines", read.line_count);
             let wanted = format!("0 to {}", read.line_count);
-            return Err(ToolError::arguments(Reason::BadLine, message).hints([hints::give("insert_line", wanted)]));
+            return Err(ToolError::arguments(Reason::BadLine, message)
+                .hints([hints::give("insert_line", wanted)]));
         }
         let content = read.content.unwrap_or_default();
         let above = usize::try_from(line).unwrap_or(usize::MAX);
@@ -259,7 +315,11 @@ impl Session {
             return Ok(path.to_owned());
         }
         let root = std::path::absolute(self.workspace().root().path()).ok();
-        let inside = root.as_ref().and_then(|root| std::path::Path::new(path).strip_prefix(root).ok()?.to_str());
-        inside.map(str::to_owned).ok_or_else(|| fs_guard::Error::NotWithin { path: path.into() }.into())
+        let inside = root
+            .as_ref()
+            .and_then(|root| std::path::Path::new(path).strip_prefix(root).ok()?.to_str());
+        inside
+            .map(str::to_owned)
+            .ok_or_else(|| fs_guard::Error::NotWithin { path: path.into() }.into())
     }
 }

@@ -10,7 +10,9 @@ use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::page::{Page, page, rest, skipped};
 use crate::session::Session;
 use crate::tools::arguments::given;
-use crate::tools::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, glob, globs, relative, type_name, walk};
+use crate::tools::walk::{
+    DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, glob, globs, relative, type_name, walk,
+};
 
 /// How many paths are given, unless the call asks for another number.
 const MAX_RESULTS: usize = 1000;
@@ -90,7 +92,10 @@ impl Session {
                 return Some(false);
             }
             if matcher.matches(path) {
-                matches.push(GlobMatch { path: found.path.to_string(), kind: type_name(found.metadata.kind) });
+                matches.push(GlobMatch {
+                    path: found.path.to_string(),
+                    kind: type_name(found.metadata.kind),
+                });
             }
             (matches.len() <= skip + limit).then_some(true)
         })?;
@@ -98,7 +103,8 @@ impl Session {
             page(matches, skip, limit, self.for_items(args.max_result_bytes), whole);
         matches.sort_by(|one, other| one.path.cmp(&other.path));
         let more = rest(truncated, next_cursor.as_deref());
-        // A pattern without a slash is more often meant for names in any directory than for those of one.
+        // A pattern without a slash is more often meant for names in any directory than for those
+        // of one.
         let hint = if matches.is_empty() && !pattern.contains('/') {
             format!("; it looks in one directory only, `**/{}` in all", shortened(pattern))
         } else {

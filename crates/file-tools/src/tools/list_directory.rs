@@ -77,13 +77,18 @@ impl Session {
     /// # Errors
     ///
     /// When there is no such directory or the guard refuses it.
-    pub fn list_directory(&self, args: &ListDirectory, host: &mut dyn Host) -> ToolResult<ListDirectoryData> {
+    pub fn list_directory(
+        &self,
+        args: &ListDirectory,
+        host: &mut dyn Host,
+    ) -> ToolResult<ListDirectoryData> {
         let root = self.root();
         let dir = self.directory(root, "path", args.path.as_deref())?;
         let skip = skipped(args.cursor.as_deref())?;
         let hidden = args.include_hidden == Some(true);
         let recursive = args.recursive == Some(true);
-        let asked = args.max_depth.map_or(MAX_DEPTH, |depth| usize::try_from(depth).unwrap_or(MAX_DEPTH));
+        let asked =
+            args.max_depth.map_or(MAX_DEPTH, |depth| usize::try_from(depth).unwrap_or(MAX_DEPTH));
         let options = WalkOptions {
             max_depth: if recursive { asked.clamp(1, MAX_DEPTH) } else { 1 },
             hidden,

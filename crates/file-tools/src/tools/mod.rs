@@ -1,5 +1,6 @@
-//! The tools, one file each: arguments, data, and the method of [`Session`](crate::Session). `tool.rs` has their names, `catalogue.rs` their
-//! descriptions and schemas, `call.rs` the way from JSON to the method and back.
+//! The tools, one file each: arguments, data, and the method of [`Session`](crate::Session).
+//! `tool.rs` has their names, `catalogue.rs` their descriptions and schemas, `call.rs` the way from
+//! JSON to the method and back.
 
 pub mod apply_patch;
 pub(crate) mod arguments;
@@ -40,13 +41,17 @@ fn transaction(report: &Report) -> String {
 
 /// Returns the diff that an answer shows of all that a call changed.
 fn diff(report: &Report, detail: Option<DiffDetail>) -> Option<String> {
-    let diffs = || report.plan.changes().iter().flat_map(|change| diff_of(report, change)).collect();
+    let diffs =
+        || report.plan.changes().iter().flat_map(|change| diff_of(report, change)).collect();
     detail.unwrap_or_default().of(diffs)
 }
 
-/// Returns the path of the file that a call changed, and its hashes before and after; `unchanged` is the file that the call found
-/// as it wants it.
-fn changed(report: &Report, unchanged: Option<(RelPath, Sha256)>) -> (String, Option<Sha256>, Option<Sha256>) {
+/// Returns the path of the file that a call changed, and its hashes before and after; `unchanged`
+/// is the file that the call found as it wants it.
+fn changed(
+    report: &Report,
+    unchanged: Option<(RelPath, Sha256)>,
+) -> (String, Option<Sha256>, Option<Sha256>) {
     match report.plan.changes().first() {
         Some(change) => (change.path.to_string(), change.before, change.after),
         None => {
@@ -57,9 +62,14 @@ fn changed(report: &Report, unchanged: Option<(RelPath, Sha256)>) -> (String, Op
 }
 
 fn binary(path: &str, size: usize, sha256: Sha256) -> ToolError {
-    ToolError::about(ErrorKind::BinaryFile, path, Reason::Binary, format!("it is binary ({size} bytes)"))
-        .details(json!({ "path": path, "sizeBytes": size, "sha256": sha256.to_string() }))
-        .hints([hints::ask("change this file by other means: only text is edited", None)])
+    ToolError::about(
+        ErrorKind::BinaryFile,
+        path,
+        Reason::Binary,
+        format!("it is binary ({size} bytes)"),
+    )
+    .details(json!({ "path": path, "sizeBytes": size, "sha256": sha256.to_string() }))
+    .hints([hints::ask("change this file by other means: only text is edited", None)])
 }
 
 /// Makes the error of a path that is a directory; `found` is the target of a link.
@@ -84,10 +94,13 @@ pub(crate) fn missing(root: &Arc<Root>, path: &str) -> ToolError {
 
 /// Parses a patch; the error also names what is wrapped around it.
 fn parsed<'p>(text: &'p str, options: &Options) -> Result<Patch<'p>, ToolError> {
-    patch_engine::parse(text, &options.parse).map_err(|error| ToolError::parse_sent(text.as_bytes(), &error))
+    patch_engine::parse(text, &options.parse)
+        .map_err(|error| ToolError::parse_sent(text.as_bytes(), &error))
 }
 
 /// Checks a path; the error has the path that was probably meant.
 pub(crate) fn checked(root: &Arc<Root>, path: &str, access: Access) -> Result<RelPath, ToolError> {
-    Ok(root.check(path, access).map_err(|error| Reject::of(path, Problem::Guard(error)).among(root))?)
+    Ok(root
+        .check(path, access)
+        .map_err(|error| Reject::of(path, Problem::Guard(error)).among(root))?)
 }

@@ -48,8 +48,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// When there is no file, it is not the expected one, something is at its new path and `overwrite` is
-    /// not set, or the guard refuses a path.
+    /// When there is no file, it is not the expected one, something is at its new path and
+    /// `overwrite` is not set, or the guard refuses a path.
     pub fn move_file(&self, args: &MoveFile, host: &mut dyn Host) -> ToolResult<MoveFileData> {
         self.changing(Tool::MoveFile, host, |call| {
             let given = args.expected_sha256.as_deref();

@@ -85,8 +85,8 @@ pub struct ReadFileData {
     pub newline_style: &'static str,
     /// Whether it starts with a byte-order mark.
     pub has_bom: bool,
-    /// utf-8, or the charset that the content was decoded from, or unknown (content has U+FFFD for what is not UTF-8), or
-    /// binary.
+    /// utf-8, or the charset that the content was decoded from, or unknown (content has U+FFFD for
+    /// what is not UTF-8), or binary.
     pub encoding: &'static str,
 }
 
@@ -101,9 +101,12 @@ impl Session {
         let sha256 = Sha256::of(&bytes);
         let read = self.shown(args, self.settings().max_output, &path, (&bytes, sha256));
         match &read {
-            Ok(read) if !read.data.binary => self.note_shown(path.as_str(), sha256, Some(&bytes))?,
+            Ok(read) if !read.data.binary => {
+                self.note_shown(path.as_str(), sha256, Some(&bytes))?
+            }
             Ok(_) => self.note_shown(path.as_str(), sha256, None)?,
-            // The error has the hash of the binary file. If the ledger cannot be written, it is no second failure.
+            // The error has the hash of the binary file. If the ledger cannot be written, it is no
+            // second failure.
             Err(error) if error.kind == ErrorKind::BinaryFile => {
                 let _ = self.note_shown(path.as_str(), sha256, None);
             }
@@ -112,7 +115,8 @@ impl Session {
         read
     }
 
-    /// Reads a file without showing it to the model, so the session does not count as having seen it.
+    /// Reads a file without showing it to the model, so the session does not count as having seen
+    /// it.
     pub(crate) fn read_unseen(&self, args: &ReadFile) -> ToolResult<ReadFileData> {
         let (path, bytes) = self.opened(args)?;
         self.shown(args, None, &path, (&bytes, Sha256::of(&bytes)))
@@ -146,9 +150,16 @@ impl Session {
         let binary = decoded.is_none();
         if binary && args.allow_binary != Some(true) {
             let message = format!("it is binary ({size} bytes)");
-            return Err(ToolError::about(ErrorKind::BinaryFile, &args.path, Reason::Binary, message)
-                .details(json!({ "path": path.as_str(), "sizeBytes": size, "sha256": sha256.to_string() }))
-                .hints([hints::set("allowBinary", true)]));
+            return Err(ToolError::about(
+                ErrorKind::BinaryFile,
+                &args.path,
+                Reason::Binary,
+                message,
+            )
+            .details(
+                json!({ "path": path.as_str(), "sizeBytes": size, "sha256": sha256.to_string() }),
+            )
+            .hints([hints::set("allowBinary", true)]));
         }
         let whole = decoded.as_ref().map_or(bytes, FileText::bytes);
         let text = without_bom(whole);
@@ -177,7 +188,8 @@ impl Session {
             usize::try_from(asked).unwrap_or(usize::MAX).saturating_sub(around).max(LEAST)
         });
         let most = asked.into_iter().chain(most).min().unwrap_or(usize::MAX);
-        let limit = usize::try_from(args.max_bytes.unwrap_or(MAX_BYTES)).unwrap_or(usize::MAX).min(most);
+        let limit =
+            usize::try_from(args.max_bytes.unwrap_or(MAX_BYTES)).unwrap_or(usize::MAX).min(most);
         let mut output;
         if binary {
             data.encoding = "binary";
@@ -203,10 +215,14 @@ impl Session {
             if args.line_numbers == Some(true) {
                 let content = data.content.take().unwrap_or_default();
                 let lines = (data.start_line..).zip(content.split_inclusive('\n'));
-                data.content = Some(lines.map(|(number, line)| format!("{number}\t{line}")).collect());
+                data.content =
+                    Some(lines.map(|(number, line)| format!("{number}\t{line}")).collect());
             }
             output = if data.end_line >= data.start_line {
-                format!("{path}: lines {}-{} of {}", data.start_line, data.end_line, data.line_count)
+                format!(
+                    "{path}: lines {}-{} of {}",
+                    data.start_line, data.end_line, data.line_count
+                )
             } else {
                 format!("{path}: no lines of {}", data.line_count)
             };
@@ -216,8 +232,8 @@ impl Session {
     }
 }
 
-/// Fills in the requested lines from an offset in the text on, up to a number of bytes, in whole lines if possible. Returns the
-/// offset to go on from.
+/// Fills in the requested lines from an offset in the text on, up to a number of bytes, in whole
+/// lines if possible. Returns the offset to go on from.
 fn slice(
     text: &[u8],
     args: &ReadFile,
@@ -262,8 +278,8 @@ fn slice(
     next
 }
 
-/// Returns how many bytes at the beginning of a text fit into `most` bytes of a JSON string, with a number from `first` on and a tab
-/// before each line if `first` is given.
+/// Returns how many bytes at the beginning of a text fit into `most` bytes of a JSON string, with a
+/// number from `first` on and a tab before each line if `first` is given.
 fn fitting_json(text: &str, most: usize, first: Option<u64>) -> usize {
     let (mut left, mut number) = (most, first);
     let mut before_line = true;
@@ -275,7 +291,8 @@ fn fitting_json(text: &str, most: usize, first: Option<u64>) -> usize {
             }
             _ => 0,
         };
-        // Only these are escaped; to ask the serializer about every character costs more than the rest of a read.
+        // Only these are escaped; to ask the serializer about every character costs more than the
+        // rest of a read.
         let itself = match c {
             '"' | '\\' | '\0'..' ' => length(&c) - 2,
             c => c.len_utf8(),
@@ -290,7 +307,8 @@ fn fitting_json(text: &str, most: usize, first: Option<u64>) -> usize {
     text.len()
 }
 
-/// Returns as much of a line as fits into `limit` bytes when invalid UTF-8 is replaced, and how many bytes of the line that is.
+/// Returns as much of a line as fits into `limit` bytes when invalid UTF-8 is replaced, and how
+/// many bytes of the line that is.
 fn shown(line: &[u8], limit: usize) -> (String, usize) {
     let (mut text, mut taken) = (String::new(), 0);
     for chunk in line.utf8_chunks() {

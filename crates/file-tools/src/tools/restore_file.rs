@@ -51,14 +51,19 @@ impl Session {
     /// # Errors
     ///
     /// When the trash has no such file, something is at its place, or the guard refuses that.
-    pub fn restore_file(&self, args: &RestoreFile, host: &mut dyn Host) -> ToolResult<RestoreFileData> {
+    pub fn restore_file(
+        &self,
+        args: &RestoreFile,
+        host: &mut dyn Host,
+    ) -> ToolResult<RestoreFileData> {
         self.changing(Tool::RestoreFile, host, |call| {
             let one = "either trashedPath or trashId is needed, not both";
             let (argument, named) = match (&args.trashed_path, &args.trash_id) {
                 (Some(named), None) => ("trashedPath", named),
                 (None, Some(named)) => ("trashId", named),
                 (Some(_), Some(_)) => {
-                    return Err(ToolError::arguments(Reason::BadArguments, one).hints([hints::omit("trashId")]));
+                    return Err(ToolError::arguments(Reason::BadArguments, one)
+                        .hints([hints::omit("trashId")]));
                 }
                 (None, None) => {
                     let give = hints::give("trashedPath", TRASHED_WANTED);
@@ -67,13 +72,19 @@ impl Session {
             };
             let (id, slot) = parse(argument, named)?;
             let root = self.root();
-            let target = args.target_path.as_deref().map(|path| root.check(path, Access::Create)).transpose()?;
+            let target = args
+                .target_path
+                .as_deref()
+                .map(|path| root.check(path, Access::Create))
+                .transpose()?;
             // Without a state directory there is no trash; none is created just to find that out.
             if !self.workspace().has_state() {
                 return Err(gone(argument, named));
             }
             let movable = |path: &str| {
-                let seen = root.check(path, Access::Delete).and_then(|path| root.inspect(&path, Access::Update));
+                let seen = root
+                    .check(path, Access::Delete)
+                    .and_then(|path| root.inspect(&path, Access::Update));
                 matches!(seen, Ok(Some(seen)) if seen.size <= self.settings().max_file_size)
             };
             let not_there = |error| not_there(argument, named, &error, movable);
@@ -86,8 +97,14 @@ impl Session {
                     return Err(gone(argument, named));
                 }
                 if slots.len() > 1 && target.is_some() {
-                    let one = slots.iter().take(PLACES).map(|slot| hints::set(argument, format!("{named}/{slot}")));
-                    let message = format!("{named} is {} files, which cannot have one targetPath", slots.len());
+                    let one = slots
+                        .iter()
+                        .take(PLACES)
+                        .map(|slot| hints::set(argument, format!("{named}/{slot}")));
+                    let message = format!(
+                        "{named} is {} files, which cannot have one targetPath",
+                        slots.len()
+                    );
                     return Err(ToolError::arguments(Reason::SeveralFiles, message)
                         .hints(one.chain([hints::omit("targetPath")])));
                 }
@@ -114,16 +131,19 @@ impl Session {
     /// Lists the files that a transaction deleted.
     fn deleted_by(&self, id: TransactionId) -> Result<Vec<u32>, commit::Error> {
         let entry = self.workspace().show(id)?;
-        let gone = |record: &&workspace_trash::Record| record.before.is_some() && record.after.is_none();
+        let gone =
+            |record: &&workspace_trash::Record| record.before.is_some() && record.after.is_none();
         Ok(entry.journal.records.iter().filter(gone).map(|record| record.slot).collect())
     }
 }
 
 /// Parses a path in the trash, `ID/NUMBER`, or `ID`.
 fn parse(argument: &str, named: &str) -> Result<(TransactionId, Option<u32>), ToolError> {
-    let named_file = || workspace_trash::parse_stored_path(named).map(|(id, slot)| (id, Some(slot)));
+    let named_file =
+        || workspace_trash::parse_stored_path(named).map(|(id, slot)| (id, Some(slot)));
     let short = || {
-        let rest = workspace_trash::parse_stored_path(&format!("{named}/0")).map(|(id, _)| (id, None));
+        let rest =
+            workspace_trash::parse_stored_path(&format!("{named}/0")).map(|(id, _)| (id, None));
         rest.or_else(|| match named.rsplit_once('/') {
             Some((id, slot)) => Some((id.parse().ok()?, Some(slot.parse().ok()?))),
             None => Some((named.parse().ok()?, None)),
@@ -144,8 +164,14 @@ fn gone(argument: &str, named: &str) -> ToolError {
         .hints([hints::give(argument, TRASHED_WANTED)])
 }
 
-/// Makes the error of a restore that failed; `movable` returns whether a tool can move the file at a path away.
-fn not_there(argument: &str, named: &str, error: &commit::Error, movable: impl Fn(&str) -> bool) -> ToolError {
+/// Makes the error of a restore that failed; `movable` returns whether a tool can move the file at
+/// a path away.
+fn not_there(
+    argument: &str,
+    named: &str,
+    error: &commit::Error,
+    movable: impl Fn(&str) -> bool,
+) -> ToolError {
     let converted = ToolError::workspace(error);
     match error.kind() {
         ErrorKind::NotFound => gone(argument, named),
@@ -155,9 +181,12 @@ fn not_there(argument: &str, named: &str, error: &commit::Error, movable: impl F
                 Some(Hint::RenamePath { to, .. }) => Some(to.clone()),
                 _ => error.path().map(ToOwned::to_owned),
             };
-            let away = there.filter(|path| movable(path)).map(|path| hints::use_tool(Tool::MoveFile, &path));
-            ToolError { recoverable: true, ..converted }
-                .hints(std::iter::once(hints::give("targetPath", "a path where nothing is")).chain(away))
+            let away = there
+                .filter(|path| movable(path))
+                .map(|path| hints::use_tool(Tool::MoveFile, &path));
+            ToolError { recoverable: true, ..converted }.hints(
+                std::iter::once(hints::give("targetPath", "a path where nothing is")).chain(away),
+            )
         }
         _ => converted,
     }

@@ -19,7 +19,9 @@ use crate::answer::text::{prefix, split_terminator, without_bom};
 use crate::session::Session;
 use crate::tools::arguments::given;
 use crate::tools::tool::Tool;
-use crate::tools::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, globs, relative, walk};
+use crate::tools::walk::{
+    DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, globs, relative, walk,
+};
 
 /// How many matches are given, unless the call asks for another number.
 const MAX_RESULTS: usize = 100;
@@ -111,23 +113,37 @@ impl Session {
     /// # Errors
     ///
     /// When the query or a pattern is none, or there is no such directory.
-    pub fn search_files(&self, args: &SearchFiles, host: &mut dyn Host) -> ToolResult<SearchFilesData> {
+    pub fn search_files(
+        &self,
+        args: &SearchFiles,
+        host: &mut dyn Host,
+    ) -> ToolResult<SearchFilesData> {
         let root = self.root();
         if args.query.is_empty() {
             let root = args.root.as_deref().unwrap_or(".");
-            return Err(ToolError::arguments(Reason::BadQuery, "the query is empty")
-                .hints([hints::give("query", "a text to look for"), hints::use_tool(Tool::Glob, root)]));
+            return Err(ToolError::arguments(Reason::BadQuery, "the query is empty").hints([
+                hints::give("query", "a text to look for"),
+                hints::use_tool(Tool::Glob, root),
+            ]));
         }
         let matcher = matcher(args)?;
-        let includes = args.include_globs.as_deref().map(|patterns| globs("includeGlobs", patterns)).transpose()?;
+        let includes = args
+            .include_globs
+            .as_deref()
+            .map(|patterns| globs("includeGlobs", patterns))
+            .transpose()?;
         let excludes = globs("excludeGlobs", args.exclude_globs.as_deref().unwrap_or_default())?;
         let dir = self.directory(root, "root", args.root.as_deref())?;
-        // As in ripgrep, a file that is included by name is searched even if .gitignore leaves it out.
-        let options = WalkOptions { max_depth: MAX_DEPTH, hidden: true, ignored: includes.is_some() };
+        // As in ripgrep, a file that is included by name is searched even if .gitignore leaves it
+        // out.
+        let options =
+            WalkOptions { max_depth: MAX_DEPTH, hidden: true, ignored: includes.is_some() };
         let skip = skipped(args.cursor.as_deref())?;
         let limit = limit(args.max_results, MAX_RESULTS);
-        let context = usize::try_from(args.context_lines.unwrap_or(0).min(MAX_CONTEXT)).unwrap_or(0);
-        let mut search = Search { matcher: &matcher, context, limit: skip + limit, matches: Vec::new() };
+        let context =
+            usize::try_from(args.context_lines.unwrap_or(0).min(MAX_CONTEXT)).unwrap_or(0);
+        let mut search =
+            Search { matcher: &matcher, context, limit: skip + limit, matches: Vec::new() };
         let cancelled = std::cell::Cell::new(false);
         let whole = walk(root, dir.clone(), &options, host, &mut |found: WalkEntry| {
             let path = relative(&found.path, dir.as_ref());
@@ -172,7 +188,9 @@ fn matcher(args: &SearchFiles) -> Result<RegexMatcher, ToolError> {
     if args.query.len() > MAX_QUERY {
         let message = format!("the query has {} bytes, more than {MAX_QUERY}", args.query.len());
         let wanted = "a part of the text that is enough to find it";
-        return Err(ToolError::arguments(Reason::BadQuery, message).hints([hints::give("query", wanted)]));
+        return Err(
+            ToolError::arguments(Reason::BadQuery, message).hints([hints::give("query", wanted)])
+        );
     }
     let mut builder = RegexMatcherBuilder::new();
     builder.size_limit(MAX_MATCHER).dfa_size_limit(MAX_MATCHER);
@@ -201,7 +219,12 @@ impl Search<'_> {
     fn look_at_path(&mut self, whole: &str, path: &str) {
         if self.matcher.is_match(path.as_bytes()).unwrap_or(false) {
             let preview = whole.to_owned();
-            self.matches.push(SearchMatch { path: whole.to_owned(), line: None, column: None, preview });
+            self.matches.push(SearchMatch {
+                path: whole.to_owned(),
+                line: None,
+                column: None,
+                preview,
+            });
         }
     }
 
@@ -223,19 +246,20 @@ impl Search<'_> {
         if numbers.is_empty() {
             return;
         }
-        let lines: Vec<&[u8]> =
-            text.split_inclusive(|&byte| byte == b'\n').map(|line| split_terminator(line).0).collect();
+        let lines: Vec<&[u8]> = text
+            .split_inclusive(|&byte| byte == b'\n')
+            .map(|line| split_terminator(line).0)
+            .collect();
         for number in numbers {
             let at = usize::try_from(number - 1).unwrap_or(usize::MAX);
             let Some(line) = lines.get(at) else { continue };
-            let column = self
-                .matcher
-                .find(line)
-                .ok()
-                .flatten()
-                .map(|found| String::from_utf8_lossy(&line[..found.start()]).chars().count() as u64 + 1);
-            let shown = &lines[at.saturating_sub(self.context)..(at + self.context + 1).min(lines.len())];
-            let preview: Vec<_> = shown.iter().map(|line| cut(&String::from_utf8_lossy(line))).collect();
+            let column = self.matcher.find(line).ok().flatten().map(|found| {
+                String::from_utf8_lossy(&line[..found.start()]).chars().count() as u64 + 1
+            });
+            let shown =
+                &lines[at.saturating_sub(self.context)..(at + self.context + 1).min(lines.len())];
+            let preview: Vec<_> =
+                shown.iter().map(|line| cut(&String::from_utf8_lossy(line))).collect();
             self.matches.push(SearchMatch {
                 path: path.to_owned(),
                 line: Some(number),

@@ -42,7 +42,8 @@ impl Tool {
         matches!(self, Self::ReadFile | Self::ListDirectory | Self::SearchFiles | Self::Glob)
     }
 
-    /// Returns what the log calls a change that the tool makes; it is not used for tools that only read.
+    /// Returns what the log calls a change that the tool makes; it is not used for tools that only
+    /// read.
     pub(crate) fn operation(self) -> Operation {
         match self {
             Self::CreateFile | Self::RestoreFile => Operation::Create,
@@ -52,7 +53,9 @@ impl Tool {
             Self::ApplyPatch | Self::EditPatch => Operation::Patch,
             Self::WriteFile | Self::Undo => Operation::Write,
             // They change nothing, so nothing is logged.
-            Self::ReadFile | Self::ListDirectory | Self::SearchFiles | Self::Glob => Operation::Write,
+            Self::ReadFile | Self::ListDirectory | Self::SearchFiles | Self::Glob => {
+                Operation::Write
+            }
         }
     }
 }

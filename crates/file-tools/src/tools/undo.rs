@@ -42,7 +42,8 @@ pub struct Undo {
 pub struct UndoData {
     /// What was taken back.
     pub undo_of: String,
-    /// The transaction that did it; undo it to have the changes again. None if there was nothing to change.
+    /// The transaction that did it; undo it to have the changes again. None if there was nothing to
+    /// change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
     /// The files that changed.
@@ -57,8 +58,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// When none is named (the error lists the newest of this session), there is no such transaction, its files are
-    /// not what it left, or the guard refuses one of them.
+    /// When none is named (the error lists the newest of this session), there is no such
+    /// transaction, its files are not what it left, or the guard refuses one of them.
     pub fn undo(&self, args: &Undo, host: &mut dyn Host) -> ToolResult<UndoData> {
         self.changing(Tool::Undo, host, |call| {
             let named = args.transaction_id.as_deref().unwrap_or_default().trim();
@@ -66,8 +67,9 @@ impl Session {
             let root = self.root();
             let paths = args.paths.iter().flatten().map(|path| root.check(path, Access::Read));
             let paths = paths.collect::<Result<Vec<_>, _>>()?;
-            let report = call
-                .commit(&mut |_| self.workspace().plan_undo(id, &paths).map_err(|error| self.not_undone(id, &error)))?;
+            let report = call.commit(&mut |_| {
+                self.workspace().plan_undo(id, &paths).map_err(|error| self.not_undone(id, &error))
+            })?;
             let data = UndoData {
                 undo_of: id.to_string(),
                 transaction_id: report.transaction.map(|id| id.to_string()),
@@ -101,9 +103,14 @@ impl Session {
             .collect();
         let hint = match newest.first() {
             Some(first) => hints::set("transactionId", first["transactionId"].clone()),
-            None => hints::ask("name the change: this session has made none that could be taken back", None),
+            None => hints::ask(
+                "name the change: this session has made none that could be taken back",
+                None,
+            ),
         };
-        ToolError::arguments(Reason::NoTransaction, message).details(json!({ "transactions": newest })).hints([hint])
+        ToolError::arguments(Reason::NoTransaction, message)
+            .details(json!({ "transactions": newest }))
+            .hints([hint])
     }
 
     /// Makes the error of a transaction that cannot be undone.
@@ -113,10 +120,16 @@ impl Session {
             commit::Error::Drifted { drifts, .. } => {
                 let entry = self.workspace().show(id);
                 let drifted = |path: &str| drifts.iter().any(|drift| drift.path == path);
-                let records = entry.iter().flat_map(|entry| &entry.journal.records).map(|record| &*record.path);
+                let records = entry
+                    .iter()
+                    .flat_map(|entry| &entry.journal.records)
+                    .map(|record| &*record.path);
                 let others: Vec<&str> = records.filter(|path| !drifted(path)).collect();
                 let others = (!others.is_empty()).then(|| hints::set("paths", others));
-                let edit = drifts.iter().take(NAMED).map(|drift| hints::use_tool(Tool::EditFile, &drift.path));
+                let edit = drifts
+                    .iter()
+                    .take(NAMED)
+                    .map(|drift| hints::use_tool(Tool::EditFile, &drift.path));
                 converted.hints(edit.chain(others))
             }
             commit::Error::Elsewhere { .. } => {
@@ -136,7 +149,8 @@ impl Session {
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::CommandFailed) =>
             {
                 let other = self.not_named("");
-                ToolError { recoverable: true, hints: other.hints, ..converted }.details(other.details)
+                ToolError { recoverable: true, hints: other.hints, ..converted }
+                    .details(other.details)
             }
             _ => converted,
         }

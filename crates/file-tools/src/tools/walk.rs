@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fs_guard::{Access, DirEntry, FileKind, GlobError, GlobSet, MAX_GLOBS, Metadata, RelPath, Root, bounded};
+use fs_guard::{
+    Access, DirEntry, FileKind, GlobError, GlobSet, MAX_GLOBS, Metadata, RelPath, Root, bounded,
+};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::answer::error::ToolError;
@@ -55,8 +57,9 @@ struct Pending {
     ignores: Vec<std::rc::Rc<Gitignore>>,
 }
 
-/// Calls `visit` with every visible entry, in order of names, all entries of a directory before those beneath it. `visit` returns
-/// whether to enter a directory, or `None` to stop. Returns whether everything was visited.
+/// Calls `visit` with every visible entry, in order of names, all entries of a directory before
+/// those beneath it. `visit` returns whether to enter a directory, or `None` to stop. Returns
+/// whether everything was visited.
 pub(crate) fn walk(
     root: &Root,
     dir: Option<RelPath>,
@@ -105,7 +108,11 @@ pub(crate) fn walk(
             }
         }
         for path in beneath.into_iter().rev() {
-            pending.push_front(Pending { dir: Some(path), depth: depth + 1, ignores: ignores.clone() });
+            pending.push_front(Pending {
+                dir: Some(path),
+                depth: depth + 1,
+                ignores: ignores.clone(),
+            });
         }
     }
     Ok(whole)
@@ -163,7 +170,8 @@ impl Session {
         let (found, seen) = self.find(root, path)?;
         if seen.kind != FileKind::Directory {
             let (kind, message) = (ErrorKind::NotFound, "it is a file, not a directory");
-            let read = (argument != "workspace_root").then(|| hints::use_tool(Tool::ReadFile, path));
+            let read =
+                (argument != "workspace_root").then(|| hints::use_tool(Tool::ReadFile, path));
             return Err(ToolError::about(kind, path, Reason::NotADirectory, message)
                 .hints(read.into_iter().chain([hints::give(argument, "a directory")])));
         }
@@ -174,7 +182,8 @@ impl Session {
 /// Compiles patterns as ripgrep does with `--glob`: one without a slash matches a name anywhere.
 pub(crate) fn globs(argument: &str, patterns: &[String]) -> Result<GlobSet, ToolError> {
     if patterns.len() > MAX_GLOBS {
-        let problem = format!("`{argument}` has {} patterns, more than {MAX_GLOBS}", patterns.len());
+        let problem =
+            format!("`{argument}` has {} patterns, more than {MAX_GLOBS}", patterns.len());
         return Err(bad_glob(argument, problem, "fewer patterns"));
     }
     let both = patterns.iter().flat_map(|pattern| {

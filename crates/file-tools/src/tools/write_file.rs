@@ -24,7 +24,8 @@ pub struct WriteFile {
     pub path: String,
     /// All of its new text.
     pub content: String,
-    /// sha256 from read_file, empty if the file must not exist; by default the one that this session saw last.
+    /// sha256 from read_file, empty if the file must not exist; by default the one that this
+    /// session saw last.
     pub expected_sha256: Option<String>,
     /// Diff to show; none by default.
     pub diff: Option<DiffDetail>,
@@ -71,8 +72,12 @@ impl Session {
                     builder.create(&args.path, args.content.clone().into_bytes())?;
                     return finish(builder);
                 };
-                let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, !args.content.is_ascii())
-                else {
+                let Some(text) = options.encodings.text_of(
+                    root,
+                    &file.path,
+                    &file.bytes,
+                    !args.content.is_ascii(),
+                ) else {
                     return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
                 };
                 now = Some((file.path.clone(), file.sha256));
@@ -85,7 +90,11 @@ impl Session {
                 path,
                 before_sha256: before.map(|hash| hash.to_string()),
                 after_sha256: after.map(|hash| hash.to_string()).unwrap_or_default(),
-                diff: if report.plan.changes().is_empty() { None } else { super::diff(&report, args.diff) },
+                diff: if report.plan.changes().is_empty() {
+                    None
+                } else {
+                    super::diff(&report, args.diff)
+                },
                 transaction_id: super::transaction(&report),
             };
             let what = match (&data.before_sha256, data.transaction_id.is_empty()) {
@@ -100,11 +109,13 @@ impl Session {
 
 /// Computes the splices that give a file the text `content`.
 ///
-/// Unchanged lines keep all their bytes: terminators, and invalid UTF-8 (which a reader saw as U+FFFD).
+/// Unchanged lines keep all their bytes: terminators, and invalid UTF-8 (which a reader saw as
+/// U+FFFD).
 fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> {
     let body = without_bom(old);
     let bom = old.len() - body.len();
-    let content = if bom > 0 { content.strip_prefix('\u{feff}').unwrap_or(content) } else { content };
+    let content =
+        if bom > 0 { content.strip_prefix('\u{feff}').unwrap_or(content) } else { content };
     let unicode = std::str::from_utf8(old).is_ok();
     let style = Newlines::of(body);
     if unicode && style != Newlines::Mixed {
@@ -138,7 +149,9 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
         // A new line ends like the line that it replaces, or else like its neighbour.
         let model = |nth: usize| {
             let near = (old.start + nth).min(old.start + old.len().saturating_sub(1));
-            let end = |at: usize| old_lines.get(at).map(|line| split_terminator(line).1).filter(|end| !end.is_empty());
+            let end = |at: usize| {
+                old_lines.get(at).map(|line| split_terminator(line).1).filter(|end| !end.is_empty())
+            };
             end(near).or_else(|| end(near.wrapping_sub(1))).unwrap_or(b"\n")
         };
         let mut text = Vec::new();
@@ -164,9 +177,17 @@ fn narrowed(old: &[u8], new: &[u8], offset: usize) -> Splices {
     let same = old.iter().zip(new).take_while(|(one, other)| one == other).count();
     let head = old[..same].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let (old_rest, new_rest) = (&old[head..], &new[head..]);
-    let same = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(one, other)| one == other).count();
+    let same = old_rest
+        .iter()
+        .rev()
+        .zip(new_rest.iter().rev())
+        .take_while(|(one, other)| one == other)
+        .count();
     // Back to the beginning of a line.
-    let tail = old_rest[old_rest.len() - same..].iter().position(|&byte| byte == b'\n').map_or(0, |at| same - at - 1);
+    let tail = old_rest[old_rest.len() - same..]
+        .iter()
+        .position(|&byte| byte == b'\n')
+        .map_or(0, |at| same - at - 1);
     let (end, text) = (old.len() - tail, &new_rest[..new_rest.len() - tail]);
     let mut splices = Splices::new();
     if old[head..end] != *text {

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use file_tools::audit::{Audit, Count, Event, MAX_LOG_SIZE, Operation, Phase, Status, Torn, state, stats, verify};
+use file_tools::audit::{
+    Audit, Count, Event, MAX_LOG_SIZE, Operation, Phase, Status, Torn, state, stats, verify,
+};
 use file_tools::{Session, SessionSettings};
 use fs_guard::fault::{Fault, arm, busy, disarm, lack};
 use fs_guard::record::{Act, note, record, recorded};
@@ -57,7 +59,10 @@ fn intents_come_before_and_outcomes_after() {
     );
     bench.fails("write_file", &json!({ "path": "f" }), "command_failed");
     bench.fails("delete_file", &json!({ "path": "none" }), "not_found");
-    bench.done("move_file", &json!({ "fromPath": "f", "toPath": "g", "expectedSha256": sha(b"y\n") }));
+    bench.done(
+        "move_file",
+        &json!({ "fromPath": "f", "toPath": "g", "expectedSha256": sha(b"y\n") }),
+    );
     let found = lines(&bench, "test.jsonl");
     let brief: Vec<_> = found
         .iter()
@@ -83,7 +88,10 @@ fn intents_come_before_and_outcomes_after() {
     assert_eq!(&outcome["sessionId"], &json!("test"));
     assert_eq!(&outcome["beforeSha256"], &json!(sha(b"x\n")));
     assert_eq!(&outcome["afterSha256"], &json!(sha(b"y\n")));
-    assert!(found.iter().all(|line| line["ok"] == false || line["errorKind"].is_null()), "what went well has no error");
+    assert!(
+        found.iter().all(|line| line["ok"] == false || line["errorKind"].is_null()),
+        "what went well has no error"
+    );
     assert!(outcome["diff"].as_str().unwrap().contains("+y"));
     assert!(outcome["transactionId"].is_string());
     assert_eq!(&found[3]["ok"], &json!(false));
@@ -91,7 +99,9 @@ fn intents_come_before_and_outcomes_after() {
     assert_eq!(found[5]["toPath"], "g");
     for (number, line) in found.iter().enumerate() {
         assert_eq!(line["seq"], number + 1);
-        let before = number.checked_sub(1).map_or(json!("0".repeat(64)), |before| found[before]["hash"].clone());
+        let before = number
+            .checked_sub(1)
+            .map_or(json!("0".repeat(64)), |before| found[before]["hash"].clone());
         assert_eq!(line["prevHash"], before);
     }
     let verified = verify(&bench.workspace(), None).unwrap();
@@ -104,7 +114,12 @@ fn intents_come_before_and_outcomes_after() {
 /// What a patch writes is written without `serde`, and events are read with it.
 #[test]
 fn lines_of_patches_are_events_to_the_byte() {
-    let bench = Bench::new(&[("old \"1\"", b"\"\tx\\\n\x1b[0m\n"), ("bin", b"\0"), ("m", b"1\n2\n"), ("gone", b"")]);
+    let bench = Bench::new(&[
+        ("old \"1\"", b"\"\tx\\\n\x1b[0m\n"),
+        ("bin", b"\0"),
+        ("m", b"1\n2\n"),
+        ("gone", b""),
+    ]);
     let audit = Audit::new(session("s"), Some("an \"agent\"\n\u{7f}\u{1}é".into()));
     let apply = |text: &str, atomic: bool| {
         let options = Options::default();
@@ -116,7 +131,10 @@ fn lines_of_patches_are_events_to_the_byte() {
     let text = "*** Begin Patch\n*** Add File: ü\n+a\u{2028}\u{c}\n*** Update File: old \"1\"\n@@\n-\"\tx\\\n+y\n\
                 *** Delete File: bin\n*** Delete File: gone\n*** Update File: m\n*** Move to: n\n@@\n-1\n+3\n";
     apply(&format!("{text}*** End Patch\n"), true);
-    apply("*** Begin Patch\n*** Add File: z\n+z\n*** Delete File: \"none\"\n*** End Patch\n", false);
+    apply(
+        "*** Begin Patch\n*** Add File: z\n+z\n*** Delete File: \"none\"\n*** End Patch\n",
+        false,
+    );
     let log = fs::read_to_string(bench.path(".apply-patch/audit/s.jsonl")).unwrap();
     let mut phases = String::new();
     for line in log.lines() {
@@ -127,18 +145,22 @@ fn lines_of_patches_are_events_to_the_byte() {
         phases.push_str(&format!("{:?} {:?}\n", event.phase, event.operation));
     }
     let each = ["Create", "Patch", "Move", "Delete", "Delete"];
-    let expected = ["Intent", "Outcome"].map(|phase| each.map(|operation| format!("{phase} {operation}\n")).concat());
+    let expected = ["Intent", "Outcome"]
+        .map(|phase| each.map(|operation| format!("{phase} {operation}\n")).concat());
     assert_eq!(phases, expected.concat() + "Intent Create\nOutcome Create\nFailed Patch\n");
 }
 
-/// The diffs of a call are 4 MiB together at most, of one commit or of many: what does not fit leaves room for what
-/// comes after.
+/// The diffs of a call are 4 MiB together at most, of one commit or of many: what does not fit
+/// leaves room for what comes after.
 #[test]
 fn diffs_are_left_out_where_they_are_too_many() {
     let large = format!("+{}\n", "x".repeat(63)).repeat(900);
     let mut text = String::from("*** Begin Patch\n");
     for file in 0..300 {
-        text += &format!("*** Add File: f{file:03}\n{}", if file % 3 == 0 { large.as_str() } else { "+s\n" });
+        text += &format!(
+            "*** Add File: f{file:03}\n{}",
+            if file % 3 == 0 { large.as_str() } else { "+s\n" }
+        );
     }
     text += "*** End Patch\n";
     for atomic in [true, false] {
@@ -175,14 +197,19 @@ fn diffs_are_left_out_where_they_are_too_many() {
 fn the_log_tells_what_files_should_be() {
     let bench = Bench::new(&[("a", b"a"), ("b", b"b"), ("c", b"c"), ("d", b"d")]);
     for (path, text) in [("a", "a"), ("b", "b")] {
-        bench.done("write_file", &json!({ "path": path, "content": "new", "expectedSha256": sha(text.as_bytes()) }));
+        bench.done(
+            "write_file",
+            &json!({ "path": path, "content": "new", "expectedSha256": sha(text.as_bytes()) }),
+        );
     }
     bench.done("delete_file", &json!({ "path": "c" }));
-    bench.done("move_file", &json!({ "fromPath": "d", "toPath": "e", "expectedSha256": sha(b"d") }));
+    bench
+        .done("move_file", &json!({ "fromPath": "d", "toPath": "e", "expectedSha256": sha(b"d") }));
     bench.write("b", b"someone else");
     fs::remove_file(bench.path("e")).unwrap();
     bench.write("c", b"anew");
-    let found: Vec<_> = state(&bench.workspace()).unwrap().into_iter().map(|one| (one.path, one.status)).collect();
+    let found: Vec<_> =
+        state(&bench.workspace()).unwrap().into_iter().map(|one| (one.path, one.status)).collect();
     let expected = [
         ("a", Status::Same),
         ("b", Status::Changed),
@@ -199,7 +226,10 @@ fn a_log_of_thousands_of_operations_verifies_and_with_a_byte_changed_it_does_not
     let rounds = share(40);
     let bench = Bench::new(&[]);
     let workspace = bench.workspace();
-    let audit = Audit { max_size: u64::from(rounds) << 16, ..Audit::new(session("big"), Some("agent".into())) };
+    let audit = Audit {
+        max_size: u64::from(rounds) << 16,
+        ..Audit::new(session("big"), Some("agent".into()))
+    };
     let session = Session::new(bench.workspace(), audit, settings());
     let options = Options::new(Profile::Codex);
     for round in 0..rounds {
@@ -281,9 +311,14 @@ fn lines_cannot_be_left_out_moved_or_cut_off() {
     let path = bench.path(".apply-patch/audit/s.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
     let all: Vec<_> = whole.split_inclusive('\n').collect();
-    for (kept, bad) in
-        [(&[0, 1, 2][..], 4), (&[0, 1, 3], 3), (&[1, 2, 3], 1), (&[0, 2, 1, 3], 2), (&[0, 1, 1, 2, 3], 3), (&[], 1)]
-    {
+    for (kept, bad) in [
+        (&[0, 1, 2][..], 4),
+        (&[0, 1, 3], 3),
+        (&[1, 2, 3], 1),
+        (&[0, 2, 1, 3], 2),
+        (&[0, 1, 1, 2, 3], 3),
+        (&[], 1),
+    ] {
         fs::write(&path, kept.iter().map(|&line| all[line]).collect::<String>()).unwrap();
         let verified = verify(&workspace, None).unwrap();
         assert_eq!(verified[0].first_bad.as_ref().map(|bad| bad.line), Some(bad), "{kept:?}");
@@ -294,7 +329,9 @@ fn lines_cannot_be_left_out_moved_or_cut_off() {
     let other = Bench::new(&[]);
     audit.append(&other.workspace(), &[event(0), event(1), event(2), event(3)], false).unwrap();
     fs::copy(other.path(".apply-patch/audit/s.jsonl"), &path).unwrap();
-    assert!(verify(&workspace, None).unwrap()[0].first_bad.as_ref().unwrap().problem.contains("signed"));
+    assert!(
+        verify(&workspace, None).unwrap()[0].first_bad.as_ref().unwrap().problem.contains("signed")
+    );
 }
 
 #[test]
@@ -330,8 +367,8 @@ fn a_line_that_a_crash_cut_off_is_told_by_the_next() {
     assert!(verified[0].lines == 4, "{verified:?}");
 }
 
-/// Ends the process, as far as the disk is concerned, at each call of `append` in a log that `prepare` made: the log is
-/// good as it was left, takes the next lines, and is good then.
+/// Ends the process, as far as the disk is concerned, at each call of `append` in a log that
+/// `prepare` made: the log is good as it was left, takes the next lines, and is good then.
 fn cut_off_everywhere(max_size: u64, prepare: impl Fn(&Bench, &Audit)) {
     let audit = Audit { max_size, ..Audit::new(session("s"), None) };
     for at in 1.. {
@@ -343,7 +380,10 @@ fn cut_off_everywhere(max_size: u64, prepare: impl Fn(&Bench, &Audit)) {
         let call = disarm().pop();
         let lines = |what: &str| {
             let verified = verify(&bench.workspace(), Some(&session("s"))).unwrap();
-            assert!(verified.iter().all(|one| one.ok), "cut off at call {at} ({call:?}), {what}: {verified:?}");
+            assert!(
+                verified.iter().all(|one| one.ok),
+                "cut off at call {at} ({call:?}), {what}: {verified:?}"
+            );
             verified.first().map_or(0, |one| one.lines)
         };
         let left = lines("as it was left");
@@ -364,12 +404,16 @@ fn a_log_that_was_cut_off_anywhere_is_good_and_goes_on() {
         cut_off_everywhere(MAX_LOG_SIZE, |bench, audit| {
             audit.append(&bench.workspace(), &[event(0)], false).unwrap();
         });
-        cut_off_everywhere(600, |bench, audit| audit.append(&bench.workspace(), &[event(0)], false).unwrap());
+        cut_off_everywhere(600, |bench, audit| {
+            audit.append(&bench.workspace(), &[event(0)], false).unwrap()
+        });
     }
     lack(false, false);
     // Before the first line, and where the log is continued in another file, once and twice.
     cut_off_everywhere(MAX_LOG_SIZE, |_, _| {});
-    cut_off_everywhere(600, |bench, audit| audit.append(&bench.workspace(), &[event(0)], false).unwrap());
+    cut_off_everywhere(600, |bench, audit| {
+        audit.append(&bench.workspace(), &[event(0)], false).unwrap()
+    });
     cut_off_everywhere(600, |bench, audit| {
         audit.append(&bench.workspace(), &[event(0)], false).unwrap();
         audit.append(&bench.workspace(), &[event(1)], true).unwrap();
@@ -377,8 +421,8 @@ fn a_log_that_was_cut_off_anywhere_is_good_and_goes_on() {
     });
 }
 
-/// Intents are on the disk before the first file changes, lines before the head that counts them; whether files are
-/// synced each or together, and where the log is continued in another file.
+/// Intents are on the disk before the first file changes, lines before the head that counts them;
+/// whether files are synced each or together, and where the log is continued in another file.
 #[test]
 fn what_is_logged_is_durable_in_time() {
     for (others_write, max_size) in [(false, MAX_LOG_SIZE), (true, MAX_LOG_SIZE), (false, 900)] {
@@ -400,7 +444,10 @@ fn what_is_logged_is_durable_in_time() {
         let many: String = (0..9).map(|n| format!("*** Add File: new-{n}\n+{n}\n")).collect();
         let patch = format!("*** Begin Patch\n{many}*** Delete File: g\n*** End Patch\n");
         done("apply_patch", &json!({ "patch": patch }));
-        done("move_file", &json!({ "fromPath": "f", "toPath": "h", "expectedSha256": sha(b"y\n") }));
+        done(
+            "move_file",
+            &json!({ "fromPath": "f", "toPath": "h", "expectedSha256": sha(b"y\n") }),
+        );
         let acts = recorded();
         let lines = |act: &&Act| matches!(act, Act::Write { path, .. } if path.contains("/audit/s") && path.ends_with(".jsonl"));
         assert!(acts.iter().filter(lines).count() >= 2 * calls, "intents and outcomes are written");
@@ -440,7 +487,10 @@ fn a_log_without_its_head_goes_on_where_it_ended() {
             let found = verified();
             assert!(!found.ok, "{without}: {found:?}");
             assert!(found.lines == number as u64 + 1, "{without}: {found:?}");
-            assert!(found.first_bad.unwrap().problem.contains("where the log ends was"), "{without}");
+            assert!(
+                found.first_bad.unwrap().problem.contains("where the log ends was"),
+                "{without}"
+            );
         }
     }
 }
@@ -483,7 +533,9 @@ fn nothing_is_applied_when_the_log_cannot_be_written() {
         fs::remove_file(&log).unwrap();
         match spoil {
             0 => std::os::unix::fs::symlink("/dev/null", &log).unwrap(),
-            _ => fs::write(&log, b"").and_then(|()| fs::hard_link(&log, bench.path("second name"))).unwrap(),
+            _ => fs::write(&log, b"")
+                .and_then(|()| fs::hard_link(&log, bench.path("second name")))
+                .unwrap(),
         }
         let text = "*** Begin Patch\n*** Update File: f\n@@\n-x\n+y\n*** End Patch\n";
         for (tool, args) in [
@@ -505,7 +557,9 @@ fn names_do_not_break_lines() {
     let name = "a\u{2028}\"},{\"ok\":true";
     let workspace = bench.workspace();
     let audit = Audit::new(session("s"), Some("agent\n{\"seq\":1}".into()));
-    audit.append(&workspace, &[Event { path: format!("{name}\n\r\u{1b}[2J"), ..event(0) }], false).unwrap();
+    audit
+        .append(&workspace, &[Event { path: format!("{name}\n\r\u{1b}[2J"), ..event(0) }], false)
+        .unwrap();
     let text = fs::read_to_string(bench.path(".apply-patch/audit/s.jsonl")).unwrap();
     assert_eq!(text.lines().count(), 1);
     assert!(!text.contains('\u{1b}'));
@@ -545,10 +599,13 @@ fn file_tools_state(bench: &Bench) {
 #[test]
 fn a_call_that_stops_half_way_is_told_as_both() {
     let bench = Bench::new(&[("a", b"x\n")]);
-    let text = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** Delete File: none\n*** End Patch\n";
+    let text =
+        "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** Delete File: none\n*** End Patch\n";
     bench.fails("apply_patch", &json!({ "patch": text, "atomic": false }), "not_found");
-    let found: Vec<_> =
-        lines(&bench, "test.jsonl").iter().map(|line| (line["phase"].clone(), line["path"].clone())).collect();
+    let found: Vec<_> = lines(&bench, "test.jsonl")
+        .iter()
+        .map(|line| (line["phase"].clone(), line["path"].clone()))
+        .collect();
     let expected = [("intent", "a"), ("outcome", "a"), ("failed", "none")];
     assert_eq!(found, expected.map(|(phase, path)| (json!(phase), json!(path))));
 }
@@ -582,15 +639,23 @@ fn an_interrupted_transaction_is_told_when_it_is_seen_to() {
     let told = lines(&bench, "first.jsonl");
     let recovered = told.last().expect("where the intent is");
     assert_eq!(
-        [&recovered["phase"], &recovered["ok"], &recovered["recovered"], &recovered["transactionId"]],
+        [
+            &recovered["phase"],
+            &recovered["ok"],
+            &recovered["recovered"],
+            &recovered["transactionId"]
+        ],
         [&json!("recovered"), &json!(true), &json!("finished"), &told[0]["transactionId"]]
     );
     assert!(lines(&bench, "test.jsonl").iter().all(|line| line["phase"] != "recovered"));
-    assert!(verify(&workspace, None).unwrap().iter().all(|one| one.ok && one.unanswered.is_empty()));
+    assert!(
+        verify(&workspace, None).unwrap().iter().all(|one| one.ok && one.unanswered.is_empty())
+    );
     assert!(state(&workspace).unwrap().iter().all(|one| one.status == Status::Same));
 }
 
-/// A process that was killed after its commit, and before it could write that down, left an intent without an answer for good.
+/// A process that was killed after its commit, and before it could write that down, left an intent
+/// without an answer for good.
 #[test]
 fn every_intent_gets_an_answer() {
     use fs_guard::fault::{Fault, arm, disarm};
@@ -605,12 +670,16 @@ fn every_intent_gets_an_answer() {
     for at in 1.. {
         let bench = Bench::new(&[("a", b"1\n")]);
         bench.done("create_file", &json!({ "path": "b", "content": "" }));
-        let killed = Session::new(bench.workspace(), Audit::new(session("killed"), None), settings());
+        let killed =
+            Session::new(bench.workspace(), Audit::new(session("killed"), None), settings());
         arm(Fault::Crash, at, false);
         let _ = killed.apply("apply", &patch, options.clone(), true, &mut ());
         let calls = disarm();
         let intents: Vec<_> = if bench.exists(".apply-patch/audit/killed.jsonl") {
-            lines(&bench, "killed.jsonl").into_iter().filter(|line| line["phase"] == "intent").collect()
+            lines(&bench, "killed.jsonl")
+                .into_iter()
+                .filter(|line| line["phase"] == "intent")
+                .collect()
         } else {
             Vec::new()
         };
@@ -619,7 +688,8 @@ fn every_intent_gets_an_answer() {
         let unanswered: Vec<_> = all.iter().flat_map(|one| one.unanswered.clone()).collect();
         // Whatever comes next: a commit of the same session, or recovery by another one.
         if at % 2 == 0 {
-            let next = Session::new(bench.workspace(), Audit::new(session("killed"), None), settings());
+            let next =
+                Session::new(bench.workspace(), Audit::new(session("killed"), None), settings());
             let text = "*** Begin Patch\n*** Add File: c\n*** End Patch\n";
             let patch = patch_engine::parse(text, &options.parse).unwrap();
             next.apply("apply", &patch, options.clone(), true, &mut ()).unwrap();
@@ -633,8 +703,12 @@ fn every_intent_gets_an_answer() {
             let committed = bench.path(".apply-patch/trash").join(id.as_str().unwrap()).exists();
             let found = phases(&bench, "killed.jsonl", id);
             let outcome = json!(["outcome", committed, null]);
-            let recovered = json!(["recovered", committed, if committed { "finished" } else { "reverted" }]);
-            assert!(found[1..].iter().all(|line| *line == outcome || *line == recovered), "{what}: {found:?}");
+            let recovered =
+                json!(["recovered", committed, if committed { "finished" } else { "reverted" }]);
+            assert!(
+                found[1..].iter().all(|line| *line == outcome || *line == recovered),
+                "{what}: {found:?}"
+            );
             assert!(found.len() > 1, "{what}: no answer: {found:?}");
             if found[1] == recovered {
                 assert_eq!(unanswered, [id.as_str().unwrap()], "{what}");
@@ -686,7 +760,8 @@ fn apply(session: &Session, text: &str, atomic: bool, host: &mut dyn Host) -> bo
 fn brief(bench: &Bench, file: &str) -> Vec<String> {
     let text = |line: &Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
     let of = |line: &Value| {
-        let (phase, path, kind) = (text(line, "phase"), text(line, "path"), text(line, "errorKind"));
+        let (phase, path, kind) =
+            (text(line, "phase"), text(line, "path"), text(line, "errorKind"));
         format!("{phase} {path} {} {kind}", line["ok"]).trim_end().to_owned()
     };
     lines(bench, file).iter().map(of).collect()
@@ -714,7 +789,8 @@ fn small_events_are_one_write_that_only_a_durable_log_syncs() {
         record();
         audit.append(&workspace, &[event(0), event(1), event(2)], durable).unwrap();
         let acts = recorded();
-        let writes = |act: &&Act| matches!(act, Act::Write { path, .. } if path.ends_with("audit/s.jsonl"));
+        let writes =
+            |act: &&Act| matches!(act, Act::Write { path, .. } if path.ends_with("audit/s.jsonl"));
         assert_eq!(acts.iter().filter(writes).count(), 1, "{round}: {acts:?}");
         let syncs = acts.iter().any(|act| matches!(act, Act::Sync(..) | Act::SyncAll));
         assert_eq!(syncs, durable, "{round}: {acts:?}");
@@ -725,7 +801,9 @@ fn small_events_are_one_write_that_only_a_durable_log_syncs() {
 fn only_the_log_itself_says_that_a_line_was_cut_off() {
     let bench = Bench::new(&[]);
     let torn = Some(Torn { bytes: 1, sha256: sha(b"x") });
-    Audit::new(session("s"), None).append(&bench.workspace(), &[Event { torn, ..event(0) }], false).unwrap();
+    Audit::new(session("s"), None)
+        .append(&bench.workspace(), &[Event { torn, ..event(0) }], false)
+        .unwrap();
     assert!(lines(&bench, "s.jsonl")[0]["torn"].is_null());
 }
 
@@ -736,7 +814,12 @@ fn the_head_tells_how_far_the_log_goes_and_what_has_no_answer() {
     let audit = Audit { max_size: 1200, ..Audit::new(session("s"), None) };
     let id = "20261121-014233-123456-9f3ac1d2";
     let of = |phase| Event { phase, transaction_id: Some(id.into()), ..event(0) };
-    let rounds = [(Phase::Failed, 0, ""), (Phase::Intent, 0, id), (Phase::Failed, 1, id), (Phase::Outcome, 1, "")];
+    let rounds = [
+        (Phase::Failed, 0, ""),
+        (Phase::Intent, 0, id),
+        (Phase::Failed, 1, id),
+        (Phase::Outcome, 1, ""),
+    ];
     for (nth, (phase, older, open)) in rounds.into_iter().enumerate() {
         audit.append(&workspace, &[of(phase)], false).unwrap();
         let (fields, length) = head(&bench, "s");
@@ -751,7 +834,8 @@ fn the_head_tells_how_far_the_log_goes_and_what_has_no_answer() {
     }
 }
 
-/// Another process of the session writes, or continues the log in another file, which may get as long as the one before.
+/// Another process of the session writes, or continues the log in another file, which may get as
+/// long as the one before.
 #[test]
 fn a_log_that_grows_during_a_commit_has_its_lines_in_one_order() {
     let failed = |path: &str| Event {
@@ -776,7 +860,11 @@ fn a_log_that_grows_during_a_commit_has_its_lines_in_one_order() {
         let log = bench.path(".apply-patch/audit/s.jsonl");
         let mut other = At::first_published(|| {
             let length = log.metadata().unwrap().len();
-            let path = if as_long { "p".repeat(usize::try_from(length - shortest).unwrap()) } else { "p".into() };
+            let path = if as_long {
+                "p".repeat(usize::try_from(length - shortest).unwrap())
+            } else {
+                "p".into()
+            };
             audit.append(&bench.workspace(), &[failed(&path)], false).unwrap();
             assert_eq!(log.metadata().unwrap().len() == length, as_long);
         });
@@ -794,7 +882,10 @@ fn each_transaction_of_a_call_is_answered_before_the_next_one_begins() {
     let bench = Bench::new(&[]);
     let tools = bench.resume("s");
     assert!(apply(&tools, "*** Add File: a\n+a\n*** Add File: b\n+b\n", false, &mut ()));
-    assert_eq!(brief(&bench, "s.jsonl"), ["intent a null", "outcome a true", "intent b null", "outcome b true"]);
+    assert_eq!(
+        brief(&bench, "s.jsonl"),
+        ["intent a null", "outcome a true", "intent b null", "outcome b true"]
+    );
 }
 
 const BOTH: &str = "*** Update File: a\n@@\n-a\n+1\n*** Update File: b\n@@\n-b\n+1\n";
@@ -806,11 +897,17 @@ fn a_commit_that_is_rolled_back_is_told_once() {
     let tools = bench.resume("s");
     assert!(!apply(&tools, BOTH, true, &mut At::first_published(|| bench.write("b", b"saved\n"))));
     assert_eq!(bench.read("a"), b"a\n");
-    let expected = ["intent a null", "intent b null", "outcome a false stale_file", "outcome b false stale_file"];
+    let expected = [
+        "intent a null",
+        "intent b null",
+        "outcome a false stale_file",
+        "outcome b false stale_file",
+    ];
     assert_eq!(brief(&bench, "s.jsonl"), expected);
 }
 
-/// What became of it is not known when the call ends: it stays listed until recovery has seen to it.
+/// What became of it is not known when the call ends: it stays listed until recovery has seen to
+/// it.
 #[test]
 fn a_commit_that_could_not_be_rolled_back_is_answered_once_by_what_comes_next() {
     for recovery in [false, true] {
@@ -821,14 +918,20 @@ fn a_commit_that_could_not_be_rolled_back_is_answered_once_by_what_comes_next() 
         assert_eq!(bench.read("a"), b"saved\n");
         let mut expected = vec!["intent a null", "intent b null", "failed b false stale_file"];
         assert_eq!(brief(&bench, "s.jsonl"), expected);
-        let unanswered = || verify(&bench.workspace(), Some(&session("s"))).unwrap().remove(0).unanswered;
+        let unanswered =
+            || verify(&bench.workspace(), Some(&session("s"))).unwrap().remove(0).unanswered;
         assert_eq!(unanswered().len(), 1);
         expected.push("recovered  false");
         for next in ["next-1", "next-2"] {
             if recovery {
                 bench.resume("other").recovered(&[]).unwrap()
             } else {
-                assert!(apply(&bench.resume("s"), &format!("*** Add File: {next}\n"), true, &mut ()))
+                assert!(apply(
+                    &bench.resume("s"),
+                    &format!("*** Add File: {next}\n"),
+                    true,
+                    &mut ()
+                ))
             }
             let mut found = brief(&bench, "s.jsonl");
             found.retain(|line| !line.contains(" next-"));
@@ -844,7 +947,8 @@ fn what_is_not_known_any_more_is_not_made_up() {
     let (all, usual) = (usize::MAX, Retention::default());
     let purge = |keep_last| Retention { keep_last, max_count: 0, ..usual };
     let short = Retention { keep_last: 1, ..usual };
-    // Whether it happened, commits before and after, what is purged, what sessions keep; what is said of it.
+    // Whether it happened, commits before and after, what is purged, what sessions keep; what is
+    // said of it.
     for (happened, before, after, kept, settled, said) in [
         (true, 0, 0, all, usual, "finished"),
         (true, 1, 25, all, usual, "finished"),
@@ -864,7 +968,8 @@ fn what_is_not_known_any_more_is_not_made_up() {
         let mut made = 0;
         let mut commit = || {
             made += 1;
-            let done = bench.done("create_file", &json!({ "path": made.to_string(), "content": "" }));
+            let done =
+                bench.done("create_file", &json!({ "path": made.to_string(), "content": "" }));
             done["transactionId"].as_str().unwrap().to_owned()
         };
         (0..before).for_each(|_| drop(commit()));
@@ -873,7 +978,8 @@ fn what_is_not_known_any_more_is_not_made_up() {
         } else {
             TransactionId::new(std::time::SystemTime::now(), None).unwrap().to_string()
         };
-        let intent = Event { phase: Phase::Intent, transaction_id: Some(id.clone()), ok: None, ..event(0) };
+        let intent =
+            Event { phase: Phase::Intent, transaction_id: Some(id.clone()), ok: None, ..event(0) };
         Audit::new(session("killed"), None).append(&workspace, &[intent], false).unwrap();
         (0..after).for_each(|_| drop(commit()));
         if kept != all {
@@ -905,8 +1011,12 @@ fn paths_of_a_directory_below_are_those_of_the_project() {
     ] {
         assert_eq!(crate::support::call(&tools, tool, &args)["ok"], false, "{tool}");
     }
-    let found: Vec<_> = lines(&bench, "below.jsonl").iter().map(|line| line["path"].clone()).collect();
-    assert_eq!(found, [json!("sub/f"), json!("sub/f"), json!("sub/none"), json!(""), json!(outside)]);
+    let found: Vec<_> =
+        lines(&bench, "below.jsonl").iter().map(|line| line["path"].clone()).collect();
+    assert_eq!(
+        found,
+        [json!("sub/f"), json!("sub/f"), json!("sub/none"), json!(""), json!(outside)]
+    );
 }
 
 #[test]
@@ -929,7 +1039,8 @@ fn what_is_in_the_place_of_a_logged_file_is_told() {
     bench.write("file", b"other");
     std::os::unix::fs::symlink("target", bench.path("link")).unwrap();
     let found = state(&bench.workspace()).unwrap();
-    let found: Vec<_> = found.iter().map(|one| (&*one.path, one.status, one.actual_sha256.clone())).collect();
+    let found: Vec<_> =
+        found.iter().map(|one| (&*one.path, one.status, one.actual_sha256.clone())).collect();
     let expected = [
         ("dir", Status::Missing, String::new()),
         ("file", Status::Changed, sha(b"other")),
@@ -945,8 +1056,13 @@ fn calls_and_transactions_are_counted() {
     let workspace = bench.workspace();
     let at = |day: u32| format!("2026-11-{day:02}T01:42:33.000000Z");
     let id = |nth: u32| format!("2026112{nth}-014233-123456-9f3ac1d2");
-    let of =
-        |day, phase, ok, id: Option<String>| Event { timestamp: at(day), phase, ok, transaction_id: id, ..event(0) };
+    let of = |day, phase, ok, id: Option<String>| Event {
+        timestamp: at(day),
+        phase,
+        ok,
+        transaction_id: id,
+        ..event(0)
+    };
     let failed = |day, agent: Option<&str>, reason: Option<&str>, profile: Option<&str>| Event {
         agent_name: agent.map(Into::into),
         error_kind: Some("stale_file".into()),
@@ -973,15 +1089,22 @@ fn calls_and_transactions_are_counted() {
     assert_eq!(found.since, at(11));
     assert_eq!(found.transactions, 2);
     assert_eq!(found.failed, 3);
-    let counts = |counts: &[(&str, usize)]| counts.iter().map(|&(key, count)| (key.to_owned(), count)).collect();
+    let counts = |counts: &[(&str, usize)]| {
+        counts.iter().map(|&(key, count)| (key.to_owned(), count)).collect()
+    };
     assert_eq!(found.by_reason, counts(&[("stale_file", 1), ("unread", 2)]));
     assert_eq!(found.by_profile, counts(&[("codex", 2)]));
     let both = |all: &[(&str, usize, usize)]| {
-        let one = |&(key, transactions, failed): &(&str, _, _)| (key.to_owned(), Count { transactions, failed });
+        let one = |&(key, transactions, failed): &(&str, _, _)| {
+            (key.to_owned(), Count { transactions, failed })
+        };
         all.iter().map(one).collect()
     };
     assert_eq!(found.by_agent, both(&[("-", 0, 2), ("agent", 2, 1)]));
-    assert_eq!(found.by_day, both(&[("2026-11-11", 0, 1), ("2026-11-12", 1, 2), ("2026-11-13", 1, 0)]));
+    assert_eq!(
+        found.by_day,
+        both(&[("2026-11-11", 0, 1), ("2026-11-12", 1, 2), ("2026-11-13", 1, 0)])
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Files that change between reading and editing: edits are carried to where their lines are, or nothing is done.
+//! Files that change between reading and editing: edits are carried to where their lines are, or
+//! nothing is done.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,8 +16,10 @@ use crate::support::{Bench, call, done, fails, patch, session, settings, sha};
 
 /// A file as it is read, and as others leave it: the first lines are new, the last ones indented.
 const READ: &str = "fn one() {\n    1\n}\n\nfn two() {\n    2\n}\n\nfn three() {\n    3\n}\n";
-const CHANGED: &str = "// new\nfn one() {\n    1\n}\n\nfn two() {\n    2\n}\n\nfn three() {\n        3\n}\n";
-const WANTED: &str = "// new\nfn one() {\n    1\n}\n\nfn two() {\n    22\n}\n\nfn three() {\n        3\n}\n";
+const CHANGED: &str =
+    "// new\nfn one() {\n    1\n}\n\nfn two() {\n    2\n}\n\nfn three() {\n        3\n}\n";
+const WANTED: &str =
+    "// new\nfn one() {\n    1\n}\n\nfn two() {\n    22\n}\n\nfn three() {\n        3\n}\n";
 
 /// Every tool that edits, with what replaces one line, and whether the call may be carried.
 fn edits(path: &str, old: &str, new: &str, more: &Value) -> Vec<(&'static str, Value)> {
@@ -48,9 +51,14 @@ fn every_editing_tool_carries_what_was_read_to_the_file_as_it_is() {
         let reply = bench.call(tool, &args);
         assert_eq!(reply["ok"], true, "{tool}: {reply}");
         assert_eq!(String::from_utf8(bench.read("f")).unwrap(), WANTED, "{tool}");
-        let carried = if tool == "edit.patch" { &reply["carried"] } else { &reply["data"]["carried"] };
+        let carried =
+            if tool == "edit.patch" { &reply["carried"] } else { &reply["data"]["carried"] };
         let lines = |first: u64, last: u64| json!({ "startLine": first, "endLine": last });
-        assert_eq!(carried, &json!([{ "path": "f", "hunk": 0, "from": lines(5, 7), "to": lines(6, 8) }]), "{tool}");
+        assert_eq!(
+            carried,
+            &json!([{ "path": "f", "hunk": 0, "from": lines(5, 7), "to": lines(6, 8) }]),
+            "{tool}"
+        );
     }
 }
 
@@ -65,7 +73,11 @@ fn a_hash_that_is_given_is_as_good_as_what_the_session_saw() {
     assert_eq!(planned["dryRun"].clone(), json!(true));
     assert_eq!(planned["carried"][0]["path"].clone(), json!("f"));
     let edits = json!([{ "oldText": "    2", "newText": "    22" }]);
-    done(&other, "edit_file", &json!({ "path": "f", "expectedSha256": sha(READ.as_bytes()), "edits": edits }));
+    done(
+        &other,
+        "edit_file",
+        &json!({ "path": "f", "expectedSha256": sha(READ.as_bytes()), "edits": edits }),
+    );
     assert_eq!(bench.read("f"), WANTED.as_bytes());
 }
 
@@ -103,7 +115,8 @@ fn a_conflict_has_the_three_texts_and_says_what_to_do() {
             assert!(line.contains("read line 11 of f again"), "{line}");
         } else {
             let details = &reply["error"]["details"];
-            let texts = ["base", "current", "wanted"].map(|side| details[side]["text"].as_str().unwrap());
+            let texts =
+                ["base", "current", "wanted"].map(|side| details[side]["text"].as_str().unwrap());
             assert_eq!(details["reason"].as_str(), Some("conflict"));
             assert_eq!(texts, ["    3\n", "        3\n", "    33\n"]);
             let hint = &reply["error"]["hints"][0];
@@ -113,8 +126,10 @@ fn a_conflict_has_the_three_texts_and_says_what_to_do() {
         }
         // That can be done.
         bench.done("read_file", &json!({ "path": "f", "startLine": 11, "endLine": 11 }));
-        let (tool, args) =
-            edits("f", "        3", "        33", &json!({})).into_iter().find(|it| it.0 == tool).unwrap();
+        let (tool, args) = edits("f", "        3", "        33", &json!({}))
+            .into_iter()
+            .find(|it| it.0 == tool)
+            .unwrap();
         assert_eq!(bench.call(tool, &args)["ok"], true, "{tool}");
     }
 }
@@ -131,9 +146,14 @@ fn after_an_edit_was_carried_the_session_has_not_seen_the_rest_of_the_file() {
         let delete = patch("*** Delete File: f\n");
         bench.fails("apply_patch", &json!({ "patch": delete }), "stale_file");
         // The next edit goes by what it takes the file to be.
-        let (tool, args) = edits("f", "    22", "    23", &json!({})).into_iter().find(|it| it.0 == tool).unwrap();
+        let (tool, args) =
+            edits("f", "    22", "    23", &json!({})).into_iter().find(|it| it.0 == tool).unwrap();
         assert_eq!(bench.call(tool, &args)["ok"], true, "{tool}");
-        assert_eq!(String::from_utf8(bench.read("f")).unwrap(), WANTED.replace("22", "23"), "{tool}");
+        assert_eq!(
+            String::from_utf8(bench.read("f")).unwrap(),
+            WANTED.replace("22", "23"),
+            "{tool}"
+        );
         // Neither has it when its own edit is taken back.
         let newest = bench.workspace().log().unwrap()[0].journal.header.id.to_string();
         bench.done("undo", &json!({ "transactionId": newest }));
@@ -143,7 +163,8 @@ fn after_an_edit_was_carried_the_session_has_not_seen_the_rest_of_the_file() {
     }
 }
 
-/// A formatter that runs after each edit: it doubles the indentation of every line but that of the next edits, and adds a line.
+/// A formatter that runs after each edit: it doubles the indentation of every line but that of the
+/// next edits, and adds a line.
 #[test]
 fn a_formatter_after_each_edit_makes_no_edit_stale() {
     for (tool, _) in edits("", "", "", &json!({})) {
@@ -167,9 +188,15 @@ fn a_formatter_after_each_edit_makes_no_edit_stale() {
             // It does not touch what stands beside the lines that are edited.
             let formatted: String = text
                 .lines()
-                .map(|line| match line.trim_start().strip_prefix("line ").and_then(|n| n.parse::<usize>().ok()) {
-                    Some(n) if n % 4 == 2 => format!("  {line}\n"),
-                    _ => format!("{line}\n"),
+                .map(|line| {
+                    match line
+                        .trim_start()
+                        .strip_prefix("line ")
+                        .and_then(|n| n.parse::<usize>().ok())
+                    {
+                        Some(n) if n % 4 == 2 => format!("  {line}\n"),
+                        _ => format!("{line}\n"),
+                    }
                 })
                 .collect();
             bench.write("f", format!("# formatted {nth}\n{formatted}").as_bytes());
@@ -187,7 +214,8 @@ fn what_others_did_already_is_done() {
         bench.write("f", WANTED.as_bytes());
         let reply = bench.call(tool, &args);
         assert_eq!(reply["ok"], true, "{tool}: {reply}");
-        let carried = if tool == "edit.patch" { &reply["carried"] } else { &reply["data"]["carried"] };
+        let carried =
+            if tool == "edit.patch" { &reply["carried"] } else { &reply["data"]["carried"] };
         assert_eq!(carried[0]["alreadyThere"], true, "{tool}: {reply}");
         assert_eq!(bench.read("f"), WANTED.as_bytes());
     }
@@ -197,10 +225,12 @@ fn what_others_did_already_is_done() {
 #[test]
 fn what_is_replaced_wherever_it_is_may_not_be_elsewhere_too() {
     let read = "a x\nb\nc\nd x\ne\n";
-    let edit = json!({ "path": "f", "edits": [{ "oldText": "x", "newText": "y", "replaceAll": true }] });
-    for (now, wanted) in
-        [("a x\nb\nnew\nc\nd x\ne\n", Some("a y\nb\nnew\nc\nd y\ne\n")), ("a x\nb\nx\nc\nd x\ne\n", None)]
-    {
+    let edit =
+        json!({ "path": "f", "edits": [{ "oldText": "x", "newText": "y", "replaceAll": true }] });
+    for (now, wanted) in [
+        ("a x\nb\nnew\nc\nd x\ne\n", Some("a y\nb\nnew\nc\nd y\ne\n")),
+        ("a x\nb\nx\nc\nd x\ne\n", None),
+    ] {
         let bench = Bench::new(&[("f", read.as_bytes())]);
         bench.done("read_file", &json!({ "path": "f" }));
         bench.write("f", now.as_bytes());
@@ -209,7 +239,10 @@ fn what_is_replaced_wherever_it_is_may_not_be_elsewhere_too() {
                 bench.done("edit_file", &edit);
                 assert_eq!(bench.read("f"), wanted.as_bytes());
             }
-            None => assert_eq!(bench.fails("edit_file", &edit, "stale_file")["details"]["reason"], "stale"),
+            None => assert_eq!(
+                bench.fails("edit_file", &edit, "stale_file")["details"]["reason"],
+                "stale"
+            ),
         }
     }
 }
@@ -245,13 +278,19 @@ fn the_editor_tool_carries_too_and_says_so() {
     assert!(!reply.is_error, "{}", reply.content);
     assert!(reply.content.contains("carried"), "{}", reply.content);
     assert_eq!(bench.read("f"), WANTED.as_bytes());
-    let insert = json!({ "command": "insert", "path": "f", "insert_line": 0, "insert_text": "x\n" });
-    assert!(bench.tools().editor(&insert, None, &mut ()).is_error, "a line number is no place in another file");
+    let insert =
+        json!({ "command": "insert", "path": "f", "insert_line": 0, "insert_text": "x\n" });
+    assert!(
+        bench.tools().editor(&insert, None, &mut ()).is_error,
+        "a line number is no place in another file"
+    );
 }
 
 /// The snapshots, by the hash in their names.
 fn snapshots(bench: &Bench) -> BTreeMap<String, PathBuf> {
-    let Ok(entries) = fs::read_dir(bench.path(".apply-patch/snapshots")) else { return BTreeMap::new() };
+    let Ok(entries) = fs::read_dir(bench.path(".apply-patch/snapshots")) else {
+        return BTreeMap::new();
+    };
     let entries = entries.map(|entry| entry.unwrap());
     let hash = |name: String| match name.split_once('-') {
         Some((hash, path)) if path.len() == 32 => hash.to_owned(),
@@ -271,7 +310,10 @@ fn snapshots_are_named_by_their_hash_compressed_and_private() {
     let seen = kept.values().next().unwrap().metadata().unwrap();
     assert_eq!(seen.permissions().mode() & 0o777, 0o600);
     assert!(seen.len() < 500, "{} bytes", seen.len());
-    assert_eq!(bench.path(".apply-patch/snapshots").metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(
+        bench.path(".apply-patch/snapshots").metadata().unwrap().permissions().mode() & 0o777,
+        0o700
+    );
     // Another process takes it up.
     bench.write("f", format!("first\n{text}").as_bytes());
     let args = json!({ "path": "f", "edits": [{ "oldText": "some line", "newText": "any line", "expectedOccurrences": 1000 }] });
@@ -299,7 +341,9 @@ fn what_has_not_the_hash_of_its_name_is_not_used() {
             _ => {
                 bench.write("g", READ.replace("fn three", "fn four").as_bytes());
                 bench.done("read_file", &json!({ "path": "g" }));
-                let other = snapshots(&bench).remove(&sha(READ.replace("fn three", "fn four").as_bytes())).unwrap();
+                let other = snapshots(&bench)
+                    .remove(&sha(READ.replace("fn three", "fn four").as_bytes()))
+                    .unwrap();
                 fs::copy(other, &kept).unwrap();
             }
         }
@@ -314,8 +358,10 @@ fn what_has_not_the_hash_of_its_name_is_not_used() {
 
 #[test]
 fn forbidden_binary_and_large_files_are_not_kept_and_without_room_nothing_is() {
-    let noise: Vec<u8> = (0..40_000u32).map(|n| 1 + (n.wrapping_mul(2_654_435_761) >> 25) as u8).collect();
-    let bench = Bench::new(&[(".env", b"KEY=1\n"), ("bin", b"a\0b"), ("noise", &noise), ("f", b"x\n")]);
+    let noise: Vec<u8> =
+        (0..40_000u32).map(|n| 1 + (n.wrapping_mul(2_654_435_761) >> 25) as u8).collect();
+    let bench =
+        Bench::new(&[(".env", b"KEY=1\n"), ("bin", b"a\0b"), ("noise", &noise), ("f", b"x\n")]);
     let reads = |tools: &Session| {
         fails(tools, "read_file", &json!({ "path": ".env" }), "permission_denied");
         fails(tools, "read_file", &json!({ "path": "bin" }), "binary_file");
@@ -391,7 +437,10 @@ fn what_was_written_is_known() {
     bench.write("g", format!("// newer\n{WANTED}").as_bytes());
     let (tool, args) = edits("g", "    22", "    23", &json!({})).remove(2);
     bench.done(tool, &args);
-    assert_eq!(String::from_utf8(bench.read("g")).unwrap(), format!("// newer\n{}", WANTED.replace("22", "23")));
+    assert_eq!(
+        String::from_utf8(bench.read("g")).unwrap(),
+        format!("// newer\n{}", WANTED.replace("22", "23"))
+    );
 }
 
 /// How many system calls more a read makes that keeps a snapshot. Nothing is synced.
@@ -416,7 +465,8 @@ fn keeping_a_snapshot_takes_a_few_system_calls_and_reading_again_none() {
     assert_eq!(calls(&with), calls(&without), "nothing is kept twice");
 }
 
-/// Whatever call a process is killed at while it reads: the snapshot is there and whole, or it is not there.
+/// Whatever call a process is killed at while it reads: the snapshot is there and whole, or it is
+/// not there.
 #[test]
 fn a_kill_while_reading_leaves_a_whole_snapshot_or_none() {
     for fresh in [true, false] {
@@ -455,7 +505,11 @@ fn a_kill_while_reading_leaves_a_whole_snapshot_or_none() {
             let args = json!({ "patch": text, "expectedSha256ByPath": { "f": hash } });
             let reply = call(&other, "apply_patch", &args);
             assert_eq!(reply["ok"], is_kept, "{what}: {reply}");
-            assert_eq!(bench.read("f"), if is_kept { WANTED } else { CHANGED }.as_bytes(), "{what}");
+            assert_eq!(
+                bench.read("f"),
+                if is_kept { WANTED } else { CHANGED }.as_bytes(),
+                "{what}"
+            );
             // And the next one can read, and keeps it.
             bench.write("f", READ.as_bytes());
             done(&bench.with(settings()), "read_file", &json!({ "path": "f" }));
@@ -466,8 +520,8 @@ fn a_kill_while_reading_leaves_a_whole_snapshot_or_none() {
     }
 }
 
-/// Whatever call a process is killed at while it carries an edit: the file is old or new, and the snapshots that have a name
-/// are whole.
+/// Whatever call a process is killed at while it carries an edit: the file is old or new, and the
+/// snapshots that have a name are whole.
 #[test]
 fn a_kill_while_an_edit_is_carried_leaves_the_old_file_or_the_new() {
     for (tool, args) in edits("f", "    2", "    22", &json!({})) {
@@ -493,8 +547,15 @@ fn a_kill_while_an_edit_is_carried_leaves_the_old_file_or_the_new() {
                 let others = bench.resume("after");
                 bench.write("f", b"nothing of it\n");
                 let gone = json!([{ "oldText": "    1\n", "newText": "    11\n" }]);
-                let reply = call(&others, "edit_file", &json!({ "path": "f", "expectedSha256": name, "edits": gone }));
-                assert_eq!(reply["error"]["details"]["reason"], "conflict", "{what}: {name} is whole: {reply}");
+                let reply = call(
+                    &others,
+                    "edit_file",
+                    &json!({ "path": "f", "expectedSha256": name, "edits": gone }),
+                );
+                assert_eq!(
+                    reply["error"]["details"]["reason"], "conflict",
+                    "{what}: {name} is whole: {reply}"
+                );
             }
         }
         assert!(old > 0, "{tool}: {old} old, {new} new");
@@ -534,7 +595,10 @@ fn a_kill_while_old_snapshots_go_leaves_whole_ones() {
             let gone = json!([{ "oldText": "c", "newText": "C" }]);
             let args = json!({ "path": "f", "expectedSha256": name, "edits": gone });
             let reply = call(&bench.with(small()), "edit_file", &args);
-            assert_eq!(reply["error"]["details"]["reason"], "conflict", "call {at}: {name} is whole: {reply}");
+            assert_eq!(
+                reply["error"]["details"]["reason"], "conflict",
+                "call {at}: {name} is whole: {reply}"
+            );
         }
     }
 }

@@ -29,7 +29,8 @@ fn each_is_short_and_says_what_to_do() {
         assert!(serde_json::from_str::<Value>(example).is_ok(), "{example}");
         for word in tool.description.split(|c: char| !(c.is_ascii_lowercase() || c == '_')) {
             let kind = ErrorKind::ALL.iter().any(|kind| kind.as_str() == word);
-            let known = Tool::named(word).is_some() || ["allow_delete", "node_modules"].contains(&word);
+            let known =
+                Tool::named(word).is_some() || ["allow_delete", "node_modules"].contains(&word);
             assert!(kind || known || !word.contains('_'), "{}: {word} is no kind", tool.name);
         }
     }
@@ -48,7 +49,17 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("delete_file", &["trash", "recursive", "restore_file"]),
     ("restore_file", &["trash", "targetPath"]),
     ("move_file", &["overwrite", "toPath"]),
-    ("apply_patch", &["*** Begin Patch", "*** Update File", "*** Add File", "@@", "3 lines of context", "all or none"]),
+    (
+        "apply_patch",
+        &[
+            "*** Begin Patch",
+            "*** Update File",
+            "*** Add File",
+            "@@",
+            "3 lines of context",
+            "all or none",
+        ],
+    ),
     ("edit.patch", &["allow_delete", "*** Begin Patch"]),
     ("undo", &["transactionId"]),
 ];
@@ -64,7 +75,12 @@ fn the_brief_set_is_short_and_says_what_is_needed() {
     );
     for (whole, brief) in catalogue().iter().zip(&brief) {
         for word in NEEDED.iter().find(|(name, _)| *name == whole.name).unwrap().1 {
-            assert!(brief.description.contains(word), "{} does not say {word:?}: {}", brief.name, brief.description);
+            assert!(
+                brief.description.contains(word),
+                "{} does not say {word:?}: {}",
+                brief.name,
+                brief.description
+            );
             assert!(whole.description.contains(word), "{} does not say {word:?}", whole.name);
         }
         let names = |tool: &file_tools::ToolInfo| {
@@ -82,9 +98,17 @@ fn schemas_are_plain() {
     fn look(name: &str, value: &Value) {
         match value {
             Value::Object(object) => {
-                for word in
-                    ["oneOf", "anyOf", "allOf", "$ref", "$defs", "$schema", "default", "format", "additionalProperties"]
-                {
+                for word in [
+                    "oneOf",
+                    "anyOf",
+                    "allOf",
+                    "$ref",
+                    "$defs",
+                    "$schema",
+                    "default",
+                    "format",
+                    "additionalProperties",
+                ] {
                     assert!(!object.contains_key(word), "{name} has {word}: {value}");
                 }
                 if let Some(kind) = object.get("type").filter(|_| !object.contains_key("path")) {
@@ -109,7 +133,8 @@ fn schemas_are_plain() {
 #[test]
 fn examples_are_arguments() {
     for tool in catalogue() {
-        let example: Value = serde_json::from_str(tool.description.rsplit_once("Example: ").unwrap().1).unwrap();
+        let example: Value =
+            serde_json::from_str(tool.description.rsplit_once("Example: ").unwrap().1).unwrap();
         let required = tool.input_schema["required"].as_array().cloned().unwrap_or_default();
         for name in &required {
             assert!(example.get(name.as_str().unwrap()).is_some(), "{}: {name}", tool.name);
@@ -145,7 +170,10 @@ fn page() -> String {
         let answer = tool.schemas().1;
         let data = if tool == Tool::EditPatch { &answer } else { &answer["properties"]["data"] };
         let own = if tool == Tool::EditPatch { ": a shape of its own, without `data`" } else { "" };
-        page += &format!("\n## `{}`{own}\n\n| field | type | what it is |\n|---|---|---|\n", tool.as_str());
+        page += &format!(
+            "\n## `{}`{own}\n\n| field | type | what it is |\n|---|---|---|\n",
+            tool.as_str()
+        );
         rows(data, "", &mut page);
     }
     page
@@ -155,7 +183,8 @@ fn page() -> String {
 fn rows(schema: &Value, at: &str, page: &mut String) {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     // In an order that does not depend on how `serde_json` is built.
-    let fields: std::collections::BTreeMap<_, _> = schema["properties"].as_object().into_iter().flatten().collect();
+    let fields: std::collections::BTreeMap<_, _> =
+        schema["properties"].as_object().into_iter().flatten().collect();
     for (name, field) in fields {
         let optional = if required.contains(&name.as_str().into()) { "" } else { "?" };
         let items = &field["items"];

@@ -19,13 +19,18 @@ fn does_what_the_models_know() {
     );
     let part = json!({ "command": "view", "path": "d/f.txt", "view_range": [2, -1] });
     assert_eq!(run(&bench, part), (true, "     2\ttwo\n".into()));
-    assert_eq!(run(&bench, json!({ "command": "view", "path": "." })), (true, "d/\nd/f.txt\n".into()));
+    assert_eq!(
+        run(&bench, json!({ "command": "view", "path": "." })),
+        (true, "d/\nd/f.txt\n".into())
+    );
     let replace = json!({ "command": "str_replace", "path": absolute, "old_str": "two\n", "new_str": "2\n3\n" });
     assert!(run(&bench, replace).0);
     assert_eq!(bench.read("d/f.txt"), b"one\r\n2\r\n3\r\n");
-    let insert = json!({ "command": "insert", "path": "d/f.txt", "insert_line": 0, "insert_text": "zero" });
+    let insert =
+        json!({ "command": "insert", "path": "d/f.txt", "insert_line": 0, "insert_text": "zero" });
     assert!(run(&bench, insert).0);
-    let insert = json!({ "command": "insert", "path": "d/f.txt", "insert_line": 4, "new_str": "end\n" });
+    let insert =
+        json!({ "command": "insert", "path": "d/f.txt", "insert_line": 4, "new_str": "end\n" });
     assert!(run(&bench, insert).0);
     assert_eq!(bench.read("d/f.txt"), b"zero\r\none\r\n2\r\n3\r\nend\r\n");
     let create = |path: &str| json!({ "command": "create", "path": path, "file_text": "new\n" });
@@ -38,9 +43,15 @@ fn refuses_with_the_kind_in_the_text() {
     let bench = Bench::new(&[("f", b"x x\n")]);
     let outside = std::env::temp_dir();
     for (input, kind) in [
-        (json!({ "command": "str_replace", "path": "f", "old_str": "x", "new_str": "y" }), "multiple_matches"),
+        (
+            json!({ "command": "str_replace", "path": "f", "old_str": "x", "new_str": "y" }),
+            "multiple_matches",
+        ),
         (json!({ "command": "str_replace", "path": "f", "old_str": "z" }), "old_text_not_found"),
-        (json!({ "command": "insert", "path": "f", "insert_line": 2, "insert_text": "y" }), "command_failed"),
+        (
+            json!({ "command": "insert", "path": "f", "insert_line": 2, "insert_text": "y" }),
+            "command_failed",
+        ),
         (json!({ "command": "view", "path": "none" }), "not_found"),
         (json!({ "command": "view", "path": "f", "view_range": [2, 1] }), "command_failed"),
         (json!({ "command": "view", "path": outside.to_str() }), "outside_workspace"),

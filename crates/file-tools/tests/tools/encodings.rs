@@ -23,19 +23,24 @@ fn utf16_is_text() {
     let found = bench.done("search_files", &json!({ "query": "één", "mode": "text" }));
     assert_eq!(found["matches"][0]["line"], 1);
 
-    let edit =
-        json!({ "path": "f", "expectedSha256": sha(&old), "edits": [{ "oldText": "één", "newText": "é\u{1f600}" }] });
+    let edit = json!({ "path": "f", "expectedSha256": sha(&old), "edits": [{ "oldText": "één", "newText": "é\u{1f600}" }] });
     bench.done("edit_file", &edit);
     let edited = utf16("\u{feff}é\u{1f600}\r\ntwo\r\n");
     assert_eq!(bench.read("f"), edited);
 
     let patch = "*** Begin Patch\n*** Update File: f\n@@\n-two\n+zwei\n+drei\n*** End Patch\n";
-    let done = bench.done("apply_patch", &json!({ "patch": patch, "expectedSha256ByPath": { "f": sha(&edited) } }));
+    let done = bench.done(
+        "apply_patch",
+        &json!({ "patch": patch, "expectedSha256ByPath": { "f": sha(&edited) } }),
+    );
     assert!(done.to_string().contains("stored as UTF-16LE"), "{done}");
     let patched = utf16("\u{feff}é\u{1f600}\r\nzwei\r\ndrei\r\n");
     assert_eq!(bench.read("f"), patched);
 
-    bench.done("write_file", &json!({ "path": "f", "content": "new\n", "expectedSha256": sha(&patched) }));
+    bench.done(
+        "write_file",
+        &json!({ "path": "f", "content": "new\n", "expectedSha256": sha(&patched) }),
+    );
     assert_eq!(bench.read("f"), utf16("\u{feff}new\r\n"));
     // Half a unit: it would not come back as it was.
     let odd = [&utf16("\u{feff}a\n")[..], b"x"].concat();
@@ -45,8 +50,11 @@ fn utf16_is_text() {
 
 #[test]
 fn a_charset_is_declared_by_the_host_or_by_the_workspace() {
-    let files: &[(&str, &[u8])] =
-        &[("f.txt", b"caf\xe9\nx\n"), ("f.old", b"caf\xe9\n"), (".editorconfig", b"[*.old]\ncharset = latin1\n")];
+    let files: &[(&str, &[u8])] = &[
+        ("f.txt", b"caf\xe9\nx\n"),
+        ("f.old", b"caf\xe9\n"),
+        (".editorconfig", b"[*.old]\ncharset = latin1\n"),
+    ];
     let bench = Bench::new(files);
     let mut encodings = Encodings::default();
     encodings.declare("*.txt", "latin1").unwrap();

@@ -46,10 +46,13 @@ fn events(
     settings.atomic = atomic;
     let patch = parse(&text, &settings.options.parse).unwrap();
     let mut lines = Vec::new();
-    let mut events = Events::new(form, "s", bench.dir.path(), |line| lines.push(serde_json::from_str(line).unwrap()));
+    let mut events = Events::new(form, "s", bench.dir.path(), |line| {
+        lines.push(serde_json::from_str(line).unwrap())
+    });
     events.begin_call("c", "apply_patch", &json!({ "patch": "…" }));
     // Who says no was asked.
-    let mut approvals = Approvals::new(if approved { ApprovalPolicy::Never } else { ApprovalPolicy::Always });
+    let mut approvals =
+        Approvals::new(if approved { ApprovalPolicy::Never } else { ApprovalPolicy::Always });
     let mut person = Person { approves: approved, events: &mut events, other };
     let applied = workspace.apply(&patch, &settings, &mut approvals.ask(&mut person));
     let reports = applied.as_ref().map_or_else(|failed| failed.reports.len(), Vec::len);
@@ -64,16 +67,28 @@ fn show(lines: &[Value]) -> Vec<String> {
     let change = |change: &Value| {
         let to = change["toPath"].as_str().map(|to| format!(" to {to}")).unwrap_or_default();
         let counts = format!("+{} -{}", change["inserted"], change["deleted"]);
-        format!("{} {}{to} {counts}", change["operation"].as_str().unwrap(), change["path"].as_str().unwrap())
+        format!(
+            "{} {}{to} {counts}",
+            change["operation"].as_str().unwrap(),
+            change["path"].as_str().unwrap()
+        )
     };
     let line = |line: &Value| {
         let mut out = line["type"].as_str().unwrap().to_owned();
         assert_eq!(line["callId"], "c");
         match &*out {
-            "progress" => out += &format!(" {} {}/{}", line["path"].as_str().unwrap(), line["done"], line["total"]),
+            "progress" => {
+                out += &format!(
+                    " {} {}/{}",
+                    line["path"].as_str().unwrap(),
+                    line["done"],
+                    line["total"]
+                )
+            }
             "turn_diff" => {}
             _ => {
-                let changes: Vec<_> = line["changes"].as_array().unwrap().iter().map(change).collect();
+                let changes: Vec<_> =
+                    line["changes"].as_array().unwrap().iter().map(change).collect();
                 let ok = line.get("ok").map(|ok| format!(" ok {ok}")).unwrap_or_default();
                 out += &format!("{ok}: {}", changes.join(", "));
             }
@@ -117,7 +132,12 @@ fn a_failed_call_says_what_is_really_changed() {
             "stopped half way",
             false,
             true,
-            &["begin: update a +1 -1", "progress a 1/1", "end ok false: update a +1 -1", "turn_diff"],
+            &[
+                "begin: update a +1 -1",
+                "progress a 1/1",
+                "end ok false: update a +1 -1",
+                "turn_diff",
+            ],
         ),
     ] {
         let bench = Bench::new(FILES);
@@ -172,10 +192,12 @@ fn what_a_failed_roll_back_leaves_is_told() {
 fn the_shape_that_codex_clients_know() {
     let bench = Bench::new(&[("a", b"1\n2\n"), ("b", b"b\n"), ("old", b"x\n")]);
     let at = |path: &str| bench.dir.path().join(path).to_str().unwrap().to_owned();
-    let body = "*** Update File: a\n@@\n-1\n+one\n*** Add File: n\n+n\n*** Delete File: b\n*** Move File: old -> new\n";
+    let body = "*** Update File: a\n@@\n-1\n+one\n*** Add File: n\n+n\n*** Delete File: b\n\
+                *** Move File: old -> new\n";
     let lines = events(&bench, EventForm::Codex, body, true, true, &mut ());
     let changes = json!({
-        at("a"): { "type": "update", "unified_diff": "@@ -1,2 +1,2 @@\n-1\n+one\n 2\n", "move_path": null },
+        at("a"): { "type": "update", "unified_diff": "@@ -1,2 +1,2 @@\n-1\n+one\n\
+                                                      \x202\n", "move_path": null },
         at("n"): { "type": "add", "content": "n\n" },
         at("b"): { "type": "delete", "content": "b\n" },
         at("old"): { "type": "update", "unified_diff": "", "move_path": at("new") },
@@ -185,7 +207,8 @@ fn the_shape_that_codex_clients_know() {
     });
     let end = json!({
         "type": "patch_apply_end", "call_id": "c", "turn_id": "s", "success": true, "stderr": "", "changes": changes,
-        "stdout": "Success. Updated the following files:\nA n\nM a\nM new\nD b\n", "status": "completed"
+        "stdout": "Success. Updated the following files:\nA n\nM a\nM new\n\
+                   D b\n", "status": "completed"
     });
     assert_eq!(lines[..2], [json!({ "id": "c", "msg": begin }), json!({ "id": "c", "msg": end })]);
     assert_eq!(lines.len(), 3);
@@ -202,10 +225,19 @@ fn the_shape_that_codex_clients_know() {
     assert!(!end["stderr"].as_str().unwrap().is_empty());
 }
 
-/// The updates of the Agent Client Protocol that a call gives. (`.ci/acp/run` checks them against the schema.)
-fn updates(workspace: &Path, bench: &Bench, form: EventForm, tool: &str, args: &Value) -> Vec<Value> {
+/// The updates of the Agent Client Protocol that a call gives. (`.ci/acp/run` checks them against
+/// the schema.)
+fn updates(
+    workspace: &Path,
+    bench: &Bench,
+    form: EventForm,
+    tool: &str,
+    args: &Value,
+) -> Vec<Value> {
     let mut lines: Vec<Value> = Vec::new();
-    let mut events = Events::new(form, "sess_1", workspace, |line| lines.push(serde_json::from_str(line).unwrap()));
+    let mut events = Events::new(form, "sess_1", workspace, |line| {
+        lines.push(serde_json::from_str(line).unwrap())
+    });
     events.begin_call("c", tool, args);
     let reply = bench.tools().call(tool, args, &mut events);
     events.end_call(&reply, reply.failure());
@@ -220,7 +252,8 @@ fn updates(workspace: &Path, bench: &Bench, form: EventForm, tool: &str, args: &
 
 #[test]
 fn edit_patch_announces_and_concludes_a_tool_call() {
-    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-2\n+two\n*** Delete File: b\n*** End Patch\n";
+    let patch =
+        "*** Begin Patch\n*** Update File: a\n@@\n-2\n+two\n*** Delete File: b\n*** End Patch\n";
     let args = json!({ "patch": patch, "allow_delete": true });
     for (form, first) in [(EventForm::AcpV1, "tool_call"), (EventForm::AcpV2, "tool_call_update")] {
         let bench = Bench::new(FILES);
@@ -228,14 +261,19 @@ fn edit_patch_announces_and_concludes_a_tool_call() {
         let at = |path: &str| root.join(path).to_str().unwrap().to_owned();
         // The same by another spelling.
         let updates = updates(&root.join("."), &bench, form, "edit.patch", &args);
-        let kinds: Vec<_> = updates.iter().map(|update| update["sessionUpdate"].as_str().unwrap()).collect();
+        let kinds: Vec<_> =
+            updates.iter().map(|update| update["sessionUpdate"].as_str().unwrap()).collect();
         assert_eq!(kinds, [first, "tool_call_update", "tool_call_update"]);
-        let statuses: Vec<_> = updates.iter().map(|update| update["status"].as_str().unwrap()).collect();
+        let statuses: Vec<_> =
+            updates.iter().map(|update| update["status"].as_str().unwrap()).collect();
         assert_eq!(statuses, ["pending", "in_progress", "completed"]);
         assert_eq!(&updates[0]["rawInput"], &args);
         assert_eq!(&updates[0]["kind"], &json!("edit"));
         assert_eq!(updates[1]["title"], "Update a, delete b");
-        assert_eq!(updates[1]["locations"], json!([{ "path": at("a"), "line": 1 }, { "path": at("b") }]));
+        assert_eq!(
+            updates[1]["locations"],
+            json!([{ "path": at("a"), "line": 1 }, { "path": at("b") }])
+        );
         assert_eq!(updates[2]["rawOutput"], json!({ "ok": true, "summary": "A 0, M 1, D 1, R 0" }));
         let content = match form {
             EventForm::AcpV1 => json!([
@@ -270,7 +308,8 @@ fn a_failed_tool_call_fails_with_words_and_without_diffs() {
     ] {
         let bench = Bench::new(FILES);
         let updates = updates(bench.dir.path(), &bench, EventForm::AcpV1, tool, &args);
-        let statuses: Vec<_> = updates.iter().map(|update| update["status"].as_str().unwrap()).collect();
+        let statuses: Vec<_> =
+            updates.iter().map(|update| update["status"].as_str().unwrap()).collect();
         assert_eq!(statuses, ["pending", "failed"], "{tool} {args}");
         let content = updates[1]["content"].as_array().unwrap();
         assert_eq!(content.len(), 1, "{tool} {args}");

@@ -1,7 +1,7 @@
 //! Whether a client that searches for tools finds the right one first.
 //!
-//! Clients with tool search rank by BM25 over the name, the description and the names of the arguments, and put few tools before
-//! the model.
+//! Clients with tool search rank by BM25 over the name, the description and the names of the
+//! arguments, and put few tools before the model.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,8 @@ const QUERIES: &[(&str, &str)] = &[
     ("roll back", "undo"),
 ];
 
-/// The words of a text, in lower case and without what English puts at their ends. `oldText` is two words.
+/// The words of a text, in lower case and without what English puts at their ends. `oldText` is two
+/// words.
 fn words(text: &str) -> Vec<String> {
     const COMMON: &str = " a an the of to in is it that and or by for with from as at on my this ";
     let mut spaced = String::new();
@@ -67,7 +68,8 @@ fn words(text: &str) -> Vec<String> {
 
 fn stem(word: &str) -> String {
     let ends = ["ing", "ed", "es", "s"].into_iter();
-    let mut ends = ends.filter(|end| word.len() > end.len() + 3 && word.ends_with(end) && !word.ends_with("ss"));
+    let mut ends = ends
+        .filter(|end| word.len() > end.len() + 3 && word.ends_with(end) && !word.ends_with("ss"));
     let stem = ends.next().map_or(word, |end| &word[..word.len() - end.len()]);
     if word.len() > 3 { stem.trim_end_matches('e').to_owned() } else { word.to_owned() }
 }
@@ -92,7 +94,12 @@ fn scores(documents: &[Vec<String>], query: &str) -> Vec<f64> {
 fn the_right_tool_is_found_first() {
     let tools = catalogue();
     let text = |tool: &file_tools::ToolInfo| {
-        let arguments = tool.input_schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        let arguments = tool.input_schema["properties"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>();
         words(&format!("{} {} {}", tool.name, tool.description, arguments.join(" ")))
     };
     let documents: Vec<_> = tools.iter().map(text).collect();
@@ -112,5 +119,9 @@ fn the_right_tool_is_found_first() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     let found: BTreeSet<_> = QUERIES.iter().map(|(_, tool)| *tool).collect();
-    assert_eq!(found.len(), tools.len() - 1, "every tool but the brief form of another has a query");
+    assert_eq!(
+        found.len(),
+        tools.len() - 1,
+        "every tool but the brief form of another has a query"
+    );
 }

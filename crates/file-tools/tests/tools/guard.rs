@@ -11,18 +11,38 @@ fn calls(path: &str) -> Vec<(&'static str, Value)> {
         ("read_file", json!({ "path": path })),
         ("create_file", json!({ "path": path, "content": "y" })),
         ("write_file", json!({ "path": path, "content": "y", "expectedSha256": hash })),
-        ("edit_file", json!({ "path": path, "expectedSha256": hash, "edits": [{ "oldText": "x", "newText": "y" }] })),
+        (
+            "edit_file",
+            json!({ "path": path, "expectedSha256": hash, "edits": [{ "oldText": "x", "newText": "y" }] }),
+        ),
         ("delete_file", json!({ "path": path })),
         ("move_file", json!({ "fromPath": path, "toPath": "moved", "expectedSha256": hash })),
-        ("move_file", json!({ "fromPath": "plain", "toPath": path, "expectedSha256": hash, "overwrite": true })),
-        ("apply_patch", json!({ "patch": patch(format!("*** Update File: {path}\n@@\n-x\n+y\n")) })),
-        ("apply_patch", json!({ "patch": patch(format!("*** Add File: {path}\n+y\n")), "profile": "codex" })),
+        (
+            "move_file",
+            json!({ "fromPath": "plain", "toPath": path, "expectedSha256": hash, "overwrite": true }),
+        ),
+        (
+            "apply_patch",
+            json!({ "patch": patch(format!("*** Update File: {path}\n@@\n-x\n+y\n")) }),
+        ),
+        (
+            "apply_patch",
+            json!({ "patch": patch(format!("*** Add File: {path}\n+y\n")), "profile": "codex" }),
+        ),
     ]
 }
 
 #[test]
 fn forbidden_paths_are_refused_by_every_tool() {
-    let paths = [".env", "a/.env.local", "k.pem", "id_rsa", "secrets/s", ".GIT/config", ".apply-patch/lock"];
+    let paths = [
+        ".env",
+        "a/.env.local",
+        "k.pem",
+        "id_rsa",
+        "secrets/s",
+        ".GIT/config",
+        ".apply-patch/lock",
+    ];
     let bench = Bench::new(&[("plain", b"x")]);
     for path in paths {
         bench.write(path, b"x");
@@ -82,7 +102,8 @@ fn guarded_files_need_approval() {
 #[test]
 fn a_directory_with_something_forbidden_in_it_is_not_deleted() {
     let bench = Bench::new(&[("d/plain", b"x"), ("d/sub/.env", b"x")]);
-    let error = bench.fails("delete_file", &json!({ "path": "d", "recursive": true }), "permission_denied");
+    let error =
+        bench.fails("delete_file", &json!({ "path": "d", "recursive": true }), "permission_denied");
     assert_eq!(error["path"], "d/sub/.env");
     assert!(bench.exists("d/plain"));
     assert!(bench.exists("d/sub/.env"));

@@ -1,4 +1,5 @@
-//! Advice about a failure can be obeyed by its receiver, and an answer is no longer than it needs to be.
+//! Advice about a failure can be obeyed by its receiver, and an answer is no longer than it needs
+//! to be.
 
 use file_tools::ops::{self, calls, explain, to_envelope};
 use file_tools::{Caller, Hint, Tool, ToolError, hints};
@@ -13,8 +14,14 @@ fn patch(body: &str) -> Value {
 
 fn near(bench: &Bench, tool: &str, args: &Value) -> Option<String> {
     let reply = bench.call(tool, args);
-    let hints = reply["error"]["hints"].as_array().unwrap_or_else(|| panic!("{tool} {args}: {reply}")).clone();
-    hints.iter().find(|hint| hint["hint"] == "rename_path").map(|hint| hint["to"].as_str().unwrap().to_owned())
+    let hints = reply["error"]["hints"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{tool} {args}: {reply}"))
+        .clone();
+    hints
+        .iter()
+        .find(|hint| hint["hint"] == "rename_path")
+        .map(|hint| hint["to"].as_str().unwrap().to_owned())
 }
 
 #[test]
@@ -53,7 +60,11 @@ fn a_wrong_path_gets_the_one_that_was_probably_meant() {
         let update = patch(&format!("*** Update File: {path}\n@@\n-x\n+y\n"));
         assert_eq!(near(&bench, "apply_patch", &update).as_deref(), wanted, "{path}");
         if path != "src/App.py" {
-            assert_eq!(near(&bench, "read_file", &json!({ "path": path })).as_deref(), wanted, "{path}");
+            assert_eq!(
+                near(&bench, "read_file", &json!({ "path": path })).as_deref(),
+                wanted,
+                "{path}"
+            );
             let edit = json!({ "path": path, "edits": [{ "oldText": "x", "newText": "y" }] });
             assert_eq!(near(&bench, "edit_file", &edit).as_deref(), wanted, "{path}");
         }
@@ -68,20 +79,34 @@ fn a_wrong_path_gets_the_one_that_was_probably_meant() {
 fn each_caller_is_told_in_its_own_words() {
     let bench = Bench::new(&[("f", b"x x\n"), ("there", b"y\n")]);
     // No tool is given a flag, or an argument that it does not have.
-    let missing = bench.fails("create_file", &json!({ "path": "no/f", "content": "" }), "not_found");
+    let missing =
+        bench.fails("create_file", &json!({ "path": "no/f", "content": "" }), "not_found");
     assert_eq!(
         missing["hints"][0],
         json!({ "hint": "use_argument", "argument": "createParentDirectories", "value": true })
     );
     let missing = bench.fails("apply_patch", &patch("*** Add File: no/f\n+x\n"), "not_found");
-    assert_eq!(missing["hints"][0], json!({ "hint": "use_argument", "argument": "profile", "value": "codex" }));
-    let missing = bench.call("edit.patch", &patch("*** Add File: no/f\n+x\n"))["error"].as_str().unwrap().to_owned();
+    assert_eq!(
+        missing["hints"][0],
+        json!({ "hint": "use_argument", "argument": "profile", "value": "codex" })
+    );
+    let missing = bench.call("edit.patch", &patch("*** Add File: no/f\n+x\n"))["error"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(missing.contains("in a directory that exists"), "{missing}");
     assert!(!missing.contains("--"), "{missing}");
-    let gone = bench.call("edit.patch", &patch("*** Delete File: f\n"))["error"].as_str().unwrap().to_owned();
+    let gone = bench.call("edit.patch", &patch("*** Delete File: f\n"))["error"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(gone.contains("set allow_delete to true"), "{gone}");
-    let there = bench.fails("create_file", &json!({ "path": "there", "content": "" }), "already_exists");
-    assert_eq!(there["hints"], json!([{ "hint": "use_tool", "tool": "edit_file", "path": "there" }]));
+    let there =
+        bench.fails("create_file", &json!({ "path": "there", "content": "" }), "already_exists");
+    assert_eq!(
+        there["hints"],
+        json!([{ "hint": "use_tool", "tool": "edit_file", "path": "there" }])
+    );
     // The editor's model knows neither `oldText` nor `replaceAll`.
     for command in [
         json!({ "command": "str_replace", "path": "f", "old_str": "x", "new_str": "y" }),
@@ -98,23 +123,38 @@ fn each_caller_is_told_in_its_own_words() {
         }
     }
     // No flag at all: a person has to decide.
-    for (path, flag) in [(".envrc", Some("--allow .envrc")), (".env", None), ("src/secrets/a.py", None)] {
-        let error = bench.fails("apply_patch", &patch(&format!("*** Add File: {path}\n+x\n")), "permission_denied");
+    for (path, flag) in
+        [(".envrc", Some("--allow .envrc")), (".env", None), ("src/secrets/a.py", None)]
+    {
+        let error = bench.fails(
+            "apply_patch",
+            &patch(&format!("*** Add File: {path}\n+x\n")),
+            "permission_denied",
+        );
         let [hint] = &error["hints"].as_array().unwrap()[..] else { panic!("{error}") };
         assert_eq!(&hint["hint"], &json!("ask_person"), "{error}");
         assert_eq!(hint["flag"].as_str(), flag, "{error}");
     }
     bench.done("create_file", &json!({ "path": ".env.example", "content": "KEY=\n" }));
-    let git = bench.fails("create_file", &json!({ "path": ".git/config", "content": "" }), "permission_denied");
+    let git = bench.fails(
+        "create_file",
+        &json!({ "path": ".git/config", "content": "" }),
+        "permission_denied",
+    );
     assert_eq!(git["hints"], json!([{ "hint": "leave_alone", "path": ".git/config" }]));
     assert!(git["suggestedNextAction"].as_str().unwrap().contains("nothing lifts"), "{git}");
     let deep = "a/".repeat(2000) + "f";
-    let error = bench.fails("create_file", &json!({ "path": deep, "content": "" }), "command_failed");
+    let error =
+        bench.fails("create_file", &json!({ "path": deep, "content": "" }), "command_failed");
     assert!(error.to_string().len() < 2000, "{error}");
     assert!(error["suggestedNextAction"].as_str().unwrap().contains("256"), "{error}");
-    let diff = bench.call("apply_patch", &json!({ "patch": "diff --git a/f b/f\n--- a/f\n+++ b/f\n" }));
+    let diff =
+        bench.call("apply_patch", &json!({ "patch": "diff --git a/f b/f\n--- a/f\n+++ b/f\n" }));
     let next = diff["error"]["suggestedNextAction"].as_str().unwrap();
-    assert_eq!(next, "let `patch` be a patch from `*** Begin Patch` to `*** End Patch`, not a diff", "{diff}");
+    assert_eq!(
+        next, "let `patch` be a patch from `*** Begin Patch` to `*** End Patch`, not a diff",
+        "{diff}"
+    );
 }
 
 #[test]
@@ -124,14 +164,22 @@ fn operations_are_told_of_their_own_diffs() {
         json!({ "type": "apply_patch_call", "call_id": id,
             "operation": { "type": "update_file", "path": path, "diff": diff } })
     };
-    let items = json!([call("1", "g", "@@\n-a\n+c\n"), call("2", "f", "@@\n a\n-x\n+y\n"), call("3", "h", "@@\n-a\n")]);
+    let items = json!([
+        call("1", "g", "@@\n-a\n+c\n"),
+        call("2", "f", "@@\n a\n-x\n+y\n"),
+        call("3", "h", "@@\n-a\n")
+    ]);
     let calls = calls(&items.to_string()).unwrap();
     let text = to_envelope(&calls).unwrap();
     let options = Options::new(Profile::Strict);
     let patch = patch_engine::parse(&text, &options.parse).unwrap();
-    let rejects = patch_engine::plan(bench.tools().workspace().root(), &patch, &options).unwrap_err();
+    let rejects =
+        patch_engine::plan(bench.tools().workspace().root(), &patch, &options).unwrap_err();
     let told: Vec<_> = rejects.iter().map(|reject| explain(&calls, reject)).collect();
-    assert!(told[0].starts_with("f: hunk 1 (diff line 1): its old lines are not in the file"), "{told:?}");
+    assert!(
+        told[0].starts_with("f: hunk 1 (diff line 1): its old lines are not in the file"),
+        "{told:?}"
+    );
     assert!(told[0].ends_with("\n a\n-b\n+y"), "what there is to paste is in the text: {told:?}");
     assert!(told[1].starts_with("h: there is no such file"), "{told:?}");
     for text in &told {
@@ -144,9 +192,17 @@ fn operations_are_told_of_their_own_diffs() {
     let error = to_envelope(&ops::calls(&bad.to_string()).unwrap()).unwrap_err().to_string();
     assert!(error.starts_with("call 4: in the diff, every line of a hunk"), "{error}");
     assert!(error.contains("(line 3, "), "{error}");
-    assert!(error.ends_with("\nnext: correct line 3 of the diff and send the whole diff again"), "{error}");
-    let declined = ToolError::from(&patch_engine::ApplyError::Declined).addressed(Caller::Operations);
-    assert!(declined.suggested_next_action.unwrap().contains("ask the person"), "{:?}", declined.hints);
+    assert!(
+        error.ends_with("\nnext: correct line 3 of the diff and send the whole diff again"),
+        "{error}"
+    );
+    let declined =
+        ToolError::from(&patch_engine::ApplyError::Declined).addressed(Caller::Operations);
+    assert!(
+        declined.suggested_next_action.unwrap().contains("ask the person"),
+        "{:?}",
+        declined.hints
+    );
 }
 
 #[test]
@@ -178,8 +234,13 @@ fn the_nearest_region_is_shown_and_ready_to_paste() {
     );
     let many: String = (0..30).map(|line| format!("line {line}\n")).collect();
     bench.write("g", many.as_bytes());
-    let hunk: String = (0..30).map(|line| format!(" line {}\n", if line == 20 { 99 } else { line })).collect();
-    let error = bench.fails("apply_patch", &patch(&format!("*** Update File: g\n@@\n{hunk}+x\n")), "patch_apply_error");
+    let hunk: String =
+        (0..30).map(|line| format!(" line {}\n", if line == 20 { 99 } else { line })).collect();
+    let error = bench.fails(
+        "apply_patch",
+        &patch(&format!("*** Update File: g\n@@\n{hunk}+x\n")),
+        "patch_apply_error",
+    );
     assert_eq!(error["details"]["nearest"]["region"].as_array().unwrap().len(), 12);
 }
 
@@ -194,16 +255,27 @@ fn an_edit_that_fits_twice_learns_what_makes_it_one() {
     let error = bench.fails("edit_file", &edit("f", "x = 1", "x = 2", None), "multiple_matches");
     let around: Vec<_> = error["hints"].as_array().unwrap()[..3]
         .iter()
-        .map(|hint| (hint["meansLine"].as_u64().unwrap(), hint["before"].as_str(), hint["after"].as_str()))
+        .map(|hint| {
+            (hint["meansLine"].as_u64().unwrap(), hint["before"].as_str(), hint["after"].as_str())
+        })
         .collect();
     assert_eq!(
         around,
-        [(2, Some("def a():\n    "), None), (5, Some("def b():\n    "), None), (6, Some("    y = "), None)]
+        [
+            (2, Some("def a():\n    "), None),
+            (5, Some("def b():\n    "), None),
+            (6, Some("    y = "), None)
+        ]
     );
-    assert_eq!(error["hints"][3], json!({ "hint": "use_argument", "argument": "edits[0].replaceAll", "value": true }));
+    assert_eq!(
+        error["hints"][3],
+        json!({ "hint": "use_argument", "argument": "edits[0].replaceAll", "value": true })
+    );
     for (line, before, after) in around {
         let fresh = Bench::new(&[("f", text.as_bytes())]);
-        let wider = |middle: &str| format!("{}{middle}{}", before.unwrap_or_default(), after.unwrap_or_default());
+        let wider = |middle: &str| {
+            format!("{}{middle}{}", before.unwrap_or_default(), after.unwrap_or_default())
+        };
         fresh.done("edit_file", &edit("f", &wider("x = 1"), &wider("x = 2"), None));
         let found = String::from_utf8(fresh.read("f")).unwrap();
         let changed = text.lines().zip(found.lines()).position(|(old, new)| old != new);
@@ -211,7 +283,10 @@ fn an_edit_that_fits_twice_learns_what_makes_it_one() {
     }
     let error = bench.fails("edit_file", &edit("f", "x = 1", "x = 2", Some(2)), "multiple_matches");
     let last = error["hints"].as_array().unwrap().last().unwrap();
-    assert_eq!(*last, json!({ "hint": "use_argument", "argument": "edits[0].expectedOccurrences", "value": 3 }));
+    assert_eq!(
+        *last,
+        json!({ "hint": "use_argument", "argument": "edits[0].expectedOccurrences", "value": 3 })
+    );
     // What overlaps itself, and what stands there more often than a few lines tell apart.
     let same = "aaa\n".repeat(30);
     bench.write("same", same.as_bytes());
@@ -226,7 +301,11 @@ fn an_edit_that_fits_twice_learns_what_makes_it_one() {
         "edits": [{ "oldText": "aa", "newText": "b", "expectedOccurrences": 1 }] });
     let error = bench.fails("edit_file", &args, "multiple_matches");
     assert!(error["message"].as_str().unwrap().contains("several places that overlap"), "{error}");
-    assert_eq!(error["hints"], json!([{ "hint": "add_text", "meansLine": 1, "after": "a" }]), "{error}");
+    assert_eq!(
+        error["hints"],
+        json!([{ "hint": "add_text", "meansLine": 1, "after": "a" }]),
+        "{error}"
+    );
     // A name of a file, and a text to paste, stay as they are in the words of the editor.
     bench.write("read_file.txt", b"oldText 1\nread_file\n1\n");
     let command = json!({ "command": "str_replace", "path": "read_file.txt", "old_str": "1", "new_str": "2" });
@@ -247,12 +326,18 @@ fn answers_are_small_unless_more_is_asked_for() {
     assert!(size("create_file", json!({ "path": "new", "content": long })).0 < 400);
     let changed = long.replace("text", "words");
     assert!(
-        size("write_file", json!({ "path": "big", "content": changed, "expectedSha256": sha(long.as_bytes()) })).0
-            < 500
+        size(
+            "write_file",
+            json!({ "path": "big", "content": changed, "expectedSha256": sha(long.as_bytes()) })
+        )
+        .0 < 500
     );
     let (bytes, reply) = size("delete_file", json!({ "path": "big", "diff": "full" }));
     assert!((4000..10_000).contains(&bytes), "{bytes}");
-    assert!(reply["data"]["diff"].as_str().unwrap().contains("maxResultBytes"), "it says how to get the rest");
+    assert!(
+        reply["data"]["diff"].as_str().unwrap().contains("maxResultBytes"),
+        "it says how to get the rest"
+    );
     let (_, reply) = size("delete_file", json!({ "path": "new", "diff": "stat" }));
     assert_eq!(reply["data"]["diff"], "+0 -6000");
     let add = patch("*** Add File: a\n+1\n+2\n");
@@ -262,8 +347,9 @@ fn answers_are_small_unless_more_is_asked_for() {
     assert!(size("apply_patch", add).1["data"]["changedFiles"][0].get("diff").is_none());
     let lines: String = (0..400).map(|line| format!("line {line} of the file\n")).collect();
     bench.write("f", lines.as_bytes());
-    let hunks: String =
-        (0..60).map(|nth| format!("@@\n line {0} of the file\n-line {nth} gone\n+new\n", nth * 6)).collect();
+    let hunks: String = (0..60)
+        .map(|nth| format!("@@\n line {0} of the file\n-line {nth} gone\n+new\n", nth * 6))
+        .collect();
     let reply = bench.call("apply_patch", &patch(&format!("*** Update File: f\n{hunks}")));
     let bytes = reply.to_string().len();
     let details = &reply["error"]["details"];
@@ -271,7 +357,10 @@ fn answers_are_small_unless_more_is_asked_for() {
     assert!(bytes < 6000, "{bytes} bytes");
     assert_eq!(told.len(), 59, "each is told");
     assert_eq!(details.get("moreRejects"), None, "each is told");
-    assert!(told.iter().all(|one| one["patchLine"].is_u64() && one["reason"] == "context_not_found"), "{reply}");
+    assert!(
+        told.iter().all(|one| one["patchLine"].is_u64() && one["reason"] == "context_not_found"),
+        "{reply}"
+    );
     // A single one is not told twice.
     let one = bench.call("apply_patch", &patch("*** Update File: f\n@@\n-none\n+x\n"));
     assert!(one["error"]["details"].get("rejects").is_none(), "{one}");
@@ -285,7 +374,11 @@ fn what_the_session_saw_counts_where_no_hash_is_given() {
     let rename = json!({ "fromPath": "f", "toPath": "h" });
     for (tool, args) in [("edit_file", &edit), ("write_file", &write), ("move_file", &rename)] {
         let error = bench.fails(tool, args, "command_failed");
-        assert_eq!(error["hints"][0], json!({ "hint": "use_tool", "tool": "read_file", "path": "f" }), "{tool}");
+        assert_eq!(
+            error["hints"][0],
+            json!({ "hint": "use_tool", "tool": "read_file", "path": "f" }),
+            "{tool}"
+        );
     }
     bench.done("read_file", &json!({ "path": "f" }));
     bench.write("f", b"a\ntheirs\n");
@@ -302,15 +395,19 @@ fn what_the_session_saw_counts_where_no_hash_is_given() {
     let read = bench.done("read_file", &json!({ "path": "h", "lineNumbers": true }));
     assert_eq!(read["content"], "1\tc\n");
     bench.write("many", "x\n".repeat(12).as_bytes());
-    let read = bench.done("read_file", &json!({ "path": "many", "startLine": 9, "endLine": 10, "lineNumbers": true }));
+    let read = bench.done(
+        "read_file",
+        &json!({ "path": "many", "startLine": 9, "endLine": 10, "lineNumbers": true }),
+    );
     assert_eq!(read["content"], "9\tx\n10\tx\n");
 }
 
 #[test]
 fn a_pattern_for_one_directory_says_so_when_it_finds_nothing() {
     let bench = Bench::new(&[("src/a.py", b"")]);
-    let told =
-        |pattern: &str| bench.call("glob", &json!({ "pattern": pattern }))["output"].as_str().unwrap().to_owned();
+    let told = |pattern: &str| {
+        bench.call("glob", &json!({ "pattern": pattern }))["output"].as_str().unwrap().to_owned()
+    };
     assert!(told("*.py").contains("`**/*.py`"), "{}", told("*.py"));
     assert_eq!(told("**/*.py"), "1 paths match");
     assert_eq!(told("src/*.rs"), "0 paths match");

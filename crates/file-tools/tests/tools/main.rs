@@ -1,6 +1,11 @@
-//! The file tools, called as an agent calls them: by name, with JSON, and looked at by their answers and the disk.
+//! The file tools, called as an agent calls them: by name, with JSON, and looked at by their
+//! answers and the disk.
 #![forbid(unsafe_code)]
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files behind the guard's back")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests look at files behind the guard's back"
+)]
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
 
 mod audit;

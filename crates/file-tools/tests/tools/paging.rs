@@ -45,20 +45,28 @@ fn the_parts_of_a_file_are_the_file() {
         for path in ["lines", "crlf", "bom", "long", "latin", "empty"] {
             let whole = bench.done("read_file", &json!({ "path": path }))["content"].clone();
             let parts = parts(&tools, "read_file", &json!({ "path": path }), max);
-            let together: String = parts.iter().map(|part| part["content"].as_str().unwrap()).collect();
+            let together: String =
+                parts.iter().map(|part| part["content"].as_str().unwrap()).collect();
             assert_eq!(together, whole.as_str().unwrap(), "{path} in parts of {max}");
             assert!(parts.iter().all(|part| part["content"].as_str().unwrap().len() <= max));
         }
     }
     let tools = short(&bench, 50);
-    let slice = parts(&tools, "read_file", &json!({ "path": "lines", "startLine": 3, "endLine": 12 }), 50);
-    let lines: Vec<_> = slice.iter().map(|part| (part["startLine"].as_u64(), part["endLine"].as_u64())).collect();
-    assert_eq!(lines[..2], [(Some(3), Some(6)), (Some(7), Some(10))], "whole lines, as long as they fit");
+    let slice =
+        parts(&tools, "read_file", &json!({ "path": "lines", "startLine": 3, "endLine": 12 }), 50);
+    let lines: Vec<_> =
+        slice.iter().map(|part| (part["startLine"].as_u64(), part["endLine"].as_u64())).collect();
+    assert_eq!(
+        lines[..2],
+        [(Some(3), Some(6)), (Some(7), Some(10))],
+        "whole lines, as long as they fit"
+    );
     fails(&tools, "read_file", &json!({ "path": "lines", "cursor": "x" }), "command_failed");
     let bytes: Vec<u8> = (0..=255).collect();
     bench.write("bin", &bytes);
     let binary = parts(&tools, "read_file", &json!({ "path": "bin", "allowBinary": true }), 50);
-    let together: String = binary.iter().map(|part| part["contentBase64"].as_str().unwrap()).collect();
+    let together: String =
+        binary.iter().map(|part| part["contentBase64"].as_str().unwrap()).collect();
     let whole = bench.done("read_file", &json!({ "path": "bin", "allowBinary": true }));
     assert_eq!(together, whole["contentBase64"].as_str().unwrap());
 }
@@ -66,14 +74,19 @@ fn the_parts_of_a_file_are_the_file() {
 #[test]
 fn the_parts_of_a_list_are_the_list() {
     let names: Vec<_> = (0..40).map(|number| format!("d{}/f{number}", number % 4)).collect();
-    let files: Vec<_> = names.iter().map(|name| (name.as_str(), &b"needle\nx\nneedle\n"[..])).collect();
+    let files: Vec<_> =
+        names.iter().map(|name| (name.as_str(), &b"needle\nx\nneedle\n"[..])).collect();
     let bench = Bench::new(&files);
     let tools = short(&bench, 150);
     for (tool, args, key) in [
         ("list_directory", json!({ "recursive": true }), "entries"),
         ("glob", json!({ "pattern": "**/f*" }), "matches"),
         ("glob", json!({ "pattern": "**/f*", "maxResults": 3 }), "matches"),
-        ("search_files", json!({ "query": "needle", "mode": "text", "maxResults": 5000 }), "matches"),
+        (
+            "search_files",
+            json!({ "query": "needle", "mode": "text", "maxResults": 5000 }),
+            "matches",
+        ),
         ("search_files", json!({ "query": "f1", "mode": "path" }), "matches"),
     ] {
         let mut all = args.clone();
@@ -82,7 +95,8 @@ fn the_parts_of_a_list_are_the_list() {
         }
         let mut whole = bench.done(tool, &all)[key].as_array().unwrap().clone();
         let parts = parts(&tools, tool, &args, 150);
-        let mut together: Vec<_> = parts.iter().flat_map(|part| part[key].as_array().unwrap().clone()).collect();
+        let mut together: Vec<_> =
+            parts.iter().flat_map(|part| part[key].as_array().unwrap().clone()).collect();
         assert!(parts.len() > 2);
         assert!(!whole.is_empty());
         let key = |value: &Value| value.to_string();
@@ -106,15 +120,22 @@ fn the_parts_of_a_list_are_the_list() {
 fn diffs_and_reasons_are_cut() {
     let bench = Bench::new(&[("f", "x\n".repeat(2000).as_bytes())]);
     let tools = short(&bench, 1000);
-    let hunks: String = (0..200).map(|number| format!("@@\n-none {number}\n+new {number}\n")).collect();
+    let hunks: String =
+        (0..200).map(|number| format!("@@\n-none {number}\n+new {number}\n")).collect();
     let patch = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
     let reply = call(&tools, "apply_patch", &json!({ "patch": patch }));
     let details = &reply["error"]["details"];
     assert!(reply.to_string().len() < 2000, "{reply}");
     assert!(details["moreRejects"].as_u64().is_some_and(|more| more > 100), "{reply}");
     assert!(details["nearest"].is_object() || details["reason"] == "context_not_found", "{reply}");
-    let add: String = (0..50).map(|number| format!("*** Add File: n{number}\n{}", "+line\n".repeat(40))).collect();
-    let data = done(&tools, "apply_patch", &json!({ "patch": format!("*** Begin Patch\n{add}*** End Patch\n") }));
+    let add: String = (0..50)
+        .map(|number| format!("*** Add File: n{number}\n{}", "+line\n".repeat(40)))
+        .collect();
+    let data = done(
+        &tools,
+        "apply_patch",
+        &json!({ "patch": format!("*** Begin Patch\n{add}*** End Patch\n") }),
+    );
     assert_eq!(data["truncated"].as_bool(), Some(true));
     assert!(data["transactionId"].is_string());
     assert!(data.to_string().len() < 1500, "{data}");
@@ -127,7 +148,8 @@ fn diffs_and_reasons_are_cut() {
 #[test]
 fn an_answer_has_as_many_bytes_as_the_call_asks_for_and_says_how_to_get_the_rest() {
     let quotes = "say \"it\"\tonce\u{1}\n".repeat(400);
-    let names: Vec<_> = (0..300).map(|number| format!("d{}/file-{number}.txt", number % 7)).collect();
+    let names: Vec<_> =
+        (0..300).map(|number| format!("d{}/file-{number}.txt", number % 7)).collect();
     let mut files: Vec<_> = names.iter().map(|name| (name.as_str(), &b"needle\n"[..])).collect();
     let bytes: Vec<u8> = (0..=255).collect::<Vec<u8>>().repeat(40);
     files.extend([("quotes", quotes.as_bytes()), ("bin", &bytes)]);
@@ -138,7 +160,11 @@ fn an_answer_has_as_many_bytes_as_the_call_asks_for_and_says_how_to_get_the_rest
         ("read_file", json!({ "path": "bin", "allowBinary": true }), "contentBase64"),
         ("list_directory", json!({ "recursive": true }), "entries"),
         ("glob", json!({ "pattern": "**/*.txt" }), "matches"),
-        ("search_files", json!({ "query": "needle", "mode": "text", "maxResults": 5000 }), "matches"),
+        (
+            "search_files",
+            json!({ "query": "needle", "mode": "text", "maxResults": 5000 }),
+            "matches",
+        ),
     ] {
         let whole = bench.done(tool, &args)[key].clone();
         for most in [1000, 3000] {
@@ -148,7 +174,10 @@ fn an_answer_has_as_many_bytes_as_the_call_asks_for_and_says_how_to_get_the_rest
                 let reply = bench.call(tool, &args);
                 let length = reply.to_string().len();
                 assert!(length <= most, "{tool} {length}: {reply}");
-                assert!((length > most / 2 || reply["data"]["truncated"] == false), "{tool} {length}: {reply}");
+                assert!(
+                    (length > most / 2 || reply["data"]["truncated"] == false),
+                    "{tool} {length}: {reply}"
+                );
                 all.push(reply["data"][key].clone());
                 // What the sentence says is enough to go on.
                 let said = reply["output"].as_str().unwrap();
@@ -171,7 +200,11 @@ fn an_answer_has_as_many_bytes_as_the_call_asks_for_and_says_how_to_get_the_rest
                         list
                     };
                     let together = all.iter().flat_map(|part| part.as_array().unwrap()).collect();
-                    assert_eq!(sorted(together), sorted(list.as_array().unwrap().iter().collect()), "{tool}");
+                    assert_eq!(
+                        sorted(together),
+                        sorted(list.as_array().unwrap().iter().collect()),
+                        "{tool}"
+                    );
                 }
             }
         }

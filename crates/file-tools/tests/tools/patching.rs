@@ -7,8 +7,10 @@ use crate::support::{Bench, patch, sha};
 #[test]
 fn applies_a_patch_and_tells_what_changed() {
     let bench = Bench::new(&[("a", b"one\ntwo\n"), ("b", b"B\n"), ("c", b"C\n")]);
-    let text =
-        patch("*** Update File: a\n@@\n-two\n+TWO\n*** Add File: n\n+new\n*** Delete File: b\n*** Move File: c -> d\n");
+    let text = patch(
+        "*** Update File: a\n@@\n-two\n+TWO\n*** Add File: n\n+new\n*** Delete File: b\n\
+         *** Move File: c -> d\n",
+    );
     let dry = bench.done("apply_patch", &json!({ "patch": text, "dryRun": true }));
     assert_eq!(&dry["dryRun"], &json!(true));
     assert!(!bench.exists("n"));
@@ -16,7 +18,8 @@ fn applies_a_patch_and_tells_what_changed() {
     let data = bench.done("apply_patch", &json!({ "patch": text }));
     assert_eq!(&data["atomic"], &json!(true));
     assert_eq!(&data["hunkCount"], &json!(1));
-    let kinds: Vec<_> = data["changedFiles"].as_array().unwrap().iter().map(|file| &file["operation"]).collect();
+    let kinds: Vec<_> =
+        data["changedFiles"].as_array().unwrap().iter().map(|file| &file["operation"]).collect();
     assert_eq!(kinds, ["update", "create", "move", "delete"]);
     assert_eq!(bench.read("a"), b"one\nTWO\n".to_vec());
     assert_eq!(bench.read("d"), b"C\n".to_vec());
@@ -39,7 +42,10 @@ fn every_failure_has_its_kind_and_changes_nothing() {
         ("*** Add File: ../n\n+n\n", "outside_workspace"),
         ("*** Add File: /n\n+n\n", "command_failed"),
         ("*** Add File: .git/n\n+n\n", "permission_denied"),
-        ("*** Update File: big\n@@\n-z\n+n\n*** Update File: a\n@@\n-none\n+n\n", "patch_apply_error"),
+        (
+            "*** Update File: big\n@@\n-z\n+n\n*** Update File: a\n@@\n-none\n+n\n",
+            "patch_apply_error",
+        ),
     ] {
         bench.fails("apply_patch", &json!({ "patch": patch(body) }), kind);
     }
@@ -50,11 +56,16 @@ fn every_failure_has_its_kind_and_changes_nothing() {
         (json!({ "big": "" }), "stale_file"),
         (json!({ "big": "zz" }), "command_failed"),
     ] {
-        bench.fails("apply_patch", &json!({ "patch": text, "expectedSha256ByPath": expected }), kind);
+        bench.fails(
+            "apply_patch",
+            &json!({ "patch": text, "expectedSha256ByPath": expected }),
+            kind,
+        );
     }
     assert_eq!(bench.read("a"), b"x\ny\nx\n".to_vec());
     assert_eq!(bench.read("big"), b"z\n".to_vec());
-    let right = json!({ "patch": text, "expectedSha256ByPath": { "./big": sha(b"z\n"), "none": "" } });
+    let right =
+        json!({ "patch": text, "expectedSha256ByPath": { "./big": sha(b"z\n"), "none": "" } });
     bench.done("apply_patch", &right);
 }
 
@@ -62,7 +73,8 @@ fn every_failure_has_its_kind_and_changes_nothing() {
 fn expected_files_are_a_list_or_an_object() {
     let bench = Bench::new(&[("a", b"x\n")]);
     let text = patch("*** Update File: a\n@@\n-x\n+n\n");
-    let expecting = |files: serde_json::Value| json!({ "patch": text, "expectedSha256ByPath": files });
+    let expecting =
+        |files: serde_json::Value| json!({ "patch": text, "expectedSha256ByPath": files });
     let file = |path: &str, hash: &str| json!({ "path": path, "sha256": hash });
     let (other, own) = (sha(b"other"), sha(b"x\n"));
     for (files, kind) in [
@@ -84,10 +96,15 @@ fn what_clients_add_is_ignored_and_nothing_else() {
     let bench = Bench::new(&[("a", b"x\n")]);
     for name in file_tools::ADDED_BY_CLIENTS {
         for tool in file_tools::catalogue() {
-            assert!(tool.input_schema["properties"].get(*name).is_none(), "{} has {name}", tool.name);
+            assert!(
+                tool.input_schema["properties"].get(*name).is_none(),
+                "{} has {name}",
+                tool.name
+            );
         }
         bench.done("read_file", &json!({ "path": "a", *name: true }));
-        let failed = bench.fails("read_file", &json!({ "pth": "a", *name: true }), "command_failed");
+        let failed =
+            bench.fails("read_file", &json!({ "pth": "a", *name: true }), "command_failed");
         assert!(!failed.to_string().contains(name), "{failed}");
     }
     bench.fails("read_file", &json!({ "path": "a", "waitForPrevious": true }), "command_failed");
@@ -96,7 +113,8 @@ fn what_clients_add_is_ignored_and_nothing_else() {
 #[test]
 fn section_by_section_stops_at_the_first_that_fails() {
     let bench = Bench::new(&[("a", b"x\n")]);
-    let text = patch("*** Update File: a\n@@\n-x\n+y\n*** Delete File: none\n*** Add File: n\n+n\n");
+    let text =
+        patch("*** Update File: a\n@@\n-x\n+y\n*** Delete File: none\n*** Add File: n\n+n\n");
     let error = bench.fails("apply_patch", &json!({ "patch": text, "atomic": false }), "not_found");
     assert_eq!(error["details"]["applied"]["changedFiles"][0]["path"], "a");
     assert_eq!(bench.read("a"), b"y\n".to_vec());

@@ -1,5 +1,6 @@
-//! Whatever a tool is asked for, in whatever words: of files outside its root, and of forbidden ones, it neither sees nor changes
-//! anything, although the history and the snapshots of the project have their bytes.
+//! Whatever a tool is asked for, in whatever words: of files outside its root, and of forbidden
+//! ones, it neither sees nor changes anything, although the history and the snapshots of the
+//! project have their bytes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +17,8 @@ use serde_json::{Map, Value, json};
 use super::support::*;
 use testutils::temp::temp;
 
-/// What the files hold that a tool may not see. Their texts differ in all but a line, by which an edit could be carried.
+/// What the files hold that a tool may not see. Their texts differ in all but a line, by which an
+/// edit could be carried.
 const OUTSIDE: &str = "line\nOUTSIDE-SECRET 1\n";
 const FORBIDDEN: &str = "line\nFORBIDDEN-SECRET 2\n";
 const DELETED: &str = "line\nDELETED-SECRET 3\n";
@@ -58,7 +60,8 @@ impl Project {
             "*** Delete File: sub/.env.local\n",
             "*** Delete File: sub/.vscode/tasks.json\n",
             "*** Update File: sub/shared.txt\n@@\n-one\n+two\n",
-            "*** Update File: sub/shared.txt\n@@\n-two\n+three\n*** Update File: other/o.txt\n@@\n-gone\n+again\n",
+            "*** Update File: sub/shared.txt\n@@\n-two\n+three\n*** Update File: other/o.txt\n@@\n\
+             -gone\n+again\n",
         ] {
             let id = project.apply(body);
             project.ids.push(id);
@@ -73,7 +76,11 @@ impl Project {
 
     /// A person's session: nothing is forbidden there.
     fn person(&self) -> Session {
-        let policy = Policy { forbidden: Globs::default(), guarded: Globs::default(), ..patch_engine::policy() };
+        let policy = Policy {
+            forbidden: Globs::default(),
+            guarded: Globs::default(),
+            ..patch_engine::policy()
+        };
         let workspace = self.open("", policy).for_a_person();
         Session::new(workspace, Audit::new(session("cli"), None), settings())
     }
@@ -114,7 +121,9 @@ impl Project {
     /// What may not change.
     fn hidden(&self) -> Vec<(String, Vec<u8>)> {
         let mine = |name: &str| {
-            name.starts_with("sub/") && !Path::new(name).starts_with("sub/.env") && !name.starts_with("sub/.vscode")
+            name.starts_with("sub/")
+                && !Path::new(name).starts_with("sub/.env")
+                && !name.starts_with("sub/.vscode")
         };
         self.files().into_iter().filter(|(name, _)| !mine(name)).collect()
     }
@@ -122,10 +131,9 @@ impl Project {
     /// Words that a caller may know: names of transactions and of kept files, hashes, and paths.
     fn words(&self) -> Vec<String> {
         let slots = self.ids.iter().flat_map(|id| (0..2).map(move |slot| format!("{id}/{slot}")));
-        let stored = self
-            .ids
-            .iter()
-            .flat_map(|id| [format!("../.apply-patch/trash/{id}/0"), format!(".apply-patch/trash/{id}/0")]);
+        let stored = self.ids.iter().flat_map(|id| {
+            [format!("../.apply-patch/trash/{id}/0"), format!(".apply-patch/trash/{id}/0")]
+        });
         let paths = [
             "a.txt",
             "shared.txt",
@@ -151,18 +159,26 @@ impl Project {
             let word = secret.lines().nth(1).unwrap();
             assert!(!reply.contains(word), "{what} {given} shows {word}: {reply}");
             let hash = sha(secret.as_bytes());
-            assert!(given.contains(&hash) || !reply.contains(&hash), "{what} {given} shows a hash: {reply}");
+            assert!(
+                given.contains(&hash) || !reply.contains(&hash),
+                "{what} {given} shows a hash: {reply}"
+            );
         }
-        // A refusal names the file that it is about, so that a person can decide; such names are in listings, too.
+        // A refusal names the file that it is about, so that a person can decide; such names are in
+        // listings, too.
         let refused = reply.contains("\"reason\":\"forbidden\"");
         for path in ["other/o.txt", ".env.local"].into_iter().take(if refused { 1 } else { 2 }) {
-            assert!(given.contains(path) || !reply.contains(path), "{what} {given} shows {path}: {reply}");
+            assert!(
+                given.contains(path) || !reply.contains(path),
+                "{what} {given} shows {path}: {reply}"
+            );
         }
     }
 }
 
-/// Arguments of a call that does something, and what can be in their place. Every tool needs its line, with every argument that takes
-/// text: those that are left out are switches, numbers, and choices among fixed words.
+/// Arguments of a call that does something, and what can be in their place. Every tool needs its
+/// line, with every argument that takes text: those that are left out are switches, numbers, and
+/// choices among fixed words.
 fn usual(tool: Tool) -> (Value, &'static [&'static str]) {
     let text = patch("*** Update File: a.txt\n@@\n line\n+q\n");
     match tool.as_str() {
@@ -180,7 +196,8 @@ fn usual(tool: Tool) -> (Value, &'static [&'static str]) {
         }
         "edit_file" => {
             let edits = json!([{ "oldText": "line\n", "newText": "line\nq\n" }]);
-            let args = json!({ "path": "a.txt", "expectedSha256": sha(b"line\nx\n"), "edits": edits });
+            let args =
+                json!({ "path": "a.txt", "expectedSha256": sha(b"line\nx\n"), "edits": edits });
             (args, &["path", "expectedSha256", "edits", "oldText", "newText"])
         }
         "delete_file" => (json!({ "path": "a.txt" }), &["path", "expectedSha256"]),
@@ -190,8 +207,7 @@ fn usual(tool: Tool) -> (Value, &'static [&'static str]) {
             (args, &["fromPath", "toPath", "expectedSha256"])
         }
         "apply_patch" => {
-            let args =
-                json!({ "patch": text, "expectedSha256ByPath": [{ "path": "a.txt", "sha256": sha(b"line\nx\n") }] });
+            let args = json!({ "patch": text, "expectedSha256ByPath": [{ "path": "a.txt", "sha256": sha(b"line\nx\n") }] });
             (args, &["patch", "amend", "expectedSha256ByPath", "path", "sha256"])
         }
         "edit.patch" => (json!({ "patch": text }), &["patch", "workspace_root"]),
@@ -203,8 +219,10 @@ fn usual(tool: Tool) -> (Value, &'static [&'static str]) {
 /// The arguments of a schema that take text, also those within others.
 fn texts(schema: &Value, found: &mut BTreeSet<String>) {
     for (name, one) in schema["properties"].as_object().into_iter().flatten() {
-        let kind =
-            |kind: &str| one["type"] == kind || one["type"].as_array().is_some_and(|all| all.contains(&json!(kind)));
+        let kind = |kind: &str| {
+            one["type"] == kind
+                || one["type"].as_array().is_some_and(|all| all.contains(&json!(kind)))
+        };
         if kind("string") && one.get("enum").is_none() || kind("array") {
             found.insert(name.clone());
         }
@@ -222,16 +240,26 @@ fn every_text_that_a_tool_takes_has_a_case() {
         texts(&tool.info().input_schema, &mut takes);
         assert_eq!(takes, tried.iter().map(|&name| name.to_owned()).collect(), "{}", tool.as_str());
         for name in usual.as_object().unwrap().keys() {
-            assert!(tool.info().input_schema["properties"].get(name).is_some(), "{} {name}", tool.as_str());
+            assert!(
+                tool.info().input_schema["properties"].get(name).is_some(),
+                "{} {name}",
+                tool.as_str()
+            );
         }
     }
 }
 
-/// However long a text is that a tool takes, or the name of an argument or of a tool: an answer quotes little of it.
+/// However long a text is that a tool takes, or the name of an argument or of a tool: an answer
+/// quotes little of it.
 #[test]
 fn no_answer_quotes_much_of_what_was_sent() {
     let project = Project::new();
-    let long = ["z".repeat(100_000), "\"\\\u{2800}".repeat(20_000), "a/".repeat(50_000), "[{".repeat(50_000)];
+    let long = [
+        "z".repeat(100_000),
+        "\"\\\u{2800}".repeat(20_000),
+        "a/".repeat(50_000),
+        "[{".repeat(50_000),
+    ];
     let small = |what: &str, reply: String| {
         // A server sends it twice, or three times.
         assert!(!reply.contains("\"ok\":true"), "{what}: {} bytes: {reply:.500}", reply.len());
@@ -239,11 +267,14 @@ fn no_answer_quotes_much_of_what_was_sent() {
     };
     for tool in Tool::ALL {
         let (usual, tried) = usual(tool);
-        for (word, name) in long.iter().flat_map(|word| tried.iter().map(move |name| (word, *name))) {
+        for (word, name) in long.iter().flat_map(|word| tried.iter().map(move |name| (word, *name)))
+        {
             let what = format!("{} {name} {word:.9}", tool.as_str());
             // These do what they are told, and answer with nothing of it.
-            if matches!(name, "content" | "newText" | "query" | "cursor" | "edits" | "expectedSha256ByPath")
-                || matches!((tool, name), (Tool::RestoreFile, "targetPath"))
+            if matches!(
+                name,
+                "content" | "newText" | "query" | "cursor" | "edits" | "expectedSha256ByPath"
+            ) || matches!((tool, name), (Tool::RestoreFile, "targetPath"))
             {
                 continue;
             }
@@ -320,8 +351,10 @@ fn a_tool_sees_nothing_outside_its_root_and_nothing_forbidden() {
             if !tool.is_read_only() && reply.contains("\"ok\":true") {
                 for (name, bytes) in project.files() {
                     let text = String::from_utf8_lossy(&bytes);
-                    let shown = SECRETS.iter().any(|secret| text.contains(secret.lines().nth(1).unwrap()));
-                    let by_hash = name.starts_with("sub/") && !name.starts_with("sub/.env") && shown;
+                    let shown =
+                        SECRETS.iter().any(|secret| text.contains(secret.lines().nth(1).unwrap()));
+                    let by_hash =
+                        name.starts_with("sub/") && !name.starts_with("sub/.env") && shown;
                     assert!(!by_hash, "{} {given}: {name} has {text}", tool.as_str());
                 }
                 project = Project::new();
@@ -338,7 +371,8 @@ fn what_a_tool_may_reach_can_be_undone_and_restored() {
     let project = Project::new();
     let [.., first, last] = &project.ids[..] else { panic!("there are six") };
     let tool = project.tool();
-    // Both of them touched the file; the later one, in which there is more, is not named as the one to undo first.
+    // Both of them touched the file; the later one, in which there is more, is not named as the one
+    // to undo first.
     let error = fails(&tool, "undo", &json!({ "transactionId": first }), "stale_file");
     assert_eq!(error["details"]["drifted"][0]["path"], "shared.txt", "{error}");
     assert!(!error.to_string().contains(last.as_str()), "{error}");
@@ -347,15 +381,19 @@ fn what_a_tool_may_reach_can_be_undone_and_restored() {
     assert!(error["hints"].to_string().contains("shared.txt"), "{error}");
     done(&tool, "undo", &json!({ "transactionId": last, "paths": ["shared.txt"] }));
     assert_eq!(fs::read(project.dir.path().join("sub/shared.txt")).unwrap(), b"line\ntwo\n");
-    let restored = done(&tool, "restore_file", &json!({ "trashId": format!("{first}/0"), "targetPath": "old.txt" }));
+    let restored = done(
+        &tool,
+        "restore_file",
+        &json!({ "trashId": format!("{first}/0"), "targetPath": "old.txt" }),
+    );
     assert_eq!(restored["sha256"], sha(b"line\none\n"));
     // The list of what could be meant has only what can be undone whole.
     let error = fails(&tool, "undo", &json!({}), "command_failed");
     let listed: Vec<_> = error["details"]["transactions"].as_array().unwrap().iter().collect();
     assert!(listed.iter().any(|one| one["transactionId"] == first.as_str()), "{error}");
-    assert!(
-        listed.iter().all(|one| !project.ids[..3].iter().chain([last]).any(|id| one["transactionId"] == id.as_str()))
-    );
+    assert!(listed.iter().all(|one| {
+        !project.ids[..3].iter().chain([last]).any(|id| one["transactionId"] == id.as_str())
+    }));
 }
 
 /// Also what is listed as data for a program.
@@ -364,28 +402,38 @@ fn a_program_is_told_of_its_own_part_of_the_history() {
     let project = Project::new();
     let tool = project.tool();
     for with_diff in [false, true] {
-        let log = history::log(tool.workspace(), &history::Wanted::default(), with_diff).unwrap().to_string();
+        let log = history::log(tool.workspace(), &history::Wanted::default(), with_diff)
+            .unwrap()
+            .to_string();
         project.check("log", "", &log);
         assert!(log.contains("shared.txt"), "{log}");
         let all =
-            history::log(project.person().workspace(), &history::Wanted::default(), with_diff).unwrap().to_string();
+            history::log(project.person().workspace(), &history::Wanted::default(), with_diff)
+                .unwrap()
+                .to_string();
         assert!(all.contains("other/o.txt"), "{all}");
         assert!(all.contains("sub/.env.local"), "{all}");
     }
     let trash = tool.workspace().trash().unwrap();
     let trash: Vec<_> = trash.iter().map(|entry| &*entry.path).collect();
-    assert_eq!(trash, ["shared.txt", "shared.txt", ".vscode/tasks.json"], "guarded files can be read");
+    assert_eq!(
+        trash,
+        ["shared.txt", "shared.txt", ".vscode/tasks.json"],
+        "guarded files can be read"
+    );
     for id in &project.ids[..3] {
         assert!(tool.workspace().show(id.parse().unwrap()).is_err(), "{id}");
     }
 }
 
-/// A patch that a person applied is planned as any other when a tool sends it, so that it is no way to ask what a forbidden file holds.
+/// A patch that a person applied is planned as any other when a tool sends it, so that it is no way
+/// to ask what a forbidden file holds.
 #[test]
 fn a_patch_of_a_forbidden_file_is_not_called_done() {
     let project = Project::new();
-    let workspace =
-        project.open("sub", Policy { forbidden: Globs::default(), ..patch_engine::policy() }).for_a_person();
+    let workspace = project
+        .open("sub", Policy { forbidden: Globs::default(), ..patch_engine::policy() })
+        .for_a_person();
     let person = Session::new(workspace, Audit::new(session("cli"), None), settings());
     let text = patch("*** Update File: .env\n@@\n-gone\n+going\n");
     done(&person, "apply_patch", &json!({ "patch": text }));
@@ -411,7 +459,8 @@ fn what_was_recovered_elsewhere_is_counted_and_not_named() {
     disarm();
     assert!(cut.is_err());
     fs::write(project.dir.path().join("other/o.txt"), "of a user").unwrap();
-    let reply = call(&project.tool(), "apply_patch", &json!({ "patch": patch("*** Add File: n\n+n\n") }));
+    let reply =
+        call(&project.tool(), "apply_patch", &json!({ "patch": patch("*** Add File: n\n+n\n") }));
     assert_eq!(reply["ok"], true, "{reply}");
     project.check("recovery", "", &reply.to_string());
     assert!(reply.to_string().contains("they stay as they are: a file elsewhere"), "{reply}");

@@ -20,7 +20,12 @@ fn gives_slices_of_a_file_with_the_hash_of_all_of_it() {
         assert_eq!(&data["lineCount"], &json!(3));
         assert_eq!(&data["sizeBytes"], &json!(13));
         let content = data["content"].as_str().unwrap().to_owned();
-        (content, data["startLine"].as_u64().unwrap(), data["endLine"].as_u64().unwrap(), data["truncated"] == true)
+        (
+            content,
+            data["startLine"].as_u64().unwrap(),
+            data["endLine"].as_u64().unwrap(),
+            data["truncated"] == true,
+        )
     };
     let none = Value::Null;
     for (start, end, max, expected) in [
@@ -122,7 +127,12 @@ fn lists_by_depth_then_kind_then_name() {
     let names = |args: Value| -> Vec<String> {
         let data = bench.done("list_directory", &args);
         assert_eq!(data["truncated"], false);
-        data["entries"].as_array().unwrap().iter().map(|e| e["relativePath"].as_str().unwrap().to_owned()).collect()
+        data["entries"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|e| e["relativePath"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(names(json!({})), ["c", "node_modules", "z", "a", "b", "ignored.log", "l"]);
     assert_eq!(names(json!({ "path": "c/" })), ["c/secrets", "c/f"]);

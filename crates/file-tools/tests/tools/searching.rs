@@ -47,8 +47,14 @@ fn finds_lines_and_paths_and_nothing_that_is_forbidden() {
             json!({ "query": "fn", "mode": "text", "includeGlobs": ["gen/*.rs"] }),
             &["gen/kept.rs:1:1", "gen/out.rs:1:1"],
         ),
-        (json!({ "query": "fn", "mode": "text", "root": "src", "excludeGlobs": ["lib.rs"] }), &["src/main.rs:1:1"]),
-        (json!({ "query": "fn main", "mode": "text", "root": "node_modules" }), &["node_modules/m.rs:1:1"]),
+        (
+            json!({ "query": "fn", "mode": "text", "root": "src", "excludeGlobs": ["lib.rs"] }),
+            &["src/main.rs:1:1"],
+        ),
+        (
+            json!({ "query": "fn main", "mode": "text", "root": "node_modules" }),
+            &["node_modules/m.rs:1:1"],
+        ),
         (json!({ "query": "readme", "mode": "path" }), &["README.md"]),
         (json!({ "query": "src/l", "mode": "path" }), &["src/lib.rs"]),
         (json!({ "query": "env", "mode": "path" }), &[]),
@@ -60,7 +66,8 @@ fn finds_lines_and_paths_and_nothing_that_is_forbidden() {
 #[test]
 fn gives_context_and_cuts_what_is_long() {
     let bench = Bench::new(&[("f", b"1\n2\n3\n4\n"), ("long", "x".repeat(9000).as_bytes())]);
-    let data = bench.done("search_files", &json!({ "query": "3", "mode": "text", "contextLines": 1 }));
+    let data =
+        bench.done("search_files", &json!({ "query": "3", "mode": "text", "contextLines": 1 }));
     assert_eq!(data["matches"][0]["preview"], "2\n3\n4");
     let data = bench.done("search_files", &json!({ "query": "x", "mode": "text" }));
     assert!(data["matches"][0]["preview"].as_str().unwrap().len() < 500);
@@ -68,11 +75,13 @@ fn gives_context_and_cuts_what_is_long() {
     let data = bench.done("search_files", &json!({ "query": "y", "mode": "text" }));
     assert_eq!(data["matches"].as_array().unwrap().len(), 100);
     assert_eq!(&data["truncated"], &json!(true));
-    let data = bench.done("search_files", &json!({ "query": "y", "mode": "text", "maxResults": 200 }));
+    let data =
+        bench.done("search_files", &json!({ "query": "y", "mode": "text", "maxResults": 200 }));
     assert_eq!(data["matches"].as_array().unwrap().len(), 200);
     assert_eq!(&data["truncated"], &json!(false));
     bench.write("large", "y\n".repeat((4 << 20) / 2 + 1).as_bytes());
-    let data = bench.done("search_files", &json!({ "query": "y", "mode": "text", "includeGlobs": ["large"] }));
+    let data = bench
+        .done("search_files", &json!({ "query": "y", "mode": "text", "includeGlobs": ["large"] }));
     assert_eq!(data["matches"], json!([]), "larger than is searched");
 }
 
@@ -110,7 +119,12 @@ fn finds_paths_by_pattern() {
         (json!({ "pattern": "secrets/*" }), &[]),
     ] {
         let data = bench.done("glob", &args);
-        let paths: Vec<_> = data["matches"].as_array().unwrap().iter().map(|m| m["path"].as_str().unwrap()).collect();
+        let paths: Vec<_> = data["matches"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|m| m["path"].as_str().unwrap())
+            .collect();
         assert_eq!(paths, expected, "{args}");
     }
     let data = bench.done("glob", &json!({ "pattern": "**/*.rs", "maxResults": 1 }));

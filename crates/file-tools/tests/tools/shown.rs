@@ -1,5 +1,5 @@
-//! What is shown is what is committed: random patches and calls in random trees, looked at in every way that tells what
-//! they do, against the trees before and after and against `git apply`.
+//! What is shown is what is committed: random patches and calls in random trees, looked at in every
+//! way that tells what they do, against the trees before and after and against `git apply`.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +43,8 @@ impl Node {
     }
 }
 
-const NAMES: [&str; 10] = ["a", "b", "c.txt", "d/a", "d/b", "d/e/f", "g/h/i", "two words", "d/\"q\" \u{e9}", "k"];
+const NAMES: [&str; 10] =
+    ["a", "b", "c.txt", "d/a", "d/b", "d/e/f", "g/h/i", "two words", "d/\"q\" \u{e9}", "k"];
 
 fn cases() -> u32 {
     std::env::var("SHOWN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(40)
@@ -88,7 +89,8 @@ fn write_tree(dir: &Path, tree: &Tree) {
 
 fn trees() -> impl Strategy<Value = Tree> {
     let ends = select(&["\n", "\n", "\r\n"][..]);
-    let padding = select(&["", "", " of a file that is longer than what may be kept of it in memory"][..]);
+    let padding =
+        select(&["", "", " of a file that is longer than what may be kept of it in memory"][..]);
     let text = (0..24_usize, ends, any::<bool>(), prop::bool::weighted(0.1), padding);
     let text = text.prop_map(|(lines, end, closed, mark, padding)| {
         let mut text = if mark { "\u{feff}".to_owned() } else { String::new() };
@@ -135,7 +137,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     vec(act, 1..7)
 }
 
-/// Writes a patch that mostly fits; what it would leave is only guessed at, for the sections that come after.
+/// Writes a patch that mostly fits; what it would leave is only guessed at, for the sections that
+/// come after.
 fn patch_of(acts: &[Act], tree: &Tree, replaces: bool) -> String {
     let mut now: BTreeMap<String, Vec<u8>> =
         tree.iter().map(|(name, node)| (name.clone(), node.bytes().to_vec())).collect();
@@ -152,7 +155,8 @@ fn patch_of(acts: &[Act], tree: &Tree, replaces: bool) -> String {
         match act {
             Act::Add(at, lines) => {
                 let Some(name) = may_appear(&now, at) else { continue };
-                let lines: String = (0..*lines).map(|line| format!("+added {number} {line}\n")).collect();
+                let lines: String =
+                    (0..*lines).map(|line| format!("+added {number} {line}\n")).collect();
                 out += &format!("*** Add File: {name}\n{lines}");
                 now.insert(name, lines.replace('+', "").into_bytes());
             }
@@ -196,8 +200,10 @@ fn hunks_of(number: usize, hunks: &[(Index, usize, usize)], file: &[u8]) -> (Str
     let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let lines: Vec<&str> = text[mark.len()..].lines().collect();
-    let mut places: Vec<(usize, usize, usize)> =
-        hunks.iter().map(|(at, deletes, inserts)| (at.index(lines.len()), *deletes, *inserts)).collect();
+    let mut places: Vec<(usize, usize, usize)> = hunks
+        .iter()
+        .map(|(at, deletes, inserts)| (at.index(lines.len()), *deletes, *inserts))
+        .collect();
     places.sort_unstable();
     let (mut body, mut left, mut from) = (String::new(), Vec::new(), 0);
     for (index, (at, deletes, inserts)) in places.into_iter().enumerate() {
@@ -206,7 +212,8 @@ fn hunks_of(number: usize, hunks: &[(Index, usize, usize)], file: &[u8]) -> (Str
         }
         left.extend(lines[from..=at].iter().map(|line| (*line).to_owned()));
         let deleted = &lines[at + 1..lines.len().min(at + 1 + deletes)];
-        let inserted: Vec<String> = (0..inserts).map(|line| format!("new {number} {index} {line}")).collect();
+        let inserted: Vec<String> =
+            (0..inserts).map(|line| format!("new {number} {index} {line}")).collect();
         if deleted.is_empty() && inserted.is_empty() {
             from = at + 1;
             continue;
@@ -265,7 +272,11 @@ impl Told {
     /// The fields that the answers of tools and the log have in common.
     fn json(&self, diff: &str) -> Value {
         let mut all = json!({ "path": self.path, diff: capped(&self.diff) });
-        for (key, value) in [("toPath", &self.to_path), ("beforeSha256", &self.before), ("afterSha256", &self.after)] {
+        for (key, value) in [
+            ("toPath", &self.to_path),
+            ("beforeSha256", &self.before),
+            ("afterSha256", &self.after),
+        ] {
             if let Some(value) = value {
                 all[key] = json!(value);
             }
@@ -298,12 +309,18 @@ impl<'w> Watch<'w> {
         let lines = Rc::new(RefCell::new(Vec::new()));
         let sink = Rc::clone(&lines);
         let sink = move |line: &str| sink.borrow_mut().push(serde_json::from_str(line).unwrap());
-        Self { dir, events: Events::new(EventForm::Jsonl, "s", dir, sink), lines, shown: Vec::new() }
+        Self {
+            dir,
+            events: Events::new(EventForm::Jsonl, "s", dir, sink),
+            lines,
+            shown: Vec::new(),
+        }
     }
 
     /// The plans that were committed since the last time, checked.
     fn take(&mut self, audit: &[Value]) -> Vec<Shown> {
-        let shown: Vec<Shown> = self.shown.drain(..).filter(|shown| shown.committed.is_some()).collect();
+        let shown: Vec<Shown> =
+            self.shown.drain(..).filter(|shown| shown.committed.is_some()).collect();
         for one in &shown {
             one.check(audit);
         }
@@ -319,7 +336,11 @@ impl Host for Watch<'_> {
         for file in without_diffs.as_array_mut().unwrap() {
             file.as_object_mut().unwrap().remove("diff");
         }
-        assert_eq!(serde_json::to_value(plan).unwrap()["changedFiles"], without_diffs, "two shapes of one plan");
+        assert_eq!(
+            serde_json::to_value(plan).unwrap()["changedFiles"],
+            without_diffs,
+            "two shapes of one plan"
+        );
         self.shown.push(Shown {
             digest: plan.digest(),
             before: read_tree(self.dir),
@@ -333,18 +354,29 @@ impl Host for Watch<'_> {
 
     fn event(&mut self, event: &Event<'_>) {
         if let Event::Planned(plan) = event {
-            assert_eq!(plan.digest(), self.shown.last().unwrap().digest, "another plan than was approved");
+            assert_eq!(
+                plan.digest(),
+                self.shown.last().unwrap().digest,
+                "another plan than was approved"
+            );
         }
         if let Event::Committed(report) = event {
             let shown = self.shown.last_mut().unwrap();
             assert_eq!(report.plan.digest(), shown.digest);
-            assert_eq!(Told::all(report.images()), shown.planned, "told otherwise after the commit");
+            assert_eq!(
+                Told::all(report.images()),
+                shown.planned,
+                "told otherwise after the commit"
+            );
             let data = PatchData::applied(std::slice::from_ref(report), true, DiffDetail::Full);
             let mut files = serde_json::to_value(data).unwrap()["changedFiles"].take();
             for file in files.as_array_mut().unwrap() {
                 let kept = file.as_object_mut().unwrap().remove("trashedTo");
                 let kept = kept.map(|kept| self.dir.join(kept.as_str().unwrap()));
-                assert!(kept.is_none_or(|kept| kept.symlink_metadata().is_ok()), "not where it is said to be kept");
+                assert!(
+                    kept.is_none_or(|kept| kept.symlink_metadata().is_ok()),
+                    "not where it is said to be kept"
+                );
             }
             assert_eq!(files, shown.data, "the answer is another than that of a dry run");
             shown.committed = Some((report.transaction.unwrap().to_string(), read_tree(self.dir)));
@@ -369,31 +401,52 @@ impl Shown {
 
         // Every path that differs is named, and all that is named is so.
         let hash = |tree: &Tree, path: &str| tree.get(path).map(|node| sha(node.bytes()));
-        let named: BTreeSet<&str> = told.iter().flat_map(|told| [&*told.path, told.last_path()]).collect();
+        let named: BTreeSet<&str> =
+            told.iter().flat_map(|told| [&*told.path, told.last_path()]).collect();
         let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
         for path in all {
-            assert!(before.get(path) == after.get(path) || named.contains(&**path), "{path} is not named: {self:#?}");
+            assert!(
+                before.get(path) == after.get(path) || named.contains(&**path),
+                "{path} is not named: {self:#?}"
+            );
         }
         let lines = |tree: &Tree, path: &str| match tree.get(path) {
             Some(node) => node.bytes().split_inclusive(|&byte| byte == b'\n').count(),
             None => 0,
         };
-        let gone_elsewhere = |path: &str| told.iter().any(|told| told.to_path.is_some() && told.path == path);
+        let gone_elsewhere =
+            |path: &str| told.iter().any(|told| told.to_path.is_some() && told.path == path);
         for one in told {
-            assert_eq!(hash(before, &one.path).filter(|_| one.operation != "create"), one.before, "{self:#?}");
-            assert_eq!(hash(after, one.last_path()).filter(|_| one.operation != "delete"), one.after, "{self:#?}");
+            assert_eq!(
+                hash(before, &one.path).filter(|_| one.operation != "create"),
+                one.before,
+                "{self:#?}"
+            );
+            assert_eq!(
+                hash(after, one.last_path()).filter(|_| one.operation != "delete"),
+                one.after,
+                "{self:#?}"
+            );
             let is_binary = |bytes: &[u8]| bytes.contains(&0);
             let old = one.before.as_ref().and_then(|_| before.get(&one.path));
             let new = one.after.as_ref().and_then(|_| after.get(one.last_path()));
-            if one.before != one.after && [old, new].into_iter().flatten().any(|node| is_binary(node.bytes())) {
-                assert!(String::from_utf8_lossy(&one.diff).contains("\nBinary files "), "{self:#?}");
+            if one.before != one.after
+                && [old, new].into_iter().flatten().any(|node| is_binary(node.bytes()))
+            {
+                assert!(
+                    String::from_utf8_lossy(&one.diff).contains("\nBinary files "),
+                    "{self:#?}"
+                );
                 continue;
             }
             let old = if one.operation == "create" { 0 } else { lines(before, &one.path) };
             let new = if one.operation == "delete" { 0 } else { lines(after, one.last_path()) };
             // What a moved file replaces is lost.
             let lost = match &one.to_path {
-                Some(to) if !gone_elsewhere(to) && !before.get(to).is_some_and(|node| is_binary(node.bytes())) => {
+                Some(to)
+                    if !gone_elsewhere(to)
+                        && !before.get(to).is_some_and(|node| is_binary(node.bytes())) =>
+                {
                     lines(before, to)
                 }
                 _ => 0,
@@ -402,22 +455,41 @@ impl Shown {
             assert_eq!(old + lost + inserted, new + deleted, "{one:#?}");
         }
 
-        let outcomes = audit.iter().filter(|line| line["phase"] == "outcome" && line["transactionId"] == **id);
+        let outcomes =
+            audit.iter().filter(|line| line["phase"] == "outcome" && line["transactionId"] == **id);
         let logged: Vec<Value> = outcomes
             .map(|line| {
                 assert_eq!(line["ok"], true);
                 let keys = ["path", "toPath", "beforeSha256", "afterSha256", "diff"];
-                keys.into_iter().filter(|key| line.get(key).is_some()).map(|key| (key, line[key].clone())).collect()
+                keys.into_iter()
+                    .filter(|key| line.get(key).is_some())
+                    .map(|key| (key, line[key].clone()))
+                    .collect()
             })
             .collect();
-        assert_eq!(logged, told.iter().map(|told| told.json("diff")).collect::<Vec<_>>(), "the audit log");
+        assert_eq!(
+            logged,
+            told.iter().map(|told| told.json("diff")).collect::<Vec<_>>(),
+            "the audit log"
+        );
 
         if told.iter().any(|told| String::from_utf8_lossy(&told.diff).contains("\nBinary files ")) {
             return;
         }
-        assert_eq!(&git_apply(before, &self.diff), after, "{}", String::from_utf8_lossy(&self.diff));
-        let (inserted, deleted) = told.iter().fold((0, 0), |sum, told| (sum.0 + told.counts.0, sum.1 + told.counts.1));
-        assert_eq!(numstat(&self.diff), (inserted, deleted), "{}", String::from_utf8_lossy(&self.diff));
+        assert_eq!(
+            &git_apply(before, &self.diff),
+            after,
+            "{}",
+            String::from_utf8_lossy(&self.diff)
+        );
+        let (inserted, deleted) =
+            told.iter().fold((0, 0), |sum, told| (sum.0 + told.counts.0, sum.1 + told.counts.1));
+        assert_eq!(
+            numstat(&self.diff),
+            (inserted, deleted),
+            "{}",
+            String::from_utf8_lossy(&self.diff)
+        );
     }
 }
 
@@ -480,12 +552,14 @@ fn check_events(watch: &mut Watch<'_>, shown: &[Shown], first: &Tree) {
         (all["inserted"], all["deleted"]) = (json!(told.counts.0), json!(told.counts.1));
         all
     };
-    let wanted: Vec<Value> = shown.iter().flat_map(|shown| shown.planned.iter().map(change)).collect();
+    let wanted: Vec<Value> =
+        shown.iter().flat_map(|shown| shown.planned.iter().map(change)).collect();
     let lines: Vec<Value> = watch.lines.borrow_mut().drain(..).collect();
     let end = lines.iter().find(|line| line["type"] == "end").unwrap();
     assert_eq!(end["changes"], json!(wanted), "the events' end");
     if end["ok"] == true && !wanted.is_empty() {
-        let planned = lines.iter().rfind(|line| line["type"] == "begin" || line["type"] == "update").unwrap();
+        let planned =
+            lines.iter().rfind(|line| line["type"] == "begin" || line["type"] == "update").unwrap();
         assert_eq!(planned["changes"], json!(wanted), "the events' plan");
     }
     let turn = watch.events.turn_diff().diff();
@@ -525,14 +599,19 @@ fn a_patch_and_its_undo_do_what_they_show() {
         applied.borrow_mut().0 += usize::from(result.is_ok());
         applied.borrow_mut().1 += 1;
         // Back, and there again.
-        let mut ids: Vec<String> = shown.iter().map(|shown| shown.committed.as_ref().unwrap().0.clone()).collect();
+        let mut ids: Vec<String> =
+            shown.iter().map(|shown| shown.committed.as_ref().unwrap().0.clone()).collect();
         for wanted in [&tree, &after] {
             let mut undone = Vec::new();
             for id in ids.iter().rev() {
                 let args = json!({ "transactionId": id });
                 watch.events.begin_call("u", "undo", &args);
-                let reply =
-                    serde_json::to_value(bench.tools().call("undo", &in_full("undo", args), &mut watch)).unwrap();
+                let reply = serde_json::to_value(bench.tools().call(
+                    "undo",
+                    &in_full("undo", args),
+                    &mut watch,
+                ))
+                .unwrap();
                 watch.events.end_call(&reply, None);
                 assert_eq!(reply["ok"], true, "{reply}");
                 let shown = watch.take(&audit(dir));
@@ -574,7 +653,12 @@ fn check_reply(reply: &Value, shown: &[Shown]) {
 /// A call of a tool; what it is about is known when the files are.
 type ToolCall = (u8, Index, Index, usize);
 
-fn arguments(call: &ToolCall, tree: &Tree, trashed: &[String], ids: &[String]) -> Option<(&'static str, Value)> {
+fn arguments(
+    call: &ToolCall,
+    tree: &Tree,
+    trashed: &[String],
+    ids: &[String],
+) -> Option<(&'static str, Value)> {
     let (kind, one, other, lines) = call;
     let there: Vec<&String> = tree.keys().collect();
     let free = *other.get(&NAMES);
@@ -585,14 +669,23 @@ fn arguments(call: &ToolCall, tree: &Tree, trashed: &[String], ids: &[String]) -
     let path = || one.get(&there).as_str();
     let hash = |path: &str| sha(tree[path].bytes());
     Some(match kind {
-        0 | 1 => ("create_file", json!({ "path": free, "content": content, "createParentDirectories": true })),
-        2 => ("write_file", json!({ "path": path(), "content": content, "expectedSha256": hash(path()) })),
+        0 | 1 => (
+            "create_file",
+            json!({ "path": free, "content": content, "createParentDirectories": true }),
+        ),
+        2 => (
+            "write_file",
+            json!({ "path": path(), "content": content, "expectedSha256": hash(path()) }),
+        ),
         3 => {
             let text = std::str::from_utf8(tree[path()].bytes()).ok()?;
             let texts: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
             let old = texts.get(other.index(texts.len().max(1)))?;
             let edit = json!({ "oldText": old, "newText": content, "replaceAll": true });
-            ("edit_file", json!({ "path": path(), "expectedSha256": hash(path()), "edits": [edit] }))
+            (
+                "edit_file",
+                json!({ "path": path(), "expectedSha256": hash(path()), "edits": [edit] }),
+            )
         }
         4 => ("delete_file", json!({ "path": path(), "expectedSha256": hash(path()) })),
         5 => ("delete_file", json!({ "path": path().split_once('/')?.0, "recursive": true })),
@@ -620,13 +713,21 @@ fn every_tool_does_what_it_shows() {
             let now = read_tree(dir);
             let Some((tool, args)) = arguments(call, &now, &trashed, &ids) else { continue };
             watch.events.begin_call("c", tool, &args);
-            let reply =
-                serde_json::to_value(bench.tools().call(tool, &in_full(tool, args.clone()), &mut watch)).unwrap();
+            let reply = serde_json::to_value(bench.tools().call(
+                tool,
+                &in_full(tool, args.clone()),
+                &mut watch,
+            ))
+            .unwrap();
             watch.events.end_call(&reply, reply["error"]["message"].as_str());
             let shown = watch.take(&audit(dir));
             check_events(&mut watch, &shown, &tree);
             if shown.is_empty() {
-                assert_eq!(read_tree(dir), now, "{tool} {args}: changed what it did not show: {reply}");
+                assert_eq!(
+                    read_tree(dir),
+                    now,
+                    "{tool} {args}: changed what it did not show: {reply}"
+                );
                 continue;
             }
             assert_eq!(reply["ok"], true, "{tool} {args}: {reply}");
@@ -634,12 +735,25 @@ fn every_tool_does_what_it_shows() {
             *done.borrow_mut().entry(tool).or_default() += 1;
             let data = &reply["data"];
             trashed.extend(
-                ["trashedTo", "overwroteTrashedTo"].iter().filter_map(|key| data[key].as_str().map(str::to_owned)),
+                ["trashedTo", "overwroteTrashedTo"]
+                    .iter()
+                    .filter_map(|key| data[key].as_str().map(str::to_owned)),
             );
             ids.extend(data["transactionId"].as_str().map(str::to_owned));
         }
     });
-    let tools = ["create_file", "write_file", "edit_file", "delete_file", "move_file", "restore_file", "undo"];
+    let tools = [
+        "create_file",
+        "write_file",
+        "edit_file",
+        "delete_file",
+        "move_file",
+        "restore_file",
+        "undo",
+    ];
     let done = done.into_inner();
-    assert!(!run || tools.iter().all(|tool| done.contains_key(tool)), "some tool never did anything: {done:?}");
+    assert!(
+        !run || tools.iter().all(|tool| done.contains_key(tool)),
+        "some tool never did anything: {done:?}"
+    );
 }

@@ -17,7 +17,10 @@ fn a_write_over_a_change_that_was_not_read_is_stale_without_any_hash() {
         ("apply_patch", json!({ "patch": replace, "profile": "codex" })),
         ("apply_patch", json!({ "patch": text, "dryRun": true })),
         ("delete_file", json!({ "path": "f" })),
-        ("move_file", json!({ "fromPath": "g", "toPath": "f", "expectedSha256": sha(b"g"), "overwrite": true })),
+        (
+            "move_file",
+            json!({ "fromPath": "g", "toPath": "f", "expectedSha256": sha(b"g"), "overwrite": true }),
+        ),
     ] {
         let bench = Bench::new(&[("f", b"mine\n"), ("g", b"g")]);
         bench.done("read_file", &json!({ "path": "f" }));
@@ -40,12 +43,16 @@ fn our_own_writes_are_known() {
     let bench = Bench::new(&[("f", b"a\n")]);
     bench.done("read_file", &json!({ "path": "f" }));
     let step = |old: &str, new: &str| {
-        let text = format!("*** Begin Patch\n*** Update File: f\n@@\n-{old}\n+{new}\n*** End Patch\n");
+        let text =
+            format!("*** Begin Patch\n*** Update File: f\n@@\n-{old}\n+{new}\n*** End Patch\n");
         bench.done("apply_patch", &json!({ "patch": text }));
     };
     step("a", "b");
     step("b", "c");
-    bench.done("move_file", &json!({ "fromPath": "f", "toPath": "g", "expectedSha256": sha(b"c\n") }));
+    bench.done(
+        "move_file",
+        &json!({ "fromPath": "f", "toPath": "g", "expectedSha256": sha(b"c\n") }),
+    );
     bench.done("delete_file", &json!({ "path": "g" }));
     // It is gone for us; a new one made by somebody else is not in our way.
     bench.write("g", b"theirs");
@@ -99,7 +106,8 @@ fn the_ledger_waits_for_its_lock_as_long_as_it_is_told() {
     let bench = Bench::new(&[("f", b"x")]);
     done(&bench.resume("one"), "read_file", &json!({ "path": "f" }));
     let (state, _) = bench.workspace().root().create_state_dir().unwrap();
-    let lock = state.open_or_create_dir("sessions").unwrap().spot("lock").lock(Duration::ZERO).unwrap();
+    let lock =
+        state.open_or_create_dir("sessions").unwrap().spot("lock").lock(Duration::ZERO).unwrap();
     let (answered, answer) = std::sync::mpsc::channel();
     let holder = std::thread::spawn(move || {
         let seen = answer.recv_timeout(Duration::from_secs(5)).is_ok();

@@ -1,13 +1,17 @@
-//! Strict schemas, in which every argument is required: what a model would leave out it gives as nothing.
+//! Strict schemas, in which every argument is required: what a model would leave out it gives as
+//! nothing.
 
 use file_tools::Tool;
 use serde_json::{Map, Value, json};
 
 use crate::support::{Bench, sha};
 
-/// Nothing, for every argument that may be left out. True and false always say something, and so do the words of a list.
+/// Nothing, for every argument that may be left out. True and false always say something, and so do
+/// the words of a list.
 fn nothing(schema: &Value) -> Map<String, Value> {
-    let required = |name: &str| schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
+    let required = |name: &str| {
+        schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)))
+    };
     let properties = schema["properties"].as_object().expect("arguments");
     let optional = properties.iter().filter(|(name, _)| !required(name));
     let empty = optional.filter_map(|(name, schema)| {
@@ -25,9 +29,11 @@ fn nothing(schema: &Value) -> Map<String, Value> {
 
 #[test]
 fn what_is_given_as_nothing_is_not_given() {
-    let bench = Bench::new(&[("f", b"one\ntwo\n"), ("old", b"old\n"), ("gone", b"gone\n"), ("left", b"")]);
+    let bench =
+        Bench::new(&[("f", b"one\ntwo\n"), ("old", b"old\n"), ("gone", b"gone\n"), ("left", b"")]);
     let trashed = bench.done("delete_file", &json!({ "path": "gone" }))["trashedTo"].clone();
-    let undo = bench.done("create_file", &json!({ "path": "new", "content": "" }))["transactionId"].clone();
+    let undo = bench.done("create_file", &json!({ "path": "new", "content": "" }))["transactionId"]
+        .clone();
     let edit = json!({ "oldText": "two", "newText": "2" });
     let patch = "*** Begin Patch\n*** Update File: f\n@@\n-one\n+1\n*** End Patch\n";
     for tool in Tool::ALL {

@@ -111,7 +111,10 @@ pub(crate) fn call(tools: &Session, tool: &str, args: &Value) -> Value {
 pub(crate) fn done(tools: &Session, tool: &str, args: &Value) -> Value {
     let reply = call(tools, tool, args);
     assert_eq!(reply["ok"], true, "{tool} {args}: {reply}");
-    assert!(reply["output"].as_str().is_some_and(|line| !line.is_empty() && !line.contains('\n')), "{reply}");
+    assert!(
+        reply["output"].as_str().is_some_and(|line| !line.is_empty() && !line.contains('\n')),
+        "{reply}"
+    );
     reply["data"].clone()
 }
 

@@ -15,7 +15,8 @@ fn what_is_deleted_comes_back() {
     ] {
         bench.fails("delete_file", &args, kind);
     }
-    let data = bench.done("delete_file", &json!({ "path": "f", "expectedSha256": sha(b"x"), "diff": "full" }));
+    let data = bench
+        .done("delete_file", &json!({ "path": "f", "expectedSha256": sha(b"x"), "diff": "full" }));
     assert_eq!(&data["deleted"], &json!(true));
     assert_eq!(&data["beforeSha256"], &json!(sha(b"x")));
     assert!(!bench.exists("f"));
@@ -76,10 +77,14 @@ fn a_directory_with_too_many_files_is_deleted_in_parts() {
     for nth in 0..patch_engine::MAX_DELETED {
         std::fs::write(bench.path(&format!("d/{nth}")), b"").unwrap();
     }
-    let error = bench.fails("delete_file", &json!({ "path": "d", "recursive": true }), "file_too_large");
+    let error =
+        bench.fails("delete_file", &json!({ "path": "d", "recursive": true }), "file_too_large");
     assert_eq!(error["message"], "d: the directory has more than 10000 files");
     assert_eq!(error["details"]["reason"], "too_many_files");
-    assert_eq!(error["suggestedNextAction"], "choose another path than d: a directory in it, one after the other");
+    assert_eq!(
+        error["suggestedNextAction"],
+        "choose another path than d: a directory in it, one after the other"
+    );
     bench.done("delete_file", &json!({ "path": "d/e", "recursive": true }));
     let data = bench.done("delete_file", &json!({ "path": "d", "recursive": true }));
     assert_eq!(data["deletedFiles"], patch_engine::MAX_DELETED);

@@ -11,13 +11,16 @@ use crate::support::{Bench, session, settings, sha};
 #[test]
 fn what_is_named_is_taken_back_and_brought_again() {
     let bench = Bench::new(&[("f", b"a\n"), ("g", b"g\n")]);
-    let patch =
-        "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n*** Delete File: g\n*** Add File: h\n+h\n*** End Patch\n";
+    let patch = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n*** Delete File: g\n\
+                 *** Add File: h\n+h\n*** End Patch\n";
     let id = bench.done("apply_patch", &json!({ "patch": patch }))["transactionId"].clone();
     for args in [json!({}), json!({ "transactionId": "" }), json!({ "transactionId": "latest" })] {
         let error = bench.fails("undo", &args, "command_failed");
         assert_eq!(error["details"]["transactions"][0]["transactionId"], id, "{error}");
-        assert!(error["suggestedNextAction"].as_str().unwrap().contains(id.as_str().unwrap()), "{error}");
+        assert!(
+            error["suggestedNextAction"].as_str().unwrap().contains(id.as_str().unwrap()),
+            "{error}"
+        );
     }
     for (args, kind) in [
         (json!({ "transactionId": "20261121-014233-123456-9f3ac1d2" }), "not_found"),
@@ -35,8 +38,10 @@ fn what_is_named_is_taken_back_and_brought_again() {
     assert_eq!(bench.read("f"), b"a\n".to_vec());
     assert_eq!(bench.read("g"), b"g\n".to_vec());
     assert!(undone["changedFiles"][0]["diff"].as_str().unwrap().ends_with("-b\n+a\n"), "{undone}");
-    let newest = bench.fails("undo", &json!({}), "command_failed")["details"]["transactions"].clone();
-    let offered: Vec<_> = newest.as_array().unwrap().iter().map(|entry| &entry["transactionId"]).collect();
+    let newest =
+        bench.fails("undo", &json!({}), "command_failed")["details"]["transactions"].clone();
+    let offered: Vec<_> =
+        newest.as_array().unwrap().iter().map(|entry| &entry["transactionId"]).collect();
     assert!(offered[0] == &undone["transactionId"], "{newest}");
     assert!(!offered.contains(&&id), "{newest}");
     bench.done("undo", &json!({ "transactionId": undone["transactionId"] }));
@@ -65,7 +70,9 @@ struct No {
 
 impl Host for No {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
-        let change = |change: &patch_engine::Change| format!("{} {}", change.operation.as_str(), change.path);
+        let change = |change: &patch_engine::Change| {
+            format!("{} {}", change.operation.as_str(), change.path)
+        };
         let changes = request.plan.changes();
         assert!(changes.iter().all(|change| change.operation != ChangeKind::Move));
         self.seen.extend(changes.iter().map(change));
@@ -84,7 +91,10 @@ fn everything_that_changes_files_is_asked_for() {
             ("restore_file", json!({ "trashedPath": gone["trashedTo"], "targetPath": "d/gone" })),
             ("delete_file", json!({ "path": "f", "permanent": true })),
             ("write_file", json!({ "path": "f", "content": "b\n", "expectedSha256": sha(b"a\n") })),
-            ("edit.patch", json!({ "patch": "*** Begin Patch\n*** Add File: n\n+n\n*** End Patch" })),
+            (
+                "edit.patch",
+                json!({ "patch": "*** Begin Patch\n*** Add File: n\n+n\n*** End Patch" }),
+            ),
         ] {
             let mut no = No { seen: Vec::new(), postponed };
             let reply = serde_json::to_value(bench.tools().call(tool, &args, &mut no)).unwrap();

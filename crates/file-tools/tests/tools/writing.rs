@@ -7,7 +7,8 @@ use crate::support::{Bench, sha};
 #[test]
 fn creates_and_never_overwrites() {
     let bench = Bench::new(&[("there", b"x")]);
-    let data = bench.done("create_file", &json!({ "path": "new", "content": "a\r\nb", "diff": "full" }));
+    let data =
+        bench.done("create_file", &json!({ "path": "new", "content": "a\r\nb", "diff": "full" }));
     assert_eq!(bench.read("new"), b"a\r\nb");
     assert_eq!(&data["created"], &json!(true));
     assert_eq!(&data["sha256"], &json!(sha(b"a\r\nb")));
@@ -22,7 +23,10 @@ fn creates_and_never_overwrites() {
     ] {
         bench.fails("create_file", &args, kind);
     }
-    bench.done("create_file", &json!({ "path": "d/e/new", "content": "", "createParentDirectories": true }));
+    bench.done(
+        "create_file",
+        &json!({ "path": "d/e/new", "content": "", "createParentDirectories": true }),
+    );
     assert_eq!(bench.read("d/e/new"), b"");
 }
 
@@ -49,17 +53,23 @@ fn writes_and_keeps_line_ends_and_bom() {
         (json!({ "path": "f", "content": "y", "expectedSha256": "abc" }), "command_failed"),
         (json!({ "path": "f", "content": "y" }), "command_failed"),
         (json!({ "path": "bin", "content": "y", "expectedSha256": sha(b"\0") }), "binary_file"),
-        (json!({ "path": "latin", "content": "é", "expectedSha256": sha(b"\xe9") }), "patch_apply_error"),
+        (
+            json!({ "path": "latin", "content": "é", "expectedSha256": sha(b"\xe9") }),
+            "patch_apply_error",
+        ),
         (json!({ "path": "no/f", "content": "y", "expectedSha256": "" }), "not_found"),
     ] {
         bench.fails("write_file", &args, kind);
     }
     assert_eq!(bench.read("f"), b"x");
-    let data = bench.done("write_file", &json!({ "path": "new", "content": "y", "expectedSha256": "" }));
+    let data =
+        bench.done("write_file", &json!({ "path": "new", "content": "y", "expectedSha256": "" }));
     assert_eq!(data.get("beforeSha256"), None);
     assert_eq!(bench.read("new"), b"y".to_vec());
-    let data =
-        bench.done("write_file", &json!({ "path": "f", "content": "x", "expectedSha256": sha(b"x"), "diff": "full" }));
+    let data = bench.done(
+        "write_file",
+        &json!({ "path": "f", "content": "x", "expectedSha256": sha(b"x"), "diff": "full" }),
+    );
     assert_eq!(&data["diff"], &json!(null), "nothing changes");
     assert_eq!(data.get("transactionId"), None, "nothing changes");
 }
@@ -74,12 +84,24 @@ fn edits_what_is_there_once() {
     for (old, edits, new) in [
         (&b"a b c"[..], json!([{ "oldText": "b", "newText": "B" }]), &b"a B c"[..]),
         // Each is matched against the file as it was.
-        (b"a b", json!([{ "oldText": "a", "newText": "b" }, { "oldText": "b", "newText": "a" }]), b"b a"),
-        (b"a b", json!([{ "oldText": "b", "newText": "" }, { "oldText": "a", "newText": "" }]), b" "),
+        (
+            b"a b",
+            json!([{ "oldText": "a", "newText": "b" }, { "oldText": "b", "newText": "a" }]),
+            b"b a",
+        ),
+        (
+            b"a b",
+            json!([{ "oldText": "b", "newText": "" }, { "oldText": "a", "newText": "" }]),
+            b" ",
+        ),
         (b"xx x", json!([{ "oldText": "x", "newText": "yy", "replaceAll": true }]), b"yyyy yy"),
         (b"x x", json!([{ "oldText": "x", "newText": "y", "expectedOccurrences": 2 }]), b"y y"),
         // Neighbours do not overlap.
-        (b"ab", json!([{ "oldText": "a", "newText": "1" }, { "oldText": "b", "newText": "2" }]), b"12"),
+        (
+            b"ab",
+            json!([{ "oldText": "a", "newText": "1" }, { "oldText": "b", "newText": "2" }]),
+            b"12",
+        ),
         // Line ends of the file, whatever the caller's are.
         (b"a\r\nb\r\n", json!([{ "oldText": "a\nb", "newText": "a\nX\nb" }]), b"a\r\nX\r\nb\r\n"),
         (b"a\nb\n", json!([{ "oldText": "a\r\nb", "newText": "c\r\nd" }]), b"c\nd\n"),
@@ -103,8 +125,14 @@ fn refuses_edits_that_do_not_fit_and_changes_nothing() {
     for (edits, kind) in [
         (json!([{ "oldText": "none", "newText": "x" }]), "old_text_not_found"),
         (json!([{ "oldText": "one", "newText": "x" }]), "multiple_matches"),
-        (json!([{ "oldText": "one", "newText": "x", "expectedOccurrences": 3 }]), "multiple_matches"),
-        (json!([{ "oldText": "one", "newText": "x", "expectedOccurrences": 1 }]), "multiple_matches"),
+        (
+            json!([{ "oldText": "one", "newText": "x", "expectedOccurrences": 3 }]),
+            "multiple_matches",
+        ),
+        (
+            json!([{ "oldText": "one", "newText": "x", "expectedOccurrences": 1 }]),
+            "multiple_matches",
+        ),
         (
             json!([{ "oldText": "four", "newText": "x" }, { "oldText": "two", "newText": "x" }, { "oldText": "two\no", "newText": "y" }]),
             "overlapping_edits",
@@ -112,7 +140,10 @@ fn refuses_edits_that_do_not_fit_and_changes_nothing() {
         (json!([{ "oldText": "", "newText": "x" }]), "command_failed"),
         (json!([{ "oldText": "two", "newText": "two" }]), "command_failed"),
         (json!([]), "command_failed"),
-        (json!([{ "oldText": "two", "newText": "x" }, { "oldText": "none", "newText": "x" }]), "old_text_not_found"),
+        (
+            json!([{ "oldText": "two", "newText": "x" }, { "oldText": "none", "newText": "x" }]),
+            "old_text_not_found",
+        ),
     ] {
         let bench = Bench::new(&[("f", old)]);
         let reply = edit(&bench, &edits);
@@ -123,12 +154,18 @@ fn refuses_edits_that_do_not_fit_and_changes_nothing() {
             assert_eq!(reply["error"]["details"]["conflictingEditIndices"], json!([1, 2]));
         }
         if kind == "multiple_matches" {
-            assert_eq!(reply["error"]["details"]["candidates"][1], json!({ "startLine": 3, "endLine": 3 }));
+            assert_eq!(
+                reply["error"]["details"]["candidates"][1],
+                json!({ "startLine": 3, "endLine": 3 })
+            );
         }
     }
     // A text that overlaps itself fits twice.
     let bench = Bench::new(&[("f", b"aaa")]);
-    assert_eq!(edit(&bench, &json!([{ "oldText": "aa", "newText": "b" }]))["error"]["kind"], "multiple_matches");
+    assert_eq!(
+        edit(&bench, &json!([{ "oldText": "aa", "newText": "b" }]))["error"]["kind"],
+        "multiple_matches"
+    );
     for (old, edits, kind) in [
         (&b"\0"[..], json!([{ "oldText": "a", "newText": "b" }]), "binary_file"),
         (b"\xe9 a", json!([{ "oldText": "a", "newText": "é" }]), "patch_apply_error"),
@@ -151,9 +188,15 @@ fn says_where_a_text_nearly_is() {
     let nearest = &reply["error"]["details"]["nearest"];
     assert_eq!(&nearest["startLine"], &json!(2), "{reply}");
     assert_eq!(&nearest["endLine"], &json!(3), "{reply}");
-    assert!(reply["error"]["message"].as_str().unwrap().contains("differ only in blanks"), "{reply}");
-    let reply =
-        edit(&bench, &json!([{ "oldText": "    old();\n    older();\n", "newText": "    one();\n    two();\n" }]));
+    assert!(
+        reply["error"]["message"].as_str().unwrap().contains("differ only in blanks"),
+        "{reply}"
+    );
+    let reply = edit(
+        &bench,
+        &json!([{ "oldText": "    old();\n\
+                              \x20   older();\n", "newText": "    one();\n    two();\n" }]),
+    );
     assert!(reply["error"]["message"].as_str().unwrap().contains("is there already"), "{reply}");
 }
 
@@ -169,21 +212,29 @@ fn moves_a_file() {
         (json!({ "fromPath": "a", "toPath": "a", "expectedSha256": hash }), "command_failed"),
         (json!({ "fromPath": "d", "toPath": "e", "expectedSha256": hash }), "command_failed"),
         (json!({ "fromPath": "a", "toPath": "../c", "expectedSha256": hash }), "outside_workspace"),
-        (json!({ "fromPath": "a", "toPath": "d/.env", "expectedSha256": hash }), "permission_denied"),
+        (
+            json!({ "fromPath": "a", "toPath": "d/.env", "expectedSha256": hash }),
+            "permission_denied",
+        ),
         (json!({ "fromPath": "a", "toPath": "c" }), "command_failed"),
     ] {
         bench.fails("move_file", &args, kind);
     }
-    let data = bench.done("move_file", &json!({ "fromPath": "a", "toPath": "d/c", "expectedSha256": hash }));
+    let data = bench
+        .done("move_file", &json!({ "fromPath": "a", "toPath": "d/c", "expectedSha256": hash }));
     assert_eq!(&data["moved"], &json!(true));
     assert_eq!(&data["sha256"], &json!(hash));
     assert_eq!(data.get("overwroteTrashedTo"), None);
     assert!(!bench.exists("a"));
     assert!(bench.read("d/c") == b"A");
-    let args = json!({ "fromPath": "d/c", "toPath": "b", "expectedSha256": hash, "overwrite": true });
+    let args =
+        json!({ "fromPath": "d/c", "toPath": "b", "expectedSha256": hash, "overwrite": true });
     let data = bench.done("move_file", &args);
     let kept = data["overwroteTrashedTo"].as_str().unwrap();
     assert_eq!(bench.read("b"), b"A".to_vec());
     assert_eq!(bench.read(kept), b"B".to_vec());
-    bench.done("move_file", &json!({ "fromPath": "bin", "toPath": "bin2", "expectedSha256": sha(b"\0") }));
+    bench.done(
+        "move_file",
+        &json!({ "fromPath": "bin", "toPath": "bin2", "expectedSha256": sha(b"\0") }),
+    );
 }

@@ -1,9 +1,10 @@
-//! Access lists of macOS, as bytes: what a new file inherits from its directory, and what would make a file impossible
-//! to move.
+//! Access lists of macOS, as bytes: what a new file inherits from its directory, and what would
+//! make a file impossible to move.
 //!
-//! The format is that of `acl_copy_ext_native`, a `kauth_filesec` of `<sys/kauth.h>` in the machine's byte order: a
-//! magic number, two identities that are not used here, the number of entries, flags; then for each entry an identity,
-//! its flags and its rights. An empty slice means that there is no list.
+//! The format is that of `acl_copy_ext_native`, a `kauth_filesec` of `<sys/kauth.h>` in the
+//! machine's byte order: a magic number, two identities that are not used here, the number of
+//! entries, flags; then for each entry an identity, its flags and its rights. An empty slice means
+//! that there is no list.
 
 const MAGIC: u32 = 0x012C_C16D;
 const COUNT_AT: usize = 36;
@@ -33,9 +34,9 @@ pub(super) fn is_whole(list: &[u8]) -> bool {
 /// The entries with their flags and their rights; none of what is no list.
 fn entries(list: &[u8]) -> impl Iterator<Item = (&[u8], u32, u32)> {
     let entries = if is_whole(list) { &list[HEAD..] } else { &[] };
-    entries
-        .chunks_exact(ENTRY)
-        .map(|entry| (entry, number(entry, 16).unwrap_or_default(), number(entry, 20).unwrap_or_default()))
+    entries.chunks_exact(ENTRY).map(|entry| {
+        (entry, number(entry, 16).unwrap_or_default(), number(entry, 20).unwrap_or_default())
+    })
 }
 
 /// Tells whether two lists have the same entries and flags.
@@ -131,7 +132,15 @@ mod tests {
         more[COUNT_AT] ^= 2;
         let mut other = whole.clone();
         other[0] ^= 1;
-        for bytes in [&[][..], &whole[..HEAD - 1], &whole[..HEAD], &whole[..whole.len() - 1], &longer, &more, &other] {
+        for bytes in [
+            &[][..],
+            &whole[..HEAD - 1],
+            &whole[..HEAD],
+            &whole[..whole.len() - 1],
+            &longer,
+            &more,
+            &other,
+        ] {
             assert!(!is_whole(bytes), "{bytes:?}");
             assert!(!denies_deletion(bytes), "{bytes:?}");
             assert!(passed_on(bytes).is_empty(), "{bytes:?}");

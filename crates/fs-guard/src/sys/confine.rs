@@ -1,4 +1,5 @@
-//! Landlock: the kernel takes rights from this thread, and from everything that it starts, for good.
+//! Landlock: the kernel takes rights from this thread, and from everything that it starts, for
+//! good.
 
 use std::fmt;
 use std::io;
@@ -16,28 +17,38 @@ use super::windows::Fd;
 pub struct Confined {
     /// The version of Landlock in the kernel.
     pub version: i32,
-    /// Whether it supports every requested right. Otherwise it lacks truncation (before version 3), network (4),
-    /// devices (5), or signals and abstract sockets (6); the others are enforced.
+    /// Whether it supports every requested right. Otherwise it lacks truncation (before version 3),
+    /// network (4), devices (5), or signals and abstract sockets (6); the others are enforced.
     pub complete: bool,
 }
 
 impl fmt::Display for Confined {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = if self.complete { "complete" } else { "in part: the kernel does not know all that was asked for" };
+        let how = if self.complete {
+            "complete"
+        } else {
+            "in part: the kernel does not know all that was asked for"
+        };
         write!(f, "confined by Landlock, version {}, {how}", self.version)
     }
 }
 
-/// Allows reading and writing beneath `root` and `dirs`, reading and writing the files `written`, reading the files
-/// `read`, and nothing else. Files that do not exist are left out.
+/// Allows reading and writing beneath `root` and `dirs`, reading and writing the files `written`,
+/// reading the files `read`, and nothing else. Files that do not exist are left out.
 #[cfg(target_os = "linux")]
-pub(crate) fn confine(root: &Fd, dirs: &[&Path], written: &[&str], read: &[&str]) -> io::Result<Confined> {
+pub(crate) fn confine(
+    root: &Fd,
+    dirs: &[&Path],
+    written: &[&str],
+    read: &[&str],
+) -> io::Result<Confined> {
     use landlock::{
-        ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset,
-        RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
+        ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd,
+        Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
     };
 
-    // Everything that the newest of these versions supports is requested; what the kernel lacks is left out.
+    // Everything that the newest of these versions supports is requested; what the kernel lacks is
+    // left out.
     let files = AccessFs::from_all(ABI::V5);
     let failed = |error: landlock::RulesetError| io::Error::other(error.to_string());
     let inside: BitFlags<AccessFs> = AccessFs::ReadFile
@@ -62,8 +73,10 @@ pub(crate) fn confine(root: &Fd, dirs: &[&Path], written: &[&str], read: &[&str]
         rules = rules.add_rule(PathBeneath::new(dir, inside)).map_err(failed)?;
     }
     let both = AccessFs::ReadFile | AccessFs::WriteFile;
-    let single =
-        written.iter().map(|file| (file, both)).chain(read.iter().map(|file| (file, AccessFs::ReadFile.into())));
+    let single = written
+        .iter()
+        .map(|file| (file, both))
+        .chain(read.iter().map(|file| (file, AccessFs::ReadFile.into())));
     for (file, access) in single {
         if let Ok(file) = PathFd::new(file) {
             rules = rules.add_rule(PathBeneath::new(file, access)).map_err(failed)?;
@@ -71,12 +84,11 @@ pub(crate) fn confine(root: &Fd, dirs: &[&Path], written: &[&str], read: &[&str]
     }
     let status = rules.restrict_self().map_err(failed)?;
     match (status.ruleset, status.landlock) {
-        (RulesetStatus::NotEnforced, _) | (_, LandlockStatus::NotEnabled | LandlockStatus::NotImplemented) => {
-            Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "this kernel has no Landlock (Linux 5.13), or it is switched off",
-            ))
-        }
+        (RulesetStatus::NotEnforced, _)
+        | (_, LandlockStatus::NotEnabled | LandlockStatus::NotImplemented) => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this kernel has no Landlock (Linux 5.13), or it is switched off",
+        )),
         (ruleset, LandlockStatus::Available { effective_abi, kernel_abi }) => Ok(Confined {
             version: kernel_abi.unwrap_or(effective_abi as i32),
             complete: ruleset == RulesetStatus::FullyEnforced,
@@ -89,12 +101,14 @@ pub(crate) fn confine(_: &Fd, _: &[&Path], _: &[&str], _: &[&str]) -> io::Result
     Err(io::Error::new(io::ErrorKind::Unsupported, "a sandbox needs Landlock, which Linux has"))
 }
 
-/// Returns whether this kernel can confine a process ([`Root::confine`](crate::Root::confine)). This call confines
-/// nothing: the rules are dropped without being enforced.
+/// Returns whether this kernel can confine a process ([`Root::confine`](crate::Root::confine)).
+/// This call confines nothing: the rules are dropped without being enforced.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn can_confine() -> bool {
-    use landlock::{ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _};
+    use landlock::{
+        ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
+    };
     let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     rules.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create).is_ok()
 }

@@ -1,9 +1,10 @@
 //! A seam for tests: the k-th system call of this thread fails, or the "machine" stops there.
 //!
-//! Of a whole program the environment says what fails, in the first thread that makes a call, or the first one that does and has
-//! the name in `FS_GUARD_THREAD`: `FS_GUARD_FAULT` is a word, the
-//! number of the call and a system error code (`kill 12 0`, `once 5 13`, `always 5 5`, `full 5 28`, `none 0 0`), `FS_GUARD_LACKS` has the
-//! words `exchange`, `no-replace`, `cross-device` and `count-late`, and the calls are listed in the file `FS_GUARD_CALLS`.
+//! Of a whole program the environment says what fails, in the first thread that makes a call, or
+//! the first one that does and has the name in `FS_GUARD_THREAD`: `FS_GUARD_FAULT` is a word, the
+//! number of the call and a system error code (`kill 12 0`, `once 5 13`, `always 5 5`, `full 5 28`,
+//! `none 0 0`), `FS_GUARD_LACKS` has the words `exchange`, `no-replace`, `cross-device` and
+//! `count-late`, and the calls are listed in the file `FS_GUARD_CALLS`.
 //!
 //! Without the feature `fault-injection` nothing of this is compiled in.
 
@@ -24,7 +25,10 @@ pub(crate) fn point(_: &'static str, _: Side) -> std::io::Result<()> {
 
 #[cfg(not(feature = "fault-injection"))]
 #[inline(always)]
-#[cfg_attr(not(any(target_os = "linux", target_os = "macos")), allow(dead_code, reason = "no such renames there"))]
+#[cfg_attr(
+    not(any(target_os = "linux", target_os = "macos")),
+    allow(dead_code, reason = "no such renames there")
+)]
 pub(crate) fn lacks(_: crate::sys::modes::Rename) -> bool {
     false
 }
@@ -52,7 +56,10 @@ pub use on::{Fault, arm, busy, calls, count_late, cross_device, disarm, lack, me
 #[cfg(all(feature = "fault-injection", target_os = "linux"))]
 pub(crate) use on::{counted_again, is_busy};
 #[cfg(feature = "fault-injection")]
-#[cfg_attr(not(target_os = "linux"), allow(unused_imports, reason = "some are for what only Linux has"))]
+#[cfg_attr(
+    not(target_os = "linux"),
+    allow(unused_imports, reason = "some are for what only Linux has")
+)]
 pub(crate) use on::{crosses_device, lacks};
 #[cfg(all(feature = "fault-injection", unix))]
 pub(crate) use on::{late_names, linked};
@@ -110,7 +117,8 @@ mod on {
             let fault = words("FS_GUARD_FAULT");
             let mut fault = fault.split(' ');
             let word = fault.next().unwrap_or_default();
-            let mut number = || fault.next().and_then(|number| number.parse::<i32>().ok()).unwrap_or_default();
+            let mut number =
+                || fault.next().and_then(|number| number.parse::<i32>().ok()).unwrap_or_default();
             let (at, code) = (usize::try_from(number()).unwrap_or_default(), number());
             let kind = match word {
                 "kill" => Fault::Kill,
@@ -129,9 +137,15 @@ mod on {
     /// Lists a call in the file that the environment names.
     fn list(call: &str, side: Side) {
         let Some(path) = std::env::var_os("FS_GUARD_CALLS") else { return };
-        #[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "the test's own file")]
+        #[allow(
+            clippy::disallowed_methods,
+            clippy::disallowed_types,
+            reason = "the test's own file"
+        )]
         let file = std::fs::File::options().create(true).append(true).open(path);
-        let _ = file.and_then(|mut file| writeln!(file, "{call} {}", if side == Side::Write { "w" } else { "r" }));
+        let _ = file.and_then(|mut file| {
+            writeln!(file, "{call} {}", if side == Side::Write { "w" } else { "r" })
+        });
     }
 
     struct Armed {
@@ -158,7 +172,8 @@ mod on {
         static BUSY: Cell<Option<bool>> = const { Cell::new(None) };
     }
 
-    /// Lets somebody else act right before this thread's `at`-th call (from 1) of this name from now on.
+    /// Lets somebody else act right before this thread's `at`-th call (from 1) of this name from
+    /// now on.
     pub fn meanwhile(call: &'static str, at: usize, act: impl FnOnce() + 'static) {
         MEANWHILE.set(Some(Meanwhile { call, left: at, act: Box::new(act) }));
     }
@@ -174,8 +189,8 @@ mod on {
         }
     }
 
-    /// Lets others seem to have much unwritten data in the system, or none, whatever they have: whether many files are
-    /// synced at once depends on that.
+    /// Lets others seem to have much unwritten data in the system, or none, whatever they have:
+    /// whether many files are synced at once depends on that.
     pub fn busy(yes: Option<bool>) {
         BUSY.set(yes);
     }
@@ -194,8 +209,8 @@ mod on {
         CROSS_DEVICE.get()
     }
 
-    /// Lets every file seem to have a name more from when one got a second name until one is counted again, as on FUSE
-    /// file systems that remember a count for each name.
+    /// Lets every file seem to have a name more from when one got a second name until one is
+    /// counted again, as on FUSE file systems that remember a count for each name.
     pub fn count_late(yes: bool) {
         COUNT_LATE.set((yes, false));
     }
@@ -264,8 +279,12 @@ mod on {
             let now = armed.seen.len();
             match armed.fault {
                 Fault::Once(code) if now == armed.at => Err(io::Error::from_raw_os_error(code)),
-                Fault::FromThenOn(code) if now >= armed.at => Err(io::Error::from_raw_os_error(code)),
-                Fault::FromThenOnWhereSpaceIsNeeded(code) if now >= armed.at && needs_space(call) => {
+                Fault::FromThenOn(code) if now >= armed.at => {
+                    Err(io::Error::from_raw_os_error(code))
+                }
+                Fault::FromThenOnWhereSpaceIsNeeded(code)
+                    if now >= armed.at && needs_space(call) =>
+                {
                     Err(io::Error::from_raw_os_error(code))
                 }
                 Fault::Crash => {
@@ -277,7 +296,8 @@ mod on {
                     Err(dead())
                 }
                 Fault::CrashAt(name) => {
-                    armed.dead = armed.seen.iter().filter(|&&seen| seen == name).count() >= armed.at;
+                    armed.dead =
+                        armed.seen.iter().filter(|&&seen| seen == name).count() >= armed.at;
                     if armed.dead { Err(dead()) } else { Ok(()) }
                 }
                 _ => Ok(()),
@@ -287,7 +307,8 @@ mod on {
 
     #[cfg(unix)]
     fn kill_this_process() {
-        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        let _ =
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     }
 
     #[cfg(windows)]

@@ -1,7 +1,8 @@
 //! The calls of macOS for access lists, with the unsafe code that they need.
 //!
-//! The lists are no extended attributes there, and no safe crate has the calls by handle: `exacl` takes paths, and `fcopyfile`
-//! leaves out what a file inherited. They are in the C library (`acl(3)`, `<sys/acl.h>`, `<sys/stat.h>`).
+//! The lists are no extended attributes there, and no safe crate has the calls by handle: `exacl`
+//! takes paths, and `fcopyfile` leaves out what a file inherited. They are in the C library
+//! (`acl(3)`, `<sys/acl.h>`, `<sys/stat.h>`).
 
 #![allow(unsafe_code, reason = "calls of the C library, with nothing but the call in each block")]
 
@@ -27,7 +28,8 @@ unsafe extern "C" {
     fn acl_copy_int_native(buffer: *const c_void) -> *mut c_void;
     fn acl_free(list: *mut c_void) -> c_int;
     fn filesec_init() -> *mut c_void;
-    fn filesec_set_property(security: *mut c_void, property: c_uint, value: *const c_void) -> c_int;
+    fn filesec_set_property(security: *mut c_void, property: c_uint, value: *const c_void)
+    -> c_int;
     fn filesec_free(security: *mut c_void);
     fn fchmodx_np(fd: c_int, security: *mut c_void) -> c_int;
 }
@@ -88,9 +90,12 @@ pub(super) fn set_list(fd: &impl AsFd, bytes: &[u8]) -> Result<()> {
         return Err(Errno::INVAL);
     }
     // The library reads it as a structure of numbers of four bytes.
-    let numbers: Vec<u32> =
-        bytes.chunks_exact(4).map(|four| u32::from_ne_bytes([four[0], four[1], four[2], four[3]])).collect();
-    // SAFETY: the buffer is aligned, and has as many entries as it says (`is_whole`); it is only read.
+    let numbers: Vec<u32> = bytes
+        .chunks_exact(4)
+        .map(|four| u32::from_ne_bytes([four[0], four[1], four[2], four[3]]))
+        .collect();
+    // SAFETY: the buffer is aligned, and has as many entries as it says (`is_whole`); it is only
+    // read.
     let list = List::new(unsafe { acl_copy_int_native(numbers.as_ptr().cast()) })?;
     // SAFETY: the descriptor is open as long as the borrow, and the list not yet freed.
     let done = unsafe { acl_set_fd_np(fd.as_fd().as_raw_fd(), list.0, ACL_TYPE_EXTENDED) };
@@ -103,7 +108,8 @@ fn remove(fd: &impl AsFd) -> Result<()> {
     if security.0.is_null() {
         return Err(last());
     }
-    // SAFETY: the settings are not yet freed; the value is one that the library compares, and does not follow.
+    // SAFETY: the settings are not yet freed; the value is one that the library compares, and does
+    // not follow.
     if unsafe { filesec_set_property(security.0, FILESEC_ACL, REMOVE) } != 0 {
         return Err(last());
     }

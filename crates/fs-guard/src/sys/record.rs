@@ -87,9 +87,10 @@ mod on {
                 | Self::Rename(name, _)
                 | Self::Exchange(name, _)
                 | Self::Remove(name, _) => Some(&name.path),
-                Self::Write { path, .. } | Self::Sync(_, path) | Self::Mode(_, _, path) | Self::Note(_, path) => {
-                    Some(path)
-                }
+                Self::Write { path, .. }
+                | Self::Sync(_, path)
+                | Self::Mode(_, _, path)
+                | Self::Note(_, path) => Some(path),
                 Self::SyncAll | Self::Failed(_) => None,
             }
         }

@@ -56,13 +56,19 @@ fn usual(error: rustix::io::Errno) -> rustix::io::Errno {
 }
 
 /// Makes a call, and repeats it if a signal interrupted it.
-fn call<T>(name: &'static str, side: Side, mut make: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
+fn call<T>(
+    name: &'static str,
+    side: Side,
+    mut make: impl FnMut() -> rustix::io::Result<T>,
+) -> io::Result<T> {
     let mut patience = 100;
     loop {
         let result = fault::point(name, side).inspect_err(|_| wrote!(Act::Failed(name)));
         let result = result.and_then(|()| make().map_err(|error| usual(error).into()));
         match result {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted && patience > 0 => patience -= 1,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && patience > 0 => {
+                patience -= 1
+            }
             result => return result,
         }
     }
@@ -83,21 +89,29 @@ impl Open {
         let common = bare | OFlags::NOCTTY;
         let look = if cfg!(target_os = "linux") { PATH } else { OFlags::NONBLOCK };
         match self {
-            Self::Read | Self::Sync => (common | OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty(), Side::Read),
-            Self::Directory => (common | OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty(), Side::Read),
+            Self::Read | Self::Sync => {
+                (common | OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty(), Side::Read)
+            }
+            Self::Directory => {
+                (common | OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty(), Side::Read)
+            }
             Self::Step => (bare | look | OFlags::DIRECTORY, Mode::empty(), Side::Read),
             Self::Look => (bare | look, Mode::empty(), Side::Read),
-            Self::CreateNew(mode) => {
-                (common | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, mode_of(mode), Side::Write)
-            }
+            Self::CreateNew(mode) => (
+                common | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
+                mode_of(mode),
+                Side::Write,
+            ),
             Self::Append(mode) => (
                 common | OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NONBLOCK,
                 mode_of(mode),
                 Side::Write,
             ),
-            Self::ReadWrite(mode) => {
-                (common | OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK, mode_of(mode), Side::Write)
-            }
+            Self::ReadWrite(mode) => (
+                common | OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK,
+                mode_of(mode),
+                Side::Write,
+            ),
         }
     }
 }
@@ -130,11 +144,13 @@ pub(crate) fn open_config(path: &Path) -> io::Result<Fd> {
 
 /// Opens `name`, one component, in `dir`; a link is never followed.
 ///
-/// `O_NOFOLLOW` is therefore enough on macOS too. Its `O_NOFOLLOW_ANY`, for paths of several components, cannot be
-/// combined with it (`EINVAL`), and in a longer path `file/..namedfork/rsrc` would name another stream of the file.
+/// `O_NOFOLLOW` is therefore enough on macOS too. Its `O_NOFOLLOW_ANY`, for paths of several
+/// components, cannot be combined with it (`EINVAL`), and in a longer path `file/..namedfork/rsrc`
+/// would name another stream of the file.
 pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
     let (flags, mode, side) = how.flags();
-    let file = call("openat", side, || fs::openat(dir, name, flags, mode).map_err(link_in_the_way))?;
+    let file =
+        call("openat", side, || fs::openat(dir, name, flags, mode).map_err(link_in_the_way))?;
     if side == Side::Write {
         wrote!(Act::Create(named(dir, name), inode(&file).0, inode(&file).1));
     }
@@ -143,7 +159,11 @@ pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
 
 /// The code for a link that is not followed. FreeBSD has its own.
 fn link_in_the_way(error: rustix::io::Errno) -> rustix::io::Errno {
-    if cfg!(target_os = "freebsd") && error == rustix::io::Errno::MLINK { rustix::io::Errno::LOOP } else { error }
+    if cfg!(target_os = "freebsd") && error == rustix::io::Errno::MLINK {
+        rustix::io::Errno::LOOP
+    } else {
+        error
+    }
 }
 
 /// Opens `path` beneath `dir` in one call, through no link and no mount point.
@@ -166,7 +186,9 @@ pub(crate) fn open_beneath(dir: &Fd, path: &str, how: Open) -> Option<io::Result
                 patience -= 1;
             }
             // The call does not exist, or a seccomp filter knows only older ones.
-            Err(error) if matches!(error.raw_os_error(), Some(code::NOSYS | code::PERM)) => return None,
+            Err(error) if matches!(error.raw_os_error(), Some(code::NOSYS | code::PERM)) => {
+                return None;
+            }
             _ => return Some(result),
         }
     }
@@ -196,8 +218,9 @@ pub(crate) fn look_for(dir: &Fd, name: &str) -> io::Result<()> {
 
 /// Counts the names of a file that seems to have several again, bypassing the kernel's cache.
 ///
-/// On some FUSE file systems the kernel caches the count for each name: a file that had two names for a moment, for
-/// instance while it was published by a link, seems to have two for another second.
+/// On some FUSE file systems the kernel caches the count for each name: a file that had two names
+/// for a moment, for instance while it was published by a link, seems to have two for another
+/// second.
 #[cfg(target_os = "linux")]
 fn count_again(seen: Metadata, dir: &Fd, name: &str) -> Metadata {
     if seen.kind != FileKind::File || seen.nlink < 2 {
@@ -260,11 +283,16 @@ pub(crate) fn now() -> FileTime {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
     #[cfg(not(target_os = "linux"))]
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
-    #[allow(clippy::cast_sign_loss, clippy::unnecessary_cast, reason = "below a billion; types differ by platform")]
+    #[allow(
+        clippy::cast_sign_loss,
+        clippy::unnecessary_cast,
+        reason = "below a billion; types differ by platform"
+    )]
     (time.tv_sec as i64, time.tv_nsec as u32)
 }
 
-/// Returns the second in which this machine started, by its clock as it is now; `None` on systems that do not say.
+/// Returns the second in which this machine started, by its clock as it is now; `None` on systems
+/// that do not say.
 #[allow(clippy::unnecessary_wraps, reason = "not every platform tells")]
 pub(crate) fn started_at() -> Option<FileTime> {
     #[cfg(target_os = "linux")]
@@ -376,8 +404,10 @@ pub(crate) fn set_owner(fd: &Fd, uid: Option<u32>, gid: Option<u32>) -> io::Resu
 /// Sets the modification time and leaves the access time.
 pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
     let omit = Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT as _ };
-    let times =
-        Timestamps { last_access: omit, last_modification: Timespec { tv_sec: seconds as _, tv_nsec: nanos as _ } };
+    let times = Timestamps {
+        last_access: omit,
+        last_modification: Timespec { tv_sec: seconds as _, tv_nsec: nanos as _ },
+    };
     write("futimens", || fs::futimens(fd, &times))
 }
 
@@ -385,24 +415,27 @@ pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn has_xattrs(fd: &Fd) -> Option<bool> {
     if cfg!(target_os = "macos") {
-        // Access lists are no attributes there, and a new file may have inherited one where the old file has none.
+        // Access lists are no attributes there, and a new file may have inherited one where the old
+        // file has none.
         return Some(true);
     }
     read("flistxattr", || fs::flistxattr_query(fd)).ok().map(|length| length > 0)
 }
 
 const POSIX_ACL: &[u8] = b"system.posix_acl_access";
-/// The kernel's own name for it, which no program may use: [`xattr`] and the others make other calls for it.
+/// The kernel's own name for it, which no program may use: [`xattr`] and the others make other
+/// calls for it.
 const APPLE_ACL: &[u8] = b"com.apple.system.Security";
 
-/// The attributes with the access list of a file, and with the list that a directory passes on to new files.
+/// The attributes with the access list of a file, and with the list that a directory passes on to
+/// new files.
 pub(crate) const ACL: &[u8] = if cfg!(target_os = "macos") { APPLE_ACL } else { POSIX_ACL };
 pub(crate) const DEFAULT_ACL: &[u8] = b"system.posix_acl_default";
 /// The attribute that is set last. On macOS a list may deny the file's owner to set the mode.
 pub(crate) const SET_LAST: Option<&[u8]> = if cfg!(target_os = "macos") { Some(ACL) } else { None };
 
-/// Returns whether an extended attribute is copied with the bytes, and whether it must be. (Set-id bits and
-/// capabilities are not.)
+/// Returns whether an extended attribute is copied with the bytes, and whether it must be. (Set-id
+/// bits and capabilities are not.)
 pub(crate) fn keeps(name: &[u8]) -> Option<bool> {
     if cfg!(target_os = "macos") { keeps_on_macos(name) } else { keeps_on_linux(name) }
 }
@@ -415,8 +448,8 @@ fn keeps_on_linux(name: &[u8]) -> Option<bool> {
     }
 }
 
-/// macOS has no prefix for users' attributes. The quarantine is one of Apple's and is kept: a patch is no reason to
-/// trust a file.
+/// macOS has no prefix for users' attributes. The quarantine is one of Apple's and is kept: a patch
+/// is no reason to trust a file.
 fn keeps_on_macos(name: &[u8]) -> Option<bool> {
     match name {
         // The kernel records here which program created a file, and does not let programs set it.
@@ -448,7 +481,9 @@ pub(crate) fn xattr(fd: &Fd, name: &[u8]) -> io::Result<Option<Vec<u8>>> {
     if name == ACL || name == DEFAULT_ACL {
         return match read("fgetxattr", || super::macos::list(fd)) {
             Ok(list) if name == DEFAULT_ACL => Ok(Some(super::acl::passed_on(&list))),
-            Err(error) if matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::NOSYS)) => Ok(None),
+            Err(error) if matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::NOSYS)) => {
+                Ok(None)
+            }
             result => result.map(Some),
         };
     }
@@ -460,10 +495,17 @@ pub(crate) fn xattr(fd: &Fd, name: &[u8]) -> io::Result<Option<Vec<u8>>> {
                 value.truncate(length);
                 return Ok(Some(value));
             }
-            Err(error) if matches!(error.raw_os_error(), Some(code::NODATA | code::OPNOTSUPP | code::NOSYS)) => {
+            Err(error)
+                if matches!(
+                    error.raw_os_error(),
+                    Some(code::NODATA | code::OPNOTSUPP | code::NOSYS)
+                ) =>
+            {
                 return Ok(None);
             }
-            Err(error) if cfg!(target_os = "macos") && error.raw_os_error() == Some(code::RANGE) => {
+            Err(error)
+                if cfg!(target_os = "macos") && error.raw_os_error() == Some(code::RANGE) =>
+            {
                 let length = read("fgetxattr", || fs::fgetxattr_query(fd, name))?;
                 if length <= value.len() {
                     return Err(error);
@@ -544,7 +586,8 @@ pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Res
     }
     wrote!(match how {
         Rename::Exchange => Act::Exchange(named(from.0, from.1), named(to.0, to.1)),
-        Rename::NoReplace | Rename::Replace => Act::Rename(named(from.0, from.1), named(to.0, to.1)),
+        Rename::NoReplace | Rename::Replace =>
+            Act::Rename(named(from.0, from.1), named(to.0, to.1)),
     });
     Ok(())
 }
@@ -571,10 +614,13 @@ fn rename_with(_: (&Fd, &str), _: (&Fd, &str), _: Rename) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Only the state directory and what is in it are private; no test creates other private directories.
+/// Only the state directory and what is in it are private; no test creates other private
+/// directories.
 #[cfg(feature = "fault-injection")]
 fn between_state_and_files(one: &Fd, other: &Fd) -> bool {
-    let private = |dir: &Fd| fs::fstat(dir).is_ok_and(|stat| stat.st_mode & 0o777 == 0o700 && stat.st_uid == user());
+    let private = |dir: &Fd| {
+        fs::fstat(dir).is_ok_and(|stat| stat.st_mode & 0o777 == 0o700 && stat.st_uid == user())
+    };
     private(one) != private(other)
 }
 
@@ -585,9 +631,17 @@ fn inode(fd: &Fd) -> (u64, u32) {
 }
 
 #[cfg(feature = "fault-injection")]
-#[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "field types differ by platform")]
+#[allow(
+    clippy::unnecessary_cast,
+    clippy::useless_conversion,
+    reason = "field types differ by platform"
+)]
 fn inode_at(dir: &Fd, name: &str) -> (u64, u32) {
-    let stat = if name.is_empty() { fs::fstat(dir) } else { fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) };
+    let stat = if name.is_empty() {
+        fs::fstat(dir)
+    } else {
+        fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
+    };
     stat.map_or((0, 0), |stat| (stat.st_ino as u64, u32::from(stat.st_mode) & 0o7777))
 }
 
@@ -653,13 +707,15 @@ pub(crate) fn remove_dir(dir: &Fd, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a directory whose files were just removed. Here their names are gone at once, even if a file is open.
+/// Removes a directory whose files were just removed. Here their names are gone at once, even if a
+/// file is open.
 pub(crate) use remove_dir as remove_emptied_dir;
 
 /// Lists the names in a directory; they need not be UTF-8.
 pub(crate) fn list(dir: &Fd) -> io::Result<Vec<Vec<u8>>> {
-    let open =
-        read("openat", || fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()))?;
+    let open = read("openat", || {
+        fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+    })?;
     let mut names = Vec::new();
     for entry in fs::Dir::new(open).map_err(io::Error::from)? {
         let entry = entry.map_err(io::Error::from)?;
@@ -673,12 +729,18 @@ pub(crate) fn list(dir: &Fd) -> io::Result<Vec<Vec<u8>>> {
 
 /// Syncs one file, or one directory's list of names.
 ///
-/// On macOS `fsync` leaves the bytes in the cache of the drive, which loses them when the power fails; `F_FULLFSYNC`
-/// flushes it. Some file systems there, mostly network ones, do not support it.
+/// On macOS `fsync` leaves the bytes in the cache of the drive, which loses them when the power
+/// fails; `F_FULLFSYNC` flushes it. Some file systems there, mostly network ones, do not support
+/// it.
 pub(crate) fn sync(fd: &Fd) -> io::Result<()> {
     #[cfg(target_os = "macos")]
     match write("fcntl", || fs::fcntl_fullfsync(fd)) {
-        Err(error) if matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::INVAL | code::NOTTY)) => {
+        Err(error)
+            if matches!(
+                error.raw_os_error(),
+                Some(code::OPNOTSUPP | code::INVAL | code::NOTTY)
+            ) =>
+        {
             write("fsync", || fs::fsync(fd))?;
         }
         result => result?,
@@ -695,7 +757,11 @@ pub(crate) fn sync_file_system(fd: &Fd) -> Option<io::Result<()>> {
     // Measured on ext2/3/4, xfs, btrfs, tmpfs and overlayfs. On FUSE syncfs does nothing.
     const KNOWN: [u64; 5] = [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630];
     let seen = fs::fstatfs(fd).ok()?;
-    #[allow(clippy::cast_sign_loss, clippy::unnecessary_cast, reason = "the type differs by platform")]
+    #[allow(
+        clippy::cast_sign_loss,
+        clippy::unnecessary_cast,
+        reason = "the type differs by platform"
+    )]
     let magic = seen.f_type as u64 & 0xFFFF_FFFF;
     if !KNOWN.contains(&magic) {
         return None;
@@ -783,7 +849,9 @@ pub(crate) fn unlock(fd: &Fd) -> io::Result<()> {
 /// Returns whether a process with this number exists.
 pub(crate) fn process_exists(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    pid.is_some_and(|pid| matches!(rustix::process::test_kill_process(pid), Ok(()) | Err(rustix::io::Errno::PERM)))
+    pid.is_some_and(|pid| {
+        matches!(rustix::process::test_kill_process(pid), Ok(()) | Err(rustix::io::Errno::PERM))
+    })
 }
 
 /// Fills `bytes` with random bytes.

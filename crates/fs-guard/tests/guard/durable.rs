@@ -8,8 +8,9 @@ use fs_guard::{Dir, Dirs, SyncGroup};
 
 use crate::support::*;
 
-/// Makes files (with open handles or without), directories and directories of the project durable; tells whether it was one call for all
-/// of the file system, and otherwise how many things were synced.
+/// Makes files (with open handles or without), directories and directories of the project durable;
+/// tells whether it was one call for all of the file system, and otherwise how many things were
+/// synced.
 fn synced(tree: &Tree, [open, closed, own_dirs, dirs]: [usize; 4], whole: bool) -> Option<usize> {
     let root = tree.open();
     let (state, _) = root.create_state_dir().unwrap();
@@ -18,7 +19,8 @@ fn synced(tree: &Tree, [open, closed, own_dirs, dirs]: [usize; 4], whole: bool) 
         spot.remove().unwrap();
         spot.create(0o600).unwrap().finish(None, None, keep_open).unwrap()
     };
-    let files: Vec<_> = (0..open).map(|n| stage(n, true)).chain((0..closed).map(|n| stage(n, false))).collect();
+    let files: Vec<_> =
+        (0..open).map(|n| stage(n, true)).chain((0..closed).map(|n| stage(n, false))).collect();
     let used = Dirs::new(&root);
     for n in 0..dirs {
         fs::create_dir_all(tree.root.join(format!("d{n}"))).unwrap();
@@ -68,7 +70,11 @@ fn everything_is_made_durable_by_itself_or_much_of_it_at_once() {
         fault::busy(Some(false));
         let at_once = synced(&tree, things, true);
         assert_eq!(at_once, if all < 5 { Some(all) } else { None }, "{things:?}");
-        assert_eq!(synced(&tree, things, false), Some(all), "{things:?}: it is on several file systems");
+        assert_eq!(
+            synced(&tree, things, false),
+            Some(all),
+            "{things:?}: it is on several file systems"
+        );
     }
     // Of however many bytes.
     let (state, _) = tree.open().create_state_dir().unwrap();
@@ -103,7 +109,9 @@ fn what_cannot_be_made_durable_is_named() {
     dirs.dir(&state);
     let mut spots = SyncGroup::new();
     spots.spot(file.spot().clone());
-    for (group, path) in [(logs, ".kept/log"), (files, ".kept/file"), (spots, ".kept/file"), (dirs, ".kept")] {
+    for (group, path) in
+        [(logs, ".kept/log"), (files, ".kept/file"), (spots, ".kept/file"), (dirs, ".kept")]
+    {
         fault::arm(Fault::Once(5), 1, false);
         let error = group.sync(None).unwrap_err();
         fault::disarm();
@@ -127,7 +135,10 @@ fn a_secret_is_durable_with_all_the_directories_that_were_made_for_it() {
     let outside = fs::canonicalize(&tree.outside).unwrap();
     for made_in in ["", "a", "a/b", "a/b/c"] {
         let dir = outside.join(made_in).to_str().unwrap().trim_end_matches('/').to_owned();
-        assert!(acts.iter().any(|act| matches!(act, Act::Sync(_, path) if *path == dir)), "{dir}: {acts:?}");
+        assert!(
+            acts.iter().any(|act| matches!(act, Act::Sync(_, path) if *path == dir)),
+            "{dir}: {acts:?}"
+        );
     }
 }
 
@@ -170,7 +181,9 @@ fn what_was_written_is_recorded_with_its_mode() {
     state.spot("f").create(0o600).unwrap();
     state.create_dir("d").unwrap();
     let acts = record::recorded();
-    let [Act::Create(file, _, 0o600), Act::MakeDir(dir, _, 0o700)] = &acts[..] else { panic!("{acts:?}") };
+    let [Act::Create(file, _, 0o600), Act::MakeDir(dir, _, 0o700)] = &acts[..] else {
+        panic!("{acts:?}")
+    };
     assert_eq!(&*file.name, "f");
     assert_eq!(&*dir.name, "d");
 }

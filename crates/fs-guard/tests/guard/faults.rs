@@ -1,4 +1,5 @@
-//! System calls that fail: what cannot be seen is never told as something else, and nothing is lost.
+//! System calls that fail: what cannot be seen is never told as something else, and nothing is
+//! lost.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -121,7 +122,11 @@ const CASES: &[Case] = &[
         &["mkdirat"],
     ),
     ("take a name away", |tree, begin| take(tree, begin, false), &["renameat2"]),
-    ("take a name away in two steps", |tree, begin| take(tree, begin, true), &["fstatat", "renameat"]),
+    (
+        "take a name away in two steps",
+        |tree, begin| take(tree, begin, true),
+        &["fstatat", "renameat"],
+    ),
     ("give a name", |tree, begin| give(tree, begin, false), &["renameat2"]),
     ("give a name in two steps", |tree, begin| give(tree, begin, true), &["linkat", "unlinkat"]),
     ("exchange", |tree, begin| exchange(tree, begin, false), &["renameat2"]),
@@ -185,7 +190,9 @@ fn look(tree: &Tree, begin: &dyn Fn(), name: &str) -> Result<String, Error> {
     let path = path(&root, name);
     begin();
     match root.metadata(&path) {
-        Err(error) if error.io().is_none() && error.reason() != "changed" => Ok(verdict::<()>(Err(error))),
+        Err(error) if error.io().is_none() && error.reason() != "changed" => {
+            Ok(verdict::<()>(Err(error)))
+        }
         seen => seen.map(|seen| seen.is_some().to_string()),
     }
 }
@@ -234,7 +241,11 @@ fn project() -> Tree {
 }
 
 /// Does it with a fault at the `at`-th call; the calls that were made come with what came of it.
-fn with_fault(act: Act, fault: Fault, at: usize) -> (Tree, Vec<&'static str>, Result<String, Error>) {
+fn with_fault(
+    act: Act,
+    fault: Fault,
+    at: usize,
+) -> (Tree, Vec<&'static str>, Result<String, Error>) {
     let tree = project();
     let result = act(&tree, &|| fault::arm(fault, at, true));
     let calls = fault::disarm();
@@ -249,7 +260,9 @@ fn texts(dir: &Path) -> Vec<String> {
         let path = entry.unwrap().path();
         match fs::symlink_metadata(&path).unwrap() {
             seen if seen.is_dir() => found.extend(texts(&path)),
-            seen if seen.is_file() => found.push(String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()),
+            seen if seen.is_file() => {
+                found.push(String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned())
+            }
             _ => {}
         }
     }
@@ -267,7 +280,10 @@ fn a_call_that_fails_is_told_and_never_taken_for_an_answer() {
             let is_first = calls.iter().position(|other| other == call) == Some(k);
             match result {
                 Ok(told) => {
-                    assert!(!(is_first && needed.contains(call)), "{name}: {call} failed, and that was not told");
+                    assert!(
+                        !(is_first && needed.contains(call)),
+                        "{name}: {call} failed, and that was not told"
+                    );
                     assert_eq!(told, usual, "{name}: {call} {k}");
                 }
                 Err(error) => {
@@ -281,7 +297,10 @@ fn a_call_that_fails_is_told_and_never_taken_for_an_answer() {
             let kept = texts(&tree.root);
             assert!(kept.iter().any(|text| text == "old"), "{name}: {call} {k}: the file is lost");
             let lost = *name != "remove" && fs::exists(tree.root.join(".kept")).unwrap();
-            assert!(!lost || kept.iter().any(|text| text == "own"), "{name}: {call} {k}: the staged file is lost");
+            assert!(
+                !lost || kept.iter().any(|text| text == "own"),
+                "{name}: {call} {k}: the staged file is lost"
+            );
         }
     }
 }
@@ -293,7 +312,11 @@ fn an_interrupted_call_is_made_again_and_not_for_ever() {
         let usual = usual.unwrap();
         for k in 1..=calls.len() {
             let (_, again, result) = with_fault(*act, Fault::Once(EINTR), k);
-            assert_eq!(result.unwrap_or_else(|error| panic!("{name}: {k} {error}")), usual, "{name}: {k}");
+            assert_eq!(
+                result.unwrap_or_else(|error| panic!("{name}: {k} {error}")),
+                usual,
+                "{name}: {k}"
+            );
             assert_eq!(again.len(), calls.len() + 1, "{name}: {k}");
         }
     }
@@ -309,16 +332,19 @@ fn a_kernel_that_cannot_resolve_paths_is_not_needed() {
     let told = told.unwrap();
     // There is no such call; or a filter of calls refuses it.
     for code in [ENOSYS, EPERM] {
-        let (_, calls, result) = with_fault(|tree, begin| look(tree, begin, "d/f"), Fault::Once(code), 1);
+        let (_, calls, result) =
+            with_fault(|tree, begin| look(tree, begin, "d/f"), Fault::Once(code), 1);
         assert_eq!(result.unwrap(), told);
         assert!(calls[1..].contains(&"openat"), "{calls:?}");
     }
     // Somebody renamed something just then: it is asked again, and not for ever.
-    let (_, calls, result) = with_fault(|tree, begin| look(tree, begin, "d/f"), Fault::Once(EAGAIN), 1);
+    let (_, calls, result) =
+        with_fault(|tree, begin| look(tree, begin, "d/f"), Fault::Once(EAGAIN), 1);
     assert_eq!(result.unwrap(), told);
     assert_eq!(calls.len(), usual.len() + 1, "{calls:?}");
     assert!(!calls.contains(&"openat"), "{calls:?}");
-    let (.., result) = with_fault(|tree, begin| look(tree, begin, "d/f"), Fault::FromThenOn(EAGAIN), 1);
+    let (.., result) =
+        with_fault(|tree, begin| look(tree, begin, "d/f"), Fault::FromThenOn(EAGAIN), 1);
     assert_eq!(result.unwrap_err().io().unwrap().raw_os_error(), Some(EAGAIN));
     // A caller may also go step by step.
     let tree = project();
@@ -410,7 +436,9 @@ fn whether_a_file_of_another_user_may_be_written_is_asked() {
 fn where_files_cannot_be_linked_they_are_moved() {
     const EMLINK: i32 = 31;
     for code in [EPERM, EMLINK] {
-        for (act, new_at) in [(case("give a name in two steps"), "fresh"), (case("exchange in three steps"), "d/f")] {
+        for (act, new_at) in
+            [(case("give a name in two steps"), "fresh"), (case("exchange in three steps"), "d/f")]
+        {
             let (_, calls, _) = with_fault(act, Fault::Nothing, 0);
             let k = calls.iter().position(|&call| call == "linkat").unwrap();
             let (tree, _, result) = with_fault(act, Fault::Once(code), k + 1);
@@ -440,8 +468,12 @@ fn an_exchange_that_was_cut_off_is_brought_to_one_of_its_ends() {
         fault::disarm();
         slot.settle_exchange(&place).unwrap();
         fault::lack(false, false);
-        let (there, here) = (texts(&tree.root.join("d")), fs::read_to_string(tree.root.join(".kept/own")).unwrap());
-        assert!([("old", "own"), ("own", "old")].contains(&(&*there[0], &*here)), "{k}: {there:?} {here}");
+        let (there, here) =
+            (texts(&tree.root.join("d")), fs::read_to_string(tree.root.join(".kept/own")).unwrap());
+        assert!(
+            [("old", "own"), ("own", "old")].contains(&(&*there[0], &*here)),
+            "{k}: {there:?} {here}"
+        );
         assert_eq!(texts(&tree.root).len(), 2, "{k}: nothing is left over");
     }
 }
@@ -479,7 +511,9 @@ fn what_was_cut_off_is_settled_by_what_is_there() {
 
 #[test]
 fn a_rename_that_was_cut_off_after_its_link_is_ended_and_no_other_file_is_taken_for_it() {
-    for (there, expected) in [(None, "fine"), (Some("own"), "fine"), (Some("another's"), "already_exists exists")] {
+    for (there, expected) in
+        [(None, "fine"), (Some("own"), "fine"), (Some("another's"), "already_exists exists")]
+    {
         let tree = project();
         let root = tree.open();
         let slot = own(&tree);
@@ -502,7 +536,13 @@ fn a_rename_that_was_cut_off_after_its_link_is_ended_and_no_other_file_is_taken_
 
 #[test]
 fn names_of_one_file_are_known_also_where_each_has_a_number_of_its_own() {
-    let tree = Tree::new(&[("one", "text"), ("copy", "text"), ("other", "TEXT"), ("late", "text"), ("locked", "text")]);
+    let tree = Tree::new(&[
+        ("one", "text"),
+        ("copy", "text"),
+        ("other", "TEXT"),
+        ("late", "text"),
+        ("locked", "text"),
+    ]);
     let time = fs::metadata(tree.root.join("one")).unwrap().modified().unwrap();
     let set = |name: &str, time| {
         let file = fs::File::options().write(true).open(tree.root.join(name)).unwrap();
@@ -541,7 +581,11 @@ fn a_name_that_is_gone_is_not_counted() {
                 own(&tree);
                 fs::hard_link(tree.root.join(".kept/own"), tree.root.join("second")).unwrap();
             }
-            let slot = if names == 2 { tree.open().state_dir().unwrap().unwrap().spot("own") } else { own(&tree) };
+            let slot = if names == 2 {
+                tree.open().state_dir().unwrap().unwrap().spot("own")
+            } else {
+                own(&tree)
+            };
             fault::lack(true, true);
             fault::count_late(true);
             slot.rename_new(&at(&root, "fresh")).unwrap();

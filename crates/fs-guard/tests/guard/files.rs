@@ -32,13 +32,19 @@ fn regular_files_are_read_and_nothing_else() {
         }
         for name in ["dir"].iter().chain(special) {
             for access in [Access::Update, Access::Delete, Access::Create] {
-                assert!(verdict(root.inspect(&path(&root, name), access)).starts_with("invalid "), "{name}");
+                assert!(
+                    verdict(root.inspect(&path(&root, name), access)).starts_with("invalid "),
+                    "{name}"
+                );
             }
         }
         assert_eq!(root.metadata(&path(&root, "none/x")).unwrap(), None);
         assert_eq!(root.metadata(&path(&root, "f/x")).unwrap(), None);
         let missing = |name: &str| root.parents_missing(&path(&root, name));
-        assert_eq!(missing("a/b/c").unwrap().iter().map(|p| p.as_str()).collect::<Vec<_>>(), ["a", "a/b"]);
+        assert_eq!(
+            missing("a/b/c").unwrap().iter().map(|p| p.as_str()).collect::<Vec<_>>(),
+            ["a", "a/b"]
+        );
         assert!(missing("dir/c").unwrap().is_empty());
         assert_eq!(verdict(missing("f/c")), "invalid not_a_directory");
         assert_eq!(verdict(missing("f/b/c")), "invalid not_a_directory");
@@ -47,7 +53,8 @@ fn regular_files_are_read_and_nothing_else() {
 
 #[test]
 fn what_is_read_at_once_is_what_two_looks_would_give() {
-    let tree = Tree::new(&[("f", "hello"), ("locked", "x"), ("one", "x"), ("dir/x", ""), (".env", "s")]);
+    let tree =
+        Tree::new(&[("f", "hello"), ("locked", "x"), ("one", "x"), ("dir/x", ""), (".env", "s")]);
     fs::hard_link(tree.root.join("one"), tree.root.join("two")).unwrap();
     let locked = tree.root.join("locked");
     let mut permissions = fs::metadata(&locked).unwrap().permissions();
@@ -59,26 +66,45 @@ fn what_is_read_at_once_is_what_two_looks_would_give() {
     tree.link("dir", "linked");
     #[cfg(unix)]
     tree.link("../outside", "out");
-    let names =
-        ["f", "locked", "one", "dir", "dir/x", "fifo", "link", "linked/x", "out/secret", "none", "f/below", "none/x"];
+    let names = [
+        "f",
+        "locked",
+        "one",
+        "dir",
+        "dir/x",
+        "fifo",
+        "link",
+        "linked/x",
+        "out/secret",
+        "none",
+        "f/below",
+        "none/x",
+    ];
     for root in tree.both() {
         for (name, access, limit) in names
             .iter()
-            .flat_map(|name| [Access::Read, Access::Update, Access::Delete].map(|access| (name, access)))
+            .flat_map(|name| {
+                [Access::Read, Access::Update, Access::Delete].map(|access| (name, access))
+            })
             .flat_map(|(name, access)| [0, 9].map(|limit| (name, access, limit)))
         {
             let path = path(&root, name);
             let read = || root.read(&path, limit).map(|(bytes, _)| bytes);
             let two = root.inspect(&path, access).and_then(|seen| match seen {
-                Some(seen) if seen.kind == fs_guard::FileKind::File => Ok(Some((seen, Some(read()?)))),
+                Some(seen) if seen.kind == fs_guard::FileKind::File => {
+                    Ok(Some((seen, Some(read()?))))
+                }
                 seen => Ok(seen.map(|seen| (seen, None))),
             });
             let two = two.map_err(|error| format!("{error:?}"));
-            let one = root.inspect_and_read(&path, access, |_| true, limit).map_err(|error| format!("{error:?}"));
+            let one = root
+                .inspect_and_read(&path, access, |_| true, limit)
+                .map_err(|error| format!("{error:?}"));
             assert_eq!(one, two, "{name} {access:?} {limit}");
             let looked = root.inspect(&path, access).map(|seen| seen.map(|seen| (seen, None)));
             let unwanted = root.inspect_and_read(&path, access, |_| false, limit);
-            let told = |seen: Result<_, fs_guard::Error>| seen.map_err(|error| format!("{error:?}"));
+            let told =
+                |seen: Result<_, fs_guard::Error>| seen.map_err(|error| format!("{error:?}"));
             assert_eq!(told(unwanted), told(looked), "{name} {access:?}");
         }
     }
@@ -136,8 +162,10 @@ fn mounts_are_no_way_out() {
         tree.root.display(),
         exe.display()
     );
-    let output =
-        Command::new("unshare").args(["-Urm", "sh", "-c", &script]).env("FS_GUARD_TEST_ROOT", &tree.root).output();
+    let output = Command::new("unshare")
+        .args(["-Urm", "sh", "-c", &script])
+        .env("FS_GUARD_TEST_ROOT", &tree.root)
+        .output();
     match output {
         Ok(output) if output.status.success() => {
             assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
@@ -161,7 +189,11 @@ fn inside_a_mount_namespace() {
         for name in ["sub/secret", "sub/new/x", "file"] {
             let at = path(&root, name);
             assert_eq!(verdict(root.read(&at, 99)), "outside_root mount", "{name} {walking}");
-            assert_eq!(verdict(root.inspect(&at, Access::Update)), "outside_root mount", "{name} {walking}");
+            assert_eq!(
+                verdict(root.inspect(&at, Access::Update)),
+                "outside_root mount",
+                "{name} {walking}"
+            );
         }
         assert_eq!(verdict(root.parents_missing(&path(&root, "sub/new/x"))), "outside_root mount");
         let error = root.state_dir().unwrap_err();
@@ -207,9 +239,17 @@ fn an_open_file_is_read_in_every_way_to_its_end() {
 #[test]
 #[cfg(unix)]
 fn a_file_that_others_write_meanwhile_is_read_to_its_end() {
-    for (before, after) in
-        [(5, 5), (5, 0), (5, 3), (5, 6), (5, 300_000), (0, 9), (65_536, 65_546), (65_536, 200_000), (70_000, 65_536)]
-    {
+    for (before, after) in [
+        (5, 5),
+        (5, 0),
+        (5, 3),
+        (5, 6),
+        (5, 300_000),
+        (0, 9),
+        (65_536, 65_546),
+        (65_536, 200_000),
+        (70_000, 65_536),
+    ] {
         let tree = Tree::new(&[("f", &"x".repeat(before))]);
         let root = tree.open();
         let (at, file) = (path(&root, "f"), tree.root.join("f"));
@@ -303,7 +343,11 @@ fn a_file_of_another_device_is_refused_unless_its_directory_is_on_the_roots() {
         ("d/f", &other, "fine"),
         ("none/f", &other, "permission_denied other_device"),
     ] {
-        assert_eq!(verdict(root.check_pre_image(&path(&root, name), seen, Access::Update)), expected, "{name}");
+        assert_eq!(
+            verdict(root.check_pre_image(&path(&root, name), seen, Access::Update)),
+            expected,
+            "{name}"
+        );
     }
 }
 
@@ -351,7 +395,12 @@ fn whether_attributes_have_to_be_copied_is_known_of_an_open_file() {
     let look = |name: &str| root.metadata(&path(&root, name)).unwrap().unwrap().may_have_xattrs();
     assert!(look("plain"), "it was not opened");
     assert!(!look("dir"));
-    let set = rustix::fs::setxattr(tree.root.join("noted"), c"user.note", b"n", rustix::fs::XattrFlags::empty());
+    let set = rustix::fs::setxattr(
+        tree.root.join("noted"),
+        c"user.note",
+        b"n",
+        rustix::fs::XattrFlags::empty(),
+    );
     match set {
         Ok(()) => assert!(has("noted")),
         Err(_) => eprintln!("skipped: no attributes here"),

@@ -54,10 +54,19 @@ fn links_are_refused_and_told_apart() {
         let link = root.inspect(&path(&root, "out-file"), Access::Delete).unwrap().unwrap();
         assert_eq!(link.kind, FileKind::Symlink);
         assert_eq!(root.read_link(&path(&root, "out-file")).unwrap(), b"../outside/secret");
-        assert_eq!(verdict(root.inspect(&path(&root, "out/secret"), Access::Delete)), "outside_root symlink");
+        assert_eq!(
+            verdict(root.inspect(&path(&root, "out/secret"), Access::Delete)),
+            "outside_root symlink"
+        );
         assert_eq!(verdict(root.parents_missing(&path(&root, "out/a/b"))), "outside_root symlink");
-        assert_eq!(verdict(root.parents_missing(&path(&root, "dir/a/b"))), "permission_denied symlink");
-        assert_eq!(verdict(root.parents_missing(&path(&root, "dir/a"))), "permission_denied symlink");
+        assert_eq!(
+            verdict(root.parents_missing(&path(&root, "dir/a/b"))),
+            "permission_denied symlink"
+        );
+        assert_eq!(
+            verdict(root.parents_missing(&path(&root, "dir/a"))),
+            "permission_denied symlink"
+        );
         assert_eq!(verdict(root.parents_missing(&path(&root, "out/a"))), "outside_root symlink");
         assert_eq!(verdict(root.read_dir(Some(&path(&root, "out")))), "outside_root symlink");
         assert_eq!(verdict(root.read_link(&path(&root, "out/secret"))), "outside_root symlink");
@@ -92,7 +101,11 @@ fn readers_may_follow_links_that_stay_inside() {
         assert_eq!(verdict(follow("real/out")), "outside_root symlink");
         assert_eq!(verdict(follow("here")), "invalid directory", "the root itself");
         assert_eq!(verdict(follow("out/secret")), "outside_root symlink");
-        assert_eq!(verdict(follow("harmless")), "permission_denied forbidden", "the real path counts");
+        assert_eq!(
+            verdict(follow("harmless")),
+            "permission_denied forbidden",
+            "the real path counts"
+        );
         assert_eq!(verdict(follow("g/config")), "permission_denied git_directory");
     }
 }

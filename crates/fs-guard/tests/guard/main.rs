@@ -12,7 +12,8 @@ mod durable;
 #[cfg(target_os = "linux")]
 mod faults;
 mod files;
-// Wine does not tell where a link leads, nor that a link to a file is one: what is to be said of links there is in `windows`.
+// Wine does not tell where a link leads, nor that a link to a file is one: what is to be said of
+// links there is in `windows`.
 #[cfg(unix)]
 mod links;
 #[cfg(target_os = "linux")]

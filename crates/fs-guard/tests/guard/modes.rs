@@ -35,7 +35,8 @@ fn a_private_directory_that_others_may_enter_is_used_only_where_that_is_accepted
 /// A umask may take the owner's bits; a file system may keep none.
 #[test]
 fn a_directory_of_the_program_is_made_private_or_not_at_all() {
-    // Its mode when it was made, the mode after it was given one, and whether an open one is accepted.
+    // Its mode when it was made, the mode after it was given one, and whether an open one is
+    // accepted.
     for (made, kept, accepted, expected) in [
         (0o700, None, false, "fine"),
         (0o500, None, false, "fine"),
@@ -62,7 +63,10 @@ fn a_directory_of_the_program_is_made_private_or_not_at_all() {
         fault::meanwhile("none", 1, || {});
         assert_eq!(calls.contains(&"fchmod"), made != 0o700, "{made:o}");
         if let Err(error) = &dir {
-            assert!(error.to_string().ends_with("others may enter it; mount that with umask=077"), "{error}");
+            assert!(
+                error.to_string().ends_with("others may enter it; mount that with umask=077"),
+                "{error}"
+            );
             assert!(!at.exists());
         } else {
             assert_eq!(mode(&at), kept.unwrap_or(0o700), "{made:o}");
@@ -91,9 +95,12 @@ fn what_is_there_is_made_by_nobody() {
         assert_eq!(verdict(state.spot(name).read(9)), expected, "{name}");
     }
     let dirs = Dirs::new(&root);
-    for (name, expected) in [("new", "fine true"), ("new", "fine false"), ("d", "fine false"), ("f", "exists")] {
+    for (name, expected) in
+        [("new", "fine true"), ("new", "fine false"), ("d", "fine false"), ("f", "exists")]
+    {
         let made = dirs.create_dir(&target(&root, name), None);
-        let made = made.map_or_else(|error| error.reason().to_owned(), |made| format!("fine {made}"));
+        let made =
+            made.map_or_else(|error| error.reason().to_owned(), |made| format!("fine {made}"));
         assert_eq!(made, expected, "{name}");
     }
 }
@@ -120,7 +127,11 @@ fn a_directory_that_is_gone_on_with_gets_its_mode() {
         fault::arm(Fault::Nothing, 0, false);
         Dirs::new(&root).resume_dir(&target(&root, "d"), wanted).unwrap();
         let given = fault::disarm().contains(&"fchmod");
-        assert_eq!(given, wanted.is_some() && wanted != there.map(|mode| mode & 0o777), "{there:?} {wanted:?}");
+        assert_eq!(
+            given,
+            wanted.is_some() && wanted != there.map(|mode| mode & 0o777),
+            "{there:?} {wanted:?}"
+        );
         if let Some(wanted) = wanted {
             assert_eq!(mode(&at) & 0o777, wanted, "{there:?}");
         }
@@ -131,7 +142,8 @@ fn a_directory_that_is_gone_on_with_gets_its_mode() {
 #[test]
 fn times_of_directories_are_put_back() {
     let tree = Tree::new(&[("d/e/f", "x")]);
-    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(1_000_000_000_000_000_005);
+    let long_ago =
+        std::time::UNIX_EPOCH + std::time::Duration::from_nanos(1_000_000_000_000_000_005);
     let dirs = ["", "d", "d/e"].map(|dir| tree.root.join(dir));
     for dir in &dirs {
         fs::File::open(dir).unwrap().set_modified(long_ago).unwrap();
@@ -150,7 +162,9 @@ fn times_of_directories_are_put_back() {
 
 #[test]
 fn directories_that_went_away_are_missed() {
-    for (name, expected) in [("d", "changed changed"), ("d/e", "changed changed"), ("other", "fine")] {
+    for (name, expected) in
+        [("d", "changed changed"), ("d/e", "changed changed"), ("other", "fine")]
+    {
         for replaced in [false, true] {
             let tree = Tree::new(&[("d/e/f", "x"), ("other/f", "x")]);
             let root = tree.open();
@@ -260,7 +274,8 @@ fn a_staged_file_is_given_to_the_owner_of_another() {
 
 /// Lets what is made in a directory have the access list user::rwx, group::<group>, other::---.
 fn set_default_acl(dir: &Path, group: u16) -> bool {
-    let entry = |tag: u16, perm: u16| [tag.to_le_bytes(), perm.to_le_bytes(), [255; 2], [255; 2]].concat();
+    let entry =
+        |tag: u16, perm: u16| [tag.to_le_bytes(), perm.to_le_bytes(), [255; 2], [255; 2]].concat();
     let acl = [2_u32.to_le_bytes().to_vec(), entry(1, 7), entry(4, group), entry(0x20, 0)].concat();
     setxattr(dir, c"system.posix_acl_default", &acl, XattrFlags::empty()).is_ok()
 }
@@ -280,7 +295,8 @@ fn the_private_directory_inherits_no_access_list() {
 #[test]
 fn a_staged_file_inherits_what_a_new_one_would() {
     let is_root = rustix::process::geteuid().is_root();
-    for (dir_mode, acl) in [(0o755, None), (0o2755, None), (0o755, Some(0o5)), (0o755, Some(0o6)), (0o2775, Some(0o7))]
+    for (dir_mode, acl) in
+        [(0o755, None), (0o2755, None), (0o755, Some(0o5)), (0o755, Some(0o6)), (0o2775, Some(0o7))]
     {
         let tree = Tree::new(&[("d/f", "x")]);
         let dir = tree.root.join("d");
@@ -300,7 +316,9 @@ fn a_staged_file_inherits_what_a_new_one_would() {
             let mut file = state.spot("0").create(mode).unwrap();
             file.inherit(&Dirs::new(&root), &path(&root, "d/new")).unwrap();
             file.finish(None, None, false).unwrap();
-            let of = |path: &Path| fs::metadata(path).map(|seen| (seen.mode(), seen.uid(), seen.gid())).unwrap();
+            let of = |path: &Path| {
+                fs::metadata(path).map(|seen| (seen.mode(), seen.uid(), seen.gid())).unwrap()
+            };
             let staged = tree.root.join(".kept/0");
             assert_eq!(of(&staged), of(&measure), "{dir_mode:o} {acl:?} {mode:o}");
             fs::remove_file(&measure).unwrap();
@@ -314,7 +332,8 @@ fn attributes_are_copied_or_it_is_said_that_they_are_not() {
     let tree = Tree::new(&[("f", "x")]);
     let root = tree.open();
     let (state, _) = root.create_state_dir().unwrap();
-    // With a fault: its code, the how many-th call fails, and whether only those that change something count.
+    // With a fault: its code, the how many-th call fails, and whether only those that change
+    // something count.
     let copied = |fault: Option<(i32, usize, bool)>| {
         let (from, _) = root.open_file(&path(&root, "f")).unwrap();
         let spot = state.spot("0");
@@ -346,8 +365,8 @@ fn attributes_are_copied_or_it_is_said_that_they_are_not() {
     let (told, note, _) = copied(None);
     assert_eq!(told, "fine");
     assert_eq!(note, Some(b"note".to_vec()));
-    // They cannot be listed, or read; there are none, or this one is gone just now. They cannot be set; the file system has
-    // none, or does not let this user.
+    // They cannot be listed, or read; there are none, or this one is gone just now. They cannot be
+    // set; the file system has none, or does not let this user.
     for (call, code, expected) in [
         ("flistxattr", 5, "failed io"),
         ("fgetxattr", 5, "failed io"),
@@ -358,7 +377,10 @@ fn attributes_are_copied_or_it_is_said_that_they_are_not() {
         ("fsetxattr", 95, "fine"),
         ("fsetxattr", 1, "fine"),
     ] {
-        let at = ["flistxattr", "fgetxattr", "fsetxattr"].iter().position(|other| *other == call).unwrap();
+        let at = ["flistxattr", "fgetxattr", "fsetxattr"]
+            .iter()
+            .position(|other| *other == call)
+            .unwrap();
         let (told, note, calls) = copied(Some((code, at + 1, false)));
         assert_eq!(calls[at], call, "{code}");
         assert_eq!(&*told, expected, "{code}");
@@ -423,10 +445,15 @@ fn a_secret_that_is_there_is_never_taken_for_none() {
     for code in [1, 5, 13, 20, 30, 40] {
         for k in 1..=6 {
             for fault in [Fault::Once(code), Fault::FromThenOn(code)] {
-                with(fault, k, &|| fs_guard::secret(&dir, "key").map_or(true, |found| found == secret));
-                with(fault, k, &|| fs_guard::existing_secret(&dir, "key").map_or(true, |found| found == secret));
                 with(fault, k, &|| {
-                    fs_guard::find_secret(&dir, "key").map_or(true, |found| found == FoundSecret::There)
+                    fs_guard::secret(&dir, "key").map_or(true, |found| found == secret)
+                });
+                with(fault, k, &|| {
+                    fs_guard::existing_secret(&dir, "key").map_or(true, |found| found == secret)
+                });
+                with(fault, k, &|| {
+                    fs_guard::find_secret(&dir, "key")
+                        .map_or(true, |found| found == FoundSecret::There)
                 });
             }
         }
@@ -435,13 +462,18 @@ fn a_secret_that_is_there_is_never_taken_for_none() {
     // One that is not there is no error where nothing can be made.
     with(Fault::FromThenOn(13), 1, &|| fs_guard::secret(&dir, "other").unwrap().is_none());
     with(Fault::FromThenOn(13), 1, &|| fs_guard::existing_secret(&dir, "other").unwrap().is_none());
-    with(Fault::FromThenOn(13), 1, &|| fs_guard::find_secret(&dir, "other").unwrap() == FoundSecret::NoPlace);
+    with(Fault::FromThenOn(13), 1, &|| {
+        fs_guard::find_secret(&dir, "other").unwrap() == FoundSecret::NoPlace
+    });
     assert_eq!(fs_guard::find_secret(&dir, "other").unwrap(), FoundSecret::ToBeMade);
     assert_eq!(fs_guard::find_secret(&dir.join("none"), "key").unwrap(), FoundSecret::ToBeMade);
     fs::create_dir(dir.join("dir")).unwrap();
     chmod(&dir.join("dir"), 0o700);
     assert_eq!(verdict(fs_guard::secret(&dir, "dir")), "permission_denied untrusted_state");
-    assert_eq!(verdict(fs_guard::existing_secret(&dir, "dir")), "permission_denied untrusted_state");
+    assert_eq!(
+        verdict(fs_guard::existing_secret(&dir, "dir")),
+        "permission_denied untrusted_state"
+    );
 }
 
 /// The system asks root for no permission, so another user does this.
@@ -452,10 +484,15 @@ fn an_ordinary_user_is_told_what_may_not_be_done() {
     }
     use std::os::unix::process::CommandExt as _;
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "modes::as_an_ordinary_user", "--ignored", "--nocapture"]).uid(65534).gid(65534);
+    child
+        .args(["--exact", "modes::as_an_ordinary_user", "--ignored", "--nocapture"])
+        .uid(65534)
+        .gid(65534);
     child.env("TMPDIR", "/tmp");
     match child.current_dir("/").output() {
-        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
+        Ok(output) => {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr))
+        }
         Err(error) => eprintln!("skipped: {error}"),
     }
 }

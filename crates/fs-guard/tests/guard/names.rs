@@ -85,7 +85,11 @@ fn guarded_paths_are_read_freely_and_written_when_approved() {
     assert_eq!(verdict(root.check(".vscode/tasks.json", Access::Update)), "fine");
     assert_eq!(verdict(root.check(".vscode/x.sh", Access::Update)), "permission_denied guarded");
     assert_eq!(verdict(root.check(".vscode/x.sh", Access::Read)), "fine");
-    assert_eq!(verdict(root.target(".vscode/x.sh", Access::Read)), "permission_denied guarded", "it may be changed");
+    assert_eq!(
+        verdict(root.target(".vscode/x.sh", Access::Read)),
+        "permission_denied guarded",
+        "it may be changed"
+    );
     assert_eq!(verdict(root.check(".env", Access::Read)), "permission_denied forbidden");
     let error = root.check(".envrc", Access::Update).unwrap_err();
     assert_eq!(error.reason(), "forbidden", "the forbidden list has the last word");
@@ -185,8 +189,12 @@ fn git_directories_are_not_overlooked_when_a_look_fails() {
 
 #[test]
 fn a_patch_cannot_make_a_bare_repository() {
-    let tree =
-        Tree::new(&[("half/HEAD", ""), ("half/objects/x", ""), ("in/a/half/HEAD", ""), ("in/a/half/objects/x", "")]);
+    let tree = Tree::new(&[
+        ("half/HEAD", ""),
+        ("half/objects/x", ""),
+        ("in/a/half/HEAD", ""),
+        ("in/a/half/objects/x", ""),
+    ]);
     let root = tree.open();
     let check = |names: &[&str]| {
         let paths: Vec<_> = names.iter().map(|name| path(&root, name)).collect();
@@ -197,7 +205,10 @@ fn a_patch_cannot_make_a_bare_repository() {
     assert_eq!(check(&["n/HEAD", "n/commondir"]), "permission_denied bare_repository");
     assert_eq!(check(&["half/refs/x"]), "permission_denied bare_repository");
     assert_eq!(check(&["in/a/half/refs/x"]), "permission_denied bare_repository");
-    assert_eq!(check(&["in/b/HEAD", "in/b/objects/x", "in/b/refs/x"]), "permission_denied bare_repository");
+    assert_eq!(
+        check(&["in/b/HEAD", "in/b/objects/x", "in/b/refs/x"]),
+        "permission_denied bare_repository"
+    );
     assert_eq!(check(&["in/b/HEAD", "in/c/objects/x", "in/d/refs/x"]), "fine");
     assert_eq!(check(&["HEAD", "objects/a", "refs/b"]), "permission_denied bare_repository");
     assert_eq!(check(&["n/HEAD", "n/objects/a"]), "fine");
@@ -236,13 +247,22 @@ fn a_policy_can_narrow_the_root_to_directories() {
 #[test]
 fn a_root_that_is_a_repository_itself_is_not_changed() {
     for parts in [&["HEAD", "objects/x", "refs/x"][..], &["HEAD", "commondir"]] {
-        let files: Vec<(&str, &str)> = parts.iter().map(|part| (*part, "x")).chain([("hooks/old", "x")]).collect();
+        let files: Vec<(&str, &str)> =
+            parts.iter().map(|part| (*part, "x")).chain([("hooks/old", "x")]).collect();
         let tree = Tree::new(&files);
         for root in tree.both() {
             for name in ["hooks/post-update", "hooks/old", "config", "deep/er/x"] {
                 let at = path(&root, name);
-                assert_eq!(verdict(root.metadata(&at)), "permission_denied bare_repository", "{name}");
-                assert_eq!(verdict(root.parents_missing(&at)), "permission_denied bare_repository", "{name}");
+                assert_eq!(
+                    verdict(root.metadata(&at)),
+                    "permission_denied bare_repository",
+                    "{name}"
+                );
+                assert_eq!(
+                    verdict(root.parents_missing(&at)),
+                    "permission_denied bare_repository",
+                    "{name}"
+                );
                 let placed = fs_guard::Dirs::new(&root).place(&target(&root, name)).map(drop);
                 // What is in no directory that is there has no place.
                 let refused = ["permission_denied bare_repository", "not_found not_found"];
@@ -272,7 +292,8 @@ fn what_the_program_keeps_elsewhere_is_reserved_by_whole_names() {
         ("key", "a/key", false),
         ("key", "akey", true),
     ] {
-        let root = Root::open(dir.path(), Policy { reserved: vec![reserved.into()], ..policy() }).unwrap();
+        let root =
+            Root::open(dir.path(), Policy { reserved: vec![reserved.into()], ..policy() }).unwrap();
         let expected = if allowed { "fine" } else { "permission_denied state_directory" };
         assert_eq!(verdict(root.check(path, Access::Read)), expected, "{reserved} {path}");
     }
@@ -321,8 +342,9 @@ fn errors_of_the_system_have_the_kinds_of_ours() {
         (Io::StorageFull, ErrorKind::Failed),
     ] {
         // Whatever numbers it has here.
-        let codes: Vec<i32> =
-            (1..200).filter(|&code| std::io::Error::from_raw_os_error(code).kind() == found).collect();
+        let codes: Vec<i32> = (1..200)
+            .filter(|&code| std::io::Error::from_raw_os_error(code).kind() == found)
+            .collect();
         assert!(!codes.is_empty(), "{found}");
         for code in codes {
             let source = std::io::Error::from_raw_os_error(code);
@@ -336,12 +358,17 @@ fn errors_of_the_system_have_the_kinds_of_ours() {
 
 #[test]
 fn errors_say_what_to_do_and_where_a_link_leads() {
-    let link = |real_path| fs_guard::Error::Symlink { path: "a/f".into(), link: "a".into(), real_path };
+    let link =
+        |real_path| fs_guard::Error::Symlink { path: "a/f".into(), link: "a".into(), real_path };
     let text = "\"a/f\" goes through the symbolic link \"a\"";
     assert_eq!(link(None).to_string(), text);
     assert_eq!(link(Some("b/f".into())).to_string(), format!("{text}; it leads to \"b/f\""));
-    let error = fs_guard::Error::UntrustedState { path: ".kept".into(), problem: "it is not a directory" };
-    assert_eq!(error.to_string(), "\".kept\" is not trusted: it is not a directory; look at it and remove it");
+    let error =
+        fs_guard::Error::UntrustedState { path: ".kept".into(), problem: "it is not a directory" };
+    assert_eq!(
+        error.to_string(),
+        "\".kept\" is not trusted: it is not a directory; look at it and remove it"
+    );
 }
 
 #[test]

@@ -54,7 +54,8 @@ fn swapping_a_directory_for_a_link_never_lets_anything_out() {
         assert!(reads > 0);
         assert!(writes > 0);
     });
-    let names: Vec<_> = fs::read_dir(&tree.outside).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let names: Vec<_> =
+        fs::read_dir(&tree.outside).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["secret"]);
     assert_eq!(fs::read_to_string(tree.outside.join("secret")).unwrap(), "secret");
 }

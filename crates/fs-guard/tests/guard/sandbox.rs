@@ -11,7 +11,11 @@ use fs_guard::Root;
 use tempfile::TempDir;
 
 /// Runs `attempt` confined to `workspace` and `state`; `None` on a kernel that cannot do that.
-fn confined<T: Send>(workspace: &Path, state: &Path, attempt: impl FnOnce() -> T + Send) -> Option<T> {
+fn confined<T: Send>(
+    workspace: &Path,
+    state: &Path,
+    attempt: impl FnOnce() -> T + Send,
+) -> Option<T> {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             let root = Root::open(workspace, policy()).unwrap();
@@ -23,7 +27,9 @@ fn confined<T: Send>(workspace: &Path, state: &Path, attempt: impl FnOnce() -> T
                     assert!(fs_guard::can_confine());
                     Some(attempt())
                 }
-                Err(error) if error.io().is_some_and(|error| error.kind() == ErrorKind::Unsupported) => {
+                Err(error)
+                    if error.io().is_some_and(|error| error.kind() == ErrorKind::Unsupported) =>
+                {
                     assert!(!fs_guard::can_confine());
                     eprintln!("skipped: {error}");
                     None
@@ -89,7 +95,9 @@ fn every_way_out_is_closed() {
         ("read a file of the system", |_, _| fs::read("/etc/passwd").map(drop)),
         ("list a directory", |out, _| fs::read_dir(out).map(drop)),
         ("write a file", |out, _| fs::write(out.join("file"), "after")),
-        ("append to a file", |out, _| fs::OpenOptions::new().append(true).open(out.join("file")).map(drop)),
+        ("append to a file", |out, _| {
+            fs::OpenOptions::new().append(true).open(out.join("file")).map(drop)
+        }),
         ("create a file", |out, _| fs::write(out.join("new"), "after")),
         ("create a directory", |out, _| fs::create_dir(out.join("new"))),
         ("remove a file", |out, _| fs::remove_file(out.join("file"))),
@@ -115,11 +123,18 @@ fn every_way_out_is_closed() {
         // Without the wall there is a way.
         let free = Places::new();
         if *name != "start a program of its own" {
-            attempt(free.outside.path(), free.workspace.path()).unwrap_or_else(|error| panic!("{name}: {error}"));
+            attempt(free.outside.path(), free.workspace.path())
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
         }
-        let Some(result) = confined(workspace, places.state.path(), || attempt(outside, workspace)) else { return };
+        let Some(result) = confined(workspace, places.state.path(), || attempt(outside, workspace))
+        else {
+            return;
+        };
         let kind = result.expect_err(name).kind();
-        assert!(matches!(kind, ErrorKind::PermissionDenied | ErrorKind::CrossesDevices), "{name}: {kind:?}");
+        assert!(
+            matches!(kind, ErrorKind::PermissionDenied | ErrorKind::CrossesDevices),
+            "{name}: {kind:?}"
+        );
         assert_eq!(fs::read(outside.join("file")).unwrap(), b"before", "{name}");
         assert_eq!(fs::read_dir(outside).unwrap().count(), 1, "{name}");
     }
@@ -129,11 +144,15 @@ fn every_way_out_is_closed() {
 fn what_is_open_stays_open_and_what_is_missing_is_said() {
     let places = Places::new();
     let file = fs::File::open(places.outside.path().join("file")).unwrap();
-    let read = confined(places.workspace.path(), places.state.path(), || std::io::read_to_string(&file).unwrap());
+    let read = confined(places.workspace.path(), places.state.path(), || {
+        std::io::read_to_string(&file).unwrap()
+    });
     assert!(read.is_none_or(|text| text == "before"));
     let root = Root::open(places.workspace.path(), policy()).unwrap();
     let missing = places.state.path().join("missing");
-    let failed = std::thread::scope(|scope| scope.spawn(|| root.confine(&[&missing]).is_err()).join().unwrap());
+    let failed = std::thread::scope(|scope| {
+        scope.spawn(|| root.confine(&[&missing]).is_err()).join().unwrap()
+    });
     assert!(failed);
 }
 
@@ -142,7 +161,10 @@ fn other_processes_and_the_network_are_out_of_reach() {
     let places = Places::new();
     let tries = || {
         let parent = rustix::process::getppid().unwrap();
-        (std::net::TcpListener::bind("127.0.0.1:0").map(drop), rustix::process::test_kill_process(parent))
+        (
+            std::net::TcpListener::bind("127.0.0.1:0").map(drop),
+            rustix::process::test_kill_process(parent),
+        )
     };
     let (bound, killed) = tries();
     bound.unwrap();

@@ -77,14 +77,16 @@ fn a_lock_is_held_by_one_and_survives_the_removal_of_its_file() {
     assert_eq!(verdict(spot.lock(Duration::from_millis(20))), "locked locked");
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
-            let lock = tree.open().state_dir().unwrap().unwrap().spot("lock").lock(Duration::from_secs(5));
+            let lock =
+                tree.open().state_dir().unwrap().unwrap().spot("lock").lock(Duration::from_secs(5));
             lock.unwrap();
         });
         std::thread::sleep(Duration::from_millis(50));
         held.remove().unwrap();
         waiting.join().unwrap();
     });
-    // In Wine a file that is removed keeps its name until it is closed: it may be the same file that was waited for.
+    // In Wine a file that is removed keeps its name until it is closed: it may be the same file
+    // that was waited for.
     if cfg!(unix) {
         assert!(tree.root.join(".kept").join("lock").exists());
     }
@@ -188,8 +190,16 @@ fn logs_of_others_are_not_appended_to() {
     fs::hard_link(tree.outside.join("secret"), dir.join("hard")).unwrap();
     fs::create_dir(dir.join("dir")).unwrap();
     for name in names {
-        assert_eq!(verdict(state.spot(name).append()), "permission_denied untrusted_state", "{name}");
-        assert_eq!(verdict(state.spot(name).lock(Duration::ZERO)), "permission_denied untrusted_state", "{name}");
+        assert_eq!(
+            verdict(state.spot(name).append()),
+            "permission_denied untrusted_state",
+            "{name}"
+        );
+        assert_eq!(
+            verdict(state.spot(name).lock(Duration::ZERO)),
+            "permission_denied untrusted_state",
+            "{name}"
+        );
     }
     assert_eq!(fs::read_to_string(tree.outside.join("secret")).unwrap(), "secret");
 }
@@ -199,7 +209,9 @@ fn a_secret_is_made_once_and_is_private() {
     let tree = Tree::new(&[]);
     let dir = tree.outside.join("a/b");
     let secrets: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| fs_guard::secret(&dir, "key").unwrap().unwrap())).collect();
+        let threads: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| fs_guard::secret(&dir, "key").unwrap().unwrap()))
+            .collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert!(secrets.iter().all(|secret| *secret == secrets[0]));
@@ -214,7 +226,10 @@ fn secrets_are_random_in_every_byte() {
     let secret = |name| fs_guard::secret(&tree.outside.join("keys"), name).unwrap().unwrap();
     let secrets = ["a", "b", "c", "d", "e", "f", "g", "h"].map(secret);
     // That eight bytes are the same by chance happens to one run in 2^51.
-    assert!((0..32).all(|at| secrets.iter().any(|secret| secret[at] != secrets[0][at])), "{secrets:?}");
+    assert!(
+        (0..32).all(|at| secrets.iter().any(|secret| secret[at] != secrets[0][at])),
+        "{secrets:?}"
+    );
     let mut many = [0; 4096];
     fs_guard::random(&mut many).unwrap();
     assert!(many.chunks(8).all(|some| some != [0; 8]));
@@ -225,7 +240,11 @@ fn secrets_are_random_in_every_byte() {
 fn a_secret_that_cannot_be_used_is_never_as_good_as_none(tree: &Tree, dir: &std::path::Path) {
     assert_eq!(fs::metadata(dir.join("key")).unwrap().mode() & 0o777, 0o600);
     fs::set_permissions(dir.join("key"), fs::Permissions::from_mode(0o644)).unwrap();
-    assert_eq!(verdict(fs_guard::secret(dir, "key")), "permission_denied untrusted_state", "others could have read it");
+    assert_eq!(
+        verdict(fs_guard::secret(dir, "key")),
+        "permission_denied untrusted_state",
+        "others could have read it"
+    );
     fs::remove_file(dir.join("key")).unwrap();
     fs::write(dir.join("key"), "short").unwrap();
     fs::set_permissions(dir.join("key"), fs::Permissions::from_mode(0o600)).unwrap();
@@ -233,7 +252,11 @@ fn a_secret_that_cannot_be_used_is_never_as_good_as_none(tree: &Tree, dir: &std:
     fs::remove_file(dir.join("key")).unwrap();
     symlink("nowhere", dir.join("key")).unwrap();
     assert!(fs_guard::secret(dir, "key").unwrap_err().to_string().contains("key"));
-    assert_eq!(fs_guard::secret(&tree.outside.join("secret/x"), "key").unwrap(), None, "no such place");
+    assert_eq!(
+        fs_guard::secret(&tree.outside.join("secret/x"), "key").unwrap(),
+        None,
+        "no such place"
+    );
 }
 
 /// Whatever the umask takes away, a staged file's metadata is what it really has.
@@ -260,13 +283,27 @@ fn a_directory_of_the_program_that_others_may_enter_is_not_trusted() {
     for mode in [0o777, 0o755, 0o770, 0o701, 0o500, 0o1700] {
         for name in ["inner", "inner/innermost"] {
             fs::set_permissions(at(name), fs::Permissions::from_mode(mode)).unwrap();
-            let opened = state.open_dir("inner").and_then(|dir| dir.unwrap().open_dir("innermost")).map(drop);
-            let expected = if mode == 0o1700 { "fine" } else { "permission_denied untrusted_state" };
+            let opened = state
+                .open_dir("inner")
+                .and_then(|dir| dir.unwrap().open_dir("innermost"))
+                .map(drop);
+            let expected =
+                if mode == 0o1700 { "fine" } else { "permission_denied untrusted_state" };
             assert_eq!(verdict(opened), expected, "{name} {mode:o}");
             if name == "inner" {
-                assert_eq!(verdict(state.open_or_create_dir("inner").map(drop)), expected, "{mode:o}");
-                assert_eq!(verdict(state.remove_tree("inner")) == "fine", mode == 0o1700, "{mode:o}");
-                let _ = state.open_or_create_dir("inner").and_then(|dir| dir.open_or_create_dir("innermost"));
+                assert_eq!(
+                    verdict(state.open_or_create_dir("inner").map(drop)),
+                    expected,
+                    "{mode:o}"
+                );
+                assert_eq!(
+                    verdict(state.remove_tree("inner")) == "fine",
+                    mode == 0o1700,
+                    "{mode:o}"
+                );
+                let _ = state
+                    .open_or_create_dir("inner")
+                    .and_then(|dir| dir.open_or_create_dir("innermost"));
             }
             fs::set_permissions(at(name), fs::Permissions::from_mode(0o700)).unwrap();
         }

@@ -53,26 +53,34 @@ pub(crate) fn path(root: &Root, path: &str) -> RelPath {
     root.check(path, Access::Read).unwrap()
 }
 
-/// Makes a link as Wine's host has it: what makes one in Wine 8 does nothing. On Windows itself it is a link of Windows.
+/// Makes a link as Wine's host has it: what makes one in Wine 8 does nothing. On Windows itself it
+/// is a link of Windows.
 ///
-/// Programs in Wine see a link as the directory that it leads to, and so does what removes the temporary directory in the end: no
-/// link leads out of that.
+/// Programs in Wine see a link as the directory that it leads to, and so does what removes the
+/// temporary directory in the end: no link leads out of that.
 #[cfg(windows)]
 pub(crate) fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> std::io::Result<()> {
     let Some(prefix) = std::env::var_os("WINEPREFIX") else {
         let to = link.as_ref().parent().expect("it is in a directory").join(&target);
         let is_dir = fs::metadata(to).is_ok_and(|to| to.is_dir());
-        let make = if is_dir { std::os::windows::fs::symlink_dir } else { std::os::windows::fs::symlink_file };
+        let make = if is_dir {
+            std::os::windows::fs::symlink_dir
+        } else {
+            std::os::windows::fs::symlink_file
+        };
         return make(target.as_ref(), link.as_ref());
     };
-    let inside =
-        |path: &Path| path.starts_with(std::env::temp_dir()) || (path.is_relative() && !path.starts_with(".."));
+    let inside = |path: &Path| {
+        path.starts_with(std::env::temp_dir()) || (path.is_relative() && !path.starts_with(".."))
+    };
     assert!(inside(target.as_ref()), "{}", target.as_ref().display());
     assert!(inside(link.as_ref()), "{}", target.as_ref().display());
     let host = |path: &Path| {
         let text = path.to_str().expect("a plain path").replace('\\', "/");
         match text.split_once(':') {
-            Some((drive, rest)) => format!("{}/dosdevices/{}:{rest}", prefix.display(), drive.to_lowercase()),
+            Some((drive, rest)) => {
+                format!("{}/dosdevices/{}:{rest}", prefix.display(), drive.to_lowercase())
+            }
             None => text,
         }
     };
@@ -80,7 +88,9 @@ pub(crate) fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> std::
     let (to, at) = (host(target.as_ref()), host(link.as_ref()));
     let _ = std::process::Command::new("Z:\\bin\\ln").args(["-sn", &to, &at]).spawn();
     for _ in 0..500 {
-        if fs::read_dir(link.as_ref().parent().unwrap())?.any(|entry| entry.unwrap().path() == link.as_ref()) {
+        if fs::read_dir(link.as_ref().parent().unwrap())?
+            .any(|entry| entry.unwrap().path() == link.as_ref())
+        {
             return Ok(());
         }
         std::thread::sleep(std::time::Duration::from_millis(2));
@@ -112,8 +122,14 @@ pub(crate) fn policy() -> Policy {
     let globs = |patterns: &[&str]| fs_guard::Globs::new(patterns).unwrap();
     let mut policy = Policy::new(".kept");
     policy.reserved = vec!["keeper/key".into()];
-    policy.forbidden = globs(&["**/.env*", "**/*.pem", "**/*.key", "**/id_rsa*", "**/secrets/**", "**/.npmrc"]);
-    policy.guarded =
-        globs(&["**/.github/workflows/**", "**/.vscode/**", "**/.envrc", "**/.cargo/config*", "**/.gitattributes"]);
+    policy.forbidden =
+        globs(&["**/.env*", "**/*.pem", "**/*.key", "**/id_rsa*", "**/secrets/**", "**/.npmrc"]);
+    policy.guarded = globs(&[
+        "**/.github/workflows/**",
+        "**/.vscode/**",
+        "**/.envrc",
+        "**/.cargo/config*",
+        "**/.gitattributes",
+    ]);
     policy
 }

@@ -144,7 +144,8 @@ fn a_patch_cannot_make_a_bare_repository_in_a_tree() {
         (&["n/HEAD", "n/objects/a", "n/refs/b"], "permission_denied bare_repository"),
         (&["n/HEAD", "n/objects/a"], "fine"),
     ] {
-        let paths: Vec<_> = names.iter().map(|name| tree.check(name, Access::Create).unwrap()).collect();
+        let paths: Vec<_> =
+            names.iter().map(|name| tree.check(name, Access::Create).unwrap()).collect();
         assert_eq!(verdict(tree.check_no_new_repository(&paths)), expected, "{names:?}");
     }
 }

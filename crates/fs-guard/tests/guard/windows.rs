@@ -1,4 +1,5 @@
-//! What only Windows has: names that mean something else, files that are not shared, access lists, marks.
+//! What only Windows has: names that mean something else, files that are not shared, access lists,
+//! marks.
 
 use std::fs::{self, OpenOptions};
 use std::os::windows::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -42,9 +43,17 @@ fn names_that_windows_reads_as_something_else_are_no_paths() {
             "a|b",
         ] {
             for access in [Access::Read, Access::Create, Access::Update, Access::Delete] {
-                assert_eq!(verdict(root.check(name, access)), "invalid not_portable", "{name:?} {access:?}");
+                assert_eq!(
+                    verdict(root.check(name, access)),
+                    "invalid not_portable",
+                    "{name:?} {access:?}"
+                );
             }
-            assert_eq!(verdict(root.check_recorded(name, true)), "invalid not_portable", "{name:?} in a journal");
+            assert_eq!(
+                verdict(root.check_recorded(name, true)),
+                "invalid not_portable",
+                "{name:?} in a journal"
+            );
         }
         for (name, expected) in [
             ("dir\\x", "invalid backslash"),
@@ -84,7 +93,9 @@ fn the_calls_take_no_streams_devices_or_paths_for_names() {
 fn a_file_has_one_name_whatever_the_file_system_takes_for_it() {
     let tree = Tree::new(&[("README.md", "x"), ("Long Directory Name/f", "y")]);
     let root = tree.open();
-    for name in ["readme.md", "README.MD", "long directory name/f", "LONGDI~1/f", "Long Directory Name/F"] {
+    for name in
+        ["readme.md", "README.MD", "long directory name/f", "LONGDI~1/f", "Long Directory Name/F"]
+    {
         let at = path(&root, name);
         assert_eq!(root.metadata(&at).unwrap(), None, "{name}");
         assert_eq!(verdict(root.read(&at, 9)), "not_found not_found", "{name}");
@@ -102,16 +113,25 @@ fn a_file_has_one_name_whatever_the_file_system_takes_for_it() {
     assert_eq!(verdict(DisplacedFile::take(&place("readme.MD"), &slot)), "changed changed");
     assert!(place("readme.md").remove().is_ok(), "nothing is there");
     assert_eq!(fs::read_to_string(tree.root.join("README.md")).unwrap(), "x");
-    let names: Vec<_> = fs::read_dir(&tree.root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let names: Vec<_> =
+        fs::read_dir(&tree.root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(names.contains(&"README.md".into()), "{names:?}");
     assert!(names.len() == 3, "{names:?}");
 }
 
 #[test]
 fn a_repository_is_one_in_any_case() {
-    let tree = Tree::new(&[("bare/head", "ref: x"), ("bare/Objects/x", ""), ("bare/REFS/x", ""), ("bare/hooks/x", "")]);
+    let tree = Tree::new(&[
+        ("bare/head", "ref: x"),
+        ("bare/Objects/x", ""),
+        ("bare/REFS/x", ""),
+        ("bare/hooks/x", ""),
+    ]);
     let root = tree.open();
-    assert_eq!(verdict(root.metadata(&path(&root, "bare/hooks/x"))), "permission_denied bare_repository");
+    assert_eq!(
+        verdict(root.metadata(&path(&root, "bare/hooks/x"))),
+        "permission_denied bare_repository"
+    );
 }
 
 #[test]
@@ -133,7 +153,10 @@ fn directories_that_are_links_lead_nowhere() {
         }
     }
     for name in ["dir", "out"] {
-        assert_eq!(root.inspect(&path(&root, name), Access::Update).unwrap_err().reason(), "symlink");
+        assert_eq!(
+            root.inspect(&path(&root, name), Access::Update).unwrap_err().reason(),
+            "symlink"
+        );
         assert!(root.read_dir(Some(&path(&root, name))).is_err());
     }
     let kinds = root.read_dir(None).unwrap().into_iter();
@@ -211,7 +234,14 @@ fn a_file_that_others_do_not_share_is_waited_for_and_then_an_error() {
 fn a_directory_that_is_removed_waits_for_who_reads_in_it() {
     let tree = Tree::new(&[]);
     let (state, _) = tree.open().create_state_dir().unwrap();
-    state.create_dir("gone").unwrap().spot("a").create(0o600).unwrap().finish(None, None, false).unwrap();
+    state
+        .create_dir("gone")
+        .unwrap()
+        .spot("a")
+        .create(0o600)
+        .unwrap()
+        .finish(None, None, false)
+        .unwrap();
     let at = tree.root.join(".kept").join("gone");
     let reader = fs::File::open(at.join("a")).unwrap();
     std::thread::scope(|scope| {
@@ -224,7 +254,8 @@ fn a_directory_that_is_removed_waits_for_who_reads_in_it() {
     assert!(!at.exists());
 }
 
-/// An exchange takes the old file aside and gives the new one its name: what appears between these steps stays.
+/// An exchange takes the old file aside and gives the new one its name: what appears between these
+/// steps stays.
 #[test]
 fn a_save_in_the_middle_of_an_exchange_is_not_lost() {
     for (call, at) in [("renameat2", 2), ("renameat", 1)] {
@@ -289,7 +320,8 @@ fn who_holds_the_lock_can_be_read() {
 fn marks_are_kept_and_read_only_files_stay_so() {
     let tree = Tree::new(&[("f", "old")]);
     let file = tree.root.join("f");
-    // In Wine a file is hidden when its name begins with a dot, and whether it is read-only is its mode.
+    // In Wine a file is hidden when its name begins with a dot, and whether it is read-only is its
+    // mode.
     let mut permissions = fs::metadata(&file).unwrap().permissions();
     permissions.set_readonly(true);
     fs::set_permissions(&file, permissions).unwrap();
@@ -312,7 +344,8 @@ fn marks_are_kept_and_read_only_files_stay_so() {
     assert!(state.names().unwrap().is_empty());
 }
 
-/// What a new file inherits is what its directory passes on, not what the private directory does where it was staged.
+/// What a new file inherits is what its directory passes on, not what the private directory does
+/// where it was staged.
 #[test]
 fn the_state_is_private_and_what_is_published_is_not() {
     let tree = Tree::new(&[("old", "x")]);
@@ -330,12 +363,16 @@ fn the_state_is_private_and_what_is_published_is_not() {
     assert_eq!(staged.metadata().mode, seen.mode);
 }
 
-/// A directory that the program did not make is open to others where its parent is, and then is not trusted.
+/// A directory that the program did not make is open to others where its parent is, and then is not
+/// trusted.
 #[test]
 fn a_state_directory_that_others_may_enter_is_not_trusted() {
     let tree = Tree::new(&[(".kept/x", "")]);
     let root = tree.open();
-    let mode = root.metadata(&path(&root, "kept-not")).map(|_| fs::metadata(tree.root.join(".kept")).is_ok()).unwrap();
+    let mode = root
+        .metadata(&path(&root, "kept-not"))
+        .map(|_| fs::metadata(tree.root.join(".kept")).is_ok())
+        .unwrap();
     assert!(mode);
     assert_eq!(verdict(root.state_dir()), "permission_denied untrusted_state");
     assert!(fs::remove_dir_all(tree.root.join(".kept")).is_ok());

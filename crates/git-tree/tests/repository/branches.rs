@@ -13,7 +13,8 @@ fn next(repository: &Repository, from: Option<Id>, path: &str, text: &str) -> Id
         Some(id) => repository.commit(id).unwrap().tree,
         None => "4b825dc642cb6eb9a060e54bf8d69288fbee4904".parse().unwrap(),
     };
-    let tree = repository.write_tree(tree, [(path, Change::Write(Kind::File, text.as_bytes()))]).unwrap();
+    let tree =
+        repository.write_tree(tree, [(path, Change::Write(Kind::File, text.as_bytes()))]).unwrap();
     commit(repository, tree, from.as_slice(), text)
 }
 
@@ -40,7 +41,11 @@ fn a_branch_that_is_elsewhere_stays_there_and_the_error_says_where() {
         };
         moved(go(&repository, "main", None, one), None, tip);
         moved(go(&repository, "main", Some(one), two), Some(one), tip);
-        assert_eq!(fixture.git(&["count-objects"]).split(' ').next(), Some("3"), "nothing was written for it");
+        assert_eq!(
+            fixture.git(&["count-objects"]).split(' ').next(),
+            Some("3"),
+            "nothing was written for it"
+        );
         go(&repository, "main", tip, one).unwrap();
         moved(go(&repository, "main", tip, two), tip, Some(one));
         go(&repository, "main", Some(one), one).unwrap();
@@ -100,7 +105,9 @@ fn names_of_refs_that_are_directories_of_others_are_refused() {
         }
         let repository = fixture.open();
         let tip = repository.branch("main").unwrap().unwrap();
-        for (name, other) in [("d", "refs/heads/d/e"), ("d/e/f", "refs/heads/d/e"), ("main/x/y", "refs/heads/main")] {
+        for (name, other) in
+            [("d", "refs/heads/d/e"), ("d/e/f", "refs/heads/d/e"), ("main/x/y", "refs/heads/main")]
+        {
             match go(&repository, name, None, tip) {
                 Err(Error::RefConflict { other: found, .. }) => assert_eq!(found, other),
                 result => panic!("{name}: {result:?}"),
@@ -155,7 +162,10 @@ fn a_branch_that_is_in_use_in_a_work_tree_is_not_moved() {
     git_in(place("r").as_ref(), &["commit", "-q", "-am", "two"], b"");
     fs::write(fixture.at.join("a"), "3").unwrap();
     fixture.git(&["commit", "-q", "-am", "three"]);
-    assert!(!try_git(place("r").as_ref(), &["rebase", "-q", "main"], b"").0, "it conflicts and stops");
+    assert!(
+        !try_git(place("r").as_ref(), &["rebase", "-q", "main"], b"").0,
+        "it conflicts and stops"
+    );
     let index = fs::read(fixture.at.join(".git/index")).unwrap();
     for at in [fixture.at.clone(), place("l").into()] {
         let repository = open(&at);
@@ -173,7 +183,14 @@ fn a_branch_that_is_in_use_in_a_work_tree_is_not_moved() {
     let new = next(&repository, tip, "a", "new");
     go(&repository, "free", repository.branch("free").unwrap(), new).unwrap();
     let by = me();
-    let anyway = BranchMove { branch: "main", from: tip, to: new, by: &by, message: "anyway", allow_checked_out: true };
+    let anyway = BranchMove {
+        branch: "main",
+        from: tip,
+        to: new,
+        by: &by,
+        message: "anyway",
+        allow_checked_out: true,
+    };
     repository.move_branch(&anyway).unwrap();
     assert_eq!(fixture.git(&["rev-parse", "HEAD"]), new.to_string());
     assert_eq!(fs::read(fixture.at.join(".git/index")).unwrap(), index);
@@ -232,7 +249,14 @@ fn logs_are_written_where_git_writes_them() {
                 } else {
                     let by = me();
                     repository
-                        .move_branch(&BranchMove { branch, from, to, by: &by, message, allow_checked_out: true })
+                        .move_branch(&BranchMove {
+                            branch,
+                            from,
+                            to,
+                            by: &by,
+                            message,
+                            allow_checked_out: true,
+                        })
                         .unwrap();
                 }
             }
@@ -241,7 +265,11 @@ fn logs_are_written_where_git_writes_them() {
         };
         let message = "a  test
 of it";
-        assert_eq!(logs(false, message), logs(true, message), "bare {bare}, {setting:?}, existing {existing}");
+        assert_eq!(
+            logs(false, message),
+            logs(true, message),
+            "bare {bare}, {setting:?}, existing {existing}"
+        );
     }
 }
 
@@ -331,7 +359,9 @@ fn threads_that_race_for_a_branch_all_land() {
 #[test]
 #[ignore = "run by the test that races"]
 fn racer() {
-    let (Some(at), Ok(who), Ok(count)) = (std::env::var_os("AT"), std::env::var("WHO"), std::env::var("COUNT")) else {
+    let (Some(at), Ok(who), Ok(count)) =
+        (std::env::var_os("AT"), std::env::var("WHO"), std::env::var("COUNT"))
+    else {
         return;
     };
     add_commits(&open(at.as_ref()), &who, count.parse().unwrap());
@@ -363,7 +393,11 @@ fn processes_that_race_for_a_branch_with_git_between_them_all_land() {
     }
     for child in children {
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&[output.stdout, output.stderr].concat()));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&[output.stdout, output.stderr].concat())
+        );
     }
     check_landed(&fixture, &names, count);
 }
@@ -374,6 +408,9 @@ trait OutputLater {
 
 impl OutputLater for Command {
     fn output_later(&mut self) -> std::process::Child {
-        self.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+        self.stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap()
     }
 }

@@ -16,11 +16,16 @@ const X: Change<'static> = Change::Write(Kind::File, b"x");
 
 /// Puts an object there that git would refuse to make, and a commit that has it as its tree.
 fn commit_of(fixture: &Fixture, tree: &[u8]) -> Id {
-    let tree = git_in(&fixture.at, &["hash-object", "-w", "-t", "tree", "--stdin", "--literally"], tree);
+    let tree =
+        git_in(&fixture.at, &["hash-object", "-w", "-t", "tree", "--stdin", "--literally"], tree);
     let text = format!("tree {tree}\nauthor A <a> 1 +0000\ncommitter A <a> 1 +0000\n\nx\n");
-    git_in(&fixture.at, &["hash-object", "-w", "-t", "commit", "--stdin", "--literally"], text.as_bytes())
-        .parse()
-        .unwrap()
+    git_in(
+        &fixture.at,
+        &["hash-object", "-w", "-t", "commit", "--stdin", "--literally"],
+        text.as_bytes(),
+    )
+    .parse()
+    .unwrap()
 }
 
 fn entry(mode: &str, name: &[u8], id: Id) -> Vec<u8> {
@@ -28,7 +33,8 @@ fn entry(mode: &str, name: &[u8], id: Id) -> Vec<u8> {
 }
 
 fn deflated(bytes: &[u8]) -> Vec<u8> {
-    let mut stream = gix_zlib::stream::deflate::Write::new(Vec::new(), gix_zlib::Compression::BEST_SPEED);
+    let mut stream =
+        gix_zlib::stream::deflate::Write::new(Vec::new(), gix_zlib::Compression::BEST_SPEED);
     stream.write_all(bytes).unwrap();
     stream.flush().unwrap();
     stream.into_inner()
@@ -75,10 +81,16 @@ fn trees_that_break_the_rules_are_errors() {
         let found = repository.resolve(&commit_of(&fixture, &tree).to_string()).unwrap();
         let error = repository.snapshot(found.tree).entry("a").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{what}: {error}");
-        assert_eq!(repository.write_tree(found.tree, [("n", X)]).unwrap_err().kind(), ErrorKind::Corrupt, "{what}");
+        assert_eq!(
+            repository.write_tree(found.tree, [("n", X)]).unwrap_err().kind(),
+            ErrorKind::Corrupt,
+            "{what}"
+        );
     }
     // Modes of old versions of git.
-    let old = [entry("100664", b"a", blob), entry("100775", b"b", blob), entry("040000", b"c", tip.tree)].concat();
+    let old =
+        [entry("100664", b"a", blob), entry("100775", b"b", blob), entry("040000", b"c", tip.tree)]
+            .concat();
     let found = repository.resolve(&commit_of(&fixture, &old).to_string()).unwrap();
     let tree = repository.write_tree(found.tree, [("n", X)]).unwrap();
     let kinds = |tree| {
@@ -108,15 +120,20 @@ fn names_that_git_refuses_are_read_and_not_written_again() {
     let repository = fixture.open();
     let tip = repository.resolve("main").unwrap();
     let blob = repository.snapshot(tip.tree).entry("a").unwrap().unwrap().id;
-    for (mode, name) in
-        [("100644", ".git"), ("100644", ".GIT"), ("100644", "git~1"), ("100644", ".."), ("120000", ".gitmodules")]
-    {
+    for (mode, name) in [
+        ("100644", ".git"),
+        ("100644", ".GIT"),
+        ("100644", "git~1"),
+        ("100644", ".."),
+        ("120000", ".gitmodules"),
+    ] {
         let bad = git_in(
             &fixture.at,
             &["hash-object", "-w", "-t", "tree", "--stdin", "--literally"],
             &entry(mode, name.as_bytes(), blob),
         );
-        let outer = [entry("100644", b"a", blob), entry("40000", b"bad", bad.parse().unwrap())].concat();
+        let outer =
+            [entry("100644", b"a", blob), entry("40000", b"bad", bad.parse().unwrap())].concat();
         let found = repository.resolve(&commit_of(&fixture, &outer).to_string()).unwrap();
         assert!(repository.snapshot(found.tree).entry(format!("bad/{name}")).unwrap().is_some());
         let error = repository.write_tree(found.tree, [("bad/n", X)]).unwrap_err();
@@ -155,7 +172,10 @@ fn directories_within_directories_do_not_exhaust_the_stack() {
     assert_eq!(snapshot.walk(&mut |_, _| ()).unwrap_err().kind(), ErrorKind::InvalidInput);
     assert!(snapshot.entry("d/".repeat(5000) + "a").unwrap().is_some());
     assert!(snapshot.entry("d/".repeat(5001) + "a").unwrap().is_none());
-    assert_eq!(repository.write_tree(id, [("d/".repeat(5000) + "a", X)]).unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert_eq!(
+        repository.write_tree(id, [("d/".repeat(5000) + "a", X)]).unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
 }
 
 #[test]
@@ -176,7 +196,11 @@ fn objects_that_are_not_what_they_say_are_errors() {
         ("another kind", deflated(b"tree 1\x001"), ErrorKind::Corrupt),
         ("no kind", deflated(b"bl0b 1\x001"), ErrorKind::Corrupt),
         ("no header", deflated(b"blob"), ErrorKind::Corrupt),
-        ("longer than it says", deflated(&[&b"blob 1\0"[..], &[b'1'; 100_000]].concat()), ErrorKind::Corrupt),
+        (
+            "longer than it says",
+            deflated(&[&b"blob 1\0"[..], &[b'1'; 100_000]].concat()),
+            ErrorKind::Corrupt,
+        ),
         ("shorter than it says", deflated(b"blob 100\x001"), ErrorKind::Corrupt),
         ("cut off", deflated(b"blob 1\x001")[..5].to_vec(), ErrorKind::Corrupt),
         ("larger than memory", deflated(huge.as_bytes()), ErrorKind::TooLarge),
@@ -187,7 +211,8 @@ fn objects_that_are_not_what_they_say_are_errors() {
         assert_eq!(error.kind(), kind, "{what}: {error}");
         // A text that has this name is not written over it, and no branch comes to rest on it.
         let repository = fixture.open();
-        let tree = repository.write_tree(tip.tree, [("c", Change::Write(Kind::File, b"1"))]).unwrap();
+        let tree =
+            repository.write_tree(tip.tree, [("c", Change::Write(Kind::File, b"1"))]).unwrap();
         let new = commit(&repository, tree, &[tip.commit], "new");
         let error = go(&repository, "main", Some(tip.commit), new).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{what}: {error}");
@@ -203,7 +228,8 @@ fn objects_that_are_not_what_they_say_are_errors() {
     // Written by someone who has it, it is whole again.
     let repository = fixture.open();
     let tree = repository.write_tree(tip.tree, [("c", Change::Write(Kind::File, b"1"))]).unwrap();
-    go(&repository, "main", Some(tip.commit), commit(&repository, tree, &[tip.commit], "new")).unwrap();
+    go(&repository, "main", Some(tip.commit), commit(&repository, tree, &[tip.commit], "new"))
+        .unwrap();
     fixture.fsck();
 }
 
@@ -226,7 +252,11 @@ fn no_more_is_read_than_is_allowed() {
             Err(Error::TooLarge { size: 5000, limit: 4999, .. }) => {}
             other => panic!("{other:?}"),
         }
-        let options = OpenOptions { user_configuration: false, max_object_size: 1000, ..OpenOptions::default() };
+        let options = OpenOptions {
+            user_configuration: false,
+            max_object_size: 1000,
+            ..OpenOptions::default()
+        };
         let small = Repository::open(&fixture.at, &options).unwrap();
         assert_eq!(small.blob(id, u64::MAX).unwrap_err().kind(), ErrorKind::TooLarge);
         assert!(small.resolve("main").is_ok());
@@ -255,10 +285,16 @@ fn refs_that_lead_elsewhere_or_nowhere_are_errors() {
         fs::write(fixture.at.join("refs/heads/bad"), text).unwrap();
         let error = repository.resolve("bad").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{text:?}: {error}");
-        assert_eq!(go(&repository, "bad", None, tip).unwrap_err().kind(), ErrorKind::Corrupt, "{text:?}");
+        assert_eq!(
+            go(&repository, "bad", None, tip).unwrap_err().kind(),
+            ErrorKind::Corrupt,
+            "{text:?}"
+        );
     }
     fs::remove_file(fixture.at.join("refs/heads/bad")).unwrap();
-    for text in ["garbage\n", "1234 refs/heads/x\n", &format!("{}z refs/heads/bad\n", "0".repeat(39))] {
+    for text in
+        ["garbage\n", "1234 refs/heads/x\n", &format!("{}z refs/heads/bad\n", "0".repeat(39))]
+    {
         fs::write(fixture.at.join("packed-refs"), text).unwrap();
         assert_eq!(repository.branch("bad").unwrap_err().kind(), ErrorKind::Corrupt, "{text:?}");
     }
@@ -271,10 +307,17 @@ fn refs_that_lead_elsewhere_or_nowhere_are_errors() {
     assert_eq!(fs::read_to_string(outside).unwrap(), format!("{tip}\n"));
     assert_eq!(repository.branch("link").unwrap(), Some(new));
     for text in ["tree x\n", "", "tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\nparent x\n"] {
-        let bad =
-            git_in(&fixture.at, &["hash-object", "-w", "-t", "commit", "--stdin", "--literally"], text.as_bytes());
+        let bad = git_in(
+            &fixture.at,
+            &["hash-object", "-w", "-t", "commit", "--stdin", "--literally"],
+            text.as_bytes(),
+        );
         assert_eq!(repository.resolve(&bad).unwrap_err().kind(), ErrorKind::Corrupt, "{text:?}");
-        let bad = git_in(&fixture.at, &["hash-object", "-w", "-t", "tag", "--stdin", "--literally"], text.as_bytes());
+        let bad = git_in(
+            &fixture.at,
+            &["hash-object", "-w", "-t", "tag", "--stdin", "--literally"],
+            text.as_bytes(),
+        );
         assert_eq!(repository.resolve(&bad).unwrap_err().kind(), ErrorKind::Corrupt, "{text:?}");
     }
     let (success, _) = try_git(&fixture.at, &["cat-file", "-e", &tip.to_string()], b"");
@@ -290,12 +333,18 @@ fn links_and_loops_between_repositories() {
     let dir = fixture.dir.path();
     git_in(dir, &["clone", "-q", "--bare", "--shared", "repo", "second"], b"");
     fs::create_dir_all(fixture.at.join("objects/info")).unwrap();
-    fs::write(fixture.at.join("objects/info/alternates"), dir.join("second/objects").to_str().unwrap()).unwrap();
+    fs::write(
+        fixture.at.join("objects/info/alternates"),
+        dir.join("second/objects").to_str().unwrap(),
+    )
+    .unwrap();
     for at in ["repo", "second"] {
         // An error or the right answer: never a loop.
         match open(&dir.join(at)).resolve("main") {
             Ok(tip) => assert_eq!(read(&open(&dir.join(at)), tip.tree).len(), 1),
-            Err(error) => assert!(matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Io), "{error}"),
+            Err(error) => {
+                assert!(matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Io), "{error}")
+            }
         }
     }
     fs::write(fixture.at.join("objects/info/alternates"), "/nowhere/at/all\n\0\n").unwrap();
@@ -307,11 +356,16 @@ fn links_and_loops_between_repositories() {
     let repository = fixture.open();
     let tip = repository.resolve("main").unwrap();
     let tree = repository.write_tree(tip.tree, [("n", X)]).unwrap();
-    go(&repository, "main", Some(tip.commit), commit(&repository, tree, &[tip.commit], "new")).unwrap();
+    go(&repository, "main", Some(tip.commit), commit(&repository, tree, &[tip.commit], "new"))
+        .unwrap();
     fixture.fsck();
     for text in ["gitdir: ../none\n", "gitdir: \n", "nothing", "", "gitdir: pointer"] {
         fs::write(dir.join("pointer"), text).unwrap();
-        assert_eq!(try_open(&dir.join("pointer")).unwrap_err().kind(), ErrorKind::NotFound, "{text:?}");
+        assert_eq!(
+            try_open(&dir.join("pointer")).unwrap_err().kind(),
+            ErrorKind::NotFound,
+            "{text:?}"
+        );
     }
     fs::write(fixture.at.join("commondir"), "none\n").unwrap();
     assert_eq!(try_open(&fixture.at).unwrap_err().kind(), ErrorKind::NotFound);
@@ -362,9 +416,12 @@ fn packs_with_wrong_bytes_are_errors() {
     }
     let line = |at: usize| format!("line {at} of a text that is long enough for a delta\n");
     let text = |changed: usize| {
-        (0..60).map(|at| if at == changed { "changed\n".into() } else { line(at) }).collect::<String>()
+        (0..60)
+            .map(|at| if at == changed { "changed\n".into() } else { line(at) })
+            .collect::<String>()
     };
-    let wanted: Files = (0..20).map(|at| (format!("d/f{at}"), (Kind::File, text(at).into_bytes()))).collect();
+    let wanted: Files =
+        (0..20).map(|at| (format!("d/f{at}"), (Kind::File, text(at).into_bytes()))).collect();
     let fixture = Fixture::with(&wanted);
     fixture.git(&["repack", "-adfq", "--depth=20"]);
     fixture.git(&["multi-pack-index", "write"]);
@@ -373,7 +430,9 @@ fn packs_with_wrong_bytes_are_errors() {
         .unwrap()
         .map(|file| file.unwrap().path())
         .map(|path| (path.clone(), fs::read(path).unwrap()))
-        .filter(|(path, _)| path.extension().is_none_or(|extension| extension == "pack" || extension == "idx"))
+        .filter(|(path, _)| {
+            path.extension().is_none_or(|extension| extension == "pack" || extension == "idx")
+        })
         .collect();
     originals.sort();
     assert_eq!(originals.len(), 3, "a pack, its index, an index of packs");

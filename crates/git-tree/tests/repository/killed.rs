@@ -1,4 +1,5 @@
-//! A real process, killed by the kernel at the k-th system call of each name, and the order in which things become durable.
+//! A real process, killed by the kernel at the k-th system call of each name, and the order in
+//! which things become durable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -34,7 +35,17 @@ fn traced(at: &Path, count: u32, args: &[&str], durable: bool) -> Option<bool> {
         command.env("NOT_DURABLE", "1");
     }
     let output = command
-        .args(["-f", "-y", "-q", "-s", "4096", "-e", "signal=none", "-e", &format!("trace={CALLS}")])
+        .args([
+            "-f",
+            "-y",
+            "-q",
+            "-s",
+            "4096",
+            "-e",
+            "signal=none",
+            "-e",
+            &format!("trace={CALLS}"),
+        ])
         .args(args)
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", "killed::child", "--ignored", "--test-threads=1"])
@@ -52,7 +63,8 @@ fn repository() -> Fixture {
     fixture
 }
 
-/// The system calls of a run that commits so many files, a line each; none if they cannot be traced.
+/// The system calls of a run that commits so many files, a line each; none if they cannot be
+/// traced.
 fn trace(count: u32, durable: bool) -> Option<Vec<String>> {
     let fixture = repository();
     let log = fixture.dir.path().join("log");
@@ -92,7 +104,8 @@ fn killed_at_any_call_the_branch_is_whole() {
         let (mut stayed, mut moved, mut locked) = (0, 0, 0);
         let all = points.len();
         for (at, (name, nth)) in points.into_iter().enumerate() {
-            // Each call when the long tests run whole; else every seventh, and the last ones, about the branch.
+            // Each call when the long tests run whole; else every seventh, and the last ones, about
+            // the branch.
             if !whole() && at % 7 != 0 && at + 14 < all {
                 continue;
             }
@@ -111,7 +124,9 @@ fn killed_at_any_call_the_branch_is_whole() {
                 assert_eq!(found.len(), 2 + count as usize);
             }
             fixture.fsck();
-            let tree = repository.write_tree(now.tree, [("next", Change::Write(Kind::File, b"next"))]).unwrap();
+            let tree = repository
+                .write_tree(now.tree, [("next", Change::Write(Kind::File, b"next"))])
+                .unwrap();
             let next = commit(&repository, tree, &[now.commit], "next");
             match go(&repository, "main", Some(now.commit), next) {
                 Ok(()) => {}
@@ -125,7 +140,11 @@ fn killed_at_any_call_the_branch_is_whole() {
             fixture.fsck();
             // What is left, git removes.
             fixture.git(&["prune", "--expire=now"]);
-            let left = Command::new("find").arg(fixture.at.join("objects")).args(["-name", "tmp_*"]).output().unwrap();
+            let left = Command::new("find")
+                .arg(fixture.at.join("objects"))
+                .args(["-name", "tmp_*"])
+                .output()
+                .unwrap();
             assert_eq!(String::from_utf8_lossy(&left.stdout), "", "killed at {name} {nth}");
         }
         assert!(stayed > 5, "{stayed} {moved} {locked}");
@@ -141,8 +160,11 @@ fn what_a_branch_leads_to_is_durable_before_it_moves() {
     }
     for count in [2, 40] {
         let Some(log) = trace(count, true) else { return };
-        let quoted = |line: &str| -> Vec<String> { line.split('"').skip(1).step_by(2).map(str::to_owned).collect() };
-        let (mut synced, mut renamed, mut created) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let quoted = |line: &str| -> Vec<String> {
+            line.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+        };
+        let (mut synced, mut renamed, mut created) =
+            (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         let mut moved = 0;
         for line in &log {
             let Some((_, name)) = call(line) else { continue };
@@ -162,7 +184,10 @@ fn what_a_branch_leads_to_is_durable_before_it_moves() {
                     if paths[1].ends_with("refs/heads/main") {
                         moved += 1;
                         assert!(renamed.is_empty(), "{renamed:?}");
-                        assert!(!created.iter().any(|path| path.contains("/objects/")), "{created:?}");
+                        assert!(
+                            !created.iter().any(|path| path.contains("/objects/")),
+                            "{created:?}"
+                        );
                         let objects = synced.iter().filter(|path| path.contains("/tmp_")).count();
                         assert_eq!(objects, if count == 2 { 5 } else { 2 }, "{log:#?}");
                     }
@@ -184,7 +209,11 @@ fn what_need_not_be_durable_is_not_synced() {
     }
     let synced = |durable| {
         let log = trace(40, durable)?;
-        Some(log.iter().filter(|line| call(line).is_some_and(|(_, name)| name.ends_with("sync"))).count())
+        Some(
+            log.iter()
+                .filter(|line| call(line).is_some_and(|(_, name)| name.ends_with("sync")))
+                .count(),
+        )
     };
     let (Some(some), Some(none)) = (synced(true), synced(false)) else { return };
     assert!(some > 4, "{some} {none}");

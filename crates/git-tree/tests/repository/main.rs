@@ -1,5 +1,5 @@
-//! Repositories from outside, beside the `git` command: what is read, written and moved in each kind of repository. One
-//! binary, a module for each.
+//! Repositories from outside, beside the `git` command: what is read, written and moved in each
+//! kind of repository. One binary, a module for each.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::disallowed_methods,

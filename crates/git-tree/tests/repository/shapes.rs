@@ -26,7 +26,12 @@ fn check(at: &Path, wanted: &Files) {
 
 fn some_files() -> Files {
     (0..40)
-        .map(|at| (format!("d{}/f{at}", at % 7), (Kind::File, format!("text {at}\n").repeat(50).into_bytes())))
+        .map(|at| {
+            (
+                format!("d{}/f{at}", at % 7),
+                (Kind::File, format!("text {at}\n").repeat(50).into_bytes()),
+            )
+        })
         .collect()
 }
 
@@ -128,7 +133,8 @@ fn revisions_are_those_of_git() {
     run(&["update-ref", "refs/remotes/origin/main", "side/x"]);
     run(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"]);
     let id = run(&["rev-parse", "HEAD"]);
-    fs::write(fixture.at.join(".git/FETCH_HEAD"), format!("{id}\t\tbranch 'main' of there\n")).unwrap();
+    fs::write(fixture.at.join(".git/FETCH_HEAD"), format!("{id}\t\tbranch 'main' of there\n"))
+        .unwrap();
     let repository = fixture.open();
     for packed in [false, true] {
         if packed {
@@ -164,8 +170,13 @@ fn revisions_are_those_of_git() {
             &id.to_uppercase()[..12],
             "HEAD^0",
         ] {
-            let wanted = run(&["rev-parse", &format!("{revision}^{{commit}}"), &format!("{revision}^{{tree}}")]);
-            let found = repository.resolve(revision).unwrap_or_else(|error| panic!("{revision}: {error}"));
+            let wanted = run(&[
+                "rev-parse",
+                &format!("{revision}^{{commit}}"),
+                &format!("{revision}^{{tree}}"),
+            ]);
+            let found =
+                repository.resolve(revision).unwrap_or_else(|error| panic!("{revision}: {error}"));
             assert_eq!(format!("{}\n{}", found.commit, found.tree), wanted, "{revision}");
         }
     }
@@ -229,7 +240,8 @@ fn who_commits_is_configured_or_an_error() {
     // Included by a repository, it is not read: it could be anything.
     fixture.git(&["config", "committer.name", "Only Committer"]);
     let config = fixture.at.join("config");
-    fs::write(&config, fs::read_to_string(&config).unwrap() + "[include]\npath = /dev/zero\n").unwrap();
+    fs::write(&config, fs::read_to_string(&config).unwrap() + "[include]\npath = /dev/zero\n")
+        .unwrap();
     let author = fixture.open().signature(Role::Author).unwrap();
     assert_eq!(&*author.name, "Us Er");
     assert_eq!(&*author.email, "own@example.com");
@@ -267,8 +279,10 @@ fn objects_are_written_as_files_or_as_a_pack_and_once() {
     fixture.fsck();
     // What is there already: as a file, in a pack, in another repository.
     let again = fixture.open();
-    let tree = again
-        .write_tree(tip.tree, [("b", Change::Write(Kind::File, b"2")), ("c", Change::Write(Kind::File, b"many/7"))]);
+    let tree = again.write_tree(
+        tip.tree,
+        [("b", Change::Write(Kind::File, b"2")), ("c", Change::Write(Kind::File, b"many/7"))],
+    );
     let new = commit(&again, tree.unwrap(), &[new], "again");
     go(&again, "second", None, new).unwrap();
     fixture.fsck();
@@ -289,12 +303,14 @@ fn files_have_the_modes_that_git_gives_them() {
             let base: Id = "4b825dc642cb6eb9a060e54bf8d69288fbee4904".parse().unwrap();
             if git {
                 let blob = git_in(&fixture.at, &["hash-object", "-w", "--stdin"], b"x");
-                let tree = git_in(&fixture.at, &["mktree"], format!("100644 blob {blob}\tx\n").as_bytes());
+                let tree =
+                    git_in(&fixture.at, &["mktree"], format!("100644 blob {blob}\tx\n").as_bytes());
                 let new = git_in(&fixture.at, &["commit-tree", &tree], b"x\n");
                 fixture.git(&["update-ref", "refs/heads/d/x", &new]);
             } else {
                 let repository = fixture.open();
-                let tree = repository.write_tree(base, [("x", Change::Write(Kind::File, b"x"))]).unwrap();
+                let tree =
+                    repository.write_tree(base, [("x", Change::Write(Kind::File, b"x"))]).unwrap();
                 let me = me();
                 let author = git_tree::Signature::parse(
                     "A U Thor <a@example.com>",
@@ -314,7 +330,10 @@ fn files_have_the_modes_that_git_gives_them() {
             let mut left = vec![fixture.at.join("objects"), fixture.at.join("refs")];
             while let Some(path) = left.pop() {
                 let mode = fs::metadata(&path).unwrap().permissions().mode();
-                modes.push((path.strip_prefix(&fixture.at).unwrap().to_owned(), format!("{mode:o}")));
+                modes.push((
+                    path.strip_prefix(&fixture.at).unwrap().to_owned(),
+                    format!("{mode:o}"),
+                ));
                 if path.is_dir() {
                     left.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
                 }
@@ -332,7 +351,9 @@ fn only_the_directories_on_the_way_are_read() {
         return;
     }
     let all: Files = (0..60)
-        .map(|at| (format!("d{}/e{}/f{at}", at % 5, at % 3), (Kind::File, format!("{at}").into_bytes())))
+        .map(|at| {
+            (format!("d{}/e{}/f{at}", at % 5, at % 3), (Kind::File, format!("{at}").into_bytes()))
+        })
         .collect();
     let (fixture, theirs) = (Fixture::with(&all), Fixture::bare());
     let mut after = all.clone();
@@ -353,9 +374,13 @@ fn only_the_directories_on_the_way_are_read() {
     let tip = repository.resolve("main").unwrap();
     let entry = repository.snapshot(tip.tree).entry("d1/e1/f1").unwrap().unwrap();
     assert_eq!(*repository.blob(entry.id, 9).unwrap(), *b"1");
-    let tree = repository.write_tree(tip.tree, [("d1/e1/f1", Change::Write(Kind::File, b"new"))]).unwrap();
+    let tree =
+        repository.write_tree(tip.tree, [("d1/e1/f1", Change::Write(Kind::File, b"new"))]).unwrap();
     assert_eq!(tree.to_string(), theirs.git(&["rev-parse", "main^{tree}"]));
-    assert_eq!(repository.snapshot(tip.tree).entry("d2/e2/f2").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(
+        repository.snapshot(tip.tree).entry("d2/e2/f2").unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
 }
 
 #[test]
@@ -370,8 +395,10 @@ fn there_may_be_more_packs_than_there_was_room_for() {
     let mut first = None;
     for round in 0..ROUNDS {
         let texts: Vec<String> = (0..16).map(|at| format!("{round} {at}")).collect();
-        let changes =
-            texts.iter().enumerate().map(|(at, text)| (format!("f{at}"), Change::Write(Kind::File, text.as_bytes())));
+        let changes = texts
+            .iter()
+            .enumerate()
+            .map(|(at, text)| (format!("f{at}"), Change::Write(Kind::File, text.as_bytes())));
         tree = repository.write_tree(tree, changes).unwrap();
         repository.flush().unwrap();
         first.get_or_insert(tree);
@@ -398,8 +425,10 @@ fn trees_of_any_size_are_packed_at_any_level() {
         let repository = fixture.open();
         let tip = repository.resolve("main").unwrap();
         // 1 800 entries of 36 bytes are less than a block that is stored can have, 1 900 are more.
-        let texts: Vec<String> =
-            [20, 1800, 1900].iter().flat_map(|count| (0..*count).map(move |at| format!("d{count}/{at:08}"))).collect();
+        let texts: Vec<String> = [20, 1800, 1900]
+            .iter()
+            .flat_map(|count| (0..*count).map(move |at| format!("d{count}/{at:08}")))
+            .collect();
         let changes = texts.iter().map(|text| (text, Change::Write(Kind::File, text.as_bytes())));
         let tree = repository.write_tree(tip.tree, changes).unwrap();
         let new = commit(&repository, tree, &[tip.commit], "many");
@@ -438,7 +467,8 @@ fn what_is_written_apart_is_forgotten_with_it() {
     let repository = fixture.open();
     let tip = repository.resolve("main").unwrap();
     let apart = repository.isolated();
-    let tree = apart.write_tree(tip.tree, [("d/e/new", Change::Write(Kind::File, b"new"))]).unwrap();
+    let tree =
+        apart.write_tree(tip.tree, [("d/e/new", Change::Write(Kind::File, b"new"))]).unwrap();
     assert_eq!(read(&apart, tree).len(), 3);
     assert_eq!(read(&apart.clone(), tree).len(), 3);
     let entry = apart.snapshot(tree).entry("d/e/new").unwrap().unwrap();
@@ -449,7 +479,10 @@ fn what_is_written_apart_is_forgotten_with_it() {
         let change = [("x", Change::Write(Kind::File, b"x"))];
         assert_eq!(repository.write_tree(tree, change).unwrap_err().kind(), ErrorKind::NotFound);
         assert_eq!(repository.commit(new).unwrap_err().kind(), ErrorKind::NotFound);
-        assert_eq!(go(repository, "main", Some(tip.commit), new).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(
+            go(repository, "main", Some(tip.commit), new).unwrap_err().kind(),
+            ErrorKind::NotFound
+        );
         repository.flush().unwrap();
     };
     elsewhere(&repository);

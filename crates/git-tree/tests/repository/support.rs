@@ -14,7 +14,8 @@ pub(crate) type Files = BTreeMap<String, (Kind, Vec<u8>)>;
 
 /// Returns whether there is a `git` to compare with, and says so if not.
 pub(crate) fn git_is_there() -> bool {
-    let there = Command::new("git").arg("--version").output().is_ok_and(|output| output.status.success());
+    let there =
+        Command::new("git").arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {
         eprintln!("skipped: there is no git");
     }
@@ -23,7 +24,9 @@ pub(crate) fn git_is_there() -> bool {
 
 pub(crate) fn command(dir: &Path) -> Command {
     let mut command = Command::new("git");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
+    for (name, _) in
+        std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_"))
+    {
         command.env_remove(name);
     }
     command
@@ -48,8 +51,13 @@ pub(crate) fn git_in(dir: &Path, args: &[&str], input: &[u8]) -> String {
 }
 
 pub(crate) fn try_git(dir: &Path, args: &[&str], input: &[u8]) -> (bool, String) {
-    let mut child =
-        command(dir).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command(dir)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let output = std::thread::scope(|scope| {
         scope.spawn(move || stdin.write_all(input));
@@ -94,7 +102,8 @@ impl Fixture {
     pub(crate) fn import(&self, branch: &str, files: &Files) {
         let mut stream = Vec::new();
         let head = format!(
-            "commit refs/heads/{branch}\ncommitter C Mitter <c@example.com> 1700000000 +0000\ndata 6\nstart\n\ndeleteall\n"
+            "commit refs/heads/{branch}\ncommitter C Mitter <c@example.com> 1700000000 +0000\n\
+             data 6\nstart\n\ndeleteall\n"
         );
         stream.extend_from_slice(head.as_bytes());
         for (path, (kind, bytes)) in files {
@@ -102,7 +111,8 @@ impl Fixture {
                 write!(text, "\\{byte:03o}").unwrap();
                 text
             });
-            stream.extend_from_slice(format!("M {:o} inline \"{quoted}\"\n", kind.mode()).as_bytes());
+            stream
+                .extend_from_slice(format!("M {:o} inline \"{quoted}\"\n", kind.mode()).as_bytes());
             stream.extend_from_slice(format!("data {}\n", bytes.len()).as_bytes());
             stream.extend_from_slice(bytes);
             stream.push(b'\n');
@@ -120,7 +130,8 @@ impl Fixture {
 }
 
 pub(crate) fn fsck(at: &Path) {
-    let (success, text) = try_git(at, &["fsck", "--strict", "--full", "--no-dangling", "--no-progress"], b"");
+    let (success, text) =
+        try_git(at, &["fsck", "--strict", "--full", "--no-dangling", "--no-progress"], b"");
     let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("notice: ")).collect();
     assert!(success, "{text:?}");
     assert!(text.is_empty(), "{text:?}");
@@ -144,23 +155,41 @@ pub(crate) fn me() -> Signature {
 
 pub(crate) fn commit(repository: &Repository, tree: Id, parents: &[Id], message: &str) -> Id {
     let me = me();
-    repository.write_commit(&NewCommit { tree, parents, author: &me, committer: &me, message }).unwrap()
+    repository
+        .write_commit(&NewCommit { tree, parents, author: &me, committer: &me, message })
+        .unwrap()
 }
 
-pub(crate) fn go(repository: &Repository, branch: &str, from: Option<Id>, to: Id) -> Result<(), Error> {
+pub(crate) fn go(
+    repository: &Repository,
+    branch: &str,
+    from: Option<Id>,
+    to: Id,
+) -> Result<(), Error> {
     let by = me();
-    repository.move_branch(&BranchMove { branch, from, to, by: &by, message: "a test", allow_checked_out: false })
+    repository.move_branch(&BranchMove {
+        branch,
+        from,
+        to,
+        by: &by,
+        message: "a test",
+        allow_checked_out: false,
+    })
 }
 
 pub(crate) fn files(of: &[(&str, &str)]) -> Files {
-    of.iter().map(|(path, text)| ((*path).to_owned(), (Kind::File, text.as_bytes().to_vec()))).collect()
+    of.iter()
+        .map(|(path, text)| ((*path).to_owned(), (Kind::File, text.as_bytes().to_vec())))
+        .collect()
 }
 
 /// All files of a tree, read by this crate.
 pub(crate) fn read(repository: &Repository, tree: Id) -> Files {
     let snapshot = repository.snapshot(tree);
     let mut found = Vec::new();
-    snapshot.walk(&mut |path, entry| found.push((String::from_utf8(path.to_vec()).unwrap(), entry))).unwrap();
+    snapshot
+        .walk(&mut |path, entry| found.push((String::from_utf8(path.to_vec()).unwrap(), entry)))
+        .unwrap();
     found
         .into_iter()
         .map(|(path, entry)| {

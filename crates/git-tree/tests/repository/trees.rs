@@ -45,7 +45,8 @@ fn some_files() -> impl Strategy<Value = Files> {
 }
 
 fn changes<'a>(before: &'a Files, after: &'a Files) -> Vec<(&'a String, Change<'a>)> {
-    let gone = before.keys().filter(|path| !after.contains_key(*path)).map(|path| (path, Change::Remove));
+    let gone =
+        before.keys().filter(|path| !after.contains_key(*path)).map(|path| (path, Change::Remove));
     let new = after.iter().filter(|(path, file)| before.get(*path) != Some(file));
     gone.chain(new.map(|(path, (kind, bytes))| (path, Change::Write(*kind, bytes)))).collect()
 }
@@ -84,18 +85,29 @@ fn a_commit_is_the_one_that_git_makes() {
     let fixture = Fixture::with(&files(&[("a", "1")]));
     let repository = fixture.open();
     let tip = repository.resolve("main").unwrap();
-    let author = Signature::parse("A U Thor <a@example.com>", Time::parse("1700000000 +0130").unwrap()).unwrap();
+    let author =
+        Signature::parse("A U Thor <a@example.com>", Time::parse("1700000000 +0130").unwrap())
+            .unwrap();
     let committer = me();
     for message in ["one line\n", "grüße\n\nbody\n", "\n"] {
         let parents = [tip.commit];
-        let new = NewCommit { tree: tip.tree, parents: &parents, author: &author, committer: &committer, message };
+        let new = NewCommit {
+            tree: tip.tree,
+            parents: &parents,
+            author: &author,
+            committer: &committer,
+            message,
+        };
         let ours = repository.write_commit(&new).unwrap();
         let (tree, parent) = (tip.tree.to_string(), tip.commit.to_string());
-        let theirs = git_in(&fixture.at, &["commit-tree", &tree, "-p", &parent], message.as_bytes());
+        let theirs =
+            git_in(&fixture.at, &["commit-tree", &tree, "-p", &parent], message.as_bytes());
         assert_eq!(ours.to_string(), theirs, "{message:?}");
     }
-    let odd = Signature { name: " .A <b>\n\0\"".into(), email: "<x@y>\n".into(), ..committer.clone() };
-    let new = NewCommit { tree: tip.tree, parents: &[], author: &odd, committer: &odd, message: "a\0b" };
+    let odd =
+        Signature { name: " .A <b>\n\0\"".into(), email: "<x@y>\n".into(), ..committer.clone() };
+    let new =
+        NewCommit { tree: tip.tree, parents: &[], author: &odd, committer: &odd, message: "a\0b" };
     let id = repository.write_commit(&new).unwrap();
     go(&repository, "odd", None, id).unwrap();
     assert_eq!(fixture.git(&["log", "-1", "--format=%an|%ae|%s", "odd"]), "A b|x@y|ab");
@@ -111,9 +123,15 @@ fn a_commit_is_the_one_that_git_makes() {
         matches!(repository.write_commit(&NewCommit { tree: missing, ..new }), Err(Error::MissingObject { id }) if id == missing)
     );
     let blob = repository.snapshot(tip.tree).entry("a").unwrap().unwrap().id;
-    assert!(matches!(repository.write_commit(&NewCommit { tree: blob, ..new }), Err(Error::WrongKind { .. })));
+    assert!(matches!(
+        repository.write_commit(&NewCommit { tree: blob, ..new }),
+        Err(Error::WrongKind { .. })
+    ));
     let parents = [tip.tree];
-    assert!(matches!(repository.write_commit(&NewCommit { parents: &parents, ..new }), Err(Error::WrongKind { .. })));
+    assert!(matches!(
+        repository.write_commit(&NewCommit { parents: &parents, ..new }),
+        Err(Error::WrongKind { .. })
+    ));
 }
 
 #[test]
@@ -130,12 +148,16 @@ fn times_are_those_of_git_and_of_the_machine() {
         "Tue, 14 Nov 2023 22:13:20 +0000",
     ] {
         let time = Time::parse(text).unwrap_or_else(|error| panic!("{error}"));
-        let output =
-            command(&fixture.at).args(["var", "GIT_AUTHOR_IDENT"]).env("GIT_AUTHOR_DATE", text).output().unwrap();
+        let output = command(&fixture.at)
+            .args(["var", "GIT_AUTHOR_IDENT"])
+            .env("GIT_AUTHOR_DATE", text)
+            .output()
+            .unwrap();
         let wanted = String::from_utf8(output.stdout).unwrap();
         let (hours, minutes) = (time.offset_minutes.abs() / 60, time.offset_minutes.abs() % 60);
         let sign = if time.offset_minutes < 0 { '-' } else { '+' };
-        let found = format!("A U Thor <a@example.com> {} {sign}{hours:02}{minutes:02}\n", time.seconds);
+        let found =
+            format!("A U Thor <a@example.com> {} {sign}{hours:02}{minutes:02}\n", time.seconds);
         assert_eq!(found, wanted, "{text}");
     }
     assert!(Time::parse("some day").is_err());
@@ -168,8 +190,15 @@ fn files_and_directories_do_not_replace_each_other_by_accident() {
     }
     let paths = |paths: &[&str]| Ok(paths.iter().map(|path| (*path).to_owned()).collect());
     assert_eq!(check(&[]), paths(&["a", "d/b", "d/e/c"]));
-    assert_eq!(check(&[("a", Change::Remove), ("d/b", Change::Remove), ("d/e/c", Change::Remove)]), paths(&[]));
-    assert_eq!(check(&[("d/e/c", Change::Remove)]), paths(&["a", "d/b"]), "an empty directory vanishes");
+    assert_eq!(
+        check(&[("a", Change::Remove), ("d/b", Change::Remove), ("d/e/c", Change::Remove)]),
+        paths(&[])
+    );
+    assert_eq!(
+        check(&[("d/e/c", Change::Remove)]),
+        paths(&["a", "d/b"]),
+        "an empty directory vanishes"
+    );
     assert_eq!(check(&[("d/e/c", Change::Remove), ("d/e", X)]), paths(&["a", "d/b", "d/e"]));
     assert_eq!(check(&[("a", Change::Remove), ("a/b/c", X)]), paths(&["a/b/c", "d/b", "d/e/c"]));
     assert_eq!(check(&[("a/b", X)]), Err(ErrorKind::Conflict));
@@ -177,7 +206,10 @@ fn files_and_directories_do_not_replace_each_other_by_accident() {
     assert_eq!(check(&[("a", X), ("a/b", X)]), Err(ErrorKind::Conflict));
     assert_eq!(check(&[("d", X)]), Err(ErrorKind::Conflict));
     assert_eq!(check(&[("d", Change::Remove)]), Err(ErrorKind::Conflict));
-    assert_eq!(check(&[("d/e", X), ("d/e/new", X), ("d/e/c", Change::Remove)]), Err(ErrorKind::Conflict));
+    assert_eq!(
+        check(&[("d/e", X), ("d/e/new", X), ("d/e/c", Change::Remove)]),
+        Err(ErrorKind::Conflict)
+    );
     assert_eq!(check(&[("n", X), ("n/m", X)]), Err(ErrorKind::Conflict));
     assert_eq!(check(&[("a", X), ("a", X)]), Err(ErrorKind::Conflict), "two changes for one path");
     assert_eq!(check(&[("n", Change::Remove)]), Err(ErrorKind::NotFound));
@@ -196,7 +228,9 @@ fn an_object_that_is_there_can_be_set_at_another_path() {
     let repository = fixture.open();
     let tip = repository.resolve("main").unwrap();
     let a = repository.snapshot(tip.tree).entry("a").unwrap().unwrap();
-    let set = |entry| repository.write_tree(tip.tree, [("a", Change::Remove), ("d/moved", Change::Set(entry))]);
+    let set = |entry| {
+        repository.write_tree(tip.tree, [("a", Change::Remove), ("d/moved", Change::Set(entry))])
+    };
     let tree = set(Entry { kind: Kind::Executable, ..a }).unwrap();
     assert_eq!(read(&repository, tree)["d/moved"], (Kind::Executable, b"1".to_vec()));
     let submodule = Entry { kind: Kind::Submodule, id: Id::new([9; 20]) };
@@ -205,10 +239,16 @@ fn an_object_that_is_there_can_be_set_at_another_path() {
     let new = commit(&repository, tree, &[tip.commit], "submodule");
     go(&repository, "main", Some(tip.commit), new).unwrap();
     fixture.fsck();
-    assert_eq!(set(Entry { id: Id::new([0; 20]), ..submodule }).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(
+        set(Entry { id: Id::new([0; 20]), ..submodule }).unwrap_err().kind(),
+        ErrorKind::Conflict
+    );
     assert_eq!(set(Entry { id: Id::new([9; 20]), ..a }).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(set(Entry { id: tip.tree, ..a }).unwrap_err().kind(), ErrorKind::InvalidInput);
-    assert_eq!(set(Entry { id: tip.tree, kind: Kind::Directory }).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(
+        set(Entry { id: tip.tree, kind: Kind::Directory }).unwrap_err().kind(),
+        ErrorKind::Conflict
+    );
 }
 
 #[test]
@@ -248,10 +288,23 @@ fn names_that_git_refuses_are_refused() {
         assert_eq!(check(&[(path, X)]), Err(ErrorKind::InvalidInput), "{path:?}");
     }
     let link = Change::Write(Kind::Symlink, b"a");
-    for path in [".gitmodules", "d/.GITMODULES", "gitmod~1", ".gitattributes", ".gitignore", ".mailmap"] {
+    for path in
+        [".gitmodules", "d/.GITMODULES", "gitmod~1", ".gitattributes", ".gitignore", ".mailmap"]
+    {
         assert_eq!(check(&[(path, link)]), Err(ErrorKind::InvalidInput), "{path:?}");
     }
-    for path in [".gitx", "git", "git~12", ".gitignore", ".gitmodules", "con", "a:b", "a\\b", "\u{200c}", "a\n"] {
+    for path in [
+        ".gitx",
+        "git",
+        "git~12",
+        ".gitignore",
+        ".gitmodules",
+        "con",
+        "a:b",
+        "a\\b",
+        "\u{200c}",
+        "a\n",
+    ] {
         assert!(check(&[(path, X)]).is_ok(), "{path:?}");
     }
 }
@@ -261,8 +314,9 @@ fn submodules_that_git_refuses_are_refused() {
     if !git_is_there() {
         return;
     }
-    let submodule =
-        |name: &str, rest: &str| format!("[submodule \"{name}\"]\n\tpath = x\n\turl = https://example.com/x\n{rest}");
+    let submodule = |name: &str, rest: &str| {
+        format!("[submodule \"{name}\"]\n\tpath = x\n\turl = https://example.com/x\n{rest}")
+    };
     for (text, good) in [
         (submodule("x", ""), true),
         (submodule("x/y..z", "\tupdate = rebase\n"), true),
@@ -282,7 +336,11 @@ fn submodules_that_git_refuses_are_refused() {
         assert_eq!(fsck.0, good, "{text}: {}", fsck.1);
         for name in [".gitmodules", "d/.gitmodules", ".GITMODULES", "gitmod~1"] {
             let change = Change::Write(Kind::File, text.as_bytes());
-            assert_eq!(check(&[(name, change)]).err(), (!good).then_some(ErrorKind::InvalidInput), "{name}: {text}");
+            assert_eq!(
+                check(&[(name, change)]).err(),
+                (!good).then_some(ErrorKind::InvalidInput),
+                "{name}: {text}"
+            );
         }
         // Moved there from another name.
         let fixture = Fixture::with(&files(&[("a", &text)]));

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::support::*;
 
-const PATCH: &str = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n*** Add File: n\n+new\n*** End Patch\n";
+const PATCH: &str =
+    "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n*** Add File: n\n+new\n*** End Patch\n";
 
 fn asking(place: &Place, era: Era, approval: Approval) -> Client {
     let mut settings = place.settings();
@@ -17,8 +18,15 @@ fn place() -> Place {
     Place::new(&[("f", b"a\n")])
 }
 
-/// Calls, and says `action` to each question, in the way of the era; gives the result and the questions.
-fn call(client: &mut Client, era: Era, tool: &str, args: &Value, action: &str) -> (Value, Vec<String>) {
+/// Calls, and says `action` to each question, in the way of the era; gives the result and the
+/// questions.
+fn call(
+    client: &mut Client,
+    era: Era,
+    tool: &str,
+    args: &Value,
+    action: &str,
+) -> (Value, Vec<String>) {
     let said = json!({ "action": action, "content": {} });
     let message = |params: &Value| params["message"].as_str().unwrap().to_owned();
     if era == Era::Sessions {
@@ -46,18 +54,24 @@ fn what_is_shown_and_accepted_is_done() {
     for era in ERAS {
         let place = place();
         let mut client = asking(&place, era, Approval::Ask);
-        let (result, asked) = call(&mut client, era, "apply_patch", &json!({ "patch": PATCH }), "accept");
+        let (result, asked) =
+            call(&mut client, era, "apply_patch", &json!({ "patch": PATCH }), "accept");
         assert_eq!(result["isError"].as_bool(), Some(false), "{result}");
         assert_eq!(asked.len(), 1, "{result}");
-        for part in
-            ["1 created, 1 updated: 2 lines inserted, 1 deleted", "M f (+1 -1)", "A n (+1 -0)", "\n-a\n+b\n", "\n+new"]
-        {
+        for part in [
+            "1 created, 1 updated: 2 lines inserted, 1 deleted",
+            "M f (+1 -1)",
+            "A n (+1 -0)",
+            "\n-a\n+b\n",
+            "\n+new",
+        ] {
             assert!(asked[0].contains(part), "{part}: {}", asked[0]);
         }
         assert_eq!(place.read("f"), b"b\n".to_vec());
         assert_eq!(place.read("n"), b"new\n".to_vec());
         let id = &result["structuredContent"]["data"]["transactionId"];
-        let (result, asked) = call(&mut client, era, "undo", &json!({ "transactionId": id }), "accept");
+        let (result, asked) =
+            call(&mut client, era, "undo", &json!({ "transactionId": id }), "accept");
         assert!(result["isError"] == false, "{result} {asked:?}");
         assert!(asked[0].contains("D n (+0 -1)"), "{result} {asked:?}");
         assert_eq!(place.read("f"), b"a\n");
@@ -71,7 +85,8 @@ fn what_is_declined_is_not_done() {
         let place = place();
         let mut client = asking(&place, era, Approval::Ask);
         for action in ["decline", "cancel"] {
-            let (result, asked) = call(&mut client, era, "apply_patch", &json!({ "patch": PATCH }), action);
+            let (result, asked) =
+                call(&mut client, era, "apply_patch", &json!({ "patch": PATCH }), action);
             let error = &result["structuredContent"]["error"];
             assert_eq!(asked.len(), 1, "{result}");
             assert_eq!(&error["kind"], &json!("permission_denied"), "{result}");
@@ -119,7 +134,10 @@ fn a_client_that_cannot_ask_is_told_so() {
             client.fails("delete_file", json!({ "path": ".git/x" }), "permission_denied");
             let guarded = "*** Begin Patch\n*** Add File: .git/x\n+x\n*** End Patch";
             let brief = client.call("edit_patch", json!({ "patch": guarded }));
-            assert!(!brief.to_string().contains("cannot ask"), "it is refused for another reason: {brief}");
+            assert!(
+                !brief.to_string().contains("cannot ask"),
+                "it is refused for another reason: {brief}"
+            );
         }
         assert_eq!(place.read("f"), b"a\n");
     }
@@ -135,7 +153,8 @@ fn a_plan_that_changed_meanwhile_is_shown_again() {
     params["requestState"] = first["requestState"].clone();
     params["inputResponses"] = json!({ "approve": { "action": "accept" } });
     let second = client.request("tools/call", params.clone())["result"].clone();
-    let shown = second["inputRequests"]["approve"]["params"]["message"].as_str().expect("asked again");
+    let shown =
+        second["inputRequests"]["approve"]["params"]["message"].as_str().expect("asked again");
     assert!(shown.contains("MEANWHILE"), "{second}");
     assert!(place.read("f").starts_with(b"a\n"), "{second}");
     params["requestState"] = second["requestState"].clone();
@@ -153,7 +172,8 @@ fn a_plan_that_changed_meanwhile_is_shown_again() {
 fn an_answer_to_another_call_does_not_count() {
     let place = place();
     let mut client = asking(&place, Era::Single, Approval::Ask);
-    let harmless = json!({ "name": "create_file", "arguments": { "path": "n", "content": "harmless" } });
+    let harmless =
+        json!({ "name": "create_file", "arguments": { "path": "n", "content": "harmless" } });
     let state = client.request("tools/call", harmless)["result"]["requestState"].clone();
     for state in [state, json!("rs1.forged"), json!("")] {
         let params = json!({
@@ -171,7 +191,8 @@ fn only_what_cannot_be_undone_is_asked_for_where_the_client_asks() {
     for era in ERAS {
         let place = place();
         let mut client = asking(&place, era, Approval::Auto);
-        let (result, asked) = call(&mut client, era, "apply_patch", &json!({ "patch": PATCH }), "decline");
+        let (result, asked) =
+            call(&mut client, era, "apply_patch", &json!({ "patch": PATCH }), "decline");
         assert_eq!(result["isError"].as_bool(), Some(false), "{result}");
         assert_eq!(asked.len(), 0, "{result}");
         let gone = json!({ "path": "n", "permanent": true });
@@ -207,7 +228,9 @@ fn long_plans_are_shown_in_part_but_every_file_is_named() {
     let place = place();
     let mut client = asking(&place, Era::Sessions, Approval::Ask);
     let long = "x".repeat(250);
-    let add: String = (0..50).map(|n| format!("*** Add File: {long}n{n}\n+one\n+two\u{1b}[2K\u{202e}\n")).collect();
+    let add: String = (0..50)
+        .map(|n| format!("*** Add File: {long}n{n}\n+one\n+two\u{1b}[2K\u{202e}\n"))
+        .collect();
     let patch = json!({ "patch": format!("*** Begin Patch\n{add}*** End Patch\n") });
     let (_, asked) = call(&mut client, Era::Sessions, "apply_patch", &patch, "decline");
     let lines = asked[0].lines().count();

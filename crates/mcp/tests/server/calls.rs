@@ -19,17 +19,34 @@ fn script(client: &mut Client) -> Vec<(&'static str, Value)> {
     call(client, "list_directory", json!({}));
     call(client, "search_files", json!({ "query": "two", "mode": "text", "contextLines": 1 }));
     call(client, "glob", json!({ "pattern": "*" }));
-    let new = call(client, "create_file", json!({ "path": "d/n", "content": "n\n", "createParentDirectories": true }));
+    let new = call(
+        client,
+        "create_file",
+        json!({ "path": "d/n", "content": "n\n", "createParentDirectories": true }),
+    );
     let edits = json!([{ "oldText": "two", "newText": "2" }]);
-    let edit = call(client, "edit_file", json!({ "path": "f", "expectedSha256": read["sha256"], "edits": edits }));
-    let args = json!({ "path": "f", "content": "all\nnew\n", "expectedSha256": edit["afterSha256"] });
+    let edit = call(
+        client,
+        "edit_file",
+        json!({ "path": "f", "expectedSha256": read["sha256"], "edits": edits }),
+    );
+    let args =
+        json!({ "path": "f", "content": "all\nnew\n", "expectedSha256": edit["afterSha256"] });
     let written = call(client, "write_file", args);
-    call(client, "move_file", json!({ "fromPath": "d/n", "toPath": "d/m", "expectedSha256": new["sha256"] }));
+    call(
+        client,
+        "move_file",
+        json!({ "fromPath": "d/n", "toPath": "d/m", "expectedSha256": new["sha256"] }),
+    );
     let gone = call(client, "delete_file", json!({ "path": "d/m" }));
     call(client, "restore_file", json!({ "trashedPath": gone["trashedTo"] }));
     let patch = "*** Begin Patch\n*** Update File: f\n@@\n-all\n+most\n*** End Patch\n";
     let patched = call(client, "apply_patch", json!({ "patch": patch }));
-    call(client, "edit_patch", json!({ "patch": "*** Begin Patch\n*** Add File: e\n+e\n*** End Patch\n" }));
+    call(
+        client,
+        "edit_patch",
+        json!({ "patch": "*** Begin Patch\n*** Add File: e\n+e\n*** End Patch\n" }),
+    );
     call(client, "undo", json!({ "transactionId": patched["transactionId"] }));
     call(client, "undo", json!({ "transactionId": written["transactionId"] }));
     results
@@ -47,7 +64,9 @@ fn every_tool_works_and_answers_as_its_schema_says() {
         let check = |tool: &str, result: &Value| {
             let data = &result["structuredContent"];
             assert_eq!(misfit(data, &schema(tool), tool), None, "{result}");
-            let [text] = &result["content"].as_array().unwrap()[..] else { panic!("one text: {result}") };
+            let [text] = &result["content"].as_array().unwrap()[..] else {
+                panic!("one text: {result}")
+            };
             let text = text["text"].as_str().unwrap();
             let short = !text.is_empty() && !text.contains('\n') && text.len() < 200;
             assert!(short || result["isError"] == true, "the text is a sentence: {text}");
@@ -57,11 +76,16 @@ fn every_tool_works_and_answers_as_its_schema_says() {
             assert_eq!(result["isError"], false, "{tool}: {result}");
             check(tool, result);
         }
-        assert_eq!(place.read("f"), b"one\r\n2\r\n", "lines end as they did, and two changes were taken back");
+        assert_eq!(
+            place.read("f"),
+            b"one\r\n2\r\n",
+            "lines end as they did, and two changes were taken back"
+        );
         for tool in Tool::ALL {
             let name = tool.as_str().replace('.', "_");
             assert!(results.iter().any(|(called, _)| *called == name), "{name} is called");
-            // Without arguments, and with ones that lead out: in band, so that the model can see it.
+            // Without arguments, and with ones that lead out: in band, so that the model can see
+            // it.
             for args in [
                 json!({}),
                 json!({ "unheard": 1 }),
@@ -114,10 +138,14 @@ fn the_brief_list_is_short() {
 
 #[test]
 fn an_error_shows_the_closest_place_in_words() {
-    let place = Place::new(&[("f", b"fn a() {\n    one();\n}\nfn b() {\n    two();\n}\n"), ("g", b"x\ny\nx\n")]);
+    let place = Place::new(&[
+        ("f", b"fn a() {\n    one();\n}\nfn b() {\n    two();\n}\n"),
+        ("g", b"x\ny\nx\n"),
+    ]);
     let mut client = place.client(Era::Sessions);
     let text = |result: &Value| result["content"][0]["text"].as_str().unwrap().to_owned();
-    let patch = "*** Begin Patch\n*** Update File: f\n@@\n fn b() {\n-    to();\n+    three();\n*** End Patch\n";
+    let patch = "*** Begin Patch\n*** Update File: f\n@@\n fn b() {\n-    to();\n+    three();\n\
+                 *** End Patch\n";
     let told = text(&client.call("apply_patch", json!({ "patch": patch })));
     for part in [
         "patch_apply_error: ",
@@ -146,7 +174,8 @@ fn a_session_knows_what_it_has_read() {
             ("delete_file", json!({ "path": "f" })),
             (
                 "edit_patch",
-                json!({ "patch": "*** Begin Patch\n*** Delete File: f\n*** End Patch", "allow_delete": true }),
+                json!({ "patch": "*** Begin Patch\n*** Delete File: f\n\
+                                  *** End Patch", "allow_delete": true }),
             ),
         ] {
             let result = client.call(tool, args);
@@ -167,15 +196,23 @@ fn changes_that_are_sent_at_once_take_effect_in_their_order() {
         for n in 0..200 {
             let sha256 = fs_guard::Sha256::of(format!("{n}\n").as_bytes()).to_string();
             let edits = json!([{ "oldText": n.to_string(), "newText": (n + 1).to_string() }]);
-            let patch = format!("*** Begin Patch\n*** Update File: f\n@@\n-{n}\n+{}\n*** End Patch\n", n + 1);
+            let patch = format!(
+                "*** Begin Patch\n*** Update File: f\n@@\n-{n}\n+{}\n*** End Patch\n",
+                n + 1
+            );
             let (tool, args) = match n % 3 {
-                0 => ("edit_file", json!({ "path": "f", "expectedSha256": sha256, "edits": edits })),
+                0 => {
+                    ("edit_file", json!({ "path": "f", "expectedSha256": sha256, "edits": edits }))
+                }
                 1 => ("apply_patch", json!({ "patch": patch })),
                 _ => ("edit_patch", json!({ "patch": patch })),
             };
             ids.push(client.send("tools/call", json!({ "name": tool, "arguments": args })));
             if n % 10 == 0 {
-                ids.push(client.send("tools/call", json!({ "name": "read_file", "arguments": { "path": "f" } })));
+                ids.push(client.send(
+                    "tools/call",
+                    json!({ "name": "read_file", "arguments": { "path": "f" } }),
+                ));
             }
         }
         for _ in &ids {
@@ -246,22 +283,25 @@ fn a_cancelled_call_ends_and_changes_nothing() {
     for n in 0..3_000 {
         let dir = place.path(&format!("d{}/e{}", n % 50, n % 300));
         std::fs::create_dir_all(&dir).unwrap();
-        std::fs::write(dir.join(format!("f{n}")), "some text to look through\n".repeat(20)).unwrap();
+        std::fs::write(dir.join(format!("f{n}")), "some text to look through\n".repeat(20))
+            .unwrap();
     }
     let mut client = place.client(Era::Sessions);
-    let search = json!({ "name": "search_files", "arguments": { "query": "absent", "mode": "text" } });
+    let search =
+        json!({ "name": "search_files", "arguments": { "query": "absent", "mode": "text" } });
     let id = client.send("tools/call", search);
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
     client.line(&cancel.to_string());
     // The next call is answered, and the cancelled one never is.
-    let next = client.send("tools/call", json!({ "name": "glob", "arguments": { "pattern": "none" } }));
+    let next =
+        client.send("tools/call", json!({ "name": "glob", "arguments": { "pattern": "none" } }));
     let answer = client.hear();
     assert_eq!(answer["id"], next, "{answer}");
     client.leave().unwrap();
 }
 
-/// Where the client says which project it is, its one root is the workspace, with its history; and where it was started is none
-/// if that is no project.
+/// Where the client says which project it is, its one root is the workspace, with its history; and
+/// where it was started is none if that is no project.
 #[test]
 fn a_client_says_which_directory_is_the_workspace() {
     let place = Place::new(&[("one/f", b"1"), ("two/f", b"2")]);
@@ -276,7 +316,9 @@ fn a_client_says_which_directory_is_the_workspace() {
         assert!(!place.path(".apply-patch").exists(), "{origin:?}");
         assert_eq!(client.done("read_file", json!({ "path": "f" }))["content"], "1");
         // Another project: what was seen of the files of the first is not taken for these.
-        client.line(&json!({ "jsonrpc": "2.0", "method": "notifications/roots/list_changed" }).to_string());
+        client.line(
+            &json!({ "jsonrpc": "2.0", "method": "notifications/roots/list_changed" }).to_string(),
+        );
         client.replies.push(json!({ "roots": [uri("two")] }));
         client.fails("write_file", json!({ "path": "f", "content": "x" }), "command_failed");
         assert_eq!(client.done("read_file", json!({ "path": "f" }))["content"], "2");
@@ -312,7 +354,9 @@ fn roots_of_a_client_narrow_what_it_may_touch() {
         "src and src/a"
     );
     // Other roots, the same session: what it has read it still knows.
-    narrow.line(&json!({ "jsonrpc": "2.0", "method": "notifications/roots/list_changed" }).to_string());
+    narrow.line(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/roots/list_changed" }).to_string(),
+    );
     narrow.replies.push(json!({ "roots": [uri("docs"), uri("src")] }));
     std::fs::write(place.path("src/a"), "newer").unwrap();
     assert_eq!(narrow.done("read_file", json!({ "path": "docs/b" }))["content"], "b");
@@ -323,9 +367,13 @@ fn roots_of_a_client_narrow_what_it_may_touch() {
     let mut nothing = client(json!([{ "uri": format!("file://{}", other.path().display()) }]));
     nothing.fails("read_file", json!({ "path": "c" }), "outside_workspace");
     // A client that has roots and names none that can be used may touch nothing, until it does.
-    for roots in
-        [json!([]), json!([{ "uri": "src" }]), json!([{ "uri": "https://x/" }]), json!([uri("none")]), json!(7)]
-    {
+    for roots in [
+        json!([]),
+        json!([{ "uri": "src" }]),
+        json!([{ "uri": "https://x/" }]),
+        json!([uri("none")]),
+        json!(7),
+    ] {
         let mut lost = client(roots.clone());
         let error = lost.fails("read_file", json!({ "path": "c" }), "permission_denied");
         assert!(error["details"]["reason"] == "no_roots", "{roots}: {error}");

@@ -10,7 +10,8 @@ use crate::support::*;
 #[test]
 fn the_tools_are_listed_briefly_and_alike_in_both_eras() {
     let place = Place::new(&[]);
-    let lists = ERAS.map(|era| place.client(era).request("tools/list", json!({}))["result"]["tools"].clone());
+    let lists = ERAS
+        .map(|era| place.client(era).request("tools/list", json!({}))["result"]["tools"].clone());
     assert_eq!(lists[0], lists[1]);
     let tools = lists[0].as_array().unwrap();
     assert_eq!(tools.len(), Tool::ALL.len());
@@ -27,9 +28,13 @@ fn the_tools_are_listed_briefly_and_alike_in_both_eras() {
         assert_eq!(&tool["outputSchema"]["type"], &json!("object"));
     }
     let hint = |name: &str, key: &str| {
-        tools.iter().find(|tool| tool["name"] == name).unwrap()["annotations"][key].as_bool().unwrap()
+        tools.iter().find(|tool| tool["name"] == name).unwrap()["annotations"][key]
+            .as_bool()
+            .unwrap()
     };
-    for name in ["edit_file", "write_file", "delete_file", "move_file", "apply_patch", "edit_patch", "undo"] {
+    for name in
+        ["edit_file", "write_file", "delete_file", "move_file", "apply_patch", "edit_patch", "undo"]
+    {
         assert!(hint(name, "destructiveHint"), "{name}");
         assert!(!hint(name, "readOnlyHint"), "{name}");
     }
@@ -43,10 +48,12 @@ fn what_is_not_offered_cannot_be_called() {
     let only = |settings: ServerSettings, wanted: &[&str]| {
         let mut client = Client::new(settings, Era::Sessions, json!({}));
         let list = client.request("tools/list", json!({}))["result"]["tools"].clone();
-        let names: Vec<_> = list.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        let names: Vec<_> =
+            list.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
         assert_eq!(names, wanted);
         for name in ["delete_file", "nothing", ""] {
-            let answer = client.request("tools/call", json!({ "name": name, "arguments": { "path": "f" } }));
+            let answer =
+                client.request("tools/call", json!({ "name": name, "arguments": { "path": "f" } }));
             assert_eq!(answer["error"]["code"], -32_602, "{answer}");
         }
     };
@@ -67,15 +74,27 @@ fn nonsense_is_answered_and_passed_over() {
             ("{\"jsonrpc\":\"2.0\",\"id\":", Value::Null, -32_700),
             ("\u{feff}[1,2]", Value::Null, -32_600),
             ("{\"jsonrpc\":\"2.0\",\"id\":901,\"method\":7}", json!(901), -32_600),
-            ("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"tools/call\",\"params\":[]}", json!("a"), -32_602),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"tools/call\",\"params\":[]}",
+                json!("a"),
+                -32_602,
+            ),
             ("{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"tools/call\"}", json!(5), -32_602),
-            ("{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"tools/call\",\"params\":{\"name\":7}}", json!(6), -32_602),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"tools/call\",\"params\":{\"name\":7}}",
+                json!(6),
+                -32_602,
+            ),
             // Ids that the protocol does not know.
             ("{\"jsonrpc\":\"2.0\",\"id\":true,\"method\":\"ping\"}", Value::Null, -32_600),
             ("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"tools/list\"}", Value::Null, -32_600),
             ("{\"jsonrpc\":\"2.0\",\"id\":[1],\"method\":\"ping\"}", Value::Null, -32_600),
             ("{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}", json!(1.5), -32_600),
-            ("{\"jsonrpc\":\"2.0\",\"id\":9223372036854775808,\"method\":\"ping\"}", json!(1_u64 << 63), -32_600),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":9223372036854775808,\"method\":\"ping\"}",
+                json!(1_u64 << 63),
+                -32_600,
+            ),
             ("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\"}", Value::Null, -32_600),
             ("{}", Value::Null, -32_600),
         ] {
@@ -90,7 +109,11 @@ fn nonsense_is_answered_and_passed_over() {
         client.line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":12345}}");
         let answer = client.request("no/such/method", json!({}));
         assert_eq!(answer["error"]["code"], -32_601, "{answer}");
-        assert_eq!(client.done("read_file", json!({ "path": "f" }))["content"], "x\n", "and it goes on");
+        assert_eq!(
+            client.done("read_file", json!({ "path": "f" }))["content"],
+            "x\n",
+            "and it goes on"
+        );
         client.leave().unwrap();
     }
 }
@@ -100,7 +123,14 @@ fn arguments_that_do_not_fit_are_told_in_band() {
     let place = Place::new(&[("f", b"x\n")]);
     for era in ERAS {
         let mut client = place.client(era);
-        for args in [json!("f"), json!(["f"]), json!(7), json!(true), json!({ "path": 7 }), json!({ "path": null })] {
+        for args in [
+            json!("f"),
+            json!(["f"]),
+            json!(7),
+            json!(true),
+            json!({ "path": 7 }),
+            json!({ "path": null }),
+        ] {
             for tool in ["read_file", "delete_file", "edit_patch"] {
                 let result = client.call(tool, args.clone());
                 assert!(result["isError"] == true, "{tool} {args}: {result}");
@@ -121,12 +151,16 @@ fn a_client_that_does_not_read_is_not_read_from() {
     let first = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
     let calls = 3_000;
-    let (sent, wrote) =
-        (std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0)), std::sync::atomic::Ordering::SeqCst);
+    let (sent, wrote) = (
+        std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0)),
+        std::sync::atomic::Ordering::SeqCst,
+    );
     let counted = sent.clone();
     let writer = std::thread::spawn(move || {
         let mut to = to;
-        let mut say = |value: Value| std::io::Write::write_all(&mut to, format!("{value}\n").as_bytes()).unwrap();
+        let mut say = |value: Value| {
+            std::io::Write::write_all(&mut to, format!("{value}\n").as_bytes()).unwrap()
+        };
         say(first);
         say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         for id in 1..=calls {
@@ -164,11 +198,15 @@ fn a_message_over_the_limit_is_answered_and_not_kept() {
         let mut client = Client::new(settings, era, json!({}));
         for long in [100_000, 3_000_000] {
             let content = "x".repeat(long);
-            let id = client
-                .send("tools/call", json!({ "name": "create_file", "arguments": { "path": "f", "content": content } }));
+            let id = client.send(
+                "tools/call",
+                json!({ "name": "create_file", "arguments": { "path": "f", "content": content } }),
+            );
             let answer = client.answer(id);
             assert_eq!(answer["error"]["code"], -32_600, "{answer}");
-            assert!(answer["error"]["message"].as_str().unwrap().contains("longer than 100000 bytes"));
+            assert!(
+                answer["error"]["message"].as_str().unwrap().contains("longer than 100000 bytes")
+            );
         }
         assert!(names(place.dir.path()).is_empty());
         let content = "x".repeat(90_000);
@@ -183,20 +221,26 @@ fn a_client_may_go_at_any_time() {
     let nothing = json!({});
     Client::silent(place.settings(), Era::Sessions, nothing.clone()).leave().unwrap();
     let mut half = Client::silent(place.settings(), Era::Sessions, nothing.clone());
-    half.line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}");
+    half.line(
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}",
+    );
     half.line("not even JSON");
     half.leave().unwrap();
     for era in ERAS {
         place.client(era).leave().unwrap();
         // What was asked before is answered.
         let mut client = place.client(era);
-        let id = client.send("tools/call", json!({ "name": "read_file", "arguments": { "path": "f" } }));
+        let id =
+            client.send("tools/call", json!({ "name": "read_file", "arguments": { "path": "f" } }));
         client.leave().unwrap();
         assert_eq!(client.answer(id)["result"]["structuredContent"]["ok"], true);
     }
     let mut absent = place.settings();
     absent.root = place.path("none");
-    assert!(matches!(Client::silent(absent, Era::Sessions, nothing).leave(), Err(ServeError::Workspace(_))));
+    assert!(matches!(
+        Client::silent(absent, Era::Sessions, nothing).leave(),
+        Err(ServeError::Workspace(_))
+    ));
 }
 
 #[test]
@@ -218,7 +262,8 @@ fn a_client_that_listens_no_more_is_a_client_that_went() {
 fn a_client_that_hangs_up_in_a_commit_leaves_all_or_nothing() {
     let files = 300;
     let patch: String = (0..files).map(|n| format!("*** Add File: d/f{n}\n+{n}\n")).collect();
-    let args = json!({ "patch": format!("*** Begin Patch\n{patch}*** End Patch\n"), "profile": "codex" });
+    let args =
+        json!({ "patch": format!("*** Begin Patch\n{patch}*** End Patch\n"), "profile": "codex" });
     for round in 0..6 {
         let place = Place::new(&[("kept", b"")]);
         let mut client = place.client(Era::Sessions);

@@ -85,7 +85,9 @@ impl Client {
             });
             let answer = client.request("initialize", params);
             assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
-            client.line(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+            client.line(
+                &json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string(),
+            );
         }
         client
     }
@@ -98,14 +100,24 @@ impl Client {
         let (line, lines) = channel();
         std::thread::spawn(move || {
             for text in BufReader::new(from).lines().map_while(Result::ok) {
-                let value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+                let value =
+                    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
                 if line.send(value).is_err() {
                     break;
                 }
             }
         });
         let (heard, replies) = (Vec::new(), Vec::new());
-        Self { to: Some(to), lines, server: Some(server), era, capabilities, next: 0, heard, replies }
+        Self {
+            to: Some(to),
+            lines,
+            server: Some(server),
+            era,
+            capabilities,
+            next: 0,
+            heard,
+            replies,
+        }
     }
 
     /// Sends a line as it is; whether the server still takes it.
@@ -120,11 +132,14 @@ impl Client {
         if self.era == Era::Single {
             let meta = &mut params["_meta"];
             meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
-            meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": "tester", "version": "1" });
+            meta["io.modelcontextprotocol/clientInfo"] =
+                json!({ "name": "tester", "version": "1" });
             meta["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
         }
         let id = self.next;
-        assert!(self.line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()));
+        assert!(self.line(
+            &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
+        ));
         id
     }
 
@@ -141,7 +156,8 @@ impl Client {
                 return message;
             }
             if let (Some(asked), true) = (message.get("id"), message.get("method").is_some()) {
-                let reply = json!({ "jsonrpc": "2.0", "id": asked, "result": self.replies.remove(0) });
+                let reply =
+                    json!({ "jsonrpc": "2.0", "id": asked, "result": self.replies.remove(0) });
                 self.line(&reply.to_string());
             }
             self.heard.push(message);
@@ -185,7 +201,8 @@ impl Client {
     }
 }
 
-/// What differs from a schema of the kind that the tools have: types, required keys, and what is beneath.
+/// What differs from a schema of the kind that the tools have: types, required keys, and what is
+/// beneath.
 pub(crate) fn misfit(value: &Value, schema: &Value, at: &str) -> Option<String> {
     let fits = match schema["type"].as_str() {
         Some("object") => value.is_object(),

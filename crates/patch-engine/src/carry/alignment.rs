@@ -1,32 +1,36 @@
 //! Which lines of two files are matched in every minimal alignment of the two.
 //!
-//! An alignment matches equal lines in ascending order; it is minimal when none matches more. It is a path through a grid
-//! that has the lines of the base along one side and those of the current file along the other, from corner to corner. A
-//! step along a side is a line without a match, and costs 1; a diagonal step is a match, and costs nothing. Minimal
-//! alignments are cheapest paths.
+//! An alignment matches equal lines in ascending order; it is minimal when none matches more. It is
+//! a path through a grid that has the lines of the base along one side and those of the current
+//! file along the other, from corner to corner. A step along a side is a line without a match, and
+//! costs 1; a diagonal step is a match, and costs nothing. Minimal alignments are cheapest paths.
 //!
-//! Where two paths cross, they share a point, since a square has only one diagonal; and from there on they can change
-//! places at no cost. So among the cheapest paths there is an outermost one on either side, and all others run between
-//! these two. A match that both outermost paths have is in every minimal alignment; a match that one of them lacks is
-//! not. Two paths are enough, and the answer is exact.
+//! Where two paths cross, they share a point, since a square has only one diagonal; and from there
+//! on they can change places at no cost. So among the cheapest paths there is an outermost one on
+//! either side, and all others run between these two. A match that both outermost paths have is in
+//! every minimal alignment; a match that one of them lacks is not. Two paths are enough, and the
+//! answer is exact.
 //!
-//! The costs are those of the greedy algorithm of Myers (1986): for each cost and diagonal, the furthest point that is
-//! reached. Costs never fall along a diagonal, so the furthest points tell the cost of every other, and the outermost
-//! paths are found by going back from the end. What is equal is compared in blocks, and lines are looked for where the
-//! paths come to them.
+//! The costs are those of the greedy algorithm of Myers (1986): for each cost and diagonal, the
+//! furthest point that is reached. Costs never fall along a diagonal, so the furthest points tell
+//! the cost of every other, and the outermost paths are found by going back from the end. What is
+//! equal is compared in blocks, and lines are looked for where the paths come to them.
 //!
-//! This takes the time to compare the files, and the square of the number of lines without a match. Large files with many
-//! changes are cut first (see `pieces`), where enough lines that are unique tell that the answer stays the same.
+//! This takes the time to compare the files, and the square of the number of lines without a match.
+//! Large files with many changes are cut first (see `pieces`), where enough lines that are unique
+//! tell that the answer stays the same.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::text::lines::split;
 
-/// The most lines without a match that a path may have. That is a second and a half of work for one core.
+/// The most lines without a match that a path may have. That is a second and a half of work for one
+/// core.
 const MAX_COST: isize = 8192;
 
-/// How often the files may be compared altogether. Only files that repeat themselves are compared more than once.
+/// How often the files may be compared altogether. Only files that repeat themselves are compared
+/// more than once.
 const MAX_PASSES: usize = 8;
 
 /// Bytes that may be compared in addition, so that small files are always compared in full.
@@ -46,7 +50,8 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Returns the place of a byte of the run in the current file. The end of the run counts as part of it.
+    /// Returns the place of a byte of the run in the current file. The end of the run counts as
+    /// part of it.
     pub(super) fn current(&self, byte: usize) -> usize {
         self.current_byte + (byte - self.bytes.start)
     }
@@ -68,16 +73,22 @@ impl Run {
     }
 }
 
-/// Returns the runs of lines that are matched in every minimal alignment, in file order; `None` when the files differ too much
-/// to find out.
+/// Returns the runs of lines that are matched in every minimal alignment, in file order; `None`
+/// when the files differ too much to find out.
 pub(super) fn certain(base: &[u8], current: &[u8]) -> Option<Vec<Run>> {
     /// A smaller cost is not worth a cut.
     const WORTH_CUTTING: isize = 256;
     certain_in_pieces(base, current, WORTH_CUTTING, KEPT)
 }
 
-/// Returns the same; files are cut where some path costs at least `worth_cutting`, and about `kept` points are kept at a time.
-pub(super) fn certain_in_pieces(base: &[u8], current: &[u8], worth_cutting: isize, kept: usize) -> Option<Vec<Run>> {
+/// Returns the same; files are cut where some path costs at least `worth_cutting`, and about `kept`
+/// points are kept at a time.
+pub(super) fn certain_in_pieces(
+    base: &[u8],
+    current: &[u8],
+    worth_cutting: isize,
+    kept: usize,
+) -> Option<Vec<Run>> {
     let fits = |file: &[u8]| u32::try_from(file.len()).is_ok();
     if !fits(base) || !fits(current) {
         return None;
@@ -88,13 +99,15 @@ pub(super) fn certain_in_pieces(base: &[u8], current: &[u8], worth_cutting: isiz
     let mut runs: Vec<Run> = Vec::new();
     for piece in files.pieces(&snakes, worth_cutting) {
         let (first, last) = (&snakes[piece.snakes.start], &snakes[piece.snakes.end - 1]);
-        let bound = Bound { cost: last.cost - first.cost, diagonal: last.diagonal - first.diagonal };
+        let bound =
+            Bound { cost: last.cost - first.cost, diagonal: last.diagonal - first.diagonal };
         let part = Files {
             base: &base[first.from.base as usize..last.to.base as usize],
             current: &current[first.from.current as usize..last.to.current as usize],
         };
         let (line, byte) = (first.from.line as usize, first.from.base as usize);
-        let (current_line, current_byte) = ((line as isize - first.diagonal) as usize, first.from.current as usize);
+        let (current_line, current_byte) =
+            ((line as isize - first.diagonal) as usize, first.from.current as usize);
         for run in Waves::new(part, bound, kept, &mut left)?.common_runs() {
             let run = Run {
                 lines: run.lines.start + line..run.lines.end + line,
@@ -104,7 +117,9 @@ pub(super) fn certain_in_pieces(base: &[u8], current: &[u8], worth_cutting: isiz
             };
             let Some(run) = run.within(piece.from, piece.to) else { continue };
             match runs.last_mut() {
-                Some(last) if last.lines.end == run.lines.start && last.diagonal() == run.diagonal() => {
+                Some(last)
+                    if last.lines.end == run.lines.start && last.diagonal() == run.diagonal() =>
+                {
                     (last.lines.end, last.bytes.end) = (run.lines.end, run.bytes.end);
                 }
                 _ => runs.push(run),
@@ -121,8 +136,8 @@ enum Side {
     Current,
 }
 
-/// A point of the grid: so many lines of the base are behind it, and so many bytes of either file. Its diagonal gives
-/// the lines of the current file.
+/// A point of the grid: so many lines of the base are behind it, and so many bytes of either file.
+/// Its diagonal gives the lines of the current file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Point {
     line: u32,
@@ -132,8 +147,8 @@ struct Point {
 
 const START: Point = Point { line: 0, base: 0, current: 0 };
 
-/// What is reached on one diagonal at one cost: the point after the last step that costs, and the line to which the
-/// matches go from there.
+/// What is reached on one diagonal at one cost: the point after the last step that costs, and the
+/// line to which the matches go from there.
 #[derive(Debug, Clone, Copy)]
 struct Reach {
     start: Point,
@@ -161,11 +176,11 @@ impl Files<'_> {
         point.base as usize == self.base.len() && point.current as usize == self.current.len()
     }
 
-    /// Returns the further of the two points that one step leads to: past a line of the base from `below`, or past a line of the
-    /// current file from `above`; and how many bytes that line has.
+    /// Returns the further of the two points that one step leads to: past a line of the base from
+    /// `below`, or past a line of the current file from `above`; and how many bytes that line has.
     ///
-    /// A point from which no step is left is on an edge of the grid, where the points behind it lead nowhere at a
-    /// lower cost.
+    /// A point from which no step is left is on an edge of the grid, where the points behind it
+    /// lead nowhere at a lower cost.
     #[inline]
     fn start(&self, below: Option<Point>, above: Option<Point>) -> Option<(Point, usize)> {
         let below = below.filter(|point| (point.base as usize) < self.base.len());
@@ -186,24 +201,31 @@ impl Files<'_> {
     /// Returns the last point that matches lead to, and how many bytes were compared.
     #[inline]
     fn follow(&self, from: Point) -> (Point, usize) {
-        let (base, current) = (&self.base[from.base as usize..], &self.current[from.current as usize..]);
+        let (base, current) =
+            (&self.base[from.base as usize..], &self.current[from.current as usize..]);
         if let Some(same) = unequal_first_lines(base, current) {
             return (from, same);
         }
         let same = common(base, current);
         let whole = same == base.len() && same == current.len();
-        let len = if whole { same } else { memchr::memrchr(b'\n', &base[..same]).map_or(0, |at| at + 1) };
-        let lines =
-            memchr::memchr_iter(b'\n', &base[..len]).count() + usize::from(whole && len > 0 && !base.ends_with(b"\n"));
+        let len =
+            if whole { same } else { memchr::memrchr(b'\n', &base[..same]).map_or(0, |at| at + 1) };
+        let lines = memchr::memchr_iter(b'\n', &base[..len]).count()
+            + usize::from(whole && len > 0 && !base.ends_with(b"\n"));
         let passed = len as u32;
-        let to = Point { line: from.line + lines as u32, base: from.base + passed, current: from.current + passed };
+        let to = Point {
+            line: from.line + lines as u32,
+            base: from.base + passed,
+            current: from.current + passed,
+        };
         (to, same)
     }
 
-    /// Finds some path, perhaps not a cheapest one: as soon as enough lines match, it goes on from there. Returns `None` when it costs
-    /// too much.
+    /// Finds some path, perhaps not a cheapest one: as soon as enough lines match, it goes on from
+    /// there. Returns `None` when it costs too much.
     ///
-    /// Only the longer rows of matches are returned, and those at both ends of the files, which may be empty.
+    /// Only the longer rows of matches are returned, and those at both ends of the files, which may
+    /// be empty.
     fn rough_path(&self, left: &mut usize) -> Option<Vec<Snake>> {
         /// So many lines are unlikely to match by accident.
         const ENOUGH: u32 = 16;
@@ -212,7 +234,8 @@ impl Files<'_> {
         'on: while !self.is_end(last.to) {
             let mut front = Front { lowest: 0, points: vec![Some(last.to)] };
             for cost in 1.. {
-                let mut next = Front { lowest: -cost, points: Vec::with_capacity(cost as usize + 1) };
+                let mut next =
+                    Front { lowest: -cost, points: Vec::with_capacity(cost as usize + 1) };
                 for diagonal in (-cost..=cost).step_by(2) {
                     let Some((start, passed)) = front.next(*self, diagonal) else {
                         next.points.push(None);
@@ -237,17 +260,20 @@ impl Files<'_> {
         Some(snakes)
     }
 
-    /// Cuts the files along a rough path, so that what is certain in a piece is certain in the whole, and the reverse.
+    /// Cuts the files along a rough path, so that what is certain in a piece is certain in the
+    /// whole, and the reverse.
     ///
-    /// A *unique pair* is a match of the rough path whose line is there once in the base and once in the current file, as
-    /// far up and down as any path can come that is as cheap as the rough one. A path that lacks the pair leaves both lines
-    /// without a match, and pays 2 for that. So a cheapest path lacks at most half as many unique pairs as the rough path
-    /// costs, and of more than that cost, any two cheapest paths have one in common.
+    /// A *unique pair* is a match of the rough path whose line is there once in the base and once
+    /// in the current file, as far up and down as any path can come that is as cheap as the rough
+    /// one. A path that lacks the pair leaves both lines without a match, and pays 2 for that. So a
+    /// cheapest path lacks at most half as many unique pairs as the rough path costs, and of more
+    /// than that cost, any two cheapest paths have one in common.
     ///
-    /// A cut is between two stretches of the rough path that have so many unique pairs each. Both stretches belong to both
-    /// pieces. So a cheapest path of the whole and one of a piece meet above and below the part that is taken from the
-    /// piece: in the stretch above its first cut and in the one below its last. Between the meetings both are equally
-    /// cheap, and either could go the way of the other. A match in this part that one cheapest path of the whole lacks is
+    /// A cut is between two stretches of the rough path that have so many unique pairs each. Both
+    /// stretches belong to both pieces. So a cheapest path of the whole and one of a piece meet
+    /// above and below the part that is taken from the piece: in the stretch above its first cut
+    /// and in the one below its last. Between the meetings both are equally cheap, and either could
+    /// go the way of the other. A match in this part that one cheapest path of the whole lacks is
     /// lacking in one of the piece too, and the reverse.
     fn pieces(&self, snakes: &[Snake], worth_cutting: isize) -> Vec<Piece> {
         /// More pieces take less time themselves, but more time to cut.
@@ -269,7 +295,11 @@ impl Files<'_> {
                 };
                 snakes[from..].iter().position(long).map(|nth| from + nth + 1)
             };
-            let Some((middle, last)) = stretch(nth).and_then(|middle| Some((middle, stretch(middle)?))) else { break };
+            let Some((middle, last)) =
+                stretch(nth).and_then(|middle| Some((middle, stretch(middle)?)))
+            else {
+                break;
+            };
             if self.can_be_cut(&snakes[nth..last], middle - nth, end.cost as usize) {
                 let to = snakes[middle - 1].to;
                 pieces.push(Piece { snakes: first..last, from, to });
@@ -281,17 +311,23 @@ impl Files<'_> {
         pieces
     }
 
-    /// Returns whether there are more than `cost` unique pairs among the first `middle` snakes, and among the others.
+    /// Returns whether there are more than `cost` unique pairs among the first `middle` snakes, and
+    /// among the others.
     fn can_be_cut(&self, snakes: &[Snake], middle: usize, cost: usize) -> bool {
         let (first, last) = (snakes[0].from, snakes[snakes.len() - 1].to);
         let mut counts: HashMap<&[u8], [u32; 2], foldhash::fast::RandomState> = HashMap::default();
         for (nth, (file, from, to)) in
-            [(self.base, first.base, last.base), (self.current, first.current, last.current)].into_iter().enumerate()
+            [(self.base, first.base, last.base), (self.current, first.current, last.current)]
+                .into_iter()
+                .enumerate()
         {
             // The lines of two paths of this cost are at most as many lines apart.
             let (from, to) = (from as usize, to as usize);
-            let from = memchr::memrchr_iter(b'\n', &file[..from]).nth(cost).map_or(0, |feed| feed + 1);
-            let to = memchr::memchr_iter(b'\n', &file[to..]).nth(cost).map_or(file.len(), |feed| to + feed + 1);
+            let from =
+                memchr::memrchr_iter(b'\n', &file[..from]).nth(cost).map_or(0, |feed| feed + 1);
+            let to = memchr::memchr_iter(b'\n', &file[to..])
+                .nth(cost)
+                .map_or(file.len(), |feed| to + feed + 1);
             for line in split(&file[from..to]) {
                 counts.entry(line).or_default()[nth] += 1;
             }
@@ -338,7 +374,8 @@ impl Front {
         self.points.get(nth).copied().flatten()
     }
 
-    /// Returns the point where the next cost begins on a diagonal, and how many bytes the passed line has.
+    /// Returns the point where the next cost begins on a diagonal, and how many bytes the passed
+    /// line has.
     #[inline]
     fn next(&self, files: Files<'_>, diagonal: isize) -> Option<(Point, usize)> {
         files.start(self.get(diagonal - 1), self.get(diagonal + 1))
@@ -392,8 +429,9 @@ impl Block {
 
 /// The furthest points for each cost, up to the cost of the end.
 ///
-/// Only the last block of them is kept. When a path comes back to an earlier block, that one is made again from the points of
-/// the cost before it: so the memory does not grow with the square of the cost.
+/// Only the last block of them is kept. When a path comes back to an earlier block, that one is
+/// made again from the points of the cost before it: so the memory does not grow with the square of
+/// the cost.
 struct Waves<'f> {
     files: Files<'f>,
     bound: Bound,
@@ -405,14 +443,16 @@ struct Waves<'f> {
 }
 
 impl<'f> Waves<'f> {
-    /// Some path must have the cost of `bound`. A block ends with the cost at which it has `kept` points.
+    /// Some path must have the cost of `bound`. A block ends with the cost at which it has `kept`
+    /// points.
     fn new(files: Files<'f>, bound: Bound, kept: usize, left: &mut usize) -> Option<Self> {
         let block = Block::new(0, Front::default());
         let mut waves = Self { files, bound, earlier: Vec::new(), block, end: START, diagonal: 0 };
         let (mut last, mut front) = (Front::default(), Front::default());
         for cost in 0..=bound.cost {
             if waves.block.reached.len() >= kept {
-                let full = std::mem::replace(&mut waves.block, Block::new(cost as usize, last.clone()));
+                let full =
+                    std::mem::replace(&mut waves.block, Block::new(cost as usize, last.clone()));
                 waves.earlier.push((full.first, full.before));
             }
             if let Some((end, diagonal)) = waves.next(cost, &last, &mut front, left)? {
@@ -424,8 +464,8 @@ impl<'f> Waves<'f> {
         unreachable!("BUG: no path is as cheap as one that was found")
     }
 
-    /// Adds the next cost to the block, and returns the end with its diagonal as soon as it is reached. Returns `None` when there is
-    /// too much to compare.
+    /// Adds the next cost to the block, and returns the end with its diagonal as soon as it is
+    /// reached. Returns `None` when there is too much to compare.
     fn next(
         &mut self,
         cost: isize,
@@ -474,7 +514,13 @@ impl<'f> Waves<'f> {
     /// Returns the matches that both outermost cheapest paths have.
     fn common_runs(mut self) -> Vec<Run> {
         let cost = self.block.first + self.block.waves.len() - 1;
-        let path = |side| Path { side, at: self.end, diagonal: self.diagonal, cost: Some(cost), runs: Vec::new() };
+        let path = |side| Path {
+            side,
+            at: self.end,
+            diagonal: self.diagonal,
+            cost: Some(cost),
+            runs: Vec::new(),
+        };
         let mut paths = [Side::Base, Side::Current].map(path);
         loop {
             paths.iter_mut().for_each(|path| path.follow(self.files, &self.block));
@@ -506,7 +552,8 @@ impl<'f> Waves<'f> {
     }
 }
 
-/// An outermost cheapest path, from its end on: seen from there, it leaves out lines of its side as early as it can.
+/// An outermost cheapest path, from its end on: seen from there, it leaves out lines of its side as
+/// early as it can.
 struct Path {
     side: Side,
     at: Point,
@@ -532,19 +579,32 @@ impl Path {
                 self.cost = None;
                 return;
             };
-            let reached = |diagonal, line| block.reached_before(cost, diagonal).is_some_and(|end| line <= end);
+            let reached = |diagonal, line| {
+                block.reached_before(cost, diagonal).is_some_and(|end| line <= end)
+            };
             let past_base = at.base > 0 && reached(diagonal - 1, at.line - 1);
             let past_current = at.current > 0 && reached(diagonal + 1, at.line);
             let (chosen, other) = match self.side {
                 Side::Base => (past_base, past_current),
                 Side::Current => (past_current, past_base),
             };
-            if !chosen && let Some(len) = equal_last_line(&base[..at.base as usize], &current[..at.current as usize]) {
+            if !chosen
+                && let Some(len) =
+                    equal_last_line(&base[..at.base as usize], &current[..at.current as usize])
+            {
                 let len = len as u32;
-                self.back_to(Point { line: at.line - 1, base: at.base - len, current: at.current - len });
+                self.back_to(Point {
+                    line: at.line - 1,
+                    base: at.base - len,
+                    current: at.current - len,
+                });
                 continue;
             }
-            assert!(chosen || other, "BUG: no step leads to line {} on diagonal {diagonal}", at.line);
+            assert!(
+                chosen || other,
+                "BUG: no step leads to line {} on diagonal {diagonal}",
+                at.line
+            );
             if chosen == (self.side == Side::Base) {
                 self.at = Point { line: at.line - 1, base: line_start(base, at.base), ..at };
                 self.diagonal -= 1;
@@ -556,14 +616,17 @@ impl Path {
         }
     }
 
-    /// Goes back to a point of this diagonal, by matches, which stand before those that were found already.
+    /// Goes back to a point of this diagonal, by matches, which stand before those that were found
+    /// already.
     fn back_to(&mut self, from: Point) {
         let to = std::mem::replace(&mut self.at, from);
-        let (lines, bytes) = (from.line as usize..to.line as usize, from.base as usize..to.base as usize);
+        let (lines, bytes) =
+            (from.line as usize..to.line as usize, from.base as usize..to.base as usize);
         let current_line = (lines.start as isize - self.diagonal) as usize;
         let mut run = Run { lines, bytes, current_line, current_byte: from.current as usize };
-        if let Some(next) =
-            self.runs.pop_if(|next| next.lines.start == run.lines.end && next.diagonal() == self.diagonal)
+        if let Some(next) = self
+            .runs
+            .pop_if(|next| next.lines.start == run.lines.end && next.diagonal() == self.diagonal)
         {
             (run.lines.end, run.bytes.end) = (next.lines.end, next.bytes.end);
         }
@@ -581,8 +644,8 @@ fn line_start(file: &[u8], to: u32) -> u32 {
     memchr::memrchr(b'\n', &file[..to as usize - 1]).map_or(0, |at| at + 1) as u32
 }
 
-/// Returns the length in bytes of the last line, if both texts end in the same one. The longer line is not searched to its
-/// beginning, since this may be called often for it.
+/// Returns the length in bytes of the last line, if both texts end in the same one. The longer line
+/// is not searched to its beginning, since this may be called often for it.
 fn equal_last_line(one: &[u8], other: &[u8]) -> Option<usize> {
     let mut window = 64;
     loop {
@@ -596,7 +659,8 @@ fn equal_last_line(one: &[u8], other: &[u8]) -> Option<usize> {
         };
         match (len(one), len(other)) {
             (Some(len), Some(same)) => {
-                return (len == same && one[one.len() - len..] == other[other.len() - len..]).then_some(len);
+                return (len == same && one[one.len() - len..] == other[other.len() - len..])
+                    .then_some(len);
             }
             (None, None) if !one.is_empty() && !other.is_empty() => window *= 4,
             _ => return None,
@@ -604,8 +668,8 @@ fn equal_last_line(one: &[u8], other: &[u8]) -> Option<usize> {
     }
 }
 
-/// Counts the bytes that two texts have in common at their beginnings, when these are few and contain no line feed: the most frequent
-/// case by far, which takes a few instructions.
+/// Counts the bytes that two texts have in common at their beginnings, when these are few and
+/// contain no line feed: the most frequent case by far, which takes a few instructions.
 #[inline]
 fn unequal_first_lines(one: &[u8], other: &[u8]) -> Option<usize> {
     const FEEDS: u64 = u64::from_ne_bytes([b'\n'; 8]);
@@ -613,7 +677,8 @@ fn unequal_first_lines(one: &[u8], other: &[u8]) -> Option<usize> {
     for (nth, (one, other)) in words.take(8).enumerate() {
         let word = u64::from_le_bytes(*one);
         let differ = word ^ u64::from_le_bytes(*other);
-        // The lowest set bit belongs to the first line feed; higher bits may be set for other bytes.
+        // The lowest set bit belongs to the first line feed; higher bits may be set for other
+        // bytes.
         let no_feed = word ^ FEEDS;
         let feeds = no_feed.wrapping_sub(0x0101_0101_0101_0101) & !no_feed & 0x8080_8080_8080_8080;
         let same = differ.trailing_zeros() / 8;
@@ -629,7 +694,8 @@ fn unequal_first_lines(one: &[u8], other: &[u8]) -> Option<usize> {
 
 /// Counts the bytes that two texts have in common at their beginnings.
 fn common(one: &[u8], other: &[u8]) -> usize {
-    /// A whole block is compared with one call; smaller ones at first, since most texts soon differ.
+    /// A whole block is compared with one call; smaller ones at first, since most texts soon
+    /// differ.
     const LARGEST: usize = 4096;
     let len = one.len().min(other.len());
     let (mut at, mut block) = (0, 64);
@@ -651,7 +717,12 @@ fn first_difference(one: &[u8], other: &[u8]) -> usize {
         let middle = first + (last - first) / 2;
         if one[first..middle] == other[first..middle] { first = middle } else { last = middle }
     }
-    first + one[first..last].iter().zip(&other[first..last]).take_while(|(left, right)| left == right).count()
+    first
+        + one[first..last]
+            .iter()
+            .zip(&other[first..last])
+            .take_while(|(left, right)| left == right)
+            .count()
 }
 
 /// Returns into how many pieces two files are cut.

@@ -1,38 +1,44 @@
-//! Carries an edit to a file that changed since: from the base, which its author saw, to the current file.
+//! Carries an edit to a file that changed since: from the base, which its author saw, to the
+//! current file.
 //!
-//! The edit is known as what it replaces in the base. Each of its changes has a *footprint*: the lines that it removes,
-//! or the gap where it inserts, and one line more on either side; at an end of the file, that end. A change is carried
-//! only when every minimal alignment of base and current file keeps the lines of the footprint, side by side, and all
-//! alignments at the same place. There it removes the bytes that it removed in the base, and has the same neighbours.
+//! The edit is known as what it replaces in the base. Each of its changes has a *footprint*: the
+//! lines that it removes, or the gap where it inserts, and one line more on either side; at an end
+//! of the file, that end. A change is carried only when every minimal alignment of base and current
+//! file keeps the lines of the footprint, side by side, and all alignments at the same place. There
+//! it removes the bytes that it removed in the base, and has the same neighbours.
 //!
-//! Where this does not hold, one more answer is certain. The nearest lines above and below that all minimal alignments
-//! keep at one place, and that the edit keeps too, enclose a stretch of the base and one of the current file. When the
-//! edit makes of the first what the second is already, the change is there. Everything else is a conflict, and then
-//! nothing is carried.
+//! Where this does not hold, one more answer is certain. The nearest lines above and below that all
+//! minimal alignments keep at one place, and that the edit keeps too, enclose a stretch of the base
+//! and one of the current file. When the edit makes of the first what the second is already, the
+//! change is there. Everything else is a conflict, and then nothing is carried.
 //!
 //! # Why it cannot misplace
 //!
-//! Which of its lines a file kept is not written anywhere; an alignment is one way in which it may have been. Often there
-//! is more than one minimal alignment: of two equal lines, either may be the new one. A tool that picks one of them
-//! guesses. Here a change needs all of them to agree about the lines that it touches and about their neighbours. So
-//! whichever of them it was, these lines are the ones that the author saw, with nothing put between them or taken away.
-//! Line numbers, likeness and the other context lines of a hunk decide nothing.
+//! Which of its lines a file kept is not written anywhere; an alignment is one way in which it may
+//! have been. Often there is more than one minimal alignment: of two equal lines, either may be the
+//! new one. A tool that picks one of them guesses. Here a change needs all of them to agree about
+//! the lines that it touches and about their neighbours. So whichever of them it was, these lines
+//! are the ones that the author saw, with nothing put between them or taken away. Line numbers,
+//! likeness and the other context lines of a hunk decide nothing.
 //!
-//! One assumption remains: that the file did not lose a block and get the same block anew elsewhere, so that it only seems
-//! to have kept it. The texts alone do not show that, and every three-way merge assumes the same.
+//! One assumption remains: that the file did not lose a block and get the same block anew
+//! elsewhere, so that it only seems to have kept it. The texts alone do not show that, and every
+//! three-way merge assumes the same.
 //!
 //! # Lines
 //!
-//! Lines are compared as bytes, with their terminators. A line that got CRLF for LF has changed, and so has a last line
-//! that got or lost its line feed: a change beside it is a conflict, and into a file whose line ends were all converted
-//! nothing is carried. To overlook this would mean to choose the terminators of the new lines, which the base does not
-//! answer. A byte-order mark belongs to the first line.
+//! Lines are compared as bytes, with their terminators. A line that got CRLF for LF has changed,
+//! and so has a last line that got or lost its line feed: a change beside it is a conflict, and
+//! into a file whose line ends were all converted nothing is carried. To overlook this would mean
+//! to choose the terminators of the new lines, which the base does not answer. A byte-order mark
+//! belongs to the first line.
 //!
 //! # Limits
 //!
-//! When more than 8192 lines of both files together have no match in the first good alignment that is found, the files
-//! count as different, and nothing is certain about their lines. The same goes for files that repeat themselves so much
-//! that they would be compared many times over, and for files of 4 GiB.
+//! When more than 8192 lines of both files together have no match in the first good alignment that
+//! is found, the files count as different, and nothing is certain about their lines. The same goes
+//! for files that repeat themselves so much that they would be compared many times over, and for
+//! files of 4 GiB.
 
 mod alignment;
 #[cfg(test)]
@@ -134,8 +140,9 @@ pub fn carry(base: &[u8], current: &[u8], edit: &Edit) -> Result<Carried, Vec<Co
     carrier.done()
 }
 
-/// Returns the edit that turns `base` into `wanted`. It replaces every line that some minimal alignment of the two does not keep, so
-/// that no alignment is chosen; each replaced stretch counts as a hunk.
+/// Returns the edit that turns `base` into `wanted`. It replaces every line that some minimal
+/// alignment of the two does not keep, so that no alignment is chosen; each replaced stretch counts
+/// as a hunk.
 #[must_use]
 pub fn difference(base: &[u8], wanted: &[u8]) -> Edit {
     let mut splices = Splices::new();
@@ -187,7 +194,11 @@ fn changes(base: &[u8], edit: &Edit) -> Vec<Change> {
             }
             None => {
                 let first = line_of(start);
-                changes.push(Change { splices: index..index + 1, bytes: start..end, lines: first..line_of(end) });
+                changes.push(Change {
+                    splices: index..index + 1,
+                    bytes: start..end,
+                    lines: first..line_of(end),
+                });
             }
         }
     }
@@ -201,7 +212,8 @@ fn line_end(file: &[u8], at: usize) -> usize {
 
 /// Counts whole lines.
 fn line_count(text: &[u8]) -> usize {
-    memchr::memchr_iter(b'\n', text).count() + usize::from(!text.is_empty() && !text.ends_with(b"\n"))
+    memchr::memchr_iter(b'\n', text).count()
+        + usize::from(!text.is_empty() && !text.ends_with(b"\n"))
 }
 
 /// A place between two lines that every minimal alignment matches, in both files.
@@ -230,8 +242,9 @@ impl Carrier<'_> {
     /// Carries one change, if that is possible.
     fn place(&mut self, change: &Change) -> bool {
         let Range { start, end } = change.bytes;
-        let before =
-            start.checked_sub(1).map_or(0, |feed| memchr::memrchr(b'\n', &self.base[..feed]).map_or(0, |at| at + 1));
+        let before = start
+            .checked_sub(1)
+            .map_or(0, |feed| memchr::memrchr(b'\n', &self.base[..feed]).map_or(0, |at| at + 1));
         let after = if end < self.base.len() { line_end(self.base, end) } else { end };
         let run = match self.runs.get(self.runs.partition_point(|run| run.bytes.end < after)) {
             Some(run) if run.bytes.start <= before => run,
@@ -245,18 +258,24 @@ impl Carrier<'_> {
         }
         let (from, to) = (bound(run, change.lines.start, start), bound(run, change.lines.end, end));
         for splice in &self.edit.splices.as_slice()[change.splices.clone()] {
-            self.splices.push(run.current(splice.start)..run.current(splice.end), splice.text.clone());
+            self.splices
+                .push(run.current(splice.start)..run.current(splice.end), splice.text.clone());
         }
         self.note(std::slice::from_ref(change), from, to, false);
-        self.grown += line_count(&self.wanted(from, to, change.splices.clone())) as isize - change.lines.len() as isize;
+        self.grown += line_count(&self.wanted(from, to, change.splices.clone())) as isize
+            - change.lines.len() as isize;
         true
     }
 
-    /// Decides about the first of some changes, which has no certain place, and about those that are enclosed with it.
-    /// Returns how many these are.
+    /// Decides about the first of some changes, which has no certain place, and about those that
+    /// are enclosed with it. Returns how many these are.
     fn enclose(&mut self, changes: &[Change]) -> usize {
         let first = &changes[0];
-        let from = match self.runs.partition_point(|run| run.bytes.start < first.bytes.start).checked_sub(1) {
+        let from = match self
+            .runs
+            .partition_point(|run| run.bytes.start < first.bytes.start)
+            .checked_sub(1)
+        {
             Some(nth) if self.runs[nth].bytes.end <= first.bytes.start => {
                 bound(&self.runs[nth], self.runs[nth].lines.end, self.runs[nth].bytes.end)
             }
@@ -265,13 +284,19 @@ impl Carrier<'_> {
         };
         let (mut count, mut last) = (1, first);
         let to = loop {
-            let to = match self.runs.get(self.runs.partition_point(|run| run.bytes.end <= last.bytes.end)) {
-                Some(run) if run.bytes.start >= last.bytes.end => bound(run, run.lines.start, run.bytes.start),
+            let to = match self
+                .runs
+                .get(self.runs.partition_point(|run| run.bytes.end <= last.bytes.end))
+            {
+                Some(run) if run.bytes.start >= last.bytes.end => {
+                    bound(run, run.lines.start, run.bytes.start)
+                }
                 Some(run) => bound(run, last.lines.end, last.bytes.end),
                 None => Bound {
                     line: from.line + line_count(&self.base[from.byte..]),
                     byte: self.base.len(),
-                    current_line: from.current_line + line_count(&self.current[from.current_byte..]),
+                    current_line: from.current_line
+                        + line_count(&self.current[from.current_byte..]),
                     current_byte: self.current.len(),
                 },
             };
@@ -307,7 +332,8 @@ impl Carrier<'_> {
     /// Returns the hunks that some changes come from.
     fn hunks_of(&self, changes: &[Change]) -> Vec<usize> {
         let splices = changes.iter().flat_map(|change| change.splices.clone());
-        let mut hunks: Vec<usize> = splices.flat_map(|splice| self.edit.sources[splice].iter().copied()).collect();
+        let mut hunks: Vec<usize> =
+            splices.flat_map(|splice| self.edit.sources[splice].iter().copied()).collect();
         hunks.sort_unstable();
         hunks.dedup();
         hunks
@@ -317,19 +343,21 @@ impl Carrier<'_> {
     fn note(&mut self, changes: &[Change], from: Bound, to: Bound, already_there: bool) {
         let (above, below) = (usize::from(from.byte > 0), usize::from(to.byte < self.base.len()));
         let lines = from.line + 1 - above..=to.line + below;
-        let (above, below) = (usize::from(from.current_byte > 0), usize::from(to.current_byte < self.current.len()));
+        let (above, below) =
+            (usize::from(from.current_byte > 0), usize::from(to.current_byte < self.current.len()));
         let current = from.current_line + 1 - above..=to.current_line + below;
         for hunk in self.hunks_of(changes) {
             let (from, to) = (lines.clone(), current.clone());
-            let noted = self.hunks.entry(hunk).or_insert(CarriedHunk { hunk, from, to, already_there });
+            let noted =
+                self.hunks.entry(hunk).or_insert(CarriedHunk { hunk, from, to, already_there });
             noted.from = *noted.from.start()..=*lines.end();
             noted.to = *noted.to.start()..=*current.end();
             noted.already_there &= already_there;
         }
     }
 
-    /// Records that changes conflict with the current lines between two places. Lines that are the same in all
-    /// three texts are left out at both ends.
+    /// Records that changes conflict with the current lines between two places. Lines that are the
+    /// same in all three texts are left out at both ends.
     fn conflict(&mut self, changes: &[Change], from: Bound, to: Bound, wanted: &[u8]) {
         let base = &self.base[from.byte..to.byte];
         let current = &self.current[from.current_byte..to.current_byte];
@@ -360,10 +388,16 @@ const EMPTY: Run = Run { lines: 0..0, bytes: 0..0, current_line: 0, current_byte
 
 /// Returns a place in a run.
 fn bound(run: &Run, line: usize, byte: usize) -> Bound {
-    Bound { line, byte, current_line: run.current_line + (line - run.lines.start), current_byte: run.current(byte) }
+    Bound {
+        line,
+        byte,
+        current_line: run.current_line + (line - run.lines.start),
+        current_byte: run.current(byte),
+    }
 }
 
-/// Counts the bytes of whole lines that three texts have in common at their beginnings, and in the rest at their ends.
+/// Counts the bytes of whole lines that three texts have in common at their beginnings, and in the
+/// rest at their ends.
 fn common_lines(texts: [&[u8]; 3]) -> (usize, usize) {
     let same = |mut lines: [&mut dyn Iterator<Item = &[u8]>; 3]| {
         let mut len = 0;

@@ -10,8 +10,9 @@ pub(crate) fn lines(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|&byte| byte == b'\n').collect()
 }
 
-/// The pairs of lines that every minimal alignment matches, from the costs of all points of the grid: of the steps of
-/// cheapest paths, a match that is in all of them is the only one between two neighbouring antidiagonals.
+/// The pairs of lines that every minimal alignment matches, from the costs of all points of the
+/// grid: of the steps of cheapest paths, a match that is in all of them is the only one between two
+/// neighbouring antidiagonals.
 pub(crate) fn certain_pairs(base: &[u8], current: &[u8]) -> Pairs {
     let (base, current) = (lines(base), lines(current));
     let (n, m) = (base.len(), current.len());
@@ -57,7 +58,8 @@ pub(crate) fn certain_pairs(base: &[u8], current: &[u8]) -> Pairs {
             }
         }
     }
-    let mut pairs: Pairs = steps.iter().filter(|steps| steps.len() == 1).filter_map(|steps| steps[0]).collect();
+    let mut pairs: Pairs =
+        steps.iter().filter(|steps| steps.len() == 1).filter_map(|steps| steps[0]).collect();
     pairs.dedup();
     pairs
 }
@@ -69,7 +71,8 @@ pub(crate) struct Replaced {
     pub(crate) new: Vec<u8>,
 }
 
-/// The rule, word by word, over the pairs that all minimal alignments have: the current file with the changes, or nothing.
+/// The rule, word by word, over the pairs that all minimal alignments have: the current file with
+/// the changes, or nothing.
 pub(crate) fn carried(base: &[u8], current: &[u8], changes: &[Replaced]) -> Option<Vec<u8>> {
     let certain = certain_pairs(base, current);
     let (old, now) = (lines(base), lines(current));
@@ -80,24 +83,33 @@ pub(crate) fn carried(base: &[u8], current: &[u8], changes: &[Replaced]) -> Opti
         let footprint = change.lines.start.saturating_sub(1)..old.len().min(change.lines.end + 1);
         let places: Vec<usize> = footprint.clone().map(place).collect::<Option<_>>()?;
         let together = places.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-        let start = change.lines.start > 0 || places.first().map_or(now.is_empty(), |&first| first == 0);
-        let end = change.lines.end < old.len() || places.last().map_or(now.is_empty(), |&last| last + 1 == now.len());
+        let start =
+            change.lines.start > 0 || places.first().map_or(now.is_empty(), |&first| first == 0);
+        let end = change.lines.end < old.len()
+            || places.last().map_or(now.is_empty(), |&last| last + 1 == now.len());
         let first = places.first().map_or(0, |first| first + change.lines.start - footprint.start);
         (together && start && end).then(|| first..first + change.lines.len())
     };
-    // Between lines that are certain and stay, either each change is carried, or all that is wanted is there.
+    // Between lines that are certain and stay, either each change is carried, or all that is wanted
+    // is there.
     let stays = |line: usize| changes.iter().all(|change| !change.lines.contains(&line));
     let mut posts: Vec<(isize, isize)> = vec![(-1, -1)];
-    posts.extend(certain.iter().filter(|pair| stays(pair.0)).map(|&(i, j)| (i as isize, j as isize)));
+    posts.extend(
+        certain.iter().filter(|pair| stays(pair.0)).map(|&(i, j)| (i as isize, j as isize)),
+    );
     posts.push((old.len() as isize, now.len() as isize));
     for pair in posts.windows(2) {
         let [(above, now_above), (below, now_below)] = pair else { unreachable!("pairs") };
         let (first, end) = ((above + 1) as usize, *below as usize);
-        let inside: Vec<&Replaced> =
-            changes.iter().filter(|change| first <= change.lines.start && change.lines.end <= end).collect();
+        let inside: Vec<&Replaced> = changes
+            .iter()
+            .filter(|change| first <= change.lines.start && change.lines.end <= end)
+            .collect();
         let ways: Vec<_> = inside.iter().map(|change| is_carried(change)).collect();
         if ways.iter().all(Option::is_some) {
-            placed.extend(ways.into_iter().flatten().zip(inside.iter().map(|change| &change.new[..])));
+            placed.extend(
+                ways.into_iter().flatten().zip(inside.iter().map(|change| &change.new[..])),
+            );
             continue;
         }
         let mut wanted = Vec::new();

@@ -19,7 +19,13 @@ use testutils::share::share;
 
 /// Every minimal alignment, one by one.
 fn minimal_alignments(base: &[&[u8]], current: &[&[u8]]) -> Vec<Pairs> {
-    fn all(base: &[&[u8]], current: &[&[u8]], from: (usize, usize), so_far: &mut Pairs, found: &mut BTreeSet<Pairs>) {
+    fn all(
+        base: &[&[u8]],
+        current: &[&[u8]],
+        from: (usize, usize),
+        so_far: &mut Pairs,
+        found: &mut BTreeSet<Pairs>,
+    ) {
         // Each alignment is made by choosing its next match.
         found.insert(so_far.clone());
         for i in from.0..base.len() {
@@ -41,7 +47,11 @@ fn minimal_alignments(base: &[&[u8]], current: &[&[u8]]) -> Vec<Pairs> {
 /// What all of them have.
 fn certain_pairs_slowly(base: &[u8], current: &[u8]) -> Pairs {
     let all = minimal_alignments(&lines(base), &lines(current));
-    all[0].iter().copied().filter(|pair| all.iter().all(|alignment| alignment.contains(pair))).collect()
+    all[0]
+        .iter()
+        .copied()
+        .filter(|pair| all.iter().all(|alignment| alignment.contains(pair)))
+        .collect()
 }
 
 fn certain_pairs(base: &[u8], current: &[u8]) -> Pairs {
@@ -49,10 +59,15 @@ fn certain_pairs(base: &[u8], current: &[u8]) -> Pairs {
     for run in certain(base, current).expect("they are small") {
         let lines = lines(&base[run.bytes.clone()]);
         assert_eq!(lines.len(), run.lines.len());
-        assert_eq!(&base[run.bytes.clone()], &current[run.current_byte..run.current(run.bytes.end)]);
+        assert_eq!(
+            &base[run.bytes.clone()],
+            &current[run.current_byte..run.current(run.bytes.end)]
+        );
         assert_eq!(super::line_count(&base[..run.bytes.start]), run.lines.start);
         assert_eq!(super::line_count(&current[..run.current_byte]), run.current_line);
-        pairs.extend(run.lines.clone().map(|line| (line, line - run.lines.start + run.current_line)));
+        pairs.extend(
+            run.lines.clone().map(|line| (line, line - run.lines.start + run.current_line)),
+        );
     }
     pairs
 }
@@ -79,8 +94,9 @@ fn text_and_moved(
     })
 }
 
-/// Sixty blocks of the same lines, but for one in each, and the next sixty; every fourth has another line that is in both
-/// at the same place. In each block the two differ in one line only; but it takes less to drop the first block.
+/// Sixty blocks of the same lines, but for one in each, and the next sixty; every fourth has
+/// another line that is in both at the same place. In each block the two differ in one line only;
+/// but it takes less to drop the first block.
 #[test]
 fn files_are_not_cut_along_lines_that_are_there_often() {
     for landmarks in [false, true] {
@@ -90,11 +106,13 @@ fn files_are_not_cut_along_lines_that_are_there_often() {
                 5 if landmarks && block % 4 == 2 => 100 + block / 4,
                 _ => line,
             };
-            let lines: Vec<u8> = (0..60).flat_map(|block| (0..20).map(move |nth| line(block, nth))).collect();
+            let lines: Vec<u8> =
+                (0..60).flat_map(|block| (0..20).map(move |nth| line(block, nth))).collect();
             text(&lines, true)
         };
         let (base, current) = (blocks(0), blocks(1));
-        let whole = certain_in_pieces(&base, &current, isize::MAX, usize::MAX).expect("they are small");
+        let whole =
+            certain_in_pieces(&base, &current, isize::MAX, usize::MAX).expect("they are small");
         assert!(whole.iter().any(|run| run.lines.start == run.current_line + 20), "{whole:?}");
         assert_eq!(certain_in_pieces(&base, &current, 0, usize::MAX), Some(whole));
     }
@@ -103,7 +121,10 @@ fn files_are_not_cut_along_lines_that_are_there_often() {
 #[test]
 fn what_is_certain_in_a_piece_is_certain_in_the_whole() {
     let cut = Cell::new(0);
-    let cases = [text_and_moved(text_and_later(80, 100)).boxed(), text_and_moved(text_and_later(300, 150)).boxed()];
+    let cases = [
+        text_and_moved(text_and_later(80, 100)).boxed(),
+        text_and_moved(text_and_later(300, 150)).boxed(),
+    ];
     for cases in cases {
         holds(share(5000), &cases, |(base, current)| {
             let whole = certain_in_pieces(&base, &current, isize::MAX, usize::MAX);
@@ -117,8 +138,10 @@ fn what_is_certain_in_a_piece_is_certain_in_the_whole() {
 /// However few points are kept: blocks that are made again tell the same.
 #[test]
 fn what_is_certain_does_not_depend_on_what_is_kept() {
-    let cases =
-        [any_text(40, 4).prop_flat_map(|base| (Just(base), any_text(40, 4))).boxed(), text_and_later(80, 100).boxed()];
+    let cases = [
+        any_text(40, 4).prop_flat_map(|base| (Just(base), any_text(40, 4))).boxed(),
+        text_and_later(80, 100).boxed(),
+    ];
     for cases in cases {
         holds(share(5000), &(cases, 0..60usize), |((base, current), kept)| {
             let whole = certain_in_pieces(&base, &current, isize::MAX, usize::MAX);
@@ -217,33 +240,42 @@ fn edit_of(base: &[u8], changes: &[Replaced]) -> Edit {
     for change in changes {
         splices.push(byte(change.lines.start)..byte(change.lines.end), change.new.clone());
     }
-    Edit { sources: (0..changes.len()).map(|change| vec![change]).collect(), splices, placed: Vec::new() }
+    Edit {
+        sources: (0..changes.len()).map(|change| vec![change]).collect(),
+        splices,
+        placed: Vec::new(),
+    }
 }
 
-/// Base, current and changes of the base. Between two changes there is a line, and nothing comes after a last line that
-/// has no line feed.
+/// Base, current and changes of the base. Between two changes there is a line, and nothing comes
+/// after a last line that has no line feed.
 fn cases(longest: usize, kinds: u8) -> impl Strategy<Value = (Vec<u8>, Vec<u8>, Vec<Replaced>)> {
     let changes = vec((0..4usize, 0..3usize, vec(0..kinds + 1, 0..3)), 1..4);
     let shares = weighted(0.3);
-    (text_and_later(longest, kinds), changes, shares).prop_map(move |((base, mut current), changes, shares)| {
-        let len = lines(&base).len();
-        let mut at = 0;
-        let mut replaced: Vec<Replaced> = Vec::new();
-        for (skipped, gone, new) in changes {
-            let start = at + skipped;
-            let end = (start + gone).min(len);
-            if start > len || (start == end && new.is_empty()) || (start == len && !base.ends_with(b"\n") && len > 0) {
-                continue;
+    (text_and_later(longest, kinds), changes, shares).prop_map(
+        move |((base, mut current), changes, shares)| {
+            let len = lines(&base).len();
+            let mut at = 0;
+            let mut replaced: Vec<Replaced> = Vec::new();
+            for (skipped, gone, new) in changes {
+                let start = at + skipped;
+                let end = (start + gone).min(len);
+                if start > len
+                    || (start == end && new.is_empty())
+                    || (start == len && !base.ends_with(b"\n") && len > 0)
+                {
+                    continue;
+                }
+                replaced.push(Replaced { lines: start..end, new: text(&new, true) });
+                at = end + 1;
             }
-            replaced.push(Replaced { lines: start..end, new: text(&new, true) });
-            at = end + 1;
-        }
-        if shares && !replaced.is_empty() {
-            // The same changes on both sides, or some of them.
-            current = edit_of(&base, &replaced[..replaced.len().div_ceil(2)]).apply(&base);
-        }
-        (base, current, replaced)
-    })
+            if shares && !replaced.is_empty() {
+                // The same changes on both sides, or some of them.
+                current = edit_of(&base, &replaced[..replaced.len().div_ceil(2)]).apply(&base);
+            }
+            (base, current, replaced)
+        },
+    )
 }
 
 #[test]
@@ -257,7 +289,8 @@ fn an_edit_is_carried_by_the_rule_or_not_at_all() {
             assert_eq!(applied, expected, "{result:?}");
             match result {
                 Ok(carried) => {
-                    let hunks: Vec<usize> = carried.hunks.iter().map(|carried| carried.hunk).collect();
+                    let hunks: Vec<usize> =
+                        carried.hunks.iter().map(|carried| carried.hunk).collect();
                     assert_eq!(hunks, (0..changes.len()).collect::<Vec<_>>());
                     for carried in &carried.hunks {
                         let (base, current) = (lines(&base), lines(&current));
@@ -267,7 +300,9 @@ fn an_edit_is_carried_by_the_rule_or_not_at_all() {
                         assert!(*carried.to.end() <= current.len());
                         if !carried.already_there {
                             let [base, current] = [(&base, &carried.from), (&current, &carried.to)]
-                                .map(|(lines, range)| lines[range.start() - 1..*range.end()].concat());
+                                .map(|(lines, range)| {
+                                    lines[range.start() - 1..*range.end()].concat()
+                                });
                             assert_eq!(base, current, "{carried:?}");
                         }
                     }
@@ -277,11 +312,16 @@ fn an_edit_is_carried_by_the_rule_or_not_at_all() {
                     let wanted = edit.apply(&base);
                     for conflict in conflicts {
                         assert!(!conflict.hunks.is_empty());
-                        for (excerpt, file) in
-                            [(conflict.base, &base), (conflict.current, &current), (conflict.wanted, &wanted)]
-                        {
+                        for (excerpt, file) in [
+                            (conflict.base, &base),
+                            (conflict.current, &current),
+                            (conflict.wanted, &wanted),
+                        ] {
                             let lines = lines(file);
-                            assert_eq!(lines[excerpt.lines.start - 1..excerpt.lines.end - 1].concat(), excerpt.text);
+                            assert_eq!(
+                                lines[excerpt.lines.start - 1..excerpt.lines.end - 1].concat(),
+                                excerpt.text
+                            );
                         }
                     }
                 }
@@ -324,8 +364,9 @@ fn edit_of_alignment(base: &[u8], wanted: &[u8], alignment: &Pairs) -> Edit {
     Edit { splices, sources, placed: Vec::new() }
 }
 
-/// Whichever of the possible edits was made: what the difference is carried to, that edit would be carried to as well, or not
-/// at all. And it does not matter which of two changes is carried over the other.
+/// Whichever of the possible edits was made: what the difference is carried to, that edit would be
+/// carried to as well, or not at all. And it does not matter which of two changes is carried over
+/// the other.
 #[test]
 fn a_difference_is_carried_where_every_edit_that_it_may_have_been_is() {
     let carried = Cell::new(0);
@@ -359,7 +400,8 @@ fn a_difference_is_carried_where_every_edit_that_it_may_have_been_is() {
     assert!(carried.get() > cases / 20, "{} were carried", carried.get());
 }
 
-/// As where a program became twice as long: five thousand new lines, and few of the old ones side by side.
+/// As where a program became twice as long: five thousand new lines, and few of the old ones side
+/// by side.
 #[test]
 fn a_file_with_thousands_of_new_lines_takes_an_edit() {
     let base: Vec<String> = (0..3000).map(|nth| format!("old {nth}\n")).collect();
@@ -372,6 +414,10 @@ fn a_file_with_thousands_of_new_lines_takes_an_edit() {
     }
     let change = Replaced { lines: 1502..1503, new: b"changed\n".to_vec() };
     let base = base.concat().into_bytes();
-    let carried = carry(&base, current.as_bytes(), &edit_of(&base, &[change])).expect("its lines were kept");
-    assert_eq!(carried.splices.apply(current.as_bytes()), current.replace("old 1502\n", "changed\n").into_bytes());
+    let carried =
+        carry(&base, current.as_bytes(), &edit_of(&base, &[change])).expect("its lines were kept");
+    assert_eq!(
+        carried.splices.apply(current.as_bytes()),
+        current.replace("old 1502\n", "changed\n").into_bytes()
+    );
 }

@@ -23,8 +23,8 @@ pub struct Settings {
     pub options: Options,
     /// How the transaction is committed.
     pub commit: CommitOptions,
-    /// Whether all sections are one transaction. Otherwise each is its own, and the first that fails
-    /// is the last. Default: true.
+    /// Whether all sections are one transaction. Otherwise each is its own, and the first that
+    /// fails is the last. Default: true.
     pub atomic: bool,
 }
 
@@ -76,7 +76,8 @@ pub struct Failed {
 }
 
 impl ApplyError {
-    /// Returns the stable kind; of several rejects, that of the gravest: refusals, then stale files, then the first.
+    /// Returns the stable kind; of several rejects, that of the gravest: refusals, then stale
+    /// files, then the first.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -88,8 +89,8 @@ impl ApplyError {
     }
 }
 
-/// Returns the reject that decides how a failure is reported: a refused path goes before a stale file, and
-/// that before everything else.
+/// Returns the reject that decides how a failure is reported: a refused path goes before a stale
+/// file, and that before everything else.
 #[must_use]
 pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
     let rank = |reject: &&Reject| match reject.kind() {
@@ -101,8 +102,8 @@ pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
     rejects.iter().min_by_key(rank)
 }
 
-/// Hashes a patch, to recognise it later: its text, its paths and hunks, and the directory of the project that it is for. `None` for a
-/// long patch, which would take too long to hash.
+/// Hashes a patch, to recognise it later: its text, its paths and hunks, and the directory of the
+/// project that it is for. `None` for a long patch, which would take too long to hash.
 fn hash_of(patch: &Patch<'_>, prefix: &Prefix) -> Option<Sha256> {
     /// Longer patches are not recognised.
     const MAX_SIZE: usize = 1 << 20;
@@ -116,7 +117,8 @@ fn hash_of(patch: &Patch<'_>, prefix: &Prefix) -> Option<Sha256> {
         hasher.update(prefix.as_str().as_bytes());
     }
     hasher.update(patch.text);
-    // The same text may be about other paths: where it is applied beneath a directory, or leading parts are left out.
+    // The same text may be about other paths: where it is applied beneath a directory, or leading
+    // parts are left out.
     for section in &patch.sections {
         for path in [Some(&section.path), section.destination()].into_iter().flatten() {
             hasher.update(b"\0");
@@ -129,12 +131,14 @@ fn hash_of(patch: &Patch<'_>, prefix: &Prefix) -> Option<Sha256> {
 }
 
 impl Workspace {
-    /// Applies a patch: in one transaction, or one for each section when [`Settings::atomic`] is not set.
+    /// Applies a patch: in one transaction, or one for each section when [`Settings::atomic`] is
+    /// not set.
     ///
     /// `host` is asked about exactly the plan that will be committed.
     ///
-    /// A patch that was applied as one transaction before, and whose files are still as that left them, is not applied again:
-    /// the report has that transaction, and an empty plan ([`Report::already_done`]).
+    /// A patch that was applied as one transaction before, and whose files are still as that left
+    /// them, is not applied again: the report has that transaction, and an empty plan
+    /// ([`Report::already_done`]).
     ///
     /// ```
     /// use patch_engine::{Settings, parse, commit::Workspace};
@@ -152,7 +156,12 @@ impl Workspace {
     /// # Errors
     ///
     /// Why it was not applied, or not all of it, and what was.
-    pub fn apply(&self, patch: &Patch<'_>, settings: &Settings, host: &mut dyn Host) -> Result<Vec<Report>, Failed> {
+    pub fn apply(
+        &self,
+        patch: &Patch<'_>,
+        settings: &Settings,
+        host: &mut dyn Host,
+    ) -> Result<Vec<Report>, Failed> {
         self.apply_logged(patch, settings, &mut (), host)
     }
 
@@ -171,34 +180,42 @@ impl Workspace {
         if settings.atomic {
             let text = hash_of(patch, self.prefix());
             let verified = settings.commit.verify.is_some();
-            if let Some(report) = text.and_then(|text| self.replayed(&text, patch, &settings.options, verified)) {
+            if let Some(report) =
+                text.and_then(|text| self.replayed(&text, patch, &settings.options, verified))
+            {
                 return Ok(vec![report]);
             }
             let commit = CommitOptions { text, ..settings.commit.clone() };
             let plan = &mut |root: &_| Ok(plan(root, patch, &settings.options)?);
             let report = self.execute(&commit, log, host, plan);
-            return report.map(|report| vec![report]).map_err(|error| Failed { error, reports: Vec::new() });
+            return report
+                .map(|report| vec![report])
+                .map_err(|error| Failed { error, reports: Vec::new() });
         }
         let mut options = settings.options.clone();
         let mut reports: Vec<Report> = Vec::new();
         for (index, section) in patch.sections.iter().enumerate() {
             // Notes about the text are reported with the first section.
-            let (warnings, notes) =
-                if index == 0 { (patch.warnings.clone(), patch.notes.clone()) } else { Default::default() };
+            let (warnings, notes) = if index == 0 {
+                (patch.warnings.clone(), patch.notes.clone())
+            } else {
+                Default::default()
+            };
             let owner = patch.owner.clone();
             let part = Patch { sections: vec![section.clone()], owner, warnings, notes, ..*patch };
             // The section that updates a file decides whether it may have changed.
             let mut of_part = options.clone();
             if options.snapshots.is_some() {
                 let later = &patch.sections[index + 1..];
-                of_part
-                    .expected
-                    .retain(|path, _| names(section, path) || !later.iter().any(|later| names(later, path)));
+                of_part.expected.retain(|path, _| {
+                    names(section, path) || !later.iter().any(|later| names(later, path))
+                });
             }
             let plan = &mut |root: &_| Ok(plan(root, &part, &of_part)?);
             match self.execute(&settings.commit, log, host, plan) {
                 Ok(report) => {
-                    // What was expected of a file is checked before it is changed for the first time.
+                    // What was expected of a file is checked before it is changed for the first
+                    // time.
                     for transition in report.plan.transitions() {
                         options.expected.remove(transition.path().as_str());
                     }
@@ -210,21 +227,39 @@ impl Workspace {
         Ok(reports)
     }
 
-    /// Returns what [`apply`](Self::apply) returns for a patch that was applied already as one transaction and
-    /// whose files are as that left them; with `verified`, if that transaction was verified. Returns `None` also where this cannot be
-    /// found out: applying the patch will then show why.
+    /// Returns what [`apply`](Self::apply) returns for a patch that was applied already as one
+    /// transaction and whose files are as that left them; with `verified`, if that transaction was
+    /// verified. Returns `None` also where this cannot be found out: applying the patch will then
+    /// show why.
     ///
     /// A preview asks this first, so that it does not differ from the commit.
     #[must_use]
-    pub fn already_applied(&self, patch: &Patch<'_>, options: &Options, verified: bool) -> Option<Report> {
+    pub fn already_applied(
+        &self,
+        patch: &Patch<'_>,
+        options: &Options,
+        verified: bool,
+    ) -> Option<Report> {
         self.replayed(&hash_of(patch, self.prefix())?, patch, options, verified)
     }
 
-    fn replayed(&self, text: &Sha256, patch: &Patch<'_>, options: &Options, verified: bool) -> Option<Report> {
+    fn replayed(
+        &self,
+        text: &Sha256,
+        patch: &Patch<'_>,
+        options: &Options,
+        verified: bool,
+    ) -> Option<Report> {
         let id = self.already_done(text, &options.expected, verified).ok()??;
         let builder = PlanBuilder::new(self.root(), options);
         let plan = Arc::new(builder.plan(patch.hunk_count(), Vec::new(), Vec::new()));
-        Some(Report { transaction: Some(id), plan, trashed: Vec::new(), recovered: Vec::new(), already_done: true })
+        Some(Report {
+            transaction: Some(id),
+            plan,
+            trashed: Vec::new(),
+            recovered: Vec::new(),
+            already_done: true,
+        })
     }
 
     /// Undoes a transaction, or what it did to `paths` (none: all of it).
@@ -269,23 +304,32 @@ impl Workspace {
         plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, E>,
     ) -> Result<Report, E> {
         let mut recovered: Vec<Recovered> = Vec::new();
-        // The lock is held from the first look at the files to the last change. Only where no patch was
-        // ever applied is there no place for a lock yet: it is made when it is known that the patch
-        // fits, so that one that does not leaves no trace. Should a second process do the same at the
-        // same time, the commit finds files that are not as planned, and the patch is planned anew.
+        // The lock is held from the first look at the files to the last change. Only where no patch
+        // was ever applied is there no place for a lock yet: it is made when it is known that the
+        // patch fits, so that one that does not leaves no trace. Should a second process do the
+        // same at the same time, the commit finds files that are not as planned, and the patch is
+        // planned anew.
         let mut lock_first = self.has_state();
         let lock = || self.lock(options.lock_timeout).map_err(ApplyError::from);
         loop {
             self.root().forget();
             let early = if lock_first { Some(lock()?) } else { None };
-            if let Some(found) = early.as_ref().map(|locked| locked.recovered()).filter(|found| !found.is_empty()) {
+            if let Some(found) =
+                early.as_ref().map(|locked| locked.recovered()).filter(|found| !found.is_empty())
+            {
                 log.recovered(found);
                 host.event(&Event::Recovered(found));
                 recovered.extend_from_slice(found);
             }
             let plan = Arc::new(plan(self.root())?);
             if plan.is_empty() {
-                return Ok(Report { transaction: None, plan, trashed: Vec::new(), recovered, already_done: false });
+                return Ok(Report {
+                    transaction: None,
+                    plan,
+                    trashed: Vec::new(),
+                    recovered,
+                    already_done: false,
+                });
             }
             let decision = host.approve(&Request::new(&plan));
             match decision.map_err(|error| ApplyError::from(commit::Error::from(error)))? {
@@ -304,7 +348,8 @@ impl Workspace {
             match committed {
                 Ok(committed) => {
                     let (transaction, trashed) = (Some(committed.id), committed.trashed);
-                    let report = Report { transaction, plan, trashed, recovered, already_done: false };
+                    let report =
+                        Report { transaction, plan, trashed, recovered, already_done: false };
                     host.event(&Event::Committed(&report));
                     return Ok(report);
                 }

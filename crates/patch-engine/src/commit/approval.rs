@@ -69,8 +69,8 @@ impl Approvals {
         Self { policy, ..Self::default() }
     }
 
-    /// Takes the guarded patterns out of the guard's policy, so that it lets pass what will be asked about
-    /// here; with [`ApprovalPolicy::Never`] they stay, and the guard refuses.
+    /// Takes the guarded patterns out of the guard's policy, so that it lets pass what will be
+    /// asked about here; with [`ApprovalPolicy::Never`] they stay, and the guard refuses.
     ///
     /// Every plan that is made under the returned policy has to be approved here.
     #[must_use]
@@ -116,7 +116,8 @@ impl Approvals {
         let reasons = open.into_iter().flatten().collect();
         let decision = host.approve(&Request { plan, reasons })?;
         if decision == Decision::ApproveForSession {
-            self.approved.extend(plan.changes().iter().map(|change| approved(plan, change, &moved)));
+            self.approved
+                .extend(plan.changes().iter().map(|change| approved(plan, change, &moved)));
         }
         decided(host, decision, true)
     }
@@ -130,7 +131,9 @@ impl Approvals {
             reasons.push(Reason::Replaces { path: change.last_path().clone() });
         }
         for path in std::iter::once(&change.path).chain(&change.to_path) {
-            if let (Some(glob), None) = (self.guarded.matches(path.as_str()), self.allow.matches(path.as_str())) {
+            if let (Some(glob), None) =
+                (self.guarded.matches(path.as_str()), self.allow.matches(path.as_str()))
+            {
                 reasons.push(Reason::Guarded { path: path.clone(), glob: glob.to_owned() });
             }
         }
@@ -171,12 +174,15 @@ fn approved(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Approved
 
 /// Returns the files that a plan moves away.
 fn moved(plan: &Plan) -> HashSet<&RelPath> {
-    let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move && change.to_path.is_some());
+    let moves = plan
+        .changes()
+        .iter()
+        .filter(|change| change.operation == ChangeKind::Move && change.to_path.is_some());
     moves.map(|change| &change.path).collect()
 }
 
-/// Returns whether a whole file is lost: another one moves to its place, or it is rewritten and not edited. A file that
-/// the same plan moves away is not lost.
+/// Returns whether a whole file is lost: another one moves to its place, or it is rewritten and not
+/// edited. A file that the same plan moves away is not lost.
 fn replaces(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> bool {
     let transition = plan.transition_of(change);
     let (Some(_), Some(after)) = (&transition.before, &transition.after) else { return false };

@@ -1,9 +1,10 @@
 //! States in directories below a project's top, from before they were parts of it.
 //!
-//! When the top of a work tree is used for the first time, the directories below are looked through once, and what has a state of its own is taken
-//! over: what was interrupted there is recovered, and its history moves to the top. A state that appears later (in a container that sees the
-//! directory alone, or that was not found because there are very many directories) stays in use from there; here it is noticed when one of
-//! its files is to be changed.
+//! When the top of a work tree is used for the first time, the directories below are looked through
+//! once, and what has a state of its own is taken over: what was interrupted there is recovered,
+//! and its history moves to the top. A state that appears later (in a container that sees the
+//! directory alone, or that was not found because there are very many directories) stays in use
+//! from there; here it is noticed when one of its files is to be changed.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -20,15 +21,19 @@ use crate::plan::Plan;
 /// The most entries of directories that are looked at, which takes about a tenth of a second.
 const MAX_ENTRIES: usize = 50_000;
 
-/// How long to wait for another process that works in a state below. If it takes longer, the next command takes the state over.
+/// How long to wait for another process that works in a state below. If it takes longer, the next
+/// command takes the state over.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Directories that programs fill with what they have downloaded or made. They have most of the entries, and no projects.
+/// Directories that programs fill with what they have downloaded or made. They have most of the
+/// entries, and no projects.
 const FILLED: &[&str] = &["node_modules", "target", ".venv"];
 
-/// Takes over the states below the top of a work tree, if that was not done before. Returns what was interrupted there.
+/// Takes over the states below the top of a work tree, if that was not done before. Returns what
+/// was interrupted there.
 ///
-/// A failure is none of the caller's: what could not be taken over stays as it is, in use from below.
+/// A failure is none of the caller's: what could not be taken over stays as it is, in use from
+/// below.
 pub(super) fn take_over(home: &Root, store: &LockedStore<'_>, key: &OwnKey) -> Vec<Recovered> {
     let mut recovered = Vec::new();
     if home.is_work_tree() && matches!(store.has_searched(), Ok(false)) {
@@ -65,7 +70,8 @@ fn take_one(
     Ok(store.take_over(&below, &prefix)?)
 }
 
-/// Finds the directories below that have a state, those that are nearest first. Other work trees are other projects.
+/// Finds the directories below that have a state, those that are nearest first. Other work trees
+/// are other projects.
 fn states_below(top: &Root) -> Vec<RelPath> {
     let (mut found, mut left) = (Vec::new(), MAX_ENTRIES);
     let mut dirs = VecDeque::from([None]);
@@ -99,7 +105,11 @@ fn states_below(top: &Root) -> Vec<RelPath> {
 }
 
 /// Refuses a plan that changes files in a directory with an unfinished transaction of its own.
-pub(super) fn check_none_unfinished(root: &Root, plan: &Plan, key: &OwnKey) -> Result<(), CommitError> {
+pub(super) fn check_none_unfinished(
+    root: &Root,
+    plan: &Plan,
+    key: &OwnKey,
+) -> Result<(), CommitError> {
     let dirs: BTreeSet<RelPath> =
         plan.transitions().iter().flat_map(|transition| transition.path.ancestors()).collect();
     for dir in dirs {

@@ -1,4 +1,5 @@
-//! The files of a host program, such as the unsaved buffers of an editor: read by its callbacks, changed by itself.
+//! The files of a host program, such as the unsaved buffers of an editor: read by its callbacks,
+//! changed by itself.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +19,8 @@ use crate::text::splices::Splice;
 pub struct HostFile {
     /// What it is.
     pub content: Content,
-    /// The host's version number of the file, like a document version in the Language Server Protocol.
+    /// The host's version number of the file, like a document version in the Language Server
+    /// Protocol.
     pub version: Option<i64>,
 }
 
@@ -27,8 +29,8 @@ type List = dyn Fn(&str) -> io::Result<Option<Vec<(String, FileKind)>>> + Send +
 
 /// The files of a host program. Each is read once and remembered: use a new tree for each plan.
 ///
-/// The host carries out the plan itself: [`Images::edits`] returns the text edits, and [`HostTree::version`] the version
-/// that they are for.
+/// The host carries out the plan itself: [`Images::edits`] returns the text edits, and
+/// [`HostTree::version`] the version that they are for.
 pub struct HostTree {
     read: Box<Read>,
     list: Option<Box<List>>,
@@ -46,11 +48,14 @@ impl HostTree {
     ///
     /// Directories are not known: every one is assumed to exist, and no name collides with another.
     #[must_use]
-    pub fn new(read: impl Fn(&str) -> io::Result<Option<HostFile>> + Send + Sync + 'static) -> Self {
+    pub fn new(
+        read: impl Fn(&str) -> io::Result<Option<HostFile>> + Send + Sync + 'static,
+    ) -> Self {
         Self { read: Box::new(read), list: None, files: Mutex::default() }
     }
 
-    /// Adds directories: `list` returns the names in one (the root's path is empty), and `None` when there is none.
+    /// Adds directories: `list` returns the names in one (the root's path is empty), and `None`
+    /// when there is none.
     #[must_use]
     pub fn with_list(
         self,
@@ -59,7 +64,8 @@ impl HostTree {
         Self { list: Some(Box::new(list)), ..self }
     }
 
-    /// Returns the version that a file had when it was read; `None` when it was not read, or has none.
+    /// Returns the version that a file had when it was read; `None` when it was not read, or has
+    /// none.
     #[must_use]
     pub fn version(&self, path: &str) -> Option<i64> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner).get(path)?.as_ref()?.version
@@ -67,7 +73,11 @@ impl HostTree {
 
     /// Returns whether a file was found at a path.
     fn knows(&self, path: &str) -> bool {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner).get(path).is_some_and(Option::is_some)
+        self.files
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(path)
+            .is_some_and(Option::is_some)
     }
 
     fn file(&self, path: &str) -> io::Result<Option<HostFile>> {
@@ -85,11 +95,13 @@ impl Tree for HostTree {
     fn entry(&self, path: &str) -> io::Result<Option<Entry>> {
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
         if let Some(HostFile { content, .. }) = self.file(path)? {
-            // Whether a directory is a git repository is asked for each: its `objects` are no file beside `HEAD`.
+            // Whether a directory is a git repository is asked for each: its `objects` are no file
+            // beside `HEAD`.
             let head = if parent.is_empty() { "HEAD".to_owned() } else { format!("{parent}/HEAD") };
             if name == "objects" && self.knows(&head) {
                 return Err(io::Error::other(
-                    "the callback has a file at every path; it has to return none where there is none",
+                    "the callback has a file at every path; it has to return none where there is \
+                     none",
                 ));
             }
             return Ok(Some(content.entry()));
@@ -98,7 +110,8 @@ impl Tree for HostTree {
         if list(path)?.is_some() {
             if name == "HEAD" {
                 return Err(io::Error::other(
-                    "the callback has a directory at every path; it has to return none where there is none",
+                    "the callback has a directory at every path; it has to return none where \
+                     there is none",
                 ));
             }
             return Ok(Some(Entry::directory()));
@@ -136,7 +149,8 @@ pub struct FileEdit {
     pub to_path: Option<String>,
     /// The whole file afterwards; `None` when it is deleted.
     pub text: Option<Arc<Vec<u8>>>,
-    /// The same as replacements in the old text, in its order, without overlaps; none for a new or deleted file.
+    /// The same as replacements in the old text, in its order, without overlaps; none for a new or
+    /// deleted file.
     pub edits: Vec<TextEdit>,
 }
 
@@ -156,7 +170,8 @@ pub struct TextEdit {
 pub struct Position {
     /// The line, from 0.
     pub line: u32,
-    /// How many UTF-16 code units are before it in the line. Each byte that is not UTF-8 counts as one.
+    /// How many UTF-16 code units are before it in the line. Each byte that is not UTF-8 counts as
+    /// one.
     pub character: u32,
 }
 
@@ -213,7 +228,9 @@ impl Walk<'_> {
         }
         self.at = end;
         let before = self.text[self.line_start..end].utf8_chunks();
-        let units = before.map(|chunk| chunk.valid().encode_utf16().count() + chunk.invalid().len()).sum::<usize>();
+        let units = before
+            .map(|chunk| chunk.valid().encode_utf16().count() + chunk.invalid().len())
+            .sum::<usize>();
         Position { line: self.line, character: u32::try_from(units).unwrap_or(u32::MAX) }
     }
 }

@@ -67,7 +67,8 @@ pub enum Error {
         id: TransactionId,
         /// The files, relative to the root; empty if the caller [may not see](super::Reach) them.
         paths: Vec<String>,
-        /// The top directory of the project, where a person can undo it; `None` if the caller may not see it.
+        /// The top directory of the project, where a person can undo it; `None` if the caller may
+        /// not see it.
         project: Option<String>,
     },
     /// A file cannot be restored to the wanted path.
@@ -87,9 +88,11 @@ pub enum Error {
     /// The transaction was rolled back.
     #[error("transaction {0} was rolled back; there is nothing to undo")]
     Aborted(TransactionId),
-    /// This process was started by a check of a change of the same project, which has the lock until the check ends.
+    /// This process was started by a check of a change of the same project, which has the lock
+    /// until the check ends.
     #[error(
-        "this runs within the check of a change of this project, which is not finished: nothing else can be changed now"
+        "this runs within the check of a change of this project, which is not finished: nothing \
+         else can be changed now"
     )]
     BeingChecked,
     /// An interrupted transaction could be neither finished nor reverted.
@@ -116,19 +119,32 @@ fn elsewhere(paths: &[String]) -> String {
 }
 
 fn doubts(transactions: &[(TransactionId, Doubt)]) -> String {
-    transactions.iter().map(|(id, problem)| format!("{id} ({problem})")).collect::<Vec<_>>().join(", ")
+    transactions
+        .iter()
+        .map(|(id, problem)| format!("{id} ({problem})"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl Error {
-    /// Returns the transactions that caused this error and that a person may [trust](super::UndoOptions::trust): those signed
-    /// with a key that is not available here, and unsigned ones.
+    /// Returns the transactions that caused this error and that a person may
+    /// [trust](super::UndoOptions::trust): those signed with a key that is not available here, and
+    /// unsigned ones.
     #[must_use]
     pub fn to_be_trusted(&self) -> Vec<TransactionId> {
         match self {
-            Self::Store(workspace_trash::Error::Journal { id, problem, .. }) if problem.can_be_trusted() => vec![*id],
+            Self::Store(workspace_trash::Error::Journal { id, problem, .. })
+                if problem.can_be_trusted() =>
+            {
+                vec![*id]
+            }
             Self::Doubtful { transactions, .. } => {
                 let trustable = |doubt: &Doubt| matches!(doubt, Doubt::Journal(problem) if problem.can_be_trusted());
-                transactions.iter().filter(|(_, doubt)| trustable(doubt)).map(|(id, _)| *id).collect()
+                transactions
+                    .iter()
+                    .filter(|(_, doubt)| trustable(doubt))
+                    .map(|(id, _)| *id)
+                    .collect()
             }
             _ => Vec::new(),
         }
@@ -162,13 +178,15 @@ impl Error {
             Self::Rejected(rejects) => Some(&rejects[0].path),
             Self::Elsewhere { paths, .. } => paths.first().map(String::as_str),
             Self::NotRecovered { journal, .. } => Some(journal),
-            Self::NothingTo(_) | Self::Aborted(_) | Self::Doubtful { .. } | Self::BeingChecked => None,
+            Self::NothingTo(_) | Self::Aborted(_) | Self::Doubtful { .. } | Self::BeingChecked => {
+                None
+            }
         }
     }
 }
 
-/// A plan could not be committed. Except for [`RollbackIncomplete`](Self::RollbackIncomplete) and [`Untidy`](Self::Untidy),
-/// everything is as it was before.
+/// A plan could not be committed. Except for [`RollbackIncomplete`](Self::RollbackIncomplete) and
+/// [`Untidy`](Self::Untidy), everything is as it was before.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
@@ -192,7 +210,8 @@ pub enum CommitError {
     Unverified(Box<NotVerified>),
     /// A directory of the plan has a state of its own, with an unfinished transaction.
     #[error(
-        "{directory:?} has an unfinished transaction of its own: another process is at work there, or was interrupted"
+        "{directory:?} has an unfinished transaction of its own: another process is at work \
+         there, or was interrupted"
     )]
     UnfinishedBelow {
         /// The directory.
@@ -209,15 +228,19 @@ pub enum CommitError {
     RollbackIncomplete {
         /// Where the journal is.
         journal: String,
-        /// The files that someone else changed in the meantime and that were left alone; the files that the commit
-        /// displaced there are in the trash. Empty if the roll-back itself failed; `recover` continues it.
+        /// The files that someone else changed in the meantime and that were left alone; the files
+        /// that the commit displaced there are in the trash. Empty if the roll-back itself failed;
+        /// `recover` continues it.
         paths: Vec<String>,
         /// Why the commit failed, or why the roll-back did.
         cause: Box<CommitError>,
     },
-    /// Every file is changed, but displaced files are still beside their places, or directories that should be removed still
-    /// exist. Recovery finishes the rest.
-    #[error("{cause}; every file is changed, but what was displaced is not put away yet (journal: {journal})")]
+    /// Every file is changed, but displaced files are still beside their places, or directories
+    /// that should be removed still exist. Recovery finishes the rest.
+    #[error(
+        "{cause}; every file is changed, but what was displaced is not put away yet (journal: \
+         {journal})"
+    )]
     Untidy {
         /// Where the journal is.
         journal: String,
@@ -241,9 +264,11 @@ impl CommitError {
             Self::Stale(_) => ErrorKind::StaleFile,
             Self::Files(error) => error.kind().into(),
             Self::Store(error) => error.kind().into(),
-            Self::Cancelled | Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => {
-                ErrorKind::CommandFailed
-            }
+            Self::Cancelled
+            | Self::Refused(_)
+            | Self::Unverified(_)
+            | Self::Nothing
+            | Self::OtherWorkspace => ErrorKind::CommandFailed,
             Self::UnfinishedBelow { .. } => ErrorKind::Timeout,
             Self::RollbackIncomplete { cause, .. } | Self::Untidy { cause, .. } => cause.kind(),
         }
@@ -258,7 +283,11 @@ impl CommitError {
             Self::Store(error) => error.path(),
             Self::UnfinishedBelow { directory } => Some(directory),
             Self::RollbackIncomplete { cause, .. } | Self::Untidy { cause, .. } => cause.path(),
-            Self::Cancelled | Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => None,
+            Self::Cancelled
+            | Self::Refused(_)
+            | Self::Unverified(_)
+            | Self::Nothing
+            | Self::OtherWorkspace => None,
         }
     }
 

@@ -1,7 +1,8 @@
 //! Goes back although the transaction's folder is gone.
 //!
-//! A check may run `git clean -fdx`, which removes the state directory with all that is in it. So the displaced files stay open while
-//! the check runs; if they lost their names, they are copied beside their places, and the roll-back finds them there.
+//! A check may run `git clean -fdx`, which removes the state directory with all that is in it. So
+//! the displaced files stay open while the check runs; if they lost their names, they are copied
+//! beside their places, and the roll-back finds them there.
 
 use fs_guard::{Metadata, OpenFile, SyncGroup};
 use workspace_trash::Journal;
@@ -10,7 +11,8 @@ use super::error::CommitError;
 use super::publish::Publication;
 use super::siblings;
 
-/// The most files that are held open. Systems let a process have 1024 open files or more; some of these are the program's own.
+/// The most files that are held open. Systems let a process have 1024 open files or more; some of
+/// these are the program's own.
 const MOST: usize = 500;
 
 /// The displaced files of a transaction.
@@ -28,7 +30,8 @@ impl Held {
     /// Opens the displaced files.
     pub(super) fn open(publication: &Publication<'_>) -> Result<Self, CommitError> {
         let mut files = Vec::new();
-        for (record, path) in publication.journal.records.iter().zip(&publication.paths).take(MOST) {
+        for (record, path) in publication.journal.records.iter().zip(&publication.paths).take(MOST)
+        {
             let Some(before) = &record.before else { continue };
             let slot = match publication.dirs.place(path) {
                 Ok(place) => publication.stage_spot(record, &place)?,
@@ -69,7 +72,8 @@ impl Held {
         let mut copies = Vec::new();
         for (record, path) in journal.records.iter_mut().zip(&publication.paths) {
             let name = siblings::name(path)?;
-            let displaced = held.next_if(|(slot, _)| *slot == record.slot).map(|(_, displaced)| displaced);
+            let displaced =
+                held.next_if(|(slot, _)| *slot == record.slot).map(|(_, displaced)| displaced);
             let place = match publication.dirs.place(path) {
                 Ok(place) => place,
                 // Someone removed its directory.
@@ -79,7 +83,9 @@ impl Held {
             let beside = place.dir().spot(&name);
             record.sibling = Some(name);
             match displaced {
-                Some(Displaced::File(mut file, seen)) => copies.push(siblings::copy(&mut file, &seen, &beside)?),
+                Some(Displaced::File(mut file, seen)) => {
+                    copies.push(siblings::copy(&mut file, &seen, &beside)?)
+                }
                 Some(Displaced::Link(text)) => drop(beside.create_link(&text)?),
                 None => {}
             }

@@ -17,7 +17,8 @@ pub struct LogEntry {
     pub journal: Journal,
     /// The transaction that undid it, unless that one is undone itself.
     pub undone_by: Option<TransactionId>,
-    /// Whether it was rolled back, except for files that someone else had changed. The journal then states what was planned.
+    /// Whether it was rolled back, except for files that someone else had changed. The journal then
+    /// states what was planned.
     pub aborted: bool,
     /// Whether this is all that it did: the caller [may see](super::Reach) every path.
     pub whole: bool,
@@ -36,13 +37,14 @@ pub struct Unverified {
 }
 
 impl Workspace {
-    /// Returns the finished transactions, newest first, with what the caller [may see](super::Reach) of each.
+    /// Returns the finished transactions, newest first, with what the caller [may
+    /// see](super::Reach) of each.
     pub fn log(&self) -> Result<Vec<LogEntry>, Error> {
         Ok(self.history()?.0)
     }
 
-    /// Returns the finished transactions, with what the caller [may see](super::Reach) of each, and those whose journals are not
-    /// trusted, newest first.
+    /// Returns the finished transactions, with what the caller [may see](super::Reach) of each, and
+    /// those whose journals are not trusted, newest first.
     pub fn history(&self) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
         let Some(store) = self.store()? else { return Ok((Vec::new(), Vec::new())) };
         let (entries, unverified) = log(&store)?;
@@ -61,7 +63,8 @@ impl Workspace {
         Ok(found.ok_or(workspace_trash::Error::NoSuchTransaction(id))?)
     }
 
-    /// Finds the transaction that `undo` without an id reverts: the newest that counts, is not undone and is not an undo itself.
+    /// Finds the transaction that `undo` without an id reverts: the newest that counts, is not
+    /// undone and is not an undo itself.
     ///
     /// # Errors
     ///
@@ -73,7 +76,8 @@ impl Workspace {
         }
     }
 
-    /// Finds the newest transaction that changed all of these paths, is not an undo, and whose changes to them still stand.
+    /// Finds the newest transaction that changed all of these paths, is not an undo, and whose
+    /// changes to them still stand.
     ///
     /// # Errors
     ///
@@ -81,7 +85,9 @@ impl Workspace {
     pub fn last_change_of(&self, paths: &[RelPath]) -> Result<Option<TransactionId>, Error> {
         let log = self.log()?;
         let changed = |entry: &LogEntry| {
-            let has = |path: &RelPath| entry.journal.records.iter().any(|record| record.path == path.as_str());
+            let has = |path: &RelPath| {
+                entry.journal.records.iter().any(|record| record.path == path.as_str())
+            };
             paths.iter().all(has)
         };
         let stands = |id| {
@@ -109,7 +115,8 @@ impl Workspace {
 pub(super) fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
     let mut entries = Vec::new();
     let mut unverified = Vec::new();
-    // Newest first: whether an undo is undone itself is then known before the transaction that it undoes is read.
+    // Newest first: whether an undo is undone itself is then known before the transaction that it
+    // undoes is read.
     let mut undone: BTreeMap<TransactionId, TransactionId> = BTreeMap::new();
     for id in store.transactions()? {
         let read = store.journal(id).and_then(|journal| Ok((journal, store.is_aborted(id)?)));
@@ -146,8 +153,10 @@ pub(super) fn last_active(
     (entries, unverified): &(Vec<LogEntry>, Vec<Unverified>),
     undo: bool,
 ) -> Result<Option<TransactionId>, Error> {
-    let targets: BTreeMap<TransactionId, Option<TransactionId>> =
-        entries.iter().map(|entry| (entry.journal.header.id, entry.journal.header.undo_of)).collect();
+    let targets: BTreeMap<TransactionId, Option<TransactionId>> = entries
+        .iter()
+        .map(|entry| (entry.journal.header.id, entry.journal.header.undo_of))
+        .collect();
     let depth = |id: TransactionId| {
         let mut depth = 0;
         let mut at = id;
@@ -171,7 +180,8 @@ pub(super) fn last_active(
         .map(|one| (one.id, Doubt::Journal(one.problem.clone())))
         .collect();
     let now = SystemTime::now();
-    let future = entries.iter().map(|entry| entry.journal.header.id).filter(|id| id.is_ahead_of(now));
+    let future =
+        entries.iter().map(|entry| entry.journal.header.id).filter(|id| id.is_ahead_of(now));
     doubtful.extend(future.map(|id| (id, Doubt::Future)));
     if doubtful.is_empty() {
         Ok(found)
@@ -190,7 +200,10 @@ pub(super) fn taken_back(newest_first: &[LogEntry], id: TransactionId) -> HashSe
 }
 
 /// Finds the undo in effect: `id` itself, or the one that undid `id`.
-pub(super) fn active_undo_of(entries: &[LogEntry], id: TransactionId) -> Result<Option<TransactionId>, Error> {
+pub(super) fn active_undo_of(
+    entries: &[LogEntry],
+    id: TransactionId,
+) -> Result<Option<TransactionId>, Error> {
     let by_id = |id: TransactionId| entries.iter().find(|entry| entry.journal.header.id == id);
     let entry = by_id(id).ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
     if let Some(undo) = entry.undone_by {

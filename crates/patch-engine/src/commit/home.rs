@@ -11,25 +11,28 @@ use crate::plan::policy::USER_STATES;
 /// Where a workspace keeps its state directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StatePlace {
-    /// In the nearest directory, from the root upwards to the top of the enclosing work tree (of git, Mercurial or Jujutsu), that
-    /// has a trusted one. If none has: at that top if it is writable and has the owner and the file system of the root, else in
-    /// the root. Never from below in the user's home directory, in `/`, or where others may create files.
+    /// In the nearest directory, from the root upwards to the top of the enclosing work tree (of
+    /// git, Mercurial or Jujutsu), that has a trusted one. If none has: at that top if it is
+    /// writable and has the owner and the file system of the root, else in the root. Never from
+    /// below in the user's home directory, in `/`, or where others may create files.
     ///
-    /// Where root has to make one in the directory of another user, it is made as for [`User`](Self::User) instead: that user could
-    /// not use it.
+    /// Where root has to make one in the directory of another user, it is made as for
+    /// [`User`](Self::User) instead: that user could not use it.
     #[default]
     Project,
     /// In the root, whatever encloses it.
     Root,
-    /// In the user's state directory (`$XDG_STATE_HOME/apply-patch`), where `git clean` does not reach it. It belongs to the
-    /// directory that is the project's top (by device, inode number and the time at which that was made), not to its path. A state
-    /// directory that already exists in the tree stays in use. If the user has no state directory, or the file system does
-    /// not know when directories were made: as [`Project`](Self::Project).
+    /// In the user's state directory (`$XDG_STATE_HOME/apply-patch`), where `git clean` does not
+    /// reach it. It belongs to the directory that is the project's top (by device, inode number and
+    /// the time at which that was made), not to its path. A state directory that already exists in
+    /// the tree stays in use. If the user has no state directory, or the file system does not know
+    /// when directories were made: as [`Project`](Self::Project).
     User,
 }
 
-/// Opens the directories above a root whose rules hold in it too, nearest first, each with the path from there to the root: those up
-/// to the top of the work tree, wherever the state lies; without a work tree, those up to the nearest that has a state.
+/// Opens the directories above a root whose rules hold in it too, nearest first, each with the path
+/// from there to the root: those up to the top of the work tree, wherever the state lies; without a
+/// work tree, those up to the nearest that has a state.
 ///
 /// Directories in which others may create files are left out.
 #[must_use]
@@ -70,14 +73,22 @@ fn has_state(root: &Root) -> bool {
 }
 
 /// Finds the directory that has the state, and the path from there to the root.
-pub(super) fn find(root: &Arc<Root>, place: StatePlace, key_place: &KeyPlace) -> (Arc<Root>, Prefix) {
+pub(super) fn find(
+    root: &Arc<Root>,
+    place: StatePlace,
+    key_place: &KeyPlace,
+) -> (Arc<Root>, Prefix) {
     let here = || (Arc::clone(root), Prefix::default());
     if has_state(root) {
         return here();
     }
-    let (home, prefix) =
-        if place == StatePlace::Root || root.is_work_tree() { here() } else { above(root).unwrap_or_else(here) };
-    let is_users = (place == StatePlace::User || home.would_keep_out().is_some()) && !has_state(&home);
+    let (home, prefix) = if place == StatePlace::Root || root.is_work_tree() {
+        here()
+    } else {
+        above(root).unwrap_or_else(here)
+    };
+    let is_users =
+        (place == StatePlace::User || home.would_keep_out().is_some()) && !has_state(&home);
     match user_state(&home, key_place).filter(|_| is_users) {
         // Opened anew, because the other handle is shared.
         Some(dir) => match Root::open(home.path(), home.policy().clone()) {
@@ -88,8 +99,9 @@ pub(super) fn find(root: &Arc<Root>, place: StatePlace, key_place: &KeyPlace) ->
     }
 }
 
-/// Looks upwards for the directory that has the state, or else should have it: at most to the top of the work tree, because a state above
-/// that is another project's, and never in a directory that is no place for a project.
+/// Looks upwards for the directory that has the state, or else should have it: at most to the top
+/// of the work tree, because a state above that is another project's, and never in a directory that
+/// is no place for a project.
 fn above(root: &Arc<Root>) -> Option<(Arc<Root>, Prefix)> {
     // Transactions that were interrupted elsewhere in the project are recovered from here too.
     let policy = anywhere(root);
@@ -108,7 +120,8 @@ fn above(root: &Arc<Root>) -> Option<(Arc<Root>, Prefix)> {
     None
 }
 
-/// The user's folder of states, and the two parts of the name that the state of a directory has in it.
+/// The user's folder of states, and the two parts of the name that the state of a directory has in
+/// it.
 struct UserState {
     folder: PathBuf,
     /// Stands for the path. It is for finding the states of directories that were here before.
@@ -118,27 +131,38 @@ struct UserState {
 }
 
 impl UserState {
-    /// `None` if the user has no state directory, or nothing tells the directory from a later one at the same path.
+    /// `None` if the user has no state directory, or nothing tells the directory from a later one
+    /// at the same path.
     fn of(home: &Root, key_place: &KeyPlace) -> Option<Self> {
         let short = |of: &str, length| Sha256::of(of.as_bytes()).to_string()[..length].to_owned();
         let folder = key_place.directories().into_iter().next()?.join(USER_STATES);
         let path = fs_guard::real_path(home.path()).ok()?;
         let name: String = path.file_name().and_then(|name| name.to_str()).unwrap_or("root").into();
-        let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(32).collect();
+        let name: String = name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .take(32)
+            .collect();
         let path = format!("{name}-{}", short(path.to_str()?, 8));
         Some(Self { folder, path, directory: short(&home.identity()?, 16) })
     }
 
     fn names(&self) -> Vec<String> {
-        let folder = Root::open(&self.folder, crate::plan::policy::policy()).and_then(|folder| folder.as_dir(""));
+        let folder = Root::open(&self.folder, crate::plan::policy::policy())
+            .and_then(|folder| folder.as_dir(""));
         folder.and_then(|folder| folder.names()).unwrap_or_default()
     }
 
-    /// Returns the name that ends in the directory's part: the directory may have had another path when its state was made.
+    /// Returns the name that ends in the directory's part: the directory may have had another path
+    /// when its state was made.
     fn name(&self, names: Vec<String>) -> String {
         let name = format!("{}-{}", self.path, self.directory);
         let of_directory = |other: &String| other.rsplit('-').next() == Some(&self.directory);
-        if names.contains(&name) { name } else { names.into_iter().find(of_directory).unwrap_or(name) }
+        if names.contains(&name) {
+            name
+        } else {
+            names.into_iter().find(of_directory).unwrap_or(name)
+        }
     }
 }
 
@@ -148,11 +172,13 @@ fn user_state(home: &Root, key_place: &KeyPlace) -> Option<PathBuf> {
     Some(state.folder.join(state.name(state.names())))
 }
 
-/// Returns the paths of the user's states of other directories that had the path of this one: each was removed, or moved elsewhere.
+/// Returns the paths of the user's states of other directories that had the path of this one: each
+/// was removed, or moved elsewhere.
 pub(super) fn former_states(home: &Root, key_place: &KeyPlace) -> Vec<PathBuf> {
     let Some(state) = UserState::of(home, key_place) else { return Vec::new() };
     let of_path = |name: &String| {
-        name.rsplit_once('-').is_some_and(|(path, other)| path == state.path && other != state.directory)
+        name.rsplit_once('-')
+            .is_some_and(|(path, other)| path == state.path && other != state.directory)
     };
     state.names().into_iter().filter(of_path).map(|name| state.folder.join(name)).collect()
 }

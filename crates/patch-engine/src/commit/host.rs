@@ -10,11 +10,13 @@ use crate::commit::recovered::Recovered;
 use crate::commit::report::Report;
 use crate::plan::Plan;
 
-/// The caller of a change: a terminal, a tool server, a program. `()` approves everything and ignores events.
+/// The caller of a change: a terminal, a tool server, a program. `()` approves everything and
+/// ignores events.
 ///
-/// For each plan it is asked with [`approve`](Self::approve), and receives, as far as the commit gets: [`Event::Planned`],
-/// [`Event::Staged`], [`Event::Published`] for each path, [`Event::Verifying`] where that is wanted, and [`Event::Committed`] or [`Event::Failed`]. A plan that was
-/// overtaken by a change of a file is announced again instead of ending.
+/// For each plan it is asked with [`approve`](Self::approve), and receives, as far as the commit
+/// gets: [`Event::Planned`], [`Event::Staged`], [`Event::Published`] for each path,
+/// [`Event::Verifying`] where that is wanted, and [`Event::Committed`] or [`Event::Failed`]. A plan
+/// that was overtaken by a change of a file is announced again instead of ending.
 #[expect(unused_variables, reason = "the names are for the documentation")]
 pub trait Host {
     /// Decides about exactly the plan that will be committed.
@@ -26,8 +28,8 @@ pub trait Host {
         Ok(Decision::Approve)
     }
 
-    /// Returns whether the change is to be given up. It is polled until the first file is published: after that the change is
-    /// finished.
+    /// Returns whether the change is to be given up. It is polled until the first file is
+    /// published: after that the change is finished.
     fn cancelled(&self) -> bool {
         false
     }
@@ -66,7 +68,9 @@ impl std::fmt::Display for Reason {
         match self {
             Self::Deletes { path } => write!(f, "{path} is deleted"),
             Self::Replaces { path } => write!(f, "{path} is replaced"),
-            Self::Guarded { path, glob } => write!(f, "{path} is guarded by {glob:?}: such files make tools run code"),
+            Self::Guarded { path, glob } => {
+                write!(f, "{path} is guarded by {glob:?}: such files make tools run code")
+            }
         }
     }
 }
@@ -75,9 +79,12 @@ impl std::fmt::Display for Reason {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Request<'p> {
-    /// Exactly the plan that will be committed; its changes have the paths of sources and destinations.
+    /// Exactly the plan that will be committed; its changes have the paths of sources and
+    /// destinations.
     pub plan: &'p Plan,
-    /// Why it is asked; with [`ApprovalPolicy::Always`](crate::commit::approval::ApprovalPolicy::Always) there may be none.
+    /// Why it is asked; with
+    /// [`ApprovalPolicy::Always`](crate::commit::approval::ApprovalPolicy::Always) there may be
+    /// none.
     pub reasons: Vec<Reason>,
 }
 
@@ -98,7 +105,8 @@ pub enum Decision {
     ApproveForSession,
     /// Nothing may be changed.
     Decline,
-    /// Nothing may be changed now: approval was requested elsewhere, and the same call will be made again.
+    /// Nothing may be changed now: approval was requested elsewhere, and the same call will be made
+    /// again.
     Postpone,
 }
 
@@ -117,7 +125,8 @@ pub enum Event<'e> {
     },
     /// This plan will be committed.
     Planned(&'e Arc<Plan>),
-    /// All files of the transaction are written, and none has its name yet. A second attempt sends this again.
+    /// All files of the transaction are written, and none has its name yet. A second attempt sends
+    /// this again.
     Staged(TransactionId),
     /// The transition of this index is published; the commit can still be rolled back.
     Published(usize),
@@ -125,12 +134,13 @@ pub enum Event<'e> {
     Verifying(TransactionId),
     /// The plan is committed.
     Committed(&'e Report),
-    /// The plan could not be committed; [`is_rolled_back`](CommitError::is_rolled_back) tells whether anything is changed.
+    /// The plan could not be committed; [`is_rolled_back`](CommitError::is_rolled_back) tells
+    /// whether anything is changed.
     Failed(&'e Plan, &'e CommitError),
     /// The change could not be logged in full; why.
     Unlogged(&'e str),
-    /// The plan is committed, but its journal is not signed, since there is no place for a key. A program that has a key cannot
-    /// tell whose change this is.
+    /// The plan is committed, but its journal is not signed, since there is no place for a key. A
+    /// program that has a key cannot tell whose change this is.
     Unsigned,
     /// A power cut may undo the change; why.
     NotDurable(&'e str),
@@ -154,8 +164,9 @@ pub trait CommitLog {
         Ok(())
     }
 
-    /// The commit has ended, and the workspace is still locked: all of it happened, or why not. After
-    /// an error that [is not rolled back](CommitError::is_rolled_back), recovery finds out whether it happened.
+    /// The commit has ended, and the workspace is still locked: all of it happened, or why not.
+    /// After an error that [is not rolled back](CommitError::is_rolled_back), recovery finds out
+    /// whether it happened.
     fn ended(&mut self, ended: Result<TransactionId, &CommitError>) {}
 
     /// Returns the file that has to be made durable together with the journal.

@@ -89,17 +89,23 @@ impl MemoryTree {
         Ok(())
     }
 
-    /// Iterates over the files beneath a directory, with their paths relative to it; `dir` ends in a slash, or is empty.
+    /// Iterates over the files beneath a directory, with their paths relative to it; `dir` ends in
+    /// a slash, or is empty.
     fn beneath<'t>(&'t self, dir: &'t str) -> impl Iterator<Item = (&'t str, &'t Content)> {
         let from = (Bound::Included(dir), Bound::Unbounded);
-        self.0.range::<str, _>(from).map_while(move |(path, content)| Some((path.strip_prefix(dir)?, content)))
+        self.0
+            .range::<str, _>(from)
+            .map_while(move |(path, content)| Some((path.strip_prefix(dir)?, content)))
     }
 }
 
 impl<P: Into<Box<str>>, B: Into<Vec<u8>>> FromIterator<(P, B)> for MemoryTree {
     fn from_iter<I: IntoIterator<Item = (P, B)>>(files: I) -> Self {
-        let content = |bytes: B| Content { bytes: Arc::new(bytes.into()), mode: 0o644, link: false };
-        Self(Arc::new(files.into_iter().map(|(path, bytes)| (path.into(), content(bytes))).collect()))
+        let content =
+            |bytes: B| Content { bytes: Arc::new(bytes.into()), mode: 0o644, link: false };
+        Self(Arc::new(
+            files.into_iter().map(|(path, bytes)| (path.into(), content(bytes))).collect(),
+        ))
     }
 }
 
@@ -122,7 +128,8 @@ impl Tree for MemoryTree {
         for (path, content) in self.beneath(&dir) {
             match path.split_once('/') {
                 None => entries.push((path.into(), content.entry().kind)),
-                Some((dir, _)) if entries.last().is_some_and(|(last, _)| last == dir.as_bytes()) => {}
+                Some((dir, _))
+                    if entries.last().is_some_and(|(last, _)| last == dir.as_bytes()) => {}
                 Some((dir, _)) => entries.push((dir.into(), FileKind::Directory)),
             }
         }
@@ -154,15 +161,20 @@ pub enum InMemoryError {
     Read(#[from] Error),
 }
 
-/// Applies a patch to files in memory, under the rules of a workspace and its default [`policy`](crate::policy()). `tree` stays
-/// as it is: [`MemoryTree::commit`] makes the change there.
+/// Applies a patch to files in memory, under the rules of a workspace and its default
+/// [`policy`](crate::policy()). `tree` stays as it is: [`MemoryTree::commit`] makes the change
+/// there.
 ///
 /// For other rules use `plan(Files::of_tree(Arc::new(tree), policy), …)`.
 ///
 /// # Errors
 ///
 /// When the text is no patch, or does not apply.
-pub fn apply_in_memory(tree: &MemoryTree, text: &str, options: &Options) -> Result<Changed, InMemoryError> {
+pub fn apply_in_memory(
+    tree: &MemoryTree,
+    text: &str,
+    options: &Options,
+) -> Result<Changed, InMemoryError> {
     static POLICY: OnceLock<Arc<Policy>> = OnceLock::new();
     let policy = POLICY.get_or_init(|| Arc::new(crate::plan::policy::policy()));
     let patch = parse(text, &options.parse)?;

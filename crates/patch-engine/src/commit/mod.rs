@@ -1,18 +1,21 @@
 //! Commits plans, all or nothing, and undoes them.
 //!
-//! 1. *Stage*: every new file is written to the transaction's folder in the state directory, with its
-//!    final mode and attributes. Nothing in the workspace has changed.
-//! 2. *Journal*: the list of changes is written beside the staged files. One sync makes both durable: this is the
-//!    commit point. Before it recovery discards the folder; after it recovery finishes the work.
-//! 3. *Publish*: a new file gets its name, where nothing may exist; a changed file is swapped with its new
-//!    version in one step, and the displaced file is checked. If it is not the file that the plan was made
-//!    for, everything is rolled back, and the other writer's bytes are where that writer put them.
-//!    Deletes come last. A second sync makes this durable.
-//! 4. *Verify*, if the caller wants a check: until it has passed, recovery rolls everything back. The journal says so.
+//! 1. *Stage*: every new file is written to the transaction's folder in the state directory, with
+//!    its final mode and attributes. Nothing in the workspace has changed.
+//! 2. *Journal*: the list of changes is written beside the staged files. One sync makes both
+//!    durable: this is the commit point. Before it recovery discards the folder; after it recovery
+//!    finishes the work.
+//! 3. *Publish*: a new file gets its name, where nothing may exist; a changed file is swapped with
+//!    its new version in one step, and the displaced file is checked. If it is not the file that
+//!    the plan was made for, everything is rolled back, and the other writer's bytes are where that
+//!    writer put them. Deletes come last. A second sync makes this durable.
+//! 4. *Verify*, if the caller wants a check: until it has passed, recovery rolls everything back.
+//!    The journal says so.
 //! 5. *Finish*: the folder, which now holds the displaced files, moves into the trash. Undo reads
 //!    it there.
 //!
-//! The folder alone tells what was published: a slot holds the new file before, and the displaced one after.
+//! The folder alone tells what was published: a slot holds the new file before, and the displaced
+//! one after.
 
 pub(crate) mod apply;
 pub mod approval;

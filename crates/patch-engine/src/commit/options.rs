@@ -36,7 +36,8 @@ pub struct CommitOptions {
     pub lock_timeout: Duration,
     /// A check that the published files have to pass before the commit counts. Default: none.
     pub verify: Option<Arc<dyn Verify>>,
-    /// The hash of the patch text. The same text is not applied again while the files are as this commit left them.
+    /// The hash of the patch text. The same text is not applied again while the files are as this
+    /// commit left them.
     pub text: Option<Sha256>,
 }
 
@@ -44,14 +45,20 @@ pub struct CommitOptions {
 pub trait Verify: fmt::Debug + Send + Sync {
     /// Checks the files of the workspace, which all have their new bytes. The lock is held.
     ///
-    /// If the check fails, or the process ends before it passes, everything is rolled back. A check that waits should poll
-    /// `cancelled` and give up when it returns `true`. `state` is the path of the state directory: programs that are started should
-    /// get it in the variable [`CHECKED`](super::CHECKED).
+    /// If the check fails, or the process ends before it passes, everything is rolled back. A check
+    /// that waits should poll `cancelled` and give up when it returns `true`. `state` is the path
+    /// of the state directory: programs that are started should get it in the variable
+    /// [`CHECKED`](super::CHECKED).
     ///
     /// # Errors
     ///
     /// If the files are not accepted.
-    fn verify(&self, root: &Root, state: &str, cancelled: &dyn Fn() -> bool) -> Result<(), NotVerified>;
+    fn verify(
+        &self,
+        root: &Root,
+        state: &str,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), NotVerified>;
 }
 
 /// A failed check of the published files.
@@ -89,7 +96,9 @@ impl fmt::Display for CheckEnd {
             Self::Killed(signal) => write!(f, "was ended by signal {signal}"),
             Self::TimedOut(limit) => write!(f, "took longer than {} s", limit.as_secs_f64()),
             Self::NotRun(why) => write!(f, "could not be run: {why}"),
-            Self::RemovedState => f.write_str("removed the state directory, without which the change cannot be undone"),
+            Self::RemovedState => f.write_str(
+                "removed the state directory, without which the change cannot be undone",
+            ),
             Self::Cancelled => f.write_str("was given up"),
         }
     }

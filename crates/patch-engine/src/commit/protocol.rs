@@ -31,14 +31,17 @@ pub struct Committed {
 impl Locked<'_> {
     /// Carries out all of a plan, or none of it.
     ///
-    /// Checks every path against the policy again, whatever access it was checked for when the plan was made.
+    /// Checks every path against the policy again, whatever access it was checked for when the plan
+    /// was made.
     ///
-    /// If the file system does not let files be renamed out of the state directory, the commit is tried a second time with the
-    /// new files staged beside the old ones; the log and the host are then called again.
+    /// If the file system does not let files be renamed out of the state directory, the commit is
+    /// tried a second time with the new files staged beside the old ones; the log and the host are
+    /// then called again.
     ///
     /// # Errors
     ///
-    /// After any error but [`CommitError::RollbackIncomplete`] and [`CommitError::Untidy`] everything is as it was before.
+    /// After any error but [`CommitError::RollbackIncomplete`] and [`CommitError::Untidy`]
+    /// everything is as it was before.
     pub fn commit(
         &self,
         plan: &Plan,
@@ -48,7 +51,9 @@ impl Locked<'_> {
     ) -> Result<Committed, CommitError> {
         let commit = Commit { locked: self, plan, options };
         match commit.run(false, log, host) {
-            Err(CommitError::Files(error)) if is_cross_device(&error) => commit.run(true, log, host),
+            Err(CommitError::Files(error)) if is_cross_device(&error) => {
+                commit.run(true, log, host)
+            }
             result => result,
         }
     }
@@ -81,18 +86,29 @@ struct Staged {
 }
 
 impl Commit<'_> {
-    fn run(&self, beside: bool, log: &mut dyn CommitLog, host: &mut dyn Host) -> Result<Committed, CommitError> {
+    fn run(
+        &self,
+        beside: bool,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+    ) -> Result<Committed, CommitError> {
         let store = &self.locked.store;
         let dirs = Dirs::new(self.locked.workspace.root());
         let targets = self.check(&dirs)?;
-        check_none_unfinished(self.locked.workspace.root(), self.plan, &self.locked.workspace.key())?;
+        check_none_unfinished(
+            self.locked.workspace.root(),
+            self.plan,
+            &self.locked.workspace.key(),
+        )?;
         let pending = store.begin()?;
-        let Staged { journal, files, removed } = match self.stage(&dirs, &targets, &pending, beside) {
+        let Staged { journal, files, removed } = match self.stage(&dirs, &targets, &pending, beside)
+        {
             Ok(staged) => staged,
             Err(error) => return Err(self.give_up(pending, beside, error)),
         };
         let id = pending.id();
-        let give_up = |host: &dyn Host| if host.cancelled() { Err(CommitError::Cancelled) } else { Ok(()) };
+        let give_up =
+            |host: &dyn Host| if host.cancelled() { Err(CommitError::Cancelled) } else { Ok(()) };
         let intended = give_up(host).and_then(|()| log.intend(id).map_err(CommitError::Refused));
         // Writing the intent may have taken a while. This is the last chance to cancel.
         if let Err(refused) = intended.and_then(|()| give_up(host)) {
@@ -102,19 +118,29 @@ impl Commit<'_> {
         }
         host.event(&Event::Staged(id));
         let Targets { paths, created } = targets;
-        let paths = journal.records.iter().map(|record| paths[record.slot as usize].clone()).collect();
-        let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created, removed };
+        let paths =
+            journal.records.iter().map(|record| paths[record.slot as usize].clone()).collect();
+        let publication = Publication {
+            dirs: &dirs,
+            pending: &pending,
+            journal: &journal,
+            paths,
+            created,
+            removed,
+        };
         let published = self.publish(&publication, files, log, host);
         let mut held = None;
         if let Err(cause) = published.and_then(|()| self.verify(&publication, &mut held, host)) {
             let beside = match held.map(|held| self.put_beside(held, &publication)).transpose() {
                 Ok(beside) => beside.flatten(),
-                Err(error) => return Err(self.abort(&dirs, pending, &journal, cause, false, Err(error))),
+                Err(error) => {
+                    return Err(self.abort(&dirs, pending, &journal, cause, false, Err(error)));
+                }
             };
             let journal = beside.as_ref().unwrap_or(&journal);
             let publication = Publication { journal, ..publication };
-            // If the mark cannot be written, recovery after a crash may still finish the transaction. That is
-            // correct, because no failure was reported.
+            // If the mark cannot be written, recovery after a crash may still finish the
+            // transaction. That is correct, because no failure was reported.
             let durable = self.options.durability == Durability::Full;
             let marked = pending.mark_aborted(durable).is_ok();
             let left = publication.roll_back(&[]).and_then(|left| {
@@ -125,7 +151,8 @@ impl Commit<'_> {
             });
             return Err(self.abort(&dirs, pending, journal, cause, marked, left));
         }
-        // The change is made and durable. Anything that fails from here on is done by the next process that takes the lock.
+        // The change is made and durable. Anything that fails from here on is done by the next
+        // process that takes the lock.
         store.keep();
         let trashed = |(index, transition): (usize, &Transition)| {
             transition.before.as_ref().map(|_| store.stored_path(id, slot_number(index)))
@@ -141,22 +168,33 @@ impl Commit<'_> {
             }
             Ok(())
         });
-        // What is reported as done must not be rolled back because of what others do to the files after that.
+        // What is reported as done must not be rolled back because of what others do to the files
+        // after that.
         let durable = self.options.durability == Durability::Full;
         if let Err(cause) = tidied {
             let _ = pending.mark_done(durable);
-            return Err(CommitError::Untidy { journal: pending.journal_path(), cause: Box::new(cause) });
+            return Err(CommitError::Untidy {
+                journal: pending.journal_path(),
+                cause: Box::new(cause),
+            });
         }
         if let Err(cause) = pending.finish() {
             if pending.mark_done(durable).is_err() {
-                return Err(CommitError::Untidy { journal: pending.journal_path(), cause: Box::new(cause.into()) });
+                return Err(CommitError::Untidy {
+                    journal: pending.journal_path(),
+                    cause: Box::new(cause.into()),
+                });
             }
         } else {
             // If this fails, the same patch is applied again or refused, and nothing worse.
             if let Some(text) = &self.options.text {
                 let _ = store.note_applied(text, id);
             }
-            let _ = store.purge_sometimes(&self.options.retention, SystemTime::now(), journal.kept_bytes());
+            let _ = store.purge_sometimes(
+                &self.options.retention,
+                SystemTime::now(),
+                journal.kept_bytes(),
+            );
         }
         if matches!(store.is_signed(), Ok(false)) {
             host.event(&Event::Unsigned);
@@ -164,14 +202,19 @@ impl Commit<'_> {
         Ok(committed)
     }
 
-    /// Removes what was staged. Only the folder was written, and the files staged beside their places, which the folder lists.
+    /// Removes what was staged. Only the folder was written, and the files staged beside their
+    /// places, which the folder lists.
     fn give_up(&self, pending: Pending<'_>, beside: bool, cause: CommitError) -> CommitError {
         let dirs = Dirs::new(self.locked.workspace.home());
         if beside && siblings::remove_listed(&dirs, pending.folder()).is_err() {
             // Recovery finds the list.
             self.locked.store.keep();
             let journal = pending.journal_path();
-            return CommitError::RollbackIncomplete { journal, paths: Vec::new(), cause: Box::new(cause) };
+            return CommitError::RollbackIncomplete {
+                journal,
+                paths: Vec::new(),
+                cause: Box::new(cause),
+            };
         }
         let _ = pending.discard();
         cause
@@ -182,7 +225,12 @@ impl Commit<'_> {
         if self.plan.is_empty() {
             return Err(CommitError::Nothing);
         }
-        if !self.plan.files().directory().is_some_and(|root| Arc::ptr_eq(root, self.locked.workspace.root())) {
+        if !self
+            .plan
+            .files()
+            .directory()
+            .is_some_and(|root| Arc::ptr_eq(root, self.locked.workspace.root()))
+        {
             return Err(CommitError::OtherWorkspace);
         }
         let root = dirs.root();
@@ -196,7 +244,9 @@ impl Commit<'_> {
             };
             paths.push(match self.plan.authority() {
                 Authority::Policy => root.target(path.as_str(), access)?,
-                Authority::Journal { authentic } => root.target_recorded(path.as_str(), authentic)?,
+                Authority::Journal { authentic } => {
+                    root.target_recorded(path.as_str(), authentic)?
+                }
             });
             if let Some(before) = before {
                 root.check_pre_image(path, &before.metadata, access)?;
@@ -220,7 +270,8 @@ impl Commit<'_> {
                 publish::expected(transition).check_early(&place)?;
             }
         }
-        // Directories are not checked against the lists: they lead to files that are, or existed before.
+        // Directories are not checked against the lists: they lead to files that are, or existed
+        // before.
         let dir = |path: &RelPath| root.target_recorded(path.as_str(), true);
         let created = self.plan.new_dirs().iter().map(|new| Ok((dir(&new.path)?, new.mode)));
         let created = created.collect::<Result<_, fs_guard::Error>>()?;
@@ -246,7 +297,13 @@ impl Commit<'_> {
             return Err(fs_guard::Error::Io { operation: "bring back", path, source }.into());
         }
         let names = if beside {
-            siblings::choose(dirs, pending, self.locked.store.prefix(), &targets.paths, &targets.created)?
+            siblings::choose(
+                dirs,
+                pending,
+                self.locked.store.prefix(),
+                &targets.paths,
+                &targets.created,
+            )?
         } else {
             vec![None; transitions.len()]
         };
@@ -279,7 +336,12 @@ impl Commit<'_> {
         Ok(Staged { journal, files, removed })
     }
 
-    fn journal(&self, dirs: &Dirs<'_>, id: TransactionId, records: Vec<Record>) -> Result<Journal, CommitError> {
+    fn journal(
+        &self,
+        dirs: &Dirs<'_>,
+        id: TransactionId,
+        records: Vec<Record>,
+    ) -> Result<Journal, CommitError> {
         let options = self.options;
         let mut removed_dirs = Vec::new();
         for dir in self.plan.remove_dirs() {
@@ -302,7 +364,12 @@ impl Commit<'_> {
                 text: options.text,
                 ..Header::new(id)
             },
-            created_dirs: self.plan.new_dirs().iter().map(|dir| (dir.path.to_string(), dir.mode)).collect(),
+            created_dirs: self
+                .plan
+                .new_dirs()
+                .iter()
+                .map(|dir| (dir.path.to_string(), dir.mode))
+                .collect(),
             removed_dirs,
             moved: self.moved(&records),
             records,
@@ -314,12 +381,15 @@ impl Commit<'_> {
 
     /// Returns the slots of files that move: from which, to which.
     fn moved(&self, records: &[Record]) -> Vec<(u32, u32)> {
-        let moves = self.plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
-        let moves: Vec<_> = moves.filter_map(|change| Some((&change.path, change.to_path.as_ref()?))).collect();
+        let moves =
+            self.plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
+        let moves: Vec<_> =
+            moves.filter_map(|change| Some((&change.path, change.to_path.as_ref()?))).collect();
         if moves.is_empty() {
             return Vec::new();
         }
-        let slots: HashMap<&str, u32> = records.iter().map(|record| (&*record.path, record.slot)).collect();
+        let slots: HashMap<&str, u32> =
+            records.iter().map(|record| (&*record.path, record.slot)).collect();
         let slot = |path: &RelPath| slots.get(path.as_str()).copied();
         moves.into_iter().filter_map(|(from, to)| Some((slot(from)?, slot(to)?))).collect()
     }
@@ -346,7 +416,8 @@ impl Commit<'_> {
                     group.log(log);
                 }
                 pending.add_dirs(&mut group);
-                // The process that created the state directory may have been killed before it synced it, or may never sync.
+                // The process that created the state directory may have been killed before it
+                // synced it, or may never sync.
                 group.dir(&self.locked.store.parent_dir()?);
                 if beside {
                     group.dirs_of(dirs);
@@ -360,18 +431,19 @@ impl Commit<'_> {
         if durable {
             publication.sync(whole)?;
         }
-        // Files displaced beside their places need their directory until they are moved to the folder. A removed directory must
-        // not come back after a power cut, so this is synced.
+        // Files displaced beside their places need their directory until they are moved to the
+        // folder. A removed directory must not come back after a power cut, so this is synced.
         let removed = !beside && publication.remove_dirs()?;
-        let last = publication.publish_last(Some(&mut fresh), &mut |index| host.event(&Event::Published(index)))?;
+        let last = publication
+            .publish_last(Some(&mut fresh), &mut |index| host.event(&Event::Published(index)))?;
         if durable && (removed || last) {
             publication.sync(None)?;
         }
         Ok(())
     }
 
-    /// Runs the caller's check on the published files, if there is one. Once it passes the transaction counts. What was displaced
-    /// is open in `held` from then on.
+    /// Runs the caller's check on the published files, if there is one. Once it passes the
+    /// transaction counts. What was displaced is open in `held` from then on.
     fn verify(
         &self,
         publication: &Publication<'_>,
@@ -382,9 +454,12 @@ impl Commit<'_> {
         let (pending, workspace) = (publication.pending, self.locked.workspace);
         let held = held.insert(Held::open(publication)?);
         host.event(&Event::Verifying(pending.id()));
-        let verified = verify.verify(workspace.root(), &workspace.state_path(), &|| host.cancelled());
+        let verified =
+            verify.verify(workspace.root(), &workspace.state_path(), &|| host.cancelled());
         let verified = verified.and_then(|()| match held.is_lost(publication) {
-            Ok(true) => Err(NotVerified { end: CheckEnd::RemovedState, output: Vec::new(), left_out: 0 }),
+            Ok(true) => {
+                Err(NotVerified { end: CheckEnd::RemovedState, output: Vec::new(), left_out: 0 })
+            }
             _ => Ok(()),
         });
         verified.map_err(|refused| match refused.end {
@@ -394,15 +469,21 @@ impl Commit<'_> {
         Ok(pending.mark_done(self.options.durability == Durability::Full)?)
     }
 
-    /// Brings displaced files back that lost their names during the check. Returns the journal that says where they are.
-    fn put_beside(&self, held: Held, publication: &Publication<'_>) -> Result<Option<Journal>, CommitError> {
+    /// Brings displaced files back that lost their names during the check. Returns the journal that
+    /// says where they are.
+    fn put_beside(
+        &self,
+        held: Held,
+        publication: &Publication<'_>,
+    ) -> Result<Option<Journal>, CommitError> {
         if !held.is_lost(publication)? {
             return Ok(None);
         }
         held.put_beside(publication).map(Some)
     }
 
-    /// Cleans up after a roll-back that restored all files but those in `left`. The error tells if the roll-back is incomplete.
+    /// Cleans up after a roll-back that restored all files but those in `left`. The error tells if
+    /// the roll-back is incomplete.
     fn abort(
         &self,
         dirs: &Dirs<'_>,
@@ -425,9 +506,15 @@ impl Commit<'_> {
         if left.is_empty() {
             return match pending.discard() {
                 Ok(()) => cause,
-                // The files are restored. If the folder is marked as aborted, the next recovery discards it. But if a second
-                // attempt follows, that recovery would revert the attempt, so then it is an error.
-                Err(_) if marked && !matches!(&cause, CommitError::Files(error) if is_cross_device(error)) => cause,
+                // The files are restored. If the folder is marked as aborted, the next recovery
+                // discards it. But if a second attempt follows, that recovery would revert the
+                // attempt, so then it is an error.
+                Err(_)
+                    if marked
+                        && !matches!(&cause, CommitError::Files(error) if is_cross_device(error)) =>
+                {
+                    cause
+                }
                 Err(error) => incomplete(error.into(), left),
             };
         }

@@ -1,9 +1,12 @@
-//! The only loop that publishes: each staged file gets its name, each deleted file loses it, and each displaced file is
-//! checked. A commit and its recovery run the loop forwards; a roll-back goes through the records backwards (`rollback.rs`).
+//! The only loop that publishes: each staged file gets its name, each deleted file loses it, and
+//! each displaced file is checked. A commit and its recovery run the loop forwards; a roll-back
+//! goes through the records backwards (`rollback.rs`).
 
 use std::collections::BTreeSet;
 
-use fs_guard::{Dir, Dirs, DisplacedFile, Metadata, Root, Sha256, Spot, StagedFile, SyncGroup, Target};
+use fs_guard::{
+    Dir, Dirs, DisplacedFile, Metadata, Root, Sha256, Spot, StagedFile, SyncGroup, Target,
+};
 use workspace_trash::{FileState, Journal, Operation, Pending, Record};
 
 use super::error::{CommitError, Drift};
@@ -50,7 +53,11 @@ impl Publication<'_> {
             }
             let place = match self.dirs.place(path) {
                 // The file was taken, and its directory removed, before the interruption.
-                Err(fs_guard::Error::NotFound { .. }) if fresh.is_none() && self.is_taken(record)? => continue,
+                Err(fs_guard::Error::NotFound { .. })
+                    if fresh.is_none() && self.is_taken(record)? =>
+                {
+                    continue;
+                }
                 place => place?,
             };
             self.publish_one(record, &place, fresh.as_deref_mut())?;
@@ -92,7 +99,8 @@ impl Publication<'_> {
 
     /// Removes those of the directories to remove that are empty. Returns whether there were any.
     ///
-    /// The files that moved out of them must be durable elsewhere by now: no file system promises to keep that order.
+    /// The files that moved out of them must be durable elsewhere by now: no file system promises
+    /// to keep that order.
     pub(super) fn remove_dirs(&self) -> Result<bool, CommitError> {
         let mut any = false;
         for (dir, _) in &self.removed {
@@ -101,7 +109,12 @@ impl Publication<'_> {
         Ok(any)
     }
 
-    fn publish_one(&self, record: &Record, place: &Spot, fresh: Option<&mut Fresh<'_>>) -> Result<(), CommitError> {
+    fn publish_one(
+        &self,
+        record: &Record,
+        place: &Spot,
+        fresh: Option<&mut Fresh<'_>>,
+    ) -> Result<(), CommitError> {
         match fresh {
             Some(fresh) => self.publish_fresh(record, place, fresh),
             None => self.publish_found(record, place),
@@ -109,7 +122,12 @@ impl Publication<'_> {
     }
 
     /// Publishes a record of a running commit.
-    fn publish_fresh(&self, record: &Record, place: &Spot, fresh: &mut Fresh<'_>) -> Result<(), CommitError> {
+    fn publish_fresh(
+        &self,
+        record: &Record,
+        place: &Spot,
+        fresh: &mut Fresh<'_>,
+    ) -> Result<(), CommitError> {
         let index = record.slot as usize;
         let expected = expected(&fresh.plan.transitions()[index]);
         match fresh.files[index].take() {
@@ -125,9 +143,12 @@ impl Publication<'_> {
         match (record.operation(), look(&slot, record)?) {
             // Where a new name takes two steps (link, unlink), the file may have both names.
             (Operation::Add, Slot::New) if slot.is_also(place) => Ok(slot.remove()?),
-            (Operation::Add | Operation::Update, Slot::New) => publish(slot.staged()?, place, expected),
+            (Operation::Add | Operation::Update, Slot::New) => {
+                publish(slot.staged()?, place, expected)
+            }
             (Operation::Delete, Slot::Empty) => take(place, &slot, expected),
-            // The file has both names. A rename between two names of one file does nothing, so start anew.
+            // The file has both names. A rename between two names of one file does nothing, so
+            // start anew.
             (Operation::Delete, Slot::Old) if has_both_names(&slot, place)? => {
                 slot.remove()?;
                 take(place, &slot, expected)
@@ -158,7 +179,8 @@ impl Publication<'_> {
         let home = self.pending.slot(record.slot);
         let Some(name) = &record.sibling else { return Ok(home) };
         let beside = place.dir().spot(name);
-        // At the end displaced files move home. If the look at `beside` fails, that is an error: the file may still be there.
+        // At the end displaced files move home. If the look at `beside` fails, that is an error:
+        // the file may still be there.
         Ok(if beside.metadata()?.is_none() && home.metadata()?.is_some() { home } else { beside })
     }
 
@@ -180,15 +202,20 @@ fn created(journal: &Journal) -> BTreeSet<&str> {
     journal.created_dirs.iter().map(|(dir, _)| dir.as_str()).collect()
 }
 
-/// Returns whether a record has to be done before the directories are created, because one of them takes its path.
+/// Returns whether a record has to be done before the directories are created, because one of them
+/// takes its path.
 pub(super) fn gives_way(made: &BTreeSet<&str>, record: &Record) -> bool {
     record.operation() == Operation::Delete && made.contains(record.path.as_str())
 }
 
-/// Returns the paths of the records that have to be done after the directories are removed: files that replace one.
+/// Returns the paths of the records that have to be done after the directories are removed: files
+/// that replace one.
 fn taken_over<'j>(journal: &Journal, records: &'j [Record]) -> BTreeSet<&'j str> {
-    let removed: BTreeSet<&str> = journal.removed_dirs.iter().map(|(dir, _)| dir.as_str()).collect();
-    let over = records.iter().filter(|record| record.operation() == Operation::Add && removed.contains(&*record.path));
+    let removed: BTreeSet<&str> =
+        journal.removed_dirs.iter().map(|(dir, _)| dir.as_str()).collect();
+    let over = records
+        .iter()
+        .filter(|record| record.operation() == Operation::Add && removed.contains(&*record.path));
     over.map(|record| &*record.path).collect()
 }
 
@@ -197,14 +224,16 @@ fn taken_over<'j>(journal: &Journal, records: &'j [Record]) -> BTreeSet<&'j str>
 pub(super) fn sort(journal: &mut Journal) {
     let mut records = std::mem::take(&mut journal.records);
     let made = created(journal);
-    let over: BTreeSet<String> = taken_over(journal, &records).into_iter().map(str::to_owned).collect();
+    let over: BTreeSet<String> =
+        taken_over(journal, &records).into_iter().map(str::to_owned).collect();
     let rank = |record: &Record| match record.operation() {
         Operation::Delete if gives_way(&made, record) => 0,
         Operation::Delete => 2,
         Operation::Add if over.contains(&*record.path) => 3,
         Operation::Add | Operation::Update => 1,
     };
-    // Plans without directories are in this order already, and sorting would allocate room for half of the records.
+    // Plans without directories are in this order already, and sorting would allocate room for half
+    // of the records.
     if !records.is_sorted_by_key(rank) {
         records.sort_by_key(rank);
     }
@@ -233,7 +262,8 @@ impl ExpectedFile<'_> {
         }
     }
 
-    /// Checks the file before anything is staged. A change that the times do not show is found later, by [`check`](Self::check).
+    /// Checks the file before anything is staged. A change that the times do not show is found
+    /// later, by [`check`](Self::check).
     pub(super) fn check_early(self, place: &Spot) -> Result<(), CommitError> {
         match self {
             Self::Seen(image) if place.metadata()?.as_ref() == Some(&image.metadata) => Ok(()),
@@ -257,7 +287,11 @@ impl ExpectedFile<'_> {
                     return Ok(true);
                 }
                 match now {
-                    Some(now) if place.holds_now(&now, &image.metadata, &image.sha256, false)? => Ok(false),
+                    Some(now)
+                        if place.holds_now(&now, &image.metadata, &image.sha256, false)? =>
+                    {
+                        Ok(false)
+                    }
                     _ => Err(self.stale(place)),
                 }
             }
@@ -287,7 +321,10 @@ impl ExpectedFile<'_> {
 /// Returns whether the file at `spot` is the recorded one: the same bytes, kind and mode.
 pub(super) fn is_recorded(spot: &Spot, state: &FileState) -> Result<bool, fs_guard::Error> {
     let Some(seen) = spot.metadata()? else { return Ok(false) };
-    if seen.kind != state.kind() || seen.size != state.size || (!state.link && seen.mode != state.mode) {
+    if seen.kind != state.kind()
+        || seen.size != state.size
+        || (!state.link && seen.mode != state.mode)
+    {
         return Ok(false);
     }
     Ok(spot.hash()? == Some(state.sha256))
@@ -342,21 +379,30 @@ fn verify(
     Err(stale(place, expected.digest(), displaced.spot()))
 }
 
-/// Returns whether a file is the one that a transaction published. The bytes decide, because times can be reset.
-pub(super) fn is_ours(seen: &Metadata, spot: &Spot, ours: &FileState) -> Result<bool, fs_guard::Error> {
+/// Returns whether a file is the one that a transaction published. The bytes decide, because times
+/// can be reset.
+pub(super) fn is_ours(
+    seen: &Metadata,
+    spot: &Spot,
+    ours: &FileState,
+) -> Result<bool, fs_guard::Error> {
     Ok(seen.kind == ours.kind() && seen.size == ours.size && spot.hash()? == Some(ours.sha256))
 }
 
 /// Returns the checked paths of the directories that a journal removes, with their modes.
-pub(super) fn removed(root: &Root, journal: &Journal, authentic: bool) -> Result<Vec<(Target, u32)>, fs_guard::Error> {
+pub(super) fn removed(
+    root: &Root,
+    journal: &Journal,
+    authentic: bool,
+) -> Result<Vec<(Target, u32)>, fs_guard::Error> {
     let dirs = journal.removed_dirs.iter();
     dirs.map(|(dir, mode)| Ok((root.target_recorded(dir, authentic)?, *mode))).collect()
 }
 
 /// Returns whether a file that was moved away still has its old name too.
 ///
-/// Until its next full commit btrfs keeps synced changes in a log. If the directory that a file moved to was synced, and the one
-/// that it came from was not, a power cut leaves the file in both.
+/// Until its next full commit btrfs keeps synced changes in a log. If the directory that a file
+/// moved to was synced, and the one that it came from was not, a power cut leaves the file in both.
 pub(super) fn has_both_names(slot: &Spot, place: &Spot) -> Result<bool, fs_guard::Error> {
     Ok(match (slot.metadata()?, place.metadata()?) {
         (Some(one), Some(other)) => one.same_inode(&other),

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use fs_guard::{Access, Error, RelPath, Root};
 use workspace_trash::{Journal, Prefix};
 
-/// Which recorded files a caller may see and change: everything that shows or changes bytes, hashes or paths of the history asks
-/// this.
+/// Which recorded files a caller may see and change: everything that shows or changes bytes, hashes
+/// or paths of the history asks this.
 ///
-/// A program, such as a tool of a model, may do with a recorded file what a direct call may do with the file at its path: the root
-/// and the policy decide, as they are now. That a journal is signed says who wrote it, not who may see it. A person may see and
-/// undo whatever was done in the project.
+/// A program, such as a tool of a model, may do with a recorded file what a direct call may do with
+/// the file at its path: the root and the policy decide, as they are now. That a journal is signed
+/// says who wrote it, not who may see it. A person may see and undo whatever was done in the
+/// project.
 #[derive(Debug, Clone)]
 pub struct Reach {
     root: Arc<Root>,
@@ -22,7 +23,8 @@ impl Reach {
         Self { root: Arc::clone(root), person }
     }
 
-    /// Checks a recorded path, relative to the root, for an access. `authentic` says whether the journal is this user's own.
+    /// Checks a recorded path, relative to the root, for an access. `authentic` says whether the
+    /// journal is this user's own.
     ///
     /// # Errors
     ///
@@ -34,7 +36,8 @@ impl Reach {
         }
     }
 
-    /// Returns whether the lists of forbidden and guarded paths were checked when the path was recorded, and that is enough.
+    /// Returns whether the lists of forbidden and guarded paths were checked when the path was
+    /// recorded, and that is enough.
     pub(super) fn vouches(&self, authentic: bool) -> bool {
         authentic && self.person
     }
@@ -42,7 +45,8 @@ impl Reach {
     /// Returns whether the caller may see what was recorded of a path.
     #[must_use]
     pub fn shows(&self, recorded: &str) -> bool {
-        self.person || (!Prefix::leads_out(recorded) && self.check(recorded, true, Access::Read).is_ok())
+        self.person
+            || (!Prefix::leads_out(recorded) && self.check(recorded, true, Access::Read).is_ok())
     }
 
     /// Returns whether the caller may see all that a transaction did.

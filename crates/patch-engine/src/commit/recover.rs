@@ -9,13 +9,14 @@ use super::recovered::{Outcome, Recovered};
 use super::siblings;
 use super::slot::{Slot, look};
 
-/// Recovers every unfinished transaction, newest first. If there are several, all changes of the older ones
-/// were made before the newest began.
+/// Recovers every unfinished transaction, newest first. If there are several, all changes of the
+/// older ones were made before the newest began.
 pub(super) fn recover(root: &Root, store: &LockedStore<'_>) -> Result<Vec<Recovered>, Error> {
     let mut unfinished = store.unfinished()?;
     unfinished.reverse();
     let mut recovered = Vec::with_capacity(unfinished.len());
-    // A transaction is recovered as a whole, even if this workspace may touch only some of its directories.
+    // A transaction is recovered as a whole, even if this workspace may touch only some of its
+    // directories.
     let whole = if unfinished.is_empty() || root.policy().within.is_empty() {
         None
     } else {
@@ -32,7 +33,8 @@ pub(super) fn recover(root: &Root, store: &LockedStore<'_>) -> Result<Vec<Recove
     Ok(recovered)
 }
 
-/// Recovers one transaction. Returns what was done, and the paths that someone else has touched since.
+/// Recovers one transaction. Returns what was done, and the paths that someone else has touched
+/// since.
 fn recover_one(
     root: &Root,
     store: &LockedStore<'_>,
@@ -50,7 +52,11 @@ fn recover_one(
     // The store returns only journals that are signed with a key of this user.
     let authentic = true;
     let checked = |path: &String| root.target_recorded(path, authentic);
-    let paths = journal.records.iter().map(|record| checked(&record.path)).collect::<Result<Vec<_>, _>>()?;
+    let paths = journal
+        .records
+        .iter()
+        .map(|record| checked(&record.path))
+        .collect::<Result<Vec<_>, _>>()?;
     for (record, path) in journal.records.iter().zip(&paths) {
         if let Some(name) = &record.sibling {
             siblings::check_name(root, path, name)?;
@@ -61,7 +67,8 @@ fn recover_one(
     let removed = removed(root, &journal, authentic)?;
     store.keep();
 
-    let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created, removed };
+    let publication =
+        Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created, removed };
     let Progress { step, mut touched } = publication.progress()?;
     let went_on = match step {
         _ if aborted => false,
@@ -79,12 +86,14 @@ fn recover_one(
     if went_on && publication.finish_removing()? && publication.finish_last()? {
         let mut stay = Vec::new();
         if siblings::bring_home(&dirs, &pending, &journal)? {
-            // All files are changed. A directory that cannot be removed must not stop every later command.
+            // All files are changed. A directory that cannot be removed must not stop every later
+            // command.
             stay = publication.remove_dirs_left();
             publication.sync(None)?;
         }
         pending.finish()?;
-        let outcome = if stay.is_empty() { Outcome::Completed } else { Outcome::CompletedExcept(stay) };
+        let outcome =
+            if stay.is_empty() { Outcome::Completed } else { Outcome::CompletedExcept(stay) };
         return Ok((outcome, touched));
     }
     pending.mark_aborted(true)?;
@@ -104,10 +113,12 @@ fn recover_one(
     Ok((outcome, touched))
 }
 
-/// Returns whether the newest transaction, whose files are all published, may have been reported as done.
+/// Returns whether the newest transaction, whose files are all published, may have been reported as
+/// done.
 ///
-/// The report comes after the move of the folder to the trash. A process that is killed leaves what it did, so that the folder is
-/// still here only if it was killed before. A power cut may undo the move, which is not synced.
+/// The report comes after the move of the folder to the trash. A process that is killed leaves what
+/// it did, so that the folder is still here only if it was killed before. A power cut may undo the
+/// move, which is not synced.
 fn may_have_been_reported(pending: &Pending<'_>) -> Result<bool, CommitError> {
     let (journal, started) = (pending.journal_spot().metadata()?, fs_guard::started_at());
     Ok(journal.zip(started).is_none_or(|(journal, started)| journal.mtime <= started))
@@ -116,7 +127,8 @@ fn may_have_been_reported(pending: &Pending<'_>) -> Result<bool, CommitError> {
 /// How far a transaction got, and what others did at its paths since.
 struct Progress {
     step: Step,
-    /// Where a published file is not there any more, or where something else is to be changed than the pre-image.
+    /// Where a published file is not there any more, or where something else is to be changed than
+    /// the pre-image.
     touched: Vec<String>,
 }
 
@@ -132,9 +144,11 @@ enum Step {
 }
 
 impl Publication<'_> {
-    /// Removes the directories to remove, after every record is done. Returns `false` if one cannot be removed.
+    /// Removes the directories to remove, after every record is done. Returns `false` if one cannot
+    /// be removed.
     ///
-    /// A transaction that was reported as done has removed all that were empty, so this does not make it fail.
+    /// A transaction that was reported as done has removed all that were empty, so this does not
+    /// make it fail.
     fn finish_removing(&self) -> Result<bool, CommitError> {
         if self.is_beside() {
             return Ok(true);
@@ -153,10 +167,12 @@ impl Publication<'_> {
         Ok(true)
     }
 
-    /// Removes the directories to remove that are empty, trying each twice. Returns those that could not be removed.
+    /// Removes the directories to remove that are empty, trying each twice. Returns those that
+    /// could not be removed.
     fn remove_dirs_left(&self) -> Vec<String> {
-        let stays =
-            |(dir, _): &&(Target, u32)| self.dirs.remove_dir(dir).or_else(|_| self.dirs.remove_dir(dir)).is_err();
+        let stays = |(dir, _): &&(Target, u32)| {
+            self.dirs.remove_dir(dir).or_else(|_| self.dirs.remove_dir(dir)).is_err()
+        };
         self.removed.iter().filter(stays).map(|(dir, _)| dir.as_str().to_owned()).collect()
     }
 
@@ -169,8 +185,8 @@ impl Publication<'_> {
         }
     }
 
-    /// Repeats the first sync: after a kill, the journal and the staged files may exist in the page cache only, and would be
-    /// lost if the power failed now.
+    /// Repeats the first sync: after a kill, the journal and the staged files may exist in the page
+    /// cache only, and would be lost if the power failed now.
     fn sync_staged(&self, store: &LockedStore<'_>) -> Result<(), CommitError> {
         let mut group = SyncGroup::new();
         for (record, path) in self.journal.records.iter().zip(&self.paths) {
@@ -191,9 +207,10 @@ impl Publication<'_> {
 
     /// Finds out how far the transaction got, and looks at each of its paths.
     ///
-    /// If the slot of an addition is empty, the file was published, or it never reached the disk: when the power fails before the
-    /// commit point, the disk may have the journal without all of its files. If any other record is published, or the new file has
-    /// its name, the commit point was passed.
+    /// If the slot of an addition is empty, the file was published, or it never reached the disk:
+    /// when the power fails before the commit point, the disk may have the journal without all of
+    /// its files. If any other record is published, or the new file has its name, the commit point
+    /// was passed.
     fn progress(&self) -> Result<Progress, CommitError> {
         let (mut step, mut touched) = (Step::Done, Vec::new());
         let (mut published, mut missing) = (false, false);
@@ -249,7 +266,8 @@ impl Publication<'_> {
     }
 }
 
-/// Returns whether nothing is at a place, or a directory where the transaction makes or removes one.
+/// Returns whether nothing is at a place, or a directory where the transaction makes or removes
+/// one.
 fn is_free(place: Option<&Spot>, or_directory: bool) -> Result<bool, CommitError> {
     let seen = place.map_or(Ok(None), Spot::metadata)?;
     Ok(seen.is_none_or(|seen| or_directory && seen.kind == FileKind::Directory))

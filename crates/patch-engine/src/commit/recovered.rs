@@ -12,15 +12,17 @@ pub struct Recovered {
     pub id: TransactionId,
     /// What recovery did with it.
     pub outcome: Outcome,
-    /// The paths of the transaction at which someone else has changed, removed or put something since. If there is one, the
-    /// transaction is rolled back, unless its files may have been reported as changed before.
+    /// The paths of the transaction at which someone else has changed, removed or put something
+    /// since. If there is one, the transaction is rolled back, unless its files may have been
+    /// reported as changed before.
     pub touched: Vec<String>,
     /// How many more such paths there are that the caller [may not see](Reach).
     pub hidden: usize,
 }
 
 impl Recovered {
-    /// Makes the paths relative to a directory of the project, and removes those that the caller may not see.
+    /// Makes the paths relative to a directory of the project, and removes those that the caller
+    /// may not see.
     pub(super) fn seen_by(&mut self, prefix: &Prefix, reach: &Reach) {
         self.each_list(|paths| paths.iter_mut().for_each(|path| *path = prefix.relative(path)));
         let all = self.touched.len();
@@ -36,7 +38,9 @@ impl Recovered {
 
     fn each_list(&mut self, act: impl Fn(&mut Vec<String>)) {
         act(&mut self.touched);
-        if let Outcome::CompletedExcept(paths) | Outcome::RolledBackExcept(paths) = &mut self.outcome {
+        if let Outcome::CompletedExcept(paths) | Outcome::RolledBackExcept(paths) =
+            &mut self.outcome
+        {
             act(paths);
         }
     }
@@ -54,8 +58,8 @@ pub enum Outcome {
     CompletedExcept(Vec<String>),
     /// Rolled it back: no file is changed.
     RolledBack,
-    /// Rolled it back except for these paths, which someone else has changed since and which were left alone.
-    /// The files that the transaction displaced there are in the trash.
+    /// Rolled it back except for these paths, which someone else has changed since and which were
+    /// left alone. The files that the transaction displaced there are in the trash.
     RolledBackExcept(Vec<String>),
 }
 

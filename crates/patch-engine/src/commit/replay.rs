@@ -11,8 +11,8 @@ use super::workspace::Workspace;
 use crate::plan::options::Expected;
 
 impl Workspace {
-    /// Finds the transaction of a patch text, if all its post-images still stand, and each expected hash is that of the pre-image or
-    /// the post-image.
+    /// Finds the transaction of a patch text, if all its post-images still stand, and each expected
+    /// hash is that of the pre-image or the post-image.
     ///
     /// # Errors
     ///
@@ -23,10 +23,14 @@ impl Workspace {
         expected: &BTreeMap<String, Expected>,
         verified: bool,
     ) -> Result<Option<TransactionId>, Error> {
-        let Some(journal) = self.store()?.map(|store| store.applied(text)).transpose()?.flatten() else {
+        let Some(journal) = self.store()?.map(|store| store.applied(text)).transpose()?.flatten()
+        else {
             return Ok(None);
         };
-        if journal.records.is_empty() || (verified && !journal.header.unverified) || !is_expected(&journal, expected) {
+        if journal.records.is_empty()
+            || (verified && !journal.header.unverified)
+            || !is_expected(&journal, expected)
+        {
             return Ok(None);
         }
         let reach = self.reach();
@@ -49,7 +53,9 @@ fn is_expected(journal: &Journal, expected: &BTreeMap<String, Expected>) -> bool
         record.is_some_and(|record| {
             let states = [&record.before, &record.after];
             states
-                .map(|state| state.as_ref().map_or(Expected::Absent, |state| Expected::Hash(state.sha256)))
+                .map(|state| {
+                    state.as_ref().map_or(Expected::Absent, |state| Expected::Hash(state.sha256))
+                })
                 .contains(expected)
         })
     })

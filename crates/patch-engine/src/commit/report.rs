@@ -20,7 +20,8 @@ pub struct Report {
     pub trashed: Vec<Option<String>>,
     /// Interrupted transactions of earlier processes that were finished or reverted on the way.
     pub recovered: Vec<Recovered>,
-    /// The same patch was applied before, as this transaction, and its files are still as it left them: nothing was done.
+    /// The same patch was applied before, as this transaction, and its files are still as it left
+    /// them: nothing was done.
     pub already_done: bool,
 }
 

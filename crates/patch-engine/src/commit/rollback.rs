@@ -10,8 +10,9 @@ use super::slot::{Slot, look};
 
 impl Publication<'_> {
     /// Undoes every record, last first. Returns the paths that someone else has changed since:
-    /// these are left alone, and the files displaced there stay in their slots. At a path of `touched`, a published file that is
-    /// gone was removed or renamed by someone else, so its pre-image is not put there.
+    /// these are left alone, and the files displaced there stay in their slots. At a path of
+    /// `touched`, a published file that is gone was removed or renamed by someone else, so its
+    /// pre-image is not put there.
     pub(super) fn roll_back(&self, touched: &[String]) -> Result<Vec<String>, CommitError> {
         let made = self.made();
         let mut left = Vec::new();
@@ -19,14 +20,16 @@ impl Publication<'_> {
         let remake = self.removed_is_ours()?;
         let records = self.journal.records.iter().zip(&self.paths).rev();
         // A file that made way for a directory is restored after the directory is removed.
-        let (files, before_dirs): (Vec<_>, Vec<_>) = records.partition(|(record, _)| !gives_way(&made, record));
+        let (files, before_dirs): (Vec<_>, Vec<_>) =
+            records.partition(|(record, _)| !gives_way(&made, record));
         let mut undo = |(record, path): (&Record, &Target)| -> Result<(), CommitError> {
             if !self.undo(path, record, touched.contains(&record.path))? {
                 left.push(record.path.clone());
             }
             Ok(())
         };
-        let (last, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|(record, _)| over.contains(&*record.path));
+        let (last, files): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|(record, _)| over.contains(&*record.path));
         last.into_iter().try_for_each(&mut undo)?;
         if remake {
             self.make_removed_dirs()?;
@@ -41,10 +44,12 @@ impl Publication<'_> {
         Ok(left)
     }
 
-    /// Returns whether removed directories have to be created again. If nothing is left to undo, a later transaction removed them,
-    /// not this one.
+    /// Returns whether removed directories have to be created again. If nothing is left to undo, a
+    /// later transaction removed them, not this one.
     fn removed_is_ours(&self) -> Result<bool, CommitError> {
-        Ok(!self.removed.is_empty() && !self.is_beside() && (self.journal.records.is_empty() || self.has_effects()?))
+        Ok(!self.removed.is_empty()
+            && !self.is_beside()
+            && (self.journal.records.is_empty() || self.has_effects()?))
     }
 
     /// Creates the removed directories again.
@@ -69,7 +74,9 @@ impl Publication<'_> {
                     Err(fs_guard::Error::NotFound { .. }) => false,
                     Err(error) => return Err(error.into()),
                 },
-                Operation::Update | Operation::Delete => matches!(look(&slot, record)?, Slot::Old | Slot::Foreign),
+                Operation::Update | Operation::Delete => {
+                    matches!(look(&slot, record)?, Slot::Old | Slot::Foreign)
+                }
             };
             if done {
                 return Ok(true);
@@ -85,7 +92,8 @@ impl Publication<'_> {
             // The directory was not created yet, or is gone. A displaced file stays in its slot.
             Err(fs_guard::Error::NotFound { .. }) => {
                 let slot = self.pending.slot(record.slot);
-                let keeps = record.before.is_some() && matches!(look(&slot, record)?, Slot::Old | Slot::Foreign);
+                let keeps = record.before.is_some()
+                    && matches!(look(&slot, record)?, Slot::Old | Slot::Foreign);
                 return Ok(!keeps);
             }
             Err(error) => return Err(error.into()),
@@ -141,11 +149,17 @@ fn finish_link(place: &Spot, slot: &Spot) -> Result<bool, CommitError> {
     Ok(true)
 }
 
-fn undo_update(place: &Spot, slot: &Spot, record: &Record, touched: bool) -> Result<bool, CommitError> {
+fn undo_update(
+    place: &Spot,
+    slot: &Spot,
+    record: &Record,
+    touched: bool,
+) -> Result<bool, CommitError> {
     let ours = record.after.as_ref().expect("an updated file has an after");
     match look(slot, record)? {
         Slot::New | Slot::Torn => return Ok(true),
-        // It was restored before; or someone removed the displaced file, and then the new one stays.
+        // It was restored before; or someone removed the displaced file, and then the new one
+        // stays.
         Slot::Empty => {
             let stays = place.metadata()?.is_some_and(|seen| seen.ino == ours.ino);
             return Ok(!stays);

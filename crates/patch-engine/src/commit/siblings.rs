@@ -13,7 +13,8 @@ use super::slot::{Slot, look};
 const LIST: &str = "siblings";
 const END: &str = ".apply-patch.tmp";
 
-/// Chooses names beside the files, lists them as paths of the project, and creates the new directories that they are in.
+/// Chooses names beside the files, lists them as paths of the project, and creates the new
+/// directories that they are in.
 pub(super) fn choose(
     dirs: &Dirs<'_>,
     pending: &Pending<'_>,
@@ -25,7 +26,8 @@ pub(super) fn choose(
     let mut list = String::new();
     for path in paths {
         let name = name(path)?;
-        let beside = path.parent().map_or_else(|| name.clone(), |parent| format!("{parent}/{name}"));
+        let beside =
+            path.parent().map_or_else(|| name.clone(), |parent| format!("{parent}/{name}"));
         list.push_str(&prefix.join(&beside));
         list.push('\n');
         names.push(Some(name));
@@ -61,14 +63,19 @@ pub(super) fn name(path: &RelPath) -> Result<String, fs_guard::Error> {
 }
 
 /// Copies a file with its mode, its attributes and, where possible, its owner.
-pub(super) fn copy(from: &mut OpenFile, seen: &Metadata, to: &Spot) -> Result<StagedFile, fs_guard::Error> {
+pub(super) fn copy(
+    from: &mut OpenFile,
+    seen: &Metadata,
+    to: &Spot,
+) -> Result<StagedFile, fs_guard::Error> {
     let mut file = to.create(0o600)?;
     file.copy(from, seen.size)?;
     file.copy_xattrs(from)?;
     file.finish(Some(seen.kept_mode()), Some(seen), true)
 }
 
-/// Fails unless the name that a journal states for a file staged beside `path` is one that this program would choose.
+/// Fails unless the name that a journal states for a file staged beside `path` is one that this
+/// program would choose.
 pub(super) fn check_name(root: &Root, path: &RelPath, name: &str) -> Result<(), fs_guard::Error> {
     let beside = match path.parent() {
         Some(parent) => format!("{parent}/{name}"),
@@ -78,11 +85,14 @@ pub(super) fn check_name(root: &Root, path: &RelPath, name: &str) -> Result<(), 
     if name.ends_with(END) && checked.parent() == path.parent() {
         return Ok(());
     }
-    Err(fs_guard::Error::UntrustedState { path: beside, problem: "it is not the name of a staged file" })
+    Err(fs_guard::Error::UntrustedState {
+        path: beside,
+        problem: "it is not the name of a staged file",
+    })
 }
 
-/// Returns the place of a path, or `None` if its directory is gone or is not a directory. An I/O error is not taken for
-/// "gone".
+/// Returns the place of a path, or `None` if its directory is gone or is not a directory. An I/O
+/// error is not taken for "gone".
 fn place(dirs: &Dirs<'_>, path: &Target) -> Result<Option<Spot>, CommitError> {
     match dirs.place(path) {
         Ok(place) => Ok(Some(place)),
@@ -119,8 +129,13 @@ pub(super) fn remove_listed(dirs: &Dirs<'_>, folder: &Dir) -> Result<(), CommitE
     Ok(group.sync(None)?)
 }
 
-/// Copies the displaced files beside their paths into the folder. Returns `false` if none were staged that way.
-pub(super) fn bring_home(dirs: &Dirs<'_>, pending: &Pending<'_>, journal: &Journal) -> Result<bool, CommitError> {
+/// Copies the displaced files beside their paths into the folder. Returns `false` if none were
+/// staged that way.
+pub(super) fn bring_home(
+    dirs: &Dirs<'_>,
+    pending: &Pending<'_>,
+    journal: &Journal,
+) -> Result<bool, CommitError> {
     if journal.records.iter().all(|record| record.sibling.is_none()) {
         return Ok(false);
     }

@@ -18,12 +18,15 @@ pub(super) enum Slot {
     Foreign,
 }
 
-/// Finds out what a slot holds. Where old and new bytes are equal, the inode tells which file it is.
+/// Finds out what a slot holds. Where old and new bytes are equal, the inode tells which file it
+/// is.
 pub(super) fn look(slot: &Spot, record: &Record) -> Result<Slot, fs_guard::Error> {
     let Some(seen) = slot.metadata()? else { return Ok(Slot::Empty) };
     let digest = slot.hash()?;
     let is = |state: &Option<FileState>| {
-        state.as_ref().is_some_and(|s| s.kind() == seen.kind && s.size == seen.size && Some(s.sha256) == digest)
+        state.as_ref().is_some_and(|s| {
+            s.kind() == seen.kind && s.size == seen.size && Some(s.sha256) == digest
+        })
     };
     let has_inode = |state: &Option<FileState>| state.as_ref().is_some_and(|s| s.ino == seen.ino);
     Ok(match (is(&record.before), is(&record.after)) {

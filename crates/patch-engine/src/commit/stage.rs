@@ -2,7 +2,9 @@
 
 use std::io::IoSlice;
 
-use fs_guard::{Dirs, FileKind, Hasher, Metadata, NewFile, OpenFile, RelPath, Sha256, Spot, StagedFile};
+use fs_guard::{
+    Dirs, FileKind, Hasher, Metadata, NewFile, OpenFile, RelPath, Sha256, Spot, StagedFile,
+};
 use workspace_trash::Store;
 
 use super::error::{CommitError, Drift};
@@ -18,16 +20,28 @@ pub(super) struct Stager<'p> {
 }
 
 impl<'p> Stager<'p> {
-    pub(super) fn new(dirs: &'p Dirs<'p>, store: &'p Store<'p>, plan: &'p Plan, durable: bool) -> Self {
+    pub(super) fn new(
+        dirs: &'p Dirs<'p>,
+        store: &'p Store<'p>,
+        plan: &'p Plan,
+        durable: bool,
+    ) -> Self {
         let new = plan.transitions().iter().filter(|transition| transition.after.is_some()).count();
         Self { dirs, store, plan, keep_open: durable && new <= 2 }
     }
 
     /// Writes the post-image of `path` to `slot`.
-    pub(super) fn stage(&self, path: &RelPath, post: &PostImage, slot: &Spot) -> Result<StagedFile, CommitError> {
+    pub(super) fn stage(
+        &self,
+        path: &RelPath,
+        post: &PostImage,
+        slot: &Spot,
+    ) -> Result<StagedFile, CommitError> {
         match &post.image {
             Image::Kept(bytes) => self.write(path, post, slot, |file| file.write(bytes)),
-            Image::Lines(lines) => self.write(path, post, slot, |file| lines.pieces(|piece| file.write(piece))),
+            Image::Lines(lines) => {
+                self.write(path, post, slot, |file| lines.pieces(|piece| file.write(piece)))
+            }
             Image::Spliced(from, splices) => {
                 let (_, seen) = self.plan.pre_image(from).expect("a file that is edited was there");
                 if let Some(source) = &seen.bytes {
@@ -95,7 +109,12 @@ impl<'p> Stager<'p> {
     }
 
     /// Gives the file the attributes of its source, or those of a new file at its path.
-    fn finish(&self, path: &RelPath, post: &PostImage, mut new: NewFile) -> Result<StagedFile, CommitError> {
+    fn finish(
+        &self,
+        path: &RelPath,
+        post: &PostImage,
+        mut new: NewFile,
+    ) -> Result<StagedFile, CommitError> {
         let Some(source) = &post.attributes_of else {
             self.inherit(path, &mut new)?;
             return Ok(new.finish(post.mode.exact(), None, self.keep_open)?);
@@ -132,13 +151,19 @@ impl<'p> Stager<'p> {
 }
 
 /// Copies a file with some ranges replaced, and returns the hash of the source.
-fn copy_spliced(new: &mut NewFile, from: &mut OpenFile, splices: &[Splice]) -> Result<Sha256, fs_guard::Error> {
-    let insert =
-        |new: &mut NewFile, splice: &Splice| if splice.text.is_empty() { Ok(()) } else { new.write(&splice.text) };
+fn copy_spliced(
+    new: &mut NewFile,
+    from: &mut OpenFile,
+    splices: &[Splice],
+) -> Result<Sha256, fs_guard::Error> {
+    let insert = |new: &mut NewFile, splice: &Splice| {
+        if splice.text.is_empty() { Ok(()) } else { new.write(&splice.text) }
+    };
     let mut hasher = Hasher::new();
     let mut buffer = vec![0; 1 << 17];
     let mut splices = splices.iter().peekable();
-    // How far the source is read, and how far it is copied or replaced: `done` is ahead of `end` within a replaced range.
+    // How far the source is read, and how far it is copied or replaced: `done` is ahead of `end`
+    // within a replaced range.
     let (mut end, mut done) = (0, 0);
     loop {
         let length = from.read(&mut buffer)?;
@@ -173,5 +198,10 @@ fn require(path: &str, expected: Sha256, actual: Sha256) -> Result<(), CommitErr
     if expected == actual {
         return Ok(());
     }
-    Err(CommitError::Stale(Drift { path: path.into(), expected: Some(expected), actual: Some(actual), by: None }))
+    Err(CommitError::Stale(Drift {
+        path: path.into(),
+        expected: Some(expected),
+        actual: Some(actual),
+        by: None,
+    }))
 }

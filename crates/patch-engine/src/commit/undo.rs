@@ -22,13 +22,15 @@ use crate::text::lines::is_binary;
 /// How a transaction is undone.
 #[derive(Clone, Copy)]
 pub struct UndoOptions<'u> {
-    /// Whether the reversal is [carried](crate::carry) to files that have changed since. The base is the file that the
-    /// transaction left, and the wanted text is the one that it displaced.
+    /// Whether the reversal is [carried](crate::carry) to files that have changed since. The base
+    /// is the file that the transaction left, and the wanted text is the one that it displaced.
     pub carry: bool,
-    /// Whether a person vouches for the journal: it may then be signed with a key that is not available here, or unsigned. Paths
-    /// that the policy or the guard refuses are refused all the same.
+    /// Whether a person vouches for the journal: it may then be signed with a key that is not
+    /// available here, or unsigned. Paths that the policy or the guard refuses are refused all the
+    /// same.
     pub trust: bool,
-    /// Finds the bytes that a transaction left and that no later one displaced. They are checked against their hash.
+    /// Finds the bytes that a transaction left and that no later one displaced. They are checked
+    /// against their hash.
     pub left: &'u dyn Fn(&Left<'_>) -> Option<Vec<u8>>,
 }
 
@@ -40,7 +42,10 @@ impl Default for UndoOptions<'_> {
 
 impl std::fmt::Debug for UndoOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("UndoOptions").field("carry", &self.carry).field("trust", &self.trust).finish_non_exhaustive()
+        f.debug_struct("UndoOptions")
+            .field("carry", &self.carry)
+            .field("trust", &self.trust)
+            .finish_non_exhaustive()
     }
 }
 
@@ -70,19 +75,24 @@ impl Workspace {
         self.plan_undo_with(None, &[], &UndoOptions::default())
     }
 
-    /// Plans to undo a transaction (`None`: the newest one that is neither undone nor itself an undo), or only its changes to
-    /// `paths` (empty: all of it).
+    /// Plans to undo a transaction (`None`: the newest one that is neither undone nor itself an
+    /// undo), or only its changes to `paths` (empty: all of it).
     ///
     /// # Errors
     ///
-    /// With every path that has changed since the transaction; or with every one that cannot be carried, and every conflict.
+    /// With every path that has changed since the transaction; or with every one that cannot be
+    /// carried, and every conflict.
     pub fn plan_undo_with(
         &self,
         id: Option<TransactionId>,
         paths: &[RelPath],
         options: &UndoOptions<'_>,
     ) -> Result<Plan, Error> {
-        let missing = || id.map_or(Error::NothingTo("undo"), |id| workspace_trash::Error::NoSuchTransaction(id).into());
+        let missing = || {
+            id.map_or(Error::NothingTo("undo"), |id| {
+                workspace_trash::Error::NoSuchTransaction(id).into()
+            })
+        };
         let store = self.store()?.ok_or_else(missing)?;
         let (id, log) = match id {
             // An error elsewhere in the history is no reason to refuse a transaction that is named.
@@ -104,16 +114,27 @@ impl Workspace {
             None => history::last_active(&log, true)?,
             Some(id) => history::active_undo_of(&log.0, id)?,
         };
-        plan_undo(self, (&store, &log.0), undo.ok_or(Error::NothingTo("redo"))?, &[], &UndoOptions::default())
+        plan_undo(
+            self,
+            (&store, &log.0),
+            undo.ok_or(Error::NothingTo("redo"))?,
+            &[],
+            &UndoOptions::default(),
+        )
     }
 
-    /// Plans to restore displaced files of one transaction, each by its number, to its original path or to the path
-    /// given with it.
+    /// Plans to restore displaced files of one transaction, each by its number, to its original
+    /// path or to the path given with it.
     ///
     /// # Errors
     ///
-    /// If a file is there already (the error names the transaction that left it), or if the transaction or the file is not kept.
-    pub fn plan_restore(&self, id: TransactionId, files: &[(u32, Option<RelPath>)]) -> Result<Plan, Error> {
+    /// If a file is there already (the error names the transaction that left it), or if the
+    /// transaction or the file is not kept.
+    pub fn plan_restore(
+        &self,
+        id: TransactionId,
+        files: &[(u32, Option<RelPath>)],
+    ) -> Result<Plan, Error> {
         let store = self.store()?.ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
         let journal = store.journal(id)?;
         let options = Options { create_parents: true, ..Options::default() };
@@ -122,7 +143,8 @@ impl Workspace {
         for (slot, target) in files {
             let slot = *slot;
             let missing = || workspace_trash::Error::NoSuchSlot { id, slot };
-            let record = journal.records.iter().find(|record| record.slot == slot).ok_or_else(missing)?;
+            let record =
+                journal.records.iter().find(|record| record.slot == slot).ok_or_else(missing)?;
             let before = record.before.as_ref().ok_or_else(missing)?;
             if store.slot(id, slot)?.metadata()?.is_none() {
                 return Err(missing().into());
@@ -136,7 +158,9 @@ impl Workspace {
             let path = self.root().check(path, Access::Create)?;
             if let Err(mut problem) = builder.make_way(&path) {
                 if let Problem::Exists { by } = &mut problem {
-                    let now = look(&self.root().into(), &path)?.and_then(Result::ok).map(|disk| disk.sha256);
+                    let now = look(&self.root().into(), &path)?
+                        .and_then(Result::ok)
+                        .map(|disk| disk.sha256);
                     *by = left_by(&history::log(&store)?.0, path.as_str(), now, &reach);
                 }
                 return Err(rejected(&path, problem));
@@ -188,31 +212,45 @@ fn plan_undo(
     if paths.is_empty() && records.iter().any(|record| !back.contains(&*record.path)) {
         records.retain(|record| !back.contains(&*record.path));
     }
-    let dirs = journal.created_dirs.iter().map(|(dir, _)| dir).chain(journal.removed_dirs.iter().map(|(dir, _)| dir));
+    let dirs = journal
+        .created_dirs
+        .iter()
+        .map(|(dir, _)| dir)
+        .chain(journal.removed_dirs.iter().map(|(dir, _)| dir));
     let all = records.iter().map(|record| &record.path).chain(dirs.filter(|_| paths.is_empty()));
     elsewhere(workspace, id, all)?;
     let reach = workspace.reach();
     let options = Options::default();
     let mut builder = PlanBuilder::with_capacity(root.into(), &options, records.len());
     // If parts of it were undone before, this may undo the rest.
-    let comes_back =
-        |record: &Record| back.contains(&*record.path) || records.iter().any(|wanted| wanted.slot == record.slot);
+    let comes_back = |record: &Record| {
+        back.contains(&*record.path) || records.iter().any(|wanted| wanted.slot == record.slot)
+    };
     builder.undoes(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
     let mut come_back = Vec::new();
     let all_kept = OnceCell::new();
     let (mut drifted, mut conflicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     // All paths are checked first, so that nothing is told of any if one is refused.
     let checked = |path: &String| reach.check(path, authentic, Access::Update);
-    let checked_paths = records.iter().map(|record| checked(&record.path)).collect::<Result<Vec<_>, _>>()?;
+    let checked_paths =
+        records.iter().map(|record| checked(&record.path)).collect::<Result<Vec<_>, _>>()?;
     for (&record, path) in records.iter().zip(checked_paths) {
         match is_as_left(root, &path, record, &journal)? {
-            Err(now) => match carried_back(workspace, (store, &all_kept), id, (record, &path), now.as_ref(), how)? {
+            Err(now) => match carried_back(
+                workspace,
+                (store, &all_kept),
+                id,
+                (record, &path),
+                now.as_ref(),
+                how,
+            )? {
                 Some(Ok((post, carried))) if how.carry => {
                     builder.restore(&path, now, Some(post));
                     notes.extend(carried);
                 }
                 Some(Err(found)) if how.carry => {
-                    let conflict = |conflict| Reject::of(path.as_str(), Problem::Conflict(Box::new(conflict)));
+                    let conflict =
+                        |conflict| Reject::of(path.as_str(), Problem::Conflict(Box::new(conflict)));
                     conflicts.extend(found.into_iter().map(conflict));
                 }
                 carried => drifted.push((record, now, matches!(carried, Some(Ok(_))))),
@@ -229,7 +267,8 @@ fn plan_undo(
     if !drifted.is_empty() {
         let carry = drifted.iter().all(|(.., carried)| *carried);
         let drift = |(record, now, _): (&Record, Option<Disk>, bool)| {
-            let (expected, actual) = (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256));
+            let (expected, actual) =
+                (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256));
             let by = left_by(log, &record.path, actual, &reach).filter(|by| *by != id);
             Drift { path: record.path.clone(), expected, actual, by }
         };
@@ -238,7 +277,8 @@ fn plan_undo(
     if let Some(rejects) = Rejects::new(conflicts) {
         return Err(rejects.into());
     }
-    // All removals are known by now: a removed file may make way for a directory that another file needs.
+    // All removals are known by now: a removed file may make way for a directory that another file
+    // needs.
     for path in &come_back {
         builder.create_parents(path).map_err(|problem| rejected(path, problem))?;
     }
@@ -255,22 +295,29 @@ fn plan_undo(
     Ok(builder.plan(0, Vec::new(), notes))
 }
 
-/// Returns the last transaction that changed a path, if the file is still as that one left it, and if the caller may see all that it
-/// did, so that it can be undone first.
-fn left_by(newest_first: &[LogEntry], path: &str, actual: Option<Sha256>, reach: &Reach) -> Option<TransactionId> {
+/// Returns the last transaction that changed a path, if the file is still as that one left it, and
+/// if the caller may see all that it did, so that it can be undone first.
+fn left_by(
+    newest_first: &[LogEntry],
+    path: &str,
+    actual: Option<Sha256>,
+    reach: &Reach,
+) -> Option<TransactionId> {
     let mut later = newest_first.iter().filter(|entry| !entry.aborted);
     let (entry, record) = later.find_map(|entry| {
         let record = entry.journal.records.iter().find(|record| record.path == path)?;
         Some((entry, record))
     })?;
-    let it_is = record.after.as_ref().map(|state| state.sha256) == actual && reach.shows_all(&entry.journal);
+    let it_is = record.after.as_ref().map(|state| state.sha256) == actual
+        && reach.shows_all(&entry.journal);
     it_is.then_some(entry.journal.header.id)
 }
 
 type CarriedBack = Result<(PostImage, Vec<PlanNote>), Vec<Conflict>>;
 
-/// Returns the current file with a transaction's change reverted. `None` if the change cannot be carried: it is not an update of a text
-/// file that still exists, or the bytes that the transaction left are not known any more.
+/// Returns the current file with a transaction's change reverted. `None` if the change cannot be
+/// carried: it is not an update of a text file that still exists, or the bytes that the transaction
+/// left are not known any more.
 fn carried_back(
     workspace: &Workspace,
     (store, all_kept): (&Store<'_>, &OnceCell<Vec<TrashEntry>>),
@@ -279,7 +326,9 @@ fn carried_back(
     now: Option<&Disk>,
     how: &UndoOptions<'_>,
 ) -> Result<Option<CarriedBack>, Error> {
-    let (Some(before), Some(after), Some(now)) = (&record.before, &record.after, now) else { return Ok(None) };
+    let (Some(before), Some(after), Some(now)) = (&record.before, &record.after, now) else {
+        return Ok(None);
+    };
     if before.link || after.link || now.metadata.kind != FileKind::File {
         return Ok(None);
     }
@@ -290,8 +339,12 @@ fn carried_back(
         _ => return Ok(None),
     };
     let Some(wanted) = kept(store, id, record.slot, before.sha256)? else { return Ok(None) };
-    let Some(base) =
-        left(store, all_kept, &Left { id, path: &record.path, before: &wanted, sha256: after.sha256 }, how)?
+    let Some(base) = left(
+        store,
+        all_kept,
+        &Left { id, path: &record.path, before: &wanted, sha256: after.sha256 },
+        how,
+    )?
     else {
         return Ok(None);
     };
@@ -300,7 +353,9 @@ fn carried_back(
         None => workspace.root().read(path, MAX_FILE_SIZE)?.0.into(),
     };
     // Text in other encodings cannot be compared as bytes.
-    if Sha256::of(&current) != now.sha256 || [&wanted, &base, &*current].iter().any(|bytes| is_binary(bytes)) {
+    if Sha256::of(&current) != now.sha256
+        || [&wanted, &base, &*current].iter().any(|bytes| is_binary(bytes))
+    {
         return Ok(None);
     }
     let Carried { splices, hunks } = match carry(&base, &current, &difference(&base, &wanted)) {
@@ -321,7 +376,12 @@ fn carried_back(
 }
 
 /// Returns the bytes of a displaced file if they have the hash that the journal states.
-fn kept(store: &Store<'_>, id: TransactionId, slot: u32, sha256: Sha256) -> Result<Option<Vec<u8>>, Error> {
+fn kept(
+    store: &Store<'_>,
+    id: TransactionId,
+    slot: u32,
+    sha256: Sha256,
+) -> Result<Option<Vec<u8>>, Error> {
     let bytes = match store.slot(id, slot)?.read(MAX_FILE_SIZE) {
         Ok((bytes, _)) => bytes,
         Err(error @ fs_guard::Error::Io { .. }) => return Err(error.into()),
@@ -330,7 +390,8 @@ fn kept(store: &Store<'_>, id: TransactionId, slot: u32, sha256: Sha256) -> Resu
     Ok(Some(bytes).filter(|bytes| Sha256::of(bytes) == sha256))
 }
 
-/// Returns the bytes that a transaction left, if a later one displaced them or `how` finds them elsewhere.
+/// Returns the bytes that a transaction left, if a later one displaced them or `how` finds them
+/// elsewhere.
 fn left(
     store: &Store<'_>,
     all_kept: &OnceCell<Vec<TrashEntry>>,
@@ -340,7 +401,12 @@ fn left(
     if all_kept.get().is_none() {
         let _ = all_kept.set(store.entries()?.0);
     }
-    for entry in all_kept.get().into_iter().flatten().filter(|entry| entry.sha256 == left.sha256 && !entry.link) {
+    for entry in all_kept
+        .get()
+        .into_iter()
+        .flatten()
+        .filter(|entry| entry.sha256 == left.sha256 && !entry.link)
+    {
         if let Some(bytes) = kept(store, entry.id, entry.slot, left.sha256)? {
             return Ok(Some(bytes));
         }
@@ -350,11 +416,14 @@ fn left(
 
 fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>, Error> {
     let records = &journal.records;
-    if let Some(path) = paths.iter().find(|path| !records.iter().any(|record| record.path == path.as_str())) {
+    if let Some(path) =
+        paths.iter().find(|path| !records.iter().any(|record| record.path == path.as_str()))
+    {
         return Err(Error::NotInTransaction { id: journal.header.id, path: path.as_str().into() });
     }
     let named = |record: &Record| paths.iter().any(|path| path.as_str() == record.path);
-    let mut slots: BTreeSet<u32> = records.iter().filter(|record| named(record)).map(|record| record.slot).collect();
+    let mut slots: BTreeSet<u32> =
+        records.iter().filter(|record| named(record)).map(|record| record.slot).collect();
     // Both paths of a moved file belong together.
     for (from, to) in &journal.moved {
         if slots.contains(from) || slots.contains(to) {
@@ -373,9 +442,13 @@ pub(super) fn is_as_left(
 ) -> Result<Result<Option<Disk>, Option<Disk>>, Error> {
     let mut now = look(&root.into(), path)?;
     let left = record.after.as_ref();
-    // A directory that the transaction created in place of a file is removed before the file is restored.
+    // A directory that the transaction created in place of a file is removed before the file is
+    // restored.
     let made = || journal.created_dirs.iter().any(|(dir, _)| *dir == record.path);
-    if left.is_none() && matches!(&now, Some(Err(seen)) if seen.kind == FileKind::Directory) && made() {
+    if left.is_none()
+        && matches!(&now, Some(Err(seen)) if seen.kind == FileKind::Directory)
+        && made()
+    {
         now = None;
     }
     let same = match (&now, left) {

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use fs_guard::{Dir, Policy, RelPath, Root};
-use workspace_trash::{KeyPlace, LockedStore, OwnKey, Prefix, Purged, Retention, Store, TransactionId};
+use workspace_trash::{
+    KeyPlace, LockedStore, OwnKey, Prefix, Purged, Retention, Store, TransactionId,
+};
 
 use super::below;
 use super::error::Error;
@@ -16,11 +18,12 @@ use super::recover::recover;
 use super::recovered::Recovered;
 use crate::plan::kind::ErrorKind;
 
-/// The environment variable that names the state directory of a project whose files are being checked. What a check starts has it.
+/// The environment variable that names the state directory of a project whose files are being
+/// checked. What a check starts has it.
 pub const CHECKED: &str = "APPLY_PATCH_CHECKED_STATE";
 
-/// A root, the directory tree that patches may change, and the enclosing project, whose transactions are recorded together.
-/// Opening one writes nothing.
+/// A root, the directory tree that patches may change, and the enclosing project, whose
+/// transactions are recorded together. Opening one writes nothing.
 ///
 /// All paths are relative to the root. Recorded paths elsewhere in the project begin with `..`.
 #[derive(Debug)]
@@ -49,8 +52,14 @@ impl Workspace {
         Self::open_keyed(dir, policy, place, crate::plan::policy::key_place())
     }
 
-    /// Opens a directory like [`open_with`](Self::open_with), with the key of the journals and the user's state directories elsewhere.
-    pub fn open_keyed(dir: &Path, policy: Policy, place: StatePlace, key_place: KeyPlace) -> Result<Self, Error> {
+    /// Opens a directory like [`open_with`](Self::open_with), with the key of the journals and the
+    /// user's state directories elsewhere.
+    pub fn open_keyed(
+        dir: &Path,
+        policy: Policy,
+        place: StatePlace,
+        key_place: KeyPlace,
+    ) -> Result<Self, Error> {
         Ok(Self::of_keyed(Root::open(dir, policy)?, place, key_place))
     }
 
@@ -63,11 +72,18 @@ impl Workspace {
     fn of_keyed(root: Root, place: StatePlace, key_place: KeyPlace) -> Self {
         let root = Arc::new(root);
         let (home, prefix) = home::find(&root, place, &key_place);
-        Self { root, home, opened: prefix.clone(), prefix, key: Mutex::new(key_place.into()), person: false }
+        Self {
+            root,
+            home,
+            opened: prefix.clone(),
+            prefix,
+            key: Mutex::new(key_place.into()),
+            person: false,
+        }
     }
 
-    /// Lets a person ask, who may see and undo whatever was done in the project, also where the policy has changed since. Everybody
-    /// else has the [`Reach`] of direct calls.
+    /// Lets a person ask, who may see and undo whatever was done in the project, also where the
+    /// policy has changed since. Everybody else has the [`Reach`] of direct calls.
     #[must_use]
     pub fn for_a_person(self) -> Self {
         Self { person: true, ..self }
@@ -124,23 +140,25 @@ impl Workspace {
         &self.prefix
     }
 
-    /// Returns a path of this workspace relative to the directory that was opened. It differs only if this is the
-    /// [project](Self::project) of that directory.
+    /// Returns a path of this workspace relative to the directory that was opened. It differs only
+    /// if this is the [project](Self::project) of that directory.
     #[must_use]
     pub fn seen(&self, path: &str) -> String {
         if self.opened == self.prefix { path.to_owned() } else { self.opened.relative(path) }
     }
 
-    /// Returns the path of the state directory, whether it exists or not. It is for messages, not for opening.
+    /// Returns the path of the state directory, whether it exists or not. It is for messages, not
+    /// for opening.
     #[must_use]
     pub fn state_path(&self) -> String {
-        let home = fs_guard::real_path(self.home.path()).unwrap_or_else(|_| self.home.path().to_path_buf());
+        let home = fs_guard::real_path(self.home.path())
+            .unwrap_or_else(|_| self.home.path().to_path_buf());
         // If the state is elsewhere, its path is absolute, and `join` returns just that.
         home.join(self.home.state_path()).display().to_string()
     }
 
-    /// Returns the paths of the user's states of directories that had the path of the project's top before it: each was removed, or moved
-    /// elsewhere. None of them is used here.
+    /// Returns the paths of the user's states of directories that had the path of the project's top
+    /// before it: each was removed, or moved elsewhere. None of them is used here.
     #[must_use]
     pub fn former_states(&self) -> Vec<PathBuf> {
         let is_users = Path::new(&self.home.state_path()).is_absolute();
@@ -171,8 +189,8 @@ impl Workspace {
         Arc::ptr_eq(&self.root, &self.home)
     }
 
-    /// Creates the state directory if there is none, with the files that keep it out of git, waiting at most `timeout` for the
-    /// lock. It stays even if nothing is committed.
+    /// Creates the state directory if there is none, with the files that keep it out of git,
+    /// waiting at most `timeout` for the lock. It stays even if nothing is committed.
     ///
     /// # Errors
     ///
@@ -203,7 +221,11 @@ impl Workspace {
     }
 
     /// Finds a recorded file, in the root or elsewhere in the project.
-    pub(crate) fn locate(&self, recorded: &str, authentic: bool) -> Result<(&Arc<Root>, RelPath), fs_guard::Error> {
+    pub(crate) fn locate(
+        &self,
+        recorded: &str,
+        authentic: bool,
+    ) -> Result<(&Arc<Root>, RelPath), fs_guard::Error> {
         if Prefix::leads_out(recorded) {
             Ok((&self.home, self.home.check_recorded(&self.prefix.join(recorded), authentic)?))
         } else {
@@ -211,8 +233,9 @@ impl Workspace {
         }
     }
 
-    /// Recovers interrupted transactions, unless another process holds the lock. Commands that only read call this, so
-    /// that they do not see half a transaction. If there is nothing to recover, nothing is written.
+    /// Recovers interrupted transactions, unless another process holds the lock. Commands that only
+    /// read call this, so that they do not see half a transaction. If there is nothing to recover,
+    /// nothing is written.
     pub fn recover_if_idle(&self) -> Result<Vec<Recovered>, Error> {
         let unfinished = self.store()?.is_some_and(|store| store.has_unfinished().unwrap_or(false));
         if !unfinished {
@@ -226,7 +249,8 @@ impl Workspace {
         }
     }
 
-    /// Takes the workspace's lock, waiting at most `timeout`, and recovers interrupted transactions.
+    /// Takes the workspace's lock, waiting at most `timeout`, and recovers interrupted
+    /// transactions.
     ///
     /// Creates the state directory if there is none, and removes it again if nothing is committed.
     pub fn lock(&self, timeout: Duration) -> Result<Locked<'_>, Error> {
@@ -267,7 +291,8 @@ impl Locked<'_> {
         &self.store
     }
 
-    /// Removes displaced files for good, by age, size and number. With `dry_run` it only returns which.
+    /// Removes displaced files for good, by age, size and number. With `dry_run` it only returns
+    /// which.
     pub fn purge(&self, retention: &Retention, dry_run: bool) -> Result<Purged, Error> {
         Ok(self.store.purge(retention, SystemTime::now(), dry_run)?)
     }

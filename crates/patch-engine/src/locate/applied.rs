@@ -1,8 +1,8 @@
 //! Finds out whether a hunk that fits nowhere is applied already.
 //!
-//! A caller that is told so leaves the hunk out, and loses its change if it is not true. So strong evidence is
-//! required: the whole post-state of the hunk stands in one place, and what it replaces stands nowhere. A line that
-//! happens to stand somewhere is no evidence.
+//! A caller that is told so leaves the hunk out, and loses its change if it is not true. So strong
+//! evidence is required: the whole post-state of the hunk stands in one place, and what it replaces
+//! stands nowhere. A line that happens to stand somewhere is no evidence.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
@@ -40,8 +40,12 @@ pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclu
     evident.then(|| start + 1..=place.end)
 }
 
-/// Returns the texts of adjacent lines. A byte-order mark belongs to the file, not to its first line.
-fn texts<'l, 'p: 'l>(lines: &Lines<'_>, together: impl Iterator<Item = &'l Line<'p>>) -> Vec<&'p [u8]> {
+/// Returns the texts of adjacent lines. A byte-order mark belongs to the file, not to its first
+/// line.
+fn texts<'l, 'p: 'l>(
+    lines: &Lines<'_>,
+    together: impl Iterator<Item = &'l Line<'p>>,
+) -> Vec<&'p [u8]> {
     let mut texts: Vec<&[u8]> = together.map(|line| line.text).collect();
     if let Some(first) = texts.first_mut().filter(|_| lines.has_bom()) {
         *first = first.strip_prefix(BOM).unwrap_or(first);
@@ -54,15 +58,18 @@ fn tells(line: &[u8]) -> bool {
     line.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
-/// Returns whether the new lines prove every change of the hunk. They prove insertions, and deletions between two
-/// context lines that are more than blanks and punctuation: a blank line or a brace might be one that was to be deleted
-/// itself. Deletions above the first or below the last context line they do not prove.
+/// Returns whether the new lines prove every change of the hunk. They prove insertions, and
+/// deletions between two context lines that are more than blanks and punctuation: a blank line or a
+/// brace might be one that was to be deleted itself. Deletions above the first or below the last
+/// context line they do not prove.
 fn every_change_shows(hunk: &[Line<'_>]) -> bool {
     let anchor = |line: &Line<'_>| line.kind == LineKind::Context && tells(line.text);
     let first = hunk.iter().position(anchor).unwrap_or(hunk.len());
     let last = hunk.iter().rposition(anchor).unwrap_or(0);
     let mut start = 0;
-    for run in hunk.chunk_by(|one, other| (one.kind == LineKind::Context) == (other.kind == LineKind::Context)) {
+    for run in hunk
+        .chunk_by(|one, other| (one.kind == LineKind::Context) == (other.kind == LineKind::Context))
+    {
         start += run.len();
         if run[0].kind == LineKind::Context {
             continue;
@@ -76,8 +83,14 @@ fn every_change_shows(hunk: &[Line<'_>]) -> bool {
     true
 }
 
-/// Returns whether the place is where the hunk itself says it is, with the line ends that it states.
-fn stands_as_wanted(lines: &Lines<'_>, needle: &Needle<'_>, wanted: &[&Line<'_>], place: &Range<usize>) -> bool {
+/// Returns whether the place is where the hunk itself says it is, with the line ends that it
+/// states.
+fn stands_as_wanted(
+    lines: &Lines<'_>,
+    needle: &Needle<'_>,
+    wanted: &[&Line<'_>],
+    place: &Range<usize>,
+) -> bool {
     let fixed = match needle.fixed {
         None => true,
         Some(Fixed::Start) => place.start == 0,
@@ -94,13 +107,15 @@ fn stands_as_wanted(lines: &Lines<'_>, needle: &Needle<'_>, wanted: &[&Line<'_>]
         })
 }
 
-/// Returns whether the lines are no coincidence: one of them is context, or two new ones are unlike any other line of
-/// the file.
+/// Returns whether the lines are no coincidence: one of them is context, or two new ones are unlike
+/// any other line of the file.
 fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
     if wanted.iter().any(|line| line.kind == LineKind::Context && tells(line.text)) {
         return true;
     }
-    let long = |line: &[u8]| line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count();
+    let long = |line: &[u8]| {
+        line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count()
+    };
     let mut counts: HashMap<&[u8], usize> = wanted
         .iter()
         .map(|line| trim(line.text))
@@ -115,17 +130,19 @@ fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
     counts.values().filter(|&&count| count == 1).count() >= 2
 }
 
-/// Returns whether the lines that the hunk replaces stand nowhere, even if lines are compared leniently: none of the
-/// deleted lines, and not all old lines together.
+/// Returns whether the lines that the hunk replaces stand nowhere, even if lines are compared
+/// leniently: none of the deleted lines, and not all old lines together.
 fn nothing_to_replace(lines: &Lines<'_>, hunk: &[Line<'_>]) -> bool {
     let matched = || hunk.iter().filter(|line| line.kind != LineKind::Insert);
     let old = texts(lines, matched());
-    let removed = matched().zip(&old).filter(|(line, text)| line.kind == LineKind::Delete && tells(text));
+    let removed =
+        matched().zip(&old).filter(|(line, text)| line.kind == LineKind::Delete && tells(text));
     let removed: HashSet<_> = removed.map(|(_, text)| Pass::Unicode.key(text)).collect();
     if !removed.is_empty() && lines.iter().any(|line| removed.contains(&Pass::Unicode.key(line))) {
         return false;
     }
-    old.is_empty() || Blocks::new(lines, vec![&old], &[Pass::Unicode]).next(Pass::Unicode, 0, 0).is_none()
+    old.is_empty()
+        || Blocks::new(lines, vec![&old], &[Pass::Unicode]).next(Pass::Unicode, 0, 0).is_none()
 }
 
 /// Returns whether a line is below the hunk's headers. Without headers every line is.
@@ -141,7 +158,9 @@ fn in_scope(lines: &Lines<'_>, needle: &Needle<'_>, line: usize) -> bool {
         let mut outer = scopes.iter().peekable();
         for (index, text) in (0..).zip(lines.iter()) {
             while outer.next_if(|scope| scope.end <= index).is_some() {}
-            if outer.peek().is_some_and(|scope| scope.contains(&index)) && Pass::Unicode.same(text, header.as_bytes()) {
+            if outer.peek().is_some_and(|scope| scope.contains(&index))
+                && Pass::Unicode.same(text, header.as_bytes())
+            {
                 inner.push(ends.of(index));
             }
         }

@@ -12,8 +12,8 @@ use super::needle::Needle;
 
 use crate::text::lines::Lines;
 
-/// A line of the draft: of the pre-image below `len`, an inserted one above; `len` itself is the end
-/// of the file, and `len + 1` the place before the first line.
+/// A line of the draft: of the pre-image below `len`, an inserted one above; `len` itself is the
+/// end of the file, and `len + 1` the place before the first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Node(pub(crate) usize);
 
@@ -106,7 +106,9 @@ impl<'f, 'p> Draft<'f, 'p> {
     /// The terminator of a line.
     pub(crate) fn terminator(&self, node: Node) -> &[u8] {
         match self.inserted(node) {
-            Some(inserted) => inserted.terminator.unwrap_or_else(|| self.terminator_near(inserted.model)),
+            Some(inserted) => {
+                inserted.terminator.unwrap_or_else(|| self.terminator_near(inserted.model))
+            }
             None => self.lines.terminator(node.0),
         }
     }
@@ -115,7 +117,9 @@ impl<'f, 'p> Draft<'f, 'p> {
     /// that most lines have.
     pub(crate) fn terminator_near(&self, line: Option<usize>) -> &'f [u8] {
         let lines = self.lines;
-        let near = line.map(|line| (lines.terminator(line), line.checked_sub(1).map(|line| lines.terminator(line))));
+        let near = line.map(|line| {
+            (lines.terminator(line), line.checked_sub(1).map(|line| lines.terminator(line)))
+        });
         match near {
             Some((own, _)) if !own.is_empty() => own,
             Some((_, Some(before))) => before,
@@ -139,8 +143,8 @@ impl<'f, 'p> Draft<'f, 'p> {
             && self.broken.range(start..end.saturating_sub(1).max(start)).next().is_none()
     }
 
-    /// The last of the pre-image lines `start..start + len` that is gone, or is not followed by the next
-    /// of them any more.
+    /// The last of the pre-image lines `start..start + len` that is gone, or is not followed by the
+    /// next of them any more.
     pub(crate) fn last_change(&self, start: usize, len: usize) -> Option<usize> {
         let end = start + len;
         let deleted = self.deleted.range(start..end).next_back();
@@ -165,7 +169,8 @@ impl<'f, 'p> Draft<'f, 'p> {
     }
 
     /// Applies a hunk whose old lines are `matched`; a hunk without old lines goes after `after`.
-    /// `reindent` gives the text of an inserted line. Gives back the hunk's lines as they now stand.
+    /// `reindent` gives the text of an inserted line. Gives back the hunk's lines as they now
+    /// stand.
     pub(crate) fn apply(
         &mut self,
         needle: &Needle<'p>,
@@ -181,9 +186,9 @@ impl<'f, 'p> Draft<'f, 'p> {
         };
         let mut matched = matched.iter().copied();
         let mut result = Vec::with_capacity(hunk_lines.len());
-        for run in
-            hunk_lines.chunk_by(|left, right| (left.kind == LineKind::Context) == (right.kind == LineKind::Context))
-        {
+        for run in hunk_lines.chunk_by(|left, right| {
+            (left.kind == LineKind::Context) == (right.kind == LineKind::Context)
+        }) {
             if run[0].kind == LineKind::Context {
                 for _ in run {
                     cursor = matched.next().expect("every old line was matched");
@@ -256,10 +261,16 @@ impl<'f, 'p> Draft<'f, 'p> {
     }
 
     /// The hunks that made one of the [changes](Self::changes), ascending.
-    pub(crate) fn hunks_of(&self, before: Option<usize>, inserted: &[Node], after: usize) -> Vec<usize> {
+    pub(crate) fn hunks_of(
+        &self,
+        before: Option<usize>,
+        inserted: &[Node],
+        after: usize,
+    ) -> Vec<usize> {
         // The line before is not deleted.
         let deleted = self.deleted.range(before.unwrap_or(0)..after).map(|(_, &hunk)| hunk);
-        let inserted = inserted.iter().filter_map(|&node| self.inserted(node)).map(|line| line.hunk);
+        let inserted =
+            inserted.iter().filter_map(|&node| self.inserted(node)).map(|line| line.hunk);
         let mut hunks: Vec<usize> = deleted.chain(inserted).collect();
         hunks.sort_unstable();
         hunks.dedup();

@@ -1,7 +1,7 @@
 //! Edits one file in memory: hunks in, replaced byte ranges out.
 //!
-//! Bytes that no hunk touches are never copied or rewritten. An inserted line ends as the patch states; if it states
-//! nothing, like the line that it replaces, or else like its neighbour.
+//! Bytes that no hunk touches are never copied or rewritten. An inserted line ends as the patch
+//! states; if it states nothing, like the line that it replaces, or else like its neighbour.
 
 use patch_grammar::{Hunk, LineEndings};
 
@@ -16,7 +16,8 @@ use crate::text::splices::{Splice, Splices};
 pub struct Edit {
     /// The replaced ranges, in file order.
     pub splices: Splices,
-    /// For each splice, the hunks that it comes from, ascending. There are several if the changes of hunks touch.
+    /// For each splice, the hunks that it comes from, ascending. There are several if the changes
+    /// of hunks touch.
     pub sources: Vec<Vec<usize>>,
     /// Where each hunk went.
     pub placed: Vec<Placed>,
@@ -50,13 +51,17 @@ pub fn edit<'p>(
     Ok(Edit { splices, sources, placed: located.placed })
 }
 
-/// Returns rejects for the hunks that insert text beyond ASCII, which the file's encoding may not have.
+/// Returns rejects for the hunks that insert text beyond ASCII, which the file's encoding may not
+/// have.
 fn not_storable(hunks: &[Hunk<'_>]) -> Vec<HunkReject> {
     let inserts = |hunk: &Hunk<'_>| {
-        hunk.new_lines().any(|line| line.kind == patch_grammar::LineKind::Insert && !line.text.is_ascii())
+        hunk.new_lines()
+            .any(|line| line.kind == patch_grammar::LineKind::Insert && !line.text.is_ascii())
     };
     let rejected = hunks.iter().enumerate().filter(|(_, hunk)| inserts(hunk));
-    rejected.map(|(hunk, of)| HunkReject { hunk, patch_line: of.line, reason: RejectReason::Encoding }).collect()
+    rejected
+        .map(|(hunk, of)| HunkReject { hunk, patch_line: of.line, reason: RejectReason::Encoding })
+        .collect()
 }
 
 /// Places the hunks of one update in the text of a file, and returns the changes of its bytes.
@@ -72,7 +77,8 @@ pub(crate) fn edit_text<'p>(
     }
     let rejects = not_storable(hunks);
     // Otherwise the splice would remove the byte-order mark.
-    let first = || vec![HunkReject { hunk: 0, patch_line: hunks[0].line, reason: RejectReason::Encoding }];
+    let first =
+        || vec![HunkReject { hunk: 0, patch_line: hunks[0].line, reason: RejectReason::Encoding }];
     Err(if rejects.is_empty() { first() } else { rejects })
 }
 
@@ -152,7 +158,8 @@ impl Writer<'_, '_, '_> {
         if self.hunks.iter().any(|hunk| hunk.endings == LineEndings::Exact) {
             return Vec::new();
         }
-        if splices.iter().all(|splice| splice.text.is_ascii()) || std::str::from_utf8(self.draft.lines.bytes()).is_ok()
+        if splices.iter().all(|splice| splice.text.is_ascii())
+            || std::str::from_utf8(self.draft.lines.bytes()).is_ok()
         {
             return Vec::new();
         }

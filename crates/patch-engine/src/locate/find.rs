@@ -9,9 +9,9 @@ use super::prefilter::{self, Spot};
 use super::search::{Automaton, Occurrences};
 use crate::text::lines::{Lines, Mark};
 
-/// How many terminators are compared for all hunks of a file. Without a bound, many hunks whose texts stand everywhere
-/// in a file with mixed terminators would cost as many walks over it. Hunks beyond the bound match nowhere, and neither
-/// does a hunk whose places were not all checked.
+/// How many terminators are compared for all hunks of a file. Without a bound, many hunks whose
+/// texts stand everywhere in a file with mixed terminators would cost as many walks over it. Hunks
+/// beyond the bound match nowhere, and neither does a hunk whose places were not all checked.
 const COMPARED_ENDINGS: usize = 16_000_000;
 
 /// Blocks of lines, and all places of each in a file.
@@ -30,10 +30,18 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
     /// Searches for `blocks` with `passes`. No block is empty.
     pub(crate) fn new(lines: &'a Lines<'f>, blocks: Vec<&'a [&'p [u8]]>, passes: &[Pass]) -> Self {
         let spots = match passes.iter().max() {
-            Some(&most_lenient) if !blocks.is_empty() => prefilter::find(lines, &blocks, most_lenient),
+            Some(&most_lenient) if !blocks.is_empty() => {
+                prefilter::find(lines, &blocks, most_lenient)
+            }
             _ => Some(vec![Vec::new(); blocks.len()]),
         };
-        Self { lines, blocks, spots, occurrences: Default::default(), effort: Cell::new(COMPARED_ENDINGS) }
+        Self {
+            lines,
+            blocks,
+            spots,
+            occurrences: Default::default(),
+            effort: Cell::new(COMPARED_ENDINGS),
+        }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'a [&'p [u8]]> {
@@ -47,15 +55,20 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
     fn occurrences(&self, pass: Pass) -> &Occurrences {
         self.occurrences[pass as usize].get_or_init(|| {
             let mut interner = Interner::new(pass);
-            let intern = |block: &[&'p [u8]]| block.iter().map(|line| interner.insert(line)).collect();
+            let intern =
+                |block: &[&'p [u8]]| block.iter().map(|line| interner.insert(line)).collect();
             let sequences: Vec<Vec<u32>> = self.iter().map(intern).collect();
             Automaton::new(&sequences).run(interner.all(self.lines.iter()))
         })
     }
 
-    /// Returns the places of a block that the prefilter found. Every place of a stricter pass is one of a more lenient
-    /// pass too.
-    pub(crate) fn spots(&self, pass: Pass, block: usize) -> Option<impl DoubleEndedIterator<Item = Mark>> {
+    /// Returns the places of a block that the prefilter found. Every place of a stricter pass is
+    /// one of a more lenient pass too.
+    pub(crate) fn spots(
+        &self,
+        pass: Pass,
+        block: usize,
+    ) -> Option<impl DoubleEndedIterator<Item = Mark>> {
         let spots = self.spots.as_ref()?[block].iter();
         Some(spots.filter(move |spot| spot.pass <= pass).map(|spot| spot.mark))
     }
@@ -84,7 +97,8 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
         }
     }
 
-    /// Returns the first place in `from..` of a hunk's block where the lines also end as the hunk states.
+    /// Returns the first place in `from..` of a hunk's block where the lines also end as the hunk
+    /// states.
     pub(crate) fn next_of(
         &self,
         needle: &Needle<'_>,
@@ -109,18 +123,20 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
         }
     }
 
-    /// Returns whether [`next_of`](Self::next_of) may have missed places. Then the places that it returned are not all.
+    /// Returns whether [`next_of`](Self::next_of) may have missed places. Then the places that it
+    /// returned are not all.
     pub(crate) fn gave_up(&self) -> bool {
         self.effort.get() == 0
     }
 
-    /// Returns the last place of a block that begins in `..=until`. Only the automaton is asked, because this is for
-    /// blocks with more places than the prefilter lists.
+    /// Returns the last place of a block that begins in `..=until`. Only the automaton is asked,
+    /// because this is for blocks with more places than the prefilter lists.
     pub(crate) fn previous(&self, pass: Pass, block: usize, until: usize) -> Option<usize> {
         self.occurrences(pass).previous(block, until)
     }
 
-    /// Returns the first block with the same lines, if the automaton was used; else the block itself.
+    /// Returns the first block with the same lines, if the automaton was used; else the block
+    /// itself.
     pub(crate) fn same_as(&self, pass: Pass, block: usize) -> usize {
         if self.spots.is_some() { block } else { self.occurrences(pass).same_as(block) }
     }

@@ -1,13 +1,14 @@
 //! Finds the lines that the `@@` headers of hunks name, and their scopes.
 //!
-//! Nothing is listed per hunk, because thousands of headers may each name every line of a file. Headers that a pass
-//! considers equal share their [`Anchors`], hunks with the same headers share a scope, and a scope is queried one line
-//! at a time.
+//! Nothing is listed per hunk, because thousands of headers may each name every line of a file.
+//! Headers that a pass considers equal share their [`Anchors`], hunks with the same headers share a
+//! scope, and a scope is queried one line at a time.
 //!
 //! # Limits
 //!
-//! Whether a header stands in a scope is found by advancing in both lists in turns. Where they alternate all over the
-//! file and never meet, that is a walk over both lists for each scope with another outer scope.
+//! Whether a header stands in a scope is found by advancing in both lists in turns. Where they
+//! alternate all over the file and never meet, that is a walk over both lists for each scope with
+//! another outer scope.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -74,13 +75,14 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
         let ends = (!named.is_empty()).then(|| ScopeEnds::new(lines));
         let by_pass = vec![None; passes.len()];
         let whole = Stretch { lines: 0..lines.len() as u32, inside: true };
-        let whole = Scope { outer: Self::WHOLE, anchors: usize::MAX, first: 0, last: RefCell::new(whole) };
+        let whole =
+            Scope { outer: Self::WHOLE, anchors: usize::MAX, first: 0, last: RefCell::new(whole) };
         let (anchors, scopes, inner) = (Vec::new(), vec![whole], Map::default());
         Self { lines, passes, texts, indices, named, ends, by_pass, anchors, scopes, inner }
     }
 
-    /// Returns the scope of a hunk's headers; `None` if one of them is nowhere in the file, or not within the scope of
-    /// the one before it.
+    /// Returns the scope of a hunk's headers; `None` if one of them is nowhere in the file, or not
+    /// within the scope of the one before it.
     pub(crate) fn resolve(&mut self, needle: &Needle<'p>) -> Option<usize> {
         needle.headers.iter().try_fold(Self::WHOLE, |outer, header| {
             let header = self.indices[header];
@@ -143,7 +145,8 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
         self.scopes[scope].first
     }
 
-    /// Returns the lines that are equal to the innermost header of a scope. Those inside the scope are its first ones.
+    /// Returns the lines that are equal to the innermost header of a scope. Those inside the scope
+    /// are its first ones.
     pub(crate) fn innermost(&self, scope: usize) -> &Anchors {
         &self.anchors[self.scopes[scope].anchors]
     }
@@ -178,7 +181,9 @@ mod tests {
 
     use super::*;
 
-    const FILE: &str = "class A:\n    def f(self):\n        x = 1\n\n    # note\n    def g(self):\n        x = 1\n}\nclass B:\n    def f(self):\n        x = 1\n";
+    const FILE: &str = "class A:\n    def f(self):\n        x = 1\n\n    # note\n\
+                        \x20   def g(self):\n        x = 1\n}\nclass B:\n    def f(self):\n\
+                        \x20       x = 1\n";
 
     /// The stretches that are inside, and the anchors.
     type Found = (Vec<(u32, u32)>, Vec<u32>);
@@ -187,7 +192,9 @@ mod tests {
         let headers: String = headers.iter().map(|header| format!("@@ {header}\n")).collect();
         let text = format!("*** Begin Patch\n*** Update File: f\n{headers}-x\n*** End Patch\n");
         let patch = parse(&text, &ParseOptions::default()).expect("it parses");
-        let SectionOperation::Update { hunks, .. } = &patch.sections[0].operation else { unreachable!() };
+        let SectionOperation::Update { hunks, .. } = &patch.sections[0].operation else {
+            unreachable!()
+        };
         let lines = Lines::new(FILE.as_bytes());
         let needles = [Needle::new(0, &hunks[0], &lines)];
         let mut headers = Headers::new(&lines, &needles, &Pass::ALL);
@@ -197,12 +204,9 @@ mod tests {
             let stretch = headers.stretch(scope, line);
             assert!(stretch.lines.contains(&line), "{stretch:?} {line}");
             inside.extend(stretch.inside.then_some((stretch.lines.start, stretch.lines.end)));
-            anchors.extend(
-                stretch
-                    .lines
-                    .clone()
-                    .filter(|&line| stretch.inside && headers.innermost(scope).next(line) == Some(line)),
-            );
+            anchors.extend(stretch.lines.clone().filter(|&line| {
+                stretch.inside && headers.innermost(scope).next(line) == Some(line)
+            }));
             line = stretch.lines.end;
         }
         assert_eq!(anchors.first(), Some(&headers.first_anchor(scope)));

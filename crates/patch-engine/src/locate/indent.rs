@@ -35,7 +35,8 @@ impl<'p> Needle<'p> {
         let mut common = None;
         for (&wanted, &node) in self.old_without(dropped).iter().zip(matched) {
             let found = draft.text(node);
-            let (wanted_blanks, found_blanks) = (&wanted[..indentation(wanted)], &found[..indentation(found)]);
+            let (wanted_blanks, found_blanks) =
+                (&wanted[..indentation(wanted)], &found[..indentation(found)]);
             if wanted.len() == wanted_blanks.len() {
                 continue;
             }
@@ -80,8 +81,12 @@ impl Reindent {
         let text = |blanks: &[u8]| String::from_utf8_lossy(blanks).into_owned();
         match self {
             Self::Keep => None,
-            Self::Add(blanks) => Some(Note::Reindented { added: text(blanks), removed: String::new() }),
-            Self::Remove(blanks) => Some(Note::Reindented { added: String::new(), removed: text(blanks) }),
+            Self::Add(blanks) => {
+                Some(Note::Reindented { added: text(blanks), removed: String::new() })
+            }
+            Self::Remove(blanks) => {
+                Some(Note::Reindented { added: String::new(), removed: text(blanks) })
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Gives the lines of a patch numbers, so that each line is compared once and then only numbers are; and fingerprints,
-//! so that most lines of a file need no comparison at all.
+//! Gives the lines of a patch numbers, so that each line is compared once and then only numbers
+//! are; and fingerprints, so that most lines of a file need no comparison at all.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,18 +26,26 @@ impl<'p> Interner<'p> {
     pub(crate) fn insert(&mut self, line: &'p [u8]) -> u32 {
         let key = self.pass.key(line);
         self.seen.insert(fingerprint(&key));
-        let next = u32::try_from(self.ids.len()).expect("a patch has fewer lines than bytes, at most 64 MiB");
+        let next = u32::try_from(self.ids.len())
+            .expect("a patch has fewer lines than bytes, at most 64 MiB");
         *self.ids.entry(key).or_insert(next)
     }
 
     /// Returns the number of a line of the file, or [`FOREIGN`].
     pub(crate) fn get(&self, line: &[u8]) -> u32 {
         let key = self.pass.key(line);
-        if self.seen.contains(fingerprint(&key)) { self.ids.get(&key).copied().unwrap_or(FOREIGN) } else { FOREIGN }
+        if self.seen.contains(fingerprint(&key)) {
+            self.ids.get(&key).copied().unwrap_or(FOREIGN)
+        } else {
+            FOREIGN
+        }
     }
 
     /// Returns the numbers of all lines of a file.
-    pub(crate) fn all<'f>(&self, lines: impl Iterator<Item = &'f [u8]>) -> impl Iterator<Item = u32> {
+    pub(crate) fn all<'f>(
+        &self,
+        lines: impl Iterator<Item = &'f [u8]>,
+    ) -> impl Iterator<Item = u32> {
         // Tables of data repeat a line many times.
         let mut last = (Cow::Borrowed(&[][..]), self.get(&[]));
         lines.map(move |line| {
@@ -79,8 +87,8 @@ impl Fingerprints {
     }
 }
 
-/// Returns a number that is the same for equal lines and rarely for others. It depends on a line's length, its first 64
-/// and its last eight bytes. The upper bits are the best.
+/// Returns a number that is the same for equal lines and rarely for others. It depends on a line's
+/// length, its first 64 and its last eight bytes. The upper bits are the best.
 #[inline]
 pub(crate) fn fingerprint(line: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -89,15 +97,21 @@ pub(crate) fn fingerprint(line: &[u8]) -> u64 {
         return (first ^ last.rotate_left(23) ^ (line.len() as u64)).wrapping_mul(FACTOR);
     };
     let (words, _) = line[..line.len().min(64)].as_chunks();
-    let mix = |mixed: u64, &word: &[u8; 8]| (mixed.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(FACTOR);
+    let mix = |mixed: u64, &word: &[u8; 8]| {
+        (mixed.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(FACTOR)
+    };
     mix(words.iter().fold(line.len() as u64, mix), &last)
 }
 
 /// Returns all bytes of a line with fewer than eight.
 fn short_ends(line: &[u8]) -> (u64, u64) {
     match (line, line.first_chunk().zip(line.last_chunk())) {
-        (_, Some((&first, &last))) => (u32::from_le_bytes(first).into(), u32::from_le_bytes(last).into()),
-        (&[first, middle, last], _) => (u64::from_le_bytes([0, first, middle, 0, 0, 0, 0, 0]), last.into()),
+        (_, Some((&first, &last))) => {
+            (u32::from_le_bytes(first).into(), u32::from_le_bytes(last).into())
+        }
+        (&[first, middle, last], _) => {
+            (u64::from_le_bytes([0, first, middle, 0, 0, 0, 0, 0]), last.into())
+        }
         (&[first, last], _) => (u64::from(first) << 8, last.into()),
         (&[only], _) => (u64::from(only) << 8, 0),
         _ => (0, 0),
@@ -118,14 +132,19 @@ mod tests {
             assert_eq!(interner.get(format!("{line} ").as_bytes()), id);
         }
         assert_eq!(interner.get(b"abcdefgh3abcdefgh"), FOREIGN);
-        let all: Vec<u32> = interner.all([&b"a"[..], b"a", b"x", b"a ", b"", b""].into_iter()).collect();
+        let all: Vec<u32> =
+            interner.all([&b"a"[..], b"a", b"x", b"a ", b"", b""].into_iter()).collect();
         assert_eq!(all, [1, 1, FOREIGN, 1, 0, 0]);
     }
 
     #[test]
     fn short_lines_have_fingerprints_of_their_own() {
-        let lines = ["", "a", "b", "ab", "ba", "aab", "aba", "}", "},", "});", "abcd", "abcde", "abcdefg", "abcdefgh"];
-        let mut prints: Vec<u64> = lines.iter().map(|line| fingerprint(line.as_bytes()) >> 48).collect();
+        let lines = [
+            "", "a", "b", "ab", "ba", "aab", "aba", "}", "},", "});", "abcd", "abcde", "abcdefg",
+            "abcdefgh",
+        ];
+        let mut prints: Vec<u64> =
+            lines.iter().map(|line| fingerprint(line.as_bytes()) >> 48).collect();
         prints.sort_unstable();
         prints.dedup();
         assert_eq!(prints.len(), lines.len());
@@ -133,13 +152,16 @@ mod tests {
 
     /// Lines of `a` and `b`, all of one length.
     fn of_length(len: usize) -> impl Iterator<Item = String> {
-        (0..1_u32 << len).map(move |bits| (0..len).map(|at| if bits >> at & 1 == 1 { 'b' } else { 'a' }).collect())
+        (0..1_u32 << len).map(move |bits| {
+            (0..len).map(|at| if bits >> at & 1 == 1 { 'b' } else { 'a' }).collect()
+        })
     }
 
     #[test]
     fn few_lines_share_a_fingerprint() {
         for len in 1..=10 {
-            let mut prints: Vec<u64> = of_length(len).map(|line| fingerprint(line.as_bytes()) >> 48).collect();
+            let mut prints: Vec<u64> =
+                of_length(len).map(|line| fingerprint(line.as_bytes()) >> 48).collect();
             let all = prints.len();
             prints.sort_unstable();
             prints.dedup();

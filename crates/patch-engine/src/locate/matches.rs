@@ -8,8 +8,8 @@ use crate::text::lines::{Lines, Mark};
 
 /// The matches of all hunks.
 pub(crate) struct AllMatches<'a, 'f, 'p> {
-    /// Each hunk's matches in the first pass that has any; `None` for hunks without old lines, and for
-    /// those that match nowhere.
+    /// Each hunk's matches in the first pass that has any; `None` for hunks without old lines, and
+    /// for those that match nowhere.
     pub(crate) matches: Vec<Option<Matches>>,
     /// What [`Rest`] refers to.
     pub(crate) searched: Vec<Blocks<'a, 'f, 'p>>,
@@ -22,8 +22,8 @@ pub(crate) struct AllMatches<'a, 'f, 'p> {
 pub(crate) struct Matches {
     pub(crate) pass: Pass,
     pub(crate) dropped: usize,
-    /// The first lines of the first [`SATURATION`] matches, ascending; of all matches, where their terminators had to
-    /// be compared.
+    /// The first lines of the first [`SATURATION`] matches, ascending; of all matches, where their
+    /// terminators had to be compared.
     pub(crate) starts: Vec<u32>,
     /// How to find the others, if there are any.
     pub(crate) rest: Option<Rest>,
@@ -45,9 +45,14 @@ pub(crate) fn find<'a, 'f, 'p>(
     passes: &[Pass],
 ) -> AllMatches<'a, 'f, 'p> {
     let matches = needles.iter().map(|_| None).collect();
-    let mut finder = Finder { lines, needles, found: AllMatches { matches, searched: Vec::new(), marks: Vec::new() } };
+    let mut finder = Finder {
+        lines,
+        needles,
+        found: AllMatches { matches, searched: Vec::new(), marks: Vec::new() },
+    };
     finder.find_fixed(passes);
-    // Most hunks match in the first pass. The others are searched for with all other passes at once.
+    // Most hunks match in the first pass. The others are searched for with all other passes at
+    // once.
     let (first, others) = passes.split_at(passes.len().min(1));
     finder.find_in(first);
     finder.find_in(others);
@@ -65,7 +70,9 @@ impl<'a, 'p> Finder<'a, '_, 'p> {
     /// Finds the hunks that say themselves where they are.
     fn find_fixed(&mut self, passes: &[Pass]) {
         for needle in self.needles.iter().filter(|needle| !needle.is_insertion()) {
-            let variants = passes.iter().flat_map(|&pass| needle.variants().map(move |dropped| (pass, dropped)));
+            let variants = passes
+                .iter()
+                .flat_map(|&pass| needle.variants().map(move |dropped| (pass, dropped)));
             for (pass, dropped) in variants {
                 if let Some(mark) = needle.fixed_mark(self.lines, dropped)
                     && needle.fits(self.lines, mark, dropped, pass)
@@ -84,7 +91,9 @@ impl<'a, 'p> Finder<'a, '_, 'p> {
         self.needles
             .iter()
             .filter(|needle| {
-                !needle.is_insertion() && needle.fixed.is_none() && self.found.matches[needle.index].is_none()
+                !needle.is_insertion()
+                    && needle.fixed.is_none()
+                    && self.found.matches[needle.index].is_none()
             })
             .flat_map(|needle| needle.variants().map(move |dropped| (needle, dropped)))
             .collect()
@@ -114,7 +123,11 @@ impl<'a, 'p> Finder<'a, '_, 'p> {
                 }
                 let starts = blocks.first(pass, block, SATURATION);
                 if !starts.is_empty() {
-                    let rest = Rest { searched: self.found.searched.len(), pass, block: blocks.same_as(pass, block) };
+                    let rest = Rest {
+                        searched: self.found.searched.len(),
+                        pass,
+                        block: blocks.same_as(pass, block),
+                    };
                     let rest = (blocks.count(pass, block) > SATURATION).then_some(rest);
                     *matches = Some(Matches { pass, dropped, starts, rest });
                     self.found.marks.extend(blocks.spots(pass, block).into_iter().flatten());

@@ -41,7 +41,8 @@ use needle::Needle;
 
 /// Places `hunks` in the file `lines`.
 ///
-/// Time is linear in file and patch, but for what [`post_state`] and [`headers`] say of their limits.
+/// Time is linear in file and patch, but for what [`post_state`] and [`headers`] say of their
+/// limits.
 ///
 /// # Errors
 ///

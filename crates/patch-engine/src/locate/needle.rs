@@ -18,7 +18,8 @@ pub(crate) struct Needle<'p> {
     pub(crate) old: Vec<&'p [u8]>,
     /// How the old lines must end for an exact match; empty if any terminators do.
     endings: Vec<Ending>,
-    /// Whether the hunk shows an old line that ends in CRLF. Lines that are shown without it then end in LF.
+    /// Whether the hunk shows an old line that ends in CRLF. Lines that are shown without it then
+    /// end in LF.
     shows_crlf: bool,
     /// How many of the last old lines may be separators.
     pub(crate) separators: usize,
@@ -69,8 +70,12 @@ impl<'p> Needle<'p> {
         }
         let endings = if old.is_empty() { Vec::new() } else { endings(hunk, lines) };
         let shows_crlf = hunk.old_lines().any(|line| line.crlf);
-        let stated = hunk.old_start.and_then(|line| (line as usize).checked_sub(1)).filter(|_| !old.is_empty());
-        // A diff names some line above the hunk, wherever that is; it says itself where the hunk stands.
+        let stated = hunk
+            .old_start
+            .and_then(|line| (line as usize).checked_sub(1))
+            .filter(|_| !old.is_empty());
+        // A diff names some line above the hunk, wherever that is; it says itself where the hunk
+        // stands.
         let headers: &[_] = if hunk.old_start.is_some() { &[] } else { &hunk.headers };
         let headers = headers.iter().map(|header| without_line_numbers(header.text));
         let headers: Vec<_> = headers.filter(|header| !header.trim().is_empty()).collect();
@@ -99,19 +104,25 @@ impl<'p> Needle<'p> {
         let mut found = lines.walk_from(at.byte as usize);
         self.old_without(dropped).iter().enumerate().all(|(offset, text)| {
             found.next().is_some_and(|line| {
-                pass.same(text, lines.text(line.clone())) && self.ends_like(offset, pass, || lines.terminator_of(line))
+                pass.same(text, lines.text(line.clone()))
+                    && self.ends_like(offset, pass, || lines.terminator_of(line))
             })
         })
     }
 
-    /// Whether the terminators of the lines decide where the hunk is, beside their text. The passes that overlook blanks
-    /// overlook terminators too.
+    /// Whether the terminators of the lines decide where the hunk is, beside their text. The passes
+    /// that overlook blanks overlook terminators too.
     pub(crate) fn wants_endings(&self, pass: Pass) -> bool {
         pass == Pass::Exact && !self.endings.is_empty()
     }
 
     /// Whether a terminator will do for the old line at `offset`.
-    pub(crate) fn ends_like<'t>(&self, offset: usize, pass: Pass, terminator: impl FnOnce() -> &'t [u8]) -> bool {
+    pub(crate) fn ends_like<'t>(
+        &self,
+        offset: usize,
+        pass: Pass,
+        terminator: impl FnOnce() -> &'t [u8],
+    ) -> bool {
         match self.endings.get(offset).filter(|_| pass == Pass::Exact) {
             None | Some(Ending::Any) => true,
             Some(Ending::Lf) => terminator() == b"\n",
@@ -119,15 +130,23 @@ impl<'p> Needle<'p> {
         }
     }
 
-    /// Whether the lines of the file from `start` on, of which the texts are known to match, end as they must.
-    pub(crate) fn endings_fit(&self, lines: &Lines<'_>, start: usize, dropped: usize, pass: Pass) -> bool {
+    /// Whether the lines of the file from `start` on, of which the texts are known to match, end as
+    /// they must.
+    pub(crate) fn endings_fit(
+        &self,
+        lines: &Lines<'_>,
+        start: usize,
+        dropped: usize,
+        pass: Pass,
+    ) -> bool {
         let len = self.old_without(dropped).len();
         !self.wants_endings(pass)
-            || (0..len).all(|offset| self.ends_like(offset, pass, || lines.terminator(start + offset)))
+            || (0..len)
+                .all(|offset| self.ends_like(offset, pass, || lines.terminator(start + offset)))
     }
 
-    /// Where the hunk begins if it stands where it says itself; `None` if the file is shorter, and if
-    /// it says nothing.
+    /// Where the hunk begins if it stands where it says itself; `None` if the file is shorter, and
+    /// if it says nothing.
     pub(crate) fn fixed_mark(&self, lines: &Lines<'_>, dropped: usize) -> Option<Mark> {
         match self.fixed? {
             Fixed::Start => Some(Mark { line: 0, byte: lines.start(0) as u32 }),
@@ -135,7 +154,8 @@ impl<'p> Needle<'p> {
                 let len = self.old_without(dropped).len();
                 let line = lines.len().checked_sub(len)?;
                 let end = lines.bytes().len();
-                let byte = (0..len).try_fold(end, |byte, _| Some(lines.line_before(byte)?.start))?;
+                let byte =
+                    (0..len).try_fold(end, |byte, _| Some(lines.line_before(byte)?.start))?;
                 Some(Mark { line: line as u32, byte: byte as u32 })
             }
         }
@@ -147,7 +167,9 @@ impl<'p> Needle<'p> {
             (true, _) => Some(b"\r\n"),
             (false, LineEndings::Framing) => None,
             // No old line shows a terminator that the new one could have to be like.
-            (false, LineEndings::Exact) if self.hunk.old_lines().all(|line| line.no_newline) => Some(b"\n"),
+            (false, LineEndings::Exact) if self.hunk.old_lines().all(|line| line.no_newline) => {
+                Some(b"\n")
+            }
             (false, LineEndings::Exact | LineEndings::Stated) => self.shows_crlf.then_some(b"\n"),
         }
     }

@@ -1,9 +1,9 @@
 //! The placement rule of profile `codex`: one way to place all hunks in file order.
 //!
 //! Hunks are looked for in the pre-image. The candidates of a hunk are all its matches in the first
-//! pass that has any; its headers narrow them. Whether exactly one placement of all hunks keeps file
-//! order without overlaps is decided without counting: take every hunk as far up as it can go, then
-//! every hunk as far down as it can go; the placement is unique when both are the same.
+//! pass that has any; its headers narrow them. Whether exactly one placement of all hunks keeps
+//! file order without overlaps is decided without counting: take every hunk as far up as it can go,
+//! then every hunk as far down as it can go; the placement is unique when both are the same.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -80,8 +80,8 @@ struct Claim {
 }
 
 impl Claim {
-    /// What this hunk and one that begins no higher have in common that one of them changes. They may
-    /// share lines that are context for both, nothing else: which change comes first would be a
+    /// What this hunk and one that begins no higher have in common that one of them changes. They
+    /// may share lines that are context for both, nothing else: which change comes first would be a
     /// guess.
     fn conflict(&self, lower: &Self) -> Option<Option<std::ops::RangeInclusive<usize>>> {
         if self.lines.is_empty() && self.lines == lower.lines {
@@ -141,11 +141,18 @@ pub(crate) fn locate<'f, 'p>(
         let matched: Vec<Node> = (start..start + len).map(Node).collect();
         let reindent = needle.reindentation(&matched, dropped, pass, &draft);
         let separators = (dropped > 0).then_some(Note::SeparatorsDropped);
-        let notes = notes.into_iter().chain(further).chain(reindent.note()).chain(separators).collect();
+        let notes =
+            notes.into_iter().chain(further).chain(reindent.note()).chain(separators).collect();
         let after = draft.previous(Node(start));
         draft.apply(needle, dropped, &matched, after, |text| reindent.apply(text));
         draft.drops_bom |= needle.deletes_bom(start);
-        placed.push(Placed { hunk: needle.index, first_line: start + 1, line_count: len, pass, notes });
+        placed.push(Placed {
+            hunk: needle.index,
+            first_line: start + 1,
+            line_count: len,
+            pass,
+            notes,
+        });
     }
     placed.sort_by_key(|placed| placed.hunk);
     Ok(Located { draft, placed })
@@ -181,7 +188,9 @@ impl Finder<'_, '_, '_> {
 
     fn first_places(&self, source: Source, scope: usize, from: usize) -> Rc<[u32]> {
         let after = |place: &u32| self.next_of(source, scope, *place as usize + 1);
-        std::iter::successors(self.next_of(source, scope, from), after).take(SATURATION + 1).collect()
+        std::iter::successors(self.next_of(source, scope, from), after)
+            .take(SATURATION + 1)
+            .collect()
     }
 
     fn next_of(&self, source: Source, scope: usize, mut from: usize) -> Option<u32> {
@@ -193,7 +202,8 @@ impl Finder<'_, '_, '_> {
                     (place, place)
                 }
                 Source::Anchors => {
-                    let line = self.headers.innermost(scope).next((from as u32).saturating_sub(1))?;
+                    let line =
+                        self.headers.innermost(scope).next((from as u32).saturating_sub(1))?;
                     (line + 1, line)
                 }
             };
@@ -213,7 +223,8 @@ impl Finder<'_, '_, '_> {
                     (place, place)
                 }
                 Source::Anchors => {
-                    let line = self.headers.innermost(scope).previous((until as u32).checked_sub(1)?)?;
+                    let line =
+                        self.headers.innermost(scope).previous((until as u32).checked_sub(1)?)?;
                     (line + 1, line)
                 }
             };
@@ -228,13 +239,14 @@ impl Finder<'_, '_, '_> {
     /// The first place of a hunk in `from..`.
     fn next(&self, candidates: &Candidates, from: usize) -> Option<usize> {
         let listed = |starts: &[u32]| {
-            starts.get(starts.partition_point(|&start| (start as usize) < from)).map(|&start| start as usize)
+            starts
+                .get(starts.partition_point(|&start| (start as usize) < from))
+                .map(|&start| start as usize)
         };
         match &candidates.places {
             Places::Listed(starts) => listed(starts),
-            Places::Searched(Searched { source, scope, first }) => {
-                listed(first).or_else(|| self.next_of(*source, *scope, from).map(|place| place as usize))
-            }
+            Places::Searched(Searched { source, scope, first }) => listed(first)
+                .or_else(|| self.next_of(*source, *scope, from).map(|place| place as usize)),
             Places::Appended => None,
         }
     }
@@ -247,7 +259,8 @@ impl Finder<'_, '_, '_> {
                 after.checked_sub(1).map(|index| starts[index] as usize)
             }
             Places::Searched(Searched { source, scope, first }) => {
-                let place = self.previous_of(*source, *scope, until).filter(|place| *place >= first[0])?;
+                let place =
+                    self.previous_of(*source, *scope, until).filter(|place| *place >= first[0])?;
                 Some(place as usize)
             }
             Places::Appended => None,
@@ -266,7 +279,11 @@ struct Context<'a, 'f, 'p> {
 /// The second step: what the headers leave of the matches.
 impl<'p> Context<'_, '_, 'p> {
     /// What the headers leave of the matches; `None` and a reject where they leave nothing.
-    fn narrow(&mut self, found: Vec<Option<Matches>>, rejects: &mut Vec<HunkReject>) -> Vec<Option<Candidates>> {
+    fn narrow(
+        &mut self,
+        found: Vec<Option<Matches>>,
+        rejects: &mut Vec<HunkReject>,
+    ) -> Vec<Option<Candidates>> {
         let needles = self.needles;
         needles
             .iter()
@@ -283,7 +300,13 @@ impl<'p> Context<'_, '_, 'p> {
     }
 
     fn narrow_insertion(&mut self, needle: &Needle<'p>) -> Result<Candidates, RejectReason> {
-        let at = |places: Places| Candidates { pass: Pass::Exact, dropped: 0, len: 0, places, notes: Vec::new() };
+        let at = |places: Places| Candidates {
+            pass: Pass::Exact,
+            dropped: 0,
+            len: 0,
+            places,
+            notes: Vec::new(),
+        };
         if needle.headers.is_empty() || needle.fixed == Some(Fixed::End) || self.lines.len() == 0 {
             // Line numbers name no line, but they do not mean the end of the file.
             let anywhere = self.rules.append_without_anchor && !needle.numbered;
@@ -298,7 +321,11 @@ impl<'p> Context<'_, '_, 'p> {
         }
     }
 
-    fn narrow_matches(&mut self, needle: &Needle<'p>, matches: Matches) -> Result<Candidates, RejectReason> {
+    fn narrow_matches(
+        &mut self,
+        needle: &Needle<'p>,
+        matches: Matches,
+    ) -> Result<Candidates, RejectReason> {
         let Matches { pass, dropped, starts, rest } = matches;
         let len = needle.old_without(dropped).len();
         let more = rest.is_some() || starts.len() > SATURATION;
@@ -313,13 +340,21 @@ impl<'p> Context<'_, '_, 'p> {
                 Headers::WHOLE
             }
             None => {
-                let candidates = refuse::candidates(self.lines, &starts, more, len, self.rules.order, self.effort);
+                let candidates = refuse::candidates(
+                    self.lines,
+                    &starts,
+                    more,
+                    len,
+                    self.rules.order,
+                    self.effort,
+                );
                 return Err(header_not_found(needle, candidates, more));
             }
         };
         let places = self.within(&starts, rest, scope).ok_or_else(|| {
             let header = needle.headers.last().copied().unwrap_or_default().to_owned();
-            let candidates = refuse::candidates(self.lines, &starts, more, len, self.rules.order, self.effort);
+            let candidates =
+                refuse::candidates(self.lines, &starts, more, len, self.rules.order, self.effort);
             RejectReason::OutsideScope { header, candidates, more }
         })?;
         Ok(Candidates { pass, dropped, len, places, notes })
@@ -331,10 +366,12 @@ impl<'p> Context<'_, '_, 'p> {
         let first = headers.first_anchor(scope);
         let Some(rest) = rest else {
             let select = |wanted: &dyn Fn(u32) -> bool| {
-                let starts: Vec<u32> = starts.iter().copied().filter(|&start| wanted(start)).collect();
+                let starts: Vec<u32> =
+                    starts.iter().copied().filter(|&start| wanted(start)).collect();
                 (!starts.is_empty()).then_some(Places::Listed(starts))
             };
-            return select(&|start| headers.stretch(scope, start).inside).or_else(|| select(&|start| start >= first));
+            return select(&|start| headers.stretch(scope, start).inside)
+                .or_else(|| select(&|start| start >= first));
         };
         let source = Source::Lines(rest);
         let places = match self.finder.places(source, scope) {
@@ -356,7 +393,9 @@ type Placement = Vec<Option<(usize, Vec<Note>)>>;
 impl Context<'_, '_, '_> {
     fn place(&self, candidates: &[Option<Candidates>], rejects: &mut Vec<HunkReject>) -> Placement {
         let chain: Vec<usize> = (0..candidates.len())
-            .filter(|&index| candidates[index].as_ref().is_some_and(|c| !matches!(c.places, Places::Appended)))
+            .filter(|&index| {
+                candidates[index].as_ref().is_some_and(|c| !matches!(c.places, Places::Appended))
+            })
             .collect();
         let mut placement: Placement = candidates
             .iter()
@@ -369,7 +408,9 @@ impl Context<'_, '_, '_> {
         match (self.topmost(&chain, of), self.bottommost(&chain, of)) {
             (Some(top), Some(bottom)) => {
                 let chosen = self.choose(&chain, of, &bottom);
-                for (((&index, &top), &bottom), (line, stated)) in chain.iter().zip(&top).zip(&bottom).zip(chosen) {
+                for (((&index, &top), &bottom), (line, stated)) in
+                    chain.iter().zip(&top).zip(&bottom).zip(chosen)
+                {
                     if top == bottom {
                         placement[index] = Some((top, Vec::new()));
                     } else if stated {
@@ -386,9 +427,10 @@ impl Context<'_, '_, '_> {
         placement
     }
 
-    /// Places every hunk where it says that it stands, if that tells which of several exact places is meant; else as far
-    /// up as it can go. Each is below the one before it and leaves room for those to come, which stand no lower than at
-    /// `bottom`. With it, whether the place is the only one so, or the stated one.
+    /// Places every hunk where it says that it stands, if that tells which of several exact places
+    /// is meant; else as far up as it can go. Each is below the one before it and leaves room for
+    /// those to come, which stand no lower than at `bottom`. With it, whether the place is the only
+    /// one so, or the stated one.
     fn choose<'c>(
         &self,
         chain: &[usize],
@@ -399,10 +441,16 @@ impl Context<'_, '_, '_> {
         let choose = |(&index, &bottom): (&usize, &usize)| {
             let (needle, candidates) = (&self.needles[index], of(index));
             let first = self.finder.next(candidates, cursor).unwrap_or(bottom);
-            let stands =
-                |line: usize| (cursor..=bottom).contains(&line) && self.finder.next(candidates, line) == Some(line);
+            let stands = |line: usize| {
+                (cursor..=bottom).contains(&line)
+                    && self.finder.next(candidates, line) == Some(line)
+            };
             let whole = candidates.pass == Pass::Exact && candidates.dropped == 0;
-            let line = if first == bottom { Some(first) } else { stated.choose(needle, stands).filter(|_| whole) };
+            let line = if first == bottom {
+                Some(first)
+            } else {
+                stated.choose(needle, stands).filter(|_| whole)
+            };
             if let Some(line) = line {
                 stated.found(needle, line);
             }
@@ -414,7 +462,11 @@ impl Context<'_, '_, '_> {
     }
 
     /// Places every hunk as far up as it can go below the one before it.
-    fn topmost<'c>(&self, chain: &[usize], of: impl Fn(usize) -> &'c Candidates) -> Option<Vec<usize>> {
+    fn topmost<'c>(
+        &self,
+        chain: &[usize],
+        of: impl Fn(usize) -> &'c Candidates,
+    ) -> Option<Vec<usize>> {
         let mut cursor = 0;
         let mut starts = Vec::with_capacity(chain.len());
         for &index in chain {
@@ -426,7 +478,11 @@ impl Context<'_, '_, '_> {
     }
 
     /// Places every hunk as far down as it can go above the one after it.
-    fn bottommost<'c>(&self, chain: &[usize], of: impl Fn(usize) -> &'c Candidates) -> Option<Vec<usize>> {
+    fn bottommost<'c>(
+        &self,
+        chain: &[usize],
+        of: impl Fn(usize) -> &'c Candidates,
+    ) -> Option<Vec<usize>> {
         let mut limit = self.lines.len();
         let mut starts = vec![0; chain.len()];
         for (slot, &index) in chain.iter().enumerate().rev() {
@@ -473,7 +529,9 @@ impl Context<'_, '_, '_> {
                 && let Some(lines) = upper.conflict(claim)
             {
                 let (later, other) = (upper.hunk.max(claim.hunk), upper.hunk.min(claim.hunk));
-                rejects.push(self.needles[later].reject(RejectReason::OverlappingEdits { other, lines }));
+                rejects.push(
+                    self.needles[later].reject(RejectReason::OverlappingEdits { other, lines }),
+                );
             }
             if longest.is_none_or(|upper| upper.lines.end <= claim.lines.end) {
                 longest = Some(claim);
@@ -502,7 +560,14 @@ impl Context<'_, '_, '_> {
         }
         let more = starts.len() > most;
         starts.truncate(most);
-        let candidates = refuse::candidates(self.lines, &starts, more, candidates.len, self.rules.order, self.effort);
+        let candidates = refuse::candidates(
+            self.lines,
+            &starts,
+            more,
+            candidates.len,
+            self.rules.order,
+            self.effort,
+        );
         let reason = RejectReason::MultipleMatches { candidates, more, out_of_order };
         self.effort.reject(&self.needles[index], reason)
     }

@@ -59,7 +59,10 @@ pub(crate) fn equal(left: &[u8], right: &[u8]) -> bool {
     let ((left, left_rest), (right, right_rest)) = (left.as_chunks::<8>(), right.as_chunks::<8>());
     left.len() == right.len()
         && left_rest.len() == right_rest.len()
-        && left.iter().zip(right).all(|(&left, &right)| u64::from_le_bytes(left) == u64::from_le_bytes(right))
+        && left
+            .iter()
+            .zip(right)
+            .all(|(&left, &right)| u64::from_le_bytes(left) == u64::from_le_bytes(right))
         && left_rest.iter().zip(right_rest).all(|(left, right)| left == right)
 }
 
@@ -106,7 +109,10 @@ fn trailing_space(line: &[u8]) -> Option<usize> {
 fn is_wide_space(a: u8, b: u8, c: u8) -> bool {
     matches!(
         (a, b, c),
-        (0xe1, 0x9a, 0x80) | (0xe2, 0x80, 0x80..=0x8a | 0xa8 | 0xa9 | 0xaf) | (0xe2, 0x81, 0x9f) | (0xe3, 0x80, 0x80)
+        (0xe1, 0x9a, 0x80)
+            | (0xe2, 0x80, 0x80..=0x8a | 0xa8 | 0xa9 | 0xaf)
+            | (0xe2, 0x81, 0x9f)
+            | (0xe3, 0x80, 0x80)
     )
 }
 
@@ -119,12 +125,14 @@ fn plain(line: &[u8]) -> Cow<'_, [u8]> {
 /// need it.
 fn has_punctuation(line: &[u8]) -> bool {
     !line.is_ascii()
-        && line.windows(2).any(|pair| matches!(pair, [0xc2, 0xa0] | [0xe2, 0x80 | 0x81 | 0x88] | [0xe3, 0x80]))
+        && line
+            .windows(2)
+            .any(|pair| matches!(pair, [0xc2, 0xa0] | [0xe2, 0x80 | 0x81 | 0x88] | [0xe3, 0x80]))
 }
 
-/// Dashes U+2010–2015 and U+2212 become `-`, quotes U+2018–201B `'`, U+201C–201F `"`, and the spaces
-/// U+00A0, U+2002–200A, U+202F, U+205F, U+3000 a blank: the table of the applier that the models
-/// were trained with. Bytes that are not UTF-8 stay.
+/// Dashes U+2010–2015 and U+2212 become `-`, quotes U+2018–201B `'`, U+201C–201F `"`, and the
+/// spaces U+00A0, U+2002–200A, U+202F, U+205F, U+3000 a blank: the table of the applier that the
+/// models were trained with. Bytes that are not UTF-8 stay.
 fn fold_punctuation(line: &[u8]) -> Vec<u8> {
     let mut folded = Vec::with_capacity(line.len());
     for chunk in line.utf8_chunks() {
@@ -166,10 +174,14 @@ mod tests {
             ("", " ", Some(Pass::Trailing)),
             ("e\u{301}", "\u{e9}", None),
         ] {
-            let found = Pass::ALL.into_iter().find(|pass| pass.same(left.as_bytes(), right.as_bytes()));
+            let found =
+                Pass::ALL.into_iter().find(|pass| pass.same(left.as_bytes(), right.as_bytes()));
             assert_eq!(found, first, "{left:?} {right:?}");
         }
-        assert!(Pass::Unicode.same(b"\xff\xe2\x80\x93", b"\xff-"), "bytes that are not UTF-8 are kept");
+        assert!(
+            Pass::Unicode.same(b"\xff\xe2\x80\x93", b"\xff-"),
+            "bytes that are not UTF-8 are kept"
+        );
         assert!(!Pass::Unicode.same(b"\xff", b"\xfe"));
     }
 }

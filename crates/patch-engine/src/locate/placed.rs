@@ -37,7 +37,8 @@ pub enum Note {
     },
     /// The hunk fits in several places and the first was taken.
     FirstOfSeveral,
-    /// The hunk fits in several places, exactly, and the line that it states tells which one is meant.
+    /// The hunk fits in several places, exactly, and the line that it states tells which one is
+    /// meant.
     StatedLine,
 }
 

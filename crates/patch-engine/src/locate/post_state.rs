@@ -2,15 +2,16 @@
 //! it leave it.
 //!
 //! The file is not searched again for each hunk. All hunks are looked for in the pre-image at once;
-//! what a hunk changes can only add places that touch its lines. Most hunks insert lines that no other
-//! hunk mentions, so there are none. Else the surroundings, as far as the longest hunk to come
-//! reaches, are searched for those to come. A place is checked when its hunk's turn comes: a later
-//! change may have broken it.
+//! what a hunk changes can only add places that touch its lines. Most hunks insert lines that no
+//! other hunk mentions, so there are none. Else the surroundings, as far as the longest hunk to
+//! come reaches, are searched for those to come. A place is checked when its hunk's turn comes: a
+//! later change may have broken it.
 //!
 //! # Limits
 //!
-//! A search of the surroundings ends where a line stands that no hunk mentions. In a file of nothing but
-//! lines that hunks mention, many short hunks before a very long one cost its length each.
+//! A search of the surroundings ends where a line stands that no hunk mentions. In a file of
+//! nothing but lines that hunks mention, many short hunks before a very long one cost its length
+//! each.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
@@ -49,8 +50,10 @@ pub(crate) fn locate<'f, 'p>(
                 continue;
             }
         };
-        let first_line =
-            line_number(&draft, place.matched.first().map_or_else(|| draft.next(place.after), |&node| node));
+        let first_line = line_number(
+            &draft,
+            place.matched.first().map_or_else(|| draft.next(place.after), |&node| node),
+        );
         if let Some(line) = place.matched.first().and_then(|&node| draft.old(node))
             && !place.notes.contains(&Note::FirstOfSeveral)
         {
@@ -64,7 +67,8 @@ pub(crate) fn locate<'f, 'p>(
         }
         draft.drops_bom |= place.matched.first() == Some(&Node(0)) && needle.deletes_bom(0);
         let around = place.matched.first().map_or(place.after, |&first| draft.previous(first));
-        let nodes = draft.apply(needle, place.dropped, &place.matched, place.after, |text| reindent.apply(text));
+        let nodes = draft
+            .apply(needle, place.dropped, &place.matched, place.after, |text| reindent.apply(text));
         finder.search_around(&draft, needle.index, around, &nodes);
         placed.push(Placed {
             hunk: needle.index,
@@ -103,8 +107,8 @@ struct Finder<'a, 'f, 'p> {
 /// What one pass knows of the post-state.
 struct PassState<'p> {
     pass: Pass,
-    /// The places of each block in the pre-image that still stand: of hunks that are equal in text once, unless their
-    /// terminators count.
+    /// The places of each block in the pre-image that still stand: of hunks that are equal in text
+    /// once, unless their terminators count.
     standing: HashMap<(usize, bool), Standing, foldhash::fast::RandomState>,
     /// The places that touch changed lines, by block.
     in_changes: HashMap<usize, BTreeSet<Node>, foldhash::fast::RandomState>,
@@ -148,11 +152,17 @@ impl<'a, 'f, 'p> Finder<'a, 'f, 'p> {
         let count = blocks.len();
         let blocks = Blocks::new(lines, blocks, passes);
         let unique = |block: usize| {
-            let mut spots =
-                passes.iter().find_map(|&pass| blocks.spots(pass, block).filter(|_| blocks.count(pass, block) > 0))?;
-            spots.next().filter(|_| spots.next().is_none()).map(|mark| (mark, blocks.block(block).len()))
+            let mut spots = passes.iter().find_map(|&pass| {
+                blocks.spots(pass, block).filter(|_| blocks.count(pass, block) > 0)
+            })?;
+            spots
+                .next()
+                .filter(|_| spots.next().is_none())
+                .map(|mark| (mark, blocks.block(block).len()))
         };
-        let fixed = needles.iter().filter_map(|needle| Some((needle.fixed_mark(lines, 0)?, needle.old.len())));
+        let fixed = needles
+            .iter()
+            .filter_map(|needle| Some((needle.fixed_mark(lines, 0)?, needle.old.len())));
         lines.mark((0..count).filter_map(unique).chain(fixed));
         let state = |&pass: &Pass| PassState {
             pass,
@@ -212,7 +222,8 @@ impl<'p> PassState<'p> {
     ) {
         let Window { interner, automaton } = self.window.get_or_init(|| {
             let mut interner = Interner::new(self.pass);
-            let intern = |block: &[&'p [u8]]| block.iter().map(|line| interner.insert(line)).collect();
+            let intern =
+                |block: &[&'p [u8]]| block.iter().map(|line| interner.insert(line)).collect();
             let sequences: Vec<Vec<u32>> = blocks.iter().map(intern).collect();
             Window { automaton: Automaton::new(&sequences), interner }
         });
@@ -257,8 +268,11 @@ impl<'p> PassState<'p> {
         limit: usize,
     ) -> Vec<Node> {
         let lines = blocks.block(block);
-        let key =
-            if needle.wants_endings(self.pass) { (block, true) } else { (blocks.same_as(self.pass, block), false) };
+        let key = if needle.wants_endings(self.pass) {
+            (block, true)
+        } else {
+            (blocks.same_as(self.pass, block), false)
+        };
         let Standing { starts, from } = self.standing.entry(key).or_default();
         starts.retain(|&start| draft.is_intact(start, lines.len()));
         while starts.len() < limit
@@ -318,9 +332,18 @@ fn stands(pass: Pass, draft: &Draft<'_, '_>, block: &[&[u8]], start: Node) -> bo
 }
 
 /// Whether the `len` lines from `start` on end as the hunk says.
-fn endings_stand(pass: Pass, draft: &Draft<'_, '_>, needle: &Needle<'_>, len: usize, start: Node) -> bool {
+fn endings_stand(
+    pass: Pass,
+    draft: &Draft<'_, '_>,
+    needle: &Needle<'_>,
+    len: usize,
+    start: Node,
+) -> bool {
     let nodes = std::iter::successors(Some(start), |&node| Some(draft.next(node)));
-    nodes.take(len).enumerate().all(|(offset, node)| needle.ends_like(offset, pass, || draft.terminator(node)))
+    nodes
+        .take(len)
+        .enumerate()
+        .all(|(offset, node)| needle.ends_like(offset, pass, || draft.terminator(node)))
 }
 
 fn find(
@@ -335,10 +358,17 @@ fn find(
     if needle.is_insertion() {
         let names_end = needle.fixed == Some(Fixed::End) || draft.lines.len() == 0;
         // Of a diff the line alone says where; the end of the file is not what it means.
-        if !names_end && (!rules.append_without_anchor || needle.hunk.endings == LineEndings::Exact) {
+        if !names_end && (!rules.append_without_anchor || needle.hunk.endings == LineEndings::Exact)
+        {
             return Err(RejectReason::NoAnchor);
         }
-        return Ok(Place { pass: Pass::Exact, dropped: 0, matched: Vec::new(), after: last, notes: Vec::new() });
+        return Ok(Place {
+            pass: Pass::Exact,
+            dropped: 0,
+            matched: Vec::new(),
+            after: last,
+            notes: Vec::new(),
+        });
     }
     let Finder { blocks, of_hunk, passes, .. } = finder;
     for state in passes.iter_mut() {
@@ -346,7 +376,9 @@ fn find(
             let limit = SATURATION + 1;
             let old = needle.old_without(dropped).len();
             let mut places: Vec<Node> = match needle.fixed {
-                Some(fixed) => fixed_place(draft, needle, fixed, dropped, state.pass).into_iter().collect(),
+                Some(fixed) => {
+                    fixed_place(draft, needle, fixed, dropped, state.pass).into_iter().collect()
+                }
                 None => state.places(blocks, draft, needle, of_hunk[needle.index][variant], limit),
             };
             let mut notes = Vec::new();
@@ -369,23 +401,38 @@ fn find(
             places.sort_by_key(|&place| line_number(draft, place));
             let Some(&start) = places.first() else { continue };
             let matched: Vec<Node> =
-                std::iter::successors(Some(start), |&node| Some(draft.next(node))).take(old).collect();
-            let deleted = needle.lines(dropped).iter().filter(|line| line.kind != patch_grammar::LineKind::Insert);
+                std::iter::successors(Some(start), |&node| Some(draft.next(node)))
+                    .take(old)
+                    .collect();
+            let deleted = needle
+                .lines(dropped)
+                .iter()
+                .filter(|line| line.kind != patch_grammar::LineKind::Insert);
             for (line, &node) in deleted.zip(&matched) {
                 if let Some(inserted) = draft.inserted(node)
                     && line.kind == patch_grammar::LineKind::Delete
                 {
-                    return Err(RejectReason::OverlappingEdits { other: inserted.hunk, lines: None });
+                    return Err(RejectReason::OverlappingEdits {
+                        other: inserted.hunk,
+                        lines: None,
+                    });
                 }
             }
             return Ok(Place { pass: state.pass, dropped, matched, after: last, notes });
         }
     }
-    Err(broken_by(draft, finder, needle).unwrap_or_else(|| refuse::not_found(draft.lines, needle, rules, effort)))
+    Err(broken_by(draft, finder, needle)
+        .unwrap_or_else(|| refuse::not_found(draft.lines, needle, rules, effort)))
 }
 
 /// The place that a hunk names itself, if its lines are there.
-fn fixed_place(draft: &Draft<'_, '_>, needle: &Needle<'_>, fixed: Fixed, dropped: usize, pass: Pass) -> Option<Node> {
+fn fixed_place(
+    draft: &Draft<'_, '_>,
+    needle: &Needle<'_>,
+    fixed: Fixed,
+    dropped: usize,
+    pass: Pass,
+) -> Option<Node> {
     let old = needle.old_without(dropped);
     let mut nodes = Vec::with_capacity(old.len());
     let mut node = match fixed {
@@ -403,13 +450,21 @@ fn fixed_place(draft: &Draft<'_, '_>, needle: &Needle<'_>, fixed: Fixed, dropped
         nodes.reverse();
     }
     let same = old.iter().zip(&nodes).enumerate().all(|(offset, (wanted, &node))| {
-        pass.same(wanted, draft.text(node)) && needle.ends_like(offset, pass, || draft.terminator(node))
+        pass.same(wanted, draft.text(node))
+            && needle.ends_like(offset, pass, || draft.terminator(node))
     });
     (same && (fixed == Fixed::End || nodes[0] == Node(0))).then(|| nodes[0])
 }
 
-fn several(draft: &Draft<'_, '_>, places: &[Node], len: usize, rules: &Rules, effort: &refuse::Effort) -> RejectReason {
-    let mut starts: Vec<u32> = places.iter().map(|&place| line_number(draft, place) as u32 - 1).collect();
+fn several(
+    draft: &Draft<'_, '_>,
+    places: &[Node],
+    len: usize,
+    rules: &Rules,
+    effort: &refuse::Effort,
+) -> RejectReason {
+    let mut starts: Vec<u32> =
+        places.iter().map(|&place| line_number(draft, place) as u32 - 1).collect();
     starts.sort_unstable();
     let more = starts.len() > SATURATION;
     starts.truncate(SATURATION);
@@ -418,13 +473,20 @@ fn several(draft: &Draft<'_, '_>, places: &[Node], len: usize, rules: &Rules, ef
 }
 
 /// Why a hunk has no place that had one in the pre-image, which an earlier hunk changed.
-fn broken_by(draft: &Draft<'_, '_>, finder: &Finder<'_, '_, '_>, needle: &Needle<'_>) -> Option<RejectReason> {
+fn broken_by(
+    draft: &Draft<'_, '_>,
+    finder: &Finder<'_, '_, '_>,
+    needle: &Needle<'_>,
+) -> Option<RejectReason> {
     for state in &finder.passes {
         for &(_, block) in &finder.of_hunk[needle.index] {
             let Some(start) = finder.blocks.next(state.pass, block, 0) else { continue };
             let len = finder.blocks.block(block).len();
             let other = draft.changed_by(start, len)?;
-            return Some(RejectReason::OverlappingEdits { other, lines: Some(start + 1..=start + len) });
+            return Some(RejectReason::OverlappingEdits {
+                other,
+                lines: Some(start + 1..=start + len),
+            });
         }
     }
     None

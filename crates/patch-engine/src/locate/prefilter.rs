@@ -1,11 +1,11 @@
-//! Finds every place of many blocks of lines by one line of each: the one that is rarest in the patch,
-//! and the longest of those.
+//! Finds every place of many blocks of lines by one line of each: the one that is rarest in the
+//! patch, and the longest of those.
 //!
 //! The file is walked once; of a few blocks each rare line is searched for instead. No line is
 //! interned, and where a rare line stands its block is compared line by line. What that costs is
-//! counted: if rare lines stand nearly everywhere, or a block in more places than are listed, there is
-//! no answer, and the automaton of [`search`](super::search) has to do it, whose time is linear for
-//! every input.
+//! counted: if rare lines stand nearly everywhere, or a block in more places than are listed, there
+//! is no answer, and the automaton of [`search`](super::search) has to do it, whose time is linear
+//! for every input.
 
 use std::ops::Range;
 
@@ -54,7 +54,8 @@ pub(crate) fn find(lines: &Lines<'_>, blocks: &[&[&[u8]]], pass: Pass) -> Option
     match pass {
         Pass::Exact => {
             let rare_lines = choose(blocks, fingerprint);
-            search(lines, blocks, &rare_lines).or_else(|| walk(lines, blocks, &rare_lines, pass, fingerprint))
+            search(lines, blocks, &rare_lines)
+                .or_else(|| walk(lines, blocks, &rare_lines, pass, fingerprint))
         }
         _ => {
             let print = |line: &[u8]| fingerprint(&pass.key(line));
@@ -64,7 +65,11 @@ pub(crate) fn find(lines: &Lines<'_>, blocks: &[&[&[u8]]], pass: Pass) -> Option
 }
 
 /// Searches for one rare line after the other; `None` also if they are too many for that.
-fn search(lines: &Lines<'_>, blocks: &[&[&[u8]]], rare_lines: &[RareLine]) -> Option<Vec<Vec<Spot>>> {
+fn search(
+    lines: &Lines<'_>,
+    blocks: &[&[&[u8]]],
+    rare_lines: &[RareLine],
+) -> Option<Vec<Vec<Spot>>> {
     let bytes = lines.bytes();
     let wanted = |rare: &RareLine| blocks[rare.block][rare.offset];
     if rare_lines.len() > FEW || rare_lines.iter().any(|rare| wanted(rare).is_empty()) {
@@ -101,7 +106,10 @@ fn search(lines: &Lines<'_>, blocks: &[&[&[u8]]], rare_lines: &[RareLine]) -> Op
         from = byte;
         spot.mark.line = line as u32;
     }
-    lines.counted(line + memchr::memchr_iter(b'\n', &bytes[from..]).count() + usize::from(!lines.ends_in_newline()));
+    lines.counted(
+        line + memchr::memchr_iter(b'\n', &bytes[from..]).count()
+            + usize::from(!lines.ends_in_newline()),
+    );
     Some(found)
 }
 
@@ -124,12 +132,17 @@ fn walk(
         let (at, print) = (line.start, print(lines.text(line)));
         if seen.contains(print) {
             let first = rare_lines.partition_point(|rare| rare.print < print);
-            for &RareLine { block, offset, .. } in rare_lines[first..].iter().take_while(|rare| rare.print == print) {
-                if let Some((byte, pass)) = compare(lines, blocks[block], offset, at, pass, &mut effort)? {
+            for &RareLine { block, offset, .. } in
+                rare_lines[first..].iter().take_while(|rare| rare.print == print)
+            {
+                if let Some((byte, pass)) =
+                    compare(lines, blocks[block], offset, at, pass, &mut effort)?
+                {
                     if found[block].len() == SATURATION {
                         return None;
                     }
-                    found[block].push(Spot { mark: Mark { line: count - offset as u32, byte }, pass });
+                    found[block]
+                        .push(Spot { mark: Mark { line: count - offset as u32, byte }, pass });
                 }
             }
         }
@@ -156,7 +169,8 @@ impl Effort {
 
 /// The rare line of each block, by fingerprint.
 fn choose(blocks: &[&[&[u8]]], print: impl Fn(&[u8]) -> u64) -> Vec<RareLine> {
-    let prints: Vec<u64> = blocks.iter().flat_map(|block| block.iter()).map(|line| print(line)).collect();
+    let prints: Vec<u64> =
+        blocks.iter().flat_map(|block| block.iter()).map(|line| print(line)).collect();
     // How often a line stands in the patch, more or less: some lines share a counter.
     let mut counts = [0_u16; 1024];
     let counter = |print: u64| (print >> 54) as usize;
@@ -169,7 +183,9 @@ fn choose(blocks: &[&[&[u8]]], print: impl Fn(&[u8]) -> u64) -> Vec<RareLine> {
     for (index, block) in blocks.iter().enumerate() {
         let (own, rest) = prints.split_at(block.len());
         prints = rest;
-        let rank = |&(offset, &print): &(usize, &u64)| (counts[counter(print)], usize::MAX - block[offset].len());
+        let rank = |&(offset, &print): &(usize, &u64)| {
+            (counts[counter(print)], usize::MAX - block[offset].len())
+        };
         let (offset, &print) = own.iter().enumerate().min_by_key(rank).expect("no block is empty");
         rare_lines.push(RareLine { print, block: index, offset });
     }
@@ -177,8 +193,8 @@ fn choose(blocks: &[&[&[u8]]], print: impl Fn(&[u8]) -> u64) -> Vec<RareLine> {
     rare_lines
 }
 
-/// Where `block` begins, if it stands where its line `offset` is the line that begins at `at`, and the
-/// strictest pass that sees it; `None` when the effort is spent.
+/// Where `block` begins, if it stands where its line `offset` is the line that begins at `at`, and
+/// the strictest pass that sees it; `None` when the effort is spent.
 fn compare(
     lines: &Lines<'_>,
     block: &[&[u8]],
@@ -234,7 +250,9 @@ mod tests {
             });
             found.max_by_key(|pass| pass.map_or((1, Pass::Exact), |pass| (0, pass))).flatten()
         };
-        (0..lines.len()).filter_map(|line| Some((line as u32, lines.start(line) as u32, grade(line)?))).collect()
+        (0..lines.len())
+            .filter_map(|line| Some((line as u32, lines.start(line) as u32, grade(line)?)))
+            .collect()
     }
 
     /// Checks both ways to find against the naive one; gives back how many places there are.
@@ -245,13 +263,22 @@ mod tests {
             let wanted: Vec<_> = blocks.iter().map(|block| naive(&lines, block, pass)).collect();
             let of = |found: Option<Vec<Vec<Spot>>>| {
                 let spot = |spot: &Spot| (spot.mark.line, spot.mark.byte, spot.pass);
-                found.map(|found| found.iter().map(|spots| spots.iter().map(spot).collect()).collect::<Vec<Vec<_>>>())
+                found.map(|found| {
+                    found
+                        .iter()
+                        .map(|spots| spots.iter().map(spot).collect())
+                        .collect::<Vec<Vec<_>>>()
+                })
             };
             let print = |line: &[u8]| fingerprint(&pass.key(line));
             let rare_lines = choose(blocks, print);
             let case = format!("{:?} {blocks:?} {pass:?}", String::from_utf8_lossy(bytes));
             let walked = Lines::new(bytes);
-            assert_eq!(of(walk(&walked, blocks, &rare_lines, pass, print)).as_ref(), Some(&wanted), "{case}");
+            assert_eq!(
+                of(walk(&walked, blocks, &rare_lines, pass, print)).as_ref(),
+                Some(&wanted),
+                "{case}"
+            );
             assert_eq!(walked.len(), lines.iter().count(), "{case}");
             if pass == Pass::Exact {
                 let searched = Lines::new(bytes);
@@ -259,7 +286,10 @@ mod tests {
                     assert_eq!(found, wanted, "{case}");
                     assert_eq!(searched.len(), walked.len(), "{case}");
                 } else {
-                    assert!(blocks.iter().any(|block| block.contains(&&b""[..])) || blocks.len() > FEW, "{case}");
+                    assert!(
+                        blocks.iter().any(|block| block.contains(&&b""[..])) || blocks.len() > FEW,
+                        "{case}"
+                    );
                 }
             }
             places = wanted.iter().flatten().count();
@@ -297,7 +327,8 @@ mod tests {
 
     #[test]
     fn finds_what_a_naive_search_finds() {
-        const WORDS: [&str; 8] = ["", "a", "aa", " a", "a\r", "a line that is longer than others are", "\u{e9}", "b "];
+        const WORDS: [&str; 8] =
+            ["", "a", "aa", " a", "a\r", "a line that is longer than others are", "\u{e9}", "b "];
         /// Some lines that are looked for: any, or some that are there.
         #[derive(Debug, Clone)]
         enum Block {
@@ -309,7 +340,8 @@ mod tests {
             (any::<Index>(), 1..=4_usize).prop_map(|(from, len)| Block::Cut(from, len)),
         ];
         let lines = vec((any::<Index>(), select(&["\n", "\n", "\r\n"][..])), 0..12);
-        let file = (1..=WORDS.len(), weighted(0.125), lines, option::weighted(0.33, any::<Index>()));
+        let file =
+            (1..=WORDS.len(), weighted(0.125), lines, option::weighted(0.33, any::<Index>()));
         let places = Cell::new(0);
         holds(6000, &(file, vec(block, 1..=6)), |((words, mark, lines, last), blocks)| {
             let words = &WORDS[..words];
@@ -320,7 +352,9 @@ mod tests {
             let blocks: Vec<Vec<&[u8]>> = blocks
                 .iter()
                 .map(|block| match block {
-                    Block::Any(block) => block.iter().map(|word| word.get(words).as_bytes()).collect(),
+                    Block::Any(block) => {
+                        block.iter().map(|word| word.get(words).as_bytes()).collect()
+                    }
                     Block::Cut(from, len) => {
                         let from = from.index(texts.len() + 1);
                         let cut = texts[from..].iter().take(*len).map(|line| line.as_bytes());
@@ -328,7 +362,8 @@ mod tests {
                     }
                 })
                 .collect();
-            let found = check(file.as_bytes(), &blocks.iter().map(|block| &block[..]).collect::<Vec<_>>());
+            let found =
+                check(file.as_bytes(), &blocks.iter().map(|block| &block[..]).collect::<Vec<_>>());
             places.set(places.get() + found);
         });
         let places = places.get();
@@ -338,12 +373,20 @@ mod tests {
     #[test]
     fn gives_up_where_the_automaton_is_better() {
         let twice = "same\n".repeat(2 * SATURATION);
-        assert_eq!(find(&Lines::new(twice.as_bytes()), &[&[b"same"]], Pass::Exact), None, "too many places");
+        assert_eq!(
+            find(&Lines::new(twice.as_bytes()), &[&[b"same"]], Pass::Exact),
+            None,
+            "too many places"
+        );
         let long = "same\n".repeat(5000);
         let block: Vec<&[u8]> = [vec![&b"same"[..]; 500], vec![b"last"]].concat();
         let found = find(&Lines::new(long.as_bytes()), &[&block], Pass::Exact);
         assert_eq!(found, Some(vec![Vec::new()]), "the rare line is looked for");
         let block = vec![&b"same"[..]; 6000];
-        assert_eq!(find(&Lines::new(long.as_bytes()), &[&block], Pass::Exact), None, "too much to compare");
+        assert_eq!(
+            find(&Lines::new(long.as_bytes()), &[&block], Pass::Exact),
+            None,
+            "too much to compare"
+        );
     }
 }

@@ -13,7 +13,9 @@ use super::find::Blocks;
 use super::interner::{FOREIGN, Interner};
 use super::needle::{Fixed, Needle};
 use super::pass::{Pass, indentation, trim};
-use super::reject::{Advice, Candidate, Difference, HunkReject, Nearest, RejectReason, Room, Shown};
+use super::reject::{
+    Advice, Candidate, Difference, HunkReject, Nearest, RejectReason, Room, Shown,
+};
 use super::rules::{Order, Rules};
 use super::scope::ScopeEnds;
 use super::search::SATURATION;
@@ -50,8 +52,9 @@ const LOOKED_AT: usize = 2_000_000;
 /// The same in bytes, of which a line may have many.
 const LOOKED_AT_BYTES: usize = 64 << 20;
 
-/// What may still be spent on explanations. Each costs a walk over the file; without a bound a patch
-/// of nothing but bad hunks would cost as many walks as it has hunks, and keep as many lists of places.
+/// What may still be spent on explanations. Each costs a walk over the file; without a bound a
+/// patch of nothing but bad hunks would cost as many walks as it has hunks, and keep as many lists
+/// of places.
 #[derive(Debug)]
 pub(crate) struct Effort {
     walks: Cell<usize>,
@@ -60,7 +63,8 @@ pub(crate) struct Effort {
 
 impl Effort {
     pub(crate) fn new(lines: &Lines<'_>) -> Self {
-        let walks = (LOOKED_AT / lines.len().max(1)).min(LOOKED_AT_BYTES / lines.bytes().len().max(1));
+        let walks =
+            (LOOKED_AT / lines.len().max(1)).min(LOOKED_AT_BYTES / lines.bytes().len().max(1));
         Self { walks: Cell::new(EXPLAINED.max(walks)), room: Room::new() }
     }
 
@@ -83,7 +87,12 @@ impl Effort {
 }
 
 /// What to say of a hunk whose old lines are nowhere.
-pub(crate) fn not_found(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules, effort: &Effort) -> RejectReason {
+pub(crate) fn not_found(
+    lines: &Lines<'_>,
+    needle: &Needle<'_>,
+    rules: &Rules,
+    effort: &Effort,
+) -> RejectReason {
     if !effort.spend() {
         return RejectReason::ContextNotFound { nearest: None };
     }
@@ -116,7 +125,8 @@ fn near_by_pass(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option
     None
 }
 
-/// The same for a hunk that names its place: there with a pass that was not tried, or elsewhere as it is.
+/// The same for a hunk that names its place: there with a pass that was not tried, or elsewhere as
+/// it is.
 fn near_fixed(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
     for pass in Pass::ALL.into_iter().filter(|pass| !rules.passes.contains(pass)) {
         for dropped in needle.variants() {
@@ -165,11 +175,13 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
         return None;
     }
     let start = start as isize - before as isize;
-    let scattered =
-        offsets.len() > 1 && offsets.iter().all(|(id, offsets)| seen.get(id).is_some_and(|&n| n >= offsets.len()));
+    let scattered = offsets.len() > 1
+        && offsets.iter().all(|(id, offsets)| seen.get(id).is_some_and(|&n| n >= offsets.len()));
     let found = region(lines, needle, start, 0);
     let paste = match usize::try_from(start) {
-        Ok(start) if !scattered && found.agreeing + 1 >= found.of => paste(lines, needle, start, 0, None),
+        Ok(start) if !scattered && found.agreeing + 1 >= found.of => {
+            paste(lines, needle, start, 0, None)
+        }
         _ => Vec::new(),
     };
     Some(Nearest { scattered, paste, ..found })
@@ -179,7 +191,9 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
 fn near_by_likeness(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
     let (offset, wanted) = needle.old.iter().enumerate().max_by_key(|(_, line)| line.len())?;
     let wanted = std::str::from_utf8(trim(wanted)).ok().filter(|line| line.len() >= 4)?;
-    let like = |line: &[u8]| std::str::from_utf8(line).map_or(0.0, |line| strsim::sorensen_dice(line.trim(), wanted));
+    let like = |line: &[u8]| {
+        std::str::from_utf8(line).map_or(0.0, |line| strsim::sorensen_dice(line.trim(), wanted))
+    };
     let (index, likeness) = lines
         .iter()
         .take(COMPARED_LINES)
@@ -191,7 +205,13 @@ fn near_by_likeness(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
 }
 
 /// The same for a place that `pass` finds.
-fn by_pass(lines: &Lines<'_>, needle: &Needle<'_>, start: usize, dropped: usize, pass: Pass) -> Nearest {
+fn by_pass(
+    lines: &Lines<'_>,
+    needle: &Needle<'_>,
+    start: usize,
+    dropped: usize,
+    pass: Pass,
+) -> Nearest {
     let paste = paste(lines, needle, start, dropped, Some(pass));
     Nearest { pass: Some(pass), paste, ..region(lines, needle, start as isize, dropped) }
 }
@@ -204,28 +224,37 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
     for (offset, (wanted, line)) in old.iter().zip(needle.hunk.old_lines()).enumerate() {
         let index = usize::try_from(start + offset as isize).ok();
         let found = index.filter(|&index| index < lines.len()).map(|index| lines.content(index));
-        let ends_alike =
-            found.is_none() || needle.ends_like(offset, Pass::Exact, || lines.terminator(index.unwrap_or_default()));
+        let ends_alike = found.is_none()
+            || needle
+                .ends_like(offset, Pass::Exact, || lines.terminator(index.unwrap_or_default()));
         if found == Some(wanted) && ends_alike {
             agreeing += 1;
         } else if difference.is_none() {
             // Where only the terminators differ they have to be seen.
             let text = |text: &[u8], crlf: bool| {
-                String::from_utf8_lossy(text).into_owned() + if crlf && !ends_alike { "\r" } else { "" }
+                String::from_utf8_lossy(text).into_owned()
+                    + if crlf && !ends_alike { "\r" } else { "" }
             };
-            let found_crlf = index.filter(|_| !ends_alike).is_some_and(|index| lines.terminator(index) == b"\r\n");
-            let (wanted, found) = (text(wanted, line.crlf), found.map(|found| text(found, found_crlf)));
-            let same = |found: &String| wanted.chars().zip(found.chars()).take_while(|(a, b)| a == b).count();
+            let found_crlf = index
+                .filter(|_| !ends_alike)
+                .is_some_and(|index| lines.terminator(index) == b"\r\n");
+            let (wanted, found) =
+                (text(wanted, line.crlf), found.map(|found| text(found, found_crlf)));
+            let same = |found: &String| {
+                wanted.chars().zip(found.chars()).take_while(|(a, b)| a == b).count()
+            };
             let column = found.as_ref().map_or(0, same) + 1;
             let file_line = index.map_or(1, |index| index.min(lines.len()) + 1);
-            difference = Some(Difference { patch_line: line.line, file_line, wanted, found, column });
+            difference =
+                Some(Difference { patch_line: line.line, file_line, wanted, found, column });
         }
     }
     let first = start.max(0) as usize;
     // Some line of the hunk stands here, so the place has a line of the file.
     let last = (start + old.len() as isize).min(lines.len() as isize) as usize;
     let region = (first..last).take(SHOWN_LINES).map(|index| {
-        let wanted = usize::try_from(index as isize - start).ok().and_then(|offset| old.get(offset));
+        let wanted =
+            usize::try_from(index as isize - start).ok().and_then(|offset| old.get(offset));
         shown(index, lines.content(index), wanted.copied())
     });
     Nearest {
@@ -246,17 +275,30 @@ fn shown(index: usize, found: &[u8], wanted: Option<&[u8]>) -> Shown {
     let text = String::from_utf8_lossy(found);
     let columns = wanted.filter(|wanted| *wanted != found).map(|wanted| {
         let wanted = String::from_utf8_lossy(wanted);
-        let before = text.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).count();
+        let before =
+            text.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).count();
         let (len, other) = (text.chars().count(), wanted.chars().count());
-        let alike = text.chars().rev().zip(wanted.chars().rev()).take_while(|(one, other)| one == other).count();
+        let alike = text
+            .chars()
+            .rev()
+            .zip(wanted.chars().rev())
+            .take_while(|(one, other)| one == other)
+            .count();
         let after = alike.min(len.min(other) - before);
         (before + 1, (len - after).max(before + 1))
     });
     Shown { line: index + 1, text: text.chars().take(SHOWN_WIDTH).collect(), columns }
 }
 
-/// The hunk as it would be with the lines of the file from `start` on; what it inserts is indented as `pass` would.
-fn paste(lines: &Lines<'_>, needle: &Needle<'_>, start: usize, dropped: usize, pass: Option<Pass>) -> Vec<String> {
+/// The hunk as it would be with the lines of the file from `start` on; what it inserts is indented
+/// as `pass` would.
+fn paste(
+    lines: &Lines<'_>,
+    needle: &Needle<'_>,
+    start: usize,
+    dropped: usize,
+    pass: Option<Pass>,
+) -> Vec<String> {
     let hunk = needle.lines(dropped);
     let places = start..start + needle.old_without(dropped).len();
     let long = |index: usize| lines.content(index).len() > SHOWN_WIDTH;
@@ -264,7 +306,8 @@ fn paste(lines: &Lines<'_>, needle: &Needle<'_>, start: usize, dropped: usize, p
         return Vec::new();
     }
     let matched: Vec<Node> = places.clone().map(Node).collect();
-    let reindent = needle.reindentation(&matched, dropped, pass.unwrap_or(Pass::Exact), &Draft::new(lines));
+    let reindent =
+        needle.reindentation(&matched, dropped, pass.unwrap_or(Pass::Exact), &Draft::new(lines));
     let mut places = places;
     let pasted = hunk.iter().map(|line| {
         let (prefix, text) = match line.kind {
@@ -278,7 +321,8 @@ fn paste(lines: &Lines<'_>, needle: &Needle<'_>, start: usize, dropped: usize, p
     pasted.collect::<Option<_>>().unwrap_or_default()
 }
 
-/// The places `starts`, each with what would make a hunk mean it, unless there are `more` places to tell it from.
+/// The places `starts`, each with what would make a hunk mean it, unless there are `more` places to
+/// tell it from.
 pub(crate) fn candidates(
     lines: &Lines<'_>,
     starts: &[u32],
@@ -292,24 +336,36 @@ pub(crate) fn candidates(
     let ends = (advise && order == Order::File).then(|| ScopeEnds::new(lines));
     let candidate = |(nth, &start): (usize, &u32)| {
         let start = start as usize;
-        let advice = (advise && nth < ADVISED).then(|| advice(lines, starts, start, len, ends.as_ref())).flatten();
+        let advice = (advise && nth < ADVISED)
+            .then(|| advice(lines, starts, start, len, ends.as_ref()))
+            .flatten();
         Candidate { lines: start + 1..=start + len.max(1), advice }
     };
     starts.iter().enumerate().map(candidate).collect()
 }
 
 /// The fewest lines that tell the place at `start` from all others.
-fn advice<'f>(lines: &Lines<'f>, starts: &[u32], start: usize, len: usize, ends: Option<&ScopeEnds>) -> Option<Advice> {
+fn advice<'f>(
+    lines: &Lines<'f>,
+    starts: &[u32],
+    start: usize,
+    len: usize,
+    ends: Option<&ScopeEnds>,
+) -> Option<Advice> {
     let text = |index: usize| String::from_utf8_lossy(lines.content(index)).into_owned();
-    let line = |index: Option<usize>| index.filter(|&index| index < lines.len()).map(|index| lines.content(index));
+    let line = |index: Option<usize>| {
+        index.filter(|&index| index < lines.len()).map(|index| lines.content(index))
+    };
     let others = || starts.iter().map(|&other| other as usize).filter(|&other| other != start);
     let above = |at: usize, distance: usize| line(at.checked_sub(distance));
     let below = |at: usize, distance: usize| line(Some(at + len - 1 + distance));
     // The distance of the first line that differs, for the other place that differs last.
     let needed = |side: &dyn Fn(usize, usize) -> Option<&'f [u8]>| {
-        let differs =
-            |other: usize| (1..=ADVICE_LINES).find(|&distance| side(start, distance) != side(other, distance));
-        let distance = others().map(differs).try_fold(0, |most, distance| Some(most.max(distance?)))?;
+        let differs = |other: usize| {
+            (1..=ADVICE_LINES).find(|&distance| side(start, distance) != side(other, distance))
+        };
+        let distance =
+            others().map(differs).try_fold(0, |most, distance| Some(most.max(distance?)))?;
         side(start, distance).map(|_| distance)
     };
     let before = needed(&above);
@@ -325,7 +381,9 @@ fn advice<'f>(lines: &Lines<'f>, starts: &[u32], start: usize, len: usize, ends:
         (Some(before), after) if after.is_none_or(|after| before <= after) => {
             Some(Advice::Before((start - before..start).map(text).collect()))
         }
-        (_, Some(after)) => Some(Advice::After((start + len..start + len + after).map(text).collect())),
+        (_, Some(after)) => {
+            Some(Advice::After((start + len..start + len + after).map(text).collect()))
+        }
         _ => None,
     }
 }
@@ -336,8 +394,9 @@ fn header_of(lines: &Lines<'_>, starts: &[u32], start: usize, ends: &ScopeEnds) 
     let depth = indentation(lines.content(start.min(lines.len().checked_sub(1)?)));
     let opens = |&index: &usize| {
         let line = lines.content(index);
-        let opener =
-            line.get(indentation(line)).is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'@'));
+        let opener = line
+            .get(indentation(line))
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'@'));
         indentation(line) < depth && opener
     };
     let header = (start.saturating_sub(500)..start).rev().find(opens)?;

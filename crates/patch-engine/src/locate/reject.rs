@@ -19,8 +19,8 @@ pub struct HunkReject {
     pub reason: RejectReason,
 }
 
-/// Why a hunk was not placed. Line numbers are 1-based and refer to the pre-image. This enum is exhaustive, so that
-/// whoever words the reasons has to add one for a new variant.
+/// Why a hunk was not placed. Line numbers are 1-based and refer to the pre-image. This enum is
+/// exhaustive, so that whoever words the reasons has to add one for a new variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RejectReason {
     /// Its old lines stand nowhere in the file.
@@ -69,8 +69,8 @@ pub enum RejectReason {
     },
     /// It has no old lines and no header, and does not say that it goes to the end of the file.
     NoAnchor,
-    /// A marker for a missing line feed is at a line that is not the last, or the last line of the file has a line
-    /// feed.
+    /// A marker for a missing line feed is at a line that is not the last, or the last line of the
+    /// file has a line feed.
     FinalNewline,
     /// It inserts text that is not ASCII into a file that is not UTF-8.
     Encoding,
@@ -94,9 +94,11 @@ impl RejectReason {
     }
 }
 
-/// How many bytes the reasons of one file, and those of one patch, may take before they are abridged.
+/// How many bytes the reasons of one file, and those of one patch, may take before they are
+/// abridged.
 ///
-/// A reason with all its places and lines takes some kilobytes, and a patch may have a hundred thousand hunks.
+/// A reason with all its places and lines takes some kilobytes, and a patch may have a hundred
+/// thousand hunks.
 const ROOM: usize = 256 << 10;
 
 /// How many places an abridged reason names: as many as its message.
@@ -138,13 +140,18 @@ impl RejectReason {
         match self {
             Self::ContextNotFound { nearest: Some(nearest) } => {
                 let difference = nearest.difference.iter();
-                let lines = difference.flat_map(|at| [Some(&at.wanted), at.found.as_ref()]).flatten();
-                let lines = lines.chain(nearest.region.iter().map(|shown| &shown.text)).chain(&nearest.paste);
+                let lines =
+                    difference.flat_map(|at| [Some(&at.wanted), at.found.as_ref()]).flatten();
+                let lines = lines
+                    .chain(nearest.region.iter().map(|shown| &shown.text))
+                    .chain(&nearest.paste);
                 lines.map(|line| size_of::<Shown>() + line.len()).sum()
             }
             Self::OutsideScope { candidates, .. }
             | Self::HeaderNotFound { candidates, .. }
-            | Self::MultipleMatches { candidates, .. } => candidates.iter().map(Candidate::size).sum(),
+            | Self::MultipleMatches { candidates, .. } => {
+                candidates.iter().map(Candidate::size).sum()
+            }
             _ => 0,
         }
     }
@@ -155,7 +162,11 @@ impl RejectReason {
             Self::ContextNotFound { nearest: Some(nearest) } => {
                 nearest.region = Vec::new();
                 nearest.paste = Vec::new();
-                for line in nearest.difference.iter_mut().flat_map(|at| [Some(&mut at.wanted), at.found.as_mut()]) {
+                for line in nearest
+                    .difference
+                    .iter_mut()
+                    .flat_map(|at| [Some(&mut at.wanted), at.found.as_mut()])
+                {
                     line.into_iter().for_each(abridge);
                 }
             }
@@ -163,10 +174,12 @@ impl RejectReason {
             | Self::HeaderNotFound { candidates, more, .. }
             | Self::MultipleMatches { candidates, more, .. } => {
                 *more |= candidates.len() > NAMED;
-                // A list of their own: one that shrinks in its place leaves gaps that no other list fits into.
+                // A list of their own: one that shrinks in its place leaves gaps that no other list
+                // fits into.
                 let named = candidates.iter().take(NAMED);
-                *candidates =
-                    named.map(|candidate| Candidate { lines: candidate.lines.clone(), advice: None }).collect();
+                *candidates = named
+                    .map(|candidate| Candidate { lines: candidate.lines.clone(), advice: None })
+                    .collect();
             }
             _ => {}
         }
@@ -183,7 +196,8 @@ fn abridge(line: &mut String) {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// The lines that it would match. For a hunk without old lines: the line that it would be inserted before.
+    /// The lines that it would match. For a hunk without old lines: the line that it would be
+    /// inserted before.
     pub lines: RangeInclusive<usize>,
     /// What to add to the hunk to select this place.
     pub advice: Option<Advice>,
@@ -227,12 +241,13 @@ pub struct Nearest {
     pub pass: Option<Pass>,
     /// Whether all old lines are in the file, but in another order or not together.
     pub scattered: bool,
-    /// Whether the old lines stand there, and the hunk was refused only because it says that the file ends with them.
+    /// Whether the old lines stand there, and the hunk was refused only because it says that the
+    /// file ends with them.
     pub not_at_end: bool,
     /// The first lines of the region, at most 12.
     pub region: Vec<Shown>,
-    /// The hunk, ready to paste, with the lines of the region in place of its context and deleted lines, prefixes
-    /// included. Empty if the region has fewer lines, or they are too many.
+    /// The hunk, ready to paste, with the lines of the region in place of its context and deleted
+    /// lines, prefixes included. Empty if the region has fewer lines, or they are too many.
     pub paste: Vec<String>,
 }
 
@@ -245,8 +260,8 @@ pub struct Shown {
     pub line: usize,
     /// Its text.
     pub text: String,
-    /// The first and the last character that differ, 1-based; none if the hunk has this line. If the line is shorter
-    /// than the hunk's, they are one past its end.
+    /// The first and the last character that differ, 1-based; none if the hunk has this line. If
+    /// the line is shorter than the hunk's, they are one past its end.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub columns: Option<(usize, usize)>,
 }

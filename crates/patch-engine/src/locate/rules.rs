@@ -5,10 +5,11 @@ use super::pass::Pass;
 /// Which places count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// Each hunk has exactly one place in the post-state of all hunks before it; headers are informational.
+    /// Each hunk has exactly one place in the post-state of all hunks before it; headers are
+    /// informational.
     PostState,
-    /// All hunks together have exactly one placement that keeps their order and does not overlap; headers narrow where
-    /// a hunk may begin.
+    /// All hunks together have exactly one placement that keeps their order and does not overlap;
+    /// headers narrow where a hunk may begin.
     File,
 }
 
@@ -32,6 +33,7 @@ pub struct Rules {
     pub ambiguous: Ambiguous,
     /// Whether a hunk that only inserts, and has no header, goes to the end of the file.
     pub append_without_anchor: bool,
-    /// Whether two or more stacked headers must be in the file. Otherwise a single exact place is enough without them.
+    /// Whether two or more stacked headers must be in the file. Otherwise a single exact place is
+    /// enough without them.
     pub stacked_headers_must_match: bool,
 }

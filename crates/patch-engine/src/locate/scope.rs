@@ -5,9 +5,9 @@
 //! with an ASCII letter, `_` or `$`. Stacked headers narrow in turn.
 //!
 //! These are the lines that git takes for the opener of a function, at any depth. Others, such as a
-//! decorator `@deco(` or a line `été:`, do not end a scope: a header copied from git means all lines
-//! up to git's next one, and a scope that ended earlier once hid the true place of a hunk while the
-//! same lines stood inside it.
+//! decorator `@deco(` or a line `été:`, do not end a scope: a header copied from git means all
+//! lines up to git's next one, and a scope that ended earlier once hid the true place of a hunk
+//! while the same lines stood inside it.
 
 use std::ops::Range;
 
@@ -73,8 +73,8 @@ pub(crate) struct Anchors {
     lines: Vec<u32>,
     ends: Vec<u32>,
     next: Vec<u32>,
-    /// An anchor further on in the chain of `next`, at such distances that any other on the chain is
-    /// found in logarithmic time (Myers, "An applicative random-access stack").
+    /// An anchor further on in the chain of `next`, at such distances that any other on the chain
+    /// is found in logarithmic time (Myers, "An applicative random-access stack").
     jump: Vec<u32>,
 }
 
@@ -122,7 +122,10 @@ impl Anchors {
     pub(crate) fn stretch(&self, outer: &Range<u32>, line: u32) -> Stretch {
         let mut anchor = self.below(outer.start);
         if self.lines[anchor] > line {
-            return Stretch { lines: outer.start..outer.end.min(self.lines[anchor]), inside: false };
+            return Stretch {
+                lines: outer.start..outer.end.min(self.lines[anchor]),
+                inside: false,
+            };
         }
         loop {
             let (next, jump) = (self.next[anchor] as usize, self.jump[anchor] as usize);
@@ -146,7 +149,8 @@ impl Anchors {
 pub(crate) fn without_line_numbers(header: &str) -> &str {
     let numbers = |text: &str, sign: char| -> Option<usize> {
         let digits = text.strip_prefix(sign)?;
-        let len = digits.len() - digits.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',').len();
+        let len = digits.len()
+            - digits.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',').len();
         (len > 0).then_some(len + 1)
     };
     let Some(old) = numbers(header, '-') else { return header };

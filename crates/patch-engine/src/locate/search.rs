@@ -110,8 +110,8 @@ impl Automaton {
 
     /// All occurrences of all sequences in `ids`.
     pub(crate) fn run(&self, ids: impl Iterator<Item = u32>) -> Occurrences {
-        // A sequence ends where the node is that of its last line, or one that fails to it, directly
-        // or not. In preorder of the tree of failures these are one range.
+        // A sequence ends where the node is that of its last line, or one that fails to it,
+        // directly or not. In preorder of the tree of failures these are one range.
         let mut size = vec![1; self.nodes.len()];
         for &node in self.by_depth[1..].iter().rev() {
             size[self.nodes[node as usize].fail as usize] += size[node as usize];
@@ -150,7 +150,10 @@ impl Automaton {
         }
         let range = |&node: &u32| match order[node as usize] {
             0 => 0..0,
-            place => before[place as usize] as usize..before[(place + size[node as usize]) as usize] as usize,
+            place => {
+                before[place as usize] as usize
+                    ..before[(place + size[node as usize]) as usize] as usize
+            }
         };
         Occurrences {
             same_as: self.same_as.clone(),
@@ -170,7 +173,10 @@ impl Automaton {
             while node != NONE {
                 let sequence = self.nodes[node as usize].ends;
                 if sequence != NONE {
-                    report(sequence as usize, position + 1 - self.lengths[sequence as usize] as usize);
+                    report(
+                        sequence as usize,
+                        position + 1 - self.lengths[sequence as usize] as usize,
+                    );
                 }
                 node = self.nodes[node as usize].output;
             }
@@ -227,7 +233,8 @@ impl Occurrences {
     }
 
     fn nth(&self, sequence: usize, nth: usize) -> usize {
-        self.ends.nth(self.ranges[sequence].clone(), nth) as usize + 1 - self.lengths[sequence] as usize
+        self.ends.nth(self.ranges[sequence].clone(), nth) as usize + 1
+            - self.lengths[sequence] as usize
     }
 
     /// How many begin before `start`.
@@ -261,12 +268,16 @@ impl WaveletMatrix {
             let mut words = Vec::with_capacity(numbers.len() / 64 + 1);
             let mut ones = 0;
             for chunk in numbers.chunks(64) {
-                let word = chunk.iter().rev().fold(0, |word, &number| word << 1 | u64::from(is_one(number)));
+                let word = chunk
+                    .iter()
+                    .rev()
+                    .fold(0, |word, &number| word << 1 | u64::from(is_one(number)));
                 words.push((word, ones));
                 ones += word.count_ones();
             }
             words.push((0, ones));
-            let (mut next, high): (Vec<u32>, Vec<u32>) = numbers.iter().partition(|&&number| !is_one(number));
+            let (mut next, high): (Vec<u32>, Vec<u32>) =
+                numbers.iter().partition(|&&number| !is_one(number));
             levels.push(Level { words, zeros: next.len() });
             next.extend(high);
             numbers = next;
@@ -341,13 +352,17 @@ mod tests {
         if sequence.is_empty() {
             return Vec::new();
         }
-        (0..ids.len()).filter(|&start| ids[start..].starts_with(sequence)).map(|start| start as u32).collect()
+        (0..ids.len())
+            .filter(|&start| ids[start..].starts_with(sequence))
+            .map(|start| start as u32)
+            .collect()
     }
 
     #[test]
     fn finds_what_a_naive_search_finds() {
         let letters = 1..=3_u32;
-        let texts = letters.prop_flat_map(|letters| (vec(0..letters, 0..40), vec(vec(0..letters, 0..6), 1..=6)));
+        let texts = letters
+            .prop_flat_map(|letters| (vec(0..letters, 0..40), vec(vec(0..letters, 0..6), 1..=6)));
         holds(4000, &texts, |(ids, sequences)| {
             let automaton = Automaton::new(&sequences);
             let found = automaton.run(ids.iter().copied());
@@ -361,10 +376,19 @@ mod tests {
                 if sequence.is_empty() {
                     continue;
                 }
-                assert_eq!(Some(found.same_as(index)), sequences.iter().position(|other| other == sequence));
+                assert_eq!(
+                    Some(found.same_as(index)),
+                    sequences.iter().position(|other| other == sequence)
+                );
                 for from in 0..=ids.len() {
-                    let next = wanted.iter().find(|&&start| start as usize >= from).map(|&start| start as usize);
-                    let previous = wanted.iter().rfind(|&&start| start as usize <= from).map(|&start| start as usize);
+                    let next = wanted
+                        .iter()
+                        .find(|&&start| start as usize >= from)
+                        .map(|&start| start as usize);
+                    let previous = wanted
+                        .iter()
+                        .rfind(|&&start| start as usize <= from)
+                        .map(|&start| start as usize);
                     assert_eq!(found.next(index, from), next, "from {from}");
                     assert_eq!(found.previous(index, from), previous, "until {from}");
                 }
@@ -377,17 +401,21 @@ mod tests {
         for len in [0, 1, 63, 64, 65, 128, 200] {
             for most in [1_u32, 2, 100, 70_000] {
                 let range = (0..=len, any::<Index>());
-                holds(40, &(vec(0..most, len), range, 0..2 * most), |(numbers, (start, end), limit)| {
-                    let range = start..start + end.index(len + 1 - start);
-                    let matrix = WaveletMatrix::new(numbers.clone());
-                    let mut sorted = numbers[range.clone()].to_vec();
-                    sorted.sort_unstable();
-                    for (nth, &number) in sorted.iter().enumerate() {
-                        assert_eq!(matrix.nth(range.clone(), nth), number);
-                    }
-                    let below = sorted.iter().filter(|&&number| number < limit).count();
-                    assert_eq!(matrix.below(range, limit as usize), below);
-                });
+                holds(
+                    40,
+                    &(vec(0..most, len), range, 0..2 * most),
+                    |(numbers, (start, end), limit)| {
+                        let range = start..start + end.index(len + 1 - start);
+                        let matrix = WaveletMatrix::new(numbers.clone());
+                        let mut sorted = numbers[range.clone()].to_vec();
+                        sorted.sort_unstable();
+                        for (nth, &number) in sorted.iter().enumerate() {
+                            assert_eq!(matrix.nth(range.clone(), nth), number);
+                        }
+                        let below = sorted.iter().filter(|&&number| number < limit).count();
+                        assert_eq!(matrix.below(range, limit as usize), below);
+                    },
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The lines that a diff states. They may choose among places where the text is the same, and never go against the text.
+//! The lines that a diff states. They may choose among places where the text is the same, and never
+//! go against the text.
 
 use super::needle::Needle;
 
@@ -9,12 +10,19 @@ pub(crate) struct Stated {
 }
 
 impl Stated {
-    /// The one of several exact places of a hunk that the lines mean: the stated one, or the one that is as far from it
-    /// as the hunk above was. Where both are places and not the same, none is meant. `stands` tells of a line whether it
-    /// begins a place.
-    pub(crate) fn choose(&self, needle: &Needle<'_>, stands: impl Fn(usize) -> bool) -> Option<usize> {
+    /// The one of several exact places of a hunk that the lines mean: the stated one, or the one
+    /// that is as far from it as the hunk above was. Where both are places and not the same, none
+    /// is meant. `stands` tells of a line whether it begins a place.
+    pub(crate) fn choose(
+        &self,
+        needle: &Needle<'_>,
+        stands: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         let stated = needle.stated?;
-        let shifted = self.offset.and_then(|offset| stated.checked_add_signed(offset)).filter(|&line| line != stated);
+        let shifted = self
+            .offset
+            .and_then(|offset| stated.checked_add_signed(offset))
+            .filter(|&line| line != stated);
         match (stands(stated), shifted.filter(|&line| stands(line))) {
             (true, None) => Some(stated),
             (false, Some(shifted)) => Some(shifted),

@@ -16,7 +16,8 @@ pub(crate) struct Base<'o> {
     snapshots: Option<&'o dyn Snapshots>,
     /// The largest file that is read, in bytes.
     limit: u64,
-    /// The files at the paths that were asked for, or that a section changed; `None` where the base has none.
+    /// The files at the paths that were asked for, or that a section changed; `None` where the base
+    /// has none.
     known: HashMap<RelPath, Option<Arc<Vec<u8>>>>,
 }
 
@@ -43,7 +44,11 @@ impl<'o> Base<'o> {
     }
 
     /// Returns the file at a path, if it differs from `now`.
-    pub(crate) fn unlike(&mut self, path: &RelPath, now: &PostImage) -> Checked<Option<Arc<Vec<u8>>>> {
+    pub(crate) fn unlike(
+        &mut self,
+        path: &RelPath,
+        now: &PostImage,
+    ) -> Checked<Option<Arc<Vec<u8>>>> {
         let base = self.of(path)?;
         Ok(base.filter(|base| base.len() as u64 != now.size || Sha256::of(base) != now.sha256))
     }
@@ -79,7 +84,10 @@ impl<'o> Base<'o> {
     /// Returns why a file that is missing now cannot be changed.
     pub(crate) fn missing(&mut self, path: &RelPath) -> Checked<Problem> {
         let base = self.of(path)?;
-        Ok(base.map_or(Problem::Missing, |base| Problem::Stale { expected: hash(&base), actual: None }))
+        Ok(base.map_or(Problem::Missing, |base| Problem::Stale {
+            expected: hash(&base),
+            actual: None,
+        }))
     }
 
     /// Notes the result of a section at a path; `None` where it is the same as the file.

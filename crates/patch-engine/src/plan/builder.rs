@@ -1,4 +1,5 @@
-//! The only way to make a plan: an overlay over the files of a workspace, in which changes are made one after the other.
+//! The only way to make a plan: an overlay over the files of a workspace, in which changes are made
+//! one after the other.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,7 +9,8 @@ use workspace_trash::TransactionId;
 
 use super::disk::{Disk, load};
 use super::{
-    Authority, Change, ChangeKind, Image, Mode, NewDir, Plan, PlanNote, PostImage, PreImage, Transition, Undone,
+    Authority, Change, ChangeKind, Image, Mode, NewDir, Plan, PlanNote, PostImage, PreImage,
+    Transition, Undone,
 };
 use crate::carry::{Carried, Conflict, carry};
 use crate::locate::Placed;
@@ -23,8 +25,8 @@ pub const MAX_DELETED: usize = 10_000;
 
 /// Makes a plan of changes, each of which is made to the result of the ones before it.
 ///
-/// It reads files and writes none. The rules of the guard and of [`Options`] are applied to each change. A patch, the
-/// operations of tools, undo and restore all use it.
+/// It reads files and writes none. The rules of the guard and of [`Options`] are applied to each
+/// change. A patch, the operations of tools, undo and restore all use it.
 ///
 /// ```
 /// use patch_engine::commit::Workspace;
@@ -56,7 +58,8 @@ pub struct PlanBuilder<'o> {
     create_dirs: Vec<RelPath>,
     /// The directories to be created, each with a file that needs it.
     directories: HashMap<RelPath, RelPath>,
-    /// Directories that are created whether a file needs them or not, and those with permissions of their own.
+    /// Directories that are created whether a file needs them or not, and those with permissions of
+    /// their own.
     restored_dirs: Vec<NewDir>,
     remove_dirs: Vec<RelPath>,
     authority: Authority,
@@ -169,8 +172,8 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// # Errors
     ///
-    /// When something is there (and the options do not replace it), the guard refuses the path, or a directory is
-    /// missing (and the options do not create it).
+    /// When something is there (and the options do not replace it), the guard refuses the path, or
+    /// a directory is missing (and the options do not create it).
     pub fn create(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), Reject> {
         self.at(path, |builder| {
             let target = builder.files.check(path, Access::Create)?;
@@ -203,7 +206,8 @@ impl<'o> PlanBuilder<'o> {
         })
     }
 
-    /// Plans an edit of `base`, an earlier version of a file, [carried](crate::carry) to the file as it is now.
+    /// Plans an edit of `base`, an earlier version of a file, [carried](crate::carry) to the file
+    /// as it is now.
     ///
     /// # Errors
     ///
@@ -213,7 +217,9 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// When the edit was not made for `base`.
     pub fn carry(&mut self, path: &str, base: &[u8], edit: &Edit) -> Result<(), Rejects> {
-        let file = self.load(path)?.ok_or_else(|| Reject::of(path, Problem::Missing).among(&self.files))?;
+        let file = self
+            .load(path)?
+            .ok_or_else(|| Reject::of(path, Problem::Missing).among(&self.files))?;
         let Carried { splices, hunks } = carry(base, &file.bytes, edit).map_err(|conflicts| {
             let reject = |conflict: Conflict| {
                 let hunk = conflict.hunks.first().copied();
@@ -258,8 +264,9 @@ impl<'o> PlanBuilder<'o> {
         for file in files {
             let at = |problem| Reject::of(file.as_str(), problem);
             let limit = self.options.max_file_size;
-            let disk =
-                load(&self.files, &file, Access::Delete, limit).map_err(at)?.ok_or_else(|| at(Problem::Missing))?;
+            let disk = load(&self.files, &file, Access::Delete, limit)
+                .map_err(at)?
+                .ok_or_else(|| at(Problem::Missing))?;
             self.insert(&file, Some(disk));
             self.take_away(&file).map_err(at)?;
             self.settle(&file);
@@ -271,8 +278,8 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// # Errors
     ///
-    /// When there is no file, something is at the new path (and the options do not replace it), or the guard refuses
-    /// one of the paths.
+    /// When there is no file, something is at the new path (and the options do not replace it), or
+    /// the guard refuses one of the paths.
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Reject> {
         let (path, new) = self.at(from, |builder| {
             let path = builder.files.check(from, Access::Delete)?;
@@ -305,7 +312,11 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// Makes a change; a problem becomes the reject of `path`.
-    fn at<T>(&mut self, path: &str, change: impl FnOnce(&mut Self) -> Checked<T>) -> Result<T, Reject> {
+    fn at<T>(
+        &mut self,
+        path: &str,
+        change: impl FnOnce(&mut Self) -> Checked<T>,
+    ) -> Result<T, Reject> {
         change(self).map_err(|problem| Reject::of(path, problem).among(&self.files))
     }
 }
@@ -326,7 +337,8 @@ impl<'o> PlanBuilder<'o> {
                     self.check_spelling(&above)?;
                 }
             }
-            let disk = if let Some((_, disk)) = self.offered.take_if(|(offered, _)| offered == path) {
+            let disk = if let Some((_, disk)) = self.offered.take_if(|(offered, _)| offered == path)
+            {
                 Some(disk)
             } else if self.is_in_new_directory(path) {
                 None
@@ -357,7 +369,8 @@ impl<'o> PlanBuilder<'o> {
         }
     }
 
-    /// Returns the file that was at a path before all changes, or, where a change created it, the current one.
+    /// Returns the file that was at a path before all changes, or, where a change created it, the
+    /// current one.
     pub(crate) fn original(&self, path: &RelPath) -> Checked<New> {
         match &self.entries[path].disk {
             Some(disk) if disk.metadata.kind == FileKind::File => Ok(as_on_disk(path, disk)),
@@ -449,7 +462,8 @@ impl<'o> PlanBuilder<'o> {
         self.settle(path);
     }
 
-    /// Sets the permissions of a directory, if it is created; with `always` it is created even if no file needs it.
+    /// Sets the permissions of a directory, if it is created; with `always` it is created even if
+    /// no file needs it.
     pub(crate) fn restore_dir(&mut self, path: RelPath, mode: u32, always: bool) {
         if always || self.directories.contains_key(&path) {
             self.restored_dirs.push(NewDir { path, mode: Some(mode) });
@@ -504,7 +518,9 @@ impl<'o> PlanBuilder<'o> {
     /// Keeps the bytes of a file in memory as long as there is room.
     pub(crate) fn settle(&mut self, path: &RelPath) {
         let size = match self.entries.get(path) {
-            Some(Entry { disk: Some(Disk { bytes: Some(bytes), .. }), kept: false, .. }) => bytes.len(),
+            Some(Entry { disk: Some(Disk { bytes: Some(bytes), .. }), kept: false, .. }) => {
+                bytes.len()
+            }
             _ => return,
         };
         let room = self.kept.saturating_add(size as u64) <= self.options.max_memory;
@@ -517,7 +533,8 @@ impl<'o> PlanBuilder<'o> {
         }
     }
 
-    /// Checks that a file may be created at `path`, and returns what it replaces; `Some(None)` is a file that this plan created.
+    /// Checks that a file may be created at `path`, and returns what it replaces; `Some(None)` is a
+    /// file that this plan created.
     pub(crate) fn make_way(&mut self, path: &RelPath) -> Checked<Option<Option<Metadata>>> {
         let overwrite = self.options.overwrite;
         let entry = self.entry(path, Access::Create)?;
@@ -548,7 +565,10 @@ impl<'o> PlanBuilder<'o> {
         if self.entries[path].disk.is_none()
             && let Some(existing) = self.files.collision(path)?
         {
-            return Err(Problem::Guard(fs_guard::Error::Collision { path: path.to_string(), existing }));
+            return Err(Problem::Guard(fs_guard::Error::Collision {
+                path: path.to_string(),
+                existing,
+            }));
         }
         let missing = self.parents_missing(path)?;
         if let Some(outermost) = missing.first()
@@ -595,14 +615,18 @@ impl<'o> PlanBuilder<'o> {
 
     /// Returns whether the plan creates the directory of `path`: then nothing is in it yet.
     fn is_in_new_directory(&self, path: &RelPath) -> bool {
-        !self.directories.is_empty() && path.parent().is_some_and(|parent| self.directories.contains_key(&parent))
+        !self.directories.is_empty()
+            && path.parent().is_some_and(|parent| self.directories.contains_key(&parent))
     }
 
-    /// Returns the directories that have to be created for `path`, outermost first: the missing ones, and
-    /// those whose path a deleted file had.
+    /// Returns the directories that have to be created for `path`, outermost first: the missing
+    /// ones, and those whose path a deleted file had.
     fn parents_missing(&self, path: &RelPath) -> Checked<Vec<RelPath>> {
         let gone = |above: &RelPath| {
-            matches!(self.entries.get(above), Some(Entry { state: State::Absent, disk: Some(_), .. }))
+            matches!(
+                self.entries.get(above),
+                Some(Entry { state: State::Absent, disk: Some(_), .. })
+            )
         };
         let mut above = path.ancestors().skip_while(|above| !gone(above)).peekable();
         match above.peek() {
@@ -634,7 +658,12 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// Returns the plan, also when it changes nothing.
-    pub(crate) fn plan(mut self, hunk_count: usize, placed: Vec<(usize, Placed)>, mut notes: Vec<PlanNote>) -> Plan {
+    pub(crate) fn plan(
+        mut self,
+        hunk_count: usize,
+        placed: Vec<(usize, Placed)>,
+        mut notes: Vec<PlanNote>,
+    ) -> Plan {
         let mut transitions = Vec::with_capacity(self.order.len());
         let mut removals = Vec::new();
         let moves = self.order.iter().filter_map(|path| match &self.entries[path].state {
@@ -659,7 +688,9 @@ impl<'o> PlanBuilder<'o> {
                     origins.extend(origin.map(|origin| (transitions.len(), origin)));
                     transitions.push(Transition { path, before, after: Some(post) });
                 }
-                State::Absent if before.is_some() => removals.push(Transition { path, before, after: None }),
+                State::Absent if before.is_some() => {
+                    removals.push(Transition { path, before, after: None })
+                }
                 State::Absent | State::AsOnDisk => {}
             }
         }
@@ -693,10 +724,12 @@ impl<'o> PlanBuilder<'o> {
         }
     }
 
-    /// Returns the directories to be created, outer ones first: for the files of the plan, and those that are restored.
+    /// Returns the directories to be created, outer ones first: for the files of the plan, and
+    /// those that are restored.
     fn created(&mut self, transitions: &[Transition]) -> Vec<NewDir> {
         let appearing = transitions.iter().filter(|transition| transition.after.is_some());
-        let needed: HashSet<RelPath> = appearing.flat_map(|transition| transition.path.ancestors()).collect();
+        let needed: HashSet<RelPath> =
+            appearing.flat_map(|transition| transition.path.ancestors()).collect();
         let mut dirs = std::mem::take(&mut self.restored_dirs);
         let named: HashSet<RelPath> = dirs.iter().map(|dir| dir.path.clone()).collect();
         let plain = std::mem::take(&mut self.create_dirs).into_iter();
@@ -741,15 +774,17 @@ pub(crate) fn mode_in_place_of(replaced: &Option<Option<Metadata>>) -> Mode {
 
 /// Returns whether a post-image is the same as the pre-image.
 fn is_same(before: &PreImage, post: &PostImage) -> bool {
-    let mode = post.mode.exact().is_none_or(|mode| mode == before.metadata.kept_mode() || post.link);
+    let mode =
+        post.mode.exact().is_none_or(|mode| mode == before.metadata.kept_mode() || post.link);
     before.sha256 == post.sha256 && mode && (before.metadata.kind == FileKind::Symlink) == post.link
 }
 
-/// Takes a deleted file and a created one with the same bytes for a move. A journal does not record moves, so
-/// a move that also changed the file counts as two changes.
+/// Takes a deleted file and a created one with the same bytes for a move. A journal does not record
+/// moves, so a move that also changed the file counts as two changes.
 fn infer_moves(transitions: &[Transition], origins: &mut HashMap<usize, RelPath>) {
     let goes = transitions.iter().filter(|transition| transition.after.is_none());
-    let mut goes: Vec<(&RelPath, Option<Sha256>)> = goes.map(|gone| (&gone.path, gone.before())).collect();
+    let mut goes: Vec<(&RelPath, Option<Sha256>)> =
+        goes.map(|gone| (&gone.path, gone.before())).collect();
     for (index, transition) in transitions.iter().enumerate() {
         if transition.before.is_none()
             && let Some(at) = goes.iter().position(|(_, sha256)| *sha256 == transition.after())
@@ -796,7 +831,8 @@ fn changes(
     changes
 }
 
-/// Collects the files beneath the directory `dir`, and its directories, innermost first; `all` is the directory that is deleted.
+/// Collects the files beneath the directory `dir`, and its directories, innermost first; `all` is
+/// the directory that is deleted.
 fn collect(
     files_of: &Files,
     all: &RelPath,

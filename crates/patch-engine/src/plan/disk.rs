@@ -6,29 +6,39 @@ use super::image::PreImage;
 use crate::plan::reject::{Checked, Problem};
 use crate::text::files::{Files, Unhashed};
 
-/// Files up to this size are read whole when they are deleted or moved, as a diff will need their bytes.
+/// Files up to this size are read whole when they are deleted or moved, as a diff will need their
+/// bytes.
 const SMALL: u64 = 1 << 20;
 
 /// A file or link on disk.
 pub(crate) type Disk = PreImage;
 
 /// Reads the file or link at a path; large files that are not changed are only hashed.
-pub(crate) fn load(files: &Files, path: &RelPath, access: Access, max_file_size: u64) -> Checked<Option<Disk>> {
+pub(crate) fn load(
+    files: &Files,
+    path: &RelPath,
+    access: Access,
+    max_file_size: u64,
+) -> Checked<Option<Disk>> {
     match load_unhashed(files, path, access, max_file_size)? {
         None => Ok(None),
-        Some((metadata, Some(bytes))) => Ok(Some(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes) })),
+        Some((metadata, Some(bytes))) => {
+            Ok(Some(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes) }))
+        }
         Some((metadata, None)) => Ok(Some(hashed(files, path, metadata)?)),
     }
 }
 
-/// Reads the file or link at a path, without the bytes of links and of large files that are not changed.
+/// Reads the file or link at a path, without the bytes of links and of large files that are not
+/// changed.
 pub(crate) fn load_unhashed(
     files: &Files,
     path: &RelPath,
     access: Access,
     max_file_size: u64,
 ) -> Checked<Option<Unhashed>> {
-    // The options decide whether an existing file may be replaced; the guard checks it as one that changes.
+    // The options decide whether an existing file may be replaced; the guard checks it as one that
+    // changes.
     let access = if access == Access::Create { Access::Update } else { access };
     let wanted = |seen: &Metadata| seen.size <= SMALL || access == Access::Update;
     let found = files.inspect_and_read(path, access, wanted, max_file_size)?;
@@ -40,9 +50,12 @@ pub(crate) fn load_unhashed(
     }
 }
 
-/// Reads the file or link at a path, whatever the policy is. A directory or a special file cannot be read: its
-/// metadata is returned as the error.
-pub(crate) fn look(files: &Files, path: &RelPath) -> Result<Option<Result<Disk, Metadata>>, fs_guard::Error> {
+/// Reads the file or link at a path, whatever the policy is. A directory or a special file cannot
+/// be read: its metadata is returned as the error.
+pub(crate) fn look(
+    files: &Files,
+    path: &RelPath,
+) -> Result<Option<Result<Disk, Metadata>>, fs_guard::Error> {
     let Some(metadata) = files.metadata(path)? else { return Ok(None) };
     Ok(Some(match metadata.kind {
         FileKind::File if metadata.size <= SMALL => {

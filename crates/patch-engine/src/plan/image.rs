@@ -10,8 +10,8 @@ use crate::text::splices::Splices;
 
 /// One path's change. At least one of `before` and `after` is present.
 ///
-/// Create, update, delete, move and undo are all this one shape. A move is two transitions: the destination
-/// appears, the source goes.
+/// Create, update, delete, move and undo are all this one shape. A move is two transitions: the
+/// destination appears, the source goes.
 #[derive(Debug, Clone)]
 pub struct Transition {
     /// The path, checked by the guard when the plan was made, and again when it is committed.
@@ -41,7 +41,8 @@ impl Transition {
         self.after.as_ref().map(|after| after.sha256)
     }
 
-    /// Returns the length in bytes of the planned file; `None` when the path is deleted, or becomes a link.
+    /// Returns the length in bytes of the planned file; `None` when the path is deleted, or becomes
+    /// a link.
     #[must_use]
     pub fn after_size(&self) -> Option<u64> {
         self.after.as_ref().filter(|after| !after.link).map(|after| after.size)
@@ -170,7 +171,11 @@ mod tests {
             (0o744, true, 0o744),
             (0o611, false, 0o611),
         ] {
-            assert_eq!(Mode::Exactly(mode).with_executable(executable), Mode::Exactly(wanted), "{mode:o} {executable}");
+            assert_eq!(
+                Mode::Exactly(mode).with_executable(executable),
+                Mode::Exactly(wanted),
+                "{mode:o} {executable}"
+            );
         }
         let new = Mode::Default { executable: false };
         assert_eq!(new.requested(), 0o666);

@@ -12,9 +12,11 @@ use crate::text::files::Files;
 /// The bytes of a plan's files before and after.
 ///
 /// Bytes that are not in memory are read again, and have to have the hash that the plan states.
-/// `committed` is the transaction that carried the plan out: the files that it displaced are in its folder.
+/// `committed` is the transaction that carried the plan out: the files that it displaced are in its
+/// folder.
 ///
-/// [`Plan::images`] gives them before the commit, [`Report::images`](crate::Report::images) after it.
+/// [`Plan::images`] gives them before the commit, [`Report::images`](crate::Report::images) after
+/// it.
 #[derive(Debug, Clone, Copy)]
 pub struct Images<'p> {
     pub(crate) plan: &'p Plan,
@@ -33,7 +35,8 @@ impl Plan {
         Images { plan: self, committed: None }
     }
 
-    /// Returns the same after a transaction has carried it out: the displaced files are in its folder of the trash.
+    /// Returns the same after a transaction has carried it out: the displaced files are in its
+    /// folder of the trash.
     #[must_use]
     pub fn images_after(&self, transaction: TransactionId) -> Images<'_> {
         Images { plan: self, committed: Some(transaction) }
@@ -77,17 +80,22 @@ impl Content {
     /// Returns its kind, mode and size.
     pub(crate) fn entry(&self) -> Entry {
         let size = self.bytes.len() as u64;
-        if self.link { Entry::link(size) } else { Entry { kind: FileKind::File, mode: self.mode, size } }
+        if self.link {
+            Entry::link(size)
+        } else {
+            Entry { kind: FileKind::File, mode: self.mode, size }
+        }
     }
 }
 
 impl<'p> Images<'p> {
-    /// Returns the result at each path that changes: created and replaced files in the order of the patch, then
-    /// deleted ones.
+    /// Returns the result at each path that changes: created and replaced files in the order of the
+    /// patch, then deleted ones.
     ///
     /// # Errors
     ///
-    /// [`fs_guard::Error::Changed`] when the files that the bytes come from are not what the plan was made for any more.
+    /// [`fs_guard::Error::Changed`] when the files that the bytes come from are not what the plan
+    /// was made for any more.
     pub fn changed(&self) -> Result<Vec<ChangedFile>, fs_guard::Error> {
         let content = |transition: &Transition| {
             let Some(after) = &transition.after else { return Ok(None) };
@@ -123,7 +131,8 @@ impl<'p> Images<'p> {
     ///
     /// # Errors
     ///
-    /// [`fs_guard::Error::Changed`] when the files that they come from are not what the plan was made for any more.
+    /// [`fs_guard::Error::Changed`] when the files that they come from are not what the plan was
+    /// made for any more.
     pub fn new_bytes(&self, change: &Change) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
         match change.after {
             Some(_) => self.after(self.plan.transition_of(change)),
@@ -138,7 +147,8 @@ impl<'p> Images<'p> {
             return Ok(Arc::clone(bytes));
         }
         let slot = |id| self.stored(id, index, image.sha256, image.metadata.size);
-        // After the commit the path may have the same bytes again, but the folder has the displaced file.
+        // After the commit the path may have the same bytes again, but the folder has the displaced
+        // file.
         let found = self.committed.and_then(slot);
         found.or_else(|| on_disk(&self.plan.files, path, image.sha256)).ok_or_else(|| changed(path))
     }
@@ -147,7 +157,8 @@ impl<'p> Images<'p> {
     pub(crate) fn after(&self, transition: &Transition) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
         let path = &transition.path;
         let after = transition.after.as_ref().ok_or_else(|| changed(path))?;
-        let published = || self.committed.and_then(|_| on_disk(&self.plan.files, path, after.sha256));
+        let published =
+            || self.committed.and_then(|_| on_disk(&self.plan.files, path, after.sha256));
         match &after.image {
             Image::Kept(bytes) => Ok(Arc::clone(bytes)),
             Image::Lines(lines) => Ok(lines.bytes().into()),
@@ -161,7 +172,13 @@ impl<'p> Images<'p> {
     }
 
     /// Reads a displaced file, if it is there and has this hash.
-    fn stored(&self, id: TransactionId, slot: usize, sha256: Sha256, size: u64) -> Option<Arc<Vec<u8>>> {
+    fn stored(
+        &self,
+        id: TransactionId,
+        slot: usize,
+        sha256: Sha256,
+        size: u64,
+    ) -> Option<Arc<Vec<u8>>> {
         let store = Store::open(self.plan.files.directory()?, KeyPlace::Nowhere).ok()??;
         let spot = store.slot(id, u32::try_from(slot).ok()?).ok()?;
         let bytes = match spot.metadata().ok()??.kind {

@@ -1,7 +1,8 @@
 //! What a commit will do, as a value that cannot be altered.
 //!
-//! A patch, one operation on a file, undo, redo and a restore from the trash all become a [`Plan`], so that the same value
-//! is shown, approved, logged and committed. Only a [`PlanBuilder`](builder::PlanBuilder) makes one.
+//! A patch, one operation on a file, undo, redo and a restore from the trash all become a [`Plan`],
+//! so that the same value is shown, approved, logged and committed. Only a
+//! [`PlanBuilder`](builder::PlanBuilder) makes one.
 
 pub(crate) mod base;
 pub(crate) mod builder;
@@ -80,7 +81,8 @@ pub struct Plan {
 pub(crate) enum Authority {
     /// The guard's policy.
     Policy,
-    /// A journal: its paths were checked when they were patched. An `authentic` one is this program's own.
+    /// A journal: its paths were checked when they were patched. An `authentic` one is this
+    /// program's own.
     Journal {
         /// It is signed.
         authentic: bool,
@@ -104,7 +106,8 @@ pub(crate) struct Undone {
 }
 
 impl Plan {
-    /// Returns the paths that change: created and replaced files in the order of the patch, then deleted ones.
+    /// Returns the paths that change: created and replaced files in the order of the patch, then
+    /// deleted ones.
     #[must_use]
     pub fn transitions(&self) -> &[Transition] {
         &self.transitions
@@ -148,7 +151,10 @@ impl Plan {
     /// Returns where the hunks of a section went.
     pub fn placed_in(&self, section: usize) -> impl Iterator<Item = &Placed> {
         let first = self.placed.partition_point(|(of, _)| *of < section);
-        self.placed[first..].iter().take_while(move |(of, _)| *of == section).map(|(_, placed)| placed)
+        self.placed[first..]
+            .iter()
+            .take_while(move |(of, _)| *of == section)
+            .map(|(_, placed)| placed)
     }
 
     /// Returns what was overlooked, and what a reader should know.
@@ -157,8 +163,9 @@ impl Plan {
         &self.notes
     }
 
-    /// Returns the files that had changed since their author saw them, as the author expects them to be afterwards: the version that
-    /// the author saw, with the change. The changes of others are not in it.
+    /// Returns the files that had changed since their author saw them, as the author expects them
+    /// to be afterwards: the version that the author saw, with the change. The changes of others
+    /// are not in it.
     #[must_use]
     pub fn carried_bases(&self) -> &[(RelPath, Arc<Vec<u8>>)] {
         &self.carried_bases
@@ -170,13 +177,15 @@ impl Plan {
         self.transitions.is_empty() && self.create_dirs.is_empty() && self.remove_dirs.is_empty()
     }
 
-    /// Returns the transition that makes the new file of a change, or removes the old one of a deletion.
+    /// Returns the transition that makes the new file of a change, or removes the old one of a
+    /// deletion.
     #[must_use]
     pub fn transition_of(&self, change: &Change) -> &Transition {
         &self.transitions[change.transition]
     }
 
-    /// Returns a hash of everything that carrying it out does: a plan with the same digest as the approved one does the same.
+    /// Returns a hash of everything that carrying it out does: a plan with the same digest as the
+    /// approved one does the same.
     #[must_use]
     pub fn digest(&self) -> Sha256 {
         // Every field is named, so that a new one cannot be forgotten.
@@ -285,7 +294,9 @@ impl Digest {
         self.bytes(attributes_of.as_ref().map_or("", RelPath::as_str).as_bytes());
         // A displaced file brings its attributes along.
         match image {
-            Image::Kept(_) | Image::Lines(_) | Image::OnDisk(_) | Image::Spliced(..) => self.bytes(b""),
+            Image::Kept(_) | Image::Lines(_) | Image::OnDisk(_) | Image::Spliced(..) => {
+                self.bytes(b"")
+            }
             Image::Stored(id, slot) => {
                 self.bytes(id.to_string().as_bytes());
                 self.number(u64::from(*slot));
@@ -308,7 +319,8 @@ pub struct Change {
     pub before: Option<Sha256>,
     /// Its hash after.
     pub after: Option<Sha256>,
-    /// The hash of another file that is lost because this one moves to its path. A file that moves away itself is not lost.
+    /// The hash of another file that is lost because this one moves to its path. A file that moves
+    /// away itself is not lost.
     pub replaces: Option<Sha256>,
     /// The index of the transition that makes the new file, or removes the old one of a deletion.
     pub transition: usize,

@@ -33,7 +33,8 @@ impl Reject {
 }
 
 impl Near {
-    /// Returns the path to write instead of `path`, where that is clear enough to be worth a question.
+    /// Returns the path to write instead of `path`, where that is clear enough to be worth a
+    /// question.
     pub(crate) fn path(&self, files: &Files, path: &str, problem: &Problem) -> Option<String> {
         let respelt = match problem {
             Problem::Guard(Error::Spelling { problem: Spelling::Absolute, .. }) => {
@@ -42,16 +43,25 @@ impl Near {
             }
             Problem::Guard(Error::Spelling {
                 problem:
-                    Spelling::Backslash | Spelling::EmptyComponent | Spelling::DotComponent | Spelling::TrailingSlash,
+                    Spelling::Backslash
+                    | Spelling::EmptyComponent
+                    | Spelling::DotComponent
+                    | Spelling::TrailingSlash,
                 ..
             })
             | Problem::Guard(Error::Traversal { .. }) => plain(&path.replace('\\', "/"))?,
             // A file that another section takes away still exists, and is not meant.
             Problem::Missing => return self.existing(files, path).filter(|near| near != path),
-            Problem::MissingParent { .. } => return self.parent(files, path).filter(|near| near != path),
+            Problem::MissingParent { .. } => {
+                return self.parent(files, path).filter(|near| near != path);
+            }
             _ => return None,
         };
-        files.check(&respelt, Access::Update).ok().map(|path| path.to_string()).filter(|respelt| respelt != path)
+        files
+            .check(&respelt, Access::Update)
+            .ok()
+            .map(|path| path.to_string())
+            .filter(|respelt| respelt != path)
     }
 
     /// Returns an existing file that is probably meant.
@@ -146,7 +156,8 @@ fn plain(path: &str) -> Option<String> {
     (!parts.is_empty() && !path.starts_with('/')).then(|| parts.join("/"))
 }
 
-/// Returns whether two paths differ by one character (inserted, deleted, replaced, or swapped with its neighbour), or in case only.
+/// Returns whether two paths differ by one character (inserted, deleted, replaced, or swapped with
+/// its neighbour), or in case only.
 fn one_edit(one: &str, other: &str) -> bool {
     one.len().abs_diff(other.len()) <= 4
         && (strsim::osa_distance(one, other) == 1 || one.to_lowercase() == other.to_lowercase())

@@ -19,7 +19,8 @@ patch_grammar::named! {
         /// Exact matches, one place for each hunk, nothing replaced: the default.
         #[default]
         Strict = "strict",
-        /// What the models were trained with: anchors, whitespace-tolerant matching, replacing files.
+        /// What the models were trained with: anchors, whitespace-tolerant matching, replacing
+        /// files.
         Codex = "codex",
     }
 }
@@ -92,9 +93,10 @@ impl FromStr for Expected {
 
 /// Finds earlier versions of files by hash.
 pub trait Snapshots: fmt::Debug + Send + Sync {
-    /// Returns the bytes with this hash; `None` when they are not at hand. They are not checked again: the implementation
-    /// has to compare them with the hash. `path` is the file that is expected to have the hash, and a hint where to look first; the
-    /// bytes of another file are as good.
+    /// Returns the bytes with this hash; `None` when they are not at hand. They are not checked
+    /// again: the implementation has to compare them with the hash. `path` is the file that is
+    /// expected to have the hash, and a hint where to look first; the bytes of another file are as
+    /// good.
     fn bytes(&self, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>>;
 }
 
@@ -121,20 +123,22 @@ pub struct Options {
     pub allow_move: bool,
     /// The largest file that is read or written, in bytes.
     pub max_file_size: u64,
-    /// How many bytes of files a plan keeps in memory. Files beyond that are read again when they are needed, and must not
-    /// have changed.
+    /// How many bytes of files a plan keeps in memory. Files beyond that are read again when they
+    /// are needed, and must not have changed.
     pub max_memory: u64,
     /// The charsets that are declared for files; UTF-16 is known by its byte-order mark.
     pub encodings: Encodings,
-    /// The files that the author of the patch saw, where they are known. A hunk of a file that has changed since is located
-    /// there, and [carried](crate::carry) to the current file. `None`: hunks are located in the current files.
+    /// The files that the author of the patch saw, where they are known. A hunk of a file that has
+    /// changed since is located there, and [carried](crate::carry) to the current file. `None`:
+    /// hunks are located in the current files.
     pub base: Option<Files>,
-    /// Finds the bytes that an expected hash stands for. With these, a file may have changed since it had that hash, if the
-    /// patch only updates it: its hunks are located in those bytes, and [carried](crate::carry). Files that the patch deletes,
-    /// only moves or does not touch have to be as expected.
+    /// Finds the bytes that an expected hash stands for. With these, a file may have changed since
+    /// it had that hash, if the patch only updates it: its hunks are located in those bytes, and
+    /// [carried](crate::carry). Files that the patch deletes, only moves or does not touch have to
+    /// be as expected.
     pub snapshots: Option<Arc<dyn Snapshots>>,
-    /// What files must be before the patch, by path; files that are not named are not checked. With a base, a file may also
-    /// have changed since it had that hash there.
+    /// What files must be before the patch, by path; files that are not named are not checked. With
+    /// a base, a file may also have changed since it had that hash there.
     pub expected: BTreeMap<String, Expected>,
 }
 
@@ -154,7 +158,11 @@ impl Options {
         let codex = profile == Profile::Codex;
         Self {
             profile,
-            parse: ParseOptions { strip_wrappers: codex, bare_first_hunk: codex, ..ParseOptions::default() },
+            parse: ParseOptions {
+                strip_wrappers: codex,
+                bare_first_hunk: codex,
+                ..ParseOptions::default()
+            },
             placement: Rules {
                 order: if codex { Order::File } else { Order::PostState },
                 passes: if codex { Pass::ALL.to_vec() } else { vec![Pass::Exact] },

@@ -1,5 +1,5 @@
-//! Turns a patch into a plan: a [`PlanBuilder`] makes the changes of its sections one after the other. It reads files and never
-//! writes one.
+//! Turns a patch into a plan: a [`PlanBuilder`] makes the changes of its sections one after the
+//! other. It reads files and never writes one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +24,8 @@ use crate::text::files::Files;
 /// The most other files of the patch that are searched for the lines of a rejected hunk.
 const OTHER_FILES: usize = 20;
 
-/// The most rejected hunks of a patch that other files are searched for: each costs a walk over those files.
+/// The most rejected hunks of a patch that other files are searched for: each costs a walk over
+/// those files.
 const LOOKED_FOR_ELSEWHERE: usize = 20;
 
 /// Plans a patch: reads every file it needs once, and computes every post-image.
@@ -35,7 +36,11 @@ const LOOKED_FOR_ELSEWHERE: usize = 20;
 ///
 /// Everything that keeps the patch from applying, in the order of the patch. When anything is
 /// refused, nothing may be applied.
-pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Result<Plan, Rejects> {
+pub fn plan(
+    files: impl Into<Files>,
+    patch: &Patch<'_>,
+    options: &Options,
+) -> Result<Plan, Rejects> {
     let files = &files.into();
     let named = named(patch);
     let alone = patch.sections.iter().enumerate().filter(|(_, section)| {
@@ -121,13 +126,20 @@ impl<'p> Planner<'_, 'p> {
     fn check_expectations(&mut self) {
         for (path, &expected) in &self.options.expected {
             let outcome = self.actual(path).and_then(|actual| {
-                if expected == actual.into() { Ok(()) } else { Err(Problem::Stale { expected, actual }) }
+                if expected == actual.into() {
+                    Ok(())
+                } else {
+                    Err(Problem::Stale { expected, actual })
+                }
             });
             if let Err(problem) = outcome {
                 if let Ok(checked) = self.files().check(path, Access::Read) {
-                    if let (Problem::Stale { actual, .. }, Expected::Hash(seen)) = (&problem, expected)
+                    if let (Problem::Stale { actual, .. }, Expected::Hash(seen)) =
+                        (&problem, expected)
                         && (self.base.has(&checked, seen)
-                            || actual.is_some() && self.only_updates(path) && self.base.recall(&checked, seen))
+                            || actual.is_some()
+                                && self.only_updates(path)
+                                && self.base.recall(&checked, seen))
                     {
                         continue;
                     }
@@ -142,7 +154,8 @@ impl<'p> Planner<'_, 'p> {
 
     /// Returns whether every section that names a path changes lines of that file.
     fn only_updates(&self, path: &str) -> bool {
-        let mut sections = self.patch.sections.iter().filter(|section| names(section, path)).peekable();
+        let mut sections =
+            self.patch.sections.iter().filter(|section| names(section, path)).peekable();
         let updates = |section: &Section<'_>| {
             let update = matches!(&section.operation, SectionOperation::Update { hunks, .. } if !hunks.is_empty());
             update && section.destination().is_none_or(|to| plain(to.text) != path)
@@ -156,12 +169,16 @@ impl<'p> Planner<'_, 'p> {
     }
 
     fn section(&mut self, index: usize, section: &'p Section<'p>) {
-        self.builder.offered =
-            self.prefetched.as_mut().and_then(|found| Some((found.path.clone(), found.disk.take()?)));
+        self.builder.offered = self
+            .prefetched
+            .as_mut()
+            .and_then(|found| Some((found.path.clone(), found.disk.take()?)));
         let result = match &section.operation {
             SectionOperation::Add(lines) => self.add(index, section, lines),
             SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
-            SectionOperation::Update { move_to, hunks } => self.update(index, section, move_to.as_ref(), hunks),
+            SectionOperation::Update { move_to, hunks } => {
+                self.update(index, section, move_to.as_ref(), hunks)
+            }
             SectionOperation::Copy { to, hunks } => self.copy(index, section, to, hunks),
         };
         for path in std::mem::take(&mut self.checked) {
@@ -182,7 +199,8 @@ impl<'p> Planner<'_, 'p> {
             let patch_line = Some(patch_line.unwrap_or_else(|| section.line()));
             let near = self.near.path(self.files(), &path, &problem);
             let section = Some(self.patch.place_in_text(index));
-            let problem = if self.patch.reversed { problem.in_reverse(self.patch) } else { problem };
+            let problem =
+                if self.patch.reversed { problem.in_reverse(self.patch) } else { problem };
             self.rejects.push(Reject { section, path, hunk, patch_line, problem, near });
         }
     }
@@ -244,7 +262,8 @@ impl<'p> Planner<'_, 'p> {
         Ok(self.builder.take_away(&path)?)
     }
 
-    /// Copies a file as it was before the patch: the sections of a git diff do not depend on their order.
+    /// Copies a file as it was before the patch: the sections of a git diff do not depend on their
+    /// order.
     fn copy(
         &mut self,
         index: usize,
@@ -259,7 +278,8 @@ impl<'p> Planner<'_, 'p> {
         let file = self.builder.original(&path)?.post;
         self.base.check_unchanged(&path, &file)?;
         let mut failures = Vec::new();
-        let target = self.new_place(index, &path, to).map_err(|failure| failures.push(failure)).ok();
+        let target =
+            self.new_place(index, &path, to).map_err(|failure| failures.push(failure)).ok();
         let source = self.builder.source(&path, &file)?;
         let (bytes, sha256) = if hunks.is_empty() {
             (source, file.sha256)
@@ -302,11 +322,16 @@ impl<'p> Planner<'_, 'p> {
         let mut failures = Vec::new();
         let target = move_to.and_then(|to| {
             let target = self.new_place(index, &path, to).and_then(|target| {
-                if self.options.allow_move { Ok(target) } else { Err(failure_at(to, Problem::MoveNotAllowed)) }
+                if self.options.allow_move {
+                    Ok(target)
+                } else {
+                    Err(failure_at(to, Problem::MoveNotAllowed))
+                }
             });
             target.map_err(|failure| failures.push(failure)).ok()
         });
-        let edited = self.edited(index, section, &path, hunks).map_err(|more| failures.extend(more)).ok();
+        let edited =
+            self.edited(index, section, &path, hunks).map_err(|more| failures.extend(more)).ok();
         let Some(mut new) = edited.filter(|_| failures.is_empty()) else { return Err(failures) };
         new.post.mode = with_executable(new.post.mode, section);
         match target {
@@ -319,7 +344,8 @@ impl<'p> Planner<'_, 'p> {
         Ok(())
     }
 
-    /// Checks the new path of a moved or copied file that is at `path`, and returns what it replaces there.
+    /// Checks the new path of a moved or copied file that is at `path`, and returns what it
+    /// replaces there.
     fn new_place(
         &mut self,
         index: usize,
@@ -327,7 +353,10 @@ impl<'p> Planner<'_, 'p> {
         to: &Spanned<'p>,
     ) -> Result<(RelPath, Option<Option<Metadata>>), Failure> {
         let at = |problem| failure_at(to, problem);
-        let target = self.files().check(to.text, Access::Create).map_err(|error| at(Problem::Guard(error)))?;
+        let target = self
+            .files()
+            .check(to.text, Access::Create)
+            .map_err(|error| at(Problem::Guard(error)))?;
         self.checked.push(target.clone());
         if &target == path {
             return Err(at(Problem::SamePath));
@@ -379,7 +408,8 @@ impl<'p> Planner<'_, 'p> {
         self.base.leave(path, None);
         // The edit was made of the file on disk: it is valid if this section found the file there.
         let holds = self.builder.offered.is_none();
-        let prefetched = self.prefetched.take().filter(|prefetched| holds && prefetched.path == *path);
+        let prefetched =
+            self.prefetched.take().filter(|prefetched| holds && prefetched.path == *path);
         let edited = match prefetched.and_then(|prefetched| prefetched.edited) {
             Some(edited) => Ok(edited),
             None => self.apply(path, &base.post, &source, hunks)?,
@@ -388,7 +418,10 @@ impl<'p> Planner<'_, 'p> {
             Ok(edited) => edited,
             Err(rejects) => return Err(self.hunk_failures(index, path, hunks, rejects)),
         };
-        self.notes.extend(encoding.map(|encoding| PlanNote::Encoded { path: section.path.text.to_owned(), encoding }));
+        self.notes.extend(
+            encoding
+                .map(|encoding| PlanNote::Encoded { path: section.path.text.to_owned(), encoding }),
+        );
         self.note_placed(index, section, edit.placed);
         Ok(self.builder.edited(path, base, &source, edit.splices, sha256, size)?)
     }
@@ -409,28 +442,41 @@ impl<'p> Planner<'_, 'p> {
         if text.encoding().is_some() {
             self.base.check_unchanged(path, &now.post)?;
         }
-        let edit = match edit::edit_text(&text, hunks, &self.options.placement, self.options.final_newline) {
+        let edit = match edit::edit_text(
+            &text,
+            hunks,
+            &self.options.placement,
+            self.options.final_newline,
+        ) {
             Ok(edit) => edit,
             Err(rejects) => {
-                // The expected version was not what the author saw either, so its lines explain nothing.
+                // The expected version was not what the author saw either, so its lines explain
+                // nothing.
                 if self.options.base.is_none() {
                     self.base.check_unchanged(path, &now.post)?;
                 }
                 return Err(self.hunk_failures(index, path, hunks, rejects));
             }
         };
-        let Carried { splices, hunks: carried } = carry(base, source, &edit).map_err(|conflicts| {
-            let failure = |conflict: crate::carry::Conflict| {
-                let hunk = conflict.hunks.first().copied();
-                let patch_line = hunk.map(|hunk| hunks[hunk].line);
-                Failure { path: None, hunk, patch_line, problem: Problem::Conflict(Box::new(conflict)) }
-            };
-            conflicts.into_iter().map(failure).collect::<Vec<_>>()
-        })?;
+        let Carried { splices, hunks: carried } =
+            carry(base, source, &edit).map_err(|conflicts| {
+                let failure = |conflict: crate::carry::Conflict| {
+                    let hunk = conflict.hunks.first().copied();
+                    let patch_line = hunk.map(|hunk| hunks[hunk].line);
+                    Failure {
+                        path: None,
+                        hunk,
+                        patch_line,
+                        problem: Problem::Conflict(Box::new(conflict)),
+                    }
+                };
+                conflicts.into_iter().map(failure).collect::<Vec<_>>()
+            })?;
         self.base.leave(path, Some(Arc::new(edit.apply(base))));
         for carried in carried {
             if let Some(placed) = edit.placed.iter().find(|placed| placed.hunk == carried.hunk) {
-                let (first_line, line_count) = (*carried.to.start(), carried.to.end() + 1 - carried.to.start());
+                let (first_line, line_count) =
+                    (*carried.to.start(), carried.to.end() + 1 - carried.to.start());
                 let placed = Placed { first_line, line_count, ..placed.clone() };
                 self.note_placed(index, section, vec![placed]);
             }
@@ -469,7 +515,13 @@ impl<'p> Planner<'_, 'p> {
     }
 
     /// Looks for the lines of a rejected hunk in the other files of the patch.
-    fn elsewhere(&mut self, index: usize, path: &RelPath, hunk: &'p Hunk<'p>, reason: RejectReason) -> Problem {
+    fn elsewhere(
+        &mut self,
+        index: usize,
+        path: &RelPath,
+        hunk: &'p Hunk<'p>,
+        reason: RejectReason,
+    ) -> Problem {
         if !matches!(reason, RejectReason::ContextNotFound { .. })
             || hunk.old_lines().count() < 2
             || self.looked_elsewhere == LOOKED_FOR_ELSEWHERE
@@ -478,17 +530,24 @@ impl<'p> Planner<'_, 'p> {
         }
         self.looked_elsewhere += 1;
         let patch = self.patch;
-        let others =
-            patch.sections.iter().enumerate().filter(|(other, section)| *other != index && !section.hunks().is_empty());
+        let others = patch
+            .sections
+            .iter()
+            .enumerate()
+            .filter(|(other, section)| *other != index && !section.hunks().is_empty());
         for (_, section) in others.take(OTHER_FILES) {
             let Ok(other) = self.files().check(section.path.text, Access::Update) else { continue };
             if &other == path {
                 continue;
             }
             let entry = self.builder.entry(&other, Access::Update).ok();
-            let Some(bytes) = entry.and_then(|entry| entry.disk.as_ref()?.bytes.clone()) else { continue };
+            let Some(bytes) = entry.and_then(|entry| entry.disk.as_ref()?.bytes.clone()) else {
+                continue;
+            };
             let exact = Options::default().placement;
-            let found = edit::edit(&bytes, std::slice::from_ref(hunk), &exact, self.options.final_newline).ok();
+            let found =
+                edit::edit(&bytes, std::slice::from_ref(hunk), &exact, self.options.final_newline)
+                    .ok();
             if let Some(line) = found.and_then(|edit| Some(edit.placed.first()?.first_line)) {
                 return Problem::InOtherFile { reason, file: section.path.text.to_owned(), line };
             }
@@ -521,7 +580,8 @@ impl<'p> Planner<'_, 'p> {
 
 /// Returns whether a section names a path.
 pub(crate) fn names(section: &Section<'_>, path: &str) -> bool {
-    plain(section.path.text) == path || section.destination().is_some_and(|to| plain(to.text) == path)
+    plain(section.path.text) == path
+        || section.destination().is_some_and(|to| plain(to.text) == path)
 }
 
 /// Removes the `./` that a patch may put before a path.
@@ -544,7 +604,9 @@ fn is_all_of(source: &[u8], hunks: &[Hunk<'_>]) -> bool {
             (false, false) => b"\n",
         };
         let deletes = line.kind == LineKind::Delete;
-        let after = rest.filter(|_| deletes).and_then(|rest| rest.strip_prefix(line.text)?.strip_prefix(terminator));
+        let after = rest
+            .filter(|_| deletes)
+            .and_then(|rest| rest.strip_prefix(line.text)?.strip_prefix(terminator));
         rest = after;
     }
     rest.is_some_and(<[u8]>::is_empty)

@@ -26,7 +26,8 @@ pub const DEFAULT_FORBIDDEN: &[&str] = &[
 ];
 
 /// The exceptions to these patterns: templates have no secrets.
-pub(crate) const NOT_FORBIDDEN: &[&str] = &["**/.env.example", "**/.env.sample", "**/.env.template"];
+pub(crate) const NOT_FORBIDDEN: &[&str] =
+    &["**/.env.example", "**/.env.sample", "**/.env.template"];
 
 /// The patterns of paths that make tools run code, and have to be approved.
 pub const DEFAULT_GUARDED: &[&str] = &[
@@ -102,7 +103,9 @@ pub fn policy() -> Policy {
     let mut policy = Policy::new(STATE_DIR);
     policy.reserved = ["key", USER_STATES].map(|name| format!("{KEY_DIR}/{name}").into()).into();
     policy.forbidden = globs(DEFAULT_FORBIDDEN);
-    NOT_FORBIDDEN.iter().for_each(|pattern| policy.forbidden.except(pattern).expect("it is a glob"));
+    NOT_FORBIDDEN
+        .iter()
+        .for_each(|pattern| policy.forbidden.except(pattern).expect("it is a glob"));
     policy.guarded = globs(DEFAULT_GUARDED);
     policy
 }

@@ -1,10 +1,10 @@
-//! Reads, hashes and edits files ahead of the planner, on all processors: the part of planning that does not depend on other
-//! sections.
+//! Reads, hashes and edits files ahead of the planner, on all processors: the part of planning that
+//! does not depend on other sections.
 //!
 //! Sections act in order, but most patches name each path once, and the result of such a section
-//! does not depend on the others. It is computed here before the planner needs it. The planner takes it where it
-//! is still valid. Errors are dropped here: the planner then does the same work in its own order,
-//! and reports them.
+//! does not depend on the others. It is computed here before the planner needs it. The planner
+//! takes it where it is still valid. Errors are dropped here: the planner then does the same work
+//! in its own order, and reports them.
 
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
@@ -23,8 +23,10 @@ use crate::plan::texts::{Added, Texts};
 use crate::text::encoding::FileText;
 use crate::text::files::Files;
 
-/// How many threads can run at the same time. The standard library reads half a dozen files for each answer.
-static PROCESSORS: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+/// How many threads can run at the same time. The standard library reads half a dozen files for
+/// each answer.
+static PROCESSORS: LazyLock<usize> =
+    LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
 
 /// The most sections that are prefetched and not yet taken: their files are in memory together.
 const SECTIONS_AHEAD: usize = 256;
@@ -56,7 +58,8 @@ pub(crate) struct Prefetched {
 impl Prefetched {
     /// Returns how many bytes of files it holds.
     fn size(&self) -> usize {
-        let read = self.disk.as_ref().and_then(|disk| disk.bytes.as_ref()).map_or(0, |bytes| bytes.len());
+        let read =
+            self.disk.as_ref().and_then(|disk| disk.bytes.as_ref()).map_or(0, |bytes| bytes.len());
         let added = match &self.added {
             Some(Added { content: (Image::Kept(bytes), ..), .. }) => bytes.len(),
             _ => 0,
@@ -76,7 +79,8 @@ pub(crate) struct Edited {
 }
 
 impl Edited {
-    /// Returns whether hunks that say nothing about line ends have deleted every line of the file, with all other bytes equal.
+    /// Returns whether hunks that say nothing about line ends have deleted every line of the file,
+    /// with all other bytes equal.
     pub(crate) fn is_all_of_it(&self, hunks: &[Hunk<'_>]) -> bool {
         let exact = self.edit.placed.iter().all(|placed| placed.pass == Pass::Exact);
         self.size == 0 && exact && hunks.iter().all(|hunk| hunk.endings != LineEndings::Exact)
@@ -93,7 +97,8 @@ impl Edited {
         Ok(Self::hash(edit, text, source, 0, Hasher::new()))
     }
 
-    /// Does the same, and hashes the file itself: both hashes share the work up to the first change.
+    /// Does the same, and hashes the file itself: both hashes share the work up to the first
+    /// change.
     fn with_source<'p>(
         source: &[u8],
         text: &FileText<'_>,
@@ -101,7 +106,8 @@ impl Edited {
         options: &Options,
     ) -> Result<(Sha256, Self), Vec<HunkReject>> {
         let edit = edit::edit_text(text, hunks, &options.placement, options.final_newline)?;
-        let (same, rest) = source.split_at(edit.splices.as_slice().first().map_or(source.len(), |splice| splice.start));
+        let (same, rest) = source
+            .split_at(edit.splices.as_slice().first().map_or(source.len(), |splice| splice.start));
         let mut hasher = Hasher::new();
         hasher.update(same);
         let edited = Self::hash(edit, text, source, same.len(), hasher.clone());
@@ -110,7 +116,13 @@ impl Edited {
     }
 
     /// Hashes what an edit makes of `source`, of which `hasher` has the bytes before `from`.
-    fn hash(edit: Edit, text: &FileText<'_>, source: &[u8], from: usize, mut hasher: Hasher) -> Self {
+    fn hash(
+        edit: Edit,
+        text: &FileText<'_>,
+        source: &[u8],
+        from: usize,
+        mut hasher: Hasher,
+    ) -> Self {
         edit.splices.hash(source, from, &mut hasher);
         let size = edit.splices.size_of(source.len()) as u64;
         Self { edit, sha256: hasher.finish(), size, encoding: text.encoding() }
@@ -159,7 +171,12 @@ impl Progress {
 
 impl<'a, 'p> Prefetcher<'a, 'p> {
     /// Makes a prefetcher for `sections`, whose paths no other section names.
-    pub(crate) fn new(files: &'a Files, patch: &'p Patch<'p>, texts: &'a Texts<'a>, sections: Vec<usize>) -> Self {
+    pub(crate) fn new(
+        files: &'a Files,
+        patch: &'p Patch<'p>,
+        texts: &'a Texts<'a>,
+        sections: Vec<usize>,
+    ) -> Self {
         let (progress, room, arrived) = Default::default();
         Self { files, patch, texts, sections, progress, room, arrived }
     }
@@ -202,7 +219,8 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         let index = self.sections[progress.begun];
         progress.begun += 1;
         drop(progress);
-        // The planner must not wait for a result that never comes. It will do the same work, and panic itself.
+        // The planner must not wait for a result that never comes. It will do the same work, and
+        // panic itself.
         let work = || self.section(&self.patch.sections[index]);
         let prefetched = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(None);
         let mut progress = self.lock();
@@ -229,21 +247,34 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         };
         let path = self.files.check(section.path.text, access).ok()?;
         let options = self.texts.options;
-        let (metadata, bytes) = load_unhashed(self.files, &path, access, options.max_file_size).ok()??;
+        let (metadata, bytes) =
+            load_unhashed(self.files, &path, access, options.max_file_size).ok()??;
         let bytes = bytes?;
         let editable = !hunks.is_empty() && metadata.kind == FileKind::File;
         let text = editable.then(|| self.texts.of(&path, &bytes, hunks)).flatten();
-        let (sha256, edited) = if let Some(text) = text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD) {
-            thread::scope(|scope| {
-                let hash = || Sha256::of(&bytes);
-                let thread = thread::Builder::new().spawn_scoped(scope, hash);
-                let edited = Edited::new(&bytes, text, hunks, options).ok();
-                (thread.map_or_else(|_| hash(), |thread| thread.join().expect("hashing does not panic")), edited)
-            })
-        } else {
-            let both = text.as_ref().and_then(|text| Edited::with_source(&bytes, text, hunks, options).ok());
-            both.map_or_else(|| (Sha256::of(&bytes), None), |(sha256, edited)| (sha256, Some(edited)))
-        };
+        let (sha256, edited) =
+            if let Some(text) = text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD) {
+                thread::scope(|scope| {
+                    let hash = || Sha256::of(&bytes);
+                    let thread = thread::Builder::new().spawn_scoped(scope, hash);
+                    let edited = Edited::new(&bytes, text, hunks, options).ok();
+                    (
+                        thread.map_or_else(
+                            |_| hash(),
+                            |thread| thread.join().expect("hashing does not panic"),
+                        ),
+                        edited,
+                    )
+                })
+            } else {
+                let both = text
+                    .as_ref()
+                    .and_then(|text| Edited::with_source(&bytes, text, hunks, options).ok());
+                both.map_or_else(
+                    || (Sha256::of(&bytes), None),
+                    |(sha256, edited)| (sha256, Some(edited)),
+                )
+            };
         let disk = Some(Disk { metadata, sha256, bytes: Some(bytes) });
         Some(Prefetched { path, disk, edited, added: None })
     }
@@ -266,12 +297,14 @@ impl Prefetch<'_, '_, '_> {
             if let Some(prefetched) = progress.ready.remove(&index) {
                 break prefetched;
             }
-            let more = progress.begun < prefetcher.sections.len() && progress.has_room(SECTIONS_AHEAD, BYTES_AHEAD);
+            let more = progress.begun < prefetcher.sections.len()
+                && progress.has_room(SECTIONS_AHEAD, BYTES_AHEAD);
             if progress.begun == progress.taken || more {
                 progress = prefetcher.one(progress);
             } else {
                 progress.wanted = Some(index);
-                progress = prefetcher.arrived.wait(progress).unwrap_or_else(PoisonError::into_inner);
+                progress =
+                    prefetcher.arrived.wait(progress).unwrap_or_else(PoisonError::into_inner);
             }
         };
         progress.taken += 1;
@@ -297,14 +330,19 @@ mod tests {
 
     #[test]
     fn both_hashes_are_those_of_the_bytes() {
-        let long: String = (0..100).map(|line| format!("line {line} of a file of several blocks\n")).collect();
+        let long: String =
+            (0..100).map(|line| format!("line {line} of a file of several blocks\n")).collect();
         for (source, hunks) in [
             ("a\nb\n", "@@\n-a\n+A\n b\n"),
             ("a\nb\n", "@@\n a\n-b\n"),
             ("a\nb\n", "@@\n a\n b\n"),
             ("a", "@@\n-a\n+b\n"),
             ("\u{feff}a\r\nb\r\n", "@@\n-a\n+A\n"),
-            (&long, "@@\n-line 2 of a file of several blocks\n@@\n-line 98 of a file of several blocks\n+new\n"),
+            (
+                &long,
+                "@@\n-line 2 of a file of several blocks\n@@\n\
+                 -line 98 of a file of several blocks\n+new\n",
+            ),
             (&long, "@@\n+end\n*** End of File\n"),
         ] {
             let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
@@ -312,12 +350,14 @@ mod tests {
             let patch = patch_grammar::parse(&text, &options.parse).unwrap();
             let whole = FileText::of(source.as_bytes(), None).unwrap();
             let (before, edited) =
-                Edited::with_source(source.as_bytes(), &whole, patch.sections[0].hunks(), &options).unwrap();
+                Edited::with_source(source.as_bytes(), &whole, patch.sections[0].hunks(), &options)
+                    .unwrap();
             let after = edited.edit.apply(source.as_bytes());
             assert_eq!(before, Sha256::of(source.as_bytes()), "{source:?}");
             assert_eq!(edited.sha256, Sha256::of(&after), "{source:?} {hunks}");
             assert_eq!(edited.size, after.len() as u64, "{source:?} {hunks}");
-            let alone = Edited::new(source.as_bytes(), &whole, patch.sections[0].hunks(), &options).unwrap();
+            let alone = Edited::new(source.as_bytes(), &whole, patch.sections[0].hunks(), &options)
+                .unwrap();
             assert_eq!(alone.sha256, edited.sha256, "{source:?} {hunks}");
             assert_eq!(alone.size, edited.size, "{source:?} {hunks}");
         }

@@ -97,7 +97,8 @@ pub enum Problem {
         file: String,
     },
     /// A file is there already, and the options do not replace it.
-    #[error("a file is there already{}", by.map(|id| format!(" (by transaction {id})")).unwrap_or_default())]
+    #[error("a file is there \
+             already{}", by.map(|id| format!(" (by transaction {id})")).unwrap_or_default())]
     Exists {
         /// The transaction that left it as it is, where that was looked for and there is one.
         by: Option<TransactionId>,
@@ -190,7 +191,14 @@ impl Reject {
     /// Makes a reject of a path that belongs to no section.
     #[must_use]
     pub fn of(path: &str, problem: Problem) -> Self {
-        Self { section: None, path: path.to_owned(), hunk: None, patch_line: None, problem, near: None }
+        Self {
+            section: None,
+            path: path.to_owned(),
+            hunk: None,
+            patch_line: None,
+            problem,
+            near: None,
+        }
     }
 
     /// Returns the stable kind.
@@ -251,8 +259,8 @@ impl Reject {
 }
 
 impl Problem {
-    /// Converts the problem of a reversed patch for the reader of its text: places are those of the text, and no lines are
-    /// offered to paste, since they are reversed.
+    /// Converts the problem of a reversed patch for the reader of its text: places are those of the
+    /// text, and no lines are offered to paste, since they are reversed.
     pub(crate) fn in_reverse(mut self, patch: &Patch<'_>) -> Self {
         match &mut self {
             Self::ReplacesUsed { other } => *other = patch.place_in_text(*other),
@@ -292,22 +300,36 @@ fn since(conflict: &Conflict) -> String {
     };
     let (base, current) = (&conflict.base, &conflict.current);
     match (base.lines.is_empty(), current.lines.is_empty()) {
-        (false, false) if base.lines.len() == 1 => format!("{}of the base is {}now", lines(base), lines(current)),
+        (false, false) if base.lines.len() == 1 => {
+            format!("{}of the base is {}now", lines(base), lines(current))
+        }
         (false, false) => format!("{}of the base are {}now", lines(base), lines(current)),
-        (false, true) => format!("{}of the base stood before line {}", lines(base), current.lines.start),
-        (true, false) => format!("before line {} of the base there is {}now", base.lines.start, lines(current)),
-        (true, true) => format!("the lines around line {} of the base are others now", base.lines.start),
+        (false, true) => {
+            format!("{}of the base stood before line {}", lines(base), current.lines.start)
+        }
+        (true, false) => {
+            format!("before line {} of the base there is {}now", base.lines.start, lines(current))
+        }
+        (true, true) => {
+            format!("the lines around line {} of the base are others now", base.lines.start)
+        }
     }
 }
 
 impl fmt::Display for RejectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ContextNotFound { nearest: None } => f.write_str("its old lines are not in the file"),
+            Self::ContextNotFound { nearest: None } => {
+                f.write_str("its old lines are not in the file")
+            }
             Self::ContextNotFound { nearest: Some(nearest) } => {
                 if nearest.not_at_end {
                     let lines = line_words(&nearest.lines);
-                    return write!(f, "its old lines are at {lines}, and not at the end of the file, as the hunk says");
+                    return write!(
+                        f,
+                        "its old lines are at {lines}, and not at the end of the \
+                                      file, as the hunk says"
+                    );
                 }
                 write!(f, "its old lines are not in the file; {nearest}")
             }
@@ -342,10 +364,14 @@ impl fmt::Display for RejectReason {
                 write!(f, "it is applied already: its new lines are at {}", line_words(lines))
             }
             Self::NoAnchor => f.write_str("it only inserts, and nothing says where"),
-            Self::FinalNewline => {
-                f.write_str("its marker for a missing line feed does not fit: that line is not the last, or the file ends in a line feed")
-            }
-            Self::Encoding => f.write_str("it inserts text that the encoding of the file cannot store; the file is not UTF-8"),
+            Self::FinalNewline => f.write_str(
+                "its marker for a missing line feed does not fit: that line is not \
+                             the last, or the file ends in a line feed",
+            ),
+            Self::Encoding => f.write_str(
+                "it inserts text that the encoding of the file cannot \
+                                           store; the file is not UTF-8",
+            ),
         }
     }
 }
@@ -358,7 +384,9 @@ impl fmt::Display for Nearest {
         write!(f, "nearest {is} {}, ", line_words(&self.lines))?;
         match (self.pass, self.agreeing, self.of) {
             (Some(Pass::Trailing), ..) => write!(f, "which {differ} only in blanks at line ends"),
-            (Some(Pass::Unicode), ..) => write!(f, "which {differ} only in blanks and typographic punctuation"),
+            (Some(Pass::Unicode), ..) => {
+                write!(f, "which {differ} only in blanks and typographic punctuation")
+            }
             (Some(_), ..) => write!(f, "which {differ} only in blanks"),
             (None, 0, 1) => f.write_str("which is different"),
             (None, 0, of) => write!(f, "where none of {of} agrees"),
@@ -381,7 +409,11 @@ pub fn line_words(lines: &RangeInclusive<usize>) -> String {
     }
 }
 
-fn places(f: &mut fmt::Formatter<'_>, candidates: &[crate::locate::Candidate], more: bool) -> fmt::Result {
+fn places(
+    f: &mut fmt::Formatter<'_>,
+    candidates: &[crate::locate::Candidate],
+    more: bool,
+) -> fmt::Result {
     for (nth, candidate) in candidates.iter().take(NAMED).enumerate() {
         let (first, last) = (candidate.lines.start(), candidate.lines.end());
         f.write_str(match (nth, candidates.len(), first == last) {

@@ -1,19 +1,22 @@
 //! Makes the patch that takes another one back.
 
-use patch_grammar::{AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation};
+use patch_grammar::{
+    AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation,
+};
 
 use crate::locate::Order;
 use crate::plan::options::{AddNewline, Options};
 use crate::plan::reject::{Irreversible, Problem, Reject, Rejects};
 
-/// Returns the patch that takes `patch` back: applied to the result of `patch`, it restores the files that `patch` was made for.
-/// It borrows from the same text, and its lines and byte ranges are those of that text.
+/// Returns the patch that takes `patch` back: applied to the result of `patch`, it restores the
+/// files that `patch` was made for. It borrows from the same text, and its lines and byte ranges
+/// are those of that text.
 ///
-/// Sections are taken back from the last to the first. So are the hunks of each under [`Order::PostState`], as each of
-/// them was placed in what the ones before it had left.
+/// Sections are taken back from the last to the first. So are the hunks of each under
+/// [`Order::PostState`], as each of them was placed in what the ones before it had left.
 ///
-/// What a patch does not say cannot come back: the file that an added one replaced, the blanks that were overlooked to
-/// place a hunk, a terminator that no line states.
+/// What a patch does not say cannot come back: the file that an added one replaced, the blanks that
+/// were overlooked to place a hunk, a terminator that no line states.
 ///
 /// # Errors
 ///
@@ -41,10 +44,16 @@ pub fn reverse<'p>(patch: &Patch<'p>, options: &Options) -> Result<Patch<'p>, Re
 
 type Problems = (Option<usize>, Irreversible);
 
-fn reversed<'p>(text: &'p [u8], section: &Section<'p>, options: &Options) -> Result<Section<'p>, Problems> {
+fn reversed<'p>(
+    text: &'p [u8],
+    section: &Section<'p>,
+    options: &Options,
+) -> Result<Section<'p>, Problems> {
     let mut path = section.path.clone();
     let operation = match &section.operation {
-        SectionOperation::Add(added) => SectionOperation::Delete(Some(deletion(section, added, options))),
+        SectionOperation::Add(added) => {
+            SectionOperation::Delete(Some(deletion(section, added, options)))
+        }
         SectionOperation::Delete(hunks) => {
             let added = hunks.as_deref().and_then(|hunks| addition(text, hunks));
             SectionOperation::Add(added.ok_or((None, Irreversible::Deletion))?)
@@ -54,7 +63,9 @@ fn reversed<'p>(text: &'p [u8], section: &Section<'p>, options: &Options) -> Res
             let mut hunks: Vec<_> = hunks
                 .iter()
                 .enumerate()
-                .map(|(index, hunk)| reversed_hunk(hunk, hunks, options).ok_or((Some(index), Irreversible::Place)))
+                .map(|(index, hunk)| {
+                    reversed_hunk(hunk, hunks, options).ok_or((Some(index), Irreversible::Place))
+                })
                 .collect::<Result<_, _>>()?;
             if options.placement.order == Order::PostState {
                 hunks.reverse();
@@ -118,13 +129,22 @@ fn addition<'p>(text: &'p [u8], hunks: &[Hunk<'p>]) -> Option<AddedLines<'p>> {
 
 fn reversed_hunk<'p>(hunk: &Hunk<'p>, all: &[Hunk<'p>], options: &Options) -> Option<Hunk<'p>> {
     // Such a hunk would insert at the end of the file, or below its header.
-    if options.placement.append_without_anchor && !hunk.end_of_file && hunk.new_lines().next().is_none() {
+    if options.placement.append_without_anchor
+        && !hunk.end_of_file
+        && hunk.new_lines().next().is_none()
+    {
         return None;
     }
     let mut lines = Vec::with_capacity(hunk.lines.len());
-    for block in hunk.lines.chunk_by(|one, next| (one.kind == LineKind::Context) == (next.kind == LineKind::Context)) {
+    for block in hunk
+        .lines
+        .chunk_by(|one, next| (one.kind == LineKind::Context) == (next.kind == LineKind::Context))
+    {
         let of = |kind: LineKind, becomes: LineKind| {
-            block.iter().filter(move |line| line.kind == kind).map(move |line| Line { kind: becomes, ..*line })
+            block
+                .iter()
+                .filter(move |line| line.kind == kind)
+                .map(move |line| Line { kind: becomes, ..*line })
         };
         lines.extend(of(LineKind::Context, LineKind::Context));
         lines.extend(of(LineKind::Insert, LineKind::Delete));
@@ -132,7 +152,8 @@ fn reversed_hunk<'p>(hunk: &Hunk<'p>, all: &[Hunk<'p>], options: &Options) -> Op
     }
     // A header whose line the patch changes names another line afterwards, or none.
     let stays = |text: &str| {
-        let changed = all.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind != LineKind::Context);
+        let changed =
+            all.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind != LineKind::Context);
         !changed.into_iter().any(|line| letters(line.text).eq(letters(text.as_bytes())))
     };
     let stay = hunk.headers.iter().all(|header| stays(header.text));

@@ -1,4 +1,5 @@
-//! Makes the bytes of new files from the lines that a patch adds, which may stay in the text of the patch.
+//! Makes the bytes of new files from the lines that a patch adds, which may stay in the text of the
+//! patch.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -23,7 +24,8 @@ pub(crate) fn added(added: &AddedLines<'_>, rule: AddNewline) -> Vec<u8> {
     bytes
 }
 
-/// Passes the bytes of a new file to `take`, in pieces of `size` bytes, or one more; the last piece has the rest, and may be empty.
+/// Passes the bytes of a new file to `take`, in pieces of `size` bytes, or one more; the last piece
+/// has the rest, and may be empty.
 pub(crate) fn added_in_pieces<E>(
     added: &AddedLines<'_>,
     rule: AddNewline,
@@ -54,7 +56,8 @@ pub(crate) fn added_in_pieces<E>(
     take(&mut piece)
 }
 
-/// The lines of a new file in the text of a patch, which is kept in memory for them instead of a copy.
+/// The lines of a new file in the text of a patch, which is kept in memory for them instead of a
+/// copy.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedLines {
     owner: Arc<Vec<u8>>,
@@ -104,7 +107,11 @@ impl SharedLines {
     }
 
     fn lines(&self) -> AddedLines<'_> {
-        AddedLines { text: &self.owner[self.range.clone()], endings: self.endings, no_newline: self.no_newline }
+        AddedLines {
+            text: &self.owner[self.range.clone()],
+            endings: self.endings,
+            no_newline: self.no_newline,
+        }
     }
 }
 
@@ -146,16 +153,27 @@ mod tests {
     fn lines_are_shared_with_the_owner_of_their_text_alone() {
         let text = b"*** Begin Patch\n*** Add File: f\n+a\n+b\n*** End Patch\n";
         let owner = Arc::new(text.to_vec());
-        let patch = patch_grammar::parse(std::str::from_utf8(&owner).unwrap(), &ParseOptions::default()).unwrap();
-        let SectionOperation::Add(lines) = &patch.sections[0].operation else { unreachable!("it adds") };
-        let shared = |owner| SharedLines::of(&Patch { owner, ..patch.clone() }, lines, AddNewline::EveryLine);
+        let patch =
+            patch_grammar::parse(std::str::from_utf8(&owner).unwrap(), &ParseOptions::default())
+                .unwrap();
+        let SectionOperation::Add(lines) = &patch.sections[0].operation else {
+            unreachable!("it adds")
+        };
+        let shared = |owner| {
+            SharedLines::of(&Patch { owner, ..patch.clone() }, lines, AddNewline::EveryLine)
+        };
         let ours = shared(Some(Arc::clone(&owner))).unwrap();
         assert_eq!(ours.bytes(), b"a\nb\n".to_vec());
         assert_eq!(ours.hash(), (Sha256::of(b"a\nb\n"), 4));
         assert!(ours.is_text());
         assert_eq!(Arc::strong_count(&owner), 2);
         // Another copy of the text, a shorter one, or none.
-        for owner in [Some(Arc::new(text.to_vec())), Some(Arc::new(text[..40].to_vec())), Some(Arc::default()), None] {
+        for owner in [
+            Some(Arc::new(text.to_vec())),
+            Some(Arc::new(text[..40].to_vec())),
+            Some(Arc::default()),
+            None,
+        ] {
             assert!(shared(owner).is_none());
         }
     }

@@ -1,4 +1,5 @@
-//! Plans made by hand, which is possible only here: what the digest covers, and what a commit refuses.
+//! Plans made by hand, which is possible only here: what the digest covers, and what a commit
+//! refuses.
 #![allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
 
 use std::collections::HashSet;
@@ -32,7 +33,8 @@ fn id(tail: &str) -> TransactionId {
 /// A plan that has something of everything; `a` has to be there.
 fn plan(root: &Arc<Root>) -> Plan {
     let metadata = root.metadata(&path("a")).unwrap().unwrap();
-    let before = PreImage { metadata, sha256: Sha256::of(b"A\n"), bytes: Some(Arc::new(b"A\n".to_vec())) };
+    let before =
+        PreImage { metadata, sha256: Sha256::of(b"A\n"), bytes: Some(Arc::new(b"A\n".to_vec())) };
     let after = |image, text: &[u8]| PostImage {
         image,
         sha256: Sha256::of(text),
@@ -47,8 +49,16 @@ fn plan(root: &Arc<Root>) -> Plan {
         files: root.into(),
         authority: Authority::Policy,
         transitions: vec![
-            Transition { path: path("a"), before: Some(before), after: Some(after(kept, b"new\n")) },
-            Transition { path: path("d/b"), before: None, after: Some(after(Image::Stored(id("2"), 1), b"old\n")) },
+            Transition {
+                path: path("a"),
+                before: Some(before),
+                after: Some(after(kept, b"new\n")),
+            },
+            Transition {
+                path: path("d/b"),
+                before: None,
+                after: Some(after(Image::Stored(id("2"), 1), b"old\n")),
+            },
         ],
         before: HashMap::from([(path("a"), 0)]),
         create_dirs: vec![NewDir { path: path("d"), mode: Some(0o755) }],
@@ -89,7 +99,9 @@ fn the_digest_changes_with_everything_that_is_carried_out() {
         ("size", |plan| after(plan, 0).size += 1),
         ("mode", |plan| after(plan, 0).mode = Mode::Exactly(0o755)),
         ("default mode", |plan| after(plan, 0).mode = Mode::Default { executable: false }),
-        ("default mode, to be run", |plan| after(plan, 0).mode = Mode::Default { executable: true }),
+        ("default mode, to be run", |plan| {
+            after(plan, 0).mode = Mode::Default { executable: true }
+        }),
         ("mode 0", |plan| after(plan, 0).mode = Mode::Exactly(0)),
         ("link", |plan| after(plan, 0).link = true),
         ("attributes of another", |plan| after(plan, 0).attributes_of = Some(path("c"))),
@@ -105,13 +117,16 @@ fn the_digest_changes_with_everything_that_is_carried_out() {
         ("removed directory", |plan| plan.remove_dirs[0] = path("f")),
         ("no removed directory", |plan| plan.remove_dirs.clear()),
         ("no removed but another new directory", |plan| {
-            plan.create_dirs.extend(plan.remove_dirs.drain(..).map(|path| NewDir { path, mode: None }));
+            plan.create_dirs
+                .extend(plan.remove_dirs.drain(..).map(|path| NewDir { path, mode: None }));
         }),
         ("undo of another", |plan| plan.undo_of = Some(Undone { id: id("3"), partial: false })),
         ("partial", |plan| plan.undo_of = Some(Undone { id: id("2"), partial: true })),
         ("no undo", |plan| plan.undo_of = None),
         ("authority of a journal", |plan| plan.authority = Authority::Journal { authentic: false }),
-        ("authority of a signed journal", |plan| plan.authority = Authority::Journal { authentic: true }),
+        ("authority of a signed journal", |plan| {
+            plan.authority = Authority::Journal { authentic: true }
+        }),
     ];
     let mut digests = HashSet::from([plan(&root).digest().0]);
     for (what, alter) in alterations {
@@ -140,7 +155,11 @@ fn a_path_that_the_policy_refuses_is_not_committed_whoever_made_the_plan() {
         let dir = TempDir::new().unwrap();
         fs::write(dir.path().join("a"), "A\n").unwrap();
         let globs = |glob| Globs::new([glob]).unwrap();
-        let policy = fs_guard::Policy { forbidden: globs("secret"), guarded: globs("guarded"), ..crate::policy() };
+        let policy = fs_guard::Policy {
+            forbidden: globs("secret"),
+            guarded: globs("guarded"),
+            ..crate::policy()
+        };
         let strict = workspace(&dir, policy);
         // A path that another policy lets through.
         let lax = fs_guard::Policy::new(".other");
@@ -154,7 +173,8 @@ fn a_path_that_the_policy_refuses_is_not_committed_whoever_made_the_plan() {
         let appears = PostImage { attributes_of: None, ..appears };
         plan.transitions.push(Transition { path, before: None, after: Some(appears) });
         let locked = strict.lock(Duration::from_secs(10)).unwrap();
-        let refusal = locked.commit(&plan, &CommitOptions::default(), &mut (), &mut ()).unwrap_err();
+        let refusal =
+            locked.commit(&plan, &CommitOptions::default(), &mut (), &mut ()).unwrap_err();
         assert_eq!(refusal.path(), Some(refused), "{refusal}");
         assert_eq!(fs::read(dir.path().join("a")).unwrap(), b"A\n", "{refused}");
         assert!(!dir.path().join(refused).exists(), "{refused}");

@@ -42,7 +42,12 @@ impl<'a> Texts<'a> {
     }
 
     /// Returns the text of a file that hunks are applied to; `None` when it is binary.
-    pub(crate) fn of<'f>(&self, path: &RelPath, stored: &'f [u8], hunks: &[Hunk<'_>]) -> Option<FileText<'f>> {
+    pub(crate) fn of<'f>(
+        &self,
+        path: &RelPath,
+        stored: &'f [u8],
+        hunks: &[Hunk<'_>],
+    ) -> Option<FileText<'f>> {
         // A diff has the bytes of the file as they are stored.
         if hunks.iter().any(|hunk| hunk.endings == LineEndings::Exact) {
             return FileText::of(stored, None);
@@ -51,8 +56,8 @@ impl<'a> Texts<'a> {
         self.options.encodings.text_by(&self.conventions, path, stored, unicode)
     }
 
-    /// Makes a new file from its lines, by the conventions of the workspace where the patch says nothing. Returns `None` when its
-    /// charset cannot store them.
+    /// Makes a new file from its lines, by the conventions of the workspace where the patch says
+    /// nothing. Returns `None` when its charset cannot store them.
     pub(crate) fn make(&self, path: &RelPath, lines: &AddedLines<'_>) -> Option<Added> {
         let rule = self.options.add_newline;
         let mut notes = Vec::new();
@@ -61,7 +66,8 @@ impl<'a> Texts<'a> {
         let convention = if exact { Convention::default() } else { self.conventions.of(path) };
         let declared = self.options.encodings.of(path.as_str()).or(convention.charset);
         let charset = declared.filter(|&charset| !exact && charset != UTF_8);
-        let as_it_stands = !matches!(convention.crlf, Some((true, _))) && !convention.bom && charset.is_none();
+        let as_it_stands =
+            !matches!(convention.crlf, Some((true, _))) && !convention.bom && charset.is_none();
         let shared = self.shared.filter(|_| as_it_stands);
         if let Some(shared) = shared.and_then(|patch| SharedLines::of(patch, lines, rule)) {
             let (sha256, size) = shared.hash();
@@ -70,9 +76,11 @@ impl<'a> Texts<'a> {
         let mut bytes = shared_lines::added(lines, rule);
         if !as_it_stands {
             let named = || path.to_string();
-            let says_nothing =
-                lines.endings == LineEndings::Framing || !lines.lines().any(|line| line.ends_with(b"\r"));
-            if let Some((true, by)) = convention.crlf.filter(|_| says_nothing && bytes.contains(&b'\n')) {
+            let says_nothing = lines.endings == LineEndings::Framing
+                || !lines.lines().any(|line| line.ends_with(b"\r"));
+            if let Some((true, by)) =
+                convention.crlf.filter(|_| says_nothing && bytes.contains(&b'\n'))
+            {
                 bytes = with_crlf(&bytes);
                 notes.push(PlanNote::Crlf { path: named(), by });
             }
@@ -112,8 +120,11 @@ mod tests {
 
     #[test]
     fn the_text_is_kept_where_most_of_it_is_new_files() {
-        let add = |name: &str, lines: usize| format!("*** Add File: {name}\n{}", "+1234567\n".repeat(lines));
-        let update = |lines: usize| format!("*** Update File: old\n@@\n{}-x\n", " 1234567\n".repeat(lines));
+        let add = |name: &str, lines: usize| {
+            format!("*** Add File: {name}\n{}", "+1234567\n".repeat(lines))
+        };
+        let update =
+            |lines: usize| format!("*** Update File: old\n@@\n{}-x\n", " 1234567\n".repeat(lines));
         for (text, convention, expected) in [
             (add("a", 50), "", &[true][..]),
             (add("a", 50) + &add("b", 50), "", &[true, true]),
@@ -129,7 +140,11 @@ mod tests {
             let files = Files::of_tree(Arc::new(tree), Policy::new(".kept"));
             let options = Options::default();
             let owner = Arc::new(format!("*** Begin Patch\n{text}*** End Patch\n").into_bytes());
-            let patch = patch_grammar::parse(std::str::from_utf8(&owner).unwrap(), &ParseOptions::default()).unwrap();
+            let patch = patch_grammar::parse(
+                std::str::from_utf8(&owner).unwrap(),
+                &ParseOptions::default(),
+            )
+            .unwrap();
             let patch = Patch { owner: Some(Arc::clone(&owner)), ..patch };
             let texts = Texts::new(&files, &patch, &options);
             let made = patch.sections.iter().filter_map(|section| match &section.operation {

@@ -1,4 +1,5 @@
-//! Plans and rejects as data. Keys are in camel case, hashes in hexadecimal; indices count from 0, lines from 1.
+//! Plans and rejects as data. Keys are in camel case, hashes in hexadecimal; indices count from 0,
+//! lines from 1.
 
 use serde::ser::{Serialize, SerializeMap as _, SerializeStruct as _, Serializer};
 use serde_json::{Value, json};
@@ -9,7 +10,8 @@ use crate::plan::options::Expected;
 use crate::plan::reject::{Problem, Reject};
 use crate::plan::{Change, Plan};
 
-/// Writes `hunkCount`, `digest` and `changedFiles`. Diffs are not in it: they may need the files; see [`Images::diffs`](crate::Images::diffs).
+/// Writes `hunkCount`, `digest` and `changedFiles`. Diffs are not in it: they may need the files;
+/// see [`Images::diffs`](crate::Images::diffs).
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut plan = serializer.serialize_struct("Plan", 3)?;
@@ -20,7 +22,8 @@ impl Serialize for Plan {
     }
 }
 
-/// Writes `path` and `operation`; `toPath`, `beforeSha256` and `afterSha256` where the change has them.
+/// Writes `path` and `operation`; `toPath`, `beforeSha256` and `afterSha256` where the change has
+/// them.
 impl Serialize for Change {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut change = serializer.serialize_map(None)?;
@@ -38,8 +41,8 @@ impl Serialize for Change {
     }
 }
 
-/// Writes `kind`, `message`, `path` and `reason`, and what else is known: `section`, `hunkIndex`, `patchLine`, `nearest`,
-/// `candidates` and so on.
+/// Writes `kind`, `message`, `path` and `reason`, and what else is known: `section`, `hunkIndex`,
+/// `patchLine`, `nearest`, `candidates` and so on.
 impl Serialize for Reject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         of_reject(self).serialize(serializer)
@@ -88,7 +91,9 @@ fn of_reject(reject: &Reject) -> Value {
             set("sizeBytes", (*size).into());
             set("sha256", sha256.to_string().into());
         }
-        Problem::Guard(fs_guard::Error::Symlink { real_path, .. }) => set("realPath", real_path.clone().into()),
+        Problem::Guard(fs_guard::Error::Symlink { real_path, .. }) => {
+            set("realPath", real_path.clone().into())
+        }
         Problem::InOtherFile { file, line, .. } => {
             set("otherFile", file.clone().into());
             set("otherLine", (*line).into());
@@ -147,7 +152,8 @@ fn of_excerpt(excerpt: &Excerpt) -> Value {
 }
 
 fn of_candidate(candidate: &Candidate) -> Value {
-    let mut value = json!({ "startLine": candidate.lines.start(), "endLine": candidate.lines.end() });
+    let mut value =
+        json!({ "startLine": candidate.lines.start(), "endLine": candidate.lines.end() });
     match &candidate.advice {
         Some(Advice::Before(lines)) => value["addContextBefore"] = json!(lines),
         Some(Advice::After(lines)) => value["addContextAfter"] = json!(lines),

@@ -15,9 +15,9 @@ use crate::text::files::Files;
 /// The cumulative diff of a turn: from the files before its first transaction to those after its
 /// last.
 ///
-/// Tell it about each transaction ([`applied`](Self::applied)), and about
-/// each one that failed and could not be rolled back ([`interrupted`](Self::interrupted)). A patch that
-/// changed nothing may be left out.
+/// Tell it about each transaction ([`applied`](Self::applied)), and about each one that failed and
+/// could not be rolled back ([`interrupted`](Self::interrupted)). A patch that changed nothing may
+/// be left out.
 ///
 /// The bytes of every file that was touched are held in memory, before and after.
 #[derive(Debug, Clone, Default)]
@@ -65,9 +65,9 @@ impl TurnDiff {
 
     /// Adds a plan that was committed: a patch, an undo.
     ///
-    /// Displaced files are read from the trash, so this is to be called before it is purged; files that
-    /// are not in memory are read from the workspace. A file that is gone, or that someone else has changed
-    /// since, is named in the diff as binary.
+    /// Displaced files are read from the trash, so this is to be called before it is purged; files
+    /// that are not in memory are read from the workspace. A file that is gone, or that someone
+    /// else has changed since, is named in the diff as binary.
     pub fn applied(&mut self, report: &Report) {
         let images = report.images();
         self.begin(images);
@@ -110,7 +110,8 @@ impl TurnDiff {
     /// Remembers the result of a plan.
     fn leave(&mut self, plan: &Plan, file_of: impl Fn(&Transition) -> Option<File>) {
         let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
-        let moved: BTreeMap<usize, &RelPath> = moves.map(|change| (change.transition, &change.path)).collect();
+        let moved: BTreeMap<usize, &RelPath> =
+            moves.map(|change| (change.transition, &change.path)).collect();
         let mut next = Vec::with_capacity(plan.transitions().len());
         for (index, transition) in plan.transitions().iter().enumerate() {
             let path = transition.path();
@@ -122,7 +123,8 @@ impl TurnDiff {
                 };
                 // The bytes of a file that moved are known already.
                 let known = self.place(from).filter(|located| located.file.sha256 == file.sha256);
-                let bytes = file.bytes.clone().or_else(|| known.and_then(|located| located.file.bytes));
+                let bytes =
+                    file.bytes.clone().or_else(|| known.and_then(|located| located.file.bytes));
                 Located { file: File { bytes, ..file }, origin }
             });
             next.push((path.clone(), located));
@@ -134,24 +136,26 @@ impl TurnDiff {
         self.now.get(path).cloned().flatten()
     }
 
-    /// Treats a file that appears where one was before the turn as that file, unless that one has moved.
+    /// Treats a file that appears where one was before the turn as that file, unless that one has
+    /// moved.
     fn origin_at(&self, path: &RelPath, file: Option<&File>) -> Option<RelPath> {
         let base = self.base.get(path)?.as_ref()?;
         let is_back = file.is_some_and(|file| file.same(base));
-        let elsewhere = || self.now.values().flatten().any(|located| located.origin.as_ref() == Some(path));
+        let elsewhere =
+            || self.now.values().flatten().any(|located| located.origin.as_ref() == Some(path));
         (is_back || !elsewhere()).then(|| path.clone())
     }
 
-    /// Returns the diff in git's form: renames and modes are shown, binary files are only named. It is empty when nothing
-    /// has changed.
+    /// Returns the diff in git's form: renames and modes are shown, binary files are only named. It
+    /// is empty when nothing has changed.
     ///
     /// Where no binary file is named, `git apply` takes it and gives the same tree.
     #[must_use]
     pub fn diff(&self) -> Vec<u8> {
         let now = |path: &RelPath| self.now.get(path).and_then(Option::as_ref);
         let before = |path: &RelPath| self.base.get(path).and_then(Option::as_ref);
-        // Each old file is paired with one current file: with itself when it is unchanged, else with the file that it
-        // moved to, else with the one in its place.
+        // Each old file is paired with one current file: with itself when it is unchanged, else
+        // with the file that it moved to, else with the one in its place.
         let mut taken: BTreeMap<&RelPath, &RelPath> = BTreeMap::new();
         let mut given: BTreeSet<&RelPath> = BTreeSet::new();
         let mut give = |from: &'_ RelPath, to: &'_ RelPath| -> bool {
@@ -213,7 +217,9 @@ fn write(out: &mut Vec<u8>, old: Option<(&RelPath, &File)>, new: Option<(&RelPat
         Some((_, file)) => file.bytes.clone(),
         None => Some(Arc::default()),
     };
-    diff::body(out, diff::GIT, old_side, new_side, |out| diff::whole(out, &bytes(old)?, &bytes(new)?));
+    diff::body(out, diff::GIT, old_side, new_side, |out| {
+        diff::whole(out, &bytes(old)?, &bytes(new)?)
+    });
 }
 
 fn side<'f>((path, file): (&'f RelPath, &File)) -> Side<'f> {

@@ -1,7 +1,9 @@
-//! The conventions of a workspace for new files: `eol` in `.gitattributes`, `end_of_line` and `charset` in `.editorconfig`.
+//! The conventions of a workspace for new files: `eol` in `.gitattributes`, `end_of_line` and
+//! `charset` in `.editorconfig`.
 //!
-//! Both are read beneath the root only, as they are before the patch. `.gitattributes` has precedence, since git rewrites files
-//! by it. Unreadable files and lines are ignored, as git and editors do.
+//! Both are read beneath the root only, as they are before the patch. `.gitattributes` has
+//! precedence, since git rewrites files by it. Unreadable files and lines are ignored, as git and
+//! editors do.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,7 +92,8 @@ impl<'r> Conventions<'r> {
                     ("end_of_line", _) => editor = None,
                     ("charset", label) => {
                         found.bom = label == "utf-8-bom";
-                        found.charset = by_label(label).filter(|&charset| charset != encoding_rs::UTF_8);
+                        found.charset =
+                            by_label(label).filter(|&charset| charset != encoding_rs::UTF_8);
                     }
                     _ => {}
                 }
@@ -141,12 +144,14 @@ fn attribute(line: &str) -> Option<Rule> {
     if pattern.is_empty() || pattern.starts_with(['#', '!', '[']) || pattern.ends_with('/') {
         return None;
     }
-    let settings = rest.split_ascii_whitespace().map(|word| word.split_once('=').unwrap_or((word, "")));
+    let settings =
+        rest.split_ascii_whitespace().map(|word| word.split_once('=').unwrap_or((word, "")));
     let settings: Vec<_> = settings
         .filter(|(name, _)| matches!(*name, "eol" | "-text" | "binary" | "-eol" | "!eol"))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    (!settings.is_empty()).then(|| Some(Rule { pattern: ConventionGlob::new(pattern, false)?, settings }))?
+    (!settings.is_empty())
+        .then(|| Some(Rule { pattern: ConventionGlob::new(pattern, false)?, settings }))?
 }
 
 /// Reads the sections of an `.editorconfig` file, and whether it is the topmost one that counts.
@@ -162,7 +167,9 @@ fn sections(text: &str) -> (bool, Vec<Rule>) {
             let (name, value) = (name.trim().to_lowercase(), value.trim().to_lowercase());
             match sections.last_mut() {
                 None => is_top |= name == "root" && value == "true",
-                Some((_, settings)) if matches!(&*name, "end_of_line" | "charset") => settings.push((name, value)),
+                Some((_, settings)) if matches!(&*name, "end_of_line" | "charset") => {
+                    settings.push((name, value))
+                }
                 Some(_) => {}
             }
         }
@@ -171,7 +178,9 @@ fn sections(text: &str) -> (bool, Vec<Rule>) {
     (
         is_top,
         rules
-            .filter_map(|(pattern, settings)| Some(Rule { pattern: ConventionGlob::new(pattern, true)?, settings }))
+            .filter_map(|(pattern, settings)| {
+                Some(Rule { pattern: ConventionGlob::new(pattern, true)?, settings })
+            })
             .collect(),
     )
 }
@@ -189,11 +198,15 @@ mod tests {
             std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
             std::fs::write(path, text).expect("written");
         };
-        write(".gitattributes", "# comment\n*.bat text eol=crlf\n\"a b.txt\" eol=crlf\n*.bin eol=crlf\n*.bin binary\n");
+        write(
+            ".gitattributes",
+            "# comment\n*.bat text eol=crlf\n\"a b.txt\" eol=crlf\n*.bin eol=crlf\n*.bin binary\n",
+        );
         write("sub/.gitattributes", "x.bat eol=lf\n");
         write(
             ".editorconfig",
-            "\u{feff}root = true\n[*]\nend_of_line = lf\n[*.{cs,bat}]\nEnd_Of_Line=CRLF\n[*.rc]\ncharset = utf-16le\n[*.csv]\ncharset=utf-8-bom\n[*.old]\ncharset=latin1\n",
+            "\u{feff}root = true\n[*]\nend_of_line = lf\n[*.{cs,bat}]\nEnd_Of_Line=CRLF\n[*.rc]\n\
+             charset = utf-16le\n[*.csv]\ncharset=utf-8-bom\n[*.old]\ncharset=latin1\n",
         );
         write("sub/.editorconfig", "[*.cs]\nend_of_line = unset\n");
         write("top/.editorconfig", "root=true\n[*.txt]\nend_of_line=crlf\n");

@@ -1,7 +1,9 @@
-//! Files that are stored otherwise than as UTF-8: decoded to be matched and edited, and encoded again.
+//! Files that are stored otherwise than as UTF-8: decoded to be matched and edited, and encoded
+//! again.
 //!
-//! A file is decoded only when encoding it again gives the same bytes, all of them; else it is taken as the bytes that it is.
-//! UTF-16 is known by its byte-order mark. Other charsets are never guessed: they are declared.
+//! A file is decoded only when encoding it again gives the same bytes, all of them; else it is
+//! taken as the bytes that it is. UTF-16 is known by its byte-order mark. Other charsets are never
+//! guessed: they are declared.
 
 use std::borrow::Cow;
 
@@ -27,14 +29,18 @@ pub enum EncodingError {
     /// The pattern is no glob.
     #[error(transparent)]
     Pattern(#[from] GlobError),
-    /// There is no charset of that name, or it is stateful, so that the bytes of a line depend on what precedes it.
-    #[error("there is no charset {0:?}; the labels are those of the WHATWG, such as `windows-1252` and `shift_jis`")]
+    /// There is no charset of that name, or it is stateful, so that the bytes of a line depend on
+    /// what precedes it.
+    #[error(
+        "there is no charset {0:?}; the labels are those of the WHATWG, such as `windows-1252` \
+         and `shift_jis`"
+    )]
     Label(String),
 }
 
 impl Encodings {
-    /// Declares that the files that match `pattern` have the charset `label`, a label of the WHATWG. A later declaration
-    /// goes before an earlier one.
+    /// Declares that the files that match `pattern` have the charset `label`, a label of the
+    /// WHATWG. A later declaration goes before an earlier one.
     ///
     /// # Errors
     ///
@@ -45,8 +51,9 @@ impl Encodings {
         Ok(())
     }
 
-    /// Returns the text of one of `files` with these bytes, by the charset that is declared here or in an `.editorconfig`.
-    /// `unicode` says whether more than ASCII will be inserted. Returns `None` when the file is binary.
+    /// Returns the text of one of `files` with these bytes, by the charset that is declared here or
+    /// in an `.editorconfig`. `unicode` says whether more than ASCII will be inserted. Returns
+    /// `None` when the file is binary.
     #[must_use]
     pub fn text_of<'f>(
         &self,
@@ -67,7 +74,8 @@ impl Encodings {
         unicode: bool,
     ) -> Option<FileText<'f>> {
         let declared = self.of(path.as_str()).or_else(|| {
-            // Text that is UTF-8 beyond ASCII is in no other charset, whatever the conventions for new files are.
+            // Text that is UTF-8 beyond ASCII is in no other charset, whatever the conventions for
+            // new files are.
             let asked = std::str::from_utf8(stored).map_or(true, |text| unicode && text.is_ascii());
             asked.then(|| conventions.of(path).charset).flatten()
         });
@@ -77,7 +85,11 @@ impl Encodings {
     /// Returns the charset that is declared for a path.
     #[must_use]
     pub fn of(&self, path: &str) -> Option<&'static Encoding> {
-        self.declared.iter().rev().find(|(globs, _)| globs.matches(path).is_some()).map(|&(_, encoding)| encoding)
+        self.declared
+            .iter()
+            .rev()
+            .find(|(globs, _)| globs.matches(path).is_some())
+            .map(|&(_, encoding)| encoding)
     }
 }
 
@@ -89,7 +101,8 @@ pub struct FileText<'f> {
 }
 
 impl<'f> FileText<'f> {
-    /// Returns the text of a file with these bytes and this declared charset. Returns `None` when it is binary.
+    /// Returns the text of a file with these bytes and this declared charset. Returns `None` when
+    /// it is binary.
     #[must_use]
     pub fn of(stored: &'f [u8], declared: Option<&'static Encoding>) -> Option<Self> {
         let marked = match stored {
@@ -99,12 +112,14 @@ impl<'f> FileText<'f> {
             [0xfe, 0xff, ..] => Some(UTF_16BE),
             _ => None,
         };
-        let decoded = marked.or(declared.filter(|&declared| declared != UTF_8)).and_then(|encoding| {
-            let text = decode(stored, encoding)?;
-            (!text.contains('\0') && encode(&text, encoding)? == stored)
-                .then(|| Self { text: Cow::Owned(text.into_bytes()), encoding: Some(encoding) })
-        });
-        let plain = || (!is_binary(stored)).then_some(Self { text: Cow::Borrowed(stored), encoding: None });
+        let decoded =
+            marked.or(declared.filter(|&declared| declared != UTF_8)).and_then(|encoding| {
+                let text = decode(stored, encoding)?;
+                (!text.contains('\0') && encode(&text, encoding)? == stored)
+                    .then(|| Self { text: Cow::Owned(text.into_bytes()), encoding: Some(encoding) })
+            });
+        let plain =
+            || (!is_binary(stored)).then_some(Self { text: Cow::Borrowed(stored), encoding: None });
         // A file that only looks like UTF-16 is not text.
         decoded.or_else(|| plain().filter(|_| marked.is_none()))
     }
@@ -121,8 +136,9 @@ impl<'f> FileText<'f> {
         self.encoding.map(Encoding::name)
     }
 
-    /// Converts replacements in the text to replacements of the file's bytes. Returns `None` when the charset cannot store the
-    /// inserted text, or the byte-order mark that identifies it would be lost.
+    /// Converts replacements in the text to replacements of the file's bytes. Returns `None` when
+    /// the charset cannot store the inserted text, or the byte-order mark that identifies it would
+    /// be lost.
     #[must_use]
     pub fn stored(&self, splices: Splices) -> Option<Splices> {
         let Some(encoding) = self.encoding else { return Some(splices) };
@@ -130,7 +146,9 @@ impl<'f> FileText<'f> {
         let mut stored = Splices::new();
         let (mut behind, mut at) = (0, 0);
         for splice in splices.as_slice() {
-            let loses_mark = splice.start < BOM.len() && self.text.starts_with(BOM) && !splice.text.starts_with(BOM);
+            let loses_mark = splice.start < BOM.len()
+                && self.text.starts_with(BOM)
+                && !splice.text.starts_with(BOM);
             if loses_mark && splice.end > 0 {
                 return None;
             }
@@ -156,10 +174,15 @@ fn decode(bytes: &[u8], encoding: &'static Encoding) -> Option<String> {
     let unit: fn([u8; 2]) -> u16 = match encoding {
         _ if encoding == UTF_16LE => u16::from_le_bytes,
         _ if encoding == UTF_16BE => u16::from_be_bytes,
-        _ => return encoding.decode_without_bom_handling_and_without_replacement(bytes).map(Cow::into_owned),
+        _ => {
+            return encoding
+                .decode_without_bom_handling_and_without_replacement(bytes)
+                .map(Cow::into_owned);
+        }
     };
     let (units, rest) = bytes.as_chunks::<2>();
-    let text = char::decode_utf16(units.iter().map(|&bytes| unit(bytes))).collect::<Result<String, _>>();
+    let text =
+        char::decode_utf16(units.iter().map(|&bytes| unit(bytes))).collect::<Result<String, _>>();
     text.ok().filter(|_| rest.is_empty())
 }
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use fs_guard::{Access, Error, FileKind, GuardedTree, Metadata, Policy, RelPath, Root, Sha256, Tree};
+use fs_guard::{
+    Access, Error, FileKind, GuardedTree, Metadata, Policy, RelPath, Root, Sha256, Tree,
+};
 
 /// What is at a path, and the bytes of a file where they were read.
 pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
@@ -10,8 +12,8 @@ pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
 /// The files that a plan is made for, with the rules for them. A clone has the same files.
 ///
 /// The rules, and the errors, are the same for all. A plan for a directory is committed by a
-/// [`Workspace`](crate::commit::Workspace); what becomes of a plan for a tree is the owner's business
-/// ([`Images::changed`](crate::Images::changed)).
+/// [`Workspace`](crate::commit::Workspace); what becomes of a plan for a tree is the owner's
+/// business ([`Images::changed`](crate::Images::changed)).
 #[derive(Debug, Clone)]
 pub struct Files(Inner);
 
@@ -44,8 +46,8 @@ impl From<&Self> for Files {
 }
 
 impl Files {
-    /// Makes the files of a tree, with the rules for them. They remember what they read, so they are meant for
-    /// one plan.
+    /// Makes the files of a tree, with the rules for them. They remember what they read, so they
+    /// are meant for one plan.
     #[must_use]
     pub fn of_tree(tree: Arc<dyn Tree>, policy: impl Into<Arc<Policy>>) -> Self {
         Self(Inner::Tree(Arc::new(GuardedTree::new(tree, policy))))
@@ -85,7 +87,8 @@ impl Files {
         either!(self, files => files.metadata(path))
     }
 
-    /// Looks at what is at a path, applies the rules for `access`, and reads a regular file that is `wanted`.
+    /// Looks at what is at a path, applies the rules for `access`, and reads a regular file that is
+    /// `wanted`.
     pub(crate) fn inspect_and_read(
         &self,
         path: &RelPath,
@@ -108,14 +111,25 @@ impl Files {
         }
     }
 
-    pub(crate) fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
+    pub(crate) fn check_pre_image(
+        &self,
+        path: &RelPath,
+        seen: &Metadata,
+        access: Access,
+    ) -> Result<(), Error> {
         either!(self, files => files.check_pre_image(path, seen, access))
     }
 
     /// Reads a regular file of at most `limit` bytes.
-    pub(crate) fn read(&self, path: &RelPath, limit: u64) -> Result<(Arc<Vec<u8>>, Metadata), Error> {
+    pub(crate) fn read(
+        &self,
+        path: &RelPath,
+        limit: u64,
+    ) -> Result<(Arc<Vec<u8>>, Metadata), Error> {
         match &self.0 {
-            Inner::Directory(root) => root.read(path, limit).map(|(bytes, seen)| (Arc::new(bytes), seen)),
+            Inner::Directory(root) => {
+                root.read(path, limit).map(|(bytes, seen)| (Arc::new(bytes), seen))
+            }
             Inner::Tree(tree) => tree.read(path, limit),
         }
     }
@@ -143,7 +157,10 @@ impl Files {
     }
 
     /// Lists the names in a directory, in no order, with their kinds.
-    pub(crate) fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<(Vec<u8>, FileKind)>, Error> {
+    pub(crate) fn read_dir(
+        &self,
+        path: Option<&RelPath>,
+    ) -> Result<Vec<(Vec<u8>, FileKind)>, Error> {
         match &self.0 {
             Inner::Directory(root) => {
                 let entries = root.read_dir(path)?;

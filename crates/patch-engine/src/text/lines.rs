@@ -19,11 +19,12 @@ pub(crate) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     ends.chain(rest).scan(0, |from, end| Some(&text[std::mem::replace(from, end)..end]))
 }
 
-/// The lines of `bytes`. Lines end in LF or CRLF; a lone CR is content. A byte-order mark belongs to
-/// the file and not to its first line.
+/// The lines of `bytes`. Lines end in LF or CRLF; a lone CR is content. A byte-order mark belongs
+/// to the file and not to its first line.
 ///
 /// Where each line begins is worked out when a line is asked for that is not among those whose
-/// neighbourhood was [marked](Self::mark): most edits need a few lines of a file and no index of all.
+/// neighbourhood was [marked](Self::mark): most edits need a few lines of a file and no index of
+/// all.
 #[derive(Debug, Default)]
 pub(crate) struct Lines<'f> {
     bytes: &'f [u8],
@@ -80,7 +81,8 @@ impl<'f> Lines<'f> {
         self.bom > 0
     }
 
-    /// The byte where line `index` begins, after a byte-order mark; the end of the file for `len()`.
+    /// The byte where line `index` begins, after a byte-order mark; the end of the file for
+    /// `len()`.
     pub(crate) fn start(&self, index: usize) -> usize {
         if index == 0 {
             return self.bom;
@@ -119,7 +121,11 @@ impl<'f> Lines<'f> {
             }
             marked.push(mark);
             let lines = self.walk_from(mark.byte as usize).take(len + 1);
-            marked.extend((mark.line + 1..).zip(lines).map(|(line, range)| Mark { line, byte: offset(range.end) }));
+            marked.extend(
+                (mark.line + 1..)
+                    .zip(lines)
+                    .map(|(line, range)| Mark { line, byte: offset(range.end) }),
+            );
         }
         marked.sort_unstable();
         self.marked.get_or_init(|| marked);
@@ -138,7 +144,8 @@ impl<'f> Lines<'f> {
     /// The line before the one that begins at byte `at`, with its terminator.
     pub(crate) fn line_before(&self, at: usize) -> Option<Range<usize>> {
         let end = at.checked_sub(1).filter(|&end| end >= self.bom)?;
-        let start = memchr::memrchr(b'\n', &self.bytes[self.bom..end]).map_or(self.bom, |found| self.bom + found + 1);
+        let start = memchr::memrchr(b'\n', &self.bytes[self.bom..end])
+            .map_or(self.bom, |found| self.bom + found + 1);
         Some(start..at)
     }
 
@@ -177,7 +184,8 @@ impl<'f> Lines<'f> {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'f [u8]> {
         let starts = self.starts();
-        (1..starts.len()).map(|next| self.text(self.bom.max(starts[next - 1] as usize)..starts[next] as usize))
+        (1..starts.len())
+            .map(|next| self.text(self.bom.max(starts[next - 1] as usize)..starts[next] as usize))
     }
 
     /// Returns which terminators occur.
@@ -226,8 +234,8 @@ impl Iterator for Walk<'_> {
     }
 }
 
-/// Iterates over the line feeds of a text. A call of `memchr` for each would cost more than a look at all bytes of a typical line of
-/// source code.
+/// Iterates over the line feeds of a text. A call of `memchr` for each would cost more than a look
+/// at all bytes of a typical line of source code.
 #[derive(Debug)]
 struct LineFeeds<'f> {
     bytes: &'f [u8],
@@ -243,8 +251,8 @@ impl<'f> LineFeeds<'f> {
         Self { bytes, next: from, block: from, mask: 0 }
     }
 
-    /// Finds the next block with a line feed; near the end of the file, and in a long line, the next
-    /// line feed alone.
+    /// Finds the next block with a line feed; near the end of the file, and in a long line, the
+    /// next line feed alone.
     fn advance(&mut self) -> Option<()> {
         /// After so many bytes without a line feed, a line is called long.
         const LONG: usize = 256;
@@ -288,7 +296,9 @@ fn line_feeds(block: &[u8; 64]) -> u64 {
     let found = block.map(|byte| u8::from(byte == b'\n'));
     let (words, _) = found.as_chunks::<8>();
     // The product gathers the lowest bit of each byte in the highest byte.
-    let gathered = words.iter().map(|&word| u64::from_le_bytes(word).wrapping_mul(0x0102_0408_1020_4080) >> 56);
+    let gathered = words
+        .iter()
+        .map(|&word| u64::from_le_bytes(word).wrapping_mul(0x0102_0408_1020_4080) >> 56);
     gathered.enumerate().fold(0, |mask, (nth, bits)| mask | bits << (8 * nth))
 }
 
@@ -321,10 +331,14 @@ mod tests {
             (b"\r\r\n", &[(b"\r", b"\r\n")], true),
         ] {
             let index = Lines::new(bytes);
-            let found: Vec<_> = (0..index.len()).map(|i| (index.content(i), index.terminator(i))).collect();
+            let found: Vec<_> =
+                (0..index.len()).map(|i| (index.content(i), index.terminator(i))).collect();
             assert_eq!(found, lines, "{bytes:?}");
             assert_eq!(index.ends_in_newline(), newline, "{bytes:?}");
-            assert_eq!(index.iter().collect::<Vec<_>>(), lines.iter().map(|line| line.0).collect::<Vec<_>>());
+            assert_eq!(
+                index.iter().collect::<Vec<_>>(),
+                lines.iter().map(|line| line.0).collect::<Vec<_>>()
+            );
             let mut at = bytes.len();
             for line in (0..lines.len()).rev() {
                 assert_eq!(index.line_before(at), Some(index.range(line)), "{bytes:?}");
@@ -338,10 +352,13 @@ mod tests {
     fn finds_every_line_feed_in_blocks_long_lines_and_tails() {
         for period in [1, 2, 3, 7, 63, 64, 65, 200, 255, 256, 257, 300, 1000] {
             for len in [0, 1, 63, 64, 65, 127, 128, 129, 1000, 2100] {
-                let bytes: Vec<u8> = (0..len).map(|at| if at % period == period - 1 { b'\n' } else { b'x' }).collect();
+                let bytes: Vec<u8> = (0..len)
+                    .map(|at| if at % period == period - 1 { b'\n' } else { b'x' })
+                    .collect();
                 let lines = Lines::new(&bytes);
                 for at in [0, 1.min(len), len / 2] {
-                    let wanted: Vec<&[u8]> = bytes[at..].split_inclusive(|&byte| byte == b'\n').collect();
+                    let wanted: Vec<&[u8]> =
+                        bytes[at..].split_inclusive(|&byte| byte == b'\n').collect();
                     let found: Vec<&[u8]> = lines.walk_from(at).map(|line| &bytes[line]).collect();
                     assert_eq!(found, wanted, "{period} {len} {at}");
                 }
@@ -359,11 +376,19 @@ mod tests {
                     let mark = Mark { line: first as u32, byte: whole.start(first) as u32 };
                     lines.mark(std::iter::once((mark, len)));
                     for line in first.saturating_sub(1)..=first + len {
-                        assert_eq!(lines.start(line), whole.start(line), "{bytes:?} {first} {len} {line}");
+                        assert_eq!(
+                            lines.start(line),
+                            whole.start(line),
+                            "{bytes:?} {first} {len} {line}"
+                        );
                     }
                     assert!(lines.starts.get().is_none());
                     for line in 0..=6 {
-                        assert_eq!(lines.start(line), whole.start(line), "{bytes:?} {first} {len} {line}");
+                        assert_eq!(
+                            lines.start(line),
+                            whole.start(line),
+                            "{bytes:?} {first} {len} {line}"
+                        );
                     }
                 }
             }
@@ -372,9 +397,12 @@ mod tests {
 
     #[test]
     fn the_dominant_terminator_is_that_of_most_lines() {
-        for (bytes, dominant) in
-            [(&b"a"[..], &b"\n"[..]), (b"a\r\nb\r\nc\n", b"\r\n"), (b"a\r\nb\n", b"\n"), (b"a\n", b"\n")]
-        {
+        for (bytes, dominant) in [
+            (&b"a"[..], &b"\n"[..]),
+            (b"a\r\nb\r\nc\n", b"\r\n"),
+            (b"a\r\nb\n", b"\n"),
+            (b"a\n", b"\n"),
+        ] {
             assert_eq!(Lines::new(bytes).dominant_terminator(), dominant, "{bytes:?}");
         }
     }

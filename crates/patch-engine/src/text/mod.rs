@@ -1,4 +1,5 @@
-//! Files as text: which there are, their lines, their charsets and conventions, and replacements of their bytes.
+//! Files as text: which there are, their lines, their charsets and conventions, and replacements of
+//! their bytes.
 
 pub(crate) mod charset;
 pub(crate) mod conventions;

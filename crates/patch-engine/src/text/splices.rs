@@ -66,8 +66,8 @@ impl Splices {
         self.0.iter().map(|splice| splice.end - splice.start + splice.text.len()).sum()
     }
 
-    /// Iterates over the result from byte `from` of `source` on: unchanged and new pieces in turn, none of them empty. No
-    /// replacement begins before `from`.
+    /// Iterates over the result from byte `from` of `source` on: unchanged and new pieces in turn,
+    /// none of them empty. No replacement begins before `from`.
     pub fn pieces<'s>(&'s self, source: &'s [u8], from: usize) -> impl Iterator<Item = &'s [u8]> {
         let ends = std::iter::once(from).chain(self.0.iter().map(|splice| splice.end));
         let starts = self.0.iter().map(|splice| splice.start).chain(std::iter::once(source.len()));
@@ -87,7 +87,9 @@ impl Splices {
     /// Returns the size of the result for a file of `source` bytes.
     #[must_use]
     pub fn size_of(&self, source: usize) -> usize {
-        self.0.iter().fold(source, |size, splice| size + splice.text.len() - (splice.end - splice.start))
+        self.0
+            .iter()
+            .fold(source, |size, splice| size + splice.text.len() - (splice.end - splice.start))
     }
 
     /// Returns the hash and the size of the result.

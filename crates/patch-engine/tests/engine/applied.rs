@@ -14,9 +14,11 @@ use testutils::share::share;
 /// Why a hunk has no place in a file; `None` when it has one.
 fn refused(profile: Profile, file: &str, body: &str) -> Option<RejectReason> {
     let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
-    let patch = parse(&text, &ParseOptions::default()).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let patch =
+        parse(&text, &ParseOptions::default()).unwrap_or_else(|error| panic!("{text}: {error}"));
     let rules = Options::new(profile).placement;
-    let rejects = edit(file.as_bytes(), patch.sections[0].hunks(), &rules, FinalNewline::Keep).err()?;
+    let rejects =
+        edit(file.as_bytes(), patch.sections[0].hunks(), &rules, FinalNewline::Keep).err()?;
     rejects.into_iter().next().map(|reject| reject.reason)
 }
 
@@ -35,7 +37,9 @@ enum Now {
 
 #[test]
 fn leaving_an_applied_hunk_out_gives_what_its_author_wanted() {
-    let line = || select(vec!["", "}", "    return None", "    pass", "x = 1", "name()", "é", "end of it"]);
+    let line = || {
+        select(vec!["", "}", "    return None", "    pass", "x = 1", "name()", "é", "end of it"])
+    };
     let lines = |most| vec(line(), 0..=most);
     let now = prop_oneof![
         3 => Just(Now::Done),
@@ -51,31 +55,44 @@ fn leaving_an_applied_hunk_out_gives_what_its_author_wanted() {
         if old == new || above.len() + old.len() + below.len() == 0 {
             return;
         }
-        let with = |mark: char, lines: &[&str]| lines.iter().map(|line| format!("{mark}{line}\n")).collect::<String>();
+        let with = |mark: char, lines: &[&str]| {
+            lines.iter().map(|line| format!("{mark}{line}\n")).collect::<String>()
+        };
         let opener = if header.is_some() { "@@ fn f\n" } else { "@@\n" };
-        let body = format!("{opener}{}{}{}{}", with(' ', &above), with('-', &old), with('+', &new), with(' ', &below));
-        let region =
-            |above: &[&str], middle: &[&str], below: &[&str]| [above, middle, below].concat().join("\n") + "\n";
+        let body = format!(
+            "{opener}{}{}{}{}",
+            with(' ', &above),
+            with('-', &old),
+            with('+', &new),
+            with(' ', &below)
+        );
+        let region = |above: &[&str], middle: &[&str], below: &[&str]| {
+            [above, middle, below].concat().join("\n") + "\n"
+        };
         let wanted = |above: &[&str], below: &[&str]| region(above, &new, below);
         let change = |lines: &mut Vec<String>, index: &Index, with: &dyn Fn(&str) -> String| {
             let at = index.index(lines.len());
             lines[at] = with(&lines[at]);
         };
         let owned = |lines: &[&str]| lines.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let (mut above_now, mut old_now, mut below_now) = (owned(&above), owned(&old), owned(&below));
+        let (mut above_now, mut old_now, mut below_now) =
+            (owned(&above), owned(&old), owned(&below));
         let drifted = |_: &str| "drifted".to_owned();
         match &now {
             Now::Done => {}
             Now::Context(index) if !above.is_empty() => change(&mut above_now, index, &drifted),
             Now::Context(index) if !below.is_empty() => change(&mut below_now, index, &drifted),
             Now::Removed(index) if !old.is_empty() => change(&mut old_now, index, &drifted),
-            Now::Blanks(index) if !old.is_empty() => change(&mut old_now, index, &|line| format!("  {line} ")),
+            Now::Blanks(index) if !old.is_empty() => {
+                change(&mut old_now, index, &|line| format!("  {line} "))
+            }
             _ => return,
         }
         fn texts(lines: &[String]) -> Vec<&str> {
             lines.iter().map(String::as_str).collect()
         }
-        let (above_now, old_now, below_now) = (texts(&above_now), texts(&old_now), texts(&below_now));
+        let (above_now, old_now, below_now) =
+            (texts(&above_now), texts(&old_now), texts(&below_now));
         let is = match now {
             Now::Done => region(&above_now, &new, &below_now),
             _ => region(&above_now, &old_now, &below_now),
@@ -104,7 +121,12 @@ fn leaving_an_applied_hunk_out_gives_what_its_author_wanted() {
             _ => {}
         }
     });
-    assert!(claims.get() > missed.get() / 8, "{} times said, {} times not", claims.get(), missed.get());
+    assert!(
+        claims.get() > missed.get() / 8,
+        "{} times said, {} times not",
+        claims.get(),
+        missed.get()
+    );
 }
 
 #[test]
@@ -118,8 +140,16 @@ fn a_line_that_stands_somewhere_is_no_evidence() {
         (elsewhere, "@@ def g():\n def g():\n-    return 1\n+    return None\n", true),
         (elsewhere, "@@ no such line\n def g():\n-    return 1\n+    return None\n", false),
         // Two new lines that are like no other.
-        ("a\nfirst new line\nsecond new line\n", "@@\n-old\n+first new line\n+second new line\n", true),
-        ("a\nfirst new line\nfirst new line\n", "@@\n-old\n+first new line\n+first new line\n", false),
+        (
+            "a\nfirst new line\nsecond new line\n",
+            "@@\n-old\n+first new line\n+second new line\n",
+            true,
+        ),
+        (
+            "a\nfirst new line\nfirst new line\n",
+            "@@\n-old\n+first new line\n+first new line\n",
+            false,
+        ),
         ("a\n}\n)\n", "@@\n-old\n+}\n+)\n", false),
         // The post-state in two places, and the old lines in a third.
         ("k\nnew\nk\nnew\n", "@@\n k\n-old\n+new\n", false),
@@ -162,7 +192,11 @@ fn a_line_that_stands_somewhere_is_no_evidence() {
     ] {
         for profile in [Profile::Strict, Profile::Codex] {
             let reason = refused(profile, file, body).map(|reason| reason.as_str());
-            assert_eq!(reason == Some("already_applied"), applied, "{profile:?} {file:?} {body:?}: {reason:?}");
+            assert_eq!(
+                reason == Some("already_applied"),
+                applied,
+                "{profile:?} {file:?} {body:?}: {reason:?}"
+            );
         }
     }
 }
@@ -175,7 +209,10 @@ fn the_lines_that_have_the_change_are_named() {
         ("a\nb\nfirst\nsecond\nthird\nc\n", "@@\n-old\n+first\n+second\n+third\n", 3..=5),
     ] {
         for profile in [Profile::Strict, Profile::Codex] {
-            assert_eq!(refused(profile, file, body), Some(RejectReason::AlreadyApplied { lines: wanted.clone() }));
+            assert_eq!(
+                refused(profile, file, body),
+                Some(RejectReason::AlreadyApplied { lines: wanted.clone() })
+            );
         }
     }
 }

@@ -45,13 +45,17 @@ impl Session {
     /// Applies a patch; gives what was asked (nothing: nobody was), and whether it was applied.
     fn apply(&mut self, body: &str, answer: Decision) -> (Option<String>, bool) {
         let mut settings = Settings::new(Options::new(Profile::Codex));
-        settings.commit = CommitOptions { durability: Durability::None, ..CommitOptions::default() };
+        settings.commit =
+            CommitOptions { durability: Durability::None, ..CommitOptions::default() };
         let text = format!("*** Begin Patch\n{body}*** End Patch\n");
         let patch = parse(&text, &settings.options.parse).unwrap();
         let mut person = Person { answer, asked: None };
         let applied = self.workspace.apply(&patch, &settings, &mut self.approvals.ask(&mut person));
         if let Err(failed) = &applied {
-            assert!(matches!(failed.error, ApplyError::Declined | ApplyError::Rejected(_)), "{failed}");
+            assert!(
+                matches!(failed.error, ApplyError::Declined | ApplyError::Rejected(_)),
+                "{failed}"
+            );
         }
         (person.asked, applied.is_ok())
     }
@@ -78,11 +82,17 @@ fn what_is_dangerous_is_asked_about() {
         ("*** Move File: a -> b\n", Some("b is replaced")),
         (
             "*** Update File: .gitattributes\n@@\n-x\n+y\n",
-            Some(".gitattributes is guarded by \"**/.gitattributes\": such files make tools run code"),
+            Some(
+                ".gitattributes is guarded by \"**/.gitattributes\": such files make tools run \
+                 code",
+            ),
         ),
         (
             "*** Move File: a -> .vscode/tasks.json\n",
-            Some(".vscode/tasks.json is guarded by \"**/.vscode/**\": such files make tools run code"),
+            Some(
+                ".vscode/tasks.json is guarded by \"**/.vscode/**\": such files make tools run \
+                 code",
+            ),
         ),
     ] {
         let wanted = reasons.map(str::to_owned);
@@ -111,7 +121,11 @@ fn declined_changes_nothing_and_is_asked_again() {
 fn an_approval_for_the_session_covers_the_same_and_no_more() {
     let mut session = Session::new(ApprovalPolicy::Always);
     assert_eq!(session.apply(UPDATE, Decision::Approve), (Some(String::new()), true));
-    assert_eq!(session.apply(BACK, Decision::ApproveForSession), (Some(String::new()), true), "the first was for once");
+    assert_eq!(
+        session.apply(BACK, Decision::ApproveForSession),
+        (Some(String::new()), true),
+        "the first was for once"
+    );
     assert_eq!(session.apply(UPDATE, Decision::Decline), (None, true), "the same file");
     for (body, reasons) in [
         ("*** Delete File: a\n", "a is deleted"),
@@ -119,11 +133,18 @@ fn an_approval_for_the_session_covers_the_same_and_no_more() {
         ("*** Update File: b\n@@\n-b\n+B\n", ""),
         ("*** Update File: a\n@@\n-A\n+a\n*** Update File: b\n@@\n-b\n+B\n", ""),
     ] {
-        assert_eq!(session.apply(body, Decision::Decline), (Some(reasons.to_owned()), false), "{body}");
+        assert_eq!(
+            session.apply(body, Decision::Decline),
+            (Some(reasons.to_owned()), false),
+            "{body}"
+        );
     }
     let mut session = Session::new(ApprovalPolicy::OnRequest);
     assert!(session.apply("*** Delete File: b\n", Decision::ApproveForSession).1);
     fs::write(session.dir.path().join("b"), "b\n").unwrap();
     assert_eq!(session.apply("*** Delete File: b\n", Decision::Decline), (None, true));
-    assert_eq!(session.apply("*** Delete File: c\n", Decision::Decline), (Some("c is deleted".into()), false));
+    assert_eq!(
+        session.apply("*** Delete File: c\n", Decision::Decline),
+        (Some("c is deleted".into()), false)
+    );
 }

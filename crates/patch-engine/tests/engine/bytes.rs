@@ -8,7 +8,12 @@ fn apply(profile: Profile, file: &[u8], body: &str) -> Result<Vec<u8>, &'static 
 }
 
 /// The same with another meaning of the terminators.
-fn apply_as(profile: Profile, file: &[u8], body: &str, endings: Option<LineEndings>) -> Result<Vec<u8>, &'static str> {
+fn apply_as(
+    profile: Profile,
+    file: &[u8],
+    body: &str,
+    endings: Option<LineEndings>,
+) -> Result<Vec<u8>, &'static str> {
     let options = Options::new(profile);
     let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
     let patch = parse(&text, &options.parse).expect("it parses");
@@ -54,12 +59,20 @@ fn bytes_that_no_hunk_touches_stay_and_new_ones_look_like_their_neighbours() {
         (b"a\r\nb", "@@\n+c\n b\n", Ok(b"a\r\nc\r\nb")),
         // Markers say what they say.
         (b"a\nb", "@@\n-b\n\\ No newline at end of file\n+c\n", Ok(b"a\nc\n")),
-        (b"a\nb", "@@\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n", Ok(b"a\nc")),
+        (
+            b"a\nb",
+            "@@\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n",
+            Ok(b"a\nc"),
+        ),
         (b"a\nb\n", "@@\n-b\n+c\n\\ No newline at end of file\n", Ok(b"a\nc")),
         (b"a\nb\n", "@@\n-a\n+c\n\\ No newline at end of file\n", Err("final_newline")),
         (b"a\nb\n", "@@\n-b\n\\ No newline at end of file\n+c\n", Err("final_newline")),
         (b"a\nb", "@@\n a\n b\n\\ No newline at end of file\n+c\n", Ok(b"a\nb\nc\n")),
-        (b"b\na\nb", "@@\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n", Ok(b"b\na\nc")),
+        (
+            b"b\na\nb",
+            "@@\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n",
+            Ok(b"b\na\nc"),
+        ),
         // Empty files and files without lines.
         (b"", "@@\n+a\n+b\n", Ok(b"a\nb\n")),
         (b"\xef\xbb\xbf", "@@\n+a\n", Ok(b"\xef\xbb\xbfa\n")),
@@ -69,7 +82,11 @@ fn bytes_that_no_hunk_touches_stay_and_new_ones_look_like_their_neighbours() {
     ] {
         for profile in BOTH {
             let found = apply(profile, file, body);
-            assert_eq!(found.as_deref(), wanted.as_ref().map(|bytes| &bytes[..]), "{profile} {file:?} {body:?}");
+            assert_eq!(
+                found.as_deref(),
+                wanted.as_ref().map(|bytes| &bytes[..]),
+                "{profile} {file:?} {body:?}"
+            );
         }
     }
 }
@@ -86,10 +103,16 @@ fn a_carriage_return_of_the_patch_is_meant_for_the_file() {
         (b"x\r\ny\r\n", "@@\n x\r\n+z\n y\n", Ok(b"x\r\nz\ny\r\n"), None),
         (b"x\r\ny\r\n", "@@\n x\n+z\r\n y\n", Ok(b"x\r\nz\r\ny\r\n"), None),
         (b"x\ny\n", "@@\n x\n+z\r\n y\n", Ok(b"x\nz\r\ny\n"), None),
-        // An old line with a CR is a line that ends in CRLF; the pass for trailing blanks takes either.
+        // An old line with a CR is a line that ends in CRLF; the pass for trailing blanks takes
+        // either.
         (b"x\ny\n", "@@\n-x\r\n+z\r\n", NOT_FOUND, Some(Ok(&b"z\r\ny\n"[..]))),
         (b"x\nx\r\nx\n", "@@\n-x\r\n+z\r\n", Ok(b"x\nz\r\nx\n"), None),
-        (b"a\nx\r\na\r\nx\r\na\nx\n", "@@\n a\r\n-x\n+z\r\n", Ok(b"a\nx\r\na\r\nz\r\na\nx\n"), None),
+        (
+            b"a\nx\r\na\r\nx\r\na\nx\n",
+            "@@\n a\r\n-x\n+z\r\n",
+            Ok(b"a\nx\r\na\r\nz\r\na\nx\n"),
+            None,
+        ),
         // What an earlier hunk inserted counts as well.
         (b"x\ny\n", "@@\n x\n+z\r\n y\n@@\n z\r\n+w\r\n", Ok(b"x\nz\r\nw\r\ny\n"), Some(NOT_FOUND)),
         (b"x\ny\n", "@@\n x\n+z\n y\n@@\n z\r\n+w\n", NOT_FOUND, Some(NOT_FOUND)),
@@ -104,13 +127,26 @@ fn a_carriage_return_of_the_patch_is_meant_for_the_file() {
         ),
         (b"x\r\ny", "@@\n-y\r\n+z\r\n", NOT_FOUND, Some(Ok(b"x\r\nz\r\n"))),
         (b"y\nx\r\ny\r\n", "@@\n-y\r\n+z\r\n*** End of File\n", Ok(b"y\nx\r\nz\r\n"), None),
-        (b"y\r\nx\ny\n", "@@\n-y\r\n+z\r\n*** End of File\n", NOT_FOUND, Some(Ok(b"y\r\nx\nz\r\n"))),
+        (
+            b"y\r\nx\ny\n",
+            "@@\n-y\r\n+z\r\n*** End of File\n",
+            NOT_FOUND,
+            Some(Ok(b"y\r\nx\nz\r\n")),
+        ),
         (b"x\r\r\n", "@@\n-x\r\r\n+y\r\r\n", Ok(b"y\r\r\n"), None),
         (b"\xef\xbb\xbfx\r\ny\n", "@@\n-x\r\n+z\n", Ok(b"\xef\xbb\xbfz\ny\n"), None),
     ] {
-        assert_eq!(apply(Profile::Strict, file, body).as_deref(), strict.as_deref(), "strict {file:?} {body:?}");
+        assert_eq!(
+            apply(Profile::Strict, file, body).as_deref(),
+            strict.as_deref(),
+            "strict {file:?} {body:?}"
+        );
         let codex = codex.unwrap_or(strict);
-        assert_eq!(apply(Profile::Codex, file, body).as_deref(), codex.as_deref(), "codex {file:?} {body:?}");
+        assert_eq!(
+            apply(Profile::Codex, file, body).as_deref(),
+            codex.as_deref(),
+            "codex {file:?} {body:?}"
+        );
     }
 }
 
@@ -139,7 +175,8 @@ fn the_lines_of_a_diff_end_as_they_are_shown() {
         assert_eq!(found.as_deref(), wanted.as_deref(), "{file:?} {body:?}");
     }
     // Where terminators are overlooked, new lines end like the file's.
-    let found = apply_as(Profile::Codex, b"x\r\ny\r\n", "@@\n x\n-y\n+z\n", Some(LineEndings::Exact));
+    let found =
+        apply_as(Profile::Codex, b"x\r\ny\r\n", "@@\n x\n-y\n+z\n", Some(LineEndings::Exact));
     assert_eq!(found.as_deref(), Ok(&b"x\r\nz\r\n"[..]));
 }
 
@@ -159,7 +196,8 @@ fn terminators_tell_places_apart_however_many_there_are() {
     assert_eq!(apply(Profile::Codex, &mixed, "@@\n-x\r\n+z\r\n"), Err("multiple_matches"));
 }
 
-/// What becomes of a hunk of so many lines that stands in two places, and in many with other terminators.
+/// What becomes of a hunk of so many lines that stands in two places, and in many with other
+/// terminators.
 fn among_many(profile: Profile, len: usize) -> Result<Vec<u8>, &'static str> {
     let crlf = "a\r\n".repeat(len);
     let file = format!("{crlf}{}{crlf}", "a\n".repeat(100));
@@ -169,7 +207,11 @@ fn among_many(profile: Profile, len: usize) -> Result<Vec<u8>, &'static str> {
 #[test]
 fn a_place_is_not_taken_before_all_are_looked_at() {
     assert_eq!(among_many(Profile::Strict, 40), Err("multiple_matches"));
-    assert_eq!(among_many(Profile::Strict, 4000), Err("context_not_found"), "more terminators than are compared");
+    assert_eq!(
+        among_many(Profile::Strict, 4000),
+        Err("context_not_found"),
+        "more terminators than are compared"
+    );
 }
 
 #[test]
@@ -187,7 +229,12 @@ fn the_profiles_differ_in_final_line_feeds() {
         (b"a", "@@\n a\n+b\n", b"a\nb", b"a\nb\n"),
         (b"a\nb\n", "@@\n-b\n+c\n", b"a\nc\n", b"a\nc\n"),
         // Like the line above, whatever most lines have.
-        (b"a\r\nb\nc\nd\r\ne", "@@\n e\n+f\n", b"a\r\nb\nc\nd\r\ne\r\nf", b"a\r\nb\nc\nd\r\ne\r\nf\r\n"),
+        (
+            b"a\r\nb\nc\nd\r\ne",
+            "@@\n e\n+f\n",
+            b"a\r\nb\nc\nd\r\ne\r\nf",
+            b"a\r\nb\nc\nd\r\ne\r\nf\r\n",
+        ),
     ] {
         assert_eq!(apply(Profile::Strict, file, body).as_deref(), Ok(strict), "{file:?} {body:?}");
         assert_eq!(apply(Profile::Codex, file, body).as_deref(), Ok(codex), "{file:?} {body:?}");
@@ -197,12 +244,18 @@ fn the_profiles_differ_in_final_line_feeds() {
 #[test]
 fn splices_name_only_what_changes() {
     let file = b"one\ntwo\nthree\nfour\n";
-    let text = "*** Begin Patch\n*** Update File: f\n@@\n one\n-two\n+2\n three\n@@\n-four\n+four\n*** End Patch\n";
+    let text = "*** Begin Patch\n*** Update File: f\n@@\n one\n-two\n+2\n three\n@@\n-four\n\
+                +four\n*** End Patch\n";
     let options = Options::new(Profile::Strict);
     let patch = parse(text, &options.parse).expect("it parses");
-    let edit = edit(file, patch.sections[0].hunks(), &options.placement, FinalNewline::Keep).expect("it applies");
-    let ranges: Vec<_> =
-        edit.splices.as_slice().iter().map(|splice| (splice.start, splice.end, &splice.text[..])).collect();
+    let edit = edit(file, patch.sections[0].hunks(), &options.placement, FinalNewline::Keep)
+        .expect("it applies");
+    let ranges: Vec<_> = edit
+        .splices
+        .as_slice()
+        .iter()
+        .map(|splice| (splice.start, splice.end, &splice.text[..]))
+        .collect();
     assert_eq!(ranges, [(4, 8, &b"2\n"[..])], "a line replaced by itself is no change");
     assert_eq!(
         edit.placed.iter().map(|placed| (placed.first_line, placed.line_count)).collect::<Vec<_>>(),
@@ -216,7 +269,8 @@ fn a_reject_for_encoding_names_the_hunk() {
     let text = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+x\n@@\n-b\n+\u{e9}\n*** End Patch\n";
     let patch = parse(text, &options.parse).expect("it parses");
     let rejects =
-        edit(b"a\nb\n\xff\n", patch.sections[0].hunks(), &options.placement, FinalNewline::Keep).expect_err("refused");
+        edit(b"a\nb\n\xff\n", patch.sections[0].hunks(), &options.placement, FinalNewline::Keep)
+            .expect_err("refused");
     assert_eq!(rejects.len(), 1);
     assert_eq!(rejects[0].hunk, 1);
     assert_eq!(&rejects[0].reason, &RejectReason::Encoding);

@@ -29,12 +29,19 @@ fn planned(workspace: &Workspace) -> Plan {
 }
 
 fn commit(workspace: &Workspace, plan: &Plan) -> Result<Committed, CommitError> {
-    workspace.lock(Duration::from_secs(10)).unwrap().commit(plan, &CommitOptions::default(), &mut (), &mut ())
+    workspace.lock(Duration::from_secs(10)).unwrap().commit(
+        plan,
+        &CommitOptions::default(),
+        &mut (),
+        &mut (),
+    )
 }
 
 fn names(dir: &Path) -> Vec<String> {
-    let mut names: Vec<_> =
-        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -44,7 +51,10 @@ fn a_plan_is_for_the_workspace_that_it_was_made_for() {
     let (one, other) = (files(), files());
     let plan = planned(&open(one.path(), patch_engine::policy()));
     // Another directory with the same files, and the same directory under other rules.
-    let strict = fs_guard::Policy { forbidden: fs_guard::Globs::new(["d/c"]).unwrap(), ..patch_engine::policy() };
+    let strict = fs_guard::Policy {
+        forbidden: fs_guard::Globs::new(["d/c"]).unwrap(),
+        ..patch_engine::policy()
+    };
     for workspace in [open(other.path(), patch_engine::policy()), open(one.path(), strict)] {
         let error = commit(&workspace, &plan).unwrap_err();
         assert!(matches!(error, CommitError::OtherWorkspace), "{error}");
@@ -58,7 +68,11 @@ fn a_plan_is_for_the_workspace_that_it_was_made_for() {
 fn a_path_that_leads_elsewhere_since_is_not_committed() {
     type Change = fn(&Path);
     let changes: [(&str, Change, ErrorKind); 4] = [
-        ("a second name", |dir| fs::hard_link(dir.join("d/a"), dir.join("hard")).unwrap(), ErrorKind::StaleFile),
+        (
+            "a second name",
+            |dir| fs::hard_link(dir.join("d/a"), dir.join("hard")).unwrap(),
+            ErrorKind::StaleFile,
+        ),
         (
             "a link in its place",
             |dir| {
@@ -75,7 +89,11 @@ fn a_path_that_leads_elsewhere_since_is_not_committed() {
             },
             ErrorKind::PermissionDenied,
         ),
-        ("something in the way", |dir| fs::write(dir.join("d/c"), "theirs\n").unwrap(), ErrorKind::StaleFile),
+        (
+            "something in the way",
+            |dir| fs::write(dir.join("d/c"), "theirs\n").unwrap(),
+            ErrorKind::StaleFile,
+        ),
     ];
     for (what, change, kind) in changes {
         let dir = files();

@@ -31,8 +31,11 @@ fn check(files: &[(&str, &str)], body: &str, changes: &[(&str, (usize, usize))],
     let (_dir, plan) = planned(files, body);
     let images = plan.images();
     assert_eq!(String::from_utf8(images.diffs().unwrap()).unwrap(), diff, "{body}");
-    let told: Vec<_> =
-        plan.changes().iter().map(|change| (change.operation.as_str(), images.line_counts(change).unwrap())).collect();
+    let told: Vec<_> = plan
+        .changes()
+        .iter()
+        .map(|change| (change.operation.as_str(), images.line_counts(change).unwrap()))
+        .collect();
     assert_eq!(told, changes, "{body}");
 }
 
@@ -40,7 +43,8 @@ fn check(files: &[(&str, &str)], body: &str, changes: &[(&str, (usize, usize))],
 fn a_file_that_another_one_moves_over_is_shown_to_go() {
     let files = [("a", "A\n"), ("b", "B\nb\n")];
     let body = "*** Move File: a -> b\n";
-    let gone = "diff --git a/b b/b\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-B\n-b\n";
+    let gone = "diff --git a/b b/b\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n\
+                @@ -1,2 +0,0 @@\n-B\n-b\n";
     let moved = "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n";
     check(&files, body, &[("move", (0, 2))], &format!("{gone}{moved}"));
     let (_dir, plan) = planned(&files, body);
@@ -48,7 +52,12 @@ fn a_file_that_another_one_moves_over_is_shown_to_go() {
     assert!(change.replaces.is_some());
     assert!(plan.images().plain_diff(change).unwrap().is_none());
     // The same, as the patch says itself that it goes.
-    check(&files, "*** Delete File: b\n*** Move File: a -> b\n", &[("move", (0, 2))], &format!("{gone}{moved}"));
+    check(
+        &files,
+        "*** Delete File: b\n*** Move File: a -> b\n",
+        &[("move", (0, 2))],
+        &format!("{gone}{moved}"),
+    );
     // One that moves away itself is not lost.
     let swap = "*** Move File: b -> c\n*** Move File: a -> b\n";
     let chain = "diff --git a/b b/c\nsimilarity index 100%\nrename from b\nrename to c\n";
@@ -72,7 +81,8 @@ fn an_empty_last_line_of_a_new_file_is_a_line() {
         &[],
         "*** Add File: a\n+A\n+\n",
         &[("create", (2, 0))],
-        "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1,2 @@\n+A\n+\n",
+        "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1,2 @@\n+A\n\
+         +\n",
     );
 }
 
@@ -83,12 +93,14 @@ fn what_is_inserted_before_lines_like_it_has_context_after_it() {
         &[("a", "1\n2\n3\n4\n5\n6\n7\n8\n")],
         "*** Update File: a\n@@\n 2\n+3\n+4\n+5\n+6\n 3\n",
         &[("update", (4, 0))],
-        "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,6 +1,10 @@\n 1\n 2\n 3\n+4\n+5\n+6\n+3\n 4\n 5\n 6\n",
+        "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,6 +1,10 @@\n 1\n 2\n 3\n+4\n+5\n+6\n+3\n 4\n\
+         \x205\n 6\n",
     );
 }
 
-/// A file of lines that repeat, whether it lacks its last line feed, and edits: where each begins among the lines that are
-/// left, how many lines it replaces, how many of the lines below it inserts before them, and what else.
+/// A file of lines that repeat, whether it lacks its last line feed, and edits: where each begins
+/// among the lines that are left, how many lines it replaces, how many of the lines below it
+/// inserts before them, and what else.
 type Case = (Vec<&'static str>, bool, Vec<(Index, usize, usize, Vec<&'static str>)>);
 
 fn case() -> impl Strategy<Value = Case> {
@@ -114,7 +126,8 @@ fn file((lines, open, edits): &Case) -> (Vec<u8>, Splices) {
         if start == lines.len() && !lines.is_empty() && !text.ends_with(b"\n") {
             break;
         }
-        let mut inserted = lines[end..].iter().take(*repeated).copied().collect::<Vec<_>>().concat();
+        let mut inserted =
+            lines[end..].iter().take(*repeated).copied().collect::<Vec<_>>().concat();
         if !inserted.is_empty() && !inserted.ends_with(b"\n") {
             inserted.push(b'\n');
         }

@@ -1,5 +1,5 @@
-//! The engine, from outside: where hunks go, what is planned, asked, committed, recovered and undone. One binary, a
-//! module for each.
+//! The engine, from outside: where hunks go, what is planned, asked, committed, recovered and
+//! undone. One binary, a module for each.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::disallowed_methods,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use patch_engine::{
-    ChangeKind, Content, FileEdit, Files, HostFile, HostTree, MemoryTree, Options, Position, Profile, TextEdit,
-    apply_in_memory, parse, plan,
+    ChangeKind, Content, FileEdit, Files, HostFile, HostTree, MemoryTree, Options, Position,
+    Profile, TextEdit, apply_in_memory, parse, plan,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -19,17 +19,24 @@ fn envelope(body: &str) -> String {
 
 #[test]
 fn a_patch_makes_another_map() {
-    let mut tree: MemoryTree = [("a.txt", "one\ntwo\n"), ("d/b.txt", "b\n"), ("d/gone", "x\n")].into_iter().collect();
-    tree.insert_content("run", Content { bytes: Arc::new(b"#!/bin/sh\n".to_vec()), mode: 0o755, link: false });
+    let mut tree: MemoryTree =
+        [("a.txt", "one\ntwo\n"), ("d/b.txt", "b\n"), ("d/gone", "x\n")].into_iter().collect();
+    tree.insert_content(
+        "run",
+        Content { bytes: Arc::new(b"#!/bin/sh\n".to_vec()), mode: 0o755, link: false },
+    );
     let patch = envelope(
-        "*** Update File: a.txt\n@@\n-two\n+TWO\n*** Delete File: d/gone\n*** Add File: d/new\n+n\n*** Update File: run\n*** Move to: bin-run\n@@\n #!/bin/sh\n+true\n",
+        "*** Update File: a.txt\n@@\n-two\n+TWO\n*** Delete File: d/gone\n*** Add File: d/new\n\
+         +n\n*** Update File: run\n*** Move to: bin-run\n@@\n #!/bin/sh\n+true\n",
     );
     let before = tree.clone();
     let changed = apply_in_memory(&tree, &patch, &Options::default()).unwrap();
     assert_eq!(tree.iter().count(), before.iter().count(), "the tree stays as it is");
     tree.commit(&changed.plan).unwrap();
-    let now: Vec<_> =
-        tree.iter().map(|(path, it)| (path, String::from_utf8_lossy(&it.bytes).into_owned(), it.mode)).collect();
+    let now: Vec<_> = tree
+        .iter()
+        .map(|(path, it)| (path, String::from_utf8_lossy(&it.bytes).into_owned(), it.mode))
+        .collect();
     let wanted = [
         ("a.txt", "one\nTWO\n", 0o644),
         ("bin-run", "#!/bin/sh\ntrue\n", 0o755),
@@ -46,10 +53,12 @@ fn a_patch_makes_another_map() {
 #[test]
 fn a_plan_for_a_tree_is_no_plan_for_a_directory() {
     let tree: MemoryTree = [("a", "1\n")].into_iter().collect();
-    let changed = apply_in_memory(&tree, &envelope("*** Delete File: a\n"), &Options::default()).unwrap();
+    let changed =
+        apply_in_memory(&tree, &envelope("*** Delete File: a\n"), &Options::default()).unwrap();
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a"), "1\n").unwrap();
-    let workspace = patch_engine::commit::Workspace::open(dir.path(), patch_engine::policy()).unwrap();
+    let workspace =
+        patch_engine::commit::Workspace::open(dir.path(), patch_engine::policy()).unwrap();
     let locked = workspace.lock(std::time::Duration::ZERO).unwrap();
     let options = patch_engine::commit::CommitOptions::default();
     let error = locked.commit(&Arc::new(changed.plan), &options, &mut (), &mut ()).unwrap_err();
@@ -58,7 +67,8 @@ fn a_plan_for_a_tree_is_no_plan_for_a_directory() {
 }
 
 fn host(files: &[(&str, &[u8])]) -> Arc<HostTree> {
-    let files: Vec<(String, Vec<u8>)> = files.iter().map(|(path, bytes)| (path.to_string(), bytes.to_vec())).collect();
+    let files: Vec<(String, Vec<u8>)> =
+        files.iter().map(|(path, bytes)| (path.to_string(), bytes.to_vec())).collect();
     Arc::new(HostTree::new(move |path| {
         let found = files.iter().enumerate().find(|(_, (name, _))| name == path);
         Ok(found.map(|(version, (_, bytes))| HostFile {
@@ -71,10 +81,13 @@ fn host(files: &[(&str, &[u8])]) -> Arc<HostTree> {
 /// A callback that answers whatever it is asked is told so, and nobody hears of a git repository.
 #[test]
 fn a_callback_that_answers_every_path_is_told_so() {
-    let file =
-        || HostFile { content: Content { bytes: Arc::new(b"x\n".to_vec()), mode: 0o644, link: false }, version: None };
+    let file = || HostFile {
+        content: Content { bytes: Arc::new(b"x\n".to_vec()), mode: 0o644, link: false },
+        version: None,
+    };
     let files = HostTree::new(move |_| Ok(Some(file())));
-    let directories = HostTree::new(|_| Ok(None)).with_list(|_| Ok(Some(vec![("a".into(), fs_guard::FileKind::File)])));
+    let directories = HostTree::new(|_| Ok(None))
+        .with_list(|_| Ok(Some(vec![("a".into(), fs_guard::FileKind::File)])));
     for (tree, what) in [(files, "a file"), (directories, "a directory")] {
         let tree = Arc::new(tree);
         for body in [
@@ -88,7 +101,9 @@ fn a_callback_that_answers_every_path_is_told_so() {
             let patch = parse(&text, &options.parse).unwrap();
             let files = Files::of_tree(Arc::clone(&tree) as Arc<_>, patch_engine::policy());
             let error = plan(files, &patch, &options).unwrap_err()[0].to_string();
-            let said = format!("the callback has {what} at every path; it has to return none where there is none");
+            let said = format!(
+                "the callback has {what} at every path; it has to return none where there is none"
+            );
             assert!(error.contains(&said), "{body}: {error}");
         }
     }
@@ -104,14 +119,28 @@ fn edits(tree: &Arc<HostTree>, body: &str) -> Vec<FileEdit> {
 
 #[test]
 fn a_host_gets_the_edits_of_its_buffers() {
-    let tree = host(&[("a", b"one\r\n\xc3\xa9\xf0\x9f\x98\x80 two\nthree\n"), ("gone", b"x\n"), ("old", b"m\n")]);
+    let tree = host(&[
+        ("a", b"one\r\n\xc3\xa9\xf0\x9f\x98\x80 two\nthree\n"),
+        ("gone", b"x\n"),
+        ("old", b"m\n"),
+    ]);
     let all = edits(
         &tree,
-        "*** Update File: a\n@@\n three\n+four\n*** Delete File: gone\n*** Add File: no/such/dir/new\n+n\n*** Update File: old\n*** Move to: elsewhere/new\n@@\n-m\n+M\n",
+        "*** Update File: a\n@@\n three\n+four\n*** Delete File: gone\n\
+         *** Add File: no/such/dir/new\n+n\n*** Update File: old\n*** Move to: elsewhere/new\n@@\n\
+         -m\n+M\n",
     );
     let shown: Vec<_> = all
         .iter()
-        .map(|edit| (edit.operation, &*edit.path, edit.to_path.as_deref(), edit.text.is_some(), edit.edits.len()))
+        .map(|edit| {
+            (
+                edit.operation,
+                &*edit.path,
+                edit.to_path.as_deref(),
+                edit.text.is_some(),
+                edit.edits.len(),
+            )
+        })
         .collect();
     assert_eq!(
         shown,
@@ -123,7 +152,10 @@ fn a_host_gets_the_edits_of_its_buffers() {
         ]
     );
     let at = |line, character| Position { line, character };
-    assert_eq!(all[0].edits, [TextEdit { bytes: 22..22, range: at(3, 0)..at(3, 0), text: b"four\n".to_vec() }]);
+    assert_eq!(
+        all[0].edits,
+        [TextEdit { bytes: 22..22, range: at(3, 0)..at(3, 0), text: b"four\n".to_vec() }]
+    );
     assert_eq!(tree.version("a"), Some(0));
     assert_eq!(tree.version("old"), Some(2));
     assert_eq!(tree.version("elsewhere/new"), None);
@@ -140,7 +172,8 @@ fn positions_count_lines_and_utf_16() {
     ] {
         let all = edits(&host(&[("f", file.as_bytes())]), &format!("*** Update File: f\n{body}"));
         let range = &all[0].edits[0].range;
-        let found = ((range.start.line, range.start.character), (range.end.line, range.end.character));
+        let found =
+            ((range.start.line, range.start.character), (range.end.line, range.end.character));
         assert_eq!(found, (from, to), "{file:?}");
     }
 }

@@ -4,7 +4,9 @@ mod naive;
 
 use std::cell::Cell;
 
-use patch_engine::{Ambiguous, FinalNewline, Note, Options, Order, Pass, Profile, RejectReason, Rules, edit, parse};
+use patch_engine::{
+    Ambiguous, FinalNewline, Note, Options, Order, Pass, Profile, RejectReason, Rules, edit, parse,
+};
 use patch_grammar::diff::{Diff, DiffOptions};
 use patch_grammar::{Hunk, ParseOptions, SectionOperation};
 use proptest::bool::weighted;
@@ -19,7 +21,10 @@ use testutils::share::share;
 
 /// How many cases each test tries; `PLACEMENT_CASES` asks for more.
 fn cases() -> u32 {
-    std::env::var("PLACEMENT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or_else(|| share(30_000))
+    std::env::var("PLACEMENT_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok())
+        .unwrap_or_else(|| share(30_000))
 }
 
 /// The lines of a file, and a patch of it.
@@ -50,9 +55,19 @@ fn case(headers: bool, blanks: bool) -> impl Strategy<Value = Case> {
     let indent = if blanks || headers { 0..3_usize } else { 0..1 };
     let word = (any::<Index>(), indent, weighted(if blanks { 0.25 } else { 0.0 }));
     let headers = if headers { 0..4_usize } else { 0..1 };
-    let line = (weighted(1.0 / 3.0), weighted(if blanks { 0.25 } else { 0.0 }), option::weighted(0.05, word.clone()));
+    let line = (
+        weighted(1.0 / 3.0),
+        weighted(if blanks { 0.25 } else { 0.0 }),
+        option::weighted(0.05, word.clone()),
+    );
     let insert = (any::<Index>(), option::of(word.clone()));
-    let hunk = (vec(word.clone(), headers), any::<Index>(), vec(line, 0..4), vec(insert, 0..3), weighted(1.0 / 12.0));
+    let hunk = (
+        vec(word.clone(), headers),
+        any::<Index>(),
+        vec(line, 0..4),
+        vec(insert, 0..3),
+        weighted(1.0 / 12.0),
+    );
     let hunk = hunk.prop_map(|(headers, from, lines, inserts, end_of_file)| Cut {
         headers,
         from,
@@ -68,18 +83,21 @@ fn case(headers: bool, blanks: bool) -> impl Strategy<Value = Case> {
         let file: Vec<String> = file.iter().map(word).collect();
         let mut body = String::new();
         for hunk in &hunks {
-            let headers: Vec<String> = hunk.headers.iter().map(|header| format!("@@ {}\n", word(header))).collect();
+            let headers: Vec<String> =
+                hunk.headers.iter().map(|header| format!("@@ {}\n", word(header))).collect();
             body += if headers.is_empty() { "@@\n".into() } else { headers.concat() }.as_str();
             let len = hunk.lines.len().min(file.len());
             let from = hunk.from.index(file.len() - len + 1);
-            let cut = file[from..from + len].iter().zip(&hunk.lines).map(|(line, (deleted, moved, other))| {
-                let mark = if *deleted { '-' } else { ' ' };
-                match other {
-                    _ if *moved => format!("{mark} {} ", line.trim()),
-                    Some(other) => format!("{mark}{}", word(other)),
-                    None => format!("{mark}{line}"),
-                }
-            });
+            let cut = file[from..from + len].iter().zip(&hunk.lines).map(
+                |(line, (deleted, moved, other))| {
+                    let mark = if *deleted { '-' } else { ' ' };
+                    match other {
+                        _ if *moved => format!("{mark} {} ", line.trim()),
+                        Some(other) => format!("{mark}{}", word(other)),
+                        None => format!("{mark}{line}"),
+                    }
+                },
+            );
             let mut lines: Vec<String> = cut.collect();
             for (at, text) in &hunk.inserts {
                 let text = text.as_ref().map_or("new".into(), word);
@@ -110,58 +128,75 @@ fn long_case() -> impl Strategy<Value = Case> {
     let near = option::of(0..3_usize);
     let hunk = (vec(header, 0..4), any::<Index>(), near, lines, any::<bool>());
     let shape = (1..=WORDS.len(), 2..=201_usize);
-    (shape, vec(run, 1..=3), any::<Index>(), vec(hunk, 1..=3)).prop_map(|((letters, seldom), runs, once, hunks)| {
-        let word = |(which, among): &(Index, Index)| match among.index(seldom) {
-            1 => *which.get(&WORDS),
-            _ => *which.get(&WORDS[..letters]),
-        };
-        let mut file: Vec<String> = Vec::new();
-        for (line, times, others) in &runs {
-            let begin = file.len();
-            file.resize(begin + times, word(line).to_owned());
-            for (at, other) in others.iter().filter(|_| *times > 0) {
-                file[begin + at.index(*times)] = word(other).to_owned();
+    (shape, vec(run, 1..=3), any::<Index>(), vec(hunk, 1..=3)).prop_map(
+        |((letters, seldom), runs, once, hunks)| {
+            let word = |(which, among): &(Index, Index)| match among.index(seldom) {
+                1 => *which.get(&WORDS),
+                _ => *which.get(&WORDS[..letters]),
+            };
+            let mut file: Vec<String> = Vec::new();
+            for (line, times, others) in &runs {
+                let begin = file.len();
+                file.resize(begin + times, word(line).to_owned());
+                for (at, other) in others.iter().filter(|_| *times > 0) {
+                    file[begin + at.index(*times)] = word(other).to_owned();
+                }
             }
-        }
-        file.insert(once.index(file.len() + 1), ONCE.to_owned());
-        let mut body = String::new();
-        for (headers, from, near, lines, inserts) in &hunks {
-            let headers: Vec<&str> = headers.iter().map(|header| header.as_ref().map_or(ONCE, word)).collect();
-            body += format!("@@ {}", headers.join("\n@@ ")).trim_end();
-            body.push('\n');
-            let once = file.iter().position(|line| line == ONCE).expect("it was put there");
-            let from = near.map_or(from.index(file.len()), |near| once.saturating_sub(near));
-            for (line, deleted) in file[from..].iter().zip(lines) {
-                body += &format!("{}{line}\n", if *deleted { "-" } else { " " });
+            file.insert(once.index(file.len() + 1), ONCE.to_owned());
+            let mut body = String::new();
+            for (headers, from, near, lines, inserts) in &hunks {
+                let headers: Vec<&str> =
+                    headers.iter().map(|header| header.as_ref().map_or(ONCE, word)).collect();
+                body += format!("@@ {}", headers.join("\n@@ ")).trim_end();
+                body.push('\n');
+                let once = file.iter().position(|line| line == ONCE).expect("it was put there");
+                let from = near.map_or(from.index(file.len()), |near| once.saturating_sub(near));
+                for (line, deleted) in file[from..].iter().zip(lines) {
+                    body += &format!("{}{line}\n", if *deleted { "-" } else { " " });
+                }
+                if *inserts {
+                    body += "+new\n";
+                }
             }
-            if *inserts {
-                body += "+new\n";
-            }
-        }
-        (file, patch_of(&body))
-    })
+            (file, patch_of(&body))
+        },
+    )
 }
 
 type Naive = fn(&[String], &[Hunk<'_>]) -> Option<Vec<String>>;
 
-fn check(strategy: &impl Strategy<Value = Case>, cases: u32, rules: &Rules, reindented: bool, naive: Naive) {
+fn check(
+    strategy: &impl Strategy<Value = Case>,
+    cases: u32,
+    rules: &Rules,
+    reindented: bool,
+    naive: Naive,
+) {
     let applied = Cell::new(0);
     holds(cases, strategy, |(file, text)| {
-        let patch = parse(&text, &ParseOptions::default()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let SectionOperation::Update { hunks, .. } = &patch.sections[0].operation else { unreachable!() };
+        let patch = parse(&text, &ParseOptions::default())
+            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let SectionOperation::Update { hunks, .. } = &patch.sections[0].operation else {
+            unreachable!()
+        };
         // A hunk that only inserts has rules of its own, tested in tables.
         if rules.order == Order::File && hunks.iter().any(|hunk| hunk.old_lines().count() == 0) {
             return;
         }
         let source: String = file.iter().map(|line| format!("{line}\n")).collect();
-        let wanted = naive(&file, hunks).map(|lines| lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+        let wanted = naive(&file, hunks)
+            .map(|lines| lines.iter().map(|line| format!("{line}\n")).collect::<String>());
         let found = edit(source.as_bytes(), hunks, rules, FinalNewline::Keep);
         match (&wanted, &found) {
             (Some(wanted), Ok(edit)) => {
-                let result = String::from_utf8(edit.apply(source.as_bytes())).expect("UTF-8 in, UTF-8 out");
-                let flat = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+                let result =
+                    String::from_utf8(edit.apply(source.as_bytes())).expect("UTF-8 in, UTF-8 out");
+                let flat = |text: &str| {
+                    text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+                };
                 // With blanks overlooked, inserted lines may be indented anew.
-                let same = if reindented { flat(&result) == flat(wanted) } else { &result == wanted };
+                let same =
+                    if reindented { flat(&result) == flat(wanted) } else { &result == wanted };
                 assert!(same, "{file:?}\n{text}\ngave {result:?}, not {wanted:?}");
                 applied.set(applied.get() + 1);
             }
@@ -200,7 +235,8 @@ fn codex_places_like_the_naive_matcher_with_blanks() {
 
 #[test]
 fn places_beyond_those_that_are_listed_count_too() {
-    let (strict, codex) = (Options::new(Profile::Strict).placement, Options::new(Profile::Codex).placement);
+    let (strict, codex) =
+        (Options::new(Profile::Strict).placement, Options::new(Profile::Codex).placement);
     check(&long_case(), cases() / 20, &strict, false, naive_post_state);
     check(&long_case(), cases() / 20, &codex, true, naive_ordered);
 }
@@ -214,7 +250,8 @@ fn a_hunk_with_many_places_all_above_its_header_is_refused() {
 
 fn hunks_of(file: &str, body: &str, rules: &Rules) -> Result<String, Vec<&'static str>> {
     let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
-    let options = ParseOptions { strip_wrappers: true, bare_first_hunk: true, ..ParseOptions::default() };
+    let options =
+        ParseOptions { strip_wrappers: true, bare_first_hunk: true, ..ParseOptions::default() };
     let patch = parse(&text, &options).expect("it parses");
     match edit(file.as_bytes(), patch.sections[0].hunks(), rules, FinalNewline::Keep) {
         Ok(edit) => Ok(String::from_utf8(edit.apply(file.as_bytes())).expect("UTF-8")),
@@ -309,9 +346,19 @@ fn each_rule_of_placement_in_one_case() {
         (&codex, "if x:\n  y\n", "@@\n     if x:\n+      z\n       y\n", Ok("if x:\n  z\n  y\n")),
         (&codex, "  if x:\n     y\n", "@@\n if x:\n+  z\n   y\n", Ok("  if x:\n  z\n     y\n")),
         (&codex, "  a \u{2013} b\n", "@@\n a - b\n+c\n", Ok("  a \u{2013} b\n  c\n")),
-        (&codex, "  if x:\n    y\n", "@@\n if x:\n+\n+  z\n   y\n", Ok("  if x:\n\n    z\n    y\n")),
+        (
+            &codex,
+            "  if x:\n    y\n",
+            "@@\n if x:\n+\n+  z\n   y\n",
+            Ok("  if x:\n\n    z\n    y\n"),
+        ),
         // Not where an inserted line has no such blanks, or nothing but blanks is inserted.
-        (&codex, "if x:\n  y\n", "@@\n     if x:\n+z\n+      w\n       y\n", Ok("if x:\nz\n      w\n  y\n")),
+        (
+            &codex,
+            "if x:\n  y\n",
+            "@@\n     if x:\n+z\n+      w\n       y\n",
+            Ok("if x:\nz\n      w\n  y\n"),
+        ),
         (&codex, "a\n", "@@\n   a\n+   \n", Ok("a\n   \n")),
         // What is done already is said.
         (&strict, "new\nb\n", "@@\n-old\n+new\n b\n", Err("already_applied")),
@@ -338,7 +385,11 @@ fn as_many_hunks_as_there_are_places_have_one_placement() {
         ),
         (format!("fn f\n{}a\n", many(" a\n")), many("@@ fn f\n-\ta\n"), Ok("fn f\na\n".into())),
         // An insertion that has one place between the others, and one after them.
-        (many("h\n"), format!("{}@@ h\n+x\n{}", "@@\n-h\n".repeat(66), "@@\n-h\n".repeat(4)), Ok("x\n".into())),
+        (
+            many("h\n"),
+            format!("{}@@ h\n+x\n{}", "@@\n-h\n".repeat(66), "@@\n-h\n".repeat(4)),
+            Ok("x\n".into()),
+        ),
         (
             format!("fn f\n{}fn g\n h\n", many(" h\n")),
             format!("{}@@ fn f\n@@  h\n+x\n", many("@@ fn f\n- h\n")),
@@ -359,7 +410,8 @@ fn a_header_chooses_among_more_places_than_are_listed() {
         ("fn f\nfn g\n a\n", Ok("fn f\nfn g\n")),
         ("fn f\nfn g\n a\n a\n", Err("multiple_matches")),
     ] {
-        let found = hunks_of(&format!("{many}{below}"), "@@ fn f\n- a\n", &codex).map_err(|reasons| reasons[0]);
+        let found = hunks_of(&format!("{many}{below}"), "@@ fn f\n- a\n", &codex)
+            .map_err(|reasons| reasons[0]);
         assert_eq!(found, wanted.map(|below| format!("{many}{below}")), "{below:?}");
     }
 }
@@ -370,19 +422,32 @@ fn it_is_told_where_each_hunk_went_and_what_was_overlooked() {
     let codex = Options::new(Profile::Codex).placement;
     let strict_first = Rules { ambiguous: Ambiguous::First, ..strict.clone() };
     let first = Rules { ambiguous: Ambiguous::First, ..codex.clone() };
-    let reindented = |added: &str, removed: &str| Note::Reindented { added: added.into(), removed: removed.into() };
+    let reindented = |added: &str, removed: &str| Note::Reindented {
+        added: added.into(),
+        removed: removed.into(),
+    };
     for (rules, file, body, wanted) in [
         (&strict, "a\nb\nc\n", "@@\n-c\n@@\n a\n-b\n", vec![(3, 1, vec![]), (1, 2, vec![])]),
         (&codex, "a\nb\nc\n", "@@\n-a\n@@\n-b\n-c\n", vec![(1, 1, vec![]), (2, 2, vec![])]),
         // Out of order is what stands above the end of one before it.
-        (&codex, "a\nb\nc\n", "@@\n-c\n@@\n-a\n", vec![(3, 1, vec![]), (1, 1, vec![Note::OutOfOrder])]),
+        (
+            &codex,
+            "a\nb\nc\n",
+            "@@\n-c\n@@\n-a\n",
+            vec![(3, 1, vec![]), (1, 1, vec![Note::OutOfOrder])],
+        ),
         (
             &codex,
             "a\nb\nc\nd\n",
             "@@\n-c\n@@\n-a\n@@\n-d\n",
             vec![(3, 1, vec![]), (1, 1, vec![Note::OutOfOrder]), (4, 1, vec![])],
         ),
-        (&codex, "a\nb\nc\nd\n", "@@\n+n\n b\n c\n@@\n c\n-d\n", vec![(2, 2, vec![]), (3, 2, vec![Note::OutOfOrder])]),
+        (
+            &codex,
+            "a\nb\nc\nd\n",
+            "@@\n+n\n b\n c\n@@\n c\n-d\n",
+            vec![(2, 2, vec![]), (3, 2, vec![Note::OutOfOrder])],
+        ),
         (
             &first,
             "a\nb\na\nc\n",
@@ -395,16 +460,25 @@ fn it_is_told_where_each_hunk_went_and_what_was_overlooked() {
         (&codex, "a\nb\n", "@@\n-a\n\n\n", vec![(1, 1, vec![Note::SeparatorsDropped])]),
         (&codex, "fn a\n x\n", "@@ fn c\n- x\n", vec![(2, 1, vec![Note::HeaderNotFound])]),
         (&codex, "  a\n    b\n", "@@\n a\n+  c\n   b\n", vec![(1, 2, vec![reindented("  ", "")])]),
-        (&codex, "a\n  b\n", "@@\n   a\n+    c\n     b\n", vec![(1, 2, vec![reindented("", "  ")])]),
+        (
+            &codex,
+            "a\n  b\n",
+            "@@\n   a\n+    c\n     b\n",
+            vec![(1, 2, vec![reindented("", "  ")])],
+        ),
         // Nothing to indent.
         (&codex, "  a\n  b\n", "@@\n a\n-b\n", vec![(1, 2, vec![])]),
         (&codex, "  a\n", "@@\n a\n+\n", vec![(1, 1, vec![])]),
     ] {
         let text = patch_of(body);
         let patch = parse(&text, &ParseOptions::default()).expect("it parses");
-        let edit = edit(file.as_bytes(), patch.sections[0].hunks(), rules, FinalNewline::Keep).expect("it applies");
-        let found: Vec<_> =
-            edit.placed.into_iter().map(|placed| (placed.first_line, placed.line_count, placed.notes)).collect();
+        let edit = edit(file.as_bytes(), patch.sections[0].hunks(), rules, FinalNewline::Keep)
+            .expect("it applies");
+        let found: Vec<_> = edit
+            .placed
+            .into_iter()
+            .map(|placed| (placed.first_line, placed.line_count, placed.notes))
+            .collect();
         assert_eq!(found, wanted, "{:?} {file:?} {body:?}", rules.order);
     }
 }
@@ -416,7 +490,8 @@ fn a_reject_says_where_and_how() {
         let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
         let patch = parse(&text, &ParseOptions::default()).expect("it parses");
         let mut rejects =
-            edit(file.as_bytes(), patch.sections[0].hunks(), &strict, FinalNewline::Keep).expect_err("refused");
+            edit(file.as_bytes(), patch.sections[0].hunks(), &strict, FinalNewline::Keep)
+                .expect_err("refused");
         rejects.remove(0).reason
     };
     let RejectReason::ContextNotFound { nearest: Some(nearest) } =
@@ -434,17 +509,22 @@ fn a_reject_says_where_and_how() {
     assert_eq!(difference.wanted.as_str(), "thre");
     assert_eq!(difference.found.as_deref(), Some("three"));
 
-    let RejectReason::ContextNotFound { nearest: Some(nearest) } = reason("a\n\tb \n", "@@\n-b\n") else {
+    let RejectReason::ContextNotFound { nearest: Some(nearest) } = reason("a\n\tb \n", "@@\n-b\n")
+    else {
         panic!("not found")
     };
     assert_eq!(nearest.pass, Some(Pass::Blanks));
     assert_eq!(nearest.lines, 2..=2);
 
-    let RejectReason::MultipleMatches { candidates, more, .. } = reason("x\na\ny\na\n", "@@\n-a\n") else {
+    let RejectReason::MultipleMatches { candidates, more, .. } = reason("x\na\ny\na\n", "@@\n-a\n")
+    else {
         panic!("several")
     };
     assert!(!more);
-    let advice: Vec<_> = candidates.iter().map(|place| (place.lines.clone(), format!("{:?}", place.advice))).collect();
+    let advice: Vec<_> = candidates
+        .iter()
+        .map(|place| (place.lines.clone(), format!("{:?}", place.advice)))
+        .collect();
     assert_eq!(advice[0], (2..=2, "Some(Before([\"x\"]))".to_owned()));
     assert_eq!(advice[1], (4..=4, "Some(Before([\"y\"]))".to_owned()));
 }
@@ -460,8 +540,14 @@ fn places_that_are_not_listed_are_mentioned() {
         let text = "*** Begin Patch\n*** Update File: f\n@@\n-a\n*** End Patch\n";
         let patch = parse(text, &ParseOptions::default()).expect("it parses");
         let rules = Options::new(profile).placement;
-        let rejects = edit("a\n".repeat(lines).as_bytes(), patch.sections[0].hunks(), &rules, FinalNewline::Keep);
-        let RejectReason::MultipleMatches { candidates, more: says, .. } = &rejects.expect_err("refused")[0].reason
+        let rejects = edit(
+            "a\n".repeat(lines).as_bytes(),
+            patch.sections[0].hunks(),
+            &rules,
+            FinalNewline::Keep,
+        );
+        let RejectReason::MultipleMatches { candidates, more: says, .. } =
+            &rejects.expect_err("refused")[0].reason
         else {
             panic!("several")
         };
@@ -474,41 +560,54 @@ fn places_that_are_not_listed_are_mentioned() {
 fn advice_that_is_followed_makes_the_hunk_unique() {
     let strict = Options::new(Profile::Strict).placement;
     let followed = Cell::new(0);
-    holds(share(15_000), &(vec(select(&["a", "b", "c"][..]), 4..16), any::<Index>()), |(file, start)| {
-        let start = start.index(file.len());
-        let source: String = file.iter().map(|line| format!("{line}\n")).collect();
-        let hunk = |before: &[String], after: &[String]| {
-            let context = |lines: &[String]| lines.iter().map(|line| format!(" {line}\n")).collect::<String>();
-            format!(
-                "*** Begin Patch\n*** Update File: f\n@@\n{}-{}\n+new\n{}*** End Patch\n",
-                context(before),
-                file[start],
-                context(after)
-            )
-        };
-        let apply = |text: &str| {
-            let patch = parse(text, &ParseOptions::default()).expect("it parses");
-            edit(source.as_bytes(), patch.sections[0].hunks(), &strict, FinalNewline::Keep)
-        };
-        let Err(rejects) = apply(&hunk(&[], &[])) else { return };
-        let RejectReason::MultipleMatches { candidates, .. } = &rejects[0].reason else { panic!("{rejects:?}") };
-        for candidate in candidates {
-            let text = match &candidate.advice {
-                Some(patch_engine::Advice::Before(lines)) => hunk(lines, &[]),
-                Some(patch_engine::Advice::After(lines)) => hunk(&[], lines),
-                _ => continue,
+    holds(
+        share(15_000),
+        &(vec(select(&["a", "b", "c"][..]), 4..16), any::<Index>()),
+        |(file, start)| {
+            let start = start.index(file.len());
+            let source: String = file.iter().map(|line| format!("{line}\n")).collect();
+            let hunk = |before: &[String], after: &[String]| {
+                let context = |lines: &[String]| {
+                    lines.iter().map(|line| format!(" {line}\n")).collect::<String>()
+                };
+                format!(
+                    "*** Begin Patch\n*** Update File: f\n@@\n{}-{}\n+new\n{}*** End Patch\n",
+                    context(before),
+                    file[start],
+                    context(after)
+                )
             };
-            let edit = apply(&text).unwrap_or_else(|rejects| panic!("{source:?} {text} {rejects:?}"));
-            let result = String::from_utf8(edit.apply(source.as_bytes())).expect("UTF-8");
-            assert_eq!(result.lines().position(|line| line == "new"), Some(candidate.lines.start() - 1));
-            followed.set(followed.get() + 1);
-        }
-    });
+            let apply = |text: &str| {
+                let patch = parse(text, &ParseOptions::default()).expect("it parses");
+                edit(source.as_bytes(), patch.sections[0].hunks(), &strict, FinalNewline::Keep)
+            };
+            let Err(rejects) = apply(&hunk(&[], &[])) else { return };
+            let RejectReason::MultipleMatches { candidates, .. } = &rejects[0].reason else {
+                panic!("{rejects:?}")
+            };
+            for candidate in candidates {
+                let text = match &candidate.advice {
+                    Some(patch_engine::Advice::Before(lines)) => hunk(lines, &[]),
+                    Some(patch_engine::Advice::After(lines)) => hunk(&[], lines),
+                    _ => continue,
+                };
+                let edit =
+                    apply(&text).unwrap_or_else(|rejects| panic!("{source:?} {text} {rejects:?}"));
+                let result = String::from_utf8(edit.apply(source.as_bytes())).expect("UTF-8");
+                assert_eq!(
+                    result.lines().position(|line| line == "new"),
+                    Some(candidate.lines.start() - 1)
+                );
+                followed.set(followed.get() + 1);
+            }
+        },
+    );
     let followed = followed.get();
     assert!(followed > 1000, "only {followed} advices were followed");
 }
 
-/// What a diff makes of a file, with the lines whose place its line numbers told; or the reason of the first reject.
+/// What a diff makes of a file, with the lines whose place its line numbers told; or the reason of
+/// the first reject.
 fn by_diff(profile: Profile, file: &str, hunks: &str) -> Result<(String, usize), &'static str> {
     let options = Options::new(profile);
     by_rules(&options.placement, options.final_newline, file, hunks)
@@ -556,8 +655,15 @@ fn stated_lines_choose_among_places_where_the_text_is_the_same() {
         ("@@ -2,0 +3 @@\n+n\n".into(), Err("no_anchor")),
     ] {
         for profile in [Profile::Strict, Profile::Codex] {
-            // In file order three hunks have three places, whatever they state; one after the other the last has one.
-            let told = |told| if profile == Profile::Codex && hunks.matches("@@ -").count() == 3 { 0 } else { told };
+            // In file order three hunks have three places, whatever they state; one after the other
+            // the last has one.
+            let told = |told| {
+                if profile == Profile::Codex && hunks.matches("@@ -").count() == 3 {
+                    0
+                } else {
+                    told
+                }
+            };
             let wanted = wanted.map(|(text, count)| (text.to_owned(), told(count)));
             assert_eq!(by_diff(profile, file, &hunks), wanted, "{profile} {hunks}");
         }
@@ -573,8 +679,8 @@ fn stated_lines_choose_among_places_where_the_text_is_the_same() {
     assert_eq!(by_diff(Profile::Strict, "", "@@ -0,0 +1 @@\n+n\n"), Ok(("n\n".into(), 0)));
 }
 
-/// A file, how many lines are shown around a change, and changes: how far each is from the last, how many lines go, and
-/// which come.
+/// A file, how many lines are shown around a change, and changes: how far each is from the last,
+/// how many lines go, and which come.
 type Changes = (Vec<&'static str>, usize, Vec<(usize, usize, Vec<&'static str>)>);
 
 fn changes() -> impl Strategy<Value = Changes> {
@@ -585,7 +691,9 @@ fn changes() -> impl Strategy<Value = Changes> {
 /// The hunks of the changes, numbered as diff(1) does it, and the file afterwards.
 fn diffed((before, context, changes): &Changes) -> (String, String) {
     let (mut hunks, mut after, mut from) = (String::new(), String::new(), 0);
-    let signed = |sign: &str, lines: &[&str]| lines.iter().map(|line| format!("{sign}{line}")).collect::<String>();
+    let signed = |sign: &str, lines: &[&str]| {
+        lines.iter().map(|line| format!("{sign}{line}")).collect::<String>()
+    };
     for (distance, gone, new) in changes {
         let start = from + context + distance;
         let end = start + gone;
@@ -596,7 +704,10 @@ fn diffed((before, context, changes): &Changes) -> (String, String) {
         after += &(before[from..start].concat() + &new.concat() + &below.concat());
         let (old_count, new_count) = (end - start + 2 * context, new.len() + 2 * context);
         hunks += &format!("@@ -{},{old_count} +1,{new_count} @@\n", start - context + 1);
-        hunks += &(signed(" ", above) + &signed("-", &before[start..end]) + &signed("+", new) + &signed(" ", below));
+        hunks += &(signed(" ", above)
+            + &signed("-", &before[start..end])
+            + &signed("+", new)
+            + &signed(" ", below));
         from = end + context;
     }
     after += &before[from..].concat();
@@ -617,7 +728,9 @@ fn what_a_diff_says_of_its_lines_is_done_or_refused() {
                     assert_eq!(found, after, "{profile} {changes:?}\n{hunks}");
                     done.set(done.get() + 1);
                 }
-                Err(reason) => assert_ne!(reason, "context_not_found", "{profile} {changes:?}\n{hunks}"),
+                Err(reason) => {
+                    assert_ne!(reason, "context_not_found", "{profile} {changes:?}\n{hunks}")
+                }
             }
         }
     });

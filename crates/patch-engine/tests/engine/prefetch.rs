@@ -1,12 +1,14 @@
-//! Files are read and edited on several threads, ahead of their turn, and not all of them stay in memory; what comes
-//! out is the same as in turn.
+//! Files are read and edited on several threads, ahead of their turn, and not all of them stay in
+//! memory; what comes out is the same as in turn.
 
 use std::fs;
 use std::path::Path;
 
 use patch_engine::commit::Workspace;
 use patch_engine::commit::approval::{Decision, Request};
-use patch_engine::{ApplyError, Expected, Host, MAX_MEMORY, Options, Plan, Profile, Rejects, Settings};
+use patch_engine::{
+    ApplyError, Expected, Host, MAX_MEMORY, Options, Plan, Profile, Rejects, Settings,
+};
 
 /// Plans a patch against files that each hold their own name and a number.
 fn plan(files: usize, patch: &str, change: impl FnOnce(&mut Options)) -> Result<Plan, Rejects> {
@@ -33,7 +35,9 @@ fn envelope(sections: impl Iterator<Item = String>) -> String {
 fn more_sections_than_are_prepared_ahead_give_every_file_its_own_change() {
     let patch = envelope((0..700).map(|index| match index % 7 {
         3 => format!("*** Delete File: f{index}\n"),
-        5 => format!("*** Update File: f{index}\n*** Move to: g{index}\n@@\n-file {index}\n+moved {index}\n"),
+        5 => format!(
+            "*** Update File: f{index}\n*** Move to: g{index}\n@@\n-file {index}\n+moved {index}\n"
+        ),
         _ => update(&format!("f{index}"), &format!("file {index}"), &format!("changed {index}")),
     }));
     let plan = plan(700, &patch, |_| {}).unwrap();
@@ -54,7 +58,8 @@ fn more_bytes_than_are_read_ahead_are_read_all_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let padding = "padding\n".repeat(3 << 17);
     let patch = envelope((0..16).map(|index| {
-        fs::write(dir.path().join(format!("f{index}")), format!("file {index}\n{padding}")).unwrap();
+        fs::write(dir.path().join(format!("f{index}")), format!("file {index}\n{padding}"))
+            .unwrap();
         update(&format!("f{index}"), &format!("file {index}"), &format!("changed {index}"))
     }));
     let workspace = Workspace::open(dir.path(), patch_engine::policy()).unwrap();
@@ -86,7 +91,10 @@ fn rejects_come_in_the_order_of_the_patch() {
     }));
     let rejects = plan(40, &patch, |_| {}).unwrap_err();
     let paths: Vec<_> = rejects.iter().map(|reject| reject.path.clone()).collect();
-    assert_eq!(paths, (0..40).filter(|index| index % 2 == 1).map(|index| format!("f{index}")).collect::<Vec<_>>());
+    assert_eq!(
+        paths,
+        (0..40).filter(|index| index % 2 == 1).map(|index| format!("f{index}")).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -113,7 +121,8 @@ fn long_file() -> (String, String) {
         patch += &format!("@@\n-{}{new}", line(index));
     }
     patch += "@@\n+the end\n*** End of File\n";
-    patch += "*** Update File: small\n*** Move to: moved\n@@\n-a\n+b\n*** Delete File: gone\n*** Update File: moved\n@@\n b\n+c\n";
+    patch += "*** Update File: small\n*** Move to: moved\n@@\n-a\n+b\n*** Delete File: gone\n\
+              *** Update File: moved\n@@\n b\n+c\n";
     (file, patch + "*** End Patch\n")
 }
 
@@ -135,7 +144,12 @@ impl<F: Fn()> Host for Look<F> {
     }
 }
 
-fn apply(dir: &Path, patch: &str, max_memory: u64, meanwhile: impl Fn()) -> Result<String, ApplyError> {
+fn apply(
+    dir: &Path,
+    patch: &str,
+    max_memory: u64,
+    meanwhile: impl Fn(),
+) -> Result<String, ApplyError> {
     let workspace = Workspace::open(dir, patch_engine::policy()).unwrap();
     let mut settings = Settings::new(Options::new(Profile::Strict));
     settings.options.max_memory = max_memory;
@@ -175,8 +189,10 @@ fn a_file_that_changes_before_it_is_read_again_is_stale() {
         fs::write(dir.path().join(name), text).unwrap();
     }
     fs::create_dir(dir.path().join("d")).unwrap();
-    let meanwhile = || fs::write(dir.path().join("long"), file.replace("line 5 ", "LINE 5 ")).unwrap();
-    // The first commit of a workspace would plan once more, and find another file that fits as well.
+    let meanwhile =
+        || fs::write(dir.path().join("long"), file.replace("line 5 ", "LINE 5 ")).unwrap();
+    // The first commit of a workspace would plan once more, and find another file that fits as
+    // well.
     let first = "*** Begin Patch\n*** Add File: d/x\n+x\n*** End Patch\n";
     apply(dir.path(), first, MAX_MEMORY, || {}).unwrap();
     let failed = apply(dir.path(), &patch, 0, meanwhile).unwrap_err();

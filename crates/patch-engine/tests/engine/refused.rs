@@ -3,19 +3,25 @@
 use std::sync::Arc;
 
 use patch_engine::{
-    Advice, Files, FinalNewline, HunkReject, MemoryTree, Nearest, Options, Profile, RejectReason, edit, parse, plan,
-    policy,
+    Advice, Files, FinalNewline, HunkReject, MemoryTree, Nearest, Options, Profile, RejectReason,
+    edit, parse, plan, policy,
 };
 use patch_grammar::{Hunk, LineEndings};
 
 /// The rejects of an update.
-fn rejects(profile: Profile, file: &str, body: &str, endings: Option<LineEndings>) -> Vec<HunkReject> {
+fn rejects(
+    profile: Profile,
+    file: &str,
+    body: &str,
+    endings: Option<LineEndings>,
+) -> Vec<HunkReject> {
     let options = Options::new(profile);
     let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
     let patch = parse(&text, &options.parse).unwrap_or_else(|error| panic!("{text}: {error}"));
     let mut hunks: Vec<Hunk<'_>> = patch.sections[0].hunks().to_vec();
     hunks.iter_mut().for_each(|hunk| hunk.endings = endings.unwrap_or(hunk.endings));
-    edit(file.as_bytes(), &hunks, &options.placement, FinalNewline::Keep).expect_err("it is refused")
+    edit(file.as_bytes(), &hunks, &options.placement, FinalNewline::Keep)
+        .expect_err("it is refused")
 }
 
 /// Why the last refused hunk is refused.
@@ -39,27 +45,44 @@ fn the_nearest_place_is_told_with_what_to_write_instead() {
         ("b\nx\na\n", "@@\n-a\n-b\n", 1..=1, true, none),
         // One of several is not.
         ("a\nx\nc\n", "@@\n a\n-b\n+d\n c\n", 1..=3, false, &[" a", "-x", "+d", " c"]),
-        ("a\r\nx\r\nc\r\n", "@@\r\n a\r\n-b\r\n+d\r\n c\r\n", 1..=3, false, &[" a", "-x", "+d\r", " c"]),
+        (
+            "a\r\nx\r\nc\r\n",
+            "@@\r\n a\r\n-b\r\n+d\r\n c\r\n",
+            1..=3,
+            false,
+            &[" a", "-x", "+d\r", " c"],
+        ),
         ("z\na\nx\ny\nd\n", "@@\n a\n-b\n-c\n d\n", 2..=5, false, none),
         // One that is there twice is wanted twice, and one that is wanted twice is there once.
         ("a\nb\nx\n", "@@\n-b\n-a\n-b\n", 1..=2, false, none),
         // The file ends before the hunk.
         ("z\na\n", "@@\n a\n-b\n", 2..=2, false, none),
         // No line is there, and one is like the longest.
-        ("p\nq\nthe longest line is here\n", "@@\n x\n-the longest line was here\n", 2..=3, false, none),
+        (
+            "p\nq\nthe longest line is here\n",
+            "@@\n x\n-the longest line was here\n",
+            2..=3,
+            false,
+            none,
+        ),
     ] {
         for profile in [Profile::Strict, Profile::Codex] {
             let nearest = nearest(profile, file, body).expect("a place");
             let found = (nearest.lines, nearest.scattered, &nearest.paste[..]);
             assert_eq!(
                 found,
-                (lines.clone(), scattered, &paste.iter().map(ToString::to_string).collect::<Vec<_>>()[..]),
+                (
+                    lines.clone(),
+                    scattered,
+                    &paste.iter().map(ToString::to_string).collect::<Vec<_>>()[..]
+                ),
                 "{profile} {file:?} {body:?}"
             );
         }
     }
     // A line that says that it is the last is not said to be scattered.
-    let nearest = nearest(Profile::Strict, "a \nb\n", "@@\n-a\n*** End of File\n").expect("a place");
+    let nearest =
+        nearest(Profile::Strict, "a \nb\n", "@@\n-a\n*** End of File\n").expect("a place");
     assert!(!nearest.scattered, "{nearest:?}");
 }
 
@@ -74,12 +97,15 @@ fn a_long_line_may_be_like_one_that_is_longer_still() {
 #[test]
 fn what_is_too_long_to_be_written_anew_is_not_offered() {
     let line = "word ".repeat(200);
-    let long = nearest(Profile::Codex, &format!("a\n{line}\nx\n"), &format!("@@\n a\n {line}\n-b\n")).expect("a place");
+    let long =
+        nearest(Profile::Codex, &format!("a\n{line}\nx\n"), &format!("@@\n a\n {line}\n-b\n"))
+            .expect("a place");
     assert_eq!(long.agreeing, 2);
     assert!(long.paste.is_empty());
     let lines: String = (0..100).map(|nth| format!("{nth}\n")).collect();
     let hunk: String = (0..100).map(|nth| format!(" {nth}\n")).collect();
-    let many = nearest(Profile::Codex, &format!("{lines}x\n"), &format!("@@\n{hunk}-b\n")).expect("a place");
+    let many = nearest(Profile::Codex, &format!("{lines}x\n"), &format!("@@\n{hunk}-b\n"))
+        .expect("a place");
     assert_eq!(many.agreeing, 100);
     assert!(many.paste.is_empty());
 }
@@ -93,7 +119,9 @@ fn a_difference_of_terminators_is_shown() {
         ("x\r\ny\r\n", "@@\n-x\n+z\n", Some(LineEndings::Exact), "x", "x\r", 2),
     ] {
         let reject = rejects(Profile::Strict, file, body, endings).remove(0);
-        let RejectReason::ContextNotFound { nearest: Some(nearest) } = reject.reason else { panic!("{reject:?}") };
+        let RejectReason::ContextNotFound { nearest: Some(nearest) } = reject.reason else {
+            panic!("{reject:?}")
+        };
         let difference = nearest.difference.expect("a line differs");
         let told = (difference.wanted.as_str(), difference.found.as_deref(), difference.column);
         assert_eq!(told, (wanted, Some(found), column), "{file:?} {body:?}");
@@ -110,7 +138,8 @@ fn the_characters_that_differ_are_told() {
         ("Xb", "b", (1, 1)),
     ] {
         let nearest =
-            nearest(Profile::Codex, &format!("k\n{found}\n"), &format!("@@\n k\n-{wanted}\n")).expect("a place");
+            nearest(Profile::Codex, &format!("k\n{found}\n"), &format!("@@\n k\n-{wanted}\n"))
+                .expect("a place");
         let told: Vec<_> = nearest.region.iter().map(|shown| (shown.line, shown.columns)).collect();
         assert_eq!(told, [(1, None), (2, Some(columns))], "{found} {wanted}");
     }
@@ -143,24 +172,46 @@ fn advice(profile: Profile, file: &str, body: &str) -> Vec<(usize, Option<Advice
 
 #[test]
 fn an_advice_is_the_least_that_tells_the_place() {
-    let before = |lines: &[&str]| Some(Advice::Before(lines.iter().map(ToString::to_string).collect()));
-    let after = |lines: &[&str]| Some(Advice::After(lines.iter().map(ToString::to_string).collect()));
+    let before =
+        |lines: &[&str]| Some(Advice::Before(lines.iter().map(ToString::to_string).collect()));
+    let after =
+        |lines: &[&str]| Some(Advice::After(lines.iter().map(ToString::to_string).collect()));
     let header = |text: &str| Some(Advice::Header(text.into()));
     let functions = "def f():\n    a\n    b\n    c\ndef g():\n    a\n    b\n    c\n";
     let twins = "def f():\n    a\n    b\n    c\ndef f():\n    a\n    b\n    c\nend\n";
     let inside = "def f():\n    a\n    b\n    c\n    a\n    b\n    c\n";
     for (profile, file, body, wanted) in [
-        (Profile::Strict, "p\na\nq\np\na\nr\n", "@@\n-a\n", vec![(2, after(&["q"])), (5, after(&["r"]))]),
-        (Profile::Strict, "p\na\nq\na\nq\n", "@@\n-a\n", vec![(2, before(&["p"])), (4, before(&["q"]))]),
+        (
+            Profile::Strict,
+            "p\na\nq\np\na\nr\n",
+            "@@\n-a\n",
+            vec![(2, after(&["q"])), (5, after(&["r"]))],
+        ),
+        (
+            Profile::Strict,
+            "p\na\nq\na\nq\n",
+            "@@\n-a\n",
+            vec![(2, before(&["p"])), (4, before(&["q"]))],
+        ),
         // A header where a line does not tell, and headers decide.
-        (Profile::Codex, functions, "@@\n-    b\n", vec![(3, header("def f():")), (7, header("def g():"))]),
+        (
+            Profile::Codex,
+            functions,
+            "@@\n-    b\n",
+            vec![(3, header("def f():")), (7, header("def g():"))],
+        ),
         (
             Profile::Strict,
             functions,
             "@@\n-    b\n",
             vec![(3, before(&["def f():", "    a"])), (7, before(&["def g():", "    a"]))],
         ),
-        (Profile::Codex, functions, "@@\n-    a\n", vec![(2, before(&["def f():"])), (6, before(&["def g():"]))]),
+        (
+            Profile::Codex,
+            functions,
+            "@@\n-    a\n",
+            vec![(2, before(&["def f():"])), (6, before(&["def g():"]))],
+        ),
         (
             Profile::Codex,
             twins,
@@ -178,7 +229,12 @@ fn an_advice_is_the_least_that_tells_the_place() {
         // The only place needs none.
         (Profile::Codex, "x\nfn a\n y\n", "@@ fn a\n-x\n", vec![(1, None)]),
         // Only where the hunk can stand: the last line is below the other hunk.
-        (Profile::Codex, "a\na\nb\na\n", "@@\n-a\n@@\n-b\n", vec![(1, after(&["a"])), (2, before(&["a"]))]),
+        (
+            Profile::Codex,
+            "a\na\nb\na\n",
+            "@@\n-a\n@@\n-b\n",
+            vec![(1, after(&["a"])), (2, before(&["a"]))],
+        ),
     ] {
         assert_eq!(advice(profile, file, body), wanted, "{profile} {file:?} {body:?}");
     }
@@ -188,7 +244,10 @@ fn an_advice_is_the_least_that_tells_the_place() {
 fn no_advice_is_given_where_not_all_places_are_known() {
     let file: String = (0..65).map(|nth| format!("above {nth}\na\n")).collect();
     for profile in [Profile::Strict, Profile::Codex] {
-        assert!(advice(profile, &file, "@@\n-a\n").iter().all(|(_, advice)| advice.is_none()), "{profile}");
+        assert!(
+            advice(profile, &file, "@@\n-a\n").iter().all(|(_, advice)| advice.is_none()),
+            "{profile}"
+        );
     }
     // Some of the places of a hunk are not even looked for where many hunks have many of them.
     let file: String = (0..30).map(|nth| format!("above {nth}\na\n")).collect();
@@ -216,7 +275,9 @@ fn the_lines_that_two_hunks_change_are_told() {
         (Profile::Codex, "a\nb\n", "@@ b\n+x\n@@ a\n+y\n@@ a\n+z\n", (2, 1, None)),
     ] {
         let reject = rejects(profile, file, body, None).pop().expect("a reject");
-        let RejectReason::OverlappingEdits { other, lines } = reject.reason else { panic!("{reject:?}") };
+        let RejectReason::OverlappingEdits { other, lines } = reject.reason else {
+            panic!("{reject:?}")
+        };
         assert_eq!((reject.hunk, other, lines), wanted, "{profile} {file:?} {body:?}");
     }
 }
@@ -230,7 +291,9 @@ fn weight(reasons: &[RejectReason]) -> usize {
             .iter()
             .map(|place| 50 + place.advice.iter().map(|of| format!("{of:?}").len()).sum::<usize>())
             .sum(),
-        RejectReason::ContextNotFound { nearest } => nearest.as_ref().map_or(0, |nearest| format!("{nearest:?}").len()),
+        RejectReason::ContextNotFound { nearest } => {
+            nearest.as_ref().map_or(0, |nearest| format!("{nearest:?}").len())
+        }
         _ => 0,
     };
     reasons.iter().map(weight).sum()
@@ -260,8 +323,10 @@ fn what_many_rejects_keep_is_bounded() {
                 text += "*** End Patch\n";
                 let patch = parse(&text, &Options::default().parse).expect("it parses");
                 let files = Files::of_tree(Arc::new(tree), policy());
-                let rejects = plan(files, &patch, &Options::new(profile)).expect_err("it fits in too many places");
-                let reasons = rejects.iter().map(|reject| reject.hunk_reason().expect("a hunk").clone());
+                let rejects = plan(files, &patch, &Options::new(profile))
+                    .expect_err("it fits in too many places");
+                let reasons =
+                    rejects.iter().map(|reject| reject.hunk_reason().expect("a hunk").clone());
                 reasons.collect::<Vec<_>>()
             };
             let alone = reasons(1, one);
@@ -281,7 +346,8 @@ fn what_many_rejects_keep_is_bounded() {
                 assert!(candidates.len() >= 6, "{name}: {last}");
                 assert!(*more, "{name}: {last}");
                 assert!(
-                    last.to_string().ends_with(" and others") || last.to_string().contains(" and others,"),
+                    last.to_string().ends_with(" and others")
+                        || last.to_string().contains(" and others,"),
                     "{last}"
                 );
             }

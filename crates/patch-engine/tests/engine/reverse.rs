@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use patch_engine::{Files, MemoryTree, Options, PlanBuilder, Problem, Profile, Rejects, parse, plan, reverse};
+use patch_engine::{
+    Files, MemoryTree, Options, PlanBuilder, Problem, Profile, Rejects, parse, plan, reverse,
+};
 use patch_grammar::diff::{Diff, DiffOptions};
 use patch_grammar::{Patch, envelope};
 use proptest::bool::weighted;
@@ -29,7 +31,9 @@ fn done(tree: &MemoryTree, patch: &Patch<'_>, options: &Options) -> Result<Memor
 }
 
 fn files(tree: &MemoryTree) -> Vec<(String, Vec<u8>, u32)> {
-    tree.iter().map(|(path, content)| (path.to_owned(), content.bytes.to_vec(), content.mode)).collect()
+    tree.iter()
+        .map(|(path, content)| (path.to_owned(), content.bytes.to_vec(), content.mode))
+        .collect()
 }
 
 /// Applies a patch and takes it back; tells what is in the way.
@@ -90,8 +94,16 @@ fn what_the_text_does_not_say_is_refused_by_name() {
     let strict = Options::default();
     let codex = Options::new(Profile::Codex);
     for (options, body, wanted) in [
-        (&strict, "*** Delete File: f\n", "f (patch line 2): it deletes the file and does not show its lines"),
-        (&codex, "*** Update File: f\n@@ a\n-b\n", "f: hunk 1 (patch line 3): it only deletes lines"),
+        (
+            &strict,
+            "*** Delete File: f\n",
+            "f (patch line 2): it deletes the file and does not show its lines",
+        ),
+        (
+            &codex,
+            "*** Update File: f\n@@ a\n-b\n",
+            "f: hunk 1 (patch line 3): it only deletes lines",
+        ),
     ] {
         let text = format!("*** Begin Patch\n{body}*** End Patch\n");
         let patch = parse(&text, &options.parse).expect("a patch");
@@ -108,25 +120,29 @@ fn what_the_text_does_not_say_is_refused_by_name() {
 #[test]
 fn a_refusal_names_the_section_and_the_hunk_of_the_text() {
     let options = Options::default();
-    let text =
-        "*** Begin Patch\n*** Update File: f\n@@\n-a\n+A\n@@\n-b\n+B\n@@\n-c\n+C\n*** Add File: g\n+x\n*** End Patch\n";
+    let text = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+A\n@@\n-b\n+B\n@@\n-c\n+C\n\
+                *** Add File: g\n+x\n*** End Patch\n";
     let patch = parse(text, &options.parse).expect("a patch");
     let reversed = reverse(&patch, &options).expect("it can be");
-    let rejects = done(&tree(&[("f", "A\nb\nC\n"), ("g", "x\n")]), &reversed, &options).expect_err("B is gone");
+    let rejects = done(&tree(&[("f", "A\nb\nC\n"), ("g", "x\n")]), &reversed, &options)
+        .expect_err("B is gone");
     let [reject] = &rejects[..] else { panic!("{rejects}") };
     assert_eq!(reject.section, Some(0), "{rejects}");
     assert_eq!(reject.hunk, Some(1), "{rejects}");
     assert_eq!(reject.patch_line, Some(6), "{rejects}");
 }
 
-/// Which lines a header means depends on lines that the patch changes: `f` is another function afterwards.
+/// Which lines a header means depends on lines that the patch changes: `f` is another function
+/// afterwards.
 #[test]
 fn a_header_that_the_patch_changes_says_nothing_when_it_is_taken_back() {
     let options = Options::new(Profile::Codex);
     let before = "top\ndef f():\n    x = 1\n\ndef f():\n    x = 3\n";
-    let text = "*** Begin Patch\n*** Update File: p\n@@\n top\n-def f():\n+def h():\n@@ def f():\n-    x = 1\n+    x = 3\n*** End Patch\n";
+    let text = "*** Begin Patch\n*** Update File: p\n@@\n top\n-def f():\n+def h():\n@@ def f():\n\
+                -    x = 1\n+    x = 3\n*** End Patch\n";
     let patch = parse(text, &options.parse).expect("a patch");
-    let refused = back(&[("p", before)], &patch, &options).expect_err("both functions have the line now");
+    let refused =
+        back(&[("p", before)], &patch, &options).expect_err("both functions have the line now");
     assert!(refused.contains("more than one place"), "{refused}");
 }
 
@@ -138,29 +154,38 @@ struct Case {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    let line = (select(&["a", "b", "c", "d", "{", "", "\ta"][..]), select(&["\n", "\n", "\n", "\r\n"][..]));
-    let lines = vec(line, 0..14).prop_map(|lines| lines.iter().map(|(text, end)| format!("{text}{end}")).collect());
+    let line = (
+        select(&["a", "b", "c", "d", "{", "", "\ta"][..]),
+        select(&["\n", "\n", "\n", "\r\n"][..]),
+    );
+    let lines = vec(line, 0..14)
+        .prop_map(|lines| lines.iter().map(|(text, end)| format!("{text}{end}")).collect());
     let text = (lines, weighted(0.2)).prop_map(|(text, open): (String, bool)| {
         if open {
-            text.strip_suffix('\n').map(|text| text.strip_suffix('\r').unwrap_or(text)).unwrap_or("").to_owned()
+            text.strip_suffix('\n')
+                .map(|text| text.strip_suffix('\r').unwrap_or(text))
+                .unwrap_or("")
+                .to_owned()
         } else {
             text
         }
     });
     // The second version has some lines of the first.
-    let pair = (text.clone(), text, proptest::num::u8::ANY, 0..8_u8).prop_map(|(one, other, mask, kind)| {
-        let mixed: String = one
-            .split_inclusive('\n')
-            .zip((0..8).cycle())
-            .map(|(line, bit)| if mask & (1 << bit) == 0 { line } else { "new\n" })
-            .collect();
-        match kind {
-            0 => [None, Some(other)],
-            1 => [Some(one), None],
-            2 => [Some(one), Some(other)],
-            _ => [Some(one), Some(mixed)],
-        }
-    });
+    let pair = (text.clone(), text, proptest::num::u8::ANY, 0..8_u8).prop_map(
+        |(one, other, mask, kind)| {
+            let mixed: String = one
+                .split_inclusive('\n')
+                .zip((0..8).cycle())
+                .map(|(line, bit)| if mask & (1 << bit) == 0 { line } else { "new\n" })
+                .collect();
+            match kind {
+                0 => [None, Some(other)],
+                1 => [Some(one), None],
+                2 => [Some(one), Some(other)],
+                _ => [Some(one), Some(mixed)],
+            }
+        },
+    );
     (vec(pair, 1..3), weighted(0.3)).prop_map(|(files, moves)| Case { files, moves })
 }
 
@@ -181,7 +206,9 @@ fn a_patch_and_its_reverse_give_the_same_bytes() {
         let mut builder = PlanBuilder::new(of(&before), &defaults);
         for (pair, name) in all.iter().zip(names) {
             match pair {
-                [None, Some(text)] => builder.create(name, text.clone().into_bytes()).expect("nothing is there"),
+                [None, Some(text)] => {
+                    builder.create(name, text.clone().into_bytes()).expect("nothing is there")
+                }
                 [Some(_), None] => builder.remove(name).expect("it is there"),
                 [Some(one), Some(other)] => {
                     let mut splices = patch_engine::Splices::new();
@@ -211,16 +238,23 @@ fn a_patch_and_its_reverse_give_the_same_bytes() {
             for profile in [Profile::Strict, Profile::Codex] {
                 let options = Options::new(profile);
                 let Ok(after) = done(&before, &patch, &options) else { continue };
-                // What blanks were overlooked cannot come back, nor a last line feed that the profile adds.
+                // What blanks were overlooked cannot come back, nor a last line feed that the
+                // profile adds.
                 let open = all.iter().flatten().flatten().any(|text| !text.ends_with('\n'));
                 if profile == Profile::Codex && (open || form == 1) {
                     continue;
                 }
                 let mut counts = taken.get();
                 counts[form * 2] += 1;
-                let again = reverse(&patch, &options).and_then(|reversed| done(&after, &reversed, &options));
+                let again = reverse(&patch, &options)
+                    .and_then(|reversed| done(&after, &reversed, &options));
                 if let Ok(again) = again {
-                    assert_eq!(files(&again), files(&before), "{profile}\n{}", String::from_utf8_lossy(patch.text));
+                    assert_eq!(
+                        files(&again),
+                        files(&before),
+                        "{profile}\n{}",
+                        String::from_utf8_lossy(patch.text)
+                    );
                     counts[form * 2 + 1] += 1;
                 }
                 taken.set(counts);

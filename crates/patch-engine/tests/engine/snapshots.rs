@@ -1,9 +1,11 @@
-//! Files that have changed since the hash that is expected of them, where the bytes of that hash are at hand.
+//! Files that have changed since the hash that is expected of them, where the bytes of that hash
+//! are at hand.
 
 use std::sync::Arc;
 
 use patch_engine::{
-    Expected, MemoryTree, Options, PlanBuilder, RelPath, Sha256, Snapshots, Splices, apply_in_memory, commit::Workspace,
+    Expected, MemoryTree, Options, PlanBuilder, RelPath, Sha256, Snapshots, Splices,
+    apply_in_memory, commit::Workspace,
 };
 
 /// All that was ever seen.
@@ -37,7 +39,10 @@ fn applied(now: &str, sections: &str, options: &Options) -> Result<Vec<String>, 
     match apply_in_memory(&tree, &patch, options) {
         Ok(changed) => {
             tree.commit(&changed.plan).unwrap();
-            Ok(tree.iter().map(|(path, it)| format!("{path}={}", String::from_utf8_lossy(&it.bytes))).collect())
+            Ok(tree
+                .iter()
+                .map(|(path, it)| format!("{path}={}", String::from_utf8_lossy(&it.bytes)))
+                .collect())
         }
         Err(patch_engine::InMemoryError::Rejected(rejects)) => Err(rejects[0].reason()),
         Err(error) => panic!("{error}"),
@@ -71,7 +76,12 @@ fn a_file_that_changed_elsewhere_is_updated_and_nothing_else_is_done_to_it() {
             "*** Update File: f\n@@\n-x\n+X\n",
             Err("stale"),
         ),
-        ("the patch fits neither", "x\na\nb\nc\nd\ne\n", "*** Update File: f\n@@\n-y\n+X\n", Err("stale")),
+        (
+            "the patch fits neither",
+            "x\na\nb\nc\nd\ne\n",
+            "*** Update File: f\n@@\n-y\n+X\n",
+            Err("stale"),
+        ),
         ("it is as it was", SEEN, update, Ok("f=a\nb\nc\nD\ne\n")),
     ] {
         let found = applied(now, sections, &options());
@@ -95,7 +105,9 @@ fn the_plan_says_what_its_author_takes_the_file_to_be() {
     let tree: MemoryTree = [("f", "new\na\nb\nc\nd\ne\n")].into_iter().collect();
     let patch = "*** Begin Patch\n*** Update File: f\n@@\n-d\n+D\n*** End Patch\n";
     let changed = apply_in_memory(&tree, patch, &options()).unwrap();
-    let [(path, bytes)] = changed.plan.carried_bases() else { panic!("{:?}", changed.plan.carried_bases()) };
+    let [(path, bytes)] = changed.plan.carried_bases() else {
+        panic!("{:?}", changed.plan.carried_bases())
+    };
     assert_eq!(path.as_str(), "f");
     assert_eq!(bytes.as_slice(), &b"a\nb\nc\nD\ne\n"[..]);
     let same: MemoryTree = [("f", SEEN)].into_iter().collect();
@@ -111,16 +123,19 @@ fn sections_that_are_applied_one_by_one_are_carried_too() {
     write("f", "new\na\nb\nc\nd\ne\n");
     write("g", "g\n");
     let workspace = Workspace::open(dir.path(), patch_engine::policy()).unwrap();
-    let settings = patch_engine::Settings { atomic: false, ..patch_engine::Settings::new(options()) };
+    let settings =
+        patch_engine::Settings { atomic: false, ..patch_engine::Settings::new(options()) };
     let apply = |text: &str| {
         let patch = patch_engine::parse(text, &settings.options.parse).unwrap();
         workspace.apply(&patch, &settings, &mut ()).map(|reports| reports.len())
     };
-    let text = "*** Begin Patch\n*** Update File: g\n@@\n-g\n+G\n*** Update File: f\n@@\n-d\n+D\n*** End Patch\n";
+    let text = "*** Begin Patch\n*** Update File: g\n@@\n-g\n+G\n*** Update File: f\n@@\n-d\n+D\n\
+                *** End Patch\n";
     assert_eq!(apply(text).unwrap(), 2);
     assert_eq!(std::fs::read_to_string(dir.path().join("f")).unwrap(), "new\na\nb\nc\nD\ne\n");
     // A file that no section touches is checked before all of them.
-    let failed = apply("*** Begin Patch\n*** Update File: g\n@@\n-G\n+g\n*** End Patch\n").unwrap_err();
+    let failed =
+        apply("*** Begin Patch\n*** Update File: g\n@@\n-G\n+g\n*** End Patch\n").unwrap_err();
     assert_eq!(failed.reports.len(), 0);
     assert_eq!(failed.error.kind().as_str(), "stale_file");
 }
@@ -139,7 +154,10 @@ fn an_edit_that_is_no_patch_is_carried() {
     let mut builder = PlanBuilder::new(workspace.root(), &options);
     builder.carry("f", SEEN.as_bytes(), &edit(6..7, "D")).unwrap();
     let plan = builder.finish().unwrap();
-    assert_eq!(plan.images().new_bytes(&plan.changes()[0]).unwrap().as_slice(), b"new\na\nb\nc\nD\ne\n");
+    assert_eq!(
+        plan.images().new_bytes(&plan.changes()[0]).unwrap().as_slice(),
+        b"new\na\nb\nc\nD\ne\n"
+    );
     assert_eq!(plan.notes().len(), 1);
     assert_eq!(plan.carried_bases().len(), 1);
     let mut builder = PlanBuilder::new(workspace.root(), &options);

@@ -1,4 +1,5 @@
-//! The diff of a turn, against git: `git apply` of it on the tree of before gives the tree of after.
+//! The diff of a turn, against git: `git apply` of it on the tree of before gives the tree of
+//! after.
 
 use std::cell::Cell;
 
@@ -23,10 +24,14 @@ struct Turn {
 impl Turn {
     fn new(before: &[(&str, u32, &str)]) -> Self {
         let dir = TempDir::new().unwrap();
-        let before = before.iter().map(|(name, mode, text)| ((*name).to_owned(), (*mode, text.as_bytes().to_vec())));
+        let before = before
+            .iter()
+            .map(|(name, mode, text)| ((*name).to_owned(), (*mode, text.as_bytes().to_vec())));
         let before: Snapshot = before.collect();
         write(dir.path(), &before);
-        let workspace = Workspace::open(dir.path(), patch_engine::policy()).unwrap().with_key_place(KeyPlace::Nowhere);
+        let workspace = Workspace::open(dir.path(), patch_engine::policy())
+            .unwrap()
+            .with_key_place(KeyPlace::Nowhere);
         Self { dir, workspace, before, diff: TurnDiff::new() }
     }
 
@@ -48,7 +53,12 @@ impl Turn {
     fn undo(&mut self) {
         let workspace = &self.workspace;
         let plan = &mut |_: &_| Ok(workspace.plan_undo_last()?);
-        let report = workspace.execute::<patch_engine::ApplyError>(&Self::commit_options(), &mut (), &mut (), plan);
+        let report = workspace.execute::<patch_engine::ApplyError>(
+            &Self::commit_options(),
+            &mut (),
+            &mut (),
+            plan,
+        );
         self.diff.applied(&report.unwrap());
     }
 
@@ -83,7 +93,12 @@ fn renames_modes_and_links_are_shown() {
             &["*** Add File: a\n+1\n", "*** Update File: a\n*** Move to: b\n@@\n-1\n+2\n"],
             "diff --git a/b b/b\nnew file mode 100644\n--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+2\n",
         ),
-        ("an empty file", &[], &["*** Add File: a\n"], "diff --git a/a b/a\nnew file mode 100644\n"),
+        (
+            "an empty file",
+            &[],
+            &["*** Add File: a\n"],
+            "diff --git a/a b/a\nnew file mode 100644\n",
+        ),
         (
             "a program moves twice",
             &[("run", 0o100, "x\n")],
@@ -97,7 +112,12 @@ fn renames_modes_and_links_are_shown() {
             "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n\
              diff --git a/b b/c\nsimilarity index 100%\nrename from b\nrename to c\n",
         ),
-        ("there and back", &[("a", 0, "A\n")], &["*** Move File: a -> b\n", "*** Move File: b -> a\n"], ""),
+        (
+            "there and back",
+            &[("a", 0, "A\n")],
+            &["*** Move File: a -> b\n", "*** Move File: b -> a\n"],
+            "",
+        ),
         (
             "a file moves over another",
             &[("a", 0, "A\n"), ("b", 0, "B\n")],
@@ -116,7 +136,8 @@ fn renames_modes_and_links_are_shown() {
             "deleted and made anew",
             &[("a", 0o100, "A\n")],
             &["*** Delete File: a\n", "*** Add File: a\n+B\n"],
-            "diff --git a/a b/a\nold mode 100755\nnew mode 100644\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-A\n+B\n",
+            "diff --git a/a b/a\nold mode 100755\nnew mode 100644\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n\
+             -A\n+B\n",
         ),
         (
             "a link goes",
@@ -169,7 +190,8 @@ fn a_binary_file_is_named() {
 
 const NAMES: [&str; 8] = ["a", "b", "d/c", "d/e", "two words", "d/\"quoted\" \u{e9}", "x/y/z", "f"];
 
-/// What a section does: of what kind it is, to which file, where that goes, a number for new text, how many lines.
+/// What a section does: of what kind it is, to which file, where that goes, a number for new text,
+/// how many lines.
 type Section = (u8, Index, Index, u32, usize);
 
 /// Writes a section for the files that are there.
@@ -180,9 +202,12 @@ fn section((kind, file, other, fresh, count): &Section, there: &mut Snapshot) ->
         (0, _, Some(_)) => {
             let path = *other.get(&free);
             let lines: Vec<String> = (0..*count).map(|line| format!("{line} {fresh}")).collect();
-            there
-                .insert(path.to_owned(), (0, lines.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect()));
-            format!("*** Add File: {path}\n") + &lines.iter().map(|line| format!("+{line}\n")).collect::<String>()
+            there.insert(
+                path.to_owned(),
+                (0, lines.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect()),
+            );
+            format!("*** Add File: {path}\n")
+                + &lines.iter().map(|line| format!("+{line}\n")).collect::<String>()
         }
         (1, Some(path), _) => {
             there.remove(&path);

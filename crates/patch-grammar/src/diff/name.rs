@@ -1,6 +1,7 @@
 //! Reads and writes paths as diffs have them.
 
-/// Writes `prefix` and `path` as git does: in quotes and with escapes, when they have special characters.
+/// Writes `prefix` and `path` as git does: in quotes and with escapes, when they have special
+/// characters.
 pub fn push_quoted(out: &mut Vec<u8>, prefix: &str, path: &str) {
     let plain = |byte: &u8| (0x20..0x7f).contains(byte) && !matches!(byte, b'"' | b'\\');
     if prefix.as_bytes().iter().all(plain) && path.as_bytes().iter().all(plain) {
@@ -19,8 +20,8 @@ pub fn push_quoted(out: &mut Vec<u8>, prefix: &str, path: &str) {
     out.push(b'"');
 }
 
-/// Removes the quotes and escapes of the quoted name that `text` begins with; also returns the rest. Returns `None`
-/// when a quote or an escape is incomplete.
+/// Removes the quotes and escapes of the quoted name that `text` begins with; also returns the
+/// rest. Returns `None` when a quote or an escape is incomplete.
 pub(super) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
     let mut name = Vec::with_capacity(rest.len());
@@ -60,9 +61,14 @@ pub(super) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 /// A path that may not be UTF-8; `None`: no file.
 pub(super) type RawPath = Option<Vec<u8>>;
 
-/// Removes `count` leading parts of the two names of a file, which are `None` where there is no file; without a `count`, the
-/// prefixes that git writes. Returns `None` when a name has too few parts.
-pub(super) fn stripped(old: Option<&[u8]>, new: Option<&[u8]>, count: Option<usize>) -> Option<(RawPath, RawPath)> {
+/// Removes `count` leading parts of the two names of a file, which are `None` where there is no
+/// file; without a `count`, the prefixes that git writes. Returns `None` when a name has too few
+/// parts.
+pub(super) fn stripped(
+    old: Option<&[u8]>,
+    new: Option<&[u8]>,
+    count: Option<usize>,
+) -> Option<(RawPath, RawPath)> {
     let each = |count: usize| {
         let strip = |name: Option<&[u8]>| match name {
             Some(name) => without(name, count).map(|name| Some(name.to_vec())),
@@ -73,21 +79,24 @@ pub(super) fn stripped(old: Option<&[u8]>, new: Option<&[u8]>, count: Option<usi
     each(count.unwrap_or_else(|| usize::from(has_prefixes(old, new))))
 }
 
-/// Returns whether the names have the prefixes that git writes, which are never the same on both sides.
+/// Returns whether the names have the prefixes that git writes, which are never the same on both
+/// sides.
 fn has_prefixes(old: Option<&[u8]>, new: Option<&[u8]>) -> bool {
-    /// The letters that `diff.mnemonicPrefix` writes for `a/` and `b/`: for the index, the work tree, a commit, an object, and two
-    /// files.
+    /// The letters that `diff.mnemonicPrefix` writes for `a/` and `b/`: for the index, the work
+    /// tree, a commit, an object, and two files.
     const MNEMONIC: [&[u8; 2]; 6] = [b"iw", b"ci", b"cw", b"ow", b"oi", b"12"];
     match (old, new) {
         (Some([old, b'/', left @ ..]), Some([new, b'/', right @ ..])) => {
             (*old, *new) == (b'a', b'b')
                 || (*old, *new) == (b'b', b'a')
                 || (left == right
-                    && MNEMONIC
-                        .iter()
-                        .any(|&&[one, other]| (one, other) == (*old, *new) || (other, one) == (*old, *new)))
+                    && MNEMONIC.iter().any(|&&[one, other]| {
+                        (one, other) == (*old, *new) || (other, one) == (*old, *new)
+                    }))
         }
-        (Some([prefix, b'/', ..]), None) | (None, Some([prefix, b'/', ..])) => matches!(prefix, b'a' | b'b'),
+        (Some([prefix, b'/', ..]), None) | (None, Some([prefix, b'/', ..])) => {
+            matches!(prefix, b'a' | b'b')
+        }
         _ => false,
     }
 }
@@ -102,8 +111,8 @@ pub(super) fn without(mut name: &[u8], count: usize) -> Option<&[u8]> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// Returns the path of a `diff --git` line, of which `rest` follows the words, if both names are the same. A rename has two names,
-/// and its own lines for them.
+/// Returns the path of a `diff --git` line, of which `rest` follows the words, if both names are
+/// the same. A rename has two names, and its own lines for them.
 pub(super) fn of_git_header(rest: &[u8], count: Option<usize>) -> Option<Vec<u8>> {
     let same = |old: &[u8], new: &[u8]| match stripped(Some(old), Some(new), count)? {
         (Some(old), Some(new)) if old == new => Some(old),
@@ -112,7 +121,11 @@ pub(super) fn of_git_header(rest: &[u8], count: Option<usize>) -> Option<Vec<u8>
     if rest.starts_with(b"\"") {
         let (old, rest) = unquoted(rest)?;
         let new = rest.strip_prefix(b" ")?;
-        return if new.starts_with(b"\"") { same(&old, &unquoted(new)?.0) } else { same(&old, new) };
+        return if new.starts_with(b"\"") {
+            same(&old, &unquoted(new)?.0)
+        } else {
+            same(&old, new)
+        };
     }
     if let Some(quote) = memchr::memmem::find(rest, b" \"") {
         return same(&rest[..quote], &unquoted(&rest[quote + 1..])?.0);
@@ -123,7 +136,8 @@ pub(super) fn of_git_header(rest: &[u8], count: Option<usize>) -> Option<Vec<u8>
             let middle = rest.len() / 2;
             (rest.get(middle) == Some(&b' ')).then(|| same(&rest[..middle], &rest[middle + 1..]))?
         }
-        Some(_) => memchr::memchr_iter(b' ', rest).find_map(|blank| same(&rest[..blank], &rest[blank + 1..])),
+        Some(_) => memchr::memchr_iter(b' ', rest)
+            .find_map(|blank| same(&rest[..blank], &rest[blank + 1..])),
     }
 }
 
@@ -136,7 +150,11 @@ mod tests {
         for path in ["a", "a b", "ä", "a\"b\\c", "t\tn\n\u{7f}", ""] {
             let mut quoted = Vec::new();
             push_quoted(&mut quoted, "ü/", path);
-            assert_eq!(unquoted(&quoted), Some((format!("ü/{path}").into_bytes(), &b""[..])), "{path}");
+            assert_eq!(
+                unquoted(&quoted),
+                Some((format!("ü/{path}").into_bytes(), &b""[..])),
+                "{path}"
+            );
         }
         assert_eq!(
             unquoted(b"\"\\a\\b\\t\\n\\v\\f\\r\\101\"x"),
@@ -172,7 +190,8 @@ mod tests {
             ("a/", "b/x", Some(1), None),
         ] {
             let found = stripped(name(old), name(new), count);
-            let wanted = wanted.map(|(old, new)| (name(old).map(<[u8]>::to_vec), name(new).map(<[u8]>::to_vec)));
+            let wanted = wanted
+                .map(|(old, new)| (name(old).map(<[u8]>::to_vec), name(new).map(<[u8]>::to_vec)));
             assert_eq!(found, wanted, "{old} {new} {count:?}");
         }
     }
@@ -193,7 +212,11 @@ mod tests {
             ("old/x new/x", None, None),
             ("x", None, None),
         ] {
-            assert_eq!(of_git_header(rest.as_bytes(), count).as_deref(), wanted.map(str::as_bytes), "{rest}");
+            assert_eq!(
+                of_git_header(rest.as_bytes(), count).as_deref(),
+                wanted.map(str::as_bytes),
+                "{rest}"
+            );
         }
     }
 }

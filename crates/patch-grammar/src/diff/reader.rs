@@ -48,11 +48,12 @@ impl<'t> Lines<'t> {
 
 /// Returns whether a file begins at line `at`; `line` returns the lines.
 pub(crate) fn begins<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
-    line(at).starts_with(b"diff --git ") || (line(at).starts_with(b"--- ") && line(at + 1).starts_with(b"+++ "))
+    line(at).starts_with(b"diff --git ")
+        || (line(at).starts_with(b"--- ") && line(at + 1).starts_with(b"+++ "))
 }
 
-/// Returns the end of the files that begin at line `at`, with only empty lines between them. After an error that
-/// is the end of the text, so that every reader finds the same error.
+/// Returns the end of the files that begin at line `at`, with only empty lines between them. After
+/// an error that is the end of the text, so that every reader finds the same error.
 pub(crate) fn extent(lines: &Lines<'_>, at: usize) -> usize {
     let mut reader = Reader::new(lines, None, usize::MAX);
     (reader.at, reader.quiet) = (at, true);
@@ -139,8 +140,8 @@ pub(super) struct Reader<'l, 't> {
     most: usize,
     files: usize,
     pub(super) warnings: Vec<Warning>,
-    /// Whether all header lines so far end in CRLF; `None` before the first. They tell how the diff was stored: the
-    /// terminators of other lines may be the file's.
+    /// Whether all header lines so far end in CRLF; `None` before the first. They tell how the diff
+    /// was stored: the terminators of other lines may be the file's.
     pub(super) framed: Option<bool>,
     /// Warnings are not collected.
     quiet: bool,
@@ -171,7 +172,16 @@ struct GitHeader {
 
 impl<'l, 't> Reader<'l, 't> {
     pub(super) fn new(lines: &'l Lines<'t>, strip: Option<usize>, most: usize) -> Self {
-        Self { lines, at: 0, strip, most, files: 0, warnings: Vec::new(), framed: None, quiet: false }
+        Self {
+            lines,
+            at: 0,
+            strip,
+            most,
+            files: 0,
+            warnings: Vec::new(),
+            framed: None,
+            quiet: false,
+        }
     }
 
     pub(super) fn no_diff(&self) -> Failure {
@@ -215,14 +225,21 @@ impl<'l, 't> Reader<'l, 't> {
             }
             let expected = "a text file";
             if line.starts_with(b"diff --cc ") || line.starts_with(b"diff --combined ") {
-                return Err(self.failure(self.at, ParseErrorKind::CombinedDiff, "a diff of two files"));
+                return Err(self.failure(
+                    self.at,
+                    ParseErrorKind::CombinedDiff,
+                    "a diff of two files",
+                ));
             }
             if is_binary(line) {
                 let path = String::from_utf8_lossy(line).into_owned();
                 return Err(self.failure(self.at, ParseErrorKind::BinaryDiff { path }, expected));
             }
             if line.starts_with(b"Submodule ") && memchr::memmem::find(line, b"..").is_some() {
-                let path = line["Submodule ".len()..].split(|&byte| byte == b' ').next().unwrap_or_default();
+                let path = line["Submodule ".len()..]
+                    .split(|&byte| byte == b' ')
+                    .next()
+                    .unwrap_or_default();
                 let path = String::from_utf8_lossy(path).into_owned();
                 return Err(self.failure(self.at, ParseErrorKind::Submodule { path }, expected));
             }
@@ -264,8 +281,12 @@ impl<'l, 't> Reader<'l, 't> {
         } else {
             of_git_header(&self.unescaped(header, first), self.strip)
         };
-        let raw =
-            |text: Option<Vec<u8>>| RawName { text, span: start..start + header.len(), line: first, epoch: false };
+        let raw = |text: Option<Vec<u8>>| RawName {
+            text,
+            span: start..start + header.len(),
+            line: first,
+            epoch: false,
+        };
         let shown = named.clone().unwrap_or_else(|| header.to_vec());
         let head = self.git_header(&String::from_utf8_lossy(&shown))?;
         let line = self.lines.get(self.at);
@@ -273,8 +294,13 @@ impl<'l, 't> Reader<'l, 't> {
             let path = String::from_utf8_lossy(&shown).into_owned();
             return Err(self.failure(self.at, ParseErrorKind::BinaryDiff { path }, "a text file"));
         }
-        let pair = if self.begins(self.at) && line.starts_with(b"--- ") { Some(self.names()?) } else { None };
-        let hunks = if pair.is_some() || Numbers::of(line).is_some() { self.hunks()? } else { Vec::new() };
+        let pair = if self.begins(self.at) && line.starts_with(b"--- ") {
+            Some(self.names()?)
+        } else {
+            None
+        };
+        let hunks =
+            if pair.is_some() || Numbers::of(line).is_some() { self.hunks()? } else { Vec::new() };
         if hunks.is_empty() && head.needs_hunks {
             let expected = "`--- `, `+++ ` and `@@` lines";
             return Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, expected));
@@ -306,14 +332,22 @@ impl<'l, 't> Reader<'l, 't> {
             }
         };
         let (path, operation) = match (left, right) {
-            (_, Some(new)) if created.is_some() || pair.as_ref().is_some_and(|(old, _)| old.text.is_none()) => {
+            (_, Some(new))
+                if created.is_some()
+                    || pair.as_ref().is_some_and(|(old, _)| old.text.is_none()) =>
+            {
                 (new, Operation::Add)
             }
-            (Some(old), _) if deleted.is_some() || pair.as_ref().is_some_and(|(_, new)| new.text.is_none()) => {
+            (Some(old), _)
+                if deleted.is_some()
+                    || pair.as_ref().is_some_and(|(_, new)| new.text.is_none()) =>
+            {
                 (old, Operation::Delete)
             }
             (Some(old), Some(new)) if copy => (old, Operation::Copy { to: new }),
-            (Some(old), Some(new)) if old.text != new.text => (old, Operation::Update { to: Some(new) }),
+            (Some(old), Some(new)) if old.text != new.text => {
+                (old, Operation::Update { to: Some(new) })
+            }
             (_, Some(new)) => (new, Operation::Update { to: None }),
             _ => return Err(self.failure(first, ParseErrorKind::NoPath, "a path")),
         };
@@ -330,7 +364,8 @@ impl<'l, 't> Reader<'l, 't> {
         loop {
             let at = self.at;
             let line = self.lines.get(at);
-            let after = |words: &str| line.strip_prefix(words.as_bytes()).map(|rest| (words.len(), rest));
+            let after =
+                |words: &str| line.strip_prefix(words.as_bytes()).map(|rest| (words.len(), rest));
             if let Some(rest) = after("old mode ") {
                 head.old_mode = Some(self.mode(at, rest, shown)?);
             } else if let Some(rest) = after("new mode ") {
@@ -351,11 +386,14 @@ impl<'l, 't> Reader<'l, 't> {
                 let hashes = rest.split(|&byte| byte == b' ').next().unwrap_or_default();
                 let (old, new) = memchr::memmem::find(hashes, b"..")
                     .map_or((hashes, hashes), |dots| (&hashes[..dots], &hashes[dots + 2..]));
-                head.needs_hunks |= old != new && ![old, new].iter().any(|hash| is_empty_blob(hash));
+                head.needs_hunks |=
+                    old != new && ![old, new].iter().any(|hash| is_empty_blob(hash));
                 if let Some(text) = rest.get(hashes.len() + 1..) {
                     self.mode(at, (within + hashes.len() + 1, text), shown)?;
                 }
-            } else if after("similarity index ").is_none() && after("dissimilarity index ").is_none() {
+            } else if after("similarity index ").is_none()
+                && after("dissimilarity index ").is_none()
+            {
                 return Ok(head);
             }
             self.take();
@@ -363,11 +401,18 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Reads the name in a line from a byte on.
-    fn header_name(&mut self, at: usize, (within, text): (usize, &[u8])) -> Result<RawName, Failure> {
+    fn header_name(
+        &mut self,
+        at: usize,
+        (within, text): (usize, &[u8]),
+    ) -> Result<RawName, Failure> {
         let start = self.lines.range(at).start + within;
         let span = start..start + text.len();
-        let text =
-            if text.starts_with(b"\"") { unquoted(text).map(|(name, _)| name) } else { Some(self.unescaped(text, at)) };
+        let text = if text.starts_with(b"\"") {
+            unquoted(text).map(|(name, _)| name)
+        } else {
+            Some(self.unescaped(text, at))
+        };
         let bad = || Failure { within, ..self.failure(at, ParseErrorKind::BadPath, "a path") };
         Ok(RawName { text: Some(text.ok_or_else(bad)?), span, line: at, epoch: false })
     }
@@ -375,7 +420,9 @@ impl<'l, 't> Reader<'l, 't> {
     /// Reads the mode of a file: whether its owner may run it.
     fn mode(&self, at: usize, (within, text): (usize, &[u8]), path: &str) -> Result<bool, Failure> {
         const EXPECTED: &str = "100644 or 100755";
-        let mode = std::str::from_utf8(text).ok().and_then(|text| u32::from_str_radix(text.trim_end(), 8).ok());
+        let mode = std::str::from_utf8(text)
+            .ok()
+            .and_then(|text| u32::from_str_radix(text.trim_end(), 8).ok());
         let kind = match mode.map(|mode| mode & 0o170_000) {
             Some(0o100_000) => return Ok(mode.is_some_and(|mode| mode & 0o100 != 0)),
             Some(0o120_000) => ParseErrorKind::Symlink { path: path.to_owned() },
@@ -398,7 +445,10 @@ impl<'l, 't> Reader<'l, 't> {
         let start = self.lines.range(line).start + SIGNS;
         let (name, length) = if rest.starts_with(b"\"") {
             let found = unquoted(rest);
-            let bad = || Failure { within: SIGNS, ..self.failure(line, ParseErrorKind::BadPath, "a quoted path") };
+            let bad = || Failure {
+                within: SIGNS,
+                ..self.failure(line, ParseErrorKind::BadPath, "a quoted path")
+            };
             let (name, after) = found.ok_or_else(bad)?;
             (name, rest.len() - after.len())
         } else {
@@ -407,7 +457,9 @@ impl<'l, 't> Reader<'l, 't> {
             let length = memchr::memchr(b'\t', rest).unwrap_or(rest.len());
             (self.unescaped(&rest[..length], line), length)
         };
-        let epoch = [&b"\t1970-01-01 "[..], b"\t1969-12-31 "].iter().any(|time| rest[length..].starts_with(time));
+        let epoch = [&b"\t1970-01-01 "[..], b"\t1969-12-31 "]
+            .iter()
+            .any(|time| rest[length..].starts_with(time));
         let text = (name != b"/dev/null").then_some(name);
         Ok(RawName { text, span: start..start + length, line, epoch })
     }
@@ -423,20 +475,35 @@ impl<'l, 't> Reader<'l, 't> {
         let bare = |name: &RawName| match (&name.text, named) {
             (Some(text), Some(named)) if self.strip.is_none() => {
                 let prefix = text.strip_suffix(named)?;
-                (prefix.is_empty() || (prefix.len() == 2 && prefix.ends_with(b"/"))).then(|| named.to_vec())
+                (prefix.is_empty() || (prefix.len() == 2 && prefix.ends_with(b"/")))
+                    .then(|| named.to_vec())
             }
             _ => None,
         };
-        let (left, right) = match (old, new) {
-            (one, RawName { text: None, .. }) | (RawName { text: None, .. }, one) if bare(one).is_some() => {
-                (old.text.as_ref().and(bare(one)), new.text.as_ref().and(bare(one)))
-            }
-            _ => stripped(old.text.as_deref(), new.text.as_deref(), self.strip).ok_or_else(|| Failure {
-                within: 4,
-                ..self.failure(old.line, ParseErrorKind::BadPath, "a path with as many parts as are to be left out")
-            })?,
+        let (left, right) =
+            match (old, new) {
+                (one, RawName { text: None, .. }) | (RawName { text: None, .. }, one)
+                    if bare(one).is_some() =>
+                {
+                    (old.text.as_ref().and(bare(one)), new.text.as_ref().and(bare(one)))
+                }
+                _ => stripped(old.text.as_deref(), new.text.as_deref(), self.strip).ok_or_else(
+                    || Failure {
+                        within: 4,
+                        ..self.failure(
+                            old.line,
+                            ParseErrorKind::BadPath,
+                            "a path with as many parts as are to be left out",
+                        )
+                    },
+                )?,
+            };
+        let name = |raw: &RawName, text| RawName {
+            text,
+            span: raw.span.clone(),
+            line: raw.line,
+            epoch: false,
         };
-        let name = |raw: &RawName, text| RawName { text, span: raw.span.clone(), line: raw.line, epoch: false };
         Ok((self.name(&name(old, left), 0)?, self.name(&name(new, right), 0)?))
     }
 
@@ -447,15 +514,19 @@ impl<'l, 't> Reader<'l, 't> {
         let bad = |kind, expected| Failure { line: raw.line, within, kind, expected };
         let stripped = without(bytes, count);
         let bytes = stripped.ok_or_else(|| bad(ParseErrorKind::NoPath, "a path"))?;
-        let text = std::str::from_utf8(bytes).map_err(|_| bad(ParseErrorKind::BadPath, "a path in UTF-8"))?;
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| bad(ParseErrorKind::BadPath, "a path in UTF-8"))?;
         let text = text.to_owned();
         Ok(Some(Name { text, span: raw.span.clone(), line: number(raw.line) }))
     }
 
-    /// Reads a name without quotes. Backslashes are no escapes there, and git quotes a name that really has one.
+    /// Reads a name without quotes. Backslashes are no escapes there, and git quotes a name that
+    /// really has one.
     fn unescaped(&mut self, name: &[u8], at: usize) -> Vec<u8> {
         let backslash = |&byte: &u8| byte == b'\\';
-        if name.iter().any(backslash) && !self.warnings.iter().any(|warning| warning.kind == WarningKind::Backslashes) {
+        if name.iter().any(backslash)
+            && !self.warnings.iter().any(|warning| warning.kind == WarningKind::Backslashes)
+        {
             self.warn(WarningKind::Backslashes, at);
         }
         name.iter().map(|byte| if backslash(byte) { b'/' } else { *byte }).collect()
@@ -492,7 +563,13 @@ impl<'l, 't> Reader<'l, 't> {
             match line.first() {
                 Some(b'+' | b'\\') => end = self.lines.range(at).end,
                 _ if line.trim_ascii().is_empty() && hunk.separators > 0 => {}
-                _ => return Err(self.failure(at, ParseErrorKind::NoPlus, "`+` at the beginning of the line")),
+                _ => {
+                    return Err(self.failure(
+                        at,
+                        ParseErrorKind::NoPlus,
+                        "`+` at the beginning of the line",
+                    ));
+                }
             }
             at += 1;
         }
@@ -528,7 +605,14 @@ impl<'l, 't> Reader<'l, 't> {
         let (end, separators) = match counted {
             Some(end) => (end, 0),
             None => {
-                self.warn(if numbers.is_some() { WarningKind::HunkNumbers } else { WarningKind::NoHunkNumbers }, at);
+                self.warn(
+                    if numbers.is_some() {
+                        WarningKind::HunkNumbers
+                    } else {
+                        WarningKind::NoHunkNumbers
+                    },
+                    at,
+                );
                 self.uncounted()?
             }
         };
@@ -567,7 +651,9 @@ impl<'l, 't> Reader<'l, 't> {
                 _ if (old, new) == (0, 0) => break,
                 [b'-', ..] => old = old.checked_sub(1)?,
                 [b'+', ..] => new = new.checked_sub(1)?,
-                [b' ', ..] | b"\n" | b"\r\n" => (old, new) = (old.checked_sub(1)?, new.checked_sub(1)?),
+                [b' ', ..] | b"\n" | b"\r\n" => {
+                    (old, new) = (old.checked_sub(1)?, new.checked_sub(1)?)
+                }
                 _ => return None,
             }
             end += 1;
@@ -587,13 +673,23 @@ impl<'l, 't> Reader<'l, 't> {
     /// Returns whether a mail signature begins here, which looks like a deleted line.
     fn is_signature(&self, at: usize) -> bool {
         let next = self.lines.get(at + 1);
-        matches!(self.lines.get(at), b"--" | b"-- ") && !matches!(next.first(), Some(b'+' | b'-' | b' ' | b'@'))
+        matches!(self.lines.get(at), b"--" | b"-- ")
+            && !matches!(next.first(), Some(b'+' | b'-' | b' ' | b'@'))
     }
 
-    /// Returns the end of the hunk whose lines begin here, judged by their looks, and how many empty ones are at the end.
+    /// Returns the end of the hunk whose lines begin here, judged by their looks, and how many
+    /// empty ones are at the end.
     fn uncounted(&self) -> Result<(usize, usize), Failure> {
-        const OTHERS: [&[u8]; 8] =
-            [b"@@", b"diff ", b"Index: ", b"Only in ", b"Binary files ", b"GIT binary patch", b"commit ", b"From "];
+        const OTHERS: [&[u8]; 8] = [
+            b"@@",
+            b"diff ",
+            b"Index: ",
+            b"Only in ",
+            b"Binary files ",
+            b"GIT binary patch",
+            b"commit ",
+            b"From ",
+        ];
         let (mut end, mut empty) = (self.at, 0);
         while end < self.lines.len() {
             let line = self.lines.get(end);
@@ -605,7 +701,11 @@ impl<'l, 't> Reader<'l, 't> {
                     break;
                 }
                 // Two lines of the hunk, or the next file without its hunks.
-                return Err(self.failure(end, ParseErrorKind::HunkEnd, "right numbers after the `@@` of this hunk"));
+                return Err(self.failure(
+                    end,
+                    ParseErrorKind::HunkEnd,
+                    "right numbers after the `@@` of this hunk",
+                ));
             }
             empty = match line {
                 [] => empty + 1,
@@ -636,7 +736,11 @@ impl Numbers {
         let heading = rest.strip_prefix(b" ").unwrap_or(rest);
         let start = line.len() - heading.len();
         let heading = heading.trim_ascii_end();
-        Some(Self { old, new, heading: (!heading.is_empty()).then(|| start..start + heading.len()) })
+        Some(Self {
+            old,
+            new,
+            heading: (!heading.is_empty()).then(|| start..start + heading.len()),
+        })
     }
 }
 

@@ -47,7 +47,9 @@ impl Alphabet {
     }
 
     fn classes_in(&self, set: &CharSet) -> Vec<usize> {
-        (0..self.classes.len()).filter(|&class| !self.classes[class].intersection(set).is_empty()).collect()
+        (0..self.classes.len())
+            .filter(|&class| !self.classes[class].intersection(set).is_empty())
+            .collect()
     }
 }
 
@@ -128,7 +130,9 @@ impl Dfa {
         let mut distance = self.distances[state]?;
         while distance > 0 {
             distance -= 1;
-            let symbol = self.next[state].iter().position(|&target| self.distances[target] == Some(distance))?;
+            let symbol = self.next[state]
+                .iter()
+                .position(|&target| self.distances[target] == Some(distance))?;
             state = self.next[state][symbol];
             word.push(symbol);
         }
@@ -170,7 +174,9 @@ impl Dfa {
                 word.reverse();
                 return Some(word);
             }
-            for (symbol, (&left, &right)) in self.next[pair.0].iter().zip(&other.next[pair.1]).enumerate() {
+            for (symbol, (&left, &right)) in
+                self.next[pair.0].iter().zip(&other.next[pair.1]).enumerate()
+            {
                 came.entry((left, right)).or_insert_with(|| {
                     queue.push_back((left, right));
                     Some((pair, symbol))
@@ -180,9 +186,11 @@ impl Dfa {
         None
     }
 
-    /// The automaton with these moves and as few states as possible, numbered in the order of a walk.
+    /// The automaton with these moves and as few states as possible, numbered in the order of a
+    /// walk.
     fn minimal(next: &[Vec<usize>], accepting: &[bool]) -> Self {
-        let mut block: Vec<usize> = accepting.iter().map(|&accepting| usize::from(accepting)).collect();
+        let mut block: Vec<usize> =
+            accepting.iter().map(|&accepting| usize::from(accepting)).collect();
         let mut count = 0;
         loop {
             let mut seen: HashMap<(usize, Vec<usize>), usize> = HashMap::new();
@@ -215,8 +223,12 @@ impl Dfa {
             }
             at += 1;
         }
-        let moves = |&b: &usize| next[member[b]].iter().map(|&target| number[block[target]]).collect();
-        Self::new(order.iter().map(moves).collect(), order.iter().map(|&b| accepting[member[b]]).collect())
+        let moves =
+            |&b: &usize| next[member[b]].iter().map(|&target| number[block[target]]).collect();
+        Self::new(
+            order.iter().map(moves).collect(),
+            order.iter().map(|&b| accepting[member[b]]).collect(),
+        )
     }
 }
 
@@ -263,12 +275,20 @@ impl Nfa {
     }
 
     /// Adds a tree before the state `then`, and gives the state it begins in.
-    fn add<L>(&mut self, tree: &Tree<L>, then: usize, leaf: &mut dyn FnMut(&mut Self, &L, usize) -> usize) -> usize {
+    fn add<L>(
+        &mut self,
+        tree: &Tree<L>,
+        then: usize,
+        leaf: &mut dyn FnMut(&mut Self, &L, usize) -> usize,
+    ) -> usize {
         match tree {
             Tree::Leaf(it) => leaf(self, it, then),
-            Tree::Sequence(parts) => parts.iter().rev().fold(then, |then, part| self.add(part, then, leaf)),
+            Tree::Sequence(parts) => {
+                parts.iter().rev().fold(then, |then, part| self.add(part, then, leaf))
+            }
             Tree::Choice(parts) => {
-                let firsts = parts.iter().map(|part| Edge::Free(self.add(part, then, leaf))).collect();
+                let firsts =
+                    parts.iter().map(|part| Edge::Free(self.add(part, then, leaf))).collect();
                 self.state(firsts)
             }
             Tree::Repeat(inner, Times::Optional) => {
@@ -312,7 +332,8 @@ impl Nfa {
         type Member = (usize, Vec<(usize, usize)>);
         let live = self.live();
         // What is settled about a guard: it accepts whatever follows, or nothing that follows.
-        let settled: Vec<Vec<Option<bool>>> = self.guards.iter().map(|guard| settled(guard)).collect();
+        let settled: Vec<Vec<Option<bool>>> =
+            self.guards.iter().map(|guard| settled(guard)).collect();
         let close = |mut open: Vec<Member>| {
             let mut members: BTreeSet<Member> = BTreeSet::new();
             while let Some(member) = open.pop() {
@@ -342,7 +363,8 @@ impl Nfa {
         };
         let accepts = |members: &BTreeSet<Member>| {
             members.iter().any(|(state, under_way)| {
-                *state == END && under_way.iter().all(|&(guard, at)| self.guards[guard].accepting[at])
+                *state == END
+                    && under_way.iter().all(|&(guard, at)| self.guards[guard].accepting[at])
             })
         };
         let step = |(state, under_way): &Member, symbol: usize, out: &mut Vec<Member>| {
@@ -385,11 +407,12 @@ impl Nfa {
                 let number = match closed.get(&open) {
                     Some(&number) => number,
                     None => {
-                        let number = *numbers.entry(close(open.clone())).or_insert_with_key(|target| {
-                            accepting.push(accepts(target));
-                            subsets.push(target.clone());
-                            subsets.len() - 1
-                        });
+                        let number =
+                            *numbers.entry(close(open.clone())).or_insert_with_key(|target| {
+                                accepting.push(accepts(target));
+                                subsets.push(target.clone());
+                                subsets.len() - 1
+                            });
                         closed.insert(open, number);
                         number
                     }
@@ -434,7 +457,9 @@ pub(crate) fn of_tokens(grammar: &Grammar, literals: &[String]) -> Dfa {
     let start = nfa.add(&grammar.expanded(), END, &mut |nfa, leaf, then| {
         let symbol = match leaf {
             Symbol::Terminal(index) => *index,
-            Symbol::Literal(text) => named + literals.iter().position(|literal| literal == text).expect("collected"),
+            Symbol::Literal(text) => {
+                named + literals.iter().position(|literal| literal == text).expect("collected")
+            }
             Symbol::Rule(_) => unreachable!("BUG: every rule is expanded"),
         };
         nfa.state(vec![Edge::On(vec![symbol], then)])
@@ -471,11 +496,13 @@ impl PegBuilder<'_> {
     fn add(&mut self, nfa: &mut Nfa, peg: &Peg, then: usize) -> usize {
         match peg {
             Peg::Str(text) => add_text(nfa, text, then, self.alphabet),
-            Peg::Insens(text) => {
-                text.chars().rev().fold(then, |then, c| self.add_set(nfa, &read::either_case(c), then))
-            }
+            Peg::Insens(text) => text
+                .chars()
+                .rev()
+                .fold(then, |then, c| self.add_set(nfa, &read::either_case(c), then)),
             Peg::Range(first, last) => {
-                let (first, last) = (first.chars().next().unwrap_or('\0'), last.chars().next().unwrap_or('\0'));
+                let (first, last) =
+                    (first.chars().next().unwrap_or('\0'), last.chars().next().unwrap_or('\0'));
                 self.add_set(nfa, &CharSet::range(first..=last), then)
             }
             Peg::Ident(name) => self.add_rule(nfa, name, then),
@@ -527,7 +554,8 @@ impl PegBuilder<'_> {
                 nfa.guarded(Rc::new(nothing.determinise(more, self.alphabet.classes.len())), then)
             }
             _ => {
-                let set = read::builtin(name).unwrap_or_else(|_| unreachable!("BUG: reading refuses {name}"));
+                let set = read::builtin(name)
+                    .unwrap_or_else(|_| unreachable!("BUG: reading refuses {name}"));
                 self.add_set(nfa, &set, then)
             }
         }

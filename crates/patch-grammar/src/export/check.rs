@@ -53,9 +53,11 @@ impl<'g> Tokens<'g> {
             Tree::Leaf(())
         });
         let names = grammar.terminals.iter().map(|terminal| format!("`{}`", terminal.name));
-        let named = grammar.terminals.iter().map(|terminal| automaton::of_regex(&terminal.right, alphabet));
+        let named =
+            grammar.terminals.iter().map(|terminal| automaton::of_regex(&terminal.right, alphabet));
         let unnamed = literals.iter().map(|text| Tree::Leaf(Chars::Literal(text.clone())));
-        let lexers: Vec<_> = named.chain(unnamed.map(|literal| automaton::of_regex(&literal, alphabet))).collect();
+        let lexers: Vec<_> =
+            named.chain(unnamed.map(|literal| automaton::of_regex(&literal, alphabet))).collect();
         Self {
             alphabet,
             names: names.chain(literals.iter().map(|text| format!("{text:?}"))).collect(),
@@ -74,10 +76,12 @@ impl<'g> Tokens<'g> {
 
     /// Runs the lexers of all tokens that may stand in a state side by side.
     fn check_state(&self, state: usize, access: &[usize]) -> Result<(), Finding> {
-        let may_stand = |&token: &usize| self.parser.distances[self.parser.next[state][token]].is_some();
+        let may_stand =
+            |&token: &usize| self.parser.distances[self.parser.next[state][token]].is_some();
         // The state of each lexer that is still alive, and another token that has matched already.
         type Place = (Vec<(usize, usize)>, Option<usize>);
-        let first: Place = ((0..self.names.len()).filter(may_stand).map(|token| (token, 0)).collect(), None);
+        let first: Place =
+            ((0..self.names.len()).filter(may_stand).map(|token| (token, 0)).collect(), None);
         let mut words: HashMap<Place, Vec<usize>> = HashMap::from([(first.clone(), Vec::new())]);
         let mut queue = VecDeque::from([first]);
         while let Some(place) = queue.pop_front() {
@@ -151,7 +155,13 @@ impl<'g> Tokens<'g> {
     }
 
     /// A whole sentence: tokens, text, text, and the shortest way to the end.
-    fn sentence(&self, access: &[usize], word: &[usize], follower: &[usize], state: usize) -> String {
+    fn sentence(
+        &self,
+        access: &[usize],
+        word: &[usize],
+        follower: &[usize],
+        state: usize,
+    ) -> String {
         let shortest = |&token: &usize| self.lexers[token].completion(0).unwrap_or_default();
         let mut classes: Vec<usize> = access.iter().flat_map(shortest).collect();
         classes.extend(word);

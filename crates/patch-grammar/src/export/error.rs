@@ -72,7 +72,9 @@ pub enum Construct {
     #[error("the start rule may not be atomic")]
     TerminalStart,
     /// A range, a built-in class or `^"…"` outside an atomic rule.
-    #[error("a class of characters must stand in an atomic rule, so that it has a name as a terminal")]
+    #[error(
+        "a class of characters must stand in an atomic rule, so that it has a name as a terminal"
+    )]
     BareCharacters,
     /// A terminal that takes the empty text.
     #[error("a terminal may not match the empty text")]
@@ -102,7 +104,8 @@ pub enum Finding {
     },
     /// A lexer that takes the longest match would go on into what follows.
     #[error(
-        "{terminal} may be followed by {follower}, whose beginning a lexer would take for more of {into}: {sentence:?}"
+        "{terminal} may be followed by {follower}, whose beginning a lexer would take for more of \
+         {into}: {sentence:?}"
     )]
     RunsOn {
         /// The terminal that should end.
@@ -115,7 +118,10 @@ pub enum Finding {
         sentence: String,
     },
     /// Where either may stand, one is the beginning of the other, or the same text.
-    #[error("where {longer} may stand, {shorter} may stand too, and a lexer could take it in {sentence:?}")]
+    #[error(
+        "where {longer} may stand, {shorter} may stand too, and a lexer could take it in \
+         {sentence:?}"
+    )]
     Overlaps {
         /// The terminal that is meant in the sentence.
         longer: String,

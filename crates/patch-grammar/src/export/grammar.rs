@@ -71,8 +71,12 @@ impl<L> Tree<L> {
     pub(crate) fn expand<M>(&self, leaf: &mut dyn FnMut(&L) -> Tree<M>) -> Tree<M> {
         match self {
             Self::Leaf(it) => leaf(it),
-            Self::Sequence(parts) => Tree::Sequence(parts.iter().map(|part| part.expand(leaf)).collect()),
-            Self::Choice(parts) => Tree::Choice(parts.iter().map(|part| part.expand(leaf)).collect()),
+            Self::Sequence(parts) => {
+                Tree::Sequence(parts.iter().map(|part| part.expand(leaf)).collect())
+            }
+            Self::Choice(parts) => {
+                Tree::Choice(parts.iter().map(|part| part.expand(leaf)).collect())
+            }
             Self::Repeat(inner, times) => Tree::Repeat(Box::new(inner.expand(leaf)), *times),
         }
     }

@@ -61,7 +61,9 @@ impl Language {
     /// Whether `text` is a sentence.
     #[must_use]
     pub fn accepts(&self, text: &str) -> bool {
-        self.is_accepting(text.chars().fold(0, |state, c| self.dfa.next[state][self.alphabet.class_of(c)]))
+        self.is_accepting(
+            text.chars().fold(0, |state, c| self.dfa.next[state][self.alphabet.class_of(c)]),
+        )
     }
 
     /// Whether a text that leads to `state` is a sentence.
@@ -99,7 +101,8 @@ impl Language {
             for (class, &target) in self.dfa.next[state].iter().enumerate() {
                 let right = self.dfa.distances[target].is_some();
                 let on = self.dfa.completion(if right { target } else { state });
-                let word: Vec<_> = access.iter().copied().chain([class]).chain(on.unwrap_or_default()).collect();
+                let word: Vec<_> =
+                    access.iter().copied().chain([class]).chain(on.unwrap_or_default()).collect();
                 cover.push((spell(&self.alphabet, &word), right));
             }
             // The text that stops short in this state.

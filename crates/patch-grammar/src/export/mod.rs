@@ -45,7 +45,8 @@ crate::names::named! {
     /// A notation for grammars. Its name is also the extension of its files.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Format {
-        /// Pest's, as it is written; it holds both dialects and the tolerant language of the parser.
+        /// Pest's, as it is written; it holds both dialects and the tolerant language of the
+        /// parser.
         Pest = "pest",
         /// Lark: OpenAI custom tools, llguidance, XGrammar, and the Python package lark.
         Lark = "lark",
@@ -53,8 +54,8 @@ crate::names::named! {
         Gbnf = "gbnf",
         /// XGrammar's EBNF: vLLM and SGLang.
         Ebnf = "ebnf",
-        /// One regular expression that matches a whole patch. It ends without a line feed, which would
-        /// be a part of it.
+        /// One regular expression that matches a whole patch. It ends without a line feed, which
+        /// would be a part of it.
         Regex = "regex",
     }
 }
@@ -66,7 +67,8 @@ impl Format {
         match self {
             Self::Pest | Self::Regex => "",
             Self::Lark => {
-                "For OpenAI custom tools (syntax \"lark\"), llguidance, XGrammar, and Python lark (LALR or Earley)."
+                "For OpenAI custom tools (syntax \"lark\"), llguidance, XGrammar, and Python lark \
+                 (LALR or Earley)."
             }
             Self::Gbnf => "For llama.cpp.",
             Self::Ebnf => "For XGrammar (vLLM, SGLang).",
@@ -108,8 +110,8 @@ pub fn file_name(format: Format, dialect: Dialect) -> String {
 ///
 /// # Errors
 ///
-/// [`ExportError`] when the pest grammar has something that cannot be expressed exactly in the other
-/// notations, or that some engine would read differently.
+/// [`ExportError`] when the pest grammar has something that cannot be expressed exactly in the
+/// other notations, or that some engine would read differently.
 #[cfg(feature = "export")]
 pub fn generate(format: Format, dialect: Dialect) -> Result<String, ExportError> {
     let grammar = Grammar::read(GRAMMAR, start_rule(dialect))?;

@@ -21,16 +21,21 @@ impl Grammar {
     /// [`ExportError`] names the rule and the construct that cannot be expressed exactly in the
     /// other grammars.
     pub fn read(text: &str, start: &str) -> Result<Self, ExportError> {
-        let pairs = pest_meta::parser::parse(Meta::grammar_rules, text).map_err(|error| syntax(&[error]))?;
+        let pairs = pest_meta::parser::parse(Meta::grammar_rules, text)
+            .map_err(|error| syntax(&[error]))?;
         pest_meta::validator::validate_pairs(pairs.clone()).map_err(|errors| syntax(&errors))?;
         let docs = docs(pairs.clone());
         let rules = pest_meta::parser::consume_rules(pairs).map_err(|errors| syntax(&errors))?;
         for implicit in ["WHITESPACE", "COMMENT"] {
             if rules.iter().any(|rule| rule.name == implicit) {
-                return Err(ExportError::Unsupported { rule: implicit.into(), construct: Construct::ImplicitRule });
+                return Err(ExportError::Unsupported {
+                    rule: implicit.into(),
+                    construct: Construct::ImplicitRule,
+                });
             }
         }
-        let rules: BTreeMap<_, _> = rules.into_iter().map(|rule| (rule.name.clone(), rule)).collect();
+        let rules: BTreeMap<_, _> =
+            rules.into_iter().map(|rule| (rule.name.clone(), rule)).collect();
         let reader = Reader {
             pest: &rules,
             docs,
@@ -96,7 +101,12 @@ impl<'r> Reader<'r> {
         self.rule_from(start, |reader| reader.sequence(start, &parts))?;
         let Self { pest, rules, terminals, .. } = self;
         let peg = pest.iter().map(|(name, rule)| (name.clone(), rule.expr.clone())).collect();
-        Ok(Grammar { start: start.to_owned(), rules: rules.into_iter().flatten().collect(), terminals, peg })
+        Ok(Grammar {
+            start: start.to_owned(),
+            rules: rules.into_iter().flatten().collect(),
+            terminals,
+            peg,
+        })
     }
 
     fn doc(&self, name: &str) -> String {
@@ -114,7 +124,8 @@ impl<'r> Reader<'r> {
         self.open.push(name.to_owned());
         let expr = read(self)?;
         self.open.pop();
-        self.rules[index] = Some(Definition { name: name.to_owned(), doc: self.doc(name), right: expr });
+        self.rules[index] =
+            Some(Definition { name: name.to_owned(), doc: self.doc(name), right: expr });
         Ok(Tree::Leaf(Symbol::Rule(index)))
     }
 
@@ -123,7 +134,8 @@ impl<'r> Reader<'r> {
         if self.open.iter().any(|open| open == name) {
             return Err(unsupported(name, Construct::Recursion));
         }
-        let builtin = || unsupported(from, builtin(name).err().unwrap_or(Construct::BareCharacters));
+        let builtin =
+            || unsupported(from, builtin(name).err().unwrap_or(Construct::BareCharacters));
         self.pest.get(name).ok_or_else(builtin)
     }
 
@@ -144,7 +156,11 @@ impl<'r> Reader<'r> {
             return Err(unsupported(name, Construct::EmptyTerminal));
         }
         let symbol = Symbol::Terminal(self.terminals.len());
-        self.terminals.push(Definition { name: name.to_owned(), doc: self.doc(name), right: regex });
+        self.terminals.push(Definition {
+            name: name.to_owned(),
+            doc: self.doc(name),
+            right: regex,
+        });
         self.names.insert(name.to_owned(), symbol.clone());
         Ok(Tree::Leaf(symbol))
     }
@@ -180,7 +196,8 @@ impl<'r> Reader<'r> {
     }
 
     fn sequence(&mut self, rule: &str, parts: &[&Peg]) -> Result<Expr, ExportError> {
-        let mut exprs: Vec<_> = parts.iter().map(|part| self.expr(rule, part)).collect::<Result<_, _>>()?;
+        let mut exprs: Vec<_> =
+            parts.iter().map(|part| self.expr(rule, part)).collect::<Result<_, _>>()?;
         Ok(if exprs.len() == 1 { exprs.remove(0) } else { Tree::Sequence(exprs) })
     }
 
@@ -191,9 +208,9 @@ impl<'r> Reader<'r> {
         }
         Ok(match peg {
             Peg::Str(text) => Tree::Leaf(Chars::Literal(text.clone())),
-            Peg::Insens(text) => {
-                concat(text.chars().map(|c| set_regex(rule, either_case(c))).collect::<Result<_, _>>()?)
-            }
+            Peg::Insens(text) => concat(
+                text.chars().map(|c| set_regex(rule, either_case(c))).collect::<Result<_, _>>()?,
+            ),
             Peg::Ident(name) => {
                 let helper = self.rule(rule, name)?;
                 self.open.push(name.clone());
@@ -212,7 +229,8 @@ impl<'r> Reader<'r> {
         let mut excluded = CharSet::default();
         for part in parts {
             if let Peg::NegPred(inner) = part {
-                let set = self.set(inner)?.ok_or_else(|| unsupported(rule, Construct::LookAhead))?;
+                let set =
+                    self.set(inner)?.ok_or_else(|| unsupported(rule, Construct::LookAhead))?;
                 excluded = excluded.union(&set);
             } else if excluded.is_empty() {
                 out.push(self.regex(rule, part)?);
@@ -282,7 +300,9 @@ fn concat(parts: Vec<Regex>) -> Regex {
     for part in parts {
         match (out.last_mut(), part) {
             (_, Tree::Sequence(inner)) => out.extend(inner),
-            (Some(Tree::Leaf(Chars::Literal(before))), Tree::Leaf(Chars::Literal(text))) => before.push_str(&text),
+            (Some(Tree::Leaf(Chars::Literal(before))), Tree::Leaf(Chars::Literal(text))) => {
+                before.push_str(&text)
+            }
             (_, part) => out.push(part),
         }
     }
@@ -290,7 +310,8 @@ fn concat(parts: Vec<Regex>) -> Regex {
 }
 
 fn is_terminal(rule: &PegRule) -> bool {
-    rule.ty == RuleType::Atomic || rule.name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+    rule.ty == RuleType::Atomic
+        || rule.name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// Both cases of an ASCII letter, which is all that pest's `^"…"` folds.
@@ -324,7 +345,9 @@ fn construct(peg: &Peg) -> Construct {
     match peg {
         Peg::PeekSlice(..) | Peg::Push(_) => Construct::Stack,
         Peg::PosPred(_) | Peg::NegPred(_) | Peg::Skip(_) => Construct::LookAhead,
-        Peg::RepExact(..) | Peg::RepMin(..) | Peg::RepMax(..) | Peg::RepMinMax(..) => Construct::CountedRepetition,
+        Peg::RepExact(..) | Peg::RepMin(..) | Peg::RepMax(..) | Peg::RepMinMax(..) => {
+            Construct::CountedRepetition
+        }
         // Everything else has been dealt with, and pest may grow more.
         _ => Construct::Other,
     }

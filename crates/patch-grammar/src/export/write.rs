@@ -34,7 +34,8 @@ fn comment(out: &mut String, mark: &str, text: &str) {
     }
 }
 
-/// Writes a tree with `sequence` between the parts of a sequence, and `choice` between alternatives.
+/// Writes a tree with `sequence` between the parts of a sequence, and `choice` between
+/// alternatives.
 fn tree<L>(
     it: &Tree<L>,
     place: Bind,
@@ -82,8 +83,8 @@ fn lark(grammar: &Grammar) -> String {
 /// Makes the name that a rule or a terminal has in a notation.
 type Rename = fn(&str) -> String;
 
-/// Writes the header, the rules and the terminals; `signs` begin a comment and a right side, and `start` is the name of the first
-/// rule.
+/// Writes the header, the rules and the terminals; `signs` begin a comment and a right side, and
+/// `start` is the name of the first rule.
 fn document(
     grammar: &Grammar,
     format: Format,
@@ -110,7 +111,9 @@ fn document(
         tree(&rule.right, Bind::Alternative, (" ", " | "), &mut out, &|leaf, _, out| match leaf {
             Symbol::Literal(text) => quoted(text, out),
             Symbol::Rule(index) => out.push_str(&rule_name(*index)),
-            Symbol::Terminal(index) => out.push_str(&terminal_name(&grammar.terminals[*index].name)),
+            Symbol::Terminal(index) => {
+                out.push_str(&terminal_name(&grammar.terminals[*index].name))
+            }
         });
         out.push('\n');
     }
@@ -157,7 +160,9 @@ fn regex(it: &Regex, out: &mut String) {
     };
     tree(it, Bind::Alternative, ("", "|"), out, &|leaf, place, out| match leaf {
         Chars::Literal(text) => {
-            parenthesised(out, place > Bind::Sequence && text.chars().count() > 1, |out| regex_text(text, out));
+            parenthesised(out, place > Bind::Sequence && text.chars().count() > 1, |out| {
+                regex_text(text, out)
+            });
         }
         Chars::Set(set) => class(set, &escape, out),
     });
@@ -166,7 +171,8 @@ fn regex(it: &Regex, out: &mut String) {
 fn regex_text(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {
-            '\\' | '.' | '+' | '*' | '?' | '(' | ')' | '|' | '[' | ']' | '{' | '}' | '^' | '$' | '/' => {
+            '\\' | '.' | '+' | '*' | '?' | '(' | ')' | '|' | '[' | ']' | '{' | '}' | '^' | '$'
+            | '/' => {
                 out.extend(['\\', c]);
             }
             _ => plain_or_escaped(c, out),
@@ -230,7 +236,8 @@ fn bnf_regex(it: &Regex, out: &mut String) {
 }
 
 impl Grammar {
-    /// Writes the grammar in the notation of `format`; `None` for [`Format::Pest`], from which it is read.
+    /// Writes the grammar in the notation of `format`; `None` for [`Format::Pest`], from which it
+    /// is read.
     #[must_use]
     pub fn write(&self, format: Format) -> Option<String> {
         match format {

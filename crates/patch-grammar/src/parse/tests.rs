@@ -71,7 +71,9 @@ fn wrapped(text: &str, how: usize) -> String {
         0 => format!("<<EOF\n{text}\nEOF\n"),
         1 => format!("\n```diff\n{text}\n```"),
         2 => text.replace("*** End Patch", "  *** End Patch "),
-        3 => text.replace("*** Begin Patch", " *** Begin Patch").replace("\n*** Update", "\n \t*** Update"),
+        3 => text
+            .replace("*** Begin Patch", " *** Begin Patch")
+            .replace("\n*** Update", "\n \t*** Update"),
         4 => text.replacen("*** Begin Patch\n", "*** Begin Patch\n*** Environment ID: x\n", 1),
         5 => text.replace('\n', "\r\n"),
         // Its sections twice.
@@ -88,12 +90,20 @@ fn random_and_damaged_texts_read_in_parts_are_what_they_are_in_one_piece() {
     let read = Read::default();
     let grammar = |start| Grammar::read(GRAMMAR, start).expect("it can be read");
     for language in [grammar("patch").language(), grammar("accepted").peg_language()] {
-        each_text(&language, SAMPLES, &(select(options().to_vec()), 0..12_usize), |text, (options, how)| {
-            read.check(&wrapped(text, how), &options);
-        });
+        each_text(
+            &language,
+            SAMPLES,
+            &(select(options().to_vec()), 0..12_usize),
+            |text, (options, how)| {
+                read.check(&wrapped(text, how), &options);
+            },
+        );
     }
     let (patches, (grammar, walk)) = (read.patches.get(), read.refused.get());
-    println!("{patches} patches of several sections, {grammar} texts refused by the grammar and {walk} after it");
+    println!(
+        "{patches} patches of several sections, {grammar} texts refused by the grammar and {walk} \
+         after it"
+    );
     assert!(patches > 100, "a lopsided sample");
     assert!(grammar > 500, "a lopsided sample");
     assert!(walk > 100, "a lopsided sample");
@@ -104,7 +114,9 @@ fn the_scenarios_read_in_parts_are_what_they_are_in_one_piece() {
     let read = Read::default();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/scenarios");
     for entry in std::fs::read_dir(folder).expect("the scenarios are there") {
-        let Ok(bytes) = std::fs::read(entry.expect("an entry").path().join("patch.txt")) else { continue };
+        let Ok(bytes) = std::fs::read(entry.expect("an entry").path().join("patch.txt")) else {
+            continue;
+        };
         let Ok(text) = decode(&bytes) else { continue };
         for options in options() {
             (0..=7).for_each(|how| read.check(&wrapped(text, how), &options));
@@ -136,7 +148,13 @@ fn sections_end_where_they_end_in_the_whole() {
     ] {
         let read = Read::default();
         for options in options() {
-            for end in ["*** End Patch", "*** End Patch\n\n \n", " *** End Patch\n", "*** End Patch\nx\n", ""] {
+            for end in [
+                "*** End Patch",
+                "*** End Patch\n\n \n",
+                " *** End Patch\n",
+                "*** End Patch\nx\n",
+                "",
+            ] {
                 read.check(&format!("*** Begin Patch\n{body}{end}"), &options);
             }
         }
@@ -144,7 +162,8 @@ fn sections_end_where_they_end_in_the_whole() {
     }
     // As many as are read at once, and some more or less.
     for count in [1, 15, 16, 17, 32, 33, 50] {
-        let sections: String = (0..count).map(|n| format!("*** Update File: f{n}\n@@\n-x\n\n")).collect();
+        let sections: String =
+            (0..count).map(|n| format!("*** Update File: f{n}\n@@\n-x\n\n")).collect();
         let text = format!("*** Begin Patch\n{sections}*** End Patch\n");
         let read = crate::parse(&text, &options()[0]).map(|patch| patch.sections.len());
         assert_eq!(read, Ok(count));
@@ -153,7 +172,12 @@ fn sections_end_where_they_end_in_the_whole() {
         }
     }
     // A part that ends inside a longer one, as it does not in the whole.
-    let whole = crate::parse("*** Begin Patch\n*** Add File: a\n+*** Delete File: b\n*** End Patch\n", &options()[0]);
+    let whole = crate::parse(
+        "*** Begin Patch\n*** Add File: a\n+*** Delete File: b\n*** End Patch\n",
+        &options()[0],
+    );
     let whole = whole.expect("it parses");
-    assert!(matches!(&whole.sections[..], [one] if matches!(&one.operation, SectionOperation::Add(_))));
+    assert!(
+        matches!(&whole.sections[..], [one] if matches!(&one.operation, SectionOperation::Add(_)))
+    );
 }

@@ -17,8 +17,11 @@ const SAMPLES: u32 = 5_000;
 fn parser_lark_and_regex_accept_the_same_texts_and_the_parser_reads_all_of_them() {
     for dialect in Dialect::ALL {
         let language = support::grammar(dialect).language();
-        let lark = support::Engine::new(TopLevelGrammar::from_lark(export::text(Format::Lark, dialect).to_owned()));
-        let regex = support::Engine::new(TopLevelGrammar::from_regex(export::text(Format::Regex, dialect)));
+        let lark = support::Engine::new(TopLevelGrammar::from_lark(
+            export::text(Format::Lark, dialect).to_owned(),
+        ));
+        let regex =
+            support::Engine::new(TopLevelGrammar::from_regex(export::text(Format::Regex, dialect)));
         let (texts, accepted) = (Cell::new(0), Cell::new(0));
         // The regex is the same automaton to llguidance; a share will do.
         each_text(&language, SAMPLES, weighted(0.125), |text, with_regex| {
@@ -42,7 +45,8 @@ fn parser_lark_and_regex_accept_the_same_texts_and_the_parser_reads_all_of_them(
 }
 
 /// What the samples above try, decided for all texts at once, as far as the grammar goes; the walk
-/// to the tree may still refuse a text that the grammar takes, and the samples show that it does not.
+/// to the tree may still refuse a text that the grammar takes, and the samples show that it does
+/// not.
 #[test]
 fn the_subset_is_in_the_whole_and_the_whole_in_what_the_parser_reads() {
     let of = |start| Grammar::read(GRAMMAR, start).expect("it can be read");
@@ -51,7 +55,10 @@ fn the_subset_is_in_the_whole_and_the_whole_in_what_the_parser_reads() {
     assert_eq!(codex.first_sentence_not_in(&whole), None);
     assert_eq!(whole.first_sentence_not_in(&accepted), None);
     // And not the other way round.
-    assert_eq!(whole.first_sentence_not_in(&codex).as_deref(), Some("*** Begin Patch\n*** Add File: z\n*** End Patch"));
+    assert_eq!(
+        whole.first_sentence_not_in(&codex).as_deref(),
+        Some("*** Begin Patch\n*** Add File: z\n*** End Patch")
+    );
     assert!(accepted.first_sentence_not_in(&whole).is_some());
 }
 

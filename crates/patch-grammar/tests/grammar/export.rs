@@ -18,7 +18,8 @@ fn the_committed_files_are_what_the_generator_makes() {
 #[test]
 fn only_reachable_rules_are_exported() {
     for format in [Format::Lark, Format::Gbnf, Format::Ebnf] {
-        let (whole, codex) = (export::text(format, Dialect::Whole), export::text(format, Dialect::Codex));
+        let (whole, codex) =
+            (export::text(format, Dialect::Whole), export::text(format, Dialect::Codex));
         for text in [whole, codex] {
             assert!(!text.to_lowercase().contains("accepted"), "{text}");
         }
@@ -72,7 +73,11 @@ fn what_cannot_be_said_exactly_is_refused_by_name() {
         ("s = { SOI ~ a ~ EOI } a = @{ 'z'..'a' }", "a", EmptySet),
     ] {
         let error = read(rules).expect_err(rules);
-        assert_eq!(error, ExportError::Unsupported { rule: rule.to_owned(), construct }, "{rules}: {error}");
+        assert_eq!(
+            error,
+            ExportError::Unsupported { rule: rule.to_owned(), construct },
+            "{rules}: {error}"
+        );
     }
 }
 
@@ -85,7 +90,10 @@ fn grammars_that_are_none_and_names_that_clash_are_refused() {
         ("s = { SOI ~ (\"x\"*)* ~ EOI }", "repeat infinitely"),
         ("t = { \"x\" }", "there is no rule `s`"),
         ("s = { SOI ~ start ~ EOI } start = { \"x\" }", "`start` and `s` would have the same name"),
-        ("s = { SOI ~ a ~ A ~ EOI } a = { \"x\" } A = { \"y\" }", "`A` and `a` would have the same name"),
+        (
+            "s = { SOI ~ a ~ A ~ EOI } a = { \"x\" } A = { \"y\" }",
+            "`A` and `a` would have the same name",
+        ),
     ] {
         let error = read(rules).expect_err(rules).to_string();
         assert!(error.contains(message), "{rules}: {error}");
@@ -97,7 +105,10 @@ fn look_aheads_before_one_character_become_classes() {
     for (rules, lark) in [
         ("s = { SOI ~ a ~ EOI } a = @{ (!\"\\n\" ~ ANY)* ~ \"\\n\" }", "A: /[^\\n]*\\n/"),
         ("s = { SOI ~ a ~ EOI } a = @{ !(\"x\" | \"y\") ~ !\"z\" ~ ANY }", "A: /[^xyz]/"),
-        ("s = { SOI ~ a ~ EOI } a = @{ !blank ~ ANY ~ \"!\" } blank = _{ \" \" | \"\\t\" }", "A: /[^\\t ]!/"),
+        (
+            "s = { SOI ~ a ~ EOI } a = @{ !blank ~ ANY ~ \"!\" } blank = _{ \" \" | \"\\t\" }",
+            "A: /[^\\t ]!/",
+        ),
         ("s = { SOI ~ a ~ EOI } a = @{ !\"c\" ~ 'a'..'f' }", "A: /[abdef]/"),
         ("s = { SOI ~ a ~ EOI } a = @{ !\"c\" ~ ASCII_DIGIT }", "A: /[0-9]/"),
         ("s = { SOI ~ a ~ EOI } a = @{ ^\"x-y\" }", "A: /[Xx]-[Yy]/"),
@@ -108,8 +119,10 @@ fn look_aheads_before_one_character_become_classes() {
             "A: \"\\x01é\\u2028\\U0001f600\\\"\\\\\"",
         ),
     ] {
-        let text =
-            read(rules).unwrap_or_else(|error| panic!("{rules}: {error}")).write(Format::Lark).expect("not pest");
+        let text = read(rules)
+            .unwrap_or_else(|error| panic!("{rules}: {error}"))
+            .write(Format::Lark)
+            .expect("not pest");
         assert!(text.lines().any(|line| line == lark), "{rules}:\n{text}");
     }
 }
@@ -127,7 +140,11 @@ fn a_choice_that_its_place_decides_is_found_with_a_sentence() {
         ("s = { SOI ~ \"a\"? ~ \"ab\" ~ EOI }", "ab"),
         // The same across rules, far apart.
         ("s = { SOI ~ a ~ b ~ EOI } a = { \"x\" ~ \"y\"? } b = { \"y\" ~ \"z\"? }", "xy"),
-        ("s = { SOI ~ line+ ~ end ~ EOI } line = @{ (!\"\\n\" ~ ANY)* ~ \"\\n\" } end = @{ \"end\\n\" }", "\nend\n"),
+        (
+            "s = { SOI ~ line+ ~ end ~ EOI } line = @{ (!\"\\n\" ~ ANY)* ~ \"\\n\" } end = \
+             @{ \"end\\n\" }",
+            "\nend\n",
+        ),
     ] {
         let finding = read(rules).expect("it can be read").check().expect_err(rules);
         let expected = Finding::Differs { sentence: sentence.to_owned(), pest_accepts: false };
@@ -165,7 +182,10 @@ fn a_terminal_that_runs_on_or_is_mistaken_is_found_with_a_sentence() {
             overlaps("`a`", "`b`", "x1"),
         ),
         // One is the beginning of the other.
-        ("s = { SOI ~ (b | a) ~ EOI } a = @{ \"x\" } b = @{ \"xy\" }", overlaps("`b`", "`a`", "xy")),
+        (
+            "s = { SOI ~ (b | a) ~ EOI } a = @{ \"x\" } b = @{ \"xy\" }",
+            overlaps("`b`", "`a`", "xy"),
+        ),
         ("s = { SOI ~ (\"ab\" | \"a\") ~ EOI }", overlaps("\"ab\"", "\"a\"", "ab")),
     ] {
         assert_eq!(read(rules).expect("it can be read").check(), Err(finding), "{rules}");
@@ -177,7 +197,8 @@ fn damage_to_the_real_grammar_is_found() {
     for (from, to, start) in [
         // The path swallows the line that follows it.
         (
-            "path = @{ !(\" \" | \"\\t\" | \"\\r\" | \"\\n\") ~ ANY ~ (!line_feed ~ ANY)* ~ \"\\n\" }",
+            "path = \
+             @{ !(\" \" | \"\\t\" | \"\\r\" | \"\\n\") ~ ANY ~ (!line_feed ~ ANY)* ~ \"\\n\" }",
             "path = @{ (!\"\\n\" ~ ANY)+ ~ \"\\n\"? }",
             "patch",
         ),
@@ -194,7 +215,8 @@ fn damage_to_the_real_grammar_is_found() {
     ] {
         let damaged = GRAMMAR.replace(from, to);
         assert_ne!(damaged, GRAMMAR, "{from} is no longer in the grammar");
-        let grammar = Grammar::read(&damaged, start).unwrap_or_else(|error| panic!("{to}: {error}"));
+        let grammar =
+            Grammar::read(&damaged, start).unwrap_or_else(|error| panic!("{to}: {error}"));
         let finding = grammar.check().expect_err(to);
         println!("{finding}");
     }
@@ -203,9 +225,11 @@ fn damage_to_the_real_grammar_is_found() {
 #[test]
 fn the_cover_reaches_every_state_and_every_move() {
     for dialect in Dialect::ALL {
-        let language = Grammar::read(GRAMMAR, export::start_rule(dialect)).expect("it can be read").language();
+        let language =
+            Grammar::read(GRAMMAR, export::start_rule(dialect)).expect("it can be read").language();
         let cover = language.transition_cover();
-        let live = (0..language.state_count()).filter(|&state| language.distance(state).is_some()).count();
+        let live =
+            (0..language.state_count()).filter(|&state| language.distance(state).is_some()).count();
         assert_eq!(cover.len(), live * (language.class_count() + 1));
         println!(
             "{}: {live} states, {} classes of characters, {} texts",

@@ -21,6 +21,9 @@ fn no_file_is_forgotten() {
     for entry in std::fs::read_dir(folder).expect("the folder of the tests") {
         let name = entry.expect("an entry").file_name().into_string().expect("a plain name");
         let module = name.strip_suffix(".rs").unwrap_or(&name);
-        assert!(module == "main" || source.contains(&format!("mod {module};")), "{name} is no module of main.rs");
+        assert!(
+            module == "main" || source.contains(&format!("mod {module};")),
+            "{name} is no module of main.rs"
+        );
     }
 }

@@ -13,7 +13,11 @@ fn show(patch: &Patch<'_>) -> String {
         match &section.operation {
             SectionOperation::Add(added) => {
                 let lines: Vec<_> = added.lines().map(String::from_utf8_lossy).collect();
-                out += &format!("add {} {lines:?}{}", section.path.text, if added.no_newline { "!" } else { "" });
+                out += &format!(
+                    "add {} {lines:?}{}",
+                    section.path.text,
+                    if added.no_newline { "!" } else { "" }
+                );
             }
             SectionOperation::Delete(_) => out += &format!("delete {}", section.path.text),
             SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
@@ -85,17 +89,23 @@ fn reads_every_form_of_the_language() {
         ("*** Update File: a\n@@\n \r\n\r\n+y\n", "update a @| ^M| ^M|+y\n"),
         // Without a line feed in the file there is no CRLF.
         ("*** Update File: a\n@@\n-x\r\n\\ No newline at end of file\n", "update a @|-x\r!\n"),
-        ("*** Update File: a\n@@\n *** Update File: b\n-x\n", "update a @| *** Update File: b|-x\n"),
+        (
+            "*** Update File: a\n@@\n *** Update File: b\n-x\n",
+            "update a @| *** Update File: b|-x\n",
+        ),
         ("*** Update File: a\n@@\n *** End Patch\n-x\n", "update a @| *** End Patch|-x\n"),
         ("*** Add File:a\n+x\n", "add a [\"x\"]\n"),
     ] {
         let text = wrap(body);
-        let patch = parse(&text, &ParseOptions::default()).unwrap_or_else(|error| panic!("{body:?}: {error}"));
+        let patch = parse(&text, &ParseOptions::default())
+            .unwrap_or_else(|error| panic!("{body:?}: {error}"));
         assert_eq!(show(&patch), tree, "{body:?}");
-        // In a patch that is stored with CRLF a carriage return says nothing; one before it is text.
+        // In a patch that is stored with CRLF a carriage return says nothing; one before it is
+        // text.
         if !body.contains('\r') {
             let framed = text.replace('\n', "\r\n");
-            let patch = parse(&framed, &ParseOptions::default()).unwrap_or_else(|error| panic!("{body:?}: {error}"));
+            let patch = parse(&framed, &ParseOptions::default())
+                .unwrap_or_else(|error| panic!("{body:?}: {error}"));
             assert_eq!(show(&patch), tree, "{body:?} in CRLF");
         }
     }
@@ -108,8 +118,16 @@ fn an_environment_must_be_that_of_the_options() {
         ("*** Environment ID:x \r\n\n", Some("x"), Ok(())),
         ("", Some("x"), Ok(())),
         ("*** Environment ID: x\n", None, Err(("the patch is meant for the environment `x`", 2))),
-        ("*** Environment ID: y z\n", Some("x"), Err(("the patch is meant for the environment `y z`", 2))),
-        ("*** Environment ID: \n", Some("x"), Err(("the `*** Environment ID:` line names no environment", 2))),
+        (
+            "*** Environment ID: y z\n",
+            Some("x"),
+            Err(("the patch is meant for the environment `y z`", 2)),
+        ),
+        (
+            "*** Environment ID: \n",
+            Some("x"),
+            Err(("the `*** Environment ID:` line names no environment", 2)),
+        ),
         (
             "*** Environment ID: x\n*** Environment ID: x\n",
             Some("x"),
@@ -123,17 +141,25 @@ fn an_environment_must_be_that_of_the_options() {
                 assert_eq!(error.kind.as_str(), "environment", "{text:?}");
                 (error.kind.to_string(), error.line)
             });
-            assert_eq!(found, wanted.map_err(|(message, line)| (message.to_owned(), line)), "{text:?} {own:?}");
+            assert_eq!(
+                found,
+                wanted.map_err(|(message, line)| (message.to_owned(), line)),
+                "{text:?} {own:?}"
+            );
             // A stream fails as soon as the line is complete.
             let mut stream = patch_grammar::PatchStream::new(options);
             let events = stream.push(text.split("*** Delete").next().expect("a part").as_bytes());
-            let failed = events.iter().any(|event| matches!(event, patch_grammar::StreamEvent::Failed(_)));
+            let failed =
+                events.iter().any(|event| matches!(event, patch_grammar::StreamEvent::Failed(_)));
             assert_eq!(failed, wanted.is_err(), "{text:?} {own:?}");
         }
     }
     let late = wrap("*** Delete File: a\n*** Environment ID: x\n");
     let options = ParseOptions { environment: Some("x".into()), ..codex() };
-    assert_eq!(parse(&late, &options).expect_err("it comes too late").kind.as_str(), "unknown_header");
+    assert_eq!(
+        parse(&late, &options).expect_err("it comes too late").kind.as_str(),
+        "unknown_header"
+    );
 }
 
 #[test]
@@ -144,16 +170,32 @@ fn codex_options_strip_what_is_around_the_patch_and_say_so() {
     for (text, warnings) in [
         (plain.clone(), ""),
         (format!("\n\n{plain}\n \n"), ""),
-        (format!("<<EOF\n{plain}EOF\n"), "warning: line 1: a heredoc around the patch was removed\n"),
+        (
+            format!("<<EOF\n{plain}EOF\n"),
+            "warning: line 1: a heredoc around the patch was removed\n",
+        ),
         (format!("<<'P'\n{plain}P"), "warning: line 1: a heredoc around the patch was removed\n"),
-        (format!("```diff\n{plain}```\n"), "warning: line 1: a Markdown fence around the patch was removed\n"),
+        (
+            format!("```diff\n{plain}```\n"),
+            "warning: line 1: a Markdown fence around the patch was removed\n",
+        ),
         (
             format!("```\n<<EOF\n{plain}EOF\n```\n"),
-            "warning: line 1: a Markdown fence around the patch was removed\nwarning: line 2: a heredoc around the patch was removed\n",
+            "warning: line 1: a Markdown fence around the patch was removed\n\
+             warning: line 2: a heredoc around the patch was removed\n",
         ),
-        (plain.replace("Begin Patch", "Begin Patch "), "warning: line 1: blanks around a `***` line were removed\n"),
-        (plain.replace("*** End", "  *** End"), "warning: line 5: blanks around a `***` line were removed\n"),
-        (plain.replace("*** Update", "  *** Update"), "warning: line 2: blanks around a `***` line were removed\n"),
+        (
+            plain.replace("Begin Patch", "Begin Patch "),
+            "warning: line 1: blanks around a `***` line were removed\n",
+        ),
+        (
+            plain.replace("*** End", "  *** End"),
+            "warning: line 5: blanks around a `***` line were removed\n",
+        ),
+        (
+            plain.replace("*** Update", "  *** Update"),
+            "warning: line 2: blanks around a `***` line were removed\n",
+        ),
     ] {
         let patch = parse(&text, &codex()).unwrap_or_else(|error| panic!("{text:?}: {error}"));
         assert_eq!(show(&patch), format!("{tree}{warnings}"), "{text:?}");
@@ -170,14 +212,27 @@ fn errors_name_the_line_the_column_what_was_expected_and_what_was_seen() {
         (" \n\n", "empty", 3, 1, None),
         ("hello", "no_begin", 1, 1, Some("hello")),
         ("\u{c}\n\r\r!", "no_begin", 1, 1, Some("\u{c}")),
-        ("hi\n*** Begin Patch\n*** Delete File: a\n*** End Patch\n", "text_before", 1, 1, Some("hi")),
+        (
+            "hi\n*** Begin Patch\n*** Delete File: a\n*** End Patch\n",
+            "text_before",
+            1,
+            1,
+            Some("hi"),
+        ),
         ("*** Begin Patch\n*** End Patch\n", "no_sections", 2, 1, Some("*** End Patch")),
         ("*** Begin Patch\n*** Delete File: a\n", "no_end", 3, 1, None),
         ("*** Begin Patch\n*** Delete File: a\n*** End Pat", "no_end", 3, 12, Some("*** End Pat")),
         ("*** Begin Patch\n*** Add File: a\n+x", "no_end", 3, 1, Some("+x")),
-        ("*** Begin Patch\n*** Delete File: a\n*** End Patch\nbye\n", "text_after", 4, 1, Some("bye")),
         (
-            "*** Begin Patch\n*** Delete File: a\n*** End Patch\n*** Begin Patch\n*** Delete File: a\n*** End Patch\n",
+            "*** Begin Patch\n*** Delete File: a\n*** End Patch\nbye\n",
+            "text_after",
+            4,
+            1,
+            Some("bye"),
+        ),
+        (
+            "*** Begin Patch\n*** Delete File: a\n*** End Patch\n*** Begin Patch\n\
+             *** Delete File: a\n*** End Patch\n",
             "second_envelope",
             4,
             1,
@@ -200,9 +255,27 @@ fn errors_name_the_line_the_column_what_was_expected_and_what_was_seen() {
         ("*** Begin Patch\nbad\n*** End Patch\n", "unexpected", 2, 1, Some("bad")),
         ("*** Begin Patch\n*** Add File: a\nbad\n*** End Patch\n", "no_plus", 3, 1, Some("bad")),
         ("*** Begin Patch\n*** Add File: a\n+x\n\n+y\n*** End Patch\n", "no_plus", 4, 1, Some("")),
-        ("*** Begin Patch\n*** Add File: \n+x\n*** End Patch\n", "no_path", 2, 1, Some("*** Add File: ")),
-        ("*** Begin Patch\n*** Delete File: a\nbad\n*** End Patch\n", "unexpected", 3, 1, Some("bad")),
-        ("*** Begin Patch\n*** Move File: a\n*** End Patch\n", "no_arrow", 2, 1, Some("*** Move File: a")),
+        (
+            "*** Begin Patch\n*** Add File: \n+x\n*** End Patch\n",
+            "no_path",
+            2,
+            1,
+            Some("*** Add File: "),
+        ),
+        (
+            "*** Begin Patch\n*** Delete File: a\nbad\n*** End Patch\n",
+            "unexpected",
+            3,
+            1,
+            Some("bad"),
+        ),
+        (
+            "*** Begin Patch\n*** Move File: a\n*** End Patch\n",
+            "no_arrow",
+            2,
+            1,
+            Some("*** Move File: a"),
+        ),
         (
             "*** Begin Patch\n*** Move File: a -> b -> c\n*** End Patch\n",
             "no_arrow",
@@ -210,11 +283,29 @@ fn errors_name_the_line_the_column_what_was_expected_and_what_was_seen() {
             1,
             Some("*** Move File: a -> b -> c"),
         ),
-        ("*** Begin Patch\n*** Update File: a\n*** End Patch\n", "no_hunks", 2, 1, Some("*** Update File: a")),
-        ("*** Begin Patch\n*** Update File: a\n\n*** End Patch\n", "no_hunks", 2, 1, Some("*** Update File: a")),
+        (
+            "*** Begin Patch\n*** Update File: a\n*** End Patch\n",
+            "no_hunks",
+            2,
+            1,
+            Some("*** Update File: a"),
+        ),
+        (
+            "*** Begin Patch\n*** Update File: a\n\n*** End Patch\n",
+            "no_hunks",
+            2,
+            1,
+            Some("*** Update File: a"),
+        ),
         ("*** Begin Patch\n*** Update File: a\n-x\n*** End Patch\n", "no_at", 3, 1, Some("-x")),
         ("*** Begin Patch\n*** Update File: a\nx\n*** End Patch\n", "no_at", 3, 1, Some("x")),
-        ("*** Begin Patch\n*** Update File: a\n@@\n*** End Patch\n", "empty_hunk", 4, 1, Some("*** End Patch")),
+        (
+            "*** Begin Patch\n*** Update File: a\n@@\n*** End Patch\n",
+            "empty_hunk",
+            4,
+            1,
+            Some("*** End Patch"),
+        ),
         (
             "*** Begin Patch\n*** Update File: a\n@@\n*** Delete File: b\n*** End Patch\n",
             "empty_hunk",
@@ -222,11 +313,41 @@ fn errors_name_the_line_the_column_what_was_expected_and_what_was_seen() {
             1,
             Some("*** Delete File: b"),
         ),
-        ("*** Begin Patch\n*** Update File: a\n@@\n-x\nbad\n*** End Patch\n", "no_prefix", 5, 1, Some("bad")),
-        ("*** Begin Patch\n*** Update File: a\n@@\n-x\n@@bad\n*** End Patch\n", "no_prefix", 5, 1, Some("@@bad")),
-        ("<<EOF\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF\n", "wrapped", 1, 1, Some("<<EOF")),
-        ("*** Begin Patch \n*** Delete File: a\n*** End Patch\n", "padded", 1, 1, Some("*** Begin Patch ")),
-        ("*** Begin Patch\n  *** Delete File: a\n*** End Patch\n", "padded", 2, 1, Some("  *** Delete File: a")),
+        (
+            "*** Begin Patch\n*** Update File: a\n@@\n-x\nbad\n*** End Patch\n",
+            "no_prefix",
+            5,
+            1,
+            Some("bad"),
+        ),
+        (
+            "*** Begin Patch\n*** Update File: a\n@@\n-x\n@@bad\n*** End Patch\n",
+            "no_prefix",
+            5,
+            1,
+            Some("@@bad"),
+        ),
+        (
+            "<<EOF\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF\n",
+            "wrapped",
+            1,
+            1,
+            Some("<<EOF"),
+        ),
+        (
+            "*** Begin Patch \n*** Delete File: a\n*** End Patch\n",
+            "padded",
+            1,
+            1,
+            Some("*** Begin Patch "),
+        ),
+        (
+            "*** Begin Patch\n  *** Delete File: a\n*** End Patch\n",
+            "padded",
+            2,
+            1,
+            Some("  *** Delete File: a"),
+        ),
     ] {
         let error = parse(text, &ParseOptions::default()).expect_err(text);
         let found = (error.kind.as_str(), error.line, error.column, error.seen.as_deref());
@@ -240,7 +361,9 @@ fn errors_name_the_line_the_column_what_was_expected_and_what_was_seen() {
 
 #[test]
 fn lines_and_spans_point_into_the_text() {
-    let text = "<<EOF\n*** Begin Patch\n*** Update File: a\n@@ f\n x\n\\ No newline at end of file\n-y\n@@\n+é\n*** Add File: b\n+1\n*** End Patch\nEOF\n";
+    let text = "<<EOF\n*** Begin Patch\n*** Update File: a\n@@ f\n x\n\
+                \\ No newline at end of file\n-y\n@@\n+é\n*** Add File: b\n+1\n*** End Patch\n\
+                EOF\n";
     let patch = parse(text, &codex()).expect("it parses");
     let hunks = patch.sections[0].hunks();
     assert_eq!(&text[hunks[0].span.clone()], "@@ f\n x\n\\ No newline at end of file\n-y\n");
@@ -272,7 +395,8 @@ fn both_exported_dialects_are_read_by_the_parser() {
         assert_eq!(recognizes(Dialect::Whole, &text), whole, "{body:?}");
         assert_eq!(recognizes(Dialect::Codex, &text), subset, "{body:?}");
         if whole {
-            parse(&text, &ParseOptions::default()).unwrap_or_else(|error| panic!("{body:?}: {error}"));
+            parse(&text, &ParseOptions::default())
+                .unwrap_or_else(|error| panic!("{body:?}: {error}"));
         }
     }
 }
@@ -281,7 +405,10 @@ fn both_exported_dialects_are_read_by_the_parser() {
 fn ten_thousand_sections_are_read_and_one_more_is_refused() {
     let body = "*** Delete File: a\n".repeat(10_000);
     let text = wrap(&body);
-    assert_eq!(parse(&text, &ParseOptions::default()).expect("at the limit").sections.len(), 10_000);
+    assert_eq!(
+        parse(&text, &ParseOptions::default()).expect("at the limit").sections.len(),
+        10_000
+    );
     let text = wrap(&format!("{body}*** Delete File: a\n"));
     let error = parse(&text, &ParseOptions::default()).expect_err("over the limit");
     assert_eq!(error.kind.as_str(), "too_many_sections");
@@ -290,9 +417,11 @@ fn ten_thousand_sections_are_read_and_one_more_is_refused() {
 
 #[test]
 fn text_that_is_not_utf8_or_has_a_nul_is_refused_with_its_place() {
-    for (bytes, kind, line, column) in
-        [(&b"*** Begin\n+\xff"[..], "not_utf8", 2, 2), (b"a\n\n\0b", "nul", 3, 1), (b"\xe9", "not_utf8", 1, 1)]
-    {
+    for (bytes, kind, line, column) in [
+        (&b"*** Begin\n+\xff"[..], "not_utf8", 2, 2),
+        (b"a\n\n\0b", "nul", 3, 1),
+        (b"\xe9", "not_utf8", 1, 1),
+    ] {
         let error = patch_grammar::decode(bytes).expect_err("refused");
         assert_eq!(error.kind.as_str(), kind);
         assert_eq!(error.line, line);

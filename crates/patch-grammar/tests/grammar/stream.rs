@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use patch_grammar::{
-    Dialect, LineKind, ParseErrorKind, ParseOptions, PatchStream, SectionOperation, StreamEvent, StreamOperation,
-    decode, parse,
+    Dialect, LineKind, ParseErrorKind, ParseOptions, PatchStream, SectionOperation, StreamEvent,
+    StreamOperation, decode, parse,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -17,7 +17,11 @@ fn options(codex: bool) -> ParseOptions {
 }
 
 /// Feeds `bytes` in pieces of the lengths that `next` gives.
-fn feed(bytes: &[u8], options: &ParseOptions, mut next: impl FnMut() -> usize) -> (PatchStream, Vec<StreamEvent>) {
+fn feed(
+    bytes: &[u8],
+    options: &ParseOptions,
+    mut next: impl FnMut() -> usize,
+) -> (PatchStream, Vec<StreamEvent>) {
     let mut stream = PatchStream::new(options.clone());
     let mut events = Vec::new();
     let mut rest = bytes;
@@ -36,26 +40,39 @@ fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> b
     let shown = String::from_utf8_lossy(bytes);
     let whole = decode(bytes).and_then(|text| parse(text, options));
     assert_eq!(stream.patch(), whole, "{shown:?}");
-    let failures: Vec<_> = events.iter().filter(|event| matches!(event, StreamEvent::Failed(_))).collect();
+    let failures: Vec<_> =
+        events.iter().filter(|event| matches!(event, StreamEvent::Failed(_))).collect();
     let patch = match whole {
         Ok(patch) => patch,
         Err(error) => {
-            let [StreamEvent::Failed(told)] = failures[..] else { panic!("{shown:?}: {failures:?}") };
+            let [StreamEvent::Failed(told)] = failures[..] else {
+                panic!("{shown:?}: {failures:?}")
+            };
             if told.kind == ParseErrorKind::NoBegin {
                 // What follows the line decides only what it is called.
                 let around = ["no_begin", "text_before", "wrapped", "not_utf8", "nul"];
                 assert!(around.contains(&error.kind.as_str()), "{shown:?}: {error:?}");
-                assert!(error.line <= told.line || error.kind.as_str().starts_with('n'), "{shown:?}: {error:?}");
+                assert!(
+                    error.line <= told.line || error.kind.as_str().starts_with('n'),
+                    "{shown:?}: {error:?}"
+                );
             } else if (&told.kind, told.line) != (&error.kind, error.line) {
-                // Of several mistakes the stream tells the first one in a section, and the parser another one. Up to there,
-                // and without what stands before the envelope, the text has only the first.
+                // Of several mistakes the stream tells the first one in a section, and the parser
+                // another one. Up to there, and without what stands before the envelope, the text
+                // has only the first.
                 let lines: Vec<&str> = shown.split_inclusive('\n').collect();
-                let begin = lines.iter().position(|line| line.trim() == "*** Begin Patch").expect("a section begun");
+                let begin = lines
+                    .iter()
+                    .position(|line| line.trim() == "*** Begin Patch")
+                    .expect("a section begun");
                 let cut = lines[begin..told.line as usize].concat() + "\n*** End Patch\n";
-                let first = parse(&cut, options).map_err(|error| (error.kind, error.line + begin as u32));
+                let first =
+                    parse(&cut, options).map_err(|error| (error.kind, error.line + begin as u32));
                 assert_eq!(first, Err((told.kind.clone(), told.line)), "{shown:?}: {error:?}");
             }
-            if let Some(seen) = told.seen.as_ref().filter(|_| !matches!(told.kind.as_str(), "nul" | "not_utf8")) {
+            if let Some(seen) =
+                told.seen.as_ref().filter(|_| !matches!(told.kind.as_str(), "nul" | "not_utf8"))
+            {
                 let line = shown.split('\n').nth(told.line as usize - 1).unwrap_or_default();
                 assert!(line.starts_with(&**seen), "{shown:?}: {told:?}");
             }
@@ -89,14 +106,31 @@ fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> b
         let (operation, path, move_to, line) = &begun[index];
         assert_eq!(&**path, section.path.text, "{shown:?}");
         assert_eq!(*line, section.line(), "{shown:?}");
-        let lines = |kind| section.hunks().iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count();
+        let lines = |kind| {
+            section
+                .hunks()
+                .iter()
+                .flat_map(|hunk| &hunk.lines)
+                .filter(|line| line.kind == kind)
+                .count()
+        };
         let (wanted, counts, to) = match &section.operation {
-            SectionOperation::Add(added) => (StreamOperation::Add, (added.lines().count(), 0), None),
+            SectionOperation::Add(added) => {
+                (StreamOperation::Add, (added.lines().count(), 0), None)
+            }
             SectionOperation::Delete(_) => (StreamOperation::Delete, (0, 0), None),
             SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
             SectionOperation::Update { move_to, .. } => {
-                let kind = if *operation == StreamOperation::Move { *operation } else { StreamOperation::Update };
-                (kind, (lines(LineKind::Insert), lines(LineKind::Delete)), move_to.as_ref().map(|to| to.text))
+                let kind = if *operation == StreamOperation::Move {
+                    *operation
+                } else {
+                    StreamOperation::Update
+                };
+                (
+                    kind,
+                    (lines(LineKind::Insert), lines(LineKind::Delete)),
+                    move_to.as_ref().map(|to| to.text),
+                )
             }
         };
         assert_eq!(*operation, wanted, "{shown:?}");
@@ -111,7 +145,8 @@ fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> b
 fn scenarios() -> Vec<Vec<u8>> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/scenarios");
     let folders = std::fs::read_dir(folder).expect("the scenarios are there");
-    let texts = folders.filter_map(|entry| std::fs::read(entry.expect("an entry").path().join("patch.txt")).ok());
+    let texts = folders
+        .filter_map(|entry| std::fs::read(entry.expect("an entry").path().join("patch.txt")).ok());
     texts.collect()
 }
 
@@ -134,10 +169,12 @@ fn scenarios_in_chunks_are_what_they_are_as_a_whole() {
     assert!(texts > 100, "{patches} of {texts}");
     assert!(patches > texts / 4, "{patches} of {texts}");
     assert!(patches < texts, "{patches} of {texts}");
-    let with_crlf =
-        scenarios().into_iter().map(|bytes| String::from_utf8_lossy(&bytes).replace('\n', "\r\n").into_bytes());
+    let with_crlf = scenarios()
+        .into_iter()
+        .map(|bytes| String::from_utf8_lossy(&bytes).replace('\n', "\r\n").into_bytes());
     let all: Vec<_> = scenarios().into_iter().chain(with_crlf).collect();
-    let lengths = prop_oneof![vec(1..=3_usize, 1..60), vec(1..=20_usize, 1..60), vec(1..=200_usize, 1..60)];
+    let lengths =
+        prop_oneof![vec(1..=3_usize, 1..60), vec(1..=20_usize, 1..60), vec(1..=200_usize, 1..60)];
     holds(4 * texts, &(select(all), any::<bool>(), lengths), |(bytes, codex, lengths)| {
         check_in_pieces(&bytes, &options(codex), &lengths);
     });
@@ -148,11 +185,16 @@ fn random_texts_in_chunks_are_what_they_are_as_a_whole() {
     let (texts, patches) = (Cell::new(0), Cell::new(0));
     for dialect in Dialect::ALL {
         let language = support::grammar(dialect).language();
-        each_text(&language, 3000, (any::<bool>(), vec(1..=12_usize, 1..60)), |text, (codex, lengths)| {
-            let patch = check_in_pieces(text.as_bytes(), &options(codex), &lengths);
-            texts.set(texts.get() + 1);
-            patches.set(patches.get() + usize::from(patch));
-        });
+        each_text(
+            &language,
+            3000,
+            (any::<bool>(), vec(1..=12_usize, 1..60)),
+            |text, (codex, lengths)| {
+                let patch = check_in_pieces(text.as_bytes(), &options(codex), &lengths);
+                texts.set(texts.get() + 1);
+                patches.set(patches.get() + usize::from(patch));
+            },
+        );
     }
     let (texts, patches) = (texts.get(), patches.get());
     assert!(patches * 5 > texts, "a lopsided sample: {patches} of {texts}");
@@ -171,11 +213,15 @@ fn what_is_known_is_told_at_once() {
                     format!("{section} {operation:?} {path} {move_to:?} in line {line}")
                 }
                 StreamEvent::MoveTo { section, path } => format!("{section} to {path}"),
-                StreamEvent::Lines { section, inserted, deleted } => format!("{section} +{inserted} -{deleted}"),
+                StreamEvent::Lines { section, inserted, deleted } => {
+                    format!("{section} +{inserted} -{deleted}")
+                }
                 StreamEvent::Finished { section, inserted, deleted } => {
                     format!("{section} done +{inserted} -{deleted}")
                 }
-                StreamEvent::Failed(error) => format!("failed in line {}: {}", error.line, error.kind.as_str()),
+                StreamEvent::Failed(error) => {
+                    format!("failed in line {}: {}", error.line, error.kind.as_str())
+                }
                 other => format!("{other:?}"),
             })
             .collect::<Vec<_>>()
@@ -219,7 +265,10 @@ fn the_first_line_that_cannot_be_of_a_patch_is_the_last_that_is_waited_for() {
         let (last, before) = lines.split_last().expect("there are lines");
         for line in before {
             let events = stream.push(line.as_bytes());
-            assert!(!events.iter().any(|event| matches!(event, StreamEvent::Failed(_))), "{text:?}: {events:?}");
+            assert!(
+                !events.iter().any(|event| matches!(event, StreamEvent::Failed(_))),
+                "{text:?}: {events:?}"
+            );
         }
         let events = stream.push(last.as_bytes());
         let [StreamEvent::Failed(error)] = &events[..] else { panic!("{text:?}: {events:?}") };
@@ -233,7 +282,8 @@ fn the_first_line_that_cannot_be_of_a_patch_is_the_last_that_is_waited_for() {
 /// With a search of the whole line, or of the whole text, for each byte this would take hours.
 #[test]
 fn a_long_line_in_single_bytes_takes_linear_time() {
-    let text = format!("*** Begin Patch\n*** Add File: a\n+{}\n*** End Patch\n", "x".repeat(4 << 20));
+    let text =
+        format!("*** Begin Patch\n*** Add File: a\n+{}\n*** End Patch\n", "x".repeat(4 << 20));
     let (stream, events) = feed(text.as_bytes(), &ParseOptions::default(), || 1);
     assert!(matches!(events.last(), Some(StreamEvent::Ended { line: 4 })), "{events:?}");
     assert_eq!(stream.patch().map(|patch| patch.sections.len()), Ok(1));
@@ -241,9 +291,13 @@ fn a_long_line_in_single_bytes_takes_linear_time() {
 
 #[test]
 fn many_sections_in_single_bytes_take_linear_time() {
-    let text: String = (0..10_000).map(|nth| format!("*** Add File: {nth}\n{}", "+line\n".repeat(20))).collect();
+    let text: String =
+        (0..10_000).map(|nth| format!("*** Add File: {nth}\n{}", "+line\n".repeat(20))).collect();
     let text = format!("*** Begin Patch\n{text}*** End Patch\n");
     let (stream, events) = feed(text.as_bytes(), &ParseOptions::default(), || 1);
-    assert_eq!(events.iter().filter(|event| matches!(event, StreamEvent::Finished { .. })).count(), 10_000);
+    assert_eq!(
+        events.iter().filter(|event| matches!(event, StreamEvent::Finished { .. })).count(),
+        10_000
+    );
     assert!((0..10_000).all(|index| stream.section(index).is_some()));
 }

@@ -24,8 +24,8 @@ pub(super) fn error<T>(code: i32) -> io::Result<T> {
     Err(io::Error::from_raw_os_error(code))
 }
 
-/// A name in UTF-16; `None` for one that Windows would read as something else than the name of a file: a path, the stream of a
-/// file, a device, the same name without its end.
+/// A name in UTF-16; `None` for one that Windows would read as something else than the name of a
+/// file: a path, the stream of a file, a device, the same name without its end.
 pub(super) fn wide(name: &str) -> Option<Vec<u16>> {
     let is_path = name.contains(['\\', '/']) || name.chars().any(char::is_control);
     (!is_path && crate::names::check_windows(name).is_ok()).then(|| name.encode_utf16().collect())

@@ -1,4 +1,5 @@
-//! What is kept of a file beside its bytes: whether it may be written, its access list, its marks, its time.
+//! What is kept of a file beside its bytes: whether it may be written, its access list, its marks,
+//! its time.
 
 use std::fs::FileTimes;
 use std::io;
@@ -50,7 +51,8 @@ pub(crate) fn set_mode(fd: &Fd, mode: u32) -> io::Result<()> {
 pub(super) fn set_attributes(fd: &Fd, attributes: u32) -> io::Result<()> {
     // The times stay (0), and no attribute at all is said by a name of its own.
     let attributes = if attributes == 0 { win::FILE_ATTRIBUTE_NORMAL } else { attributes };
-    nt::set_information(fd, wdk::FileBasicInformation, &[0, 0, 0, 0, attributes.into()], 40).map_err(status::from)
+    nt::set_information(fd, wdk::FileBasicInformation, &[0, 0, 0, 0, attributes.into()], 40)
+        .map_err(status::from)
 }
 
 /// Owners are numbers of this module, and are not set.
@@ -101,7 +103,11 @@ pub(crate) fn set_xattr(fd: &Fd, name: &[u8], value: &[u8]) -> io::Result<()> {
         MARKS => {
             let marks = layout::u32_at(value, 0).unwrap_or_default() & KEPT_MARKS;
             let seen = look::attributes(fd)?.0;
-            if seen & KEPT_MARKS == marks { Ok(()) } else { set_attributes(fd, seen & !KEPT_MARKS | marks) }
+            if seen & KEPT_MARKS == marks {
+                Ok(())
+            } else {
+                set_attributes(fd, seen & !KEPT_MARKS | marks)
+            }
         }
         ACL => security::set_list(fd, value).map_err(status::from),
         _ => error(code::OPNOTSUPP),

@@ -12,7 +12,8 @@ pub(super) fn words(bytes: &[u8]) -> Vec<u64> {
 
 /// The first bytes of some words.
 pub(super) fn bytes(words: &[u64], length: usize) -> Vec<u8> {
-    let mut bytes: Vec<u8> = words.iter().take(length.div_ceil(8)).flat_map(|word| word.to_le_bytes()).collect();
+    let mut bytes: Vec<u8> =
+        words.iter().take(length.div_ceil(8)).flat_map(|word| word.to_le_bytes()).collect();
     bytes.truncate(length);
     bytes
 }
@@ -40,7 +41,8 @@ pub(super) fn text_at(bytes: &[u8], place: usize, length: usize) -> Option<Vec<u
     Some(text.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect())
 }
 
-/// A name as other platforms have it: UTF-8, and no UTF-8 where it is no Unicode, so that it is no name of ours.
+/// A name as other platforms have it: UTF-8, and no UTF-8 where it is no Unicode, so that it is no
+/// name of ours.
 pub(super) fn name_bytes(name: &[u16]) -> Vec<u8> {
     match String::from_utf16(name) {
         Ok(name) => name.into_bytes(),

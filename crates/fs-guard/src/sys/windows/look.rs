@@ -6,14 +6,16 @@ use std::time::SystemTime;
 
 use windows_sys::Wdk::Storage::FileSystem as wdk;
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_REPARSE_POINT, FILE_LIST_DIRECTORY,
+    FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_REPARSE_POINT,
+    FILE_LIST_DIRECTORY,
 };
 
 use super::layout::{bytes, name_bytes, text_at, u32_at, u64_at};
 use super::{nt, security, status};
 use crate::metadata::{FileKind, FileTime, Metadata};
 
-/// The bit of a reparse point's tag that says that it stands for another file or directory: links, junctions, mount points.
+/// The bit of a reparse point's tag that says that it stands for another file or directory: links,
+/// junctions, mount points.
 const STANDS_FOR_ANOTHER: u32 = 0x2000_0000;
 /// 1601 to 1970.
 const SECONDS_BEFORE: i64 = 11_644_473_600;
@@ -47,7 +49,10 @@ fn small(bytes: &[u8], place: usize) -> io::Result<u32> {
 pub(super) fn attributes(file: &File) -> io::Result<(u32, u32)> {
     let seen = query(file, wdk::FileAttributeTagInformation, 8).map_err(status::from)?;
     let attributes = small(&seen, 0)?;
-    Ok((attributes, if attributes & FILE_ATTRIBUTE_REPARSE_POINT == 0 { 0 } else { small(&seen, 4)? }))
+    Ok((
+        attributes,
+        if attributes & FILE_ATTRIBUTE_REPARSE_POINT == 0 { 0 } else { small(&seen, 4)? },
+    ))
 }
 
 /// Looks at an open file.
@@ -107,7 +112,8 @@ fn time(stamp: u64) -> FileTime {
 
 /// Tells whether what was opened by a name in a directory is what has exactly this name there.
 ///
-/// The file system is asked: it takes `readme` and `READ~1.MD` for `README.md`, and here every file has one name, as elsewhere.
+/// The file system is asked: it takes `readme` and `READ~1.MD` for `README.md`, and here every file
+/// has one name, as elsewhere.
 pub(super) fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<Opened> {
     if attributes(file)?.0 & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
         return Ok(Opened::Link);
@@ -117,7 +123,8 @@ pub(super) fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<Opened
         Err(status) if status::is_unknown(status) => {}
         Err(status) => return Err(status::from(status)),
     }
-    // A file system without it (or Wine): by the name that the file was opened with, and by that in the directory.
+    // A file system without it (or Wine): by the name that the file was opened with, and by that in
+    // the directory.
     let same = own_name(file, wdk::FileNameInformation).is_ok_and(|own| own == name);
     Ok(match entry(dir, name)? {
         Some((_, attributes)) if attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 => Opened::Link,
@@ -129,7 +136,8 @@ pub(super) fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<Opened
 /// The last part of the path of an open file.
 fn own_name(file: &File, class: i32) -> Result<Vec<u16>, nt::Status> {
     let seen = query(file, class, 4 + 2 * 32768)?;
-    let path = u32_at(&seen, 0).and_then(|length| text_at(&seen, 4, length as usize)).unwrap_or_default();
+    let path =
+        u32_at(&seen, 0).and_then(|length| text_at(&seen, 4, length as usize)).unwrap_or_default();
     Ok(path.rsplit(|&unit| unit == u16::from(b'\\')).next().unwrap_or_default().to_vec())
 }
 
@@ -137,7 +145,8 @@ fn own_name(file: &File, class: i32) -> Result<Vec<u16>, nt::Status> {
 fn entry(dir: &File, name: &[u16]) -> io::Result<Option<(Vec<u16>, u32)>> {
     let dir = again(dir).map_err(status::from)?;
     let mut words = [0; 128];
-    let Ok(length) = nt::entries(&dir, wdk::FileIdBothDirectoryInformation, Some(name), &mut words) else {
+    let Ok(length) = nt::entries(&dir, wdk::FileIdBothDirectoryInformation, Some(name), &mut words)
+    else {
         return Ok(None);
     };
     let seen = bytes(&words, length.min(words.len() * 8));
@@ -170,7 +179,8 @@ pub(super) fn names(dir: &File) -> io::Result<Vec<Vec<u8>>> {
         let seen = bytes(&words, length.min(words.len() * 8));
         let mut at = 0;
         loop {
-            let name = text_at(&seen, at + 12, small(&seen, at + 8)? as usize).ok_or(io::ErrorKind::InvalidData)?;
+            let name = text_at(&seen, at + 12, small(&seen, at + 8)? as usize)
+                .ok_or(io::ErrorKind::InvalidData)?;
             if name != [u16::from(b'.')] && name != [u16::from(b'.'); 2] {
                 names.push(name_bytes(&name));
             }

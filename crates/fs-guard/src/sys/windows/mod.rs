@@ -1,7 +1,11 @@
-//! Windows, by its native calls: each name is opened, renamed and removed in the open directory that it is in.
+//! Windows, by its native calls: each name is opened, renamed and removed in the open directory
+//! that it is in.
 //!
 //! The points where tests let a call fail have the names of the calls of Linux that do the same.
-#![allow(clippy::disallowed_types, reason = "the handle of an open file, with the calls that Rust's library has")]
+#![allow(
+    clippy::disallowed_types,
+    reason = "the handle of an open file, with the calls that Rust's library has"
+)]
 
 mod call;
 mod kept;
@@ -56,17 +60,27 @@ impl Open {
         match self {
             Self::Read => vec![opening(win::FILE_GENERIC_READ, 0)],
             // A file that is read-only was synced when it was made so.
-            Self::Sync => vec![opening(win::FILE_WRITE_DATA | SEE, 0), opening(win::FILE_GENERIC_READ, 0)],
-            // To be synced, a directory has to be open for new names; to get its times back, for those.
+            Self::Sync => {
+                vec![opening(win::FILE_WRITE_DATA | SEE, 0), opening(win::FILE_GENERIC_READ, 0)]
+            }
+            // To be synced, a directory has to be open for new names; to get its times back, for
+            // those.
             Self::Directory => {
-                vec![opening(list | win::FILE_ADD_FILE | win::FILE_WRITE_ATTRIBUTES, dir), opening(list, dir)]
+                vec![
+                    opening(list | win::FILE_ADD_FILE | win::FILE_WRITE_ATTRIBUTES, dir),
+                    opening(list, dir),
+                ]
             }
             Self::Step => vec![opening(win::FILE_TRAVERSE | SEE, dir)],
             Self::Look => vec![opening(SEE, 0), opening(win::FILE_READ_ATTRIBUTES, 0)],
-            Self::CreateNew(mode) => new(win::FILE_GENERIC_WRITE | win::WRITE_DAC, wdk::FILE_CREATE, mode),
+            Self::CreateNew(mode) => {
+                new(win::FILE_GENERIC_WRITE | win::WRITE_DAC, wdk::FILE_CREATE, mode)
+            }
             // With this right alone, each write goes to the end.
             Self::Append(mode) => new(win::FILE_APPEND_DATA, wdk::FILE_OPEN_IF, mode),
-            Self::ReadWrite(mode) => new(win::FILE_GENERIC_READ | win::FILE_GENERIC_WRITE, wdk::FILE_OPEN_IF, mode),
+            Self::ReadWrite(mode) => {
+                new(win::FILE_GENERIC_READ | win::FILE_GENERIC_WRITE, wdk::FILE_OPEN_IF, mode)
+            }
         }
     }
 }
@@ -79,17 +93,25 @@ pub(crate) fn open_root(path: &Path) -> io::Result<Fd> {
         status::open_patiently(|| options.open(path))
     };
     let list = win::FILE_GENERIC_READ | win::FILE_TRAVERSE;
-    let dir = read("open", || match open(list | win::FILE_ADD_FILE | win::FILE_WRITE_ATTRIBUTES) {
-        Err(error) if error.raw_os_error() == Some(code::ACCES) => open(list),
-        result => result,
-    })?;
-    if look::attributes(&dir)?.0 & win::FILE_ATTRIBUTE_DIRECTORY == 0 { error(code::NOTDIR) } else { Ok(dir) }
+    let dir =
+        read("open", || match open(list | win::FILE_ADD_FILE | win::FILE_WRITE_ATTRIBUTES) {
+            Err(error) if error.raw_os_error() == Some(code::ACCES) => open(list),
+            result => result,
+        })?;
+    if look::attributes(&dir)?.0 & win::FILE_ATTRIBUTE_DIRECTORY == 0 {
+        error(code::NOTDIR)
+    } else {
+        Ok(dir)
+    }
 }
 
 /// Opens a configuration file.
 pub(crate) fn open_config(path: &Path) -> io::Result<Fd> {
     let mut options = OpenOptions::new();
-    options.access_mode(win::FILE_GENERIC_READ).share_mode(7).custom_flags(win::FILE_FLAG_BACKUP_SEMANTICS);
+    options
+        .access_mode(win::FILE_GENERIC_READ)
+        .share_mode(7)
+        .custom_flags(win::FILE_FLAG_BACKUP_SEMANTICS);
     read("open", || status::open_patiently(|| options.open(path)))
 }
 
@@ -100,7 +122,13 @@ pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
     let wide = match (name, wide(name)) {
         (".", _) => Vec::new(),
         (_, Some(wide)) => wide,
-        (_, None) => return error(if how.side() == Side::Write { status::INVALID_NAME } else { code::NOENT }),
+        (_, None) => {
+            return error(if how.side() == Side::Write {
+                status::INVALID_NAME
+            } else {
+                code::NOENT
+            });
+        }
     };
     let mut result = Err(windows_sys::Win32::Foundation::STATUS_ACCESS_DENIED);
     for way in how.ways() {
@@ -115,7 +143,9 @@ pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
     }
     match look::opened(dir, &wide, &file)? {
         Opened::Named => Ok(file),
-        Opened::Link if how == Open::Look && look::metadata(&file)?.kind != FileKind::Directory => Ok(file),
+        Opened::Link if how == Open::Look && look::metadata(&file)?.kind != FileKind::Directory => {
+            Ok(file)
+        }
         Opened::Link => error(code::LOOP),
         Opened::Other => error(code::NOENT),
     }
@@ -143,7 +173,11 @@ pub(crate) fn stat_at(dir: &Fd, name: &str) -> io::Result<Metadata> {
         Opened::Link => {
             let seen = look::metadata(&file)?;
             let is_other = seen.kind == FileKind::Other;
-            Ok(if is_other { seen } else { Metadata { kind: FileKind::Symlink, mode: 0o777, size: 0, ..seen } })
+            Ok(if is_other {
+                seen
+            } else {
+                Metadata { kind: FileKind::Symlink, mode: 0o777, size: 0, ..seen }
+            })
         }
     }
 }
@@ -164,7 +198,8 @@ pub(crate) fn stat_at_bytes(dir: &Fd, name: &[u8]) -> io::Result<Metadata> {
     std::str::from_utf8(name).map_or_else(|_| error(code::NOENT), |name| stat_at(dir, name))
 }
 
-/// Stands for when the file was made: on NTFS the number of a file (`Metadata::ino`) is never used again.
+/// Stands for when the file was made: on NTFS the number of a file (`Metadata::ino`) is never used
+/// again.
 #[expect(clippy::unnecessary_wraps, reason = "other systems do not always know")]
 pub(crate) fn birth(_: &Fd) -> Option<crate::metadata::FileTime> {
     Some((0, 0))
@@ -220,7 +255,8 @@ pub(crate) fn write_at_start(fd: &Fd, bytes: &[u8]) -> io::Result<()> {
     write("pwrite", || fd.seek_write(bytes, 0)).map(drop)
 }
 
-/// Makes one file durable. Of a directory that is tried: not every file system does it, and not for everybody.
+/// Makes one file durable. Of a directory that is tried: not every file system does it, and not for
+/// everybody.
 pub(crate) fn sync(fd: &Fd) -> io::Result<()> {
     write("fsync", || match fd.sync_all() {
         Err(_) if matches!(look::attributes(fd), Ok((attributes, _)) if attributes & (win::FILE_ATTRIBUTE_DIRECTORY | win::FILE_ATTRIBUTE_READONLY) != 0) => {
@@ -243,13 +279,16 @@ pub(crate) fn dirty_bytes() -> Option<u64> {
 /// Tells whether entries of the open directory may be created and renamed by this process.
 pub(crate) fn may_write(dir: &Fd) -> io::Result<()> {
     let access = win::FILE_ADD_FILE | win::FILE_ADD_SUBDIRECTORY;
-    read("faccessat", || nt::create(dir, &[], opening(access, wdk::FILE_DIRECTORY_FILE)).map_err(status::from))
-        .map(drop)
+    read("faccessat", || {
+        nt::create(dir, &[], opening(access, wdk::FILE_DIRECTORY_FILE)).map_err(status::from)
+    })
+    .map(drop)
 }
 
 /// Tells whether the file may be written by this process.
 pub(crate) fn may_write_file(dir: &Fd, name: &str) -> io::Result<()> {
-    read("faccessat", || named((dir, name), win::FILE_WRITE_DATA | win::FILE_READ_ATTRIBUTES, 0)).map(drop)
+    read("faccessat", || named((dir, name), win::FILE_WRITE_DATA | win::FILE_READ_ATTRIBUTES, 0))
+        .map(drop)
 }
 
 /// There is no limit to speak of.
@@ -268,7 +307,8 @@ pub(crate) fn look_up_user() -> u32 {
 
 /// Locks a file for this handle; `false` when another one has it.
 ///
-/// Locked bytes cannot be read by others here. So it is one that is not there, far behind those that say who holds the lock.
+/// Locked bytes cannot be read by others here. So it is one that is not there, far behind those
+/// that say who holds the lock.
 pub(crate) fn try_lock(fd: &Fd) -> io::Result<bool> {
     nt::try_lock(fd, LOCKED)
 }

@@ -1,7 +1,8 @@
 //! The calls of Windows that Rust's library does not have, each behind a safe signature.
 //!
-//! This is the only file of this crate with unsafe code, and there is none on other platforms: files beneath a handle cannot
-//! be opened, renamed or removed without these calls. What they take and give are slices; what the bytes mean is read elsewhere.
+//! This is the only file of this crate with unsafe code, and there is none on other platforms:
+//! files beneath a handle cannot be opened, renamed or removed without these calls. What they take
+//! and give are slices; what the bytes mean is read elsewhere.
 #![allow(unsafe_code, reason = "system calls, with nothing but the call in each block")]
 
 use std::ffi::c_void;
@@ -13,14 +14,17 @@ use std::ptr;
 use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
 use windows_sys::Wdk::Storage::FileSystem as wdk;
 use windows_sys::Win32::Foundation::{
-    CloseHandle, ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, HANDLE, NTSTATUS, OBJ_CASE_INSENSITIVE, RtlNtStatusToDosError,
-    STATUS_BUFFER_TOO_SMALL, STATUS_NAME_TOO_LONG, UNICODE_STRING, WAIT_TIMEOUT,
+    CloseHandle, ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, HANDLE, NTSTATUS, OBJ_CASE_INSENSITIVE,
+    RtlNtStatusToDosError, STATUS_BUFFER_TOO_SMALL, STATUS_NAME_TOO_LONG, UNICODE_STRING,
+    WAIT_TIMEOUT,
 };
-use windows_sys::Win32::Security::Cryptography::{BCRYPT_USE_SYSTEM_PREFERRED_RNG, BCryptGenRandom};
+use windows_sys::Win32::Security::Cryptography::{
+    BCRYPT_USE_SYSTEM_PREFERRED_RNG, BCryptGenRandom,
+};
 use windows_sys::Win32::Security::{GetTokenInformation, TOKEN_INFORMATION_CLASS, TOKEN_QUERY};
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY,
-    LockFileEx, SYNCHRONIZE, UnlockFileEx,
+    FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, LOCKFILE_EXCLUSIVE_LOCK,
+    LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, SYNCHRONIZE, UnlockFileEx,
 };
 use windows_sys::Win32::System::IO::{DeviceIoControl, IO_STATUS_BLOCK, OVERLAPPED};
 use windows_sys::Win32::System::Threading::{
@@ -50,11 +54,12 @@ pub(super) fn opening(access: u32, options: u32) -> Create<'static> {
     Create { access, disposition: wdk::FILE_OPEN, options, attributes: 0, security: None }
 }
 
-/// Opens or creates `name` in the open directory; no name is the directory itself. Everybody may go on to read, write, rename and
-/// remove it.
+/// Opens or creates `name` in the open directory; no name is the directory itself. Everybody may go
+/// on to read, write, rename and remove it.
 pub(super) fn create(dir: &File, name: &[u16], how: Create<'_>) -> Result<File, Status> {
     let length = u16::try_from(name.len() * 2).map_err(|_| STATUS_NAME_TOO_LONG)?;
-    let name = UNICODE_STRING { Length: length, MaximumLength: length, Buffer: name.as_ptr().cast_mut() };
+    let name =
+        UNICODE_STRING { Length: length, MaximumLength: length, Buffer: name.as_ptr().cast_mut() };
     let object = OBJECT_ATTRIBUTES {
         Length: u32::try_from(size_of::<OBJECT_ATTRIBUTES>()).expect("it is small"),
         RootDirectory: dir.as_raw_handle(),
@@ -66,8 +71,9 @@ pub(super) fn create(dir: &File, name: &[u16], how: Create<'_>) -> Result<File, 
     let mut handle: HANDLE = ptr::null_mut();
     let mut done = IO_STATUS_BLOCK::default();
     let options = how.options | wdk::FILE_SYNCHRONOUS_IO_NONALERT | wdk::FILE_OPEN_REPARSE_POINT;
-    // SAFETY: all pointers are to locals, or to slices that outlive the call; the name is only read. The security descriptor is
-    // one in a single piece (`security::descriptor`), which the system checks as it copies it.
+    // SAFETY: all pointers are to locals, or to slices that outlive the call; the name is only
+    // read. The security descriptor is one in a single piece (`security::descriptor`), which the
+    // system checks as it copies it.
     let status = unsafe {
         wdk::NtCreateFile(
             &raw mut handle,
@@ -93,7 +99,8 @@ pub(super) fn create(dir: &File, name: &[u16], how: Create<'_>) -> Result<File, 
 /// Reads what is known of an open file; returns how many bytes that are.
 pub(super) fn information(file: &File, class: i32, into: &mut [u64]) -> Result<usize, Status> {
     let mut done = IO_STATUS_BLOCK::default();
-    // SAFETY: the buffer is writable for as many bytes as are said, and aligned for every structure.
+    // SAFETY: the buffer is writable for as many bytes as are said, and aligned for every
+    // structure.
     let status = unsafe {
         let (start, length) = (into.as_mut_ptr().cast::<c_void>(), byte_length(into));
         wdk::NtQueryInformationFile(file.as_raw_handle(), &raw mut done, start, length, class)
@@ -102,10 +109,16 @@ pub(super) fn information(file: &File, class: i32, into: &mut [u64]) -> Result<u
 }
 
 /// Changes something of an open file: `length` bytes of `from` say what.
-pub(super) fn set_information(file: &File, class: i32, from: &[u64], length: usize) -> Result<(), Status> {
+pub(super) fn set_information(
+    file: &File,
+    class: i32,
+    from: &[u64],
+    length: usize,
+) -> Result<(), Status> {
     assert!(length <= from.len() * 8, "BUG: less than is said");
     let mut done = IO_STATUS_BLOCK::default();
-    // SAFETY: the buffer is readable for as many bytes as are said, and aligned for every structure.
+    // SAFETY: the buffer is readable for as many bytes as are said, and aligned for every
+    // structure.
     let status = unsafe {
         let (start, length) = (from.as_ptr().cast::<c_void>(), u32::try_from(length).unwrap_or(0));
         wdk::NtSetInformationFile(file.as_raw_handle(), &raw mut done, start, length, class)
@@ -114,9 +127,14 @@ pub(super) fn set_information(file: &File, class: i32, from: &[u64], length: usi
 }
 
 /// Reads what is known of the volume that an open file is on.
-pub(super) fn volume_information(file: &File, class: i32, into: &mut [u64]) -> Result<usize, Status> {
+pub(super) fn volume_information(
+    file: &File,
+    class: i32,
+    into: &mut [u64],
+) -> Result<usize, Status> {
     let mut done = IO_STATUS_BLOCK::default();
-    // SAFETY: the buffer is writable for as many bytes as are said, and aligned for every structure.
+    // SAFETY: the buffer is writable for as many bytes as are said, and aligned for every
+    // structure.
     let status = unsafe {
         let (start, length) = (into.as_mut_ptr().cast::<c_void>(), byte_length(into));
         wdk::NtQueryVolumeInformationFile(file.as_raw_handle(), &raw mut done, start, length, class)
@@ -124,14 +142,25 @@ pub(super) fn volume_information(file: &File, class: i32, into: &mut [u64]) -> R
     if status < 0 { Err(status) } else { Ok(done.Information) }
 }
 
-/// Reads the next entries of a directory, or the one of this name; returns how many bytes they take.
-pub(super) fn entries(dir: &File, class: i32, name: Option<&[u16]>, into: &mut [u64]) -> Result<usize, Status> {
+/// Reads the next entries of a directory, or the one of this name; returns how many bytes they
+/// take.
+pub(super) fn entries(
+    dir: &File,
+    class: i32,
+    name: Option<&[u16]>,
+    into: &mut [u64],
+) -> Result<usize, Status> {
     let wanted = name.unwrap_or_default();
     let length = u16::try_from(wanted.len() * 2).map_err(|_| STATUS_NAME_TOO_LONG)?;
-    let wanted = UNICODE_STRING { Length: length, MaximumLength: length, Buffer: wanted.as_ptr().cast_mut() };
+    let wanted = UNICODE_STRING {
+        Length: length,
+        MaximumLength: length,
+        Buffer: wanted.as_ptr().cast_mut(),
+    };
     let mut done = IO_STATUS_BLOCK::default();
-    // SAFETY: the buffer is writable for as many bytes as are said, and aligned for every structure; the name is only read. The
-    // handle waits for each call (`create`), so nothing is written after it.
+    // SAFETY: the buffer is writable for as many bytes as are said, and aligned for every
+    // structure; the name is only read. The handle waits for each call (`create`), so nothing is
+    // written after it.
     let status = unsafe {
         wdk::NtQueryDirectoryFile(
             dir.as_raw_handle(),
@@ -161,7 +190,9 @@ pub(super) fn security(file: &File, parts: u32) -> Result<Vec<u64>, Status> {
             wdk::NtQuerySecurityObject(file.as_raw_handle(), parts, start, length, &raw mut needed)
         };
         match status {
-            STATUS_BUFFER_TOO_SMALL if needed > byte_length(&into) => into = vec![0; (needed as usize).div_ceil(8)],
+            STATUS_BUFFER_TOO_SMALL if needed > byte_length(&into) => {
+                into = vec![0; (needed as usize).div_ceil(8)]
+            }
             status if status < 0 => return Err(status),
             _ => return Ok(into),
         }
@@ -170,14 +201,16 @@ pub(super) fn security(file: &File, parts: u32) -> Result<Vec<u64>, Status> {
 
 /// Sets parts of the security descriptor of an open file.
 pub(super) fn set_security(file: &File, parts: u32, descriptor: &[u64]) -> Result<(), Status> {
-    // SAFETY: the descriptor is one in a single piece, as the system gave it or `security::descriptor` made it; it is only read,
-    // and checked by the system as it copies it.
-    let status =
-        unsafe { wdk::NtSetSecurityObject(file.as_raw_handle(), parts, descriptor.as_ptr().cast_mut().cast()) };
+    // SAFETY: the descriptor is one in a single piece, as the system gave it or
+    // `security::descriptor` made it; it is only read, and checked by the system as it copies it.
+    let status = unsafe {
+        wdk::NtSetSecurityObject(file.as_raw_handle(), parts, descriptor.as_ptr().cast_mut().cast())
+    };
     if status < 0 { Err(status) } else { Ok(()) }
 }
 
-/// Reads a fact about the user that this process runs as; the address comes along at which it was, for it has pointers into itself.
+/// Reads a fact about the user that this process runs as; the address comes along at which it was,
+/// for it has pointers into itself.
 pub(super) fn token(class: TOKEN_INFORMATION_CLASS) -> io::Result<(Vec<u64>, usize)> {
     let mut token: HANDLE = ptr::null_mut();
     // SAFETY: the pointer is to a local; the handle of the process needs no closing.
@@ -203,7 +236,8 @@ pub(super) fn token(class: TOKEN_INFORMATION_CLASS) -> io::Result<(Vec<u64>, usi
 /// Asks the file system something of an open file; returns how many bytes the answer has.
 pub(super) fn control(file: &File, code: u32, into: &mut [u64]) -> io::Result<usize> {
     let mut length = 0;
-    // SAFETY: the buffer is writable for as many bytes as are said; the handle waits for each call (`create`).
+    // SAFETY: the buffer is writable for as many bytes as are said; the handle waits for each call
+    // (`create`).
     let done = unsafe {
         let (start, room) = (into.as_mut_ptr().cast::<c_void>(), byte_length(into));
         let handle = file.as_raw_handle();
@@ -220,11 +254,13 @@ fn byte_at(at: u64) -> OVERLAPPED {
     place
 }
 
-/// Locks one byte of an open file, which need not be there, for this handle alone; `false` when another handle has it.
+/// Locks one byte of an open file, which need not be there, for this handle alone; `false` when
+/// another handle has it.
 pub(super) fn try_lock(file: &File, at: u64) -> io::Result<bool> {
     let mut place = byte_at(at);
     let flags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
-    // SAFETY: the pointer is to a local, and the call does not go on after it returned: the handle waits for each call.
+    // SAFETY: the pointer is to a local, and the call does not go on after it returned: the handle
+    // waits for each call.
     if unsafe { LockFileEx(file.as_raw_handle(), flags, 0, 1, 0, &raw mut place) } != 0 {
         return Ok(true);
     }
@@ -238,7 +274,8 @@ pub(super) fn try_lock(file: &File, at: u64) -> io::Result<bool> {
 /// Lets go what [`try_lock`] took.
 pub(super) fn unlock(file: &File, at: u64) -> io::Result<()> {
     let mut place = byte_at(at);
-    // SAFETY: the pointer is to a local, and the call does not go on after it returned: the handle waits for each call.
+    // SAFETY: the pointer is to a local, and the call does not go on after it returned: the handle
+    // waits for each call.
     match unsafe { UnlockFileEx(file.as_raw_handle(), 0, 1, 0, &raw mut place) } {
         0 => Err(io::Error::last_os_error()),
         _ => Ok(()),
@@ -249,8 +286,14 @@ pub(super) fn unlock(file: &File, at: u64) -> io::Result<()> {
 pub(super) fn random(bytes: &mut [u8]) -> Result<(), Status> {
     let length = u32::try_from(bytes.len()).expect("a few bytes are asked for");
     // SAFETY: the buffer is writable for as many bytes as are said.
-    let status =
-        unsafe { BCryptGenRandom(ptr::null_mut(), bytes.as_mut_ptr(), length, BCRYPT_USE_SYSTEM_PREFERRED_RNG) };
+    let status = unsafe {
+        BCryptGenRandom(
+            ptr::null_mut(),
+            bytes.as_mut_ptr(),
+            length,
+            BCRYPT_USE_SYSTEM_PREFERRED_RNG,
+        )
+    };
     if status < 0 { Err(status) } else { Ok(()) }
 }
 
@@ -261,7 +304,8 @@ pub(super) fn process_runs(pid: u32) -> io::Result<bool> {
     if handle.is_null() {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the handle is open, and closed once, here. It is signalled when the process has ended.
+    // SAFETY: the handle is open, and closed once, here. It is signalled when the process has
+    // ended.
     unsafe {
         let state = WaitForSingleObject(handle, 0);
         CloseHandle(handle);

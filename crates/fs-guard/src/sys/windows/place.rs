@@ -48,7 +48,9 @@ pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Res
             | wdk::FILE_RENAME_POSIX_SEMANTICS
             | wdk::FILE_RENAME_IGNORE_READONLY_ATTRIBUTE;
         match status::patiently(|| set(wdk::FileRenameInformationEx, flags)) {
-            Err(status) if status::is_unknown(status) => status::more_patiently(|| set(wdk::FileRenameInformation, 1)),
+            Err(status) if status::is_unknown(status) => {
+                status::more_patiently(|| set(wdk::FileRenameInformation, 1))
+            }
             result => result,
         }
     } else {
@@ -60,11 +62,14 @@ pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Res
 /// Opens what has exactly this name, to rename or to remove it.
 pub(super) fn named((dir, name): (&Fd, &str), access: u32, options: u32) -> io::Result<Fd> {
     let Some(wide) = wide(name) else { return error(code::NOENT) };
-    let file = status::patiently(|| nt::create(dir, &wide, opening(access, options))).map_err(status::from)?;
+    let file = status::patiently(|| nt::create(dir, &wide, opening(access, options)))
+        .map_err(status::from)?;
     match look::opened(dir, &wide, &file)? {
         Opened::Other => error(code::NOENT),
         // What Wine opened is what the link leads to.
-        Opened::Link if look::attributes(&file)?.0 & win::FILE_ATTRIBUTE_REPARSE_POINT == 0 => error(code::LOOP),
+        Opened::Link if look::attributes(&file)?.0 & win::FILE_ATTRIBUTE_REPARSE_POINT == 0 => {
+            error(code::LOOP)
+        }
         _ => Ok(file),
     }
 }
@@ -74,13 +79,15 @@ fn is_private(dir: &Fd) -> io::Result<bool> {
     Ok(look::metadata(dir)?.mode & 0o077 == 0)
 }
 
-/// Second names are not used: a file that came in between would be replaced by the rename that follows. So an exchange takes the
-/// old file aside, by a rename that replaces nothing, and gives the new one its name in the same way.
+/// Second names are not used: a file that came in between would be replaced by the rename that
+/// follows. So an exchange takes the old file aside, by a rename that replaces nothing, and gives
+/// the new one its name in the same way.
 pub(crate) fn link(_: (&Fd, &str), _: (&Fd, &str)) -> io::Result<()> {
     error(code::OPNOTSUPP)
 }
 
-/// Symbolic links are not made here: Windows asks for a privilege, and whether they lead to a file or a directory.
+/// Symbolic links are not made here: Windows asks for a privilege, and whether they lead to a file
+/// or a directory.
 pub(crate) fn symlink(_: &[u8], _: &Fd, _: &str) -> io::Result<()> {
     error(code::OPNOTSUPP)
 }
@@ -95,7 +102,11 @@ pub(crate) fn read_link(dir: &Fd, name: &str) -> io::Result<Vec<u8>> {
         let open = || nt::create(dir, &wide, opening(win::FILE_READ_ATTRIBUTES, 0));
         let file = status::patiently(open).map_err(status::from)?;
         let mut words = vec![0; 2048];
-        let length = nt::control(&file, windows_sys::Win32::System::Ioctl::FSCTL_GET_REPARSE_POINT, &mut words)?;
+        let length = nt::control(
+            &file,
+            windows_sys::Win32::System::Ioctl::FSCTL_GET_REPARSE_POINT,
+            &mut words,
+        )?;
         let seen = layout::bytes(&words, length);
         let texts = match layout::u32_at(&seen, 0) {
             Some(LINK) => 20,
@@ -103,16 +114,25 @@ pub(crate) fn read_link(dir: &Fd, name: &str) -> io::Result<Vec<u8>> {
             _ => return error(code::OPNOTSUPP),
         };
         let place = |at| layout::u16_at(&seen, at).map(usize::from);
-        let text = place(8).zip(place(10)).and_then(|(from, length)| layout::text_at(&seen, texts + from, length));
+        let text = place(8)
+            .zip(place(10))
+            .and_then(|(from, length)| layout::text_at(&seen, texts + from, length));
         let text = text.ok_or(io::ErrorKind::InvalidData)?;
-        Ok(layout::name_bytes(&text).iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect())
+        Ok(layout::name_bytes(&text)
+            .iter()
+            .map(|&byte| if byte == b'\\' { b'/' } else { byte })
+            .collect())
     })
 }
 
 /// Takes a file's name away.
 pub(crate) fn unlink(dir: &Fd, name: &str) -> io::Result<()> {
     write("unlinkat", || {
-        let file = named((dir, name), win::DELETE | win::FILE_READ_ATTRIBUTES | win::FILE_WRITE_ATTRIBUTES, 0)?;
+        let file = named(
+            (dir, name),
+            win::DELETE | win::FILE_READ_ATTRIBUTES | win::FILE_WRITE_ATTRIBUTES,
+            0,
+        )?;
         let (attributes, tag) = look::attributes(&file)?;
         if attributes & win::FILE_ATTRIBUTE_DIRECTORY != 0 && tag == 0 {
             return error(code::ISDIR);
@@ -153,7 +173,8 @@ pub(crate) fn make_dir(dir: &Fd, name: &str, mode: u32) -> io::Result<()> {
 /// Removes an empty directory.
 pub(crate) fn remove_dir(dir: &Fd, name: &str) -> io::Result<()> {
     write("unlinkat", || {
-        let file = named((dir, name), win::DELETE | win::FILE_READ_ATTRIBUTES, wdk::FILE_DIRECTORY_FILE)?;
+        let file =
+            named((dir, name), win::DELETE | win::FILE_READ_ATTRIBUTES, wdk::FILE_DIRECTORY_FILE)?;
         match look::attributes(&file)? {
             (_, 0) => dispose(&file, 0),
             _ => error(code::NOTDIR),
@@ -161,7 +182,8 @@ pub(crate) fn remove_dir(dir: &Fd, name: &str) -> io::Result<()> {
     })
 }
 
-/// Removes a directory whose files were just removed. Without POSIX semantics a file keeps its name until nobody has it open.
+/// Removes a directory whose files were just removed. Without POSIX semantics a file keeps its name
+/// until nobody has it open.
 pub(crate) fn remove_emptied_dir(dir: &Fd, name: &str) -> io::Result<()> {
     status::retry(|| remove_dir(dir, name), |error| error.raw_os_error() == Some(code::NOTEMPTY))
 }

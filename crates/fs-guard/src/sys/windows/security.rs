@@ -1,7 +1,9 @@
-//! Owners and access lists, as far as the guard asks: is it this user's, and may others read or write it?
+//! Owners and access lists, as far as the guard asks: is it this user's, and may others read or
+//! write it?
 //!
-//! A security descriptor in one piece is a head with places (owner, group, list), and the list has entries: who, and what may be
-//! done. See "Security Descriptor Definition" in Microsoft's [MS-DTYP], sections 2.4.2 to 2.4.6.
+//! A security descriptor in one piece is a head with places (owner, group, list), and the list has
+//! entries: who, and what may be done. See "Security Descriptor Definition" in Microsoft's
+//! [MS-DTYP], sections 2.4.2 to 2.4.6.
 
 use std::fs::File;
 use std::sync::OnceLock;
@@ -18,7 +20,8 @@ pub(super) const ME: u32 = 1;
 const ALL: u32 = 0x001F_01FF;
 /// To read its bytes, or a directory's names; also as a part of a general right.
 const READS: u32 = 0x1 | 0x8000_0000 | 0x1000_0000;
-/// To change its bytes, a directory's names, its list or its owner; also as a part of a general right.
+/// To change its bytes, a directory's names, its list or its owner; also as a part of a general
+/// right.
 const WRITES: u32 = 0x2 | 0x4 | 0x40 | 0x0004_0000 | 0x0008_0000 | 0x4000_0000 | 0x1000_0000;
 
 const ALLOWS: u8 = 0;
@@ -34,14 +37,16 @@ const AUTO_INHERITED: u16 = 0x0400;
 const PROTECTED: u16 = 0x1000;
 const IN_ONE_PIECE: u16 = 0x8000;
 
-/// The local system, the administrators, and the owner or creator of a file. They can read everything anyway.
+/// The local system, the administrators, and the owner or creator of a file. They can read
+/// everything anyway.
 const SYSTEM: &[u8] = &[1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0];
 const ADMINISTRATORS: &[u8] = &[1, 2, 0, 0, 0, 0, 0, 5, 32, 0, 0, 0, 0x20, 2, 0, 0];
 const CREATOR: &[u8] = &[1, 1, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0];
 const CREATOR_GROUP: &[u8] = &[1, 1, 0, 0, 0, 0, 0, 3, 1, 0, 0, 0];
 const OWNER_RIGHTS: &[u8] = &[1, 1, 0, 0, 0, 0, 0, 3, 4, 0, 0, 0];
 
-/// This user, and the owner of what this process creates, where that is someone else (the administrators).
+/// This user, and the owner of what this process creates, where that is someone else (the
+/// administrators).
 fn me() -> &'static [Vec<u8>] {
     static ME: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     ME.get_or_init(|| [win::TokenUser, win::TokenOwner].into_iter().filter_map(identity).collect())
@@ -81,7 +86,12 @@ fn entries(descriptor: &[u8]) -> Option<Vec<Entry>> {
     for _ in 0..u16_at(descriptor, list + 4)? {
         let head = descriptor.get(at..at + 8)?;
         let who = sid_at(descriptor, at + 8).unwrap_or_default().to_vec();
-        entries.push(Entry { kind: head[0], flags: head[1], rights: u32_at(descriptor, at + 4)?, who });
+        entries.push(Entry {
+            kind: head[0],
+            flags: head[1],
+            rights: u32_at(descriptor, at + 4)?,
+            who,
+        });
         at += usize::from(u16_at(descriptor, at + 2)?.max(8));
     }
     Some(entries)
@@ -89,7 +99,8 @@ fn entries(descriptor: &[u8]) -> Option<Vec<Entry>> {
 
 /// Makes a descriptor in one piece.
 fn descriptor(control: u16, owner: Option<&[u8]>, entries: &[Entry]) -> Vec<u64> {
-    let short = |number: usize| u16::try_from(number).expect("a list has at most 64 KiB").to_le_bytes();
+    let short =
+        |number: usize| u16::try_from(number).expect("a list has at most 64 KiB").to_le_bytes();
     let mut list = Vec::new();
     for Entry { kind, flags, rights, who } in entries {
         list.extend([*kind, *flags]);
@@ -100,7 +111,12 @@ fn descriptor(control: u16, owner: Option<&[u8]>, entries: &[Entry]) -> Vec<u64>
     let owner = owner.unwrap_or_default();
     let mut all = vec![1, 0];
     all.extend((control | PRESENT | IN_ONE_PIECE).to_le_bytes());
-    let places = [if owner.is_empty() { 0 } else { 20 }, 0, 0, 20 + u32::try_from(owner.len()).expect("an identity")];
+    let places = [
+        if owner.is_empty() { 0 } else { 20 },
+        0,
+        0,
+        20 + u32::try_from(owner.len()).expect("an identity"),
+    ];
     places.iter().for_each(|place: &u32| all.extend(place.to_le_bytes()));
     all.extend(owner);
     all.extend([2, 0]);
@@ -111,13 +127,18 @@ fn descriptor(control: u16, owner: Option<&[u8]>, entries: &[Entry]) -> Vec<u64>
     words(&all)
 }
 
-/// What is made for this user alone (and the system, and administrators), with nothing from the directory above.
+/// What is made for this user alone (and the system, and administrators), with nothing from the
+/// directory above.
 pub(super) fn private(is_dir: bool) -> Option<&'static [u64]> {
     static PRIVATE: OnceLock<Option<[Vec<u64>; 2]>> = OnceLock::new();
     let make = |flags| {
         let user = me().first()?;
         let entry = |who: &[u8]| Entry { kind: ALLOWS, flags, rights: ALL, who: who.to_vec() };
-        Some(descriptor(PROTECTED, Some(user), &[entry(user), entry(SYSTEM), entry(ADMINISTRATORS)]))
+        Some(descriptor(
+            PROTECTED,
+            Some(user),
+            &[entry(user), entry(SYSTEM), entry(ADMINISTRATORS)],
+        ))
     };
     let both = PRIVATE.get_or_init(|| Some([make(0)?, make(FOR_FILES | FOR_DIRECTORIES)?]));
     both.as_ref().map(|both| &*both[usize::from(is_dir)])
@@ -142,7 +163,10 @@ fn judge(descriptor: &[u8]) -> (u32, u32) {
         None => ME,
         Some(owner) if me().iter().any(|mine| mine == owner) => ME,
         // Any number but that one: it tells two others apart, most of the time.
-        Some(owner) => 2 + owner.iter().fold(0_u32, |all, byte| all.wrapping_mul(31) + u32::from(*byte)) % 0x7FFF_FFFF,
+        Some(owner) => {
+            2 + owner.iter().fold(0_u32, |all, byte| all.wrapping_mul(31) + u32::from(*byte))
+                % 0x7FFF_FFFF
+        }
     };
     let Some(entries) = entries(descriptor) else { return (uid, 0o066) };
     let known = |who: &[u8]| {
@@ -151,7 +175,9 @@ fn judge(descriptor: &[u8]) -> (u32, u32) {
             || me().iter().any(|mine| mine == who)
     };
     let others = entries.iter().filter(|entry| {
-        matches!(entry.kind, ALLOWS | ALLOWS_IF) && entry.flags & PASSED_ON_ONLY == 0 && !known(&entry.who)
+        matches!(entry.kind, ALLOWS | ALLOWS_IF)
+            && entry.flags & PASSED_ON_ONLY == 0
+            && !known(&entry.who)
     });
     let rights = others.fold(0, |all, entry| all | entry.rights);
     let bits = |of: u32, bits: u32| if rights & of == 0 { 0 } else { bits };
@@ -164,11 +190,14 @@ pub(super) fn list(file: &File) -> Option<Vec<u8>> {
     Some(bytes(&words, words.len() * 8))
 }
 
-/// The access list of a new file in an open directory, as the directory passes it on; `None` when it passes nothing on.
+/// The access list of a new file in an open directory, as the directory passes it on; `None` when
+/// it passes nothing on.
 pub(super) fn passed_on(dir: &File) -> Option<Vec<u8>> {
     let entries = entries(&list(dir)?)?;
     let for_files = entries.into_iter().filter(|entry| {
-        entry.flags & FOR_FILES != 0 && matches!(entry.kind, 0 | 1 | ALLOWS_IF | 10) && entry.who != CREATOR_GROUP
+        entry.flags & FOR_FILES != 0
+            && matches!(entry.kind, 0 | 1 | ALLOWS_IF | 10)
+            && entry.who != CREATOR_GROUP
     });
     let passed: Vec<Entry> = for_files
         .map(|entry| Entry {
@@ -190,8 +219,12 @@ pub(super) fn passed_on(dir: &File) -> Option<Vec<u8>> {
 
 /// General rights as those of a file.
 fn plain_rights(rights: u32) -> u32 {
-    let general =
-        [(0x1000_0000, ALL), (0x8000_0000, 0x0012_0089), (0x4000_0000, 0x0012_0116), (0x2000_0000, 0x0012_00A0)];
+    let general = [
+        (0x1000_0000, ALL),
+        (0x8000_0000, 0x0012_0089),
+        (0x4000_0000, 0x0012_0116),
+        (0x2000_0000, 0x0012_00A0),
+    ];
     let of = general.iter().filter(|(bit, _)| rights & bit != 0);
     of.fold(rights & 0x0FFF_FFFF, |all, (_, plain)| all | plain)
 }
@@ -199,8 +232,11 @@ fn plain_rights(rights: u32) -> u32 {
 /// Gives an open file an access list that was read or made here.
 pub(super) fn set_list(file: &File, list: &[u8]) -> Result<(), nt::Status> {
     let protected = u16_at(list, 2).is_some_and(|control| control & PROTECTED != 0);
-    let how =
-        if protected { win::PROTECTED_DACL_SECURITY_INFORMATION } else { win::UNPROTECTED_DACL_SECURITY_INFORMATION };
+    let how = if protected {
+        win::PROTECTED_DACL_SECURITY_INFORMATION
+    } else {
+        win::UNPROTECTED_DACL_SECURITY_INFORMATION
+    };
     nt::set_security(file, win::DACL_SECURITY_INFORMATION | how, &words(list))
 }
 
@@ -211,8 +247,12 @@ mod tests {
     const EVERYBODY: &[u8] = &[1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
 
     fn of(owner: Option<&[u8]>, entries: &[(u8, u8, u32, &[u8])]) -> Vec<u8> {
-        let entry =
-            |&(kind, flags, rights, who): &(u8, u8, u32, &[u8])| Entry { kind, flags, rights, who: who.to_vec() };
+        let entry = |&(kind, flags, rights, who): &(u8, u8, u32, &[u8])| Entry {
+            kind,
+            flags,
+            rights,
+            who: who.to_vec(),
+        };
         let words = descriptor(0, owner, &entries.iter().map(entry).collect::<Vec<_>>());
         bytes(&words, words.len() * 8)
     }
@@ -221,7 +261,14 @@ mod tests {
     fn others_are_all_but_the_user_the_system_and_administrators() {
         let user = &*me()[0];
         for (entries, bits) in [
-            (&[(ALLOWS, 0, ALL, user), (ALLOWS, 0, ALL, SYSTEM), (ALLOWS, 0, ALL, ADMINISTRATORS)][..], 0),
+            (
+                &[
+                    (ALLOWS, 0, ALL, user),
+                    (ALLOWS, 0, ALL, SYSTEM),
+                    (ALLOWS, 0, ALL, ADMINISTRATORS),
+                ][..],
+                0,
+            ),
             (&[(ALLOWS, 0, 0x0012_0089, EVERYBODY)], 0o044),
             (&[(ALLOWS, 0, 0x0012_0116, EVERYBODY)], 0o022),
             (&[(ALLOWS, 0, 0x1000_0000, EVERYBODY)], 0o066),

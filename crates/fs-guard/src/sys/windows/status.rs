@@ -1,4 +1,5 @@
-//! What the native calls answer, as errors that the rest of the guard knows; and patience with those that pass.
+//! What the native calls answer, as errors that the rest of the guard knows; and patience with
+//! those that pass.
 
 use std::io;
 use std::thread::sleep;
@@ -34,7 +35,9 @@ pub(super) const INVALID_NAME: i32 = 123; // ERROR_INVALID_NAME
 /// The error of a native call.
 pub(super) fn from(status: Status) -> io::Error {
     let code = match status {
-        win::STATUS_OBJECT_NAME_NOT_FOUND | win::STATUS_OBJECT_PATH_NOT_FOUND | win::STATUS_NO_SUCH_FILE => code::NOENT,
+        win::STATUS_OBJECT_NAME_NOT_FOUND
+        | win::STATUS_OBJECT_PATH_NOT_FOUND
+        | win::STATUS_NO_SUCH_FILE => code::NOENT,
         win::STATUS_OBJECT_NAME_COLLISION => code::EXIST,
         win::STATUS_NOT_A_DIRECTORY => code::NOTDIR,
         win::STATUS_FILE_IS_A_DIRECTORY => code::ISDIR,
@@ -69,14 +72,21 @@ pub(super) fn is_unknown(status: Status) -> bool {
     )
 }
 
-/// How often a call is made that others are in the way of, and how long the pauses are together: 1, 2, 4 … 256 ms, half a
-/// second. Indexers and virus scanners hold a file that was just written for some milliseconds.
+/// How often a call is made that others are in the way of, and how long the pauses are together: 1,
+/// 2, 4 … 256 ms, half a second. Indexers and virus scanners hold a file that was just written for
+/// some milliseconds.
 const ATTEMPTS: u32 = 10;
 
-/// Makes a call again while another program has the file open and does not share it, or while it is being removed.
+/// Makes a call again while another program has the file open and does not share it, or while it is
+/// being removed.
 pub(super) fn patiently<T>(make: impl FnMut() -> Result<T, Status>) -> Result<T, Status> {
     retry(make, |&status| {
-        matches!(status, win::STATUS_SHARING_VIOLATION | win::STATUS_DELETE_PENDING | win::STATUS_FILE_LOCK_CONFLICT)
+        matches!(
+            status,
+            win::STATUS_SHARING_VIOLATION
+                | win::STATUS_DELETE_PENDING
+                | win::STATUS_FILE_LOCK_CONFLICT
+        )
     })
 }
 
@@ -94,17 +104,28 @@ pub(super) fn more_patiently<T>(make: impl FnMut() -> Result<T, Status>) -> Resu
     })
 }
 
-/// Opens a path again while another program has it open and does not share it: so has one that is just making the directory.
+/// Opens a path again while another program has it open and does not share it: so has one that is
+/// just making the directory.
 pub(super) fn open_patiently<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let passes = |error: &io::Error| {
         let code = error.raw_os_error().map(i32::cast_unsigned);
-        matches!(code, Some(win::ERROR_SHARING_VIOLATION | win::ERROR_LOCK_VIOLATION | win::ERROR_DELETE_PENDING))
+        matches!(
+            code,
+            Some(
+                win::ERROR_SHARING_VIOLATION
+                    | win::ERROR_LOCK_VIOLATION
+                    | win::ERROR_DELETE_PENDING
+            )
+        )
     };
     retry(|| open().map_err(plain), passes)
 }
 
 /// Makes a call again, after a pause, while its error is one that passes.
-pub(super) fn retry<T, E>(mut make: impl FnMut() -> Result<T, E>, passes: impl Fn(&E) -> bool) -> Result<T, E> {
+pub(super) fn retry<T, E>(
+    mut make: impl FnMut() -> Result<T, E>,
+    passes: impl Fn(&E) -> bool,
+) -> Result<T, E> {
     for attempt in 1..ATTEMPTS {
         match make() {
             Err(error) if passes(&error) => sleep(Duration::from_millis(1 << (attempt - 1))),

@@ -44,7 +44,8 @@ pub(crate) fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
     for op in ops {
         let (old_range, new_range) = (op.old_range(), op.new_range());
         let length = |lines: &[&[u8]]| lines.iter().map(|line| line.len()).sum::<usize>();
-        let (old_end, new_end) = (old_at + length(&old[old_range]), new_at + length(&new[new_range]));
+        let (old_end, new_end) =
+            (old_at + length(&old[old_range]), new_at + length(&new[new_range]));
         let text = &after[new_at..new_end];
         match splices.last_mut().filter(|last| last.end == old_at) {
             _ if matches!(op, DiffOp::Equal { .. }) => {}
@@ -59,20 +60,26 @@ pub(crate) fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
     splices
 }
 
-/// Compares lines. After a deadline the result is still right, but coarser: a large file that has nothing in common with
-/// its old version would take minutes otherwise.
-fn compared(old: &[&[u8]], old_range: Range<usize>, new: &[&[u8]], new_range: Range<usize>) -> Vec<DiffOp> {
+/// Compares lines. After a deadline the result is still right, but coarser: a large file that has
+/// nothing in common with its old version would take minutes otherwise.
+fn compared(
+    old: &[&[u8]],
+    old_range: Range<usize>,
+    new: &[&[u8]],
+    new_range: Range<usize>,
+) -> Vec<DiffOp> {
     // There is no clock in a browser.
     let large = old.len() + new.len() > LINES_WORTH_A_CLOCK && !cfg!(target_family = "wasm");
     let deadline = large.then(|| Instant::now() + DIFF_TIME);
     capture_diff_deadline(Algorithm::Myers, old, old_range, new, new_range, deadline)
 }
 
-/// Writes the hunks of an edit: each stretch of neighbouring splices is compared on its own, so that
-/// the rest of a large file is only counted.
+/// Writes the hunks of an edit: each stretch of neighbouring splices is compared on its own, so
+/// that the rest of a large file is only counted.
 ///
-/// The lines around a stretch are always its context. Compared with the rest they could be taken for inserted
-/// lines, and the hunk would have no context after it, which tells git that the file ends there.
+/// The lines around a stretch are always its context. Compared with the rest they could be taken
+/// for inserted lines, and the hunk would have no context after it, which tells git that the file
+/// ends there.
 pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]) -> Option<()> {
     if is_binary(source) {
         return None;
@@ -104,7 +111,13 @@ pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]
         let below = lines(&source[forth(source, from, 0)..bytes.end]).len();
         let (old, new) = (lines(&source[bytes]), lines(&after));
         let new_from = (line as isize + shift) as usize;
-        write_hunks(out, &Side { lines: &old, from: line }, &Side { lines: &new, from: new_from }, above, below);
+        write_hunks(
+            out,
+            &Side { lines: &old, from: line },
+            &Side { lines: &new, from: new_from },
+            above,
+            below,
+        );
         shift += new.len() as isize - old.len() as isize;
     }
     Some(())
@@ -176,7 +189,9 @@ fn write_hunks(out: &mut Vec<u8>, old: &Side<'_>, new: &Side<'_>, above: usize, 
     widen(&mut ops, above, (old_end, new_end, below));
     for group in group_diff_ops(ops, CONTEXT) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-        let range = |from: usize, first: Range<usize>, last: Range<usize>| (from + first.start, last.end - first.start);
+        let range = |from: usize, first: Range<usize>, last: Range<usize>| {
+            (from + first.start, last.end - first.start)
+        };
         let old_range = range(*old_from, first.old_range(), last.old_range());
         let new_range = range(*new_from, first.new_range(), last.new_range());
         hunk_header(out, old_range, new_range);
@@ -191,9 +206,15 @@ fn write_hunks(out: &mut Vec<u8>, old: &Side<'_>, new: &Side<'_>, above: usize, 
                 }
             };
             match *op {
-                DiffOp::Equal { old_index, len, .. } => write(b' ', &old[old_index..old_index + len]),
-                DiffOp::Delete { old_index, old_len, .. } => write(b'-', &old[old_index..old_index + old_len]),
-                DiffOp::Insert { new_index, new_len, .. } => write(b'+', &new[new_index..new_index + new_len]),
+                DiffOp::Equal { old_index, len, .. } => {
+                    write(b' ', &old[old_index..old_index + len])
+                }
+                DiffOp::Delete { old_index, old_len, .. } => {
+                    write(b'-', &old[old_index..old_index + old_len])
+                }
+                DiffOp::Insert { new_index, new_len, .. } => {
+                    write(b'+', &new[new_index..new_index + new_len])
+                }
                 DiffOp::Replace { old_index, old_len, new_index, new_len } => {
                     write(b'-', &old[old_index..old_index + old_len]);
                     write(b'+', &new[new_index..new_index + new_len]);
@@ -204,7 +225,11 @@ fn write_hunks(out: &mut Vec<u8>, old: &Side<'_>, new: &Side<'_>, above: usize, 
 }
 
 /// Adds the lines before and after those that were compared.
-fn widen(ops: &mut Vec<DiffOp>, above: usize, (old_index, new_index, below): (usize, usize, usize)) {
+fn widen(
+    ops: &mut Vec<DiffOp>,
+    above: usize,
+    (old_index, new_index, below): (usize, usize, usize),
+) {
     match ops.first_mut() {
         Some(DiffOp::Equal { old_index, new_index, len }) => {
             (*old_index, *new_index, *len) = (0, 0, *len + above);

@@ -26,7 +26,8 @@ pub(crate) struct Side<'a> {
     pub(crate) mode: u32,
 }
 
-/// Returns the mode of a file as git records it: of the permissions only whether the owner may run it.
+/// Returns the mode of a file as git records it: of the permissions only whether the owner may run
+/// it.
 pub(crate) fn git_mode(mode: u32) -> &'static str {
     match mode {
         _ if mode & LINK == LINK => "120000",
@@ -84,7 +85,8 @@ pub(crate) fn header(
     }
 }
 
-/// Writes the `---` and `+++` lines of one file, and its hunks, which `hunks` writes unless the file is binary.
+/// Writes the `---` and `+++` lines of one file, and its hunks, which `hunks` writes unless the
+/// file is binary.
 pub(crate) fn body(
     out: &mut Vec<u8>,
     prefixes: Prefixes<'_>,
@@ -123,12 +125,13 @@ pub(crate) fn body(
 }
 
 impl Images<'_> {
-    /// Returns the unified diff of one change in git's form, which `git apply` takes. A file that is not text is named as
-    /// binary.
+    /// Returns the unified diff of one change in git's form, which `git apply` takes. A file that
+    /// is not text is named as binary.
     ///
     /// # Errors
     ///
-    /// [`fs_guard::Error::Changed`] when bytes that have to be read again are not what the plan was made for any more.
+    /// [`fs_guard::Error::Changed`] when bytes that have to be read again are not what the plan was
+    /// made for any more.
     pub fn diff(&self, change: &Change) -> Result<Vec<u8>, fs_guard::Error> {
         let mut out = Vec::new();
         self.write_diff(change, &mut out)?;
@@ -144,8 +147,8 @@ impl Images<'_> {
         self.write_named(change, GIT, true, out)
     }
 
-    /// Returns a plain unified diff of one change, without git's own lines; `None` when such a diff cannot express it,
-    /// as for a move without an edit, or to the place of another file.
+    /// Returns a plain unified diff of one change, without git's own lines; `None` when such a diff
+    /// cannot express it, as for a move without an edit, or to the place of another file.
     ///
     /// # Errors
     ///
@@ -159,14 +162,20 @@ impl Images<'_> {
         Ok(out.starts_with(b"--- ").then_some(out))
     }
 
-    /// Returns the same diff with `prefix`, a directory and its `/`, as the only prefix of all paths.
+    /// Returns the same diff with `prefix`, a directory and its `/`, as the only prefix of all
+    /// paths.
     ///
     /// # Errors
     ///
     /// Those of [`diff`](Self::diff).
     pub fn diff_beneath(&self, change: &Change, prefix: &str) -> Result<Vec<u8>, fs_guard::Error> {
         let mut out = Vec::new();
-        self.write_named(change, Prefixes { old: prefix, new: prefix, rename: prefix }, true, &mut out)?;
+        self.write_named(
+            change,
+            Prefixes { old: prefix, new: prefix, rename: prefix },
+            true,
+            &mut out,
+        )?;
         Ok(out)
     }
 
@@ -196,9 +205,11 @@ impl Images<'_> {
         let kept = |path| self.plan.pre_image(path).is_some_and(|(_, image)| image.bytes.is_some());
         let after = match self.plan.transition_of(change).after.as_ref().map(|after| &after.image) {
             Some(Image::Stored(..)) => false,
-            Some(Image::Kept(_) | Image::Lines(_) | Image::OnDisk(_) | Image::Spliced(..)) | None => true,
+            Some(Image::Kept(_) | Image::Lines(_) | Image::OnDisk(_) | Image::Spliced(..))
+            | None => true,
         };
-        (change.before == change.after || (after && (change.before.is_none() || kept(&change.path))))
+        (change.before == change.after
+            || (after && (change.before.is_none() || kept(&change.path))))
             && (change.replaces.is_none() || kept(change.last_path()))
     }
 
@@ -221,7 +232,9 @@ impl Images<'_> {
         let text = |bytes: &[u8]| if is_binary(bytes) { 0 } else { bytes.len() };
         match (&self.plan.transition_of(change).after, self.plan.pre_image(&change.path)) {
             (Some(PostImage { image: Image::Kept(bytes), .. }), None) => text(bytes),
-            (Some(PostImage { image: Image::Lines(lines), size, .. }), None) if lines.is_text() => *size as usize,
+            (Some(PostImage { image: Image::Lines(lines), size, .. }), None) if lines.is_text() => {
+                *size as usize
+            }
             (None, Some((_, PreImage { bytes: Some(bytes), .. }))) => text(bytes),
             _ => 0,
         }
@@ -254,8 +267,9 @@ impl Images<'_> {
             Side { path: to.as_str(), mode }
         });
         let same_bytes = change.before == change.after;
-        let unchanged =
-            |(old, new): (Side<'_>, Side<'_>)| old.path == new.path && git_mode(old.mode) == git_mode(new.mode);
+        let unchanged = |(old, new): (Side<'_>, Side<'_>)| {
+            old.path == new.path && git_mode(old.mode) == git_mode(new.mode)
+        };
         if same_bytes && old.zip(new).is_some_and(unchanged) {
             return Ok(());
         }
@@ -266,9 +280,13 @@ impl Images<'_> {
             return Ok(());
         }
         match &self.plan.transition_of(change).after {
-            Some(PostImage { image: Image::Spliced(from, splices), .. }) if *from == change.path => {
+            Some(PostImage { image: Image::Spliced(from, splices), .. })
+                if *from == change.path =>
+            {
                 let source = self.before(from)?;
-                body(out, prefixes, old, new, |out| write_spliced(out, &source, splices.as_slice()));
+                body(out, prefixes, old, new, |out| {
+                    write_spliced(out, &source, splices.as_slice())
+                });
             }
             _ => {
                 let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
@@ -302,9 +320,9 @@ pub(crate) fn kind_bits(link: bool) -> u32 {
 }
 
 impl Workspace {
-    /// Returns the unified diff of what a finished transaction did, as far as its bytes are still known. The old
-    /// files are in the store; the new ones are in place, or a later transaction has displaced
-    /// them.
+    /// Returns the unified diff of what a finished transaction did, as far as its bytes are still
+    /// known. The old files are in the store; the new ones are in place, or a later transaction has
+    /// displaced them.
     ///
     /// # Errors
     ///
@@ -317,11 +335,16 @@ impl Workspace {
         let reach = self.reach();
         for record in entry.journal.records.iter().filter(|record| reach.shows(&record.path)) {
             let state = |state: &Option<FileState>| {
-                state.as_ref().map(|state| Side { path: &record.path, mode: state.mode | kind_bits(state.link) })
+                state.as_ref().map(|state| Side {
+                    path: &record.path,
+                    mode: state.mode | kind_bits(state.link),
+                })
             };
             let (old, new) = (state(&record.before), state(&record.after));
             let before = match &record.before {
-                Some(state) if state.size <= MAX_FILE_SIZE => kept_bytes(&store.slot(id, record.slot)?),
+                Some(state) if state.size <= MAX_FILE_SIZE => {
+                    kept_bytes(&store.slot(id, record.slot)?)
+                }
                 Some(_) => None,
                 None => Some(Vec::new()),
             };

@@ -71,8 +71,9 @@ fn naive_scope(file: &[String], headers: &[&str]) -> Option<(Vec<bool>, usize)> 
     for header in headers {
         let mut anchors = Vec::new();
         for pass in Pass::ALL {
-            anchors =
-                (0..file.len()).filter(|&line| scope[line].is_some() && same(pass, &file[line], header)).collect();
+            anchors = (0..file.len())
+                .filter(|&line| scope[line].is_some() && same(pass, &file[line], header))
+                .collect();
             if !anchors.is_empty() {
                 break;
             }
@@ -83,7 +84,8 @@ fn naive_scope(file: &[String], headers: &[&str]) -> Option<(Vec<bool>, usize)> 
             let number = narrower[anchor].unwrap_or(anchor);
             for line in anchor..file.len() {
                 let text = file[line].trim_start();
-                let opener = text.starts_with(|c: char| c.is_ascii_alphabetic() || "_$".contains(c));
+                let opener =
+                    text.starts_with(|c: char| c.is_ascii_alphabetic() || "_$".contains(c));
                 let ends = line > anchor && opener && indent(&file[line]) <= indent(&file[anchor]);
                 if ends || scope[line] != scope[anchor] {
                     break;
@@ -105,7 +107,10 @@ pub(crate) fn naive_ordered(file: &[String], hunks: &[Hunk<'_>]) -> Option<Vec<S
         for pass in Pass::ALL {
             let fits = |&start: &usize| {
                 start + wanted.len() <= file.len()
-                    && wanted.iter().zip(&file[start..]).all(|((text, _), line)| same(pass, text, line))
+                    && wanted
+                        .iter()
+                        .zip(&file[start..])
+                        .all(|((text, _), line)| same(pass, text, line))
                     && (!hunk.end_of_file || start + wanted.len() == file.len())
             };
             found = (0..file.len()).filter(fits).collect();
@@ -133,7 +138,13 @@ pub(crate) fn naive_ordered(file: &[String], hunks: &[Hunk<'_>]) -> Option<Vec<S
         places.push(found);
     }
     let lens: Vec<usize> = hunks.iter().map(|hunk| old(hunk).len()).collect();
-    fn count(places: &[Vec<usize>], lens: &[usize], from: usize, chosen: &mut Vec<usize>, all: &mut Vec<Vec<usize>>) {
+    fn count(
+        places: &[Vec<usize>],
+        lens: &[usize],
+        from: usize,
+        chosen: &mut Vec<usize>,
+        all: &mut Vec<Vec<usize>>,
+    ) {
         if all.len() > 1 {
             return;
         }
@@ -153,7 +164,9 @@ pub(crate) fn naive_ordered(file: &[String], hunks: &[Hunk<'_>]) -> Option<Vec<S
     let in_order = all.len() == 1;
     let starts = match all.len() {
         1 => all.pop()?,
-        0 if places.iter().all(|found| found.len() == 1) => places.iter().map(|found| found[0]).collect(),
+        0 if places.iter().all(|found| found.len() == 1) => {
+            places.iter().map(|found| found[0]).collect()
+        }
         _ => return None,
     };
     // Each line may be deleted once, and each gap may get lines from one hunk.

@@ -26,11 +26,25 @@ fn adds_updates_deletes_and_moves() {
     assert_eq!(now["new/deep/file"], "file 644 1 \"n\"");
     assert_eq!(now["a"], "file 644 1 \"new a\"");
     assert_eq!(now["d/b"], "file 644 1 \"old b and more\"");
-    assert_eq!(now["new/to"], if cfg!(unix) { "file 750 1 \"moved\"" } else { "file 644 1 \"moved\"" });
+    assert_eq!(
+        now["new/to"],
+        if cfg!(unix) { "file 750 1 \"moved\"" } else { "file 644 1 \"moved\"" }
+    );
     assert!(!now.contains_key("gone"));
     assert!(!now.contains_key("from"));
-    let kept: Vec<_> = done.trashed.iter().map(|path| path.as_ref().map(|path| tree.read(path))).collect();
-    assert_eq!(kept, [None, Some("old a".into()), Some("old b".into()), None, Some("x".into()), Some("moved".into())]);
+    let kept: Vec<_> =
+        done.trashed.iter().map(|path| path.as_ref().map(|path| tree.read(path))).collect();
+    assert_eq!(
+        kept,
+        [
+            None,
+            Some("old a".into()),
+            Some("old b".into()),
+            None,
+            Some("x".into()),
+            Some("moved".into())
+        ]
+    );
     assert!(tree.pending().is_empty());
     assert_eq!(tree.read(".apply-patch/.gitignore"), "*\n");
     #[cfg(unix)]
@@ -98,7 +112,8 @@ fn keeps_mode_xattrs_and_acls_and_drops_set_id() {
     assert_eq!(mode & 0o7000, 0, "{mode:o}");
     assert_eq!(mode & 0o707, 0o701, "{mode:o}");
     let get = |program: &str, args: &[&str]| {
-        let output = std::process::Command::new(program).args(args).arg(tree.path("f")).output().unwrap();
+        let output =
+            std::process::Command::new(program).args(args).arg(tree.path("f")).output().unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     if xattr {
@@ -123,7 +138,9 @@ fn a_changed_file_is_stale_and_nothing_happens() {
         match when {
             "content" => tree.write("a", "new"),
             "touch" => tree.write("a", "old"),
-            "chmod" => fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(0o600)).unwrap(),
+            "chmod" => {
+                fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(0o600)).unwrap()
+            }
             _ => fs::remove_file(tree.path("a")).unwrap(),
         }
         match when {
@@ -182,7 +199,10 @@ fn a_save_over_what_was_just_published_survives_the_roll_back() {
     let files = &[("a", "saved over the new a"), ("b", "saved by someone")];
     let mut saver = Saver { tree: &tree, files };
     let error = locked.commit(&plan, &options(), &mut (), &mut saver).unwrap_err();
-    assert!(matches!(&error, CommitError::RollbackIncomplete { paths, .. } if paths == &["a"]), "{error}");
+    assert!(
+        matches!(&error, CommitError::RollbackIncomplete { paths, .. } if paths == &["a"]),
+        "{error}"
+    );
     assert_eq!(tree.read("a"), "saved over the new a");
     assert_eq!(tree.read("b"), "saved by someone");
     let trash = workspace.trash().unwrap();
@@ -209,7 +229,10 @@ fn a_displaced_file_that_someone_takes_away_is_not_reported_as_put_back() {
     let plan = plan(&workspace, &[Update("a", "new a"), Update("b", "new b")]);
     let error = locked.commit(&plan, &options(), &mut (), &mut Thief(&tree)).unwrap_err();
     assert!(!error.is_rolled_back(), "{error}");
-    assert!(matches!(&error, CommitError::RollbackIncomplete { paths, .. } if paths[..] == ["a"]), "{error}");
+    assert!(
+        matches!(&error, CommitError::RollbackIncomplete { paths, .. } if paths[..] == ["a"]),
+        "{error}"
+    );
     assert!(error.to_string().contains("; changed by someone else and left so: a"), "{error}");
     assert_eq!(tree.read("a"), "new a");
     assert_eq!(tree.read("b"), "old b");
@@ -239,7 +262,8 @@ fn a_refusing_observer_leaves_nothing_behind() {
     assert!(matches!(error, CommitError::Refused(_)));
     drop(locked);
     assert!(!tree.path(".apply-patch").exists());
-    // In Wine the directory goes when its last handle is closed, and nothing puts the time back after that.
+    // In Wine the directory goes when its last handle is closed, and nothing puts the time back
+    // after that.
     if cfg!(unix) {
         assert_eq!(fs::metadata(tree.dir.path()).unwrap().modified().unwrap(), mtime);
     }
@@ -267,9 +291,11 @@ fn hard_links_are_refused_or_broken() {
     let (workspace, rules) = (tree.open(), lenient());
     let reject = PlanBuilder::new(workspace.root(), &rules).load("a").unwrap_err();
     assert_eq!(reject.kind(), ErrorKind::PermissionDenied, "{reject}");
-    let policy = fs_guard::Policy { hard_links: fs_guard::HardLinks::Break, ..patch_engine::policy() };
-    let workspace =
-        patch_engine::commit::Workspace::open(tree.dir.path(), policy).unwrap().with_key_place(tree.key_place());
+    let policy =
+        fs_guard::Policy { hard_links: fs_guard::HardLinks::Break, ..patch_engine::policy() };
+    let workspace = patch_engine::commit::Workspace::open(tree.dir.path(), policy)
+        .unwrap()
+        .with_key_place(tree.key_place());
     let locked = lock(&workspace);
     let plan = plan(&workspace, &[Update("a", "new")]);
     commit(&locked, &plan).unwrap();
@@ -292,7 +318,8 @@ fn a_deleted_link_goes_itself() {
 #[test]
 fn a_folder_that_may_not_be_written_is_found_before_anything_happens() {
     let tree = Tree::new(&[("a", "old"), ("locked/b", "old")]);
-    let mode = |mode| fs::set_permissions(tree.path("locked"), fs::Permissions::from_mode(mode)).unwrap();
+    let mode =
+        |mode| fs::set_permissions(tree.path("locked"), fs::Permissions::from_mode(mode)).unwrap();
     mode(0o555);
     if fs::write(tree.path("locked/probe"), "").is_ok() {
         fs::remove_file(tree.path("locked/probe")).unwrap();
@@ -301,8 +328,10 @@ fn a_folder_that_may_not_be_written_is_found_before_anything_happens() {
         return;
     }
     let before = tree.snapshot();
-    for steps in [&[Update("a", "new"), Update("locked/b", "new")][..], &[Update("a", "new"), Add("locked/x/y", "new")]]
-    {
+    for steps in [
+        &[Update("a", "new"), Update("locked/b", "new")][..],
+        &[Update("a", "new"), Add("locked/x/y", "new")],
+    ] {
         let error = tree.commit(steps).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
         assert_eq!(tree.snapshot(), before);
@@ -311,8 +340,8 @@ fn a_folder_that_may_not_be_written_is_found_before_anything_happens() {
     mode(0o755);
 }
 
-/// For every directory that is written in, and for the nearest one there is where it is still to be made; also as a user who may write
-/// everywhere.
+/// For every directory that is written in, and for the nearest one there is where it is still to be
+/// made; also as a user who may write everywhere.
 #[cfg(unix)]
 #[test]
 fn it_is_asked_of_every_folder_whether_it_may_be_written_before_anything_is_staged() {
@@ -340,7 +369,8 @@ fn it_is_asked_of_every_folder_whether_it_may_be_written_before_anything_is_stag
     let (done, staged, calls) = attempt(Fault::Nothing, 0);
     assert_eq!(done, Ok(()));
     assert!(staged);
-    let asked: Vec<_> = (1..).zip(calls).filter(|(_, call)| *call == "faccessat").map(|(at, _)| at).collect();
+    let asked: Vec<_> =
+        (1..).zip(calls).filter(|(_, call)| *call == "faccessat").map(|(at, _)| at).collect();
     assert_eq!(asked.len(), 3, "d, e and the root");
     for at in asked {
         let (done, staged, _) = attempt(Fault::Once(EACCES), at);
@@ -360,17 +390,26 @@ fn new_files_take_the_group_and_the_default_acl_of_their_directory() {
         return;
     }
     fs::set_permissions(tree.path("d"), fs::Permissions::from_mode(0o2775)).unwrap();
-    let acl = std::process::Command::new("setfacl").args(["-d", "-m", "u:1234:rwx"]).arg(tree.path("d")).output();
+    let acl = std::process::Command::new("setfacl")
+        .args(["-d", "-m", "u:1234:rwx"])
+        .arg(tree.path("d"))
+        .output();
     tree.commit(&[Add("d/new", "n"), Add("d/sub/new", "n")]).unwrap();
     for name in ["d/new", "d/sub/new"] {
         assert_eq!(
-            fs::metadata(tree.path(name)).map(|seen| std::os::unix::fs::MetadataExt::gid(&seen)).unwrap(),
+            fs::metadata(tree.path(name))
+                .map(|seen| std::os::unix::fs::MetadataExt::gid(&seen))
+                .unwrap(),
             4242,
             "{name}"
         );
     }
     if acl.is_ok_and(|output| output.status.success()) {
-        let output = std::process::Command::new("getfacl").args(["-n", "-p"]).arg(tree.path("d/new")).output().unwrap();
+        let output = std::process::Command::new("getfacl")
+            .args(["-n", "-p"])
+            .arg(tree.path("d/new"))
+            .output()
+            .unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains("user:1234:rw"), "{text}");
         let plain = tree.path("d/plain");
@@ -402,10 +441,16 @@ fn what_was_staged_beside_its_place_goes_when_it_is_refused() {
     assert_eq!(tree.read("n/m"), "x");
 }
 
-/// A name may have 255 bytes, and the one of a file that waits beside it as many, in whatever way names are swapped.
+/// A name may have 255 bytes, and the one of a file that waits beside it as many, in whatever way
+/// names are swapped.
 #[test]
 fn files_with_long_names_are_staged_beside_their_places() {
-    let names = ["a".repeat(255), "\u{e9}".repeat(127), format!("a{}", "\u{e9}".repeat(127)), "\u{1f980}".repeat(63)];
+    let names = [
+        "a".repeat(255),
+        "\u{e9}".repeat(127),
+        format!("a{}", "\u{e9}".repeat(127)),
+        "\u{1f980}".repeat(63),
+    ];
     /// What waits beside the file is told by its name, as far as that fits.
     struct Looks<'t>(&'t Tree, &'t str, usize);
     impl Host for Looks<'_> {
@@ -414,7 +459,9 @@ fn files_with_long_names_are_staged_beside_their_places() {
                 let all = self.0.snapshot();
                 let waits = all.keys().filter_map(|name| name.strip_suffix(".apply-patch.tmp"));
                 let parts = waits.filter_map(|name| name.rsplit_once('.'));
-                self.2 += parts.filter(|(begin, _)| begin.len() > 200 && self.1.starts_with(begin)).count();
+                self.2 += parts
+                    .filter(|(begin, _)| begin.len() > 200 && self.1.starts_with(begin))
+                    .count();
             }
         }
     }
@@ -424,7 +471,9 @@ fn files_with_long_names_are_staged_beside_their_places() {
         fs_guard::fault::lack(lacks, false);
         let workspace = tree.open();
         let mut looks = Looks(&tree, name, 0);
-        lock(&workspace).commit(&plan(&workspace, &[Update(name, "new")]), &options(), &mut (), &mut looks).unwrap();
+        lock(&workspace)
+            .commit(&plan(&workspace, &[Update(name, "new")]), &options(), &mut (), &mut looks)
+            .unwrap();
         assert_eq!(looks.2, 1, "{name}");
         fs_guard::fault::lack(false, false);
         assert_eq!(tree.read(name), "new");

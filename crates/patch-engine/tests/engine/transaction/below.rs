@@ -41,13 +41,20 @@ impl patch_engine::Host for Killed {
 }
 
 fn kill(workspace: Workspace, body: &str) {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(attempt(&workspace, body, &mut Killed))))
-        .unwrap_err();
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        drop(attempt(&workspace, body, &mut Killed))
+    }))
+    .unwrap_err();
 }
 
 /// The paths of all transactions, newest first.
 fn log(workspace: &Workspace) -> Vec<String> {
-    workspace.log().unwrap().into_iter().map(|entry| entry.journal.records[0].path.clone()).collect()
+    workspace
+        .log()
+        .unwrap()
+        .into_iter()
+        .map(|entry| entry.journal.records[0].path.clone())
+        .collect()
 }
 
 #[test]
@@ -90,7 +97,10 @@ fn what_was_interrupted_in_a_directory_is_recovered_from_the_top() {
     fs::create_dir(tree.path(".git")).unwrap();
     let top = at(&tree, ".");
     let locked = lock(&top);
-    assert_eq!(locked.recovered().iter().map(|one| one.outcome.clone()).collect::<Vec<_>>(), [Outcome::Completed]);
+    assert_eq!(
+        locked.recovered().iter().map(|one| one.outcome.clone()).collect::<Vec<_>>(),
+        [Outcome::Completed]
+    );
     drop(locked);
     assert_eq!(tree.read("sub/x"), "2\n");
     assert_eq!(tree.read("sub/y"), "2\n");
@@ -101,7 +111,12 @@ fn what_was_interrupted_in_a_directory_is_recovered_from_the_top() {
 #[test]
 fn a_state_that_appears_later_is_not_written_over_while_it_has_something_unfinished() {
     for git in [true, false] {
-        let tree = Tree::new(&[("d/sub/x", "1\n"), ("d/sub/y", "1\n"), ("d/sub/e/z", "1\n"), ("t", "1\n")]);
+        let tree = Tree::new(&[
+            ("d/sub/x", "1\n"),
+            ("d/sub/y", "1\n"),
+            ("d/sub/e/z", "1\n"),
+            ("t", "1\n"),
+        ]);
         if git {
             fs::create_dir(tree.path(".git")).unwrap();
         }
@@ -109,12 +124,18 @@ fn a_state_that_appears_later_is_not_written_over_while_it_has_something_unfinis
         // As a container makes one, which sees the directory alone.
         let alone = patch_engine::commit::StatePlace::Root;
         let sub = Workspace::open_with(&tree.path("d/sub"), patch_engine::policy(), alone).unwrap();
-        kill(sub.with_key_place(tree.key_place()), "*** Update File: x\n@@\n-1\n+2\n*** Update File: y\n@@\n-1\n+2\n");
+        kill(
+            sub.with_key_place(tree.key_place()),
+            "*** Update File: x\n@@\n-1\n+2\n*** Update File: y\n@@\n-1\n+2\n",
+        );
         let before = tree.snapshot();
         for body in ["*** Update File: d/sub/e/z\n@@\n-1\n+3\n", "*** Add File: d/sub/n\n+n\n"] {
             let failed = attempt(&at(&tree, "."), body, &mut ()).unwrap_err();
             assert_eq!(failed.error.kind(), ErrorKind::Timeout, "{failed:?}");
-            assert!(failed.error.to_string().contains("\"d/sub\" has an unfinished transaction"), "{failed:?}");
+            assert!(
+                failed.error.to_string().contains("\"d/sub\" has an unfinished transaction"),
+                "{failed:?}"
+            );
         }
         assert_eq!(tree.snapshot(), before);
         apply(&at(&tree, "."), "*** Add File: d/n\n+n\n");
@@ -125,7 +146,8 @@ fn a_state_that_appears_later_is_not_written_over_while_it_has_something_unfinis
     }
 }
 
-/// However often it is interrupted, each transaction is in one place, and in the end all are at the top, as they were.
+/// However often it is interrupted, each transaction is in one place, and in the end all are at the
+/// top, as they were.
 #[test]
 fn an_interrupted_move_loses_nothing() {
     let mut at_call = 0;

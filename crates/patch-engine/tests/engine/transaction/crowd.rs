@@ -1,9 +1,9 @@
 //! Several processes patch the same files, and some of them are killed.
 //!
-//! Each worker is a process of its own that takes the whole road: parse, lock, plan, commit. What it
-//! changes is counted in the files themselves: a worker's own line in each of them, a line that all of
-//! them share, a file that it moves to and fro, and a ledger of what each of its patches did. A
-//! lost edit, half a patch or a patch that happened twice makes these disagree.
+//! Each worker is a process of its own that takes the whole road: parse, lock, plan, commit. What
+//! it changes is counted in the files themselves: a worker's own line in each of them, a line that
+//! all of them share, a file that it moves to and fro, and a ledger of what each of its patches
+//! did. A lost edit, half a patch or a patch that happened twice makes these disagree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -28,7 +28,8 @@ const WORKERS: usize = 8;
 /// Between the counters, so that the files have more than one page.
 const PADDING: usize = 60;
 
-/// A file of counters: one line for all, one for each worker, and an end that shows that it is whole.
+/// A file of counters: one line for all, one for each worker, and an end that shows that it is
+/// whole.
 fn counters(name: &str) -> String {
     let mut text = format!("counters of {name}\ntotal: 0\n");
     for worker in 0..WORKERS {
@@ -108,7 +109,8 @@ fn next_patch(tree: &Path, worker: usize, random: &mut Rng) -> Option<String> {
             let total = now["total"];
             writeln!(patch, "@@\n-total: {total}\n+total: {}", total + 1).unwrap();
         }
-        // No other process changes this line: what is there is what this worker's patches made of it.
+        // No other process changes this line: what is there is what this worker's patches made of
+        // it.
         let mine = done.iter().filter(|entry| entry.files.contains(&name)).count();
         writeln!(patch, "@@\n-worker {worker}: {mine}\n+worker {worker}: {}", mine + 1).unwrap();
         write!(what, " {name}").unwrap();
@@ -122,7 +124,12 @@ fn next_patch(tree: &Path, worker: usize, random: &mut Rng) -> Option<String> {
     if shared {
         write!(what, " shared").unwrap();
     }
-    writeln!(patch, "*** Update File: {}\n@@\n-next\n+{what}\n+next\n*** End Patch", ledger(worker)).unwrap();
+    writeln!(
+        patch,
+        "*** Update File: {}\n@@\n-next\n+{what}\n+next\n*** End Patch",
+        ledger(worker)
+    )
+    .unwrap();
     (done.len() < number("PATCHES")).then_some(patch)
 }
 
@@ -134,7 +141,9 @@ fn number(name: &str) -> usize {
 #[test]
 #[ignore = "run by the test of many processes"]
 fn worker() {
-    let (Some(tree), Some(key)) = (std::env::var_os("TREE"), std::env::var_os("KEY")) else { return };
+    let (Some(tree), Some(key)) = (std::env::var_os("TREE"), std::env::var_os("KEY")) else {
+        return;
+    };
     let tree = Path::new(&tree);
     let worker = number("WORKER");
     let mut random = Rng::with_seed(number("SEED") as u64);
@@ -143,7 +152,8 @@ fn worker() {
     settings.commit.retention.max_count = usize::MAX;
     let mut recovering = true;
     while let Some(text) = next_patch(tree, worker, &mut random) {
-        settings.commit.durability = if random.bool() { Durability::Full } else { Durability::Process };
+        settings.commit.durability =
+            if random.bool() { Durability::Full } else { Durability::Process };
         let patch = parse(&text, &settings.options.parse).unwrap();
         let workspace = Workspace::open(tree, patch_engine::policy())
             .unwrap()
@@ -168,12 +178,25 @@ struct Seen {
 }
 
 /// Runs one worker to its end, killing and restarting it on the way.
-fn supervise(tree: &Tree, key: &Path, worker: usize, patches: usize, kills: usize, seed: u64) -> Seen {
+fn supervise(
+    tree: &Tree,
+    key: &Path,
+    worker: usize,
+    patches: usize,
+    kills: usize,
+    seed: u64,
+) -> Seen {
     let mut random = Rng::with_seed(seed);
     let mut seen = Seen::default();
     loop {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "transaction::crowd::worker", "--ignored", "--nocapture", "--test-threads=1"])
+            .args([
+                "--exact",
+                "transaction::crowd::worker",
+                "--ignored",
+                "--nocapture",
+                "--test-threads=1",
+            ])
             .env("TREE", tree.dir.path())
             .env("KEY", key)
             .env("WORKER", worker.to_string())
@@ -214,22 +237,28 @@ fn supervise(tree: &Tree, key: &Path, worker: usize, patches: usize, kills: usiz
     }
 }
 
-/// Opens the files again and again: none may ever be missing or torn, and nothing else may be there.
+/// Opens the files again and again: none may ever be missing or torn, and nothing else may be
+/// there.
 fn read_on(tree: &Tree, stop: &AtomicBool) -> usize {
     let expected = expected_names();
     let mut last = BTreeMap::new();
     let mut rounds = 0;
     while !stop.load(Ordering::Relaxed) {
         for name in FILES {
-            let text = fs::read_to_string(tree.path(name)).unwrap_or_else(|error| panic!("{name} is missing: {error}"));
+            let text = fs::read_to_string(tree.path(name))
+                .unwrap_or_else(|error| panic!("{name} is missing: {error}"));
             let now = read_counters(name, &text).unwrap();
             let before = last.insert(name, now.clone()).unwrap_or_default();
-            assert!(before.iter().all(|(key, value)| now[key] >= *value), "{name} went back: {before:?}, {now:?}");
+            assert!(
+                before.iter().all(|(key, value)| now[key] >= *value),
+                "{name} went back: {before:?}, {now:?}"
+            );
         }
         for entry in fs::read_dir(tree.dir.path()).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             assert!(
-                name == ".apply-patch" || expected.iter().any(|path| path.split('/').next() == Some(&name)),
+                name == ".apply-patch"
+                    || expected.iter().any(|path| path.split('/').next() == Some(&name)),
                 "{name}"
             );
         }
@@ -249,13 +278,15 @@ fn expected_names() -> BTreeSet<String> {
 fn check(tree: &Tree, acknowledged: &[usize], kills: &[usize], patches: usize) {
     let running = acknowledged.len();
     let text: BTreeMap<&str, String> = FILES.iter().map(|name| (*name, tree.read(name))).collect();
-    let now: BTreeMap<&str, _> = text.iter().map(|(name, text)| (*name, read_counters(name, text).unwrap())).collect();
+    let now: BTreeMap<&str, _> =
+        text.iter().map(|(name, text)| (*name, read_counters(name, text).unwrap())).collect();
     let mut totals: BTreeMap<&str, usize> = FILES.iter().map(|name| (*name, 0)).collect();
     let mut names = expected_names();
     let ledgers: Vec<String> = (0..WORKERS).map(|worker| tree.read(&ledger(worker))).collect();
     for (worker, ledger) in ledgers.iter().enumerate() {
         let done = entries(ledger);
-        let (acknowledged, kills) = acknowledged.get(worker).map_or((0, 0), |&acks| (acks, kills[worker]));
+        let (acknowledged, kills) =
+            acknowledged.get(worker).map_or((0, 0), |&acks| (acks, kills[worker]));
         assert_eq!(done.len(), if worker < running { patches } else { 0 }, "worker {worker}");
         // A patch that was cut off may have happened, and nobody was told; one that was told has.
         assert!(
@@ -264,7 +295,11 @@ fn check(tree: &Tree, acknowledged: &[usize], kills: &[usize], patches: usize) {
         );
         for name in FILES {
             let of_it = done.iter().filter(|entry| entry.files.contains(&name));
-            assert_eq!(of_it.clone().count(), now[name][&format!("worker {worker}")], "worker {worker} in {name}");
+            assert_eq!(
+                of_it.clone().count(),
+                now[name][&format!("worker {worker}")],
+                "worker {worker} in {name}"
+            );
             *totals.get_mut(name).unwrap() += of_it.filter(|entry| entry.shared).count();
         }
         names.insert(own(worker, done.iter().filter(|entry| entry.moves).count() % 2 == 1));
@@ -273,7 +308,11 @@ fn check(tree: &Tree, acknowledged: &[usize], kills: &[usize], patches: usize) {
         assert_eq!(now[name]["total"], totals[name], "the line of all in {name}");
     }
     let snapshot = tree.snapshot();
-    assert_eq!(snapshot.keys().cloned().collect::<BTreeSet<_>>(), names, "no file too many, none missing");
+    assert_eq!(
+        snapshot.keys().cloned().collect::<BTreeSet<_>>(),
+        names,
+        "no file too many, none missing"
+    );
     check_history(tree, ledgers.iter().map(|ledger| entries(ledger).len()).sum());
 }
 
@@ -281,7 +320,8 @@ fn check(tree: &Tree, acknowledged: &[usize], kills: &[usize], patches: usize) {
 /// the trash holds what they displaced.
 fn check_history(tree: &Tree, patches: usize) {
     let state = fs::read_dir(tree.path(".apply-patch")).unwrap();
-    let state: BTreeSet<String> = state.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let state: BTreeSet<String> =
+        state.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     let known = [".gitignore", "applied", "lock", "pending", "trash"].map(str::to_owned);
     assert!(state.is_subset(&known.into()), "{state:?}");
     let workspace = tree.open();
@@ -293,7 +333,9 @@ fn check_history(tree: &Tree, patches: usize) {
         assert!(!entry.aborted);
         for record in &entry.journal.records {
             let before = record.before.as_ref().map(|state| state.sha256);
-            if let Some(known) = last.insert(&record.path, record.after.as_ref().map(|state| state.sha256)) {
+            if let Some(known) =
+                last.insert(&record.path, record.after.as_ref().map(|state| state.sha256))
+            {
                 assert_eq!(known, before, "{} in {}", record.path, entry.journal.header.id);
             }
         }
@@ -304,7 +346,10 @@ fn check_history(tree: &Tree, patches: usize) {
     }
     let (kept, refused) = workspace.store().unwrap().unwrap().entries().unwrap();
     assert!(refused.is_empty(), "{refused:?}");
-    let displaced = log.iter().flat_map(|entry| &entry.journal.records).filter(|record| record.before.is_some());
+    let displaced = log
+        .iter()
+        .flat_map(|entry| &entry.journal.records)
+        .filter(|record| record.before.is_some());
     assert_eq!(kept.len(), displaced.count());
     for entry in kept {
         let bytes = fs::read(tree.path(entry.stored_path())).unwrap();
@@ -314,9 +359,13 @@ fn check_history(tree: &Tree, patches: usize) {
     for folder in fs::read_dir(tree.path(".apply-patch/trash")).unwrap() {
         let folder = folder.unwrap();
         let id = folder.file_name().into_string().unwrap();
-        let journal = &log.iter().find(|entry| entry.journal.header.id.to_string() == id).expect(&id).journal;
-        let slots =
-            journal.records.iter().filter(|record| record.before.is_some()).map(|record| record.slot.to_string());
+        let journal =
+            &log.iter().find(|entry| entry.journal.header.id.to_string() == id).expect(&id).journal;
+        let slots = journal
+            .records
+            .iter()
+            .filter(|record| record.before.is_some())
+            .map(|record| record.slot.to_string());
         let expected: BTreeSet<String> = slots.chain(["journal".to_owned()]).collect();
         let there: BTreeSet<String> = fs::read_dir(folder.path())
             .unwrap()
@@ -343,12 +392,18 @@ fn crowd(workers: usize, patches: usize, kills: usize, seed: u64) {
         let stopping = Stop(stop);
         let reader = scope.spawn(move || rounds.store(read_on(tree, stop), Ordering::Relaxed));
         let running: Vec<_> = (0..workers)
-            .map(|worker| scope.spawn(move || supervise(tree, key, worker, patches, kills, seed * 100 + worker as u64)))
+            .map(|worker| {
+                scope.spawn(move || {
+                    supervise(tree, key, worker, patches, kills, seed * 100 + worker as u64)
+                })
+            })
             .collect();
         let seen: Vec<_> = running.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
         drop(stopping);
         reader.join().unwrap();
-        seen.into_iter().map(|seen| seen.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        seen.into_iter()
+            .map(|seen| seen.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     });
     let last = tree.open();
     let locked = lock(&last);

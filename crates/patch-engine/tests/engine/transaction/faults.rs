@@ -150,8 +150,8 @@ fn a_full_disk_stays_full_and_everything_stays_as_it_was() {
     for at in (1..=ends.calls.len()).step_by(stride()) {
         let tree = prepared(true);
         let workspace = tree.open();
-        // Only calls that need space fail from then on. (Syncs count among them; a roll-back that cannot be made durable
-        // is left to recovery.)
+        // Only calls that need space fail from then on. (Syncs count among them; a roll-back that
+        // cannot be made durable is left to recovery.)
         tree.lawless();
         let options = CommitOptions { durability: Durability::Process, ..options() };
         arm(Fault::FromThenOnWhereSpaceIsNeeded(ENOSPC), at, false);
@@ -165,12 +165,15 @@ fn a_full_disk_stays_full_and_everything_stays_as_it_was() {
     }
 }
 
-/// A commit is rolled back because of a user's edit, and meanwhile the disk fails at one call, or from some call on. What was reported as
-/// rolled back is not completed by recovery, and it is reported as soon as it is certain.
+/// A commit is rolled back because of a user's edit, and meanwhile the disk fails at one call, or
+/// from some call on. What was reported as rolled back is not completed by recovery, and it is
+/// reported as soon as it is certain.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn what_was_rolled_back_stays_so_although_the_rest_fails() {
-    for (durability, beside) in [(Durability::Full, false), (Durability::Process, false), (Durability::Process, true)] {
+    for (durability, beside) in
+        [(Durability::Full, false), (Durability::Process, false), (Durability::Process, true)]
+    {
         for fault in [Fault::Once(EIO), Fault::FromThenOn(EIO)] {
             let mut untidy = 0;
             for at in 1.. {
@@ -192,7 +195,10 @@ fn what_was_rolled_back_stays_so_although_the_rest_fails() {
                 let options = CommitOptions { durability, ..CommitOptions::default() };
                 let error = commit_with(&locked, &plan, &options).unwrap_err();
                 let calls = disarm();
-                let what = format!("{durability:?} {beside} {fault:?} at {at} ({:?}): {error:?}", calls.get(at - 1));
+                let what = format!(
+                    "{durability:?} {beside} {fault:?} at {at} ({:?}): {error:?}",
+                    calls.get(at - 1)
+                );
                 assert_eq!(late.get(), 1, "{what}");
                 let now = tree.snapshot();
                 untidy += usize::from(error.is_rolled_back() && !tree.pending().is_empty());
@@ -210,7 +216,10 @@ fn what_was_rolled_back_stays_so_although_the_rest_fails() {
                     break;
                 }
             }
-            assert!(beside || untidy > 0, "{durability:?} {fault:?}: the folder stayed at no point");
+            assert!(
+                beside || untidy > 0,
+                "{durability:?} {fault:?}: the folder stayed at no point"
+            );
         }
     }
     fs_guard::fault::cross_device(false);
@@ -259,8 +268,8 @@ fn crash_everywhere(with_state: bool, twice: bool) {
             continue;
         }
         for second in 1..=recovery.len() {
-            // All pairs take minutes. One in thirty finds what all of them find, if every kind of call is
-            // among them after every other.
+            // All pairs take minutes. One in thirty finds what all of them find, if every kind of
+            // call is among them after every other.
             let kind = (ends.calls[at - 1], recovery[second - 1]);
             if !seen.insert(kind) && (at + second) % (30 * stride()) != 0 && !whole() {
                 continue;
@@ -379,7 +388,8 @@ fn the_same_with_staging_beside_the_files() {
     fs_guard::fault::cross_device(false);
 }
 
-/// A key that cannot be read, or made, for a moment made an unsigned journal, which nothing trusted later.
+/// A key that cannot be read, or made, for a moment made an unsigned journal, which nothing trusted
+/// later.
 #[test]
 fn what_is_committed_is_signed_whichever_call_fails() {
     for (code, has_key) in [(EACCES, true), (EACCES, false), (EMFILE, true), (EMFILE, false)] {
@@ -392,14 +402,17 @@ fn what_is_committed_is_signed_whichever_call_fails() {
             let workspace = tree.open();
             let plan = plan(&workspace, &[Update("a", "new")]);
             arm(Fault::Once(code), at, true);
-            let done = workspace.lock(std::time::Duration::ZERO).is_ok_and(|locked| commit(&locked, &plan).is_ok());
+            let done = workspace
+                .lock(std::time::Duration::ZERO)
+                .is_ok_and(|locked| commit(&locked, &plan).is_ok());
             let calls = disarm();
             drop(workspace);
             let what = format!("call {at} ({:?}) failed with {code}", calls.get(at - 1));
             drop(lock(&tree.open()));
             let (entries, unverified) = tree.open().history().unwrap();
             assert!(unverified.is_empty(), "{what}: {unverified:?}");
-            let expected = (if done { "new" } else { "old" }.into(), usize::from(done) + usize::from(has_key));
+            let expected =
+                (if done { "new" } else { "old" }.into(), usize::from(done) + usize::from(has_key));
             assert_eq!((tree.read("a"), entries.len()), expected, "{what}");
             if calls.len() < at {
                 break;
@@ -441,7 +454,9 @@ fn a_directory_that_cannot_be_removed_brings_everything_back() {
                     assert!(!now.contains_key("n"), "{what}: {now:#?}");
                     assert_eq!(now.contains_key("t"), undo, "{what}: {now:#?}");
                 }
-                Err(error) if error.is_rolled_back() => assert_eq!(tree.snapshot(), old, "{what}: {error}"),
+                Err(error) if error.is_rolled_back() => {
+                    assert_eq!(tree.snapshot(), old, "{what}: {error}")
+                }
                 Err(_) => {
                     drop(lock(&tree.open()));
                     assert_eq!(tree.snapshot(), old, "{what}");
@@ -456,8 +471,8 @@ fn a_directory_that_cannot_be_removed_brings_everything_back() {
     }
 }
 
-/// The journal of a transaction that was rolled back, but for one file, came back to life in a purge that was cut off:
-/// it reverted half of the same change, made later.
+/// The journal of a transaction that was rolled back, but for one file, came back to life in a
+/// purge that was cut off: it reverted half of the same change, made later.
 #[test]
 fn a_purge_that_is_stopped_anywhere_changes_no_file() {
     struct Saver<'t>(&'t Tree);
@@ -475,7 +490,8 @@ fn a_purge_that_is_stopped_anywhere_changes_no_file() {
         let workspace = tree.open();
         let locked = lock(&workspace);
         let steps = [Update("a", "new a"), Update("b", "new b")];
-        let failed = locked.commit(&plan(&workspace, &steps), &options(), &mut (), &mut Saver(&tree));
+        let failed =
+            locked.commit(&plan(&workspace, &steps), &options(), &mut (), &mut Saver(&tree));
         assert!(failed.is_err_and(|error| !error.is_rolled_back()));
         tree.write("a", "old a");
         tree.write("b", "old b");
@@ -492,10 +508,15 @@ fn a_purge_that_is_stopped_anywhere_changes_no_file() {
         assert_eq!(tree.read("b"), "new b", "{what}");
         assert!(tree.pending().is_empty(), "{what}");
         // The oldest goes first.
-        let left: Vec<_> = left.iter().map(|entry| (&*entry.journal.records[0].path, entry.aborted)).collect();
+        let left: Vec<_> =
+            left.iter().map(|entry| (&*entry.journal.records[0].path, entry.aborted)).collect();
         assert!([("c", false), ("a", false), ("a", true)].starts_with(&left), "{what}: {left:?}");
         lock(&tree.open()).purge(&all, false).unwrap();
-        assert_eq!(std::fs::read_dir(tree.path(".apply-patch/trash")).unwrap().count(), 0, "{what}");
+        assert_eq!(
+            std::fs::read_dir(tree.path(".apply-patch/trash")).unwrap().count(),
+            0,
+            "{what}"
+        );
         if done {
             assert!(at > 6, "{at}");
             break;
@@ -504,7 +525,10 @@ fn a_purge_that_is_stopped_anywhere_changes_no_file() {
 }
 
 /// Each component cost more calls than the one before.
-#[cfg_attr(windows, ignore = "each component is opened in its parent there, from the root, for each call")]
+#[cfg_attr(
+    windows,
+    ignore = "each component is opened in its parent there, from the root, for each call"
+)]
 #[test]
 fn a_deep_path_costs_in_proportion_to_its_depth() {
     // Where the kernel does not resolve paths beneath a directory, each is walked from the root on.

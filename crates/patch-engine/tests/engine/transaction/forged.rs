@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::Duration;
 
-use patch_engine::commit::{Error, JournalProblem, KeyPlace, TransactionId, UndoOptions, Workspace};
+use patch_engine::commit::{
+    Error, JournalProblem, KeyPlace, TransactionId, UndoOptions, Workspace,
+};
 use patch_engine::{ErrorKind, Plan};
 
 use super::support::*;
@@ -73,7 +75,9 @@ fn without_a_key_nothing_is_undone_that_an_enclosing_repository_tracks() {
     let workspace = open(&sub, KeyPlace::Nowhere);
     let done = commit(&lock(&workspace), &plan(&workspace, &[Update("a", "new")])).unwrap();
     let index = "DIRC\0\0\0\u{2}\0\0\0\u{1}......middle/sub/.apply-patch/lock\0";
-    for (at, git) in [("", "dir"), ("middle/", "dir"), ("middle/sub/", "dir"), ("middle/", "file"), ("", "link")] {
+    for (at, git) in
+        [("", "dir"), ("middle/", "dir"), ("middle/sub/", "dir"), ("middle/", "file"), ("", "link")]
+    {
         match git {
             "file" => {
                 outer.write(&format!("{at}.git"), "gitdir: ../elsewhere\n");
@@ -95,7 +99,14 @@ fn without_a_key_nothing_is_undone_that_an_enclosing_repository_tracks() {
 
 #[test]
 fn without_a_key_the_guard_looks_at_every_path_again() {
-    for path in ["../outside", ".git/hooks/pre-commit", ".env", "/etc/x", ".apply-patch/lock", ".vscode/tasks.json"] {
+    for path in [
+        "../outside",
+        ".git/hooks/pre-commit",
+        ".env",
+        "/etc/x",
+        ".apply-patch/lock",
+        ".vscode/tasks.json",
+    ] {
         let tree = Tree::new(&[("a", "old")]);
         let workspace = open(tree.dir.path(), KeyPlace::Nowhere);
         let done = commit(&lock(&workspace), &plan(&workspace, &[Update("a", "new")])).unwrap();
@@ -105,7 +116,8 @@ fn without_a_key_the_guard_looks_at_every_path_again() {
         let sum = fs_guard::Sha256::of(body.as_bytes());
         fs::write(&journal, format!("{body}checksum {sum}\nhmac -\n")).unwrap();
         let error = open(tree.dir.path(), KeyPlace::Nowhere).plan_undo(done.id, &[]).unwrap_err();
-        let expected = [ErrorKind::PermissionDenied, ErrorKind::OutsideWorkspace, ErrorKind::CommandFailed];
+        let expected =
+            [ErrorKind::PermissionDenied, ErrorKind::OutsideWorkspace, ErrorKind::CommandFailed];
         assert!(expected.contains(&error.kind()), "{path}: {error}");
     }
 }
@@ -132,10 +144,11 @@ fn a_state_directory_that_is_not_ours_is_refused() {
             _ => {}
         }
         let workspace = tree.open();
-        let result = workspace.lock(Duration::ZERO).map_err(|error| error.kind()).and_then(|locked| {
-            let plan = plan(&workspace, &[Update("a", "new")]);
-            commit(&locked, &plan).map(|_| ()).map_err(|error| error.kind())
-        });
+        let result =
+            workspace.lock(Duration::ZERO).map_err(|error| error.kind()).and_then(|locked| {
+                let plan = plan(&workspace, &[Update("a", "new")]);
+                commit(&locked, &plan).map(|_| ()).map_err(|error| error.kind())
+            });
         assert_eq!(result, Err(ErrorKind::PermissionDenied), "{what}");
         assert_eq!(tree.read("a"), "old", "{what}");
         assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0, "{what}");
@@ -166,7 +179,8 @@ fn a_changed_displaced_file_is_not_restored() {
     assert_eq!(tree.read("a"), "new");
 }
 
-/// The name of the next transaction was made from such a folder's, and was one that recovery passed over.
+/// The name of the next transaction was made from such a folder's, and was one that recovery passed
+/// over.
 #[test]
 fn a_folder_from_the_end_of_time_leaves_no_half_patch() {
     let mut crashes = 0;
@@ -231,7 +245,14 @@ fn what_was_made_with_another_key_is_undone_when_it_is_trusted() {
 
 #[test]
 fn trust_lifts_no_guard() {
-    for path in ["../outside", ".git/hooks/pre-commit", ".env", "/etc/x", ".apply-patch/lock", ".vscode/tasks.json"] {
+    for path in [
+        "../outside",
+        ".git/hooks/pre-commit",
+        ".env",
+        "/etc/x",
+        ".apply-patch/lock",
+        ".vscode/tasks.json",
+    ] {
         let tree = Tree::new(&[("a", "old")]);
         let id = made_elsewhere(&tree, KeyPlace::Nowhere);
         let journal = tree.path(&format!(".apply-patch/trash/{id}/journal"));
@@ -245,7 +266,11 @@ fn trust_lifts_no_guard() {
             let sum = fs_guard::Sha256::of(body.as_bytes());
             fs::write(&journal, format!("{body}checksum {sum}\nhmac -\n")).unwrap();
             let error = trusted(&tree.open(), id).unwrap_err();
-            let expected = [ErrorKind::PermissionDenied, ErrorKind::OutsideWorkspace, ErrorKind::CommandFailed];
+            let expected = [
+                ErrorKind::PermissionDenied,
+                ErrorKind::OutsideWorkspace,
+                ErrorKind::CommandFailed,
+            ];
             assert!(expected.contains(&error.kind()), "{what} {path}: {error}");
         }
     }
@@ -259,13 +284,15 @@ fn trust_is_no_answer_to_what_is_damaged_forged_changed_or_tracked() {
     let text = fs::read_to_string(&journal).unwrap();
     // It names our key, and says something else than what was signed.
     let body = text.split("checksum ").next().unwrap().replace(" a\n", " b\n");
-    let (sum, signature) = (fs_guard::Sha256::of(body.as_bytes()), text.split("hmac ").nth(1).unwrap());
+    let (sum, signature) =
+        (fs_guard::Sha256::of(body.as_bytes()), text.split("hmac ").nth(1).unwrap());
     let forged = format!("{body}checksum {sum}\nhmac {signature}");
-    for (text, problem) in [(forged, JournalProblem::Forged), (text.replace(" a\n", " b\n"), JournalProblem::Damaged)] {
+    for (text, problem) in
+        [(forged, JournalProblem::Forged), (text.replace(" a\n", " b\n"), JournalProblem::Damaged)]
+    {
         fs::write(&journal, text).unwrap();
         let error = trusted(&tree.open(), ours).unwrap_err();
-        let found =
-            matches!(&error, Error::Store(workspace_trash::Error::Journal { problem: found, .. }) if *found == problem);
+        let found = matches!(&error, Error::Store(workspace_trash::Error::Journal { problem: found, .. }) if *found == problem);
         assert!(found, "{error}");
         assert!(error.to_be_trusted().is_empty(), "{error}");
     }
@@ -278,7 +305,8 @@ fn trust_is_no_answer_to_what_is_damaged_forged_changed_or_tracked() {
     assert_eq!(tree.read("a"), "new", "{error}");
     // And what git tracks came with a repository.
     tree.lawless();
-    let index = "DIRC\0\0\0\u{2}\0\0\0\u{1}......../.apply-patch/lock\0".replace("......../", "......");
+    let index =
+        "DIRC\0\0\0\u{2}\0\0\0\u{1}......../.apply-patch/lock\0".replace("......../", "......");
     tree.write(".git/index", &index);
     let error = trusted(&tree.open(), id).unwrap_err();
     assert!(error.to_string().contains("tracked by git"), "{error}");

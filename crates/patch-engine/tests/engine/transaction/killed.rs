@@ -27,17 +27,19 @@ const FEW: &[Step<'static>] = &[Update("a", "new a"), Add("d/new", "1"), Delete(
 const SECOND: &[Step<'static>] = &[Update("a", "newest a"), Delete("d/b"), Add("gone", "back")];
 
 /// What the steps are made for.
-pub(crate) const FILES: &[(&str, &str)] = &[("a", "old a"), ("d/b", "old b"), ("gone", "g"), ("from", "f")];
+pub(crate) const FILES: &[(&str, &str)] =
+    &[("a", "old a"), ("d/b", "old b"), ("gone", "g"), ("from", "f")];
 
 #[cfg(unix)]
-const CALLS: &str =
-    "openat,write,writev,pwrite64,ftruncate,fsync,syncfs,renameat2,mkdirat,unlinkat,linkat,fchmod,fchown";
+const CALLS: &str = "openat,write,writev,pwrite64,ftruncate,fsync,syncfs,renameat2,mkdirat,unlinkat,linkat,fchmod,fchown";
 
 /// What the traced process does.
 #[test]
 #[ignore = "run by the tests that kill it"]
 fn child() {
-    let (Some(root), Some(key)) = (std::env::var_os("TREE"), std::env::var_os("KEY")) else { return };
+    let (Some(root), Some(key)) = (std::env::var_os("TREE"), std::env::var_os("KEY")) else {
+        return;
+    };
     let durability = match std::env::var("DURABILITY").as_deref() {
         Ok("none") => Durability::None,
         Ok("process") => Durability::Process,
@@ -50,7 +52,8 @@ fn child() {
     let options = CommitOptions { durability, ..CommitOptions::default() };
     locked.commit(&plan, &options, &mut (), &mut ()).unwrap();
     let Some(acknowledged) = std::env::var_os("ACKNOWLEDGED") else { return };
-    let heard = || fs::File::options().append(true).open(&acknowledged).unwrap().write_all(b"x").unwrap();
+    let heard =
+        || fs::File::options().append(true).open(&acknowledged).unwrap().write_all(b"x").unwrap();
     heard();
     drop(locked);
     let workspace = open(Path::new(&root), workspace.key_place().clone());
@@ -60,8 +63,9 @@ fn child() {
 }
 
 #[cfg(unix)]
-/// Runs the child under strace: whether it succeeded, and what it said; `None` when that cannot be run. With `acknowledged` there are two commits, and the file
-/// of that name has a byte for each that succeeded.
+/// Runs the child under strace: whether it succeeded, and what it said; `None` when that cannot be
+/// run. With `acknowledged` there are two commits, and the file of that name has a byte for each
+/// that succeeded.
 pub(crate) fn strace_child(
     tree: &Path,
     key: &Path,
@@ -130,7 +134,11 @@ fn killed_at_any_call_of_the_guard_all_or_nothing_is_there() {
             command.env("FEW", "1");
         }
         command.args(["--exact", "transaction::killed::child", "--ignored", "--test-threads=1"]);
-        command.env("TREE", tree.dir.path()).env("KEY", &key).env("FS_GUARD_FAULT", fault).env("FS_GUARD_CALLS", &list);
+        command
+            .env("TREE", tree.dir.path())
+            .env("KEY", &key)
+            .env("FS_GUARD_FAULT", fault)
+            .env("FS_GUARD_CALLS", &list);
         command.output().unwrap().status.success()
     };
     let first = Tree::new(FILES);
@@ -144,14 +152,16 @@ fn killed_at_any_call_of_the_guard_all_or_nothing_is_there() {
         let new = whole.snapshot();
         let calls = fs::read_to_string(&list).unwrap();
         // After a read the disk is as before it.
-        let points: Vec<_> = calls.lines().zip(1..).filter(|(call, _)| call.ends_with(" w")).collect();
+        let points: Vec<_> =
+            calls.lines().zip(1..).filter(|(call, _)| call.ends_with(" w")).collect();
         assert!(points.len() > 20, "{calls}");
         let (mut reverted, mut finished, mut missed) = (0, 0, 0);
         for (call, at) in points {
             let tree = Tree::new(FILES);
             let _ = fs::remove_file(&list);
             let ended = child(&tree, few, &format!("kill {at} 0"));
-            // Files are read again while they are young, so a slow run may make fewer calls than the first one.
+            // Files are read again while they are young, so a slow run may make fewer calls than
+            // the first one.
             let made = fs::read_to_string(&list).unwrap().lines().count();
             assert_eq!(ended, made < at, "{call} {at}: {made} calls");
             missed += usize::from(ended);
@@ -162,7 +172,10 @@ fn killed_at_any_call_of_the_guard_all_or_nothing_is_there() {
             *if now == old { &mut reverted } else { &mut finished } += 1;
         }
         assert!(reverted > 5, "{reverted} reverted, {finished} finished, {missed} of them missed");
-        assert!(finished > 5 + missed, "{reverted} reverted, {finished} finished, {missed} of them missed");
+        assert!(
+            finished > 5 + missed,
+            "{reverted} reverted, {finished} finished, {missed} of them missed"
+        );
         assert!(missed < 10, "{reverted} reverted, {finished} finished, {missed} of them missed");
     }
 }
@@ -180,7 +193,8 @@ fn killed_at_any_call_all_or_nothing_is_there() {
     commit(&lock(&workspace), &plan(&workspace, &[Delete("a")])).unwrap();
     let traced = Tree::new(FILES);
     let old = traced.snapshot();
-    let ran = strace_child(traced.dir.path(), &key, "full", false, None, &["-o", log.to_str().unwrap()]);
+    let ran =
+        strace_child(traced.dir.path(), &key, "full", false, None, &["-o", log.to_str().unwrap()]);
     if !ran.is_some_and(|(succeeded, _)| succeeded) {
         eprintln!("skipped: strace is missing or not allowed");
         return;
@@ -193,7 +207,14 @@ fn killed_at_any_call_all_or_nothing_is_there() {
     for (call, at) in points {
         let tree = Tree::new(FILES);
         let inject = format!("inject={call}:signal=KILL:when={at}");
-        strace_child(tree.dir.path(), &key, "full", false, None, &["-e", &inject, "-o", "/dev/null"]);
+        strace_child(
+            tree.dir.path(),
+            &key,
+            "full",
+            false,
+            None,
+            &["-e", &inject, "-o", "/dev/null"],
+        );
         drop(lock(&open(tree.dir.path(), place.clone())));
         let now = tree.snapshot();
         assert!(now == old || now == new, "killed at {call} {at}: {now:#?}");

@@ -14,7 +14,8 @@ use super::support::*;
 use testutils::holds::holds;
 use testutils::share::stride;
 
-const NAMES: [&str; 12] = ["a", "b", "d/a", "d/b", "d/e/a", "d/e/f", "g/h/i", "g/h/j", "g/k", "l", "m/n", "m/o/p"];
+const NAMES: [&str; 12] =
+    ["a", "b", "d/a", "d/b", "d/e/a", "d/e/f", "g/h/i", "g/h/j", "g/k", "l", "m/n", "m/o/p"];
 
 #[test]
 fn undo_gives_the_tree_before_and_redo_the_tree_after() {
@@ -23,65 +24,70 @@ fn undo_gives_the_tree_before_and_redo_the_tree_after() {
     // What is done to a path, and where it goes if it moves.
     let rounds = vec(vec((name(), 0..4, name()), 1..=5), 3);
     let moved = Cell::new(0);
-    holds(120 / u32::try_from(stride()).unwrap(), &(vec(modes, NAMES.len()), rounds), |(modes, rounds)| {
-        let mut present = BTreeSet::new();
-        let tree = Tree::new(&[]);
-        for (name, mode) in NAMES.iter().zip(modes) {
-            let Some(mode) = mode else { continue };
-            tree.write(name, &format!("{name} at first"));
-            fs::set_permissions(tree.path(name), fs::Permissions::from_mode(mode)).unwrap();
-            present.insert(*name);
-        }
-        let mut before = vec![tree.snapshot()];
-        for (round, acts) in rounds.iter().enumerate() {
-            let text = format!("round {round}");
-            let mut touched = BTreeSet::new();
-            let mut steps = Vec::new();
-            for &(name, act, to) in acts {
-                if !touched.insert(name) {
-                    continue;
-                }
-                let here = present.contains(name);
-                match act {
-                    0 if here => steps.push(Update(name, &text)),
-                    1 if here => steps.push(Append(name, &text)),
-                    2 if here => {
-                        steps.push(Delete(name));
-                        present.remove(name);
+    holds(
+        120 / u32::try_from(stride()).unwrap(),
+        &(vec(modes, NAMES.len()), rounds),
+        |(modes, rounds)| {
+            let mut present = BTreeSet::new();
+            let tree = Tree::new(&[]);
+            for (name, mode) in NAMES.iter().zip(modes) {
+                let Some(mode) = mode else { continue };
+                tree.write(name, &format!("{name} at first"));
+                fs::set_permissions(tree.path(name), fs::Permissions::from_mode(mode)).unwrap();
+                present.insert(*name);
+            }
+            let mut before = vec![tree.snapshot()];
+            for (round, acts) in rounds.iter().enumerate() {
+                let text = format!("round {round}");
+                let mut touched = BTreeSet::new();
+                let mut steps = Vec::new();
+                for &(name, act, to) in acts {
+                    if !touched.insert(name) {
+                        continue;
                     }
-                    _ if here => {
-                        if !present.contains(to) && touched.insert(to) {
-                            steps.push(Move(name, to));
+                    let here = present.contains(name);
+                    match act {
+                        0 if here => steps.push(Update(name, &text)),
+                        1 if here => steps.push(Append(name, &text)),
+                        2 if here => {
+                            steps.push(Delete(name));
                             present.remove(name);
-                            present.insert(to);
-                            moved.set(moved.get() + 1);
+                        }
+                        _ if here => {
+                            if !present.contains(to) && touched.insert(to) {
+                                steps.push(Move(name, to));
+                                present.remove(name);
+                                present.insert(to);
+                                moved.set(moved.get() + 1);
+                            }
+                        }
+                        _ => {
+                            steps.push(Add(name, &text));
+                            present.insert(name);
                         }
                     }
-                    _ => {
-                        steps.push(Add(name, &text));
-                        present.insert(name);
-                    }
+                }
+                if !steps.is_empty() {
+                    tree.commit(&steps).unwrap_or_else(|error| panic!("{error}"));
+                    before.push(tree.snapshot());
                 }
             }
-            if !steps.is_empty() {
-                tree.commit(&steps).unwrap_or_else(|error| panic!("{error}"));
-                before.push(tree.snapshot());
+            let step = |undo: bool| {
+                let plan = |workspace: &Workspace| {
+                    if undo { workspace.plan_undo_last() } else { workspace.plan_redo(None) }
+                };
+                execute(&tree.open(), plan).unwrap_or_else(|error| panic!("{error}"));
+            };
+            for expected in before.iter().rev().skip(1) {
+                step(true);
+                assert_eq!(&tree.snapshot(), expected);
             }
-        }
-        let step = |undo: bool| {
-            let plan =
-                |workspace: &Workspace| if undo { workspace.plan_undo_last() } else { workspace.plan_redo(None) };
-            execute(&tree.open(), plan).unwrap_or_else(|error| panic!("{error}"));
-        };
-        for expected in before.iter().rev().skip(1) {
-            step(true);
-            assert_eq!(&tree.snapshot(), expected);
-        }
-        for expected in before.iter().skip(1) {
-            step(false);
-            assert_eq!(&tree.snapshot(), expected);
-        }
-    });
+            for expected in before.iter().skip(1) {
+                step(false);
+                assert_eq!(&tree.snapshot(), expected);
+            }
+        },
+    );
     assert!(moved.get() > 30 / stride(), "only {} moves", moved.get());
 }
 

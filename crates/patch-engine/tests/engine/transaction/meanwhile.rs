@@ -1,5 +1,5 @@
-//! What others do while a commit, its roll-back or its recovery goes on, at the very moment when it matters: between a
-//! look and the rename after it, and between a crash and the next start.
+//! What others do while a commit, its roll-back or its recovery goes on, at the very moment when it
+//! matters: between a look and the rename after it, and between a crash and the next start.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -29,7 +29,12 @@ fn edit_unseen(path: &Path, text: &str) {
     let before = fs::metadata(path).unwrap();
     assert_eq!(before.len(), text.len() as u64);
     fs::write(path, text).unwrap();
-    fs::File::options().write(true).open(path).unwrap().set_modified(before.modified().unwrap()).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(path)
+        .unwrap()
+        .set_modified(before.modified().unwrap())
+        .unwrap();
     assert_eq!(fs::metadata(path).unwrap().modified().unwrap(), before.modified().unwrap());
 }
 
@@ -102,7 +107,8 @@ fn what_a_user_does_between_a_crash_and_recovery_stays() {
         let untouched = {
             let tree = Tree::with_key(&[]);
             for (name, text) in OLD {
-                if !matches!((first, second), (Add(path, _), _) | (_, Add(path, _)) if path == *name) {
+                if !matches!((first, second), (Add(path, _), _) | (_, Add(path, _)) if path == *name)
+                {
                     tree.write(name, text);
                 }
             }
@@ -117,7 +123,9 @@ fn what_a_user_does_between_a_crash_and_recovery_stays() {
 
         for how in EDITS {
             let there = |path: &str, tree: &Tree| fs::symlink_metadata(tree.path(path)).is_ok();
-            let can = |path: &str, tree: &Tree| there(path, tree) || matches!(how, "edit" | "link" | "directory");
+            let can = |path: &str, tree: &Tree| {
+                there(path, tree) || matches!(how, "edit" | "link" | "directory")
+            };
             // The second step was still to come: it must not happen, so nothing does.
             let tree = cut_between(first, second);
             let what = format!("{first:?}, {second:?}, {how}");
@@ -129,8 +137,8 @@ fn what_a_user_does_between_a_crash_and_recovery_stays() {
                 assert_eq!(now.get(&two), users.as_ref(), "{what} to the second");
                 assert_eq!(now.get(&one), untouched[0].get(&one), "{what} to the second");
             }
-            // The first one has happened, and is the user's now: the second does not happen any more. New permissions are kept, and are
-            // no reason to stop.
+            // The first one has happened, and is the user's now: the second does not happen any
+            // more. New permissions are kept, and are no reason to stop.
             let tree = cut_between(first, second);
             if can(&one, &tree) {
                 user(how, &tree.path(&one));
@@ -140,7 +148,11 @@ fn what_a_user_does_between_a_crash_and_recovery_stays() {
                 let (ended, two_is, touched) = match (how, first) {
                     ("chmod", _) => (Outcome::Completed, &untouched[1], vec![]),
                     ("gone", Add(..)) => (Outcome::RolledBack, &untouched[0], vec![one.clone()]),
-                    _ => (Outcome::RolledBackExcept(vec![one.clone()]), &untouched[0], vec![one.clone()]),
+                    _ => (
+                        Outcome::RolledBackExcept(vec![one.clone()]),
+                        &untouched[0],
+                        vec![one.clone()],
+                    ),
                 };
                 assert_eq!(found.outcome, ended, "{what} to the first");
                 assert_eq!(found.touched, touched, "{what} to the first");
@@ -154,7 +166,11 @@ fn what_a_user_does_between_a_crash_and_recovery_stays() {
                 user(how, &tree.path(&one));
                 user(how, &tree.path(&two));
                 let users = tree.snapshot();
-                assert_eq!(recover(&tree), Outcome::RolledBackExcept(vec![one.clone()]), "{what} to both");
+                assert_eq!(
+                    recover(&tree),
+                    Outcome::RolledBackExcept(vec![one.clone()]),
+                    "{what} to both"
+                );
                 assert_eq!(tree.snapshot(), users, "{what} to both");
             }
         }
@@ -171,8 +187,9 @@ fn check_out(tree: &Tree, paths: &[&str]) {
     }
 }
 
-/// Whatever is restored, edited, removed or renamed at any of the paths after whatever part of a patch, the next command leaves all
-/// of the patch, or whatever nobody touched as it was before; and it names each file that somebody touched and that is not so.
+/// Whatever is restored, edited, removed or renamed at any of the paths after whatever part of a
+/// patch, the next command leaves all of the patch, or whatever nobody touched as it was before;
+/// and it names each file that somebody touched and that is not so.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn a_half_patch_is_never_finished_over_what_a_user_did() {
@@ -194,7 +211,8 @@ fn a_half_patch_is_never_finished_over_what_a_user_did() {
             let tree = start();
             let old = tree.snapshot();
             cut_off(&tree, &steps, at);
-            let mut touched: Vec<&str> = (0..4).filter(|bit| subset & (1 << bit) != 0).map(|bit| paths[bit]).collect();
+            let mut touched: Vec<&str> =
+                (0..4).filter(|bit| subset & (1 << bit) != 0).map(|bit| paths[bit]).collect();
             if matches!(how, "gone" | "rename") {
                 touched.retain(|path| tree.path(path).exists());
             }
@@ -203,7 +221,9 @@ fn a_half_patch_is_never_finished_over_what_a_user_did() {
                 match how {
                     "check out" if *path == "c" => save(&tree.path("c"), "old c"),
                     "check out" => check_out(&tree, &[path]),
-                    "rename" => fs::rename(tree.path(path), tree.path(&format!("{path}.mine"))).unwrap(),
+                    "rename" => {
+                        fs::rename(tree.path(path), tree.path(&format!("{path}.mine"))).unwrap()
+                    }
                     how => user(how, &tree.path(path)),
                 }
             }
@@ -219,20 +239,24 @@ fn a_half_patch_is_never_finished_over_what_a_user_did() {
             }
             assert!(!found.outcome.has_happened(), "{what}");
             for path in paths {
-                let expected = if touched.contains(&path) { users.get(path) } else { old.get(path) };
+                let expected =
+                    if touched.contains(&path) { users.get(path) } else { old.get(path) };
                 assert_eq!(now.get(path), expected, "{path}, {what}");
                 let named = found.touched.iter().any(|named| named == path);
                 assert_eq!(named, touched.contains(&path), "{path}, {what}");
             }
             // What was renamed is where the user has it.
-            let mine = |all: &BTreeMap<String, String>| all.iter().filter(|(path, _)| path.ends_with(".mine")).count();
+            let mine = |all: &BTreeMap<String, String>| {
+                all.iter().filter(|(path, _)| path.ends_with(".mine")).count()
+            };
             assert_eq!(mine(&now), mine(&users), "{what}");
         }
     }
 }
 
-/// After a restart of the machine nobody knows whether success was reported: a power cut may have undone the move to the trash, which
-/// is not synced. What is done is then left as it is, and later edits are just that.
+/// After a restart of the machine nobody knows whether success was reported: a power cut may have
+/// undone the move to the trash, which is not synced. What is done is then left as it is, and later
+/// edits are just that.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn edits_of_what_may_have_been_reported_do_not_revert_it() {
@@ -240,13 +264,19 @@ fn edits_of_what_may_have_been_reported_do_not_revert_it() {
     for (at, since, happened) in [
         (3, "nothing", false),
         (3, "the machine restarted", true),
-        // It cannot begin before this one ends: the power of the disk alone was cut, and brought this one back.
+        // It cannot begin before this one ends: the power of the disk alone was cut, and brought
+        // this one back.
         (3, "another commit began", true),
         (2, "the machine restarted", false),
     ] {
         let tree = Tree::with_key(OLD);
         cut_off(&tree, &steps, at);
-        let folder = fs::read_dir(tree.path(".apply-patch/pending")).unwrap().next().unwrap().unwrap().path();
+        let folder = fs::read_dir(tree.path(".apply-patch/pending"))
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path();
         match since {
             "the machine restarted" => {
                 let journal = fs::File::options().write(true).open(folder.join("journal")).unwrap();
@@ -264,7 +294,8 @@ fn edits_of_what_may_have_been_reported_do_not_revert_it() {
         }
         save(&tree.path("a"), "of a user");
         let found = lock(&tree.open()).recovered().to_vec();
-        let found = found.iter().find(|found| found.outcome != Outcome::Discarded).expect("a commit");
+        let found =
+            found.iter().find(|found| found.outcome != Outcome::Discarded).expect("a commit");
         assert_eq!(found.outcome.has_happened(), happened, "{at}, {since}: {found:?}");
         assert_eq!(found.touched, ["a"], "{at}, {since}");
         let b = if happened { "new b" } else { "old b" };
@@ -290,8 +321,8 @@ fn edits_of_what_was_reported_do_not_revert_it() {
     assert_eq!([tree.read("a"), tree.read("b")], ["of a user", "new b"]);
 }
 
-/// A file that goes with its directory cannot be put back to where it was; one that was not displaced yet need not be. What was to be
-/// deleted, and was not yet, is not known to be gone.
+/// A file that goes with its directory cannot be put back to where it was; one that was not
+/// displaced yet need not be. What was to be deleted, and was not yet, is not known to be gone.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn a_directory_that_goes_between_a_crash_and_recovery_is_not_made_again() {
@@ -322,13 +353,15 @@ fn a_directory_that_goes_between_a_crash_and_recovery_is_not_made_again() {
         };
         let expected: Vec<_> = c.map(|c| ("c".to_owned(), c.to_owned())).into_iter().collect();
         assert_eq!(tree.snapshot().into_iter().collect::<Vec<_>>(), expected, "{what}");
-        let mut kept: Vec<_> = tree.open().trash().unwrap().iter().map(|kept| tree.read(kept.stored_path())).collect();
+        let mut kept: Vec<_> =
+            tree.open().trash().unwrap().iter().map(|kept| tree.read(kept.stored_path())).collect();
         kept.sort();
         assert_eq!(kept.concat(), trash, "{what}");
     }
 }
 
-/// What was displaced is some other file, and the crash comes before that is looked at: it goes back to its place.
+/// What was displaced is some other file, and the crash comes before that is looked at: it goes
+/// back to its place.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn a_save_right_before_the_rename_after_which_all_stops_is_given_back() {
@@ -383,7 +416,8 @@ fn a_file_that_gives_way_to_one_with_the_same_bytes_is_recovered() {
     }
 }
 
-/// The file is as it was when the plan was made, by all that its times tell, and its bytes are others.
+/// The file is as it was when the plan was made, by all that its times tell, and its bytes are
+/// others.
 #[test]
 fn an_edit_whose_time_was_put_back_is_found() {
     for old in [true, false] {
@@ -448,8 +482,8 @@ fn a_file_that_goes_right_before_the_rename_is_found() {
     assert_eq!(tree.read("a"), "old a");
 }
 
-/// A file that just changed, or that something was done to since it was planned, is read again after it was displaced:
-/// its times could not show an edit in the last moment.
+/// A file that just changed, or that something was done to since it was planned, is read again
+/// after it was displaced: its times could not show an edit in the last moment.
 #[test]
 fn an_edit_between_the_last_look_and_the_rename_is_found() {
     for (old, touched) in [(false, false), (true, true)] {
@@ -484,15 +518,24 @@ fn an_edit_between_the_last_look_and_the_rename_is_found() {
     assert_eq!(tree.read("b"), "saved");
 }
 
-/// Makes a commit fail at its last step, and lets someone act before the `at`-th rename (from 1, the mark of the
-/// roll-back) after that; returns the tree and the paths that were left.
-fn rolled_back(steps: &[Step<'_>], at: usize, act: impl FnOnce(&Path) + 'static) -> (Tree, Vec<String>) {
+/// Makes a commit fail at its last step, and lets someone act before the `at`-th rename (from 1,
+/// the mark of the roll-back) after that; returns the tree and the paths that were left.
+fn rolled_back(
+    steps: &[Step<'_>],
+    at: usize,
+    act: impl FnOnce(&Path) + 'static,
+) -> (Tree, Vec<String>) {
     let tree = Tree::with_key(&[("a", "old a"), ("g", "old g"), ("z", "old z")]);
     let left = rolled_back_in(&tree, steps, at, act);
     (tree, left)
 }
 
-fn rolled_back_in(tree: &Tree, steps: &[Step<'_>], at: usize, act: impl FnOnce(&Path) + 'static) -> Vec<String> {
+fn rolled_back_in(
+    tree: &Tree,
+    steps: &[Step<'_>],
+    at: usize,
+    act: impl FnOnce(&Path) + 'static,
+) -> Vec<String> {
     let workspace = tree.open();
     let locked = lock(&workspace);
     let plan: Plan = plan(&workspace, steps);
@@ -514,13 +557,15 @@ fn rolled_back_in(tree: &Tree, steps: &[Step<'_>], at: usize, act: impl FnOnce(&
     left
 }
 
-/// The renames of the roll-back: its mark, the last step (a swap or a move back), then the one before.
+/// The renames of the roll-back: its mark, the last step (a swap or a move back), then the one
+/// before.
 const BEFORE_THE_FIRST_STEP_IS_UNDONE: usize = 3;
 
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn a_save_during_the_roll_back_stays() {
-    let (update, add) = ([Update("a", "new a"), Update("z", "new")], [Add("n", "new n"), Update("z", "new")]);
+    let (update, add) =
+        ([Update("a", "new a"), Update("z", "new")], [Add("n", "new n"), Update("z", "new")]);
     let delete = [Delete("g"), Delete("z")];
     let now = |tree: &Tree, name: &str| fs::read_to_string(tree.path(name)).ok();
     let at = BEFORE_THE_FIRST_STEP_IS_UNDONE;
@@ -530,7 +575,11 @@ fn a_save_during_the_roll_back_stays() {
     assert_eq!(left.len(), 0);
     for unseen in [false, true] {
         let act = move |dir: &Path| {
-            if unseen { edit_unseen(&dir.join("a"), "saved") } else { save(&dir.join("a"), "saved by a user") }
+            if unseen {
+                edit_unseen(&dir.join("a"), "saved")
+            } else {
+                save(&dir.join("a"), "saved by a user")
+            }
         };
         let (tree, left) = rolled_back(&update, at, act);
         assert_eq!(left, ["a"], "{unseen}");
@@ -549,19 +598,29 @@ fn a_save_during_the_roll_back_stays() {
     assert_eq!(now(&tree, "n"), None);
     assert_eq!(left.len(), 0);
 
-    let (tree, left) = rolled_back(&delete, at, |dir| fs::write(dir.join("g"), "made again").unwrap());
+    let (tree, left) =
+        rolled_back(&delete, at, |dir| fs::write(dir.join("g"), "made again").unwrap());
     assert_eq!(now(&tree, "g").as_deref(), Some("made again"));
     assert_eq!(&left[..], &["g".to_owned()][..]);
     let kept = tree.open().trash().unwrap();
-    assert_eq!(kept.iter().map(|entry| tree.read(entry.stored_path())).collect::<Vec<_>>(), ["old g"]);
+    assert_eq!(
+        kept.iter().map(|entry| tree.read(entry.stored_path())).collect::<Vec<_>>(),
+        ["old g"]
+    );
 }
 
-/// What is read for what was published although it is not: other bytes with the old time or in another file with that time, of the
-/// same length or not; bytes of another time; a link whose text they are.
+/// What is read for what was published although it is not: other bytes with the old time or in
+/// another file with that time, of the same length or not; bytes of another time; a link whose text
+/// they are.
 fn pass_off(how: &str, path: &Path) {
     let before = fs::metadata(path).unwrap();
     let put_back = |path: &Path| {
-        fs::File::options().write(true).open(path).unwrap().set_modified(before.modified().unwrap()).unwrap();
+        fs::File::options()
+            .write(true)
+            .open(path)
+            .unwrap()
+            .set_modified(before.modified().unwrap())
+            .unwrap();
     };
     match how {
         "unseen" => edit_unseen(path, "saved"),
@@ -597,8 +656,8 @@ fn watch(look: Rc<dyn Fn()>) {
     });
 }
 
-/// By its times, its length or its bytes it may be what was published, also when it is old enough for times to be believed. It is not
-/// moved away for a moment either.
+/// By its times, its length or its bytes it may be what was published, also when it is old enough
+/// for times to be believed. It is not moved away for a moment either.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn what_passes_for_a_published_file_is_not_rolled_back() {
@@ -607,7 +666,10 @@ fn what_passes_for_a_published_file_is_not_rolled_back() {
     let (added, updated) = (names("n"), names("u"));
     let files: Vec<(&str, &str)> = updated.iter().map(|name| (&**name, "old u")).collect();
     let tree = Tree::with_key(&[&files[..], &[("z", "old z")]].concat());
-    let steps = added.iter().map(|name| Add(name, "new n")).chain(updated.iter().map(|name| Update(name, "new u")));
+    let steps = added
+        .iter()
+        .map(|name| Add(name, "new n"))
+        .chain(updated.iter().map(|name| Update(name, "new u")));
     let steps: Vec<_> = steps.chain([Update("z", "new")]).collect();
     let all = [added.clone(), updated.clone()].concat();
     let seen = Rc::new(RefCell::new(BTreeMap::new()));
@@ -635,11 +697,13 @@ fn what_passes_for_a_published_file_is_not_rolled_back() {
     for path in &all {
         assert_eq!(now[path], seen.borrow()[path], "{path}");
     }
-    let kept: Vec<_> = tree.open().trash().unwrap().iter().map(|kept| tree.read(kept.stored_path())).collect();
+    let kept: Vec<_> =
+        tree.open().trash().unwrap().iter().map(|kept| tree.read(kept.stored_path())).collect();
     assert_eq!(kept, vec!["old u"; hows.len()]);
 }
 
-/// A save over what was published is never moved away, not even for a moment: wherever the roll-back stops, it is in its place.
+/// A save over what was published is never moved away, not even for a moment: wherever the
+/// roll-back stops, it is in its place.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn a_save_over_what_was_published_stays_wherever_the_roll_back_stops() {
@@ -647,7 +711,8 @@ fn a_save_over_what_was_published_stays_wherever_the_roll_back_stops() {
         let tree = Tree::with_key(&[("a", "old a"), ("b", "old b"), ("z", "old z")]);
         let workspace = tree.open();
         let locked = lock(&workspace);
-        let plan = plan(&workspace, &[Update("a", "new a"), Update("b", "new b"), Update("z", "new z")]);
+        let plan =
+            plan(&workspace, &[Update("a", "new a"), Update("b", "new b"), Update("z", "new z")]);
         let (b, z) = (tree.path("b"), tree.path("z"));
         meanwhile("renameat2", 3, move || {
             save(&z, "saved z");
@@ -677,7 +742,8 @@ fn a_directory_that_is_replaced_during_the_commit_is_found() {
         let tree = Tree::with_key(&[("d/a", "old a"), ("d/b", "old b"), ("c", "old c")]);
         let workspace = tree.open();
         let locked = lock(&workspace);
-        let plan = plan(&workspace, &[Update("d/a", "new a"), Add("d/n", "new n"), Update("c", "new c")]);
+        let plan =
+            plan(&workspace, &[Update("d/a", "new a"), Add("d/n", "new n"), Update("c", "new c")]);
         let dir: PathBuf = tree.dir.path().into();
         meanwhile("renameat2", at, move || {
             fs::rename(dir.join("d"), dir.join("moved")).unwrap();
@@ -685,8 +751,11 @@ fn a_directory_that_is_replaced_during_the_commit_is_found() {
             fs::write(dir.join("d/a"), "of a user").unwrap();
         });
         let error = commit(&locked, &plan).unwrap_err();
-        let all: Vec<_> =
-            tree.snapshot().into_iter().map(|(path, seen)| (path, seen.replace("file 644 1 ", ""))).collect();
+        let all: Vec<_> = tree
+            .snapshot()
+            .into_iter()
+            .map(|(path, seen)| (path, seen.replace("file 644 1 ", "")))
+            .collect();
         let expected = [
             ("c", "\"old c\""),
             ("d", "dir 755"),
@@ -695,21 +764,36 @@ fn a_directory_that_is_replaced_during_the_commit_is_found() {
             ("moved/a", "\"old a\""),
             ("moved/b", "\"old b\""),
         ];
-        assert_eq!(all, expected.map(|(path, seen)| (path.to_owned(), seen.to_owned())), "{at}: {error}");
+        assert_eq!(
+            all,
+            expected.map(|(path, seen)| (path.to_owned(), seen.to_owned())),
+            "{at}: {error}"
+        );
         assert!(error.to_string().contains("d"), "{error}");
     }
 }
 
-/// A journal is signed, and its names are looked at all the same: what waits beside a file has a name that nothing but
-/// this program gives.
+/// A journal is signed, and its names are looked at all the same: what waits beside a file has a
+/// name that nothing but this program gives.
 #[test]
 fn a_file_of_the_user_is_never_taken_for_one_that_was_staged() {
-    for forged in ["victim", "victim.apply-patch.tmpx", "../victim", "d/x.apply-patch.tmp", ".apply-patch.tmp/x"] {
-        let tree = Tree::with_key(&[("a", "old a"), ("victim", "precious"), ("d/x.apply-patch.tmp", "precious")]);
+    for forged in [
+        "victim",
+        "victim.apply-patch.tmpx",
+        "../victim",
+        "d/x.apply-patch.tmp",
+        ".apply-patch.tmp/x",
+    ] {
+        let tree = Tree::with_key(&[
+            ("a", "old a"),
+            ("victim", "precious"),
+            ("d/x.apply-patch.tmp", "precious"),
+        ]);
         let workspace = tree.open();
         let locked = lock(&workspace);
         let plan = plan(&workspace, &[Update("a", "precious")]);
-        let signer = fs_guard::secret(&tree.key_dir(), "key").unwrap().as_ref().map(Signer::with_key);
+        let signer =
+            fs_guard::secret(&tree.key_dir(), "key").unwrap().as_ref().map(Signer::with_key);
         arm(Fault::CrashAt("renameat2"), 1, false);
         assert!(commit(&locked, &plan).is_err());
         disarm();
@@ -721,7 +805,10 @@ fn a_file_of_the_user_is_never_taken_for_one_that_was_staged() {
         let before = tree.snapshot();
         let refused = std::panic::catch_unwind(|| tree.open().lock(Duration::ZERO).map(drop));
         let error = refused.expect("no name makes it panic").unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::OutsideWorkspace), "{forged}: {error}");
+        assert!(
+            matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::OutsideWorkspace),
+            "{forged}: {error}"
+        );
         assert_eq!(tree.snapshot(), before, "{forged}");
         tree.lawless();
     }

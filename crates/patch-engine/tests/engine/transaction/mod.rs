@@ -20,7 +20,8 @@ mod processes;
 // State directories are made by their modes, and owners are changed.
 #[cfg(unix)]
 mod project;
-// They are about what Unix systems write, recorded call by call, and about file systems that are mounted.
+// They are about what Unix systems write, recorded call by call, and about file systems that are
+// mounted.
 #[cfg(unix)]
 mod reorder;
 #[cfg(unix)]

@@ -1,5 +1,5 @@
-//! What was taken back in part, what somebody put in the place of what a transaction left, and links: which of it a later undo takes
-//! back.
+//! What was taken back in part, what somebody put in the place of what a transaction left, and
+//! links: which of it a later undo takes back.
 
 use std::fs;
 
@@ -31,8 +31,8 @@ fn drifted(undone: Result<(), Error>) -> Vec<String> {
     }
 }
 
-/// What was taken back of a transaction is left out of an undo of all of it, unless nothing else is in it or it is named; and only
-/// what was taken back of that one.
+/// What was taken back of a transaction is left out of an undo of all of it, unless nothing else is
+/// in it or it is named; and only what was taken back of that one.
 #[test]
 fn what_was_taken_back_is_left_out_of_an_undo_of_the_whole_only() {
     let commit = || {
@@ -49,7 +49,8 @@ fn what_was_taken_back_is_left_out_of_an_undo_of_the_whole_only() {
     undo(&tree, id, &[]).unwrap();
     assert_eq!(read(&tree), ["old a", "old b", "old c"]);
 
-    // In two parts, neither of which was planned as the rest: nothing is left to do, and that is told.
+    // In two parts, neither of which was planned as the rest: nothing is left to do, and that is
+    // told.
     let (tree, id) = commit();
     let workspace = tree.open();
     let parts = ["a", "b"].map(|name| workspace.plan_undo(id, &[path(&workspace, name)]).unwrap());
@@ -74,7 +75,8 @@ fn what_was_taken_back_is_left_out_of_an_undo_of_the_whole_only() {
 /// A directory is taken for the transaction's own only where it made one in the place of that file.
 #[test]
 fn what_somebody_made_in_the_place_of_a_deleted_file_is_not_removed() {
-    // The steps, what a user makes where the file was, and what of the transaction is not as it was left then.
+    // The steps, what a user makes where the file was, and what of the transaction is not as it was
+    // left then.
     type Case = (&'static [Step<'static>], fn(&Tree), &'static [&'static str]);
     const CASES: &[Case] = &[
         (&[Delete("a"), Add("x/y", "y")], |tree| fs::create_dir(tree.path("a")).unwrap(), &["a"]),
@@ -105,7 +107,10 @@ fn what_somebody_made_in_the_place_of_a_deleted_file_is_not_removed() {
         if *expected == ["a/y", "a"] {
             assert_eq!(drifted(workspace.plan_undo(id, &[path(&workspace, "a")]).map(drop)), ["a"]);
         }
-        assert!(execute(&workspace, |workspace| workspace.plan_undo(id, &[])).is_err(), "{steps:?}");
+        assert!(
+            execute(&workspace, |workspace| workspace.plan_undo(id, &[])).is_err(),
+            "{steps:?}"
+        );
         assert_eq!(tree.snapshot(), before, "{steps:?}");
     }
 }
@@ -117,8 +122,10 @@ fn nothing_is_carried_back_between_a_link_and_a_file() {
         let tree = Tree::new(&[("a", "old a\n1\n2\n3\n")]);
         let id = tree.commit(&[Update("a", "new a\n1\n2\n3\n")]).unwrap().id;
         let journal_path = tree.path(&format!(".apply-patch/trash/{id}/journal"));
-        let signer = fs_guard::secret(&tree.key_dir(), "key").unwrap().as_ref().map(Signer::with_key);
-        let mut journal = Journal::parse(&fs::read(&journal_path).unwrap(), signer.as_ref()).unwrap();
+        let signer =
+            fs_guard::secret(&tree.key_dir(), "key").unwrap().as_ref().map(Signer::with_key);
+        let mut journal =
+            Journal::parse(&fs::read(&journal_path).unwrap(), signer.as_ref()).unwrap();
         let record = &mut journal.records[0];
         for (state, link) in [(&mut record.before, before), (&mut record.after, after)] {
             state.as_mut().unwrap().link = link;

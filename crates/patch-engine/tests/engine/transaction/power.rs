@@ -1,8 +1,10 @@
 //! Power cuts: on a file system in a file, the process is killed at a call, and what the disk holds
-//! at that instant (not what the kernel still remembers) is mounted and recovered. There are two commits in a row, and
-//! what was acknowledged has to be there. (`reorder.rs` does the same on a file system that is less helpful than any.)
+//! at that instant (not what the kernel still remembers) is mounted and recovered. There are two
+//! commits in a row, and what was acknowledged has to be there. (`reorder.rs` does the same on a
+//! file system that is less helpful than any.)
 //!
-//! Needs root, loop devices and strace: `cargo test -p patch-engine --test engine -- --ignored power`.
+//! Needs root, loop devices and strace: `cargo test -p patch-engine --test engine -- --ignored
+//! power`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +31,10 @@ impl Disk {
         let place = self.dir.path().join(format!("{name}.mnt"));
         fs::create_dir_all(&place).unwrap();
         let options = format!("loop{}", self.options);
-        if !run("mount", &["-o", &options, self.image(name).to_str().unwrap(), place.to_str().unwrap()]) {
+        if !run(
+            "mount",
+            &["-o", &options, self.image(name).to_str().unwrap(), place.to_str().unwrap()],
+        ) {
             return None;
         }
         let result = use_it(&place);
@@ -38,8 +43,14 @@ impl Disk {
     }
 }
 
-/// Cuts the power at every call; returns how often what was there was old, new (after one commit or both) or neither.
-fn cut_everywhere(mkfs: &[&str], options: &'static str, durability: &str, few: bool) -> Option<[usize; 3]> {
+/// Cuts the power at every call; returns how often what was there was old, new (after one commit or
+/// both) or neither.
+fn cut_everywhere(
+    mkfs: &[&str],
+    options: &'static str,
+    durability: &str,
+    few: bool,
+) -> Option<[usize; 3]> {
     let disk = Disk { dir: TempDir::new().unwrap(), options };
     let key = disk.dir.path().join("key");
     fs::write(disk.image("base"), []).unwrap();
@@ -56,16 +67,28 @@ fn cut_everywhere(mkfs: &[&str], options: &'static str, durability: &str, few: b
         }
         run("sync", &[])
     })?;
-    let fresh = || assert!(run("cp", &[disk.image("base").to_str().unwrap(), disk.image("live").to_str().unwrap()]));
+    let fresh = || {
+        assert!(run(
+            "cp",
+            &[disk.image("base").to_str().unwrap(), disk.image("live").to_str().unwrap()]
+        ))
+    };
     fresh();
     let log = disk.dir.path().join("log");
     let acknowledged = disk.dir.path().join("acknowledged");
     let (states, points) = disk.with("live", |place| {
         let tree = tree_at(place);
         let old = snapshot(&tree);
-        strace_child(&tree, &key, durability, few, Some(&acknowledged), &["-o", log.to_str().unwrap()])?
-            .0
-            .then_some(())?;
+        strace_child(
+            &tree,
+            &key,
+            durability,
+            few,
+            Some(&acknowledged),
+            &["-o", log.to_str().unwrap()],
+        )?
+        .0
+        .then_some(())?;
         let both = snapshot(&tree);
         let points = points(&fs::read_to_string(&log).unwrap());
         let workspace = open(&tree, KeyPlace::Directory(key.clone()));
@@ -85,11 +108,15 @@ fn cut_everywhere(mkfs: &[&str], options: &'static str, durability: &str, few: b
                 }
                 None => &["-o", "/dev/null"],
             };
-            let ran = strace_child(&tree_at(place), &key, durability, few, Some(&acknowledged), args);
+            let ran =
+                strace_child(&tree_at(place), &key, durability, few, Some(&acknowledged), args);
             let succeeded = ran.as_ref().is_some_and(|(succeeded, _)| *succeeded);
             assert!(point.is_some() || succeeded, "the one that is not killed succeeds: {ran:?}");
             // What was not asked to be on the disk by now is lost.
-            let copied = run("cp", &[disk.image("live").to_str().unwrap(), disk.image("cut").to_str().unwrap()]);
+            let copied = run(
+                "cp",
+                &[disk.image("live").to_str().unwrap(), disk.image("cut").to_str().unwrap()],
+            );
             assert!(copied);
         })?;
         let now = disk.with("cut", |place| {
@@ -99,7 +126,10 @@ fn cut_everywhere(mkfs: &[&str], options: &'static str, durability: &str, few: b
             (recovered, snapshot(&tree))
         })?;
         let least = fs::read(&acknowledged).unwrap().len();
-        let found = states.iter().position(|state| *state == now.1).filter(|&found| now.0 && found >= least);
+        let found = states
+            .iter()
+            .position(|state| *state == now.1)
+            .filter(|&found| now.0 && found >= least);
         let fine = found.is_some();
         counts[found.map_or(2, |found| found.min(1))] += 1;
         if !fine && durability == "full" {

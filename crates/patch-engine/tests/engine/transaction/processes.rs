@@ -9,7 +9,10 @@ use testutils::share::whole;
 use testutils::stop::Stop;
 
 /// Threads with a workspace each exclude one another as processes do: locks belong to open files.
-#[cfg_attr(windows, ignore = "a file that is updated is missing for a moment there (docs/safety.md)")]
+#[cfg_attr(
+    windows,
+    ignore = "a file that is updated is missing for a moment there (docs/safety.md)"
+)]
 #[test]
 fn no_edit_is_lost_and_no_reader_sees_a_torn_or_missing_file() {
     let tree = Tree::new(&[("a", "0"), ("b", "0")]);
@@ -77,7 +80,10 @@ fn a_busy_editor_loses_no_save() {
             let path = workspace.root().check("f", fs_guard::Access::Update).unwrap();
             let Ok((old, _)) = workspace.root().read(&path, 99) else { continue };
             let text = format!("patched {applied}");
-            let Ok(plan) = std::panic::catch_unwind(|| plan(&workspace, &[Update("f", &text)])) else { continue };
+            let Ok(plan) = std::panic::catch_unwind(|| plan(&workspace, &[Update("f", &text)]))
+            else {
+                continue;
+            };
             let planned_for = plan.transitions()[0].before().unwrap();
             let _ = old;
             match commit(&locked, &plan) {
@@ -89,7 +95,10 @@ fn a_busy_editor_loses_no_save() {
                 }
                 Err(error) => {
                     let in_use = cfg!(windows) && error.kind() == patch_engine::ErrorKind::Unknown;
-                    assert!(in_use || error.kind() == patch_engine::ErrorKind::StaleFile, "{error}");
+                    assert!(
+                        in_use || error.kind() == patch_engine::ErrorKind::StaleFile,
+                        "{error}"
+                    );
                     stale += 1;
                 }
             }
@@ -100,5 +109,8 @@ fn a_busy_editor_loses_no_save() {
         saves
     });
     let last = tree.read("f");
-    assert!(last.starts_with("patched") || last == format!("editor {saves}"), "{last} after {saves}");
+    assert!(
+        last.starts_with("patched") || last == format!("editor {saves}"),
+        "{last} after {saves}"
+    );
 }

@@ -34,7 +34,8 @@ fn apply(workspace: &Workspace, body: &str) -> patch_engine::Report {
 fn the_state_is_in_the_nearest_directory_that_has_one_or_in_the_top_of_the_work_tree() {
     /// Where there is a state, and with which mode.
     type States = &'static [(&'static str, u32)];
-    /// The git directories, the states, the directory that is opened, and the one that has the state.
+    /// The git directories, the states, the directory that is opened, and the one that has the
+    /// state.
     const CASES: &[(&[&str], States, &str, &str)] = &[
         (&[], &[], "a/b", "a/b"),
         (&["."], &[], "a/b", "."),
@@ -58,7 +59,9 @@ fn the_state_is_in_the_nearest_directory_that_has_one_or_in_the_top_of_the_work_
         states.iter().for_each(|(dir, mode)| make_state(&tree, dir, *mode));
         let workspace = at(&tree, opened);
         let real = |path: &Path| fs::canonicalize(path).unwrap();
-        let above = directories_above(workspace.root()).into_iter().map(|(_, prefix)| prefix.as_str().to_owned());
+        let above = directories_above(workspace.root())
+            .into_iter()
+            .map(|(_, prefix)| prefix.as_str().to_owned());
         let ruling: &[&str] = match *git {
             ["a/b", ..] | [".", ..] if *opened == "." || git[0] == "a/b" => &[],
             ["a", ..] => &["b"],
@@ -66,14 +69,28 @@ fn the_state_is_in_the_nearest_directory_that_has_one_or_in_the_top_of_the_work_
             _ if *wanted == "." => &["b", "a/b"],
             _ => &[],
         };
-        assert_eq!(above.collect::<Vec<_>>(), ruling, "the directories above whose rules hold: {git:?} {states:?}");
-        assert_eq!(real(workspace.home().path()), real(&tree.path(wanted)), "{git:?} {states:?} {opened}");
-        let prefix = Path::new(opened).strip_prefix(wanted).unwrap_or(Path::new(opened)).to_str().unwrap();
+        assert_eq!(
+            above.collect::<Vec<_>>(),
+            ruling,
+            "the directories above whose rules hold: {git:?} {states:?}"
+        );
+        assert_eq!(
+            real(workspace.home().path()),
+            real(&tree.path(wanted)),
+            "{git:?} {states:?} {opened}"
+        );
+        let prefix =
+            Path::new(opened).strip_prefix(wanted).unwrap_or(Path::new(opened)).to_str().unwrap();
         assert_eq!(workspace.prefix().as_str(), if *opened == "." { "" } else { prefix });
         assert_eq!(workspace.has_own_state(), opened == wanted, "{git:?} {states:?} {opened}");
         apply(&workspace, "*** Add File: new\n+new\n");
-        assert!(tree.path(wanted).join(STATE).join("trash").is_dir(), "{git:?} {states:?} {opened}");
-        let here = Workspace::open_with(&tree.path(opened), patch_engine::policy(), StatePlace::Root).unwrap();
+        assert!(
+            tree.path(wanted).join(STATE).join("trash").is_dir(),
+            "{git:?} {states:?} {opened}"
+        );
+        let here =
+            Workspace::open_with(&tree.path(opened), patch_engine::policy(), StatePlace::Root)
+                .unwrap();
         assert!(here.prefix().is_empty());
     }
 }
@@ -104,7 +121,9 @@ fn work_trees_of_mercurial_and_jujutsu_have_tops_too() {
 
 #[test]
 fn where_others_may_create_files_no_state_is_found_or_made_from_below() {
-    let mode = |tree: &Tree, mode| fs::set_permissions(tree.path("tmp"), fs::Permissions::from_mode(mode)).unwrap();
+    let mode = |tree: &Tree, mode| {
+        fs::set_permissions(tree.path("tmp"), fs::Permissions::from_mode(mode)).unwrap()
+    };
     for git in [true, false] {
         let tree = Tree::new(&[("tmp/a/b", "1\n")]);
         if git {
@@ -142,11 +161,14 @@ fn paths_are_relative_to_the_directory_and_what_lies_outside_is_undone_in_the_pr
     fs::create_dir(tree.path(".git")).unwrap();
     let before = tree.snapshot();
     let (top, a, b) = (at(&tree, "."), at(&tree, "a"), at(&tree, "b"));
-    let one = apply(&a, "*** Update File: x\n@@\n-1\n+2\n*** Add File: n/new\n+new\n").transaction.unwrap();
+    let one = apply(&a, "*** Update File: x\n@@\n-1\n+2\n*** Add File: n/new\n+new\n")
+        .transaction
+        .unwrap();
     let paths = |workspace: &Workspace, id| {
         let journal = workspace.show(id).unwrap().journal;
         let records = journal.records.iter().map(|record| record.path.clone());
-        let mut paths: Vec<_> = records.chain(journal.created_dirs.iter().map(|(dir, _)| format!("{dir}/"))).collect();
+        let mut paths: Vec<_> =
+            records.chain(journal.created_dirs.iter().map(|(dir, _)| format!("{dir}/"))).collect();
         paths.sort();
         paths
     };
@@ -174,12 +196,16 @@ fn paths_are_relative_to_the_directory_and_what_lies_outside_is_undone_in_the_pr
     project.undo(one, &[], &CommitOptions::default(), &mut ()).unwrap();
     assert_eq!(tree.snapshot(), before);
     // And again, from where it was done.
-    let redo = a.execute::<patch_engine::ApplyError>(&CommitOptions::default(), &mut (), &mut (), &mut |_| {
-        Ok(a.plan_redo(Some(one))?)
-    });
+    let redo = a.execute::<patch_engine::ApplyError>(
+        &CommitOptions::default(),
+        &mut (),
+        &mut (),
+        &mut |_| Ok(a.plan_redo(Some(one))?),
+    );
     redo.unwrap();
     assert_eq!(tree.read("a/x"), "2\n");
-    a.undo(top.log().unwrap()[0].journal.header.id, &[], &CommitOptions::default(), &mut ()).unwrap();
+    a.undo(top.log().unwrap()[0].journal.header.id, &[], &CommitOptions::default(), &mut ())
+        .unwrap();
     assert_eq!(tree.snapshot(), before);
 }
 
@@ -207,7 +233,8 @@ fn one_directory_waits_for_another() {
     assert!(!tree.path(STATE).exists());
 }
 
-/// Stops, as a process that is killed does: before the commit point, or once the first file has its name.
+/// Stops, as a process that is killed does: before the commit point, or once the first file has its
+/// name.
 struct Killed {
     /// How often it is staged until then: the second attempt stages beside the files.
     staged: Option<usize>,
@@ -232,7 +259,8 @@ fn what_was_cut_off_in_one_directory_is_recovered_from_any_other() {
             let before = tree.snapshot();
             let x = if cut == "." { "a/d/x" } else { "x" };
             let text = format!(
-                "*** Begin Patch\n*** Add File: m/new\n+new\n*** Update File: {x}\n@@\n-1\n+2\n*** End Patch\n"
+                "*** Begin Patch\n*** Add File: m/new\n+new\n*** Update File: {x}\n@@\n-1\n+2\n\
+                 *** End Patch\n"
             );
             let settings = Settings::new(lenient());
             let patch = parse(&text, &settings.options.parse).unwrap();
@@ -248,29 +276,47 @@ fn what_was_cut_off_in_one_directory_is_recovered_from_any_other() {
             fs_guard::fault::cross_device(false);
             killed.unwrap_err();
             drop(workspace);
-            assert_eq!(tree.snapshot() == before, staged && !beside, "files beside are not the user's yet");
+            assert_eq!(
+                tree.snapshot() == before,
+                staged && !beside,
+                "files beside are not the user's yet"
+            );
             let found = at(&tree, from).recover_if_idle().unwrap();
             let outcome = &found[0].outcome;
             if staged {
-                assert_eq!(*outcome, patch_engine::commit::Outcome::Discarded, "{cut} {from} {beside}");
+                assert_eq!(
+                    *outcome,
+                    patch_engine::commit::Outcome::Discarded,
+                    "{cut} {from} {beside}"
+                );
                 assert_eq!(tree.snapshot(), before, "{cut} {from} {beside}");
             } else {
-                assert_eq!(*outcome, patch_engine::commit::Outcome::Completed, "{cut} {from} {beside}");
+                assert_eq!(
+                    *outcome,
+                    patch_engine::commit::Outcome::Completed,
+                    "{cut} {from} {beside}"
+                );
                 assert_eq!(tree.read("a/d/x"), "2\n", "{cut} {from}");
                 assert_eq!(tree.read(&format!("{cut}/m/new")), "new\n");
-                assert!(!tree.snapshot().keys().any(|path| path.ends_with(".tmp")), "{:?}", tree.snapshot());
+                assert!(
+                    !tree.snapshot().keys().any(|path| path.ends_with(".tmp")),
+                    "{:?}",
+                    tree.snapshot()
+                );
             }
         }
     }
 }
 
-/// Somebody who may touch one directory only still finishes what was cut off elsewhere in the project.
+/// Somebody who may touch one directory only still finishes what was cut off elsewhere in the
+/// project.
 #[test]
 fn what_may_be_touched_limits_no_recovery() {
     let tree = Tree::new(&[("a/x", "1\n"), ("b/y", "1\n")]);
     fs::create_dir(tree.path(".git")).unwrap();
     let settings = Settings::new(lenient());
-    let text = "*** Begin Patch\n*** Add File: new\n+new\n*** Update File: x\n@@\n-1\n+2\n*** End Patch\n";
+    let text =
+        "*** Begin Patch\n*** Add File: new\n+new\n*** Update File: x\n@@\n-1\n+2\n*** End Patch\n";
     let patch = parse(text, &settings.options.parse).unwrap();
     let workspace = at(&tree, "a");
     let killed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -280,14 +326,16 @@ fn what_may_be_touched_limits_no_recovery() {
     drop(workspace);
     let within = tree.open().root().check("b", fs_guard::Access::Read).unwrap();
     let policy = fs_guard::Policy { within: vec![within], ..patch_engine::policy() };
-    let workspace = Workspace::open(tree.dir.path(), policy.clone()).unwrap().with_key_place(tree.key_place());
+    let workspace =
+        Workspace::open(tree.dir.path(), policy.clone()).unwrap().with_key_place(tree.key_place());
     let found = workspace.recover_if_idle().unwrap();
     assert_eq!(found[0].outcome, patch_engine::commit::Outcome::Completed);
     assert_eq!(tree.read("a/x"), "2\n");
     assert_eq!(tree.read("a/new"), "new\n");
 }
 
-/// What may be touched is said for the directory that was opened. Of the project around it all can be taken back.
+/// What may be touched is said for the directory that was opened. Of the project around it all can
+/// be taken back.
 #[test]
 fn what_may_be_touched_in_a_directory_does_not_limit_its_project() {
     let tree = Tree::new(&[("a/n/x", "1\n"), ("b/y", "1\n")]);
@@ -295,7 +343,10 @@ fn what_may_be_touched_in_a_directory_does_not_limit_its_project() {
     let before = tree.snapshot();
     let within = at(&tree, "a").root().check("n", fs_guard::Access::Read).unwrap();
     let policy = fs_guard::Policy { within: vec![within], ..patch_engine::policy() };
-    let workspace = Workspace::open(&tree.path("a"), policy).unwrap().with_key_place(tree.key_place()).for_a_person();
+    let workspace = Workspace::open(&tree.path("a"), policy)
+        .unwrap()
+        .with_key_place(tree.key_place())
+        .for_a_person();
     let here = apply(&workspace, "*** Update File: n/x\n@@\n-1\n+2\n").transaction.unwrap();
     let there = apply(&at(&tree, "b"), "*** Update File: y\n@@\n-1\n+2\n").transaction.unwrap();
     let diff = workspace.transaction_diff(&workspace.show(there).unwrap()).unwrap();
@@ -314,7 +365,13 @@ fn the_state_of_a_user_is_out_of_reach_of_git_clean() {
     let states = temp();
     let key = patch_engine::commit::KeyPlace::Directory(states.path().join("apply-patch"));
     let open = |dir: &str| {
-        Workspace::open_keyed(&tree.path(dir), patch_engine::policy(), StatePlace::User, key.clone()).unwrap()
+        Workspace::open_keyed(
+            &tree.path(dir),
+            patch_engine::policy(),
+            StatePlace::User,
+            key.clone(),
+        )
+        .unwrap()
     };
     let id = apply(&open("a"), "*** Update File: x\n@@\n-1\n+2\n").transaction.unwrap();
     assert!(!tree.path(STATE).exists());
@@ -330,8 +387,13 @@ fn the_state_of_a_user_is_out_of_reach_of_git_clean() {
     assert!(open("a").log().unwrap().is_empty());
     assert_eq!(open("a").prefix().as_str(), "a");
     // What a patch could reach of it, in a root that is the home, it does not.
-    let home = Workspace::open_with(states.path(), patch_engine::policy(), StatePlace::Root).unwrap();
-    let inside = kept.stored_path().strip_prefix(states.path().to_str().unwrap()).unwrap().trim_start_matches('/');
+    let home =
+        Workspace::open_with(states.path(), patch_engine::policy(), StatePlace::Root).unwrap();
+    let inside = kept
+        .stored_path()
+        .strip_prefix(states.path().to_str().unwrap())
+        .unwrap()
+        .trim_start_matches('/');
     assert!(home.root().check(inside, fs_guard::Access::Read).is_err());
 }
 
@@ -341,7 +403,13 @@ fn the_state_of_a_user_belongs_to_a_directory_and_not_to_its_path() {
     let states = temp();
     let key = patch_engine::commit::KeyPlace::Directory(states.path().join("apply-patch"));
     let open = |dir: &str| {
-        Workspace::open_keyed(&tree.path(dir), patch_engine::policy(), StatePlace::User, key.clone()).unwrap()
+        Workspace::open_keyed(
+            &tree.path(dir),
+            patch_engine::policy(),
+            StatePlace::User,
+            key.clone(),
+        )
+        .unwrap()
     };
     apply(&open("p"), "*** Update File: x\n@@\n-1\n+2\n");
     let state = open("p").state_path();
@@ -355,10 +423,11 @@ fn the_state_of_a_user_belongs_to_a_directory_and_not_to_its_path() {
     assert_eq!(open("p").log().unwrap().len(), 0);
     assert_eq!(open("p").former_states(), [Path::new(&state)]);
     assert!(open("q").former_states().is_empty());
-    // Half of a patch that was cut off in a directory that is gone is not finished in one that was made anew, however often its inode
-    // number comes again.
+    // Half of a patch that was cut off in a directory that is gone is not finished in one that was
+    // made anew, however often its inode number comes again.
     let settings = Settings::new(lenient());
-    let text = "*** Begin Patch\n*** Add File: new\n+new\n*** Update File: y\n@@\n-1\n+2\n*** End Patch\n";
+    let text =
+        "*** Begin Patch\n*** Add File: new\n+new\n*** Update File: y\n@@\n-1\n+2\n*** End Patch\n";
     let patch = parse(text, &settings.options.parse).unwrap();
     let workspace = open("q");
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -1,17 +1,19 @@
 //! Power cuts on a file system that keeps of everything unsynced what it likes, in any order.
 //!
-//! Two commits, one after the other, are recorded. At every call the power fails: what was synced is there, and of the
-//! rest a choice of effects; that tree is made, and recovered. What is there then has to be exactly the tree before or
-//! after a commit: before it where its journal was not yet begun, after it where the commit point was passed.
+//! Two commits, one after the other, are recorded. At every call the power fails: what was synced
+//! is there, and of the rest a choice of effects; that tree is made, and recovered. What is there
+//! then has to be exactly the tree before or after a commit: before it where its journal was not
+//! yet begun, after it where the commit point was passed.
 //!
-//! A file that moved to a directory that was synced, from one that was not, is also tried in both: so it is on btrfs, which
-//! keeps of what was synced a log of its own.
+//! A file that moved to a directory that was synced, from one that was not, is also tried in both:
+//! so it is on btrfs, which keeps of what was synced a log of its own.
 //!
-//! What is tried: every choice where at most four effects are open, else none, all, every beginning, all but each one,
-//! and two random ones; when the long tests run whole also every end, each one alone, and a hundred random ones. What is
-//! not: a name never gets its second change before its first, nothing is
-//! kept in a new directory that is lost, and bytes of one call are kept or lost together. Ways around missing renames are tried on file systems that keep the order of
-//! names.
+//! What is tried: every choice where at most four effects are open, else none, all, every
+//! beginning, all but each one, and two random ones; when the long tests run whole also every end,
+//! each one alone, and a hundred random ones. What is not: a name never gets its second change
+//! before its first, nothing is kept in a new directory that is lost, and bytes of one call are
+//! kept or lost together. Ways around missing renames are tried on file systems that keep the order
+//! of names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -33,7 +35,8 @@ use testutils::share::whole;
 
 type Snapshot = BTreeMap<String, String>;
 
-/// What a tree is made of: by path, beneath the workspace or beneath the key's directory. With the inode that it had.
+/// What a tree is made of: by path, beneath the workspace or beneath the key's directory. With the
+/// inode that it had.
 type Image = BTreeMap<String, (Kind, Vec<u8>, u64)>;
 
 /// A disk as it was when the recording began.
@@ -73,8 +76,13 @@ impl Disk {
         }
     }
 
-    /// What is there when of the history only these effects came about, and files keep their old names where this is said.
-    fn after<'h>(&self, history: &'h History, effects: impl Iterator<Item = (&'h Effect, bool)>) -> Image {
+    /// What is there when of the history only these effects came about, and files keep their old
+    /// names where this is said.
+    fn after<'h>(
+        &self,
+        history: &'h History,
+        effects: impl Iterator<Item = (&'h Effect, bool)>,
+    ) -> Image {
         let mut kinds: HashMap<Id, Kind> = self.kinds.clone();
         kinds.extend(history.kinds.iter().map(|(id, kind)| (*id, kind.clone())));
         let (mut names, mut bytes) = (self.names.clone(), self.bytes.clone());
@@ -104,7 +112,8 @@ impl Disk {
         }
         let inodes: HashMap<Id, u64> = history.inodes().map(|(ino, id)| (id, ino)).collect();
         let mut image = Image::new();
-        let mut todo: Vec<(String, Id)> = self.roots.iter().map(|&(name, id)| (name.to_owned(), id)).collect();
+        let mut todo: Vec<(String, Id)> =
+            self.roots.iter().map(|&(name, id)| (name.to_owned(), id)).collect();
         while let Some((path, dir)) = todo.pop() {
             for ((_, name), id) in names.range((dir, String::new())..(dir + 1, String::new())) {
                 let path = format!("{path}/{name}");
@@ -130,9 +139,14 @@ struct Touch {
 impl Touch {
     /// The rest of a tree: without the file, and without the directories that it is in.
     fn untouched(self, tree: &Snapshot) -> Snapshot {
-        let apart =
-            |path: &str| path == self.path || self.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
-        tree.iter().filter(|(path, _)| !apart(path)).map(|(path, seen)| (path.clone(), seen.clone())).collect()
+        let apart = |path: &str| {
+            path == self.path
+                || self.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+        };
+        tree.iter()
+            .filter(|(path, _)| !apart(path))
+            .map(|(path, seen)| (path.clone(), seen.clone()))
+            .collect()
     }
 }
 
@@ -169,11 +183,13 @@ fn recovered_after(image: &Image, touch: Option<Touch>) -> (Snapshot, usize) {
         }
     }
     // The copies have other inodes than the files that the journals tell of.
-    let key_bytes: Option<[u8; 32]> = fs::read(key.join("key")).ok().and_then(|key| key.try_into().ok());
+    let key_bytes: Option<[u8; 32]> =
+        fs::read(key.join("key")).ok().and_then(|key| key.try_into().ok());
     let signer = key_bytes.as_ref().map(Signer::with_key);
     for (at, bytes) in journals {
         // The machine has started anew since it was written.
-        let old = || fs::File::options().write(true).open(&at).unwrap().set_modified(UNIX_EPOCH).unwrap();
+        let old =
+            || fs::File::options().write(true).open(&at).unwrap().set_modified(UNIX_EPOCH).unwrap();
         let Ok(mut journal) = Journal::parse(bytes, signer.as_ref()) else { continue };
         for record in &mut journal.records {
             for state in [&mut record.before, &mut record.after].into_iter().flatten() {
@@ -229,7 +245,8 @@ impl CommitLog for Log<'_> {
     }
 }
 
-const FILES: &[(&str, &str)] = &[("a", "old a"), ("d/b", "old b"), ("d/e/c", "old c"), ("gone", "g"), ("from", "f")];
+const FILES: &[(&str, &str)] =
+    &[("a", "old a"), ("d/b", "old b"), ("d/e/c", "old c"), ("gone", "g"), ("from", "f")];
 
 /// The first commit: every kind of step, and so many that they are synced together.
 const MANY: &[Step<'static>] = &[
@@ -258,7 +275,9 @@ fn second(workspace: &Workspace) -> Plan {
 /// Commits both, as far as that goes.
 fn commit_both(tree: &Tree, steps: &[Step<'_>]) -> bool {
     let one = |second_one: bool| {
-        let Ok(workspace) = Workspace::open(tree.dir.path(), patch_engine::policy()) else { return false };
+        let Ok(workspace) = Workspace::open(tree.dir.path(), patch_engine::policy()) else {
+            return false;
+        };
         let workspace = workspace.with_key_place(tree.key_place());
         let Ok(locked) = workspace.lock(std::time::Duration::ZERO) else { return false };
         let plan = if second_one { second(&workspace) } else { plan(&workspace, steps) };
@@ -293,7 +312,14 @@ struct Explorer {
 
 impl Explorer {
     fn new(states: [Snapshot; 3], ordered: bool) -> Self {
-        Self { states, known: HashMap::new(), random: Rng::with_seed(1), ordered, ends: [0; 3], touched: 0 }
+        Self {
+            states,
+            known: HashMap::new(),
+            random: Rng::with_seed(1),
+            ordered,
+            ends: [0; 3],
+            touched: 0,
+        }
     }
 
     /// Cuts the power at every call of the recording from `first` on.
@@ -301,24 +327,31 @@ impl Explorer {
         let killed = first > 0;
         let commits = commits(acts, history);
         for cut in first..=acts.len() {
-            let done: Vec<&Effect> = history.effects.iter().filter(|effect| effect.at < cut).collect();
+            let done: Vec<&Effect> =
+                history.effects.iter().filter(|effect| effect.at < cut).collect();
             let open = self.open(&done, cut);
             // What may be there, by how far the commits came.
             let begun = || commits.iter().filter(|commit| commit.begun < cut);
-            let least = begun().filter(|commit| !commit.fails && commit.point.is_some_and(|point| point < cut)).count();
+            let least = begun()
+                .filter(|commit| !commit.fails && commit.point.is_some_and(|point| point < cut))
+                .count();
             // What failed and is made again may be finished by recovery.
             let failing = usize::from(begun().next_back().is_some_and(|commit| commit.fails));
             let most = begun().filter(|commit| !commit.fails).count() + failing;
             let is_report = |act: &&Act| matches!(act, Act::Note("acknowledged", _));
             let reported = acts[..cut].iter().filter(is_report).count();
-            let halves = !self.ordered && open.iter().any(|number| done[*number].is_half_durable(cut));
+            let halves =
+                !self.ordered && open.iter().any(|number| done[*number].is_half_durable(cut));
             let twice: &[bool] = if halves { &[false, true] } else { &[false] };
             let choices = self.choices(&open, &done);
-            for (choice, &twice) in choices.iter().flat_map(|choice| twice.iter().map(move |twice| (choice, twice))) {
+            for (choice, &twice) in
+                choices.iter().flat_map(|choice| twice.iter().map(move |twice| (choice, twice)))
+            {
                 let kept = |number: &usize| !open.contains(number) || choice.contains(number);
                 let effects = (0..done.len()).filter(kept);
-                let effects =
-                    effects.map(|at| (done[at], twice && open.contains(&at) && done[at].is_half_durable(cut)));
+                let effects = effects.map(|at| {
+                    (done[at], twice && open.contains(&at) && done[at].is_half_durable(cut))
+                });
                 let image = disk.after(history, effects);
                 if !self.known.contains_key(&image) {
                     self.touch(&image, reported..=most, what);
@@ -328,31 +361,45 @@ impl Explorer {
                 let shown = || {
                     let open: Vec<_> = open
                         .iter()
-                        .map(|number| format!("{} {:?}", choice.contains(number), acts[done[*number].at]))
+                        .map(|number| {
+                            format!("{} {:?}", choice.contains(number), acts[done[*number].at])
+                        })
                         .map(|line| line.chars().take(250).collect::<String>())
                         .collect();
                     let twice = if twice { ", what moved is in both places" } else { "" };
-                    format!("{what}, cut before {:?}{twice}: {now:#?}\nkept: {open:#?}", acts.get(cut))
+                    format!(
+                        "{what}, cut before {:?}{twice}: {now:#?}\nkept: {open:#?}",
+                        acts.get(cut)
+                    )
                 };
                 let Some(found) = found else { panic!("a mix: {}", shown()) };
-                assert!((least..=most).contains(&found), "{found} is not in {least}..={most}: {}", shown());
-                // A journal that is on the disk by luck, before the sync, may be there without its intents; and recovery
-                // does not know the log.
-                assert!(killed || *intents >= least, "{intents} intents for {least} commits: {}", shown());
+                assert!(
+                    (least..=most).contains(&found),
+                    "{found} is not in {least}..={most}: {}",
+                    shown()
+                );
+                // A journal that is on the disk by luck, before the sync, may be there without its
+                // intents; and recovery does not know the log.
+                assert!(
+                    killed || *intents >= least,
+                    "{intents} intents for {least} commits: {}",
+                    shown()
+                );
                 self.ends[found] += 1;
             }
         }
     }
 
-    /// Lets a person edit or remove a file before recovery. All the others are as before or after a commit, all of them, and no commit
-    /// that was reported is undone. (The files that the second commit changes are those of the first, too: what was touched may be
-    /// between the two.)
+    /// Lets a person edit or remove a file before recovery. All the others are as before or after a
+    /// commit, all of them, and no commit that was reported is undone. (The files that the second
+    /// commit changes are those of the first, too: what was touched may be between the two.)
     fn touch(&mut self, image: &Image, wanted: std::ops::RangeInclusive<usize>, what: &str) {
         const PATHS: [&str; 7] = ["a", "d/b", "d/e/c", "gone", "from", "x/to", "new"];
         if self.random.usize(..if whole() { 2 } else { 12 }) > 0 {
             return;
         }
-        let touch = Touch { path: PATHS[self.random.usize(..PATHS.len())], removes: self.random.bool() };
+        let touch =
+            Touch { path: PATHS[self.random.usize(..PATHS.len())], removes: self.random.bool() };
         let (now, _) = recovered_after(image, Some(touch));
         let rest = touch.untouched(&now);
         let fits = wanted.clone().any(|state| touch.untouched(&self.states[state]) == rest);
@@ -367,7 +414,8 @@ impl Explorer {
         let mut open = Vec::new();
         for (number, effect) in done.iter().enumerate().rev() {
             let names = || effect.names.iter().map(|(dir, name, _)| (*dir, &**name));
-            let before = names().any(|name| self.ordered && !kept.is_empty() || kept.contains(&name));
+            let before =
+                names().any(|name| self.ordered && !kept.is_empty() || kept.contains(&name));
             if before || effect.durable.is_some_and(|since| since < cut) {
                 kept.extend(names());
             } else {
@@ -384,7 +432,9 @@ impl Explorer {
         let count = open.len();
         if count <= 4 {
             for bits in 0..1_usize << count {
-                choices.insert((0..count).filter(|at| bits >> at & 1 == 1).map(|at| open[at]).collect());
+                choices.insert(
+                    (0..count).filter(|at| bits >> at & 1 == 1).map(|at| open[at]).collect(),
+                );
             }
         } else {
             for at in 0..=count {
@@ -393,7 +443,14 @@ impl Explorer {
                     choices.insert(open[at..].iter().copied().collect());
                     choices.insert(open.get(at).into_iter().copied().collect());
                 }
-                choices.insert(open.iter().copied().enumerate().filter(|(n, _)| *n != at).map(|(_, n)| n).collect());
+                choices.insert(
+                    open.iter()
+                        .copied()
+                        .enumerate()
+                        .filter(|(n, _)| *n != at)
+                        .map(|(_, n)| n)
+                        .collect(),
+                );
             }
             for _ in 0..if whole() { 100 } else { 2 } {
                 choices.insert(open.iter().copied().filter(|_| self.random.bool()).collect());
@@ -402,8 +459,14 @@ impl Explorer {
         choices.into_iter().map(|choice| self.possible(open, done, choice)).collect()
     }
 
-    /// Takes out what cannot be: a name's second change without its first, names in a directory that is lost.
-    fn possible(&self, open: &[usize], done: &[&Effect], mut choice: BTreeSet<usize>) -> BTreeSet<usize> {
+    /// Takes out what cannot be: a name's second change without its first, names in a directory
+    /// that is lost.
+    fn possible(
+        &self,
+        open: &[usize],
+        done: &[&Effect],
+        mut choice: BTreeSet<usize>,
+    ) -> BTreeSet<usize> {
         let mut lost: BTreeSet<(Id, &str)> = BTreeSet::new();
         let mut lost_ids: BTreeSet<Id> = BTreeSet::new();
         let mut lost_any = false;
@@ -450,9 +513,12 @@ fn commits(acts: &[Act], history: &History) -> Vec<Journaled> {
             Act::Rename(_, to) | Act::Link(_, to) if to.name == "journal.aborted" => {
                 commits.last_mut().expect("a journal was written").fails = true;
             }
-            // Without a journal that can be read, it is what was prepared in the workspace that recovery takes away.
+            // Without a journal that can be read, it is what was prepared in the workspace that
+            // recovery takes away.
             _ if changes_workspace(effect) => {
-                if let Some(last) = commits.last_mut().filter(|last| is_written(history, last.journal, at)) {
+                if let Some(last) =
+                    commits.last_mut().filter(|last| is_written(history, last.journal, at))
+                {
                     last.point.get_or_insert(synced);
                 }
             }
@@ -471,7 +537,9 @@ fn is_written(history: &History, file: Option<Id>, act: usize) -> bool {
 }
 
 fn all_ways(test: impl Fn(&[Step<'_>], bool, &str)) {
-    for (steps, others_write, what) in [(MANY, false, "many"), (MANY, true, "many, each"), (FEW, false, "few")] {
+    for (steps, others_write, what) in
+        [(MANY, false, "many"), (MANY, true, "many, each"), (FEW, false, "few")]
+    {
         busy(Some(others_write));
         test(steps, false, what);
     }
@@ -504,7 +572,10 @@ fn a_power_cut_that_keeps_what_it_likes_leaves_one_of_the_trees() {
         history.read(&acts, tree.dir.path());
         let mut explorer = Explorer::new(states(steps), ordered);
         let commits = commits(&acts, &history);
-        assert_eq!(commits.iter().filter(|commit| !commit.fails && commit.point.is_some()).count(), 2);
+        assert_eq!(
+            commits.iter().filter(|commit| !commit.fails && commit.point.is_some()).count(),
+            2
+        );
         explorer.explore(&acts, &history, &disk, 0, what);
         assert!(explorer.ends.iter().all(|&count| count > 10), "{what}: {:?}", explorer.ends);
         all.set(all.get() + explorer.known.len());
@@ -538,7 +609,13 @@ fn a_power_cut_while_a_kill_is_recovered_leaves_one_of_the_trees() {
             drop(lock(&tree.open()));
             let acts: Vec<Act> = killed.into_iter().chain(tree.recorded()).collect();
             history.read(&acts, tree.dir.path());
-            explorer.explore(&acts, &history, &disk, before, &format!("{what}, killed at call {at} ({call:?})"));
+            explorer.explore(
+                &acts,
+                &history,
+                &disk,
+                before,
+                &format!("{what}, killed at call {at} ({call:?})"),
+            );
         }
         assert!(explorer.ends.iter().all(|&count| count > 0), "{what}: {:?}", explorer.ends);
     });

@@ -2,8 +2,8 @@
 //! one that just holds the files to one where a patch of twelve sections fits.
 //!
 //! Needs a kernel that lets this user mount in a namespace of its own (`unshare -Urm`); disks of
-//! other kinds need root. With `APPLY_PATCH_BIN` the program of that name applies the patch, otherwise
-//! the library does.
+//! other kinds need root. With `APPLY_PATCH_BIN` the program of that name applies the patch,
+//! otherwise the library does.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -59,7 +59,8 @@ const PATCH: &str = "\
 ";
 
 /// One before that, so that there is a state directory.
-const FIRST: &str = "*** Begin Patch\n*** Update File: bystander\n@@\n first line\n+second\n*** End Patch\n";
+const FIRST: &str =
+    "*** Begin Patch\n*** Update File: bystander\n@@\n first line\n+second\n*** End Patch\n";
 
 /// The files of before and their sizes in pages.
 const FILES: &[(&str, usize)] = &[
@@ -115,7 +116,10 @@ struct Small<'s> {
 
 impl<'s> Small<'s> {
     fn mount(place: &'s Path, limits: &str) -> Self {
-        assert!(run("mount", &["-t", "tmpfs", "-o", limits, "none", place.to_str().unwrap()]), "mount with {limits}");
+        assert!(
+            run("mount", &["-t", "tmpfs", "-o", limits, "none", place.to_str().unwrap()]),
+            "mount with {limits}"
+        );
         Self { place }
     }
 
@@ -172,7 +176,8 @@ fn patch_with(program: &Path, tree: &Path, key: &Path, text: &str) -> Result<(),
     if output.status.success() {
         return Ok(());
     }
-    let shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{shown}");
     assert!(shown.contains("command_failed"), "{shown}");
     Err(shown)
@@ -195,7 +200,13 @@ fn with_room_for(place: &Path, key: &Path, limits: &str, with_state: bool) -> Op
 }
 
 /// Applies the patch on what may be a full disk, and looks at everything; tells whether it fitted.
-fn all_or_nothing(tree: &Path, key: &Path, limits: &str, with_state: bool, grow: &dyn Fn()) -> bool {
+fn all_or_nothing(
+    tree: &Path,
+    key: &Path,
+    limits: &str,
+    with_state: bool,
+    grow: &dyn Fn(),
+) -> bool {
     let snapshot = || {
         let mut all = BTreeMap::new();
         collect(tree, tree, &mut all);
@@ -283,7 +294,11 @@ fn sweep_many(place: &Path, key: &Path) {
         let small = Small::mount(place, &format!("size=64m,nr_inodes={inodes}"));
         let tree = place.join("tree");
         fs::create_dir(&tree).unwrap();
-        let names = || fs::read_dir(&tree).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names = || {
+            fs::read_dir(&tree)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        };
         let result = patch(&tree, key, &text);
         let files = names().filter(|name| name != ".apply-patch").count();
         match result {
@@ -316,14 +331,22 @@ fn a_disk_that_is_really_full_leaves_everything_as_it_was() {
     };
     let place = dir.path().join("probe");
     fs::create_dir(&place).unwrap();
-    let probe =
-        namespace(Path::new("mount")).args(["-t", "tmpfs", "-o", "size=64k,nr_inodes=9", "none"]).arg(&place).output();
+    let probe = namespace(Path::new("mount"))
+        .args(["-t", "tmpfs", "-o", "size=64k,nr_inodes=9", "none"])
+        .arg(&place)
+        .output();
     if !probe.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: file systems cannot be mounted in a namespace here");
         return;
     }
     let output = namespace(&std::env::current_exe().unwrap())
-        .args(["--exact", "transaction::space::inside", "--ignored", "--nocapture", "--test-threads=1"])
+        .args([
+            "--exact",
+            "transaction::space::inside",
+            "--ignored",
+            "--nocapture",
+            "--test-threads=1",
+        ])
         .env("KEY", dir.path())
         .output()
         .unwrap();
@@ -334,8 +357,8 @@ fn a_disk_that_is_really_full_leaves_everything_as_it_was() {
     }
 }
 
-/// A file that takes what room there is, but for some pages. (Where files are never written in place,
-/// a full disk has no room to cut one short; so it is written twice.)
+/// A file that takes what room there is, but for some pages. (Where files are never written in
+/// place, a full disk has no room to cut one short; so it is written twice.)
 fn fill(place: &Path, leave: usize) {
     let mut file = fs::File::create(place).unwrap();
     let mut room = 0;
@@ -349,7 +372,8 @@ fn fill(place: &Path, leave: usize) {
     assert!(run("sync", &["-f", place.parent().unwrap().to_str().unwrap()]));
     let mut file = fs::File::create(place).unwrap();
     // It may not all fit a second time.
-    let _ = file.write_all(&vec![1; room.saturating_sub(leave * PAGE)]).and_then(|()| file.sync_all());
+    let _ =
+        file.write_all(&vec![1; room.saturating_sub(leave * PAGE)]).and_then(|()| file.sync_all());
 }
 
 /// Disks allocate late and keep reserves: there it is not known before the sync what fits.
@@ -366,7 +390,8 @@ fn full_disks_of_other_kinds_leave_everything_as_it_was() {
         fs::create_dir(&place).unwrap();
         fs::File::create(&image).unwrap().set_len(megabytes << 20).unwrap();
         let made = run(mkfs[0], &[&mkfs[1..], &[image.to_str().unwrap()]].concat());
-        if !made || !run("mount", &["-o", "loop", image.to_str().unwrap(), place.to_str().unwrap()]) {
+        if !made || !run("mount", &["-o", "loop", image.to_str().unwrap(), place.to_str().unwrap()])
+        {
             eprintln!("skipped: {}", mkfs[0]);
             continue;
         }

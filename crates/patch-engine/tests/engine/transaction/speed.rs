@@ -39,9 +39,9 @@ fn commits_by_number_of_files() {
     }
 }
 
-/// System calls of the guard for one small edit in a workspace that has had one, from the lock to the end; those that close or sync what
-/// was opened are not among them. A number that grows is a cost for every patch. (Without
-/// `openat2`, as under qemu, it is another number.)
+/// System calls of the guard for one small edit in a workspace that has had one, from the lock to
+/// the end; those that close or sync what was opened are not among them. A number that grows is a
+/// cost for every patch. (Without `openat2`, as under qemu, it is another number.)
 #[test]
 #[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), ignore = "another number there")]
 fn a_small_edit_takes_few_system_calls() {
@@ -60,8 +60,8 @@ fn a_small_edit_takes_few_system_calls() {
     assert!(calls.len() <= 48, "{} calls: {calls:?}", calls.len());
 }
 
-/// One commit of `COUNT` files with `DURABILITY`, for a tracer to count its calls. The second commit
-/// of its tree: the first one makes the state directory.
+/// One commit of `COUNT` files with `DURABILITY`, for a tracer to count its calls. The second
+/// commit of its tree: the first one makes the state directory.
 #[test]
 #[ignore = "a measurement; run under a tracer"]
 fn one_commit() {

@@ -15,7 +15,8 @@ use fs_guard::record::{Act, note, record, recorded};
 #[cfg(unix)]
 use patch_engine::CommitLog;
 use patch_engine::commit::{
-    self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Outcome, Recovered, Workspace,
+    self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Outcome, Recovered,
+    Workspace,
 };
 use patch_engine::{ApplyError, Options, Plan, PlanBuilder, Report, Splices};
 use tempfile::TempDir;
@@ -151,7 +152,9 @@ impl Tree {
 
     /// Files below `.apply-patch/` that no finished transaction explains.
     pub(crate) fn pending(&self) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(self.path(".apply-patch/pending")) else { return Vec::new() };
+        let Ok(entries) = fs::read_dir(self.path(".apply-patch/pending")) else {
+            return Vec::new();
+        };
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     }
 }
@@ -162,7 +165,9 @@ impl Drop for Tree {
         RECORDED.with_borrow_mut(|(trees, _)| *trees -= 1);
         if !self.lawless.load(Ordering::Relaxed) && !std::thread::panicking() {
             let broken = broken_laws(&acts, self.dir.path());
-            let told = || acts.iter().map(|act| format!("{act:?}\n").chars().take(260).collect::<String>());
+            let told = || {
+                acts.iter().map(|act| format!("{act:?}\n").chars().take(260).collect::<String>())
+            };
             assert!(broken.is_empty(), "{broken:#?}\nin\n{}", told().collect::<String>());
         }
     }
@@ -198,7 +203,11 @@ pub(crate) fn commit(locked: &Locked<'_>, plan: &Plan) -> Result<Committed, Comm
     commit_with(locked, plan, &options())
 }
 
-pub(crate) fn commit_with(locked: &Locked<'_>, plan: &Plan, options: &CommitOptions) -> Result<Committed, CommitError> {
+pub(crate) fn commit_with(
+    locked: &Locked<'_>,
+    plan: &Plan,
+    options: &CommitOptions,
+) -> Result<Committed, CommitError> {
     acknowledged(locked, locked.commit(plan, options, &mut (), &mut ()))
 }
 
@@ -238,7 +247,10 @@ pub(crate) fn recovered(tree: &Tree) -> Recovered {
 }
 
 /// Notes in the recording that the caller of a commit has heard that it happened.
-fn acknowledged(locked: &Locked<'_>, committed: Result<Committed, CommitError>) -> Result<Committed, CommitError> {
+fn acknowledged(
+    locked: &Locked<'_>,
+    committed: Result<Committed, CommitError>,
+) -> Result<Committed, CommitError> {
     if committed.is_ok() {
         note("acknowledged", locked.root().path());
     }
@@ -276,7 +288,12 @@ pub(crate) fn collect(root: &Path, dir: &Path, all: &mut BTreeMap<String, String
     for entry in fs::read_dir(dir).unwrap() {
         let entry = entry.unwrap();
         let path = entry.path();
-        let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace(std::path::MAIN_SEPARATOR, "/");
+        let name = path
+            .strip_prefix(root)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .replace(std::path::MAIN_SEPARATOR, "/");
         if name == ".apply-patch" {
             continue;
         }
@@ -289,7 +306,10 @@ pub(crate) fn collect(root: &Path, dir: &Path, all: &mut BTreeMap<String, String
             all.insert(name, format!("link {:?}", fs::read_link(&path).unwrap()));
         } else {
             let bytes = fs::read(&path).unwrap();
-            all.insert(name, format!("file {mode:o} {} {:?}", seen.nlink(), String::from_utf8_lossy(&bytes)));
+            all.insert(
+                name,
+                format!("file {mode:o} {} {:?}", seen.nlink(), String::from_utf8_lossy(&bytes)),
+            );
         }
     }
 }

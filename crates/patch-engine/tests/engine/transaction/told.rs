@@ -1,4 +1,5 @@
-//! What a commit or a recovery reports as its outcome is true and stays true, whatever fails after that.
+//! What a commit or a recovery reports as its outcome is true and stays true, whatever fails after
+//! that.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -45,8 +46,8 @@ fn planned(workspace: &Workspace) -> Plan {
     builder.finish().unwrap()
 }
 
-/// Stops at every call; what is there after recovery is one of both trees, the one that it tells of, and as soon as it can be the new
-/// one it is that.
+/// Stops at every call; what is there after recovery is one of both trees, the one that it tells
+/// of, and as soon as it can be the new one it is that.
 #[test]
 fn directories_that_go_or_give_way_are_recovered_wherever_it_stops() {
     for gives_way in [false, true] {
@@ -58,7 +59,8 @@ fn directories_that_go_or_give_way_are_recovered_wherever_it_stops() {
             let old = tree.snapshot();
             let workspace = tree.open();
             let locked = lock(&workspace);
-            let plan = if gives_way { workspace.plan_undo_last().unwrap() } else { planned(&workspace) };
+            let plan =
+                if gives_way { workspace.plan_undo_last().unwrap() } else { planned(&workspace) };
             arm(fault, at, false);
             let done = commit(&locked, &plan).is_ok();
             let calls = disarm();
@@ -75,7 +77,11 @@ fn directories_that_go_or_give_way_are_recovered_wherever_it_stops() {
             let workspace = tree.open();
             let found = lock(&workspace).recovered().first().map(|found| found.outcome.clone());
             finished |= done || found == Some(Outcome::Completed);
-            assert_eq!(tree.snapshot(), if finished { &new } else { &old }.clone(), "{what}: {found:?}");
+            assert_eq!(
+                tree.snapshot(),
+                if finished { &new } else { &old }.clone(),
+                "{what}: {found:?}"
+            );
             let reverted = matches!(found, None | Some(Outcome::Discarded | Outcome::RolledBack));
             assert!(finished || reverted, "{what}: {found:?}");
             assert!(tree.pending().is_empty(), "{what}");
@@ -84,8 +90,8 @@ fn directories_that_go_or_give_way_are_recovered_wherever_it_stops() {
     }
 }
 
-/// Lets a commit be turned back by an edit of `z`, with something else done in that moment, and something before the mark of the
-/// roll-back; returns the error.
+/// Lets a commit be turned back by an edit of `z`, with something else done in that moment, and
+/// something before the mark of the roll-back; returns the error.
 fn turned_back(tree: &Tree, at: usize, then: impl FnOnce() + 'static) -> CommitError {
     let workspace = tree.open();
     let locked = lock(&workspace);
@@ -100,8 +106,8 @@ fn turned_back(tree: &Tree, at: usize, then: impl FnOnce() + 'static) -> CommitE
     error
 }
 
-/// The folder of a transaction that was rolled back may stay. What is done after that is not taken back by the next recovery: not
-/// even what the patch would have done.
+/// The folder of a transaction that was rolled back may stay. What is done after that is not taken
+/// back by the next recovery: not even what the patch would have done.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn what_was_rolled_back_is_not_rolled_back_again() {
@@ -136,7 +142,8 @@ fn what_was_rolled_back_is_not_rolled_back_again() {
     }
 }
 
-/// Neither could the mark of the roll-back be made, nor the journal be removed: recovery goes on with what it says.
+/// Neither could the mark of the roll-back be made, nor the journal be removed: recovery goes on
+/// with what it says.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn a_roll_back_that_recovery_does_not_know_of_is_not_told_of_as_one() {
@@ -154,8 +161,8 @@ fn a_roll_back_that_recovery_does_not_know_of_is_not_told_of_as_one() {
     assert_eq!(tree.snapshot().into_keys().collect::<Vec<_>>(), ["n", "z"]);
 }
 
-/// Where files are staged beside their places, the directories that go do so at the very end: one that somebody else removes before is
-/// theirs.
+/// Where files are staged beside their places, the directories that go do so at the very end: one
+/// that somebody else removes before is theirs.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn a_directory_that_was_not_removed_yet_is_not_made_again_beside() {
@@ -205,8 +212,8 @@ fn a_directory_that_somebody_else_removes_first_is_gone_all_the_same() {
     assert_eq!(tree.snapshot().into_keys().collect::<Vec<_>>(), vec!["n", "z"]);
 }
 
-/// With staging beside the files: what is reported as done is done and stays done, the same for what is rolled back, and nothing is left
-/// beside any file.
+/// With staging beside the files: what is reported as done is done and stays done, the same for
+/// what is rolled back, and nothing is left beside any file.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn a_failing_call_with_staging_beside_the_files_leaves_all_or_nothing() {
@@ -242,9 +249,13 @@ fn a_failing_call_with_staging_beside_the_files_leaves_all_or_nothing() {
             assert_eq!(tree.snapshot(), *expected, "{what}");
         }
         let workspace = tree.open();
-        let recovered: Vec<_> = lock(&workspace).recovered().iter().map(|found| found.outcome.clone()).collect();
+        let recovered: Vec<_> =
+            lock(&workspace).recovered().iter().map(|found| found.outcome.clone()).collect();
         let has_happened = done.is_ok() || matches!(done, Err(CommitError::Untidy { .. }));
-        assert!(!has_happened || recovered.iter().all(Outcome::has_happened), "{what}: {recovered:?}");
+        assert!(
+            !has_happened || recovered.iter().all(Outcome::has_happened),
+            "{what}: {recovered:?}"
+        );
         let now = tree.snapshot();
         assert!(now == new || now == old && !has_happened, "{what}: {now:#?}");
         assert_eq!(Some(&now), expected.or(Some(&now)), "{what}");
@@ -260,7 +271,8 @@ fn a_failing_call_with_staging_beside_the_files_leaves_all_or_nothing() {
     }
 }
 
-/// It was told that all happened: that a directory cannot be removed takes nothing back, however often it is tried.
+/// It was told that all happened: that a directory cannot be removed takes nothing back, however
+/// often it is tried.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn a_directory_that_cannot_be_removed_takes_nothing_back_that_happened() {
@@ -284,11 +296,13 @@ fn a_directory_that_cannot_be_removed_takes_nothing_back_that_happened() {
         let what = format!("removal {again} and the next failed");
         let workspace = tree.open();
         fail("unlinkat", again, 1);
-        let outcome = workspace.lock(Duration::ZERO).ok().map(|locked| locked.recovered()[0].outcome.clone());
+        let outcome =
+            workspace.lock(Duration::ZERO).ok().map(|locked| locked.recovered()[0].outcome.clone());
         work_again();
         let expected: &[&str] = match outcome {
             Some(Outcome::CompletedExcept(dirs)) => {
-                let all: &[_] = if dirs == ["d/e"] { &["d", "d/e", "n", "z"] } else { &["d", "n", "z"] };
+                let all: &[_] =
+                    if dirs == ["d/e"] { &["d", "d/e", "n", "z"] } else { &["d", "n", "z"] };
                 stayed.insert(dirs);
                 all
             }

@@ -1,4 +1,5 @@
-//! Files that look alike: one file with two names, and a link whose text is what the file has in it.
+//! Files that look alike: one file with two names, and a link whose text is what the file has in
+//! it.
 
 use std::fs;
 use std::path::Path;
@@ -16,16 +17,18 @@ fn waiting(tree: &Tree, bytes: &str) -> std::path::PathBuf {
     entries.find(|path| fs::read(path).is_ok_and(|found| found == bytes.as_bytes())).unwrap()
 }
 
-/// Where a name is made by a link, a crash leaves both; and so does btrfs, for a file that moved, when the power fails after the
-/// directory that it moved to was synced and before the other one was.
+/// Where a name is made by a link, a crash leaves both; and so does btrfs, for a file that moved,
+/// when the power fails after the directory that it moved to was synced and before the other one
+/// was.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn a_file_that_has_both_names_ends_with_one() {
     const NEW: &[(&str, &str)] = &[("a", "new a"), ("n", "new n")];
     const OLD: &[(&str, &str)] = &[("a", "old a"), ("b", "old b")];
-    /// How many steps were done; which file has both names, by its bytes, and its name; whether a user edits `a` before recovery, so
-    /// that nothing can be done; and the files in the end.
-    type Case = (usize, (&'static str, &'static str), bool, &'static [(&'static str, &'static str)]);
+    /// How many steps were done; which file has both names, by its bytes, and its name; whether a
+    /// user edits `a` before recovery, so that nothing can be done; and the files in the end.
+    type Case =
+        (usize, (&'static str, &'static str), bool, &'static [(&'static str, &'static str)]);
     const CASES: &[Case] = &[
         (0, ("new n", "n"), false, NEW),
         (2, ("new n", "n"), false, NEW),
@@ -51,8 +54,14 @@ fn a_file_that_has_both_names_ends_with_one() {
             tree.write("a", "of a user");
         }
         let outcome = recover(&tree);
-        assert_eq!(outcome, if *edited { Outcome::RolledBack } else { Outcome::Completed }, "{what}");
-        let bytes = |path: &str, text: &str| if *edited && path == "a" { "of a user".into() } else { text.to_owned() };
+        assert_eq!(
+            outcome,
+            if *edited { Outcome::RolledBack } else { Outcome::Completed },
+            "{what}"
+        );
+        let bytes = |path: &str, text: &str| {
+            if *edited && path == "a" { "of a user".into() } else { text.to_owned() }
+        };
         let expected = files.iter().map(|(path, text)| {
             let text = bytes(path, text);
             ((*path).to_owned(), format!("file 644 1 {text:?}"))

@@ -11,7 +11,10 @@ use workspace_trash::Retention;
 
 use super::support::*;
 
-fn run(tree: &Tree, plan: impl FnOnce(&patch_engine::commit::Workspace) -> Result<Plan, Error>) -> Result<(), Error> {
+fn run(
+    tree: &Tree,
+    plan: impl FnOnce(&patch_engine::commit::Workspace) -> Result<Plan, Error>,
+) -> Result<(), Error> {
     match execute(&tree.open(), plan) {
         Ok(_) => Ok(()),
         Err(ApplyError::Workspace(error)) => Err(error),
@@ -44,7 +47,10 @@ fn undo_and_redo_give_both_trees() {
     }
     run(&tree, |workspace| workspace.plan_undo(done.id, &[])).unwrap();
     assert_eq!(tree.snapshot(), old);
-    assert!(matches!(run(&tree, |workspace| workspace.plan_undo_last()), Err(Error::NothingTo("undo"))));
+    assert!(matches!(
+        run(&tree, |workspace| workspace.plan_undo_last()),
+        Err(Error::NothingTo("undo"))
+    ));
     run(&tree, |workspace| workspace.plan_redo(Some(done.id))).unwrap();
     assert_eq!(tree.snapshot(), new);
 }
@@ -63,13 +69,18 @@ fn several_undos_are_redone_in_turn() {
         run(&tree, |workspace| workspace.plan_redo(None)).unwrap();
         assert_eq!(tree.read("a"), text);
     }
-    assert!(matches!(run(&tree, |workspace| workspace.plan_redo(None)), Err(Error::NothingTo("redo"))));
+    assert!(matches!(
+        run(&tree, |workspace| workspace.plan_redo(None)),
+        Err(Error::NothingTo("redo"))
+    ));
 }
 
 #[test]
 fn undo_names_every_file_that_drifted() {
     let tree = Tree::new(&[("a", "old"), ("b", "old"), ("c", "old"), ("d", "old")]);
-    let done = tree.commit(&[Update("a", "new"), Update("b", "new"), Delete("c"), Update("d", "new")]).unwrap();
+    let done = tree
+        .commit(&[Update("a", "new"), Update("b", "new"), Delete("c"), Update("d", "new")])
+        .unwrap();
     tree.write("a", "edited");
     tree.write("c", "made again");
     fs::remove_file(tree.path("d")).unwrap();
@@ -100,14 +111,20 @@ fn a_deleted_file_is_restored_to_its_place_or_another() {
     assert_eq!(again.kind(), ErrorKind::AlreadyExists);
     // What is in the way is named.
     let restored = tree.open().log().unwrap()[0].journal.header.id;
-    assert_eq!(again.to_string(), format!("d/a: a file is there already (by transaction {restored})"));
+    assert_eq!(
+        again.to_string(),
+        format!("d/a: a file is there already (by transaction {restored})")
+    );
     fs::write(tree.path("d/a"), "by hand").unwrap();
     let again = tree.open().plan_restore(done.id, &[(0, None)]).unwrap_err();
     assert_eq!(again.to_string(), "d/a: a file is there already");
     let target = tree.open().root().check("e/b", Access::Create).unwrap();
     run(&tree, |workspace| workspace.plan_restore(done.id, &[(0, Some(target.clone()))])).unwrap();
     assert_eq!(tree.read("e/b"), "old");
-    assert_eq!(tree.open().plan_restore(done.id, &[(9, None)]).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(
+        tree.open().plan_restore(done.id, &[(9, None)]).unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
 }
 
 /// Who reads takes no lock: what a purge removes meanwhile is not there, and nothing else is wrong.
@@ -174,8 +191,14 @@ fn the_mode_of_removed_directories_comes_back() {
 #[test]
 fn the_plan_to_undo_is_told_as_a_patch_is() {
     let tree = Tree::new(&[("a", "one\ntwo\n"), ("gone", "g\n"), ("from", "f\n"), ("same", "s\n")]);
-    tree.commit(&[Update("a", "one\n2\n"), Add("n", "n\n"), Delete("gone"), Move("from", "x/to"), Delete("same")])
-        .unwrap();
+    tree.commit(&[
+        Update("a", "one\n2\n"),
+        Add("n", "n\n"),
+        Delete("gone"),
+        Move("from", "x/to"),
+        Delete("same"),
+    ])
+    .unwrap();
     let workspace = tree.open();
     let told = |plan: &Plan| {
         let mut told: Vec<_> = plan
@@ -190,15 +213,26 @@ fn the_plan_to_undo_is_told_as_a_patch_is() {
         told
     };
     let undo = workspace.plan_undo_last().unwrap();
-    assert_eq!(told(&undo), ["create gone", "create same", "delete n", "move x/to -> from", "update a"]);
+    assert_eq!(
+        told(&undo),
+        ["create gone", "create same", "delete n", "move x/to -> from", "update a"]
+    );
     let diff = |path: &str| {
         let change = undo.changes().iter().find(|change| change.path.as_str() == path).unwrap();
         String::from_utf8(undo.images().diff(change).unwrap()).unwrap()
     };
     assert!(diff("a").ends_with("@@ -1,2 +1,2 @@\n one\n-2\n+two\n"), "{}", diff("a"));
-    assert!(diff("gone").ends_with("--- /dev/null\n+++ b/gone\n@@ -0,0 +1 @@\n+g\n"), "{}", diff("gone"));
+    assert!(
+        diff("gone").ends_with("--- /dev/null\n+++ b/gone\n@@ -0,0 +1 @@\n+g\n"),
+        "{}",
+        diff("gone")
+    );
     assert!(diff("n").ends_with("--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-n\n"), "{}", diff("n"));
-    assert!(diff("x/to").ends_with("similarity index 100%\nrename from x/to\nrename to from\n"), "{}", diff("x/to"));
+    assert!(
+        diff("x/to").ends_with("similarity index 100%\nrename from x/to\nrename to from\n"),
+        "{}",
+        diff("x/to")
+    );
 
     let undo_diffs = undo.images().diffs().unwrap();
     let report = execute(&workspace, |workspace| workspace.plan_undo_last()).unwrap();
@@ -206,8 +240,13 @@ fn the_plan_to_undo_is_told_as_a_patch_is() {
     assert_eq!(report.images().diffs().unwrap(), shown);
     assert_eq!(report.plan.undo_of(), undo.undo_of());
     let redo = workspace.plan_redo(None).unwrap();
-    assert_eq!(told(&redo), ["create n", "delete gone", "delete same", "move from -> x/to", "update a"]);
-    assert!(redo.changes().iter().all(|change| redo.transitions().get(change.transition).is_some()));
+    assert_eq!(
+        told(&redo),
+        ["create n", "delete gone", "delete same", "move from -> x/to", "update a"]
+    );
+    assert!(
+        redo.changes().iter().all(|change| redo.transitions().get(change.transition).is_some())
+    );
 }
 
 #[test]
@@ -236,16 +275,21 @@ fn large_and_linked_files_have_their_lines_in_the_diff() {
     symlink("bin", tree.path("link")).unwrap();
     tree.commit(&[Delete("big"), Delete("bin"), Delete("link")]).unwrap();
     let plan = tree.open().plan_undo_last().unwrap();
-    assert_eq!(plan.changes().iter().filter(|change| change.operation == ChangeKind::Create).count(), 3);
+    assert_eq!(
+        plan.changes().iter().filter(|change| change.operation == ChangeKind::Create).count(),
+        3
+    );
     let diff = |path: &str| {
         let change = plan.changes().iter().find(|change| change.path.as_str() == path).unwrap();
         String::from_utf8(plan.images().diff(change).unwrap()).unwrap()
     };
-    assert!(
-        diff("big").ends_with(&format!("--- /dev/null\n+++ b/big\n@@ -0,0 +1,600000 @@\n{}", "+x\n".repeat(600_000)))
-    );
+    assert!(diff("big").ends_with(&format!(
+        "--- /dev/null\n+++ b/big\n@@ -0,0 +1,600000 @@\n{}",
+        "+x\n".repeat(600_000)
+    )));
     assert!(diff("bin").ends_with("Binary files /dev/null and b/bin differ\n"), "{}", diff("bin"));
-    let link = "new file mode 120000\n--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n+bin\n\\ No newline at end of file\n";
+    let link = "new file mode 120000\n--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n+bin\n\
+                \\ No newline at end of file\n";
     assert!(diff("link").ends_with(link), "{}", diff("link"));
 }
 
@@ -264,7 +308,16 @@ fn two_plans_have_one_digest_only_if_they_do_the_same() {
     let delete = |path: &str| plan(&workspace, &[Delete(path)]).digest();
     let create = |text: &str| plan(&workspace, &[Add("c", text)]).digest();
     let nothing = plan(&workspace, &[]).digest();
-    let all = [whole(), only("a"), only("x/n"), delete("a"), delete("b"), create("1"), create("2"), nothing];
+    let all = [
+        whole(),
+        only("a"),
+        only("x/n"),
+        delete("a"),
+        delete("b"),
+        create("1"),
+        create("2"),
+        nothing,
+    ];
     let different: std::collections::BTreeSet<_> = all.iter().map(ToString::to_string).collect();
     assert_eq!(different.len(), all.len());
     let before = delete("a");
@@ -281,7 +334,10 @@ fn undo_of_the_last_one_passes_over_none_that_is_not_verified() {
     let elsewhere = open(tree.dir.path(), KeyPlace::Directory(other.path().into()));
     let theirs = commit(&lock(&elsewhere), &plan(&elsewhere, &[Update("b", "1")])).unwrap().id;
     let error = run(&tree, |workspace| workspace.plan_undo_last()).unwrap_err();
-    assert!(matches!(&error, Error::Doubtful { transactions, .. } if transactions[0].0 == theirs), "{error}");
+    assert!(
+        matches!(&error, Error::Doubtful { transactions, .. } if transactions[0].0 == theirs),
+        "{error}"
+    );
     assert!(error.to_string().contains(&theirs.to_string()), "{error}");
     assert_eq!(tree.read("a"), "1");
     assert_eq!(tree.read("b"), "1");
@@ -289,7 +345,8 @@ fn undo_of_the_last_one_passes_over_none_that_is_not_verified() {
     assert_eq!(entries.len(), 1);
     assert_eq!(unverified.len(), 1);
     assert_eq!(unverified[0].id, theirs);
-    // By its name it can be taken back, and what is older than the one that was found does not matter.
+    // By its name it can be taken back, and what is older than the one that was found does not
+    // matter.
     run(&tree, |workspace| workspace.plan_undo(ours, &[])).unwrap();
     assert_eq!(tree.read("a"), "0");
     assert_eq!(tree.read("b"), "1");
@@ -380,13 +437,21 @@ fn what_was_changed_in_the_trash_is_not_brought_back() {
 fn a_transaction_beneath_others_is_carried_back() {
     let carry = UndoOptions { carry: true, ..UndoOptions::default() };
     let tree = Tree::new(&[("a", "1\n2\n3\n4\n5\n6\n"), ("b", "old\n"), ("gone", "g\n")]);
-    let first = tree.commit(&[Update("a", "1\nTWO\n3\n4\n5\n6\n"), Update("b", "new\n"), Delete("gone")]).unwrap();
+    let first = tree
+        .commit(&[Update("a", "1\nTWO\n3\n4\n5\n6\n"), Update("b", "new\n"), Delete("gone")])
+        .unwrap();
     let later = tree.commit(&[Update("a", "1\nTWO\n3\n4\n5\nsix\nseven\n")]).unwrap();
     let error = tree.open().plan_undo(first.id, &[]).unwrap_err();
     let Error::Drifted { drifts, carry: true, .. } = &error else { panic!("{error}") };
-    assert_eq!(drifts.iter().map(|drift| (&*drift.path, drift.by)).collect::<Vec<_>>(), [("a", Some(later.id))]);
+    assert_eq!(
+        drifts.iter().map(|drift| (&*drift.path, drift.by)).collect::<Vec<_>>(),
+        [("a", Some(later.id))]
+    );
     run(&tree, |workspace| workspace.plan_undo_with(Some(first.id), &[], &carry)).unwrap();
-    assert_eq!([tree.read("a"), tree.read("b"), tree.read("gone")], ["1\n2\n3\n4\n5\nsix\nseven\n", "old\n", "g\n"]);
+    assert_eq!(
+        [tree.read("a"), tree.read("b"), tree.read("gone")],
+        ["1\n2\n3\n4\n5\nsix\nseven\n", "old\n", "g\n"]
+    );
     // It is undone, and what undid it is no less a transaction than any other.
     let log = tree.open().log().unwrap();
     assert_eq!(log[2].undone_by, Some(log[0].journal.header.id));
@@ -407,26 +472,39 @@ fn modes_are_carried_back_like_texts() {
     assert_eq!(tree.snapshot()["a"], "file 755 1 \"1\\n2\\n3\\n4\\n5\\nsix\\n\"");
 }
 
-/// Of three modes, as of three texts, the one that was changed counts; three different ones are a conflict.
+/// Of three modes, as of three texts, the one that was changed counts; three different ones are a
+/// conflict.
 #[cfg_attr(windows, ignore = "a file has no mode but read-only there")]
 #[test]
 fn a_change_of_a_mode_is_carried_back_where_nobody_changed_it_again() {
     let carry = UndoOptions { carry: true, ..UndoOptions::default() };
     for (now, wanted) in [(0o755, Some("file 644")), (0o644, Some("file 644")), (0o700, None)] {
         let tree = Tree::new(&[("a", "1\n2\n3\n4\n5\n6\n")]);
-        let diff =
-            "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n-1\n+one\n 2\n";
+        let diff = "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n--- a/a\n+++ b/a\n\
+                    @@ -1,2 +1,2 @@\n-1\n+one\n 2\n";
         let diff = Diff::parse(diff.as_bytes(), &DiffOptions::default()).unwrap();
         let settings = Settings::new(lenient());
-        let first = tree.open().apply(&diff.patch(), &settings, &mut ()).unwrap().remove(0).transaction.unwrap();
+        let first = tree
+            .open()
+            .apply(&diff.patch(), &settings, &mut ())
+            .unwrap()
+            .remove(0)
+            .transaction
+            .unwrap();
         tree.commit(&[Update("a", "one\n2\n3\n4\n5\nsix\n")]).unwrap();
         fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(now)).unwrap();
         let undone = run(&tree, |workspace| workspace.plan_undo_with(Some(first), &[], &carry));
         match wanted {
             Some(mode) => {
-                assert_eq!(tree.snapshot()["a"], format!("{mode} 1 \"1\\n2\\n3\\n4\\n5\\nsix\\n\""), "{undone:?}")
+                assert_eq!(
+                    tree.snapshot()["a"],
+                    format!("{mode} 1 \"1\\n2\\n3\\n4\\n5\\nsix\\n\""),
+                    "{undone:?}"
+                )
             }
-            None => assert!(matches!(undone, Err(Error::Drifted { carry: false, .. })), "{undone:?}"),
+            None => {
+                assert!(matches!(undone, Err(Error::Drifted { carry: false, .. })), "{undone:?}")
+            }
         }
     }
 }
@@ -494,11 +572,13 @@ fn bytes_that_are_found_elsewhere_have_to_be_those_that_were_left() {
     }
 }
 
-/// A file that gave way to a directory could not be brought back: the directory was taken for somebody's change.
+/// A file that gave way to a directory could not be brought back: the directory was taken for
+/// somebody's change.
 #[test]
 fn a_file_that_gave_way_to_a_directory_comes_back() {
     use fs_guard::fault::{Fault, arm, disarm, lack};
-    let steps = [Move("tool", "old"), Add("tool/main", "m"), Add("tool/sub/x", "x"), Update("a", "new")];
+    let steps =
+        [Move("tool", "old"), Add("tool/main", "m"), Add("tool/sub/x", "x"), Update("a", "new")];
     for (lacking, fault) in [
         (false, Fault::Nothing),
         (false, Fault::Once(5)),
@@ -523,13 +603,19 @@ fn a_file_that_gave_way_to_a_directory_comes_back() {
                 let (old, new) = if redo { (&file, &dir) } else { (&dir, &file) };
                 let workspace = tree.open();
                 let locked = lock(&workspace);
-                let plan = if redo { workspace.plan_redo(None).unwrap() } else { workspace.plan_undo_last().unwrap() };
+                let plan = if redo {
+                    workspace.plan_redo(None).unwrap()
+                } else {
+                    workspace.plan_undo_last().unwrap()
+                };
                 arm(fault, at, true);
                 let result = commit(&locked, &plan);
                 let calls = disarm();
                 drop(locked);
                 let what = format!("{fault:?} at call {at} ({:?}): {result:?}", calls.get(at - 1));
-                if matches!(&result, Err(error) if error.is_rolled_back()) && !matches!(fault, Fault::Crash) {
+                if matches!(&result, Err(error) if error.is_rolled_back())
+                    && !matches!(fault, Fault::Crash)
+                {
                     assert_eq!(&tree.snapshot(), old, "{what}");
                 }
                 drop(lock(&tree.open()));

@@ -9,13 +9,20 @@ use testutils::posix::PermissionsExt as _;
 
 use fs_guard::Root;
 use fs_guard::fault::{Fault, arm, disarm};
-use patch_engine::commit::{CheckEnd, CommitError, CommitOptions, Committed, NotVerified, Outcome, Verify, Workspace};
+use patch_engine::commit::{
+    CheckEnd, CommitError, CommitOptions, Committed, NotVerified, Outcome, Verify, Workspace,
+};
 use patch_engine::{ErrorKind, Event, Host};
 
 use super::support::*;
 
-const STEPS: &[Step<'static>] =
-    &[Add("new", "1"), Add("x/y/new", "2"), Update("a", "new a"), Delete("gone"), Move("from", "x/to")];
+const STEPS: &[Step<'static>] = &[
+    Add("new", "1"),
+    Add("x/y/new", "2"),
+    Update("a", "new a"),
+    Delete("gone"),
+    Move("from", "x/to"),
+];
 
 fn tree() -> Tree {
     Tree::with_key(&[("a", "old a"), ("gone", "g"), ("from", "f")])
@@ -32,7 +39,12 @@ type Check = fn(&Root) -> Result<(), NotVerified>;
 struct Checks(Check, AtomicUsize);
 
 impl Verify for Checks {
-    fn verify(&self, root: &Root, _: &str, cancelled: &dyn Fn() -> bool) -> Result<(), NotVerified> {
+    fn verify(
+        &self,
+        root: &Root,
+        _: &str,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), NotVerified> {
         self.1.fetch_add(1, Ordering::Relaxed);
         if cancelled() {
             return refused(CheckEnd::Cancelled);
@@ -110,7 +122,12 @@ fn whoever_cancels_while_it_is_verified_gets_the_files_as_before() {
     }
     let tree = tree();
     let (old, workspace) = (tree.snapshot(), tree.open());
-    let result = lock(&workspace).commit(&plan(&workspace, STEPS), &checked(accept).0, &mut (), &mut Late(false));
+    let result = lock(&workspace).commit(
+        &plan(&workspace, STEPS),
+        &checked(accept).0,
+        &mut (),
+        &mut Late(false),
+    );
     assert!(matches!(result, Err(CommitError::Cancelled)), "{result:?}");
     assert_eq!(tree.snapshot(), old);
     assert!(tree.pending().is_empty());
@@ -126,12 +143,16 @@ fn what_was_not_verified_is_put_back_by_the_next_one() {
     assert!(ended.is_err());
     assert_eq!(tree.read("a"), "new a");
     let workspace = tree.open();
-    assert_eq!(lock(&workspace).recovered().iter().map(|one| &one.outcome).collect::<Vec<_>>(), [&Outcome::RolledBack]);
+    assert_eq!(
+        lock(&workspace).recovered().iter().map(|one| &one.outcome).collect::<Vec<_>>(),
+        [&Outcome::RolledBack]
+    );
     assert_eq!(tree.snapshot(), old);
     assert!(tree.pending().is_empty());
 }
 
-/// A formatter, say, that is run by the check: its bytes are neither lost nor passed over in silence.
+/// A formatter, say, that is run by the check: its bytes are neither lost nor passed over in
+/// silence.
 #[test]
 fn what_the_check_itself_changed_stays_and_is_named() {
     for killed in [false, true] {
@@ -159,7 +180,8 @@ fn what_the_check_itself_changed_stays_and_is_named() {
             },
             Err(_) => {
                 let workspace = tree.open();
-                let outcomes: Vec<_> = lock(&workspace).recovered().iter().map(|one| one.outcome.clone()).collect();
+                let outcomes: Vec<_> =
+                    lock(&workspace).recovered().iter().map(|one| one.outcome.clone()).collect();
                 assert_eq!(outcomes, [Outcome::RolledBackExcept(vec!["a".into()])]);
             }
         }
@@ -204,22 +226,31 @@ fn whatever_fails_all_or_nothing_is_there() {
                 let workspace = tree.open();
                 arm(fault, at, false);
                 let locked = workspace.lock(Duration::from_secs(1));
-                let result =
-                    locked.map(|locked| commit_with(&locked, &plan(&workspace, STEPS), &checked(check).0).map(|_| ()));
+                let result = locked.map(|locked| {
+                    commit_with(&locked, &plan(&workspace, STEPS), &checked(check).0).map(|_| ())
+                });
                 disarm();
                 let done = matches!(result, Ok(Ok(())));
                 let what = format!("{fault:?} at call {at} ({}): {result:?}", calls[at - 1]);
                 // A roll-back that fails says so, and is left to recovery.
                 let finished = !matches!(result, Ok(Err(CommitError::RollbackIncomplete { .. })));
                 if finished && !matches!(fault, Fault::Crash) {
-                    assert_eq!(tree.snapshot(), if done { new.clone() } else { old.clone() }, "{what}");
+                    assert_eq!(
+                        tree.snapshot(),
+                        if done { new.clone() } else { old.clone() },
+                        "{what}"
+                    );
                 }
                 drop(lock(&tree.open()));
                 let now = tree.snapshot();
                 assert!(now == old && !done || now == new, "{what}: {now:#?}");
                 assert!(tree.pending().is_empty(), "{what}");
                 let log = tree.open().log().unwrap();
-                assert_eq!(log.iter().any(|entry| !entry.aborted), now == new && old != new, "{what}");
+                assert_eq!(
+                    log.iter().any(|entry| !entry.aborted),
+                    now == new && old != new,
+                    "{what}"
+                );
                 ends[usize::from(now == new && old != new)] += 1;
             }
         }
@@ -231,8 +262,8 @@ fn remove_state(root: &Root) {
     fs::remove_dir_all(root.path().join(".apply-patch")).unwrap();
 }
 
-/// A check may remove the state directory, with all that was displaced, and restore files as well, as `git clean` and `git checkout` do.
-/// What was there before is there again, and nothing else.
+/// A check may remove the state directory, with all that was displaced, and restore files as well,
+/// as `git clean` and `git checkout` do. What was there before is there again, and nothing else.
 #[cfg_attr(windows, ignore = "an open directory cannot be removed there")]
 #[test]
 fn what_a_check_removes_of_the_state_is_not_needed_to_go_back() {

@@ -17,7 +17,8 @@ use super::{Step, values};
 /// How many tokens the vocabulary has.
 pub const VOCABULARY: usize = 32_768;
 
-/// Tokens that lead out of every state of the language, if often enough one is taken that fits: after `***` only the one of the last marker.
+/// Tokens that lead out of every state of the language, if often enough one is taken that fits:
+/// after `***` only the one of the last marker.
 const WAY_OUT: [&[u8]; 6] = [b"\n", b" -> ", b"P", b"E", b"*", b" E"];
 
 /// A vocabulary such as byte-pair encoding makes, only worse: pieces of patches that go across the
@@ -63,7 +64,8 @@ impl Model {
     pub fn new(env: &TokEnv, lark: &str) -> Self {
         let mut factory = ParserFactory::new_simple(env).expect("a factory");
         factory.quiet();
-        let start = Matcher::new(factory.create_parser(TopLevelGrammar::from_lark(lark.to_owned())));
+        let start =
+            Matcher::new(factory.create_parser(TopLevelGrammar::from_lark(lark.to_owned())));
         assert_eq!(start.get_error(), None, "llguidance refuses the grammar");
         Self { env: Arc::clone(env), start, costs: Vec::new(), tokens: 0 }
     }
@@ -80,16 +82,28 @@ impl Model {
             let mask = matcher.compute_mask_or_eos().expect("the grammar has no dead ends");
             self.costs.push(begun.elapsed());
             let late = nth >= steps.len();
-            assert!(nth < steps.len() + 1000, "no end in sight: {:?}", String::from_utf8_lossy(&answer));
+            assert!(
+                nth < steps.len() + 1000,
+                "no end in sight: {:?}",
+                String::from_utf8_lossy(&answer)
+            );
             if mask.is_allowed(end) && (late || mask.num_set() == 1 || step.stop) {
                 return answer;
             }
-            // When the steps are used up, chance of another kind decides: the same steps again could lead in a circle.
+            // When the steps are used up, chance of another kind decides: the same steps again
+            // could lead in a circle.
             let choose = |from: &[TokenId]| {
-                if late { from[mixed(nth) % from.len()] } else { from[step.which.index(from.len())] }
+                if late {
+                    from[mixed(nth) % from.len()]
+                } else {
+                    from[step.which.index(from.len())]
+                }
             };
-            let way_out: Vec<_> =
-                WAY_OUT.iter().filter_map(|word| trie.token_id(word)).filter(|&token| mask.is_allowed(token)).collect();
+            let way_out: Vec<_> = WAY_OUT
+                .iter()
+                .filter_map(|word| trie.token_id(word))
+                .filter(|&token| mask.is_allowed(token))
+                .collect();
             let token = match way_out.len() {
                 1.. if late => choose(&way_out),
                 _ if mask.is_allowed(line_feed) && step.line_feed => line_feed,

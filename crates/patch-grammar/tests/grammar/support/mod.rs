@@ -44,14 +44,20 @@ pub struct Step {
 /// The choices of a walk that heads for the end after at most so many.
 pub fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     let step = (weighted(0.25), weighted(0.2), weighted(0.33), any::<Index>(), any::<Index>());
-    let step =
-        step.prop_map(|(stop, line_feed, odd, which, character)| Step { stop, line_feed, odd, which, character });
+    let step = step.prop_map(|(stop, line_feed, odd, which, character)| Step {
+        stop,
+        line_feed,
+        odd,
+        which,
+        character,
+    });
     vec(step, 1..=most)
 }
 
 /// The values of a strategy, the same ones for the same seed.
 pub fn values<S: Strategy>(strategy: S, seed: u64) -> impl Iterator<Item = S::Value> {
-    let config = Config { rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
+    let config =
+        Config { rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new(config);
     std::iter::repeat_with(move || strategy.new_tree(&mut runner).expect("a value").current())
 }
@@ -63,7 +69,11 @@ pub fn grammar(dialect: Dialect) -> Grammar {
 /// A character of `set`.
 fn character(set: &CharSet, step: &Step) -> char {
     let odd: Vec<_> = ODD.chars().filter(|&c| step.odd && set.contains(c)).collect();
-    if odd.is_empty() { set.sample().expect("no class is empty") } else { *step.character.get(&odd) }
+    if odd.is_empty() {
+        set.sample().expect("no class is empty")
+    } else {
+        *step.character.get(&odd)
+    }
 }
 
 /// A sentence from a walk through the automaton. After the last step the walk heads for the end.
@@ -77,8 +87,10 @@ fn sentence(language: &Language, steps: &[Step]) -> String {
         }
         let all: Vec<_> = language.moves(state).collect();
         let line_feed = all.iter().find(|(set, _)| set.contains('\n'));
-        let closer: Vec<_> =
-            all.iter().filter(|(_, target)| language.distance(*target) < language.distance(state)).collect();
+        let closer: Vec<_> = all
+            .iter()
+            .filter(|(_, target)| language.distance(*target) < language.distance(state))
+            .collect();
         let (set, target) = match line_feed {
             _ if all.is_empty() => break,
             _ if late && !closer.is_empty() => **step.which.get(&closer),
@@ -112,7 +124,11 @@ impl Damage {
         let at = self.at.index(chars.len());
         match self.kind {
             0 => lines.iter().enumerate().filter(|(n, _)| *n != a).map(|(_, line)| *line).collect(),
-            1 => lines.iter().enumerate().flat_map(|(n, line)| vec![*line; 1 + usize::from(n == a)]).collect(),
+            1 => lines
+                .iter()
+                .enumerate()
+                .flat_map(|(n, line)| vec![*line; 1 + usize::from(n == a)])
+                .collect(),
             2 => {
                 let mut lines = lines.clone();
                 lines.swap(a, b);
@@ -130,7 +146,11 @@ impl Damage {
             }
             6 => {
                 let c = chars[at];
-                let other = if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+                let other = if c.is_ascii_lowercase() {
+                    c.to_ascii_uppercase()
+                } else {
+                    c.to_ascii_lowercase()
+                };
                 chars[..at].iter().chain(&[other]).chain(&chars[at + 1..]).collect()
             }
             7 => chars[..at].iter().collect(),
@@ -157,7 +177,12 @@ impl Damage {
                     "\\ No newline at end of file\n",
                 ];
                 let header = *self.what.get(&headers);
-                lines[..a].iter().copied().chain([header]).chain(lines[a..].iter().copied()).collect()
+                lines[..a]
+                    .iter()
+                    .copied()
+                    .chain([header])
+                    .chain(lines[a..].iter().copied())
+                    .collect()
             }
             _ => {
                 let arrow: &&str = self.what.get(&["->", " ->", " -> -> ", " => "]);
@@ -181,14 +206,24 @@ fn texts(language: &Language) -> impl Strategy<Value = String> {
 /// Texts that lead over every transition of the automaton.
 fn cover(language: &Language) -> Vec<String> {
     let cover = language.transition_cover().into_iter().map(|(text, right)| {
-        assert_eq!(language.accepts(&text), right, "the automaton disagrees with its own cover: {text:?}");
+        assert_eq!(
+            language.accepts(&text),
+            right,
+            "the automaton disagrees with its own cover: {text:?}"
+        );
         text
     });
     cover.filter(|text| !text.contains('\0')).collect()
 }
 
-/// Tries a property on the transition cover and on `count` random texts, or on a tenth of both, each with a value of `more`.
-pub fn each_text<M: Strategy>(language: &Language, count: u32, more: M, property: impl Fn(&str, M::Value)) {
+/// Tries a property on the transition cover and on `count` random texts, or on a tenth of both,
+/// each with a value of `more`.
+pub fn each_text<M: Strategy>(
+    language: &Language,
+    count: u32,
+    more: M,
+    property: impl Fn(&str, M::Value),
+) {
     let every = if whole() { 1 } else { 10 };
     for (text, more) in cover(language).iter().step_by(every).zip(values(&more, 1)) {
         property(text, more);
@@ -202,7 +237,9 @@ pub fn samples(language: &Language, count: usize, seed: u64) -> Vec<String> {
     let mut samples = cover(language);
     samples.retain(|text| seen.insert(text.clone()));
     let missing = count.saturating_sub(samples.len());
-    samples.extend(values(texts(language), seed).filter(|text| seen.insert(text.clone())).take(missing));
+    samples.extend(
+        values(texts(language), seed).filter(|text| seen.insert(text.clone())).take(missing),
+    );
     samples
 }
 
