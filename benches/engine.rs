@@ -15,7 +15,7 @@ use criterion::{
     BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main,
 };
 use patch_engine::commit::{Durability, Workspace};
-use patch_engine::{FinalNewline, MemoryTree, Options, Profile, Settings, apply_in_memory};
+use patch_engine::{ApplyOptions, FinalNewline, MemoryTree, Options, Profile, apply_in_memory};
 use tempfile::TempDir;
 
 /// Writes the files before the patch.
@@ -205,7 +205,7 @@ fn apply(criterion: &mut Criterion) {
         let workload = workload::make(name, 1);
         let text = workload.envelope();
         for durability in [Durability::None, Durability::Process, Durability::Full] {
-            let mut settings = Settings::new(Options::new(Profile::Codex));
+            let mut settings = ApplyOptions::new(Options::new(Profile::Codex));
             settings.commit.durability = durability;
             let patch =
                 patch_engine::parse(&text, &settings.options.parse).expect("it is well formed");

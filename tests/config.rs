@@ -499,3 +499,60 @@ fn limits_are_the_users_and_the_workspace_lowers_them() {
         assert!(told.contains(said), "{user:?} {environment:?} {workspace:?}: {run:#?}");
     }
 }
+
+/// The rules of planning hold for the calls of models as for a person's patch, whoever sets them;
+/// what a call asks for beyond the bounds of the workspace is refused, not overlooked.
+#[test]
+fn the_rules_hold_for_tools() {
+    let hash = {
+        let place = Place::new("", "", "");
+        let read =
+            place.run("apply-patch", &[], &["tool", "read_file", "--args", r#"{"path":"a"}"#]);
+        read.stdout.split("\"sha256\":\"").nth(1).expect("a hash")[..64].to_owned()
+    };
+    let delete = format!(r#"{{"path":"a","expectedSha256":"{hash}"}}"#);
+    let moves = format!(r#"{{"fromPath":"a","toPath":"b","expectedSha256":"{hash}"}}"#);
+    let deletes = r#"{"patch":"*** Begin Patch\n*** Delete File: a\n*** End Patch"}"#;
+    let may_delete =
+        r#"{"patch":"*** Begin Patch\n*** Delete File: a\n*** End Patch","allow_delete":true}"#;
+    let codex =
+        r#"{"profile":"codex","patch":"*** Begin Patch\n*** Add File: d/e\n+x\n*** End Patch"}"#;
+    let adds = r#"{"patch":"*** Begin Patch\n*** Add File: d/e\n+x\n*** End Patch"}"#;
+    let makes = r#"{"path":"d/e","content":"x","createParentDirectories":true}"#;
+    let creates = r#"{"path":"a","content":"x"}"#;
+    let loose = r#"{"patch":"*** Begin Patch\n*** Update File: a\n@@\n-  x\n+  y\n*** End Patch"}"#;
+    let said_so = ".apply-patch.toml in the workspace says so";
+    // The user's file, the workspace's file, the tool, its arguments, and the failure.
+    for (user, workspace, tool, args, refused) in [
+        ("", "", "delete_file", &*delete, None),
+        ("", "allow-delete = false", "delete_file", &delete, Some("delete")),
+        ("allow-delete = false", "", "delete_file", &delete, Some("delete")),
+        ("", "allow-delete = false", "apply_patch", deletes, Some("delete")),
+        ("", "", "edit.patch", may_delete, None),
+        ("", "allow-delete = false", "edit.patch", may_delete, Some(said_so)),
+        ("", "", "move_file", &moves, None),
+        ("", "allow-move = false", "move_file", &moves, Some("move")),
+        ("", "", "apply_patch", codex, None),
+        ("", "profile = \"strict\"", "apply_patch", codex, Some(said_so)),
+        ("", "create-parents = false", "apply_patch", codex, Some("missing_parent")),
+        ("create-parents = true", "", "apply_patch", adds, None),
+        ("", "", "create_file", makes, None),
+        ("", "create-parents = false", "create_file", makes, Some(said_so)),
+        ("overwrite = true", "", "create_file", creates, Some("already_exists")),
+        ("profile = \"codex\"", "", "create_file", creates, Some("already_exists")),
+        ("", "", "apply_patch", loose, Some("patch_apply_error")),
+        ("fuzz = \"blanks\"", "", "apply_patch", loose, None),
+        ("fuzz = \"blanks\"", "fuzz = \"none\"", "apply_patch", loose, Some("patch_apply_error")),
+    ] {
+        let place = Place::new(user, workspace, "");
+        let run = place.run("apply-patch", &[], &["tool", tool, "--args", args]);
+        let case = format!("{user:?} {workspace:?} {tool} {args}: {run:#?}");
+        match refused {
+            None => assert_eq!(run.code, 0, "{case}"),
+            Some(said) => {
+                assert_ne!(run.code, 0, "{case}");
+                assert!(run.stdout.contains(said), "{case}");
+            }
+        }
+    }
+}

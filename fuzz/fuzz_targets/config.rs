@@ -25,14 +25,14 @@ use std::fs;
 use std::path::Path;
 
 use apply_patch_fuzz::{PATHS, SECRET};
-use args::Choice;
 use failure::Failure;
+use file_tools::settings::{Choice, Layer, Settings, WORKSPACE_FILE};
 use fs_guard::{Access, Root};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use patch_engine::Profile;
 use patch_engine::commit::approval::ApprovalPolicy;
-use settings::{Layer, Settings, Sources, WORKSPACE_FILE};
+use settings::Sources;
 
 #[derive(Debug, Arbitrary)]
 enum Value<'a> {
@@ -161,9 +161,9 @@ fn is_no_looser(held: &Settings, free: &Settings) {
     assert!(held.allow_delete <= free.allow_delete);
     assert!(held.allow_move <= free.allow_move);
     assert!(held.accept_open_state <= free.accept_open_state);
-    assert!(held.max_file_size.bytes() <= free.max_file_size.bytes());
+    assert!(held.max_file_size.0 <= free.max_file_size.0);
     assert!(held.max_operations.0 <= free.max_operations.0);
-    assert!(held.max_snapshots.bytes() <= free.max_snapshots.bytes());
+    assert!(held.max_snapshots.0 <= free.max_snapshots.0);
     // These can be no bounds.
     assert_eq!(held.color, free.color);
     assert_eq!(held.lock_timeout, free.lock_timeout);
@@ -192,8 +192,9 @@ fuzz_target!(|input: Input<'_>| {
         })
     };
     let profile = if input.strict { Profile::Strict } else { Profile::Codex };
-    let resolve =
-        |sources: &Sources| sources.resolve(Layer::default(), profile, ApprovalPolicy::Never);
+    let resolve = |sources: &Sources| {
+        sources.layers(Layer::default()).resolve(profile, ApprovalPolicy::Never)
+    };
 
     let free = match load() {
         Ok(free) => resolve(&free).0,

@@ -9,7 +9,7 @@ use apply_patch_fuzz::{Bench, LINES, PATHS, SECRET, look};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use patch_engine::commit::{CommitOptions, Durability, Error};
-use patch_engine::{ApplyError, Options, Profile, Settings};
+use patch_engine::{ApplyError, ApplyOptions, Options, Profile};
 
 #[derive(Debug, Arbitrary)]
 struct Input<'a> {
@@ -101,7 +101,7 @@ fuzz_target!(|input: Input<'_>| {
         let before = bench.fresh();
         let workspace = bench.open();
         let planned = patch_engine::plan(workspace.root(), &patch, &options).is_ok();
-        let mut settings = Settings::new(options.clone());
+        let mut settings = ApplyOptions::new(options.clone());
         settings.commit =
             CommitOptions { durability: Durability::None, ..CommitOptions::default() };
         let applied = workspace.apply(&patch, &settings, &mut ());

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use patch_engine::commit::{Durability, Workspace};
-use patch_engine::{ApplyError, Options, Patch, Profile, Settings, edit, parse};
+use patch_engine::{ApplyError, ApplyOptions, Options, Patch, Profile, edit, parse};
 use patch_grammar::diff::{Diff, DiffOptions};
 use testutils::write::{Kind, Style, write_hunks, write_patch};
 
@@ -114,7 +114,7 @@ fn apply_in(root: &Path, patch: &Patch<'_>, mut options: Options, commit: &Commi
     policy.allow.push("**").expect("a glob");
     policy.names = fs_guard::NamePolicy::Native;
     let workspace = Workspace::open(root, policy).expect("a directory");
-    let mut settings = Settings::new(options);
+    let mut settings = ApplyOptions::new(options);
     settings.commit.durability = Durability::None;
     let applied = workspace.apply(patch, &settings, &mut ());
     let found = look(root).expect("readable files");

@@ -16,6 +16,8 @@ mod scenarios;
 use std::fs;
 use std::path::Path;
 
+use testutils::tree;
+
 use crate::program::{Run, command, finish, run};
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: src/a.txt\n@@\n one\n-two\n+TWO\n\

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use file_tools::ToolError;
 use file_tools::audit::Audit;
 use file_tools::git::{CommitTree, GitRequest, GitSession};
+use file_tools::settings::Layers;
 use file_tools::{SessionName, changes::DiffDetail};
 use fs_guard::Access;
 use patch_engine::Tree as _;
 use serde_json::{Value, json};
 
 use crate::host::{Approver, Host};
-use crate::options::{PatchOptions, Preset};
+use crate::options::PatchOptions;
 use crate::plan::Plan;
-use crate::workspace::{session_name, settings};
+use crate::workspace::session_name;
 use crate::workspace_options::{GitOptions, WorkspaceOptions};
 
 /// The files of a commit in a git repository, without a checkout.
@@ -22,7 +23,7 @@ use crate::workspace_options::{GitOptions, WorkspaceOptions};
 pub struct GitTree {
     session: GitSession,
     approver: Approver,
-    preset: Preset,
+    layers: Layers,
     tree: CommitTree,
     /// The branch that the revision is the name of.
     branch: Option<String>,
@@ -40,18 +41,23 @@ impl GitTree {
         revision: &str,
         options: &WorkspaceOptions,
     ) -> Result<Self, ToolError> {
-        let preset = options.preset()?;
-        let (approver, policy) = Approver::new(options.approve, options.policy()?);
+        let (approver, policy) = Approver::new(options.settings.approve, options.policy()?);
         let name = match &options.session {
             Some(name) => session_name(name)?,
             None => SessionName::random()?,
         };
         let audit = Audit::new(name, options.agent.clone());
-        let session = GitSession::open(repository, policy, audit, settings(options, &preset)?)?;
+        let session = GitSession::open(repository, policy, audit, options.session_settings())?;
         let tree = session.tree(revision)?;
         // A tag or an id may look the same.
         let named = session.repository().branch(revision).is_ok_and(|at| at == Some(tree.commit()));
-        Ok(Self { session, approver, preset, tree, branch: named.then(|| revision.to_owned()) })
+        Ok(Self {
+            session,
+            approver,
+            layers: options.layers(),
+            tree,
+            branch: named.then(|| revision.to_owned()),
+        })
     }
 
     /// The commit that the revision named when it was opened.
@@ -104,7 +110,7 @@ impl GitTree {
     ///
     /// When the text is no patch, or does not apply.
     pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<Plan, ToolError> {
-        options.parsed(&self.preset, patch, |parsed, rules| {
+        options.parsed(&self.layers, patch, |parsed, rules| {
             let files = self.tree.clone().files(Arc::clone(self.session.policy()));
             let plan = patch_engine::plan(files, parsed, rules)
                 .map_err(|rejects| ToolError::rejected(&rejects))?;
@@ -146,7 +152,7 @@ impl GitTree {
         };
         let input = json!({ "patch": String::from_utf8_lossy(patch) });
         let call = |host: &mut dyn patch_engine::Host| {
-            options.parsed(&self.preset, patch, |patch, rules| {
+            options.parsed(&self.layers, patch, |patch, rules| {
                 let report = self.session.apply("git", patch, rules, &request, host);
                 let report = report.map_err(|error| ToolError::from(&error))?;
                 Ok(report.data(false, DiffDetail::None)?)

@@ -16,7 +16,7 @@ mod workspace;
 mod workspace_options;
 
 pub use file_tools::changes::DiffDetail;
-pub use file_tools::input::{InputForm, OutputForm};
+pub use file_tools::input::InputForm;
 pub use file_tools::{Hint, ToolError};
 pub use patch_engine::commit::approval::Decision;
 pub use patch_engine::{

@@ -6,13 +6,14 @@ use file_tools::ToolError;
 use file_tools::hints::Caller;
 use file_tools::input::PatchText;
 use file_tools::ops::{self, FileOperation, OpsError, PatchCall};
+use file_tools::settings::Layers;
 use fs_guard::Policy;
 use patch_engine::{
     ChangedFile, FileEdit, Files, FinalNewline, HostTree, MemoryTree, Options, Tree,
 };
 
 use crate::error::argument;
-use crate::options::{PatchOptions, Preset, named};
+use crate::options::PatchOptions;
 use crate::plan::Plan;
 
 fn policy() -> Arc<Policy> {
@@ -21,7 +22,7 @@ fn policy() -> Arc<Policy> {
 }
 
 fn plan(tree: Arc<dyn Tree>, patch: &[u8], options: &PatchOptions) -> Result<Plan, ToolError> {
-    options.parsed(&Preset::default(), patch, |patch, rules| {
+    options.parsed(&Layers::default(), patch, |patch, rules| {
         let plan = patch_engine::plan(Files::of_tree(tree, policy()), patch, rules);
         Ok(Plan::of(plan.map_err(|rejects| ToolError::rejected(&rejects))?))
     })
@@ -93,9 +94,14 @@ const FILE: &str = "text";
 ///
 /// When there is no such mode, or the diff does not parse or does not apply.
 pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolError> {
-    let creates =
-        named("mode", mode, &[false, true], |creates| if creates { "create" } else { "default" })
-            .map_err(|message| argument("mode", message, "`default` or `create`"))?;
+    let creates = match mode {
+        "default" => false,
+        "create" => true,
+        other => {
+            let message = format!("{other:?} is not one of default, create");
+            return Err(argument("mode", message, "`default` or `create`"));
+        }
+    };
     if diff.is_empty() && !creates {
         return Ok(text.to_vec());
     }

@@ -1,10 +1,11 @@
 //! A patch that is still arriving.
 
 use file_tools::ToolError;
+use file_tools::settings::Layers;
 use patch_grammar::{PatchStream, StreamEvent, StreamOperation};
 use serde_json::{Value, json};
 
-use crate::options::{PatchOptions, Preset};
+use crate::options::PatchOptions;
 
 /// Takes the text of a patch in the envelope, in chunks of any size, and says what is known of it
 /// so far.
@@ -18,7 +19,7 @@ impl Stream {
     ///
     /// When the options make no sense.
     pub fn new(options: &PatchOptions) -> Result<Self, ToolError> {
-        Ok(Self(PatchStream::new(options.engine(&Preset::default())?.parse)))
+        Ok(Self(PatchStream::new(options.engine(&Layers::default())?.parse)))
     }
 
     /// Adds to the text: what that completes, as objects with a `type`.

@@ -2,6 +2,7 @@
 
 use file_tools::ToolError;
 use file_tools::input::{self, OutputForm, PatchText};
+use file_tools::settings::Layers;
 use file_tools::specs::{self, Channel, Provider};
 use patch_engine::{Files, MemoryTree};
 use patch_grammar::Dialect;
@@ -9,7 +10,7 @@ use patch_grammar::export::{self, Format};
 use serde_json::{Value, json};
 
 use crate::error::argument;
-use crate::options::{PatchOptions, Preset, SpecOptions, named};
+use crate::options::{PatchOptions, SpecOptions, named};
 
 /// The tree of a patch: the `data` of `apply-patch parse --json`.
 ///
@@ -17,7 +18,7 @@ use crate::options::{PatchOptions, Preset, SpecOptions, named};
 ///
 /// When the text is no patch.
 pub fn parse(patch: &[u8], options: &PatchOptions) -> Result<Value, ToolError> {
-    options.parsed(&Preset::default(), patch, |patch, _| {
+    options.parsed(&Layers::default(), patch, |patch, _| {
         Ok(serde_json::to_value(patch).expect("text keys"))
     })
 }
@@ -32,18 +33,20 @@ pub struct Converted {
     pub warnings: Vec<String>,
 }
 
-/// The same change in another form. A diff is made against `files`, the ones that the patch is for.
+/// The same change in another form: `envelope`, `unified`, `git` or `openai`. A diff is made against `files`, the ones that the patch is for.
 ///
 /// # Errors
 ///
-/// When the text is no patch, does not apply to the files, or the form cannot express it.
+/// When the text is no patch, does not apply to the files, there is no such form, or the form
+/// cannot express it.
 pub fn convert(
     patch: &[u8],
-    to: OutputForm,
+    to: &str,
     options: &PatchOptions,
     files: Option<&MemoryTree>,
 ) -> Result<Converted, ToolError> {
-    let rules = options.engine(&Preset::default())?;
+    let to: OutputForm = named("to", to)?;
+    let rules = options.engine(&Layers::default())?;
     let text = PatchText::read(patch, &options.read_as(), &rules.parse)
         .map_err(|error| error.tool_error(patch))?;
     let mut files = || match files {
@@ -84,7 +87,7 @@ pub fn tool_specs(provider: &str, options: &SpecOptions) -> Result<Specs, ToolEr
     let wrong = |error: specs::SpecError| {
         argument("provider", error.to_string(), "a provider that takes this")
     };
-    let provider: Provider = provider.parse().map_err(wrong)?;
+    let provider: Provider = named("provider", provider)?;
     if !options.patch_only {
         let value = specs::all_tools::spec(provider, options.brief).map_err(wrong)?;
         return Ok(Specs { value, caveats: Vec::new() });
@@ -102,11 +105,6 @@ pub fn tool_specs(provider: &str, options: &SpecOptions) -> Result<Specs, ToolEr
     })
 }
 
-fn dialect_named(name: &str) -> Result<Dialect, ToolError> {
-    named("dialect", name, &Dialect::ALL, Dialect::as_str)
-        .map_err(|message| argument("dialect", message, "`whole` or `codex`"))
-}
-
 /// The instructions for a model. `dialect` is `whole` or `codex`; `channel` is how the patch
 /// travels: `tool`, `argument` or `message`.
 ///
@@ -114,9 +112,8 @@ fn dialect_named(name: &str) -> Result<Dialect, ToolError> {
 ///
 /// When there is no such dialect or channel.
 pub fn prompt(dialect: &str, channel: &str) -> Result<String, ToolError> {
-    let channel = named("channel", channel, &Channel::ALL, Channel::as_str)
-        .map_err(|message| argument("channel", message, "`tool`, `argument` or `message`"))?;
-    Ok(specs::prompt(dialect_named(dialect)?, channel))
+    let channel: Channel = named("channel", channel)?;
+    Ok(specs::prompt(named("dialect", dialect)?, channel))
 }
 
 /// The grammar of a dialect in a notation: `pest`, `lark`, `gbnf`, `ebnf` or `regex`.
@@ -125,7 +122,6 @@ pub fn prompt(dialect: &str, channel: &str) -> Result<String, ToolError> {
 ///
 /// When there is no such notation or dialect.
 pub fn grammar(format: &str, dialect: &str) -> Result<&'static str, ToolError> {
-    let format = named("notation", format, &Format::ALL, Format::as_str)
-        .map_err(|message| argument("format", message, "a notation"))?;
-    Ok(export::text(format, dialect_named(dialect)?))
+    let format: Format = named("format", format)?;
+    Ok(export::text(format, named("dialect", dialect)?))
 }

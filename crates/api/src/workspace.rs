@@ -2,11 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use file_tools::audit::{Audit, Operation};
 use file_tools::changes::{DiffDetail, PatchData, restored};
-use file_tools::{Session, SessionName, SessionSettings, ToolError, history};
+use file_tools::settings::Layers;
+use file_tools::{Session, SessionName, ToolError, history};
 use fs_guard::Access;
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{self, TransactionId};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::error::argument;
 use crate::host::{Approver, Host};
-use crate::options::{PatchOptions, Preset};
+use crate::options::PatchOptions;
 use crate::plan::Plan;
 use crate::workspace_options::{UndoOptions, WorkspaceOptions};
 
@@ -25,31 +25,7 @@ use crate::workspace_options::{UndoOptions, WorkspaceOptions};
 pub struct Workspace {
     session: Session,
     approver: Approver,
-    preset: Preset,
-}
-
-/// How a session works.
-pub(crate) fn settings(
-    options: &WorkspaceOptions,
-    preset: &Preset,
-) -> Result<SessionSettings, ToolError> {
-    let defaults = SessionSettings::default();
-    let lock_timeout = match options.lock_timeout {
-        Some(seconds) => Duration::try_from_secs_f64(seconds)
-            .map_err(|error| argument("lockTimeout", error.to_string(), "a number of seconds"))?,
-        None => defaults.lock_timeout,
-    };
-    Ok(SessionSettings {
-        durability: options.durability.unwrap_or_default(),
-        lock_timeout,
-        profile: preset.profile,
-        encodings: preset.encodings.clone(),
-        max_file_size: options.max_file_size.unwrap_or(defaults.max_file_size),
-        max_output: options.max_output,
-        max_snapshots: options.max_snapshots.unwrap_or(defaults.max_snapshots),
-        traceless: true,
-        ..defaults
-    })
+    layers: Layers,
 }
 
 /// The name of a session.
@@ -73,17 +49,15 @@ impl Workspace {
     ///
     /// When there is no such directory, or the options make no sense.
     pub fn open(root: &Path, options: &WorkspaceOptions) -> Result<Self, ToolError> {
-        let preset = options.preset()?;
-        let (approver, policy) = Approver::new(options.approve, options.policy()?);
-        let workspace =
-            commit::Workspace::open_with(root, policy, options.state.unwrap_or_default())?;
-        let settings = settings(options, &preset)?;
+        let (approver, policy) = Approver::new(options.settings.approve, options.policy()?);
+        let workspace = commit::Workspace::open_with(root, policy, options.state())?;
+        let settings = options.session_settings();
         let audit = |name| Audit::new(name, options.agent.clone());
         let session = match &options.session {
             Some(name) => Session::resume(workspace, audit(session_name(name)?), settings)?,
             None => Session::new(workspace, audit(SessionName::random()?), settings),
         };
-        Ok(Self { session, approver, preset })
+        Ok(Self { session, approver, layers: options.layers() })
     }
 
     /// The directory.
@@ -114,7 +88,7 @@ impl Workspace {
     /// When the text is no patch, or does not apply.
     pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<Plan, ToolError> {
         self.tidy();
-        let (plan, done) = options.parsed(&self.preset, patch, |patch, rules| {
+        let (plan, done) = options.parsed(&self.layers, patch, |patch, rules| {
             let workspace = self.session.workspace();
             if options.atomic != Some(false)
                 && let Some(report) = workspace.already_applied(patch, rules, false)
@@ -172,7 +146,7 @@ impl Workspace {
         let input = json!({ "patch": String::from_utf8_lossy(patch) });
         let call = |host: &mut dyn patch_engine::Host| {
             let mut parsed = false;
-            let result = options.parsed(&self.preset, patch, |patch, rules| {
+            let result = options.parsed(&self.layers, patch, |patch, rules| {
                 let mut rules = rules.clone();
                 parsed = true;
                 if let Some(plan) = exactly.filter(|_| rules.base.is_none()) {

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apply_patch_api as api;
 use apply_patch_api::{
-    Content, Decision, GitOptions, GitTree, Host, HostFile, HostTree, MemoryTree, OutputForm,
-    PatchOptions, Plan, ReadOptions as _, SpecOptions, Stream, ToolError, UndoOptions, Workspace,
+    Content, Decision, GitOptions, GitTree, Host, HostFile, HostTree, MemoryTree, PatchOptions,
+    Plan, ReadOptions as _, SpecOptions, Stream, ToolError, UndoOptions, Workspace,
     WorkspaceOptions,
 };
 use serde_json::{Value, json};
@@ -103,6 +103,7 @@ fn options_are_known_in_both_spellings_and_no_others() {
         (json!({ "expectedSha256ByPath": { "./a.txt": "0".repeat(64) } }), Some("stale_file")),
         (json!({ "expected_sha256_by_path": { "a.txt": "nonsense" } }), Some("command_failed")),
         (json!({ "maxFileSize": 3 }), Some("file_too_large")),
+        (json!({ "max_operations": 1, "fuzz": null }), None),
         (json!({}), None),
     ] {
         let patch = "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n";
@@ -134,12 +135,15 @@ fn options_are_known_in_both_spellings_and_no_others() {
     for bad in [
         json!({ "lockTimeout": -1 }),
         json!({ "forbidden": ["["] }),
-        json!({ "session": "a/b" }),
         json!({ "encoding": ["x"] }),
+        json!({ "trash_keep": "often" }),
+        json!({ "maxOperations": 0 }),
+        json!({ "color": "never" }),
     ] {
-        let options = WorkspaceOptions::read(bad.clone()).expect("the types are right");
-        assert!(Workspace::open(dir.path(), &options).is_err(), "{bad}");
+        assert!(WorkspaceOptions::read(bad.clone()).is_err(), "{bad}");
     }
+    let options = WorkspaceOptions::read(json!({ "session": "a/b" })).expect("it is text");
+    assert!(Workspace::open(dir.path(), &options).is_err());
 }
 
 #[test]
@@ -365,22 +369,22 @@ fn a_patch_is_parsed_streamed_and_converted() {
         api::convert(patch.as_bytes(), to, &none, files)
             .map(|done| String::from_utf8(done.text).expect("text"))
     };
-    let envelope = convert(DIFF, OutputForm::Envelope, None).expect("it says the same");
+    let envelope = convert(DIFF, "envelope", None).expect("it says the same");
     assert_eq!(
         envelope,
         "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n three\n*** End Patch\n"
     );
-    assert_eq!(convert(PATCH, OutputForm::Unified, Some(&tree())).expect("it applies"), DIFF);
+    assert_eq!(convert(PATCH, "unified", Some(&tree())).expect("it applies"), DIFF);
     assert!(
-        convert(PATCH, OutputForm::Git, Some(&tree()))
+        convert(PATCH, "git", Some(&tree()))
             .expect("it applies")
             .starts_with("diff --git a/a.txt b/a.txt\n")
     );
     assert_eq!(
-        convert(PATCH, OutputForm::Git, None).expect_err("there are no files").kind.as_str(),
+        convert(PATCH, "git", None).expect_err("there are no files").kind.as_str(),
         "command_failed"
     );
-    let items = convert(PATCH, OutputForm::Openai, None).expect("they say the same");
+    let items = convert(PATCH, "openai", None).expect("they say the same");
     assert!(items.contains(r#""type":"update_file""#), "{items}");
 
     let mut stream = Stream::new(&none).expect("the defaults");

@@ -3,10 +3,11 @@
 
 use std::path::PathBuf;
 
+use file_tools::choices;
+use file_tools::settings::Choice;
 use patch_engine::commit::approval::ApprovalPolicy::{self, Always, Never, OnRequest};
 use serde_json::{Map, Value, json};
 
-use crate::args::{Choice, choices};
 use crate::outside::{absolute, config_home, home};
 
 /// The name of the server in every configuration.

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use file_tools::changes::success;
+use file_tools::settings::{Layer, Layers, Settings};
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
 use patch_engine::{ApplyError, MAX_PATCH_SIZE, Profile};
 
@@ -19,7 +20,7 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::Input;
-use crate::settings::{Layer, Settings, Sources};
+use crate::settings::Sources;
 use crate::{render, source};
 
 /// How a patch is given.
@@ -80,6 +81,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
         quiet: false,
         verbose: false,
         settings: Settings::preset(Profile::Codex, ApprovalPolicy::Never),
+        layers: Layers::default(),
         opened: Mutex::default(),
     };
     match apply(&mut global, Input::new(bytes, "patch")) {
@@ -106,9 +108,10 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     let profile = Profile::Codex;
     let flags = Layer { profile: Some(profile), ..Layer::default() };
     let sources = Sources::load(global.root())?.checked()?;
-    let (settings, notes) = sources.resolve(flags, profile, ApprovalPolicy::Never);
+    global.layers = sources.layers(flags);
+    let (settings, notes) = global.layers.resolve(profile, ApprovalPolicy::Never);
     global.opened = sources.into_root().into();
-    notes.iter().for_each(|note| render::message(&note.to_string()));
+    notes.iter().for_each(|note| render::message(&format!("note: {note}")));
     let options = options_without_base(&settings, &Rules::default())?;
     global.settings = settings;
     let patch = match input.parse(&options.parse) {

@@ -53,6 +53,12 @@ impl From<fs_guard::Error> for Failure {
     }
 }
 
+impl From<fs_guard::GlobError> for Failure {
+    fn from(error: fs_guard::GlobError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
 impl Failure {
     pub(crate) fn parse(input: &Input, error: ParseError) -> Self {
         Self::Parse(Box::new((input.clone(), error)))

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use clap::{Args, ColorChoice};
+use clap::Args;
+use file_tools::settings::{Color, Layers, Settings};
 use fs_guard::Root;
 use patch_engine::Profile;
 use patch_engine::commit::approval::ApprovalPolicy;
 
 use crate::args;
-use crate::settings::Settings;
 
 /// The flags of every command, and the settings.
 #[derive(Debug, Args)]
@@ -19,8 +19,8 @@ pub(crate) struct Global {
     #[arg(short = 'C', long, value_name = "DIR", global = true)]
     pub(crate) root: Option<PathBuf>,
     /// When to use colours: auto, always or never [default: auto]
-    #[arg(long, value_name = "WHEN", value_parser = args::choice::<ColorChoice>(), global = true, hide_possible_values = true)]
-    pub(crate) color: Option<ColorChoice>,
+    #[arg(long, value_name = "WHEN", value_parser = args::choice::<Color>(), global = true, hide_possible_values = true)]
+    pub(crate) color: Option<Color>,
     /// Do not use a pager
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
@@ -36,6 +36,9 @@ pub(crate) struct Global {
     /// The settings; until they are read, the defaults.
     #[arg(skip = Settings::preset(Profile::Strict, ApprovalPolicy::Never))]
     pub(crate) settings: Settings,
+    /// What they were made of.
+    #[arg(skip)]
+    pub(crate) layers: Layers,
     /// The workspace, if it is open already and was not taken yet.
     #[arg(skip)]
     pub(crate) opened: Mutex<Option<Root>>,

@@ -8,6 +8,7 @@ pub mod events;
 pub mod git;
 pub mod input;
 mod session;
+pub mod settings;
 pub mod specs;
 pub mod tools;
 
@@ -19,7 +20,7 @@ pub use input::{ops, received};
 pub use patch_engine::ErrorKind;
 pub use session::session_name::{BadSessionName, SessionName};
 pub use session::store_size::{StoreSize, store_size};
-pub use session::{MAX_SNAPSHOTS, Session, SessionSettings};
+pub use session::{Session, SessionSettings};
 pub use session::{history, refused};
 pub use tools::call::{ADDED_BY_CLIENTS, Arguments, Data, MAX_RESULT, Reply};
 pub use tools::catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue};

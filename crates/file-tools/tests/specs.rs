@@ -184,11 +184,8 @@ fn every_provider_has_a_name_and_says_what_the_json_does_not() {
         }
     }
     let error = "ollama".parse::<Provider>().expect_err("unknown");
-    assert!(
-        error
-            .to_string()
-            .starts_with("no provider is called `ollama`; there are `openai`, `openai-chat`")
-    );
+    let message = error.to_string();
+    assert!(message.starts_with("\"ollama\" is not one of openai, openai-chat"), "{message}");
 }
 
 #[test]

@@ -591,8 +591,7 @@ pub fn convert(
 ) -> Result<String> {
     let options = read(&options)?;
     let files = paths.zip(contents).map(|(paths, contents)| tree(paths, contents));
-    let done = api::convert(&bytes(patch), to.parse().map_err(failed)?, &options, files.as_ref())
-        .map_err(failed)?;
+    let done = api::convert(&bytes(patch), &to, &options, files.as_ref()).map_err(failed)?;
     Ok(json!({ "text": String::from_utf8_lossy(&done.text), "warnings": done.warnings })
         .to_string())
 }

@@ -14,7 +14,7 @@ mod plan;
 mod show;
 mod text;
 
-pub use commit::apply::{ApplyError, Failed, Settings, gravest};
+pub use commit::apply::{ApplyError, ApplyOptions, Failed, gravest};
 pub use commit::buffers::{FileEdit, HostFile, HostTree, Position, TextEdit};
 pub use commit::host::{CommitLog, Event, Host};
 pub use commit::memory::{Changed, InMemoryError, MemoryTree, apply_in_memory};
@@ -31,7 +31,7 @@ pub use plan::images::{ChangedFile, Content, Images};
 pub use plan::kind::ErrorKind;
 pub use plan::options::{
     AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options,
-    Profile, Snapshots, UnknownProfile,
+    Profile, Snapshots,
 };
 pub use plan::planner::plan;
 pub use plan::policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};

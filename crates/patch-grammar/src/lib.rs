@@ -33,7 +33,8 @@ mod fields;
 mod grammar;
 mod lower;
 pub mod marker;
-mod names;
+#[doc(hidden)]
+pub mod names;
 mod options;
 mod parse;
 mod runtime;
@@ -49,6 +50,7 @@ pub use ast::{
 pub use error::{ParseError, ParseErrorKind, Warning, WarningKind};
 pub use grammar::{Dialect, GRAMMAR, recognizes};
 pub use marker::Marker;
+pub use names::UnknownName;
 pub use options::ParseOptions;
 pub use parse::{decode, parse};
 pub use stream::{PatchStream, StreamEvent, StreamOperation};

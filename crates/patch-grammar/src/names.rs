@@ -1,7 +1,17 @@
 //! Enums whose variants have stable names.
 
-/// Makes an enum of which each variant stands beside its stable name, with `ALL`, `as_str` and
-/// [`Display`](std::fmt::Display).
+/// The error of a name that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{name:?} is not one of {}", names.join(", "))]
+pub struct UnknownName {
+    /// The name.
+    pub name: String,
+    /// The names that there are.
+    pub names: Vec<&'static str>,
+}
+
+/// Makes an enum of which each variant stands beside its stable name, with `ALL`, `as_str`,
+/// [`Display`](std::fmt::Display) and [`FromStr`](std::str::FromStr).
 ///
 /// The variants of an `error enum` may have fields, and what it displays is a message and not the
 /// name, so it gets `as_str` alone.
@@ -26,6 +36,17 @@ macro_rules! named {
         impl ::std::fmt::Display for $name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 f.write_str(self.as_str())
+            }
+        }
+
+        impl ::std::str::FromStr for $name {
+            type Err = $crate::names::UnknownName;
+
+            fn from_str(name: &str) -> ::std::result::Result<Self, Self::Err> {
+                Self::ALL.into_iter().find(|one| one.as_str() == name).ok_or_else(|| {
+                    let names = vec![$($text),+];
+                    $crate::names::UnknownName { name: name.to_owned(), names }
+                })
             }
         }
     };

@@ -5,8 +5,7 @@ use std::io;
 
 use apply_patch_api as api;
 use apply_patch_api::{
-    Content, HostFile, HostTree, MemoryTree, OutputForm, PatchOptions, ReadOptions as _,
-    SpecOptions,
+    Content, HostFile, HostTree, MemoryTree, PatchOptions, ReadOptions as _, SpecOptions,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -160,14 +159,8 @@ pub(crate) fn convert<'py>(
     let tree = files.map(self::files).transpose()?.map(|(tree, _)| tree);
     let as_text = patch.is_instance_of::<PyString>();
     let (patch, options) = (bytes(patch)?, self::options(options)?);
-    let converted = call(py, || {
-        api::convert(
-            &patch,
-            to.parse::<OutputForm>()?,
-            &PatchOptions::read(options)?,
-            tree.as_ref(),
-        )
-    })?;
+    let converted =
+        call(py, || api::convert(&patch, to, &PatchOptions::read(options)?, tree.as_ref()))?;
     Ok(text_or_bytes(py, &converted.text, as_text))
 }
 

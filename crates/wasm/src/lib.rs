@@ -38,9 +38,12 @@ export interface PatchOptions {
   overwrite?: boolean;
   allowDelete?: boolean;
   allowMove?: boolean;
+  createParents?: boolean;
   ambiguous?: "reject" | "first";
   fuzz?: "none" | "trailing" | "blanks" | "unicode";
+  encoding?: string[];
   maxFileSize?: number;
+  maxOperations?: number;
 }
 
 export interface Changed {
@@ -179,7 +182,6 @@ pub fn parse(patch: &Text, options: &Options) -> Result<JsValue> {
 pub fn convert(patch: &Text, to: &str, options: &Options, files: &MaybeFiles) -> Result<JsValue> {
     let options = read(options)?;
     let files = if files.is_undefined() { None } else { Some(tree(files)?.0) };
-    let to = to.parse().map_err(failed)?;
     let done = api::convert(&bytes(patch)?.0, to, &options, files.as_ref()).map_err(failed)?;
     let text = String::from_utf8_lossy(&done.text);
     to_js(&serde_json::json!({ "text": text, "warnings": done.warnings }))

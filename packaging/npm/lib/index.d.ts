@@ -61,6 +61,8 @@ export interface PatchOptions {
   encoding?: string[];
   /** In bytes. */
   maxFileSize?: number;
+  /** How many file operations the patch may have. */
+  maxOperations?: number;
   /** Whether all of the patch is one transaction (true unless set). In a workspace only. */
   atomic?: boolean;
   /** What an answer shows of the changes. */
@@ -76,14 +78,24 @@ export interface WorkspaceOptions {
   durability?: "full" | "process" | "none";
   /** In seconds; 10 unless set. */
   lockTimeout?: number;
+  /** These hold for what the options of a patch leave open, and for the calls of tools. */
   profile?: "strict" | "codex";
+  overwrite?: boolean;
+  createParents?: boolean;
+  allowDelete?: boolean;
+  allowMove?: boolean;
+  ambiguous?: "reject" | "first";
+  fuzz?: "none" | "trailing" | "blanks" | "unicode";
   encoding?: string[];
   /** In bytes. */
   maxFileSize?: number;
+  maxOperations?: number;
   /** About how many bytes of JSON an answer of a tool may have. */
   maxOutput?: number;
   /** How many bytes of snapshots are kept; 0 keeps none. */
   maxSnapshots?: number;
+  /** How long displaced files are kept: an age, a size, or both, as "30d, 1GiB". */
+  trashKeep?: string;
   /**
    * When `approve` is asked: always (`ask`), or when a file is deleted, replaced whole or guarded (`auto`). Without it every
    * call that has an `approve` asks it.

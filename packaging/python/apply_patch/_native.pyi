@@ -31,6 +31,7 @@ class _PatchOptions(TypedDict, total=False):
     fuzz: Literal["none", "trailing", "blanks", "unicode"] | None
     encoding: Sequence[str]
     max_file_size: int | None
+    max_operations: int | None
     atomic: bool | None
     diff: _Detail
 
@@ -40,10 +41,18 @@ class _WorkspaceOptions(TypedDict, total=False):
     durability: Literal["full", "process", "none"] | None
     lock_timeout: float | None
     profile: _Profile | None
+    overwrite: bool | None
+    create_parents: bool | None
+    allow_delete: bool | None
+    allow_move: bool | None
+    ambiguous: Literal["reject", "first"] | None
+    fuzz: Literal["none", "trailing", "blanks", "unicode"] | None
     encoding: Sequence[str]
     max_file_size: int | None
+    max_operations: int | None
     max_output: int | None
     max_snapshots: int | None
+    trash_keep: str | None
     approve: Literal["never", "auto", "ask"] | None
     forbidden: Sequence[str]
     allow_forbidden: Sequence[str]

@@ -23,7 +23,7 @@ pub(crate) struct Reporting {
 pub(crate) struct Detail {
     /// With `--json`: how much of the diff each changed file has: nothing, its number of lines, or
     /// all of it [default: none, or full where nothing is written]
-    #[arg(long, value_name = "DETAIL", value_parser = super::choice::one_of(DiffDetail::ALL, DiffDetail::as_str))]
+    #[arg(long, value_name = "DETAIL", value_parser = super::choice::choice::<DiffDetail>())]
     pub(crate) diff: Option<DiffDetail>,
 }
 

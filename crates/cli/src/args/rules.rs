@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use file_tools::settings::charset;
 use fs_guard::{HardLinks, NamePolicy};
 use patch_engine::{Ambiguous, Pass, Profile};
 
@@ -63,13 +64,6 @@ pub(crate) struct Rules {
     pub(crate) encoding: Vec<String>,
     #[command(flatten)]
     pub(crate) guard: Guard,
-}
-
-/// Checks a declaration of a charset.
-pub(crate) fn charset(text: &str) -> Result<String, String> {
-    let (glob, label) = text.rsplit_once('=').ok_or("it has no `=`; wanted GLOB=LABEL")?;
-    patch_engine::Encodings::default().declare(glob, label).map_err(|error| error.to_string())?;
-    Ok(text.to_owned())
 }
 
 /// Options of the guard beside patterns.

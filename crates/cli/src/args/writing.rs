@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use file_tools::settings::seconds;
 use patch_engine::commit::Durability;
 use patch_engine::commit::approval::ApprovalPolicy;
 
@@ -33,9 +34,4 @@ pub(crate) struct Caution {
     /// Landlock; an error elsewhere)
     #[arg(long)]
     pub(crate) sandbox: bool,
-}
-
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

@@ -7,10 +7,11 @@ use std::time::Duration;
 use clap::Args;
 use file_tools::audit::Operation;
 use file_tools::events::Events;
+use file_tools::settings::{Settings, seconds};
 use file_tools::{Session, SessionSettings, refused};
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
 use patch_engine::commit::{CommitError, Verify};
-use patch_engine::{ApplyError, Options, Pass, Patch, Plan, Report};
+use patch_engine::{ApplyError, Options, Patch, Plan, Report};
 
 use super::workspace;
 use crate::approve::{Instead, Prompt};
@@ -21,7 +22,6 @@ use crate::form::{self, Rest};
 use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::Input;
-use crate::settings::Settings;
 use crate::verify::VerifyCommand;
 use crate::{approve, args, events, expect, interactive, json, live, render, source};
 
@@ -78,7 +78,7 @@ pub(crate) struct ApplyArgs {
     #[arg(long, value_name = "CMD", conflicts_with_all = ["dry_run", "check", "no_atomic", "sandbox"])]
     pub(crate) verify: Option<String>,
     /// How long the command may take
-    #[arg(long, value_name = "SECONDS", value_parser = args::seconds, requires = "verify", default_value = "600")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "verify", default_value = "600")]
     pub(crate) verify_timeout: Duration,
     /// Print how many lines change in each file
     #[arg(long, conflicts_with = "events")]
@@ -117,20 +117,10 @@ pub(crate) fn options_without_base(
     settings: &Settings,
     rules: &args::Rules,
 ) -> Result<Options, Failure> {
-    let mut options = Options::new(settings.profile);
+    let mut options = settings.options();
     options.parse.environment = rules.environment.clone();
     options.expected =
         expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
-    options.encodings = settings.encoding.encodings();
-    options.max_file_size = settings.max_file_size.bytes();
-    options.parse.max_sections = settings.max_operations.0;
-    options.allow_delete = settings.allow_delete;
-    options.allow_move = settings.allow_move;
-    options.create_parents = settings.create_parents;
-    options.overwrite = settings.overwrite;
-    options.placement.ambiguous = settings.ambiguous;
-    options.placement.passes =
-        Pass::ALL.into_iter().filter(|&pass| pass <= settings.fuzz).collect();
     Ok(options)
 }
 
@@ -232,7 +222,7 @@ fn run(
         let timeout = args.verify_timeout;
         Arc::new(VerifyCommand { command, timeout }) as Arc<dyn Verify>
     });
-    let settings = SessionSettings { verify, ..workspace::session_settings(&global.settings) };
+    let settings = SessionSettings { verify, ..workspace::session_settings(global) };
     let session =
         &*session.insert(workspace::session_in(workspace::open_with(global, guard)?, settings));
     let source = source::open(args.input.file.as_deref())?;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use file_tools::settings::Layer;
 use patch_engine::Profile;
 use patch_engine::commit::approval::ApprovalPolicy;
 
@@ -29,7 +30,7 @@ use crate::approve;
 use crate::args::InputArgs;
 use crate::global::Global;
 use crate::outside;
-use crate::settings::Layer;
+use crate::settings::{and_writing, of_allow, of_rules};
 
 /// Applies the patches of language models: all or nothing, never a guess, undoable.
 #[derive(Debug, Parser)]
@@ -160,11 +161,9 @@ impl Command {
 
     /// The settings from its flags, its default profile, and who approves by default.
     pub(super) fn flags(&self) -> (Layer, Profile, ApprovalPolicy) {
-        let writing = |writing| Layer::default().and_writing(writing);
-        let rules = |approve, rules, writing| Layer {
-            approve,
-            ..Layer::of_rules(rules).and_writing(writing)
-        };
+        let writing = |writing| and_writing(Layer::default(), writing);
+        let rules =
+            |approve, rules, writing| Layer { approve, ..and_writing(of_rules(rules), writing) };
         let layer = match self {
             Self::Apply(args) => rules(args.approve, &args.rules, &args.writing),
             Self::Git(args) => rules(args.approve, &args.rules, &args.writing),
@@ -172,10 +171,10 @@ impl Command {
             Self::Serve(args) => args.layer(),
             Self::Tool(args) => Layer {
                 approve: args.caution.approve,
-                ..Layer::of_allow(&args.allow).and_writing(&args.writing)
+                ..and_writing(of_allow(&args.allow), &args.writing)
             },
-            Self::Check(args) | Self::Explain(args) => Layer::of_rules(&args.rules),
-            Self::Convert(args) => Layer::of_rules(&args.rules),
+            Self::Check(args) | Self::Explain(args) => of_rules(&args.rules),
+            Self::Convert(args) => of_rules(&args.rules),
             Self::Undo(args) => writing(&args.writing),
             Self::Redo(args) => writing(&args.writing),
             Self::Recover(args) => writing(&args.writing),

@@ -23,7 +23,7 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) from: args::From,
     /// Form of the output; a unified or git diff is made against the files of the workspace
-    #[arg(long, value_name = "FORM", value_parser = args::one_of(OutputForm::ALL, OutputForm::as_str))]
+    #[arg(long, value_name = "FORM", value_parser = args::choice::<OutputForm>())]
     pub(crate) to: OutputForm,
     #[command(flatten)]
     pub(crate) rules: args::Rules,

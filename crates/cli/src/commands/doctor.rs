@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
+use file_tools::settings::{Layer, WORKSPACE_FILE};
 use file_tools::{Hint, ToolError, audit};
 use fs_guard::Abilities;
 use patch_engine::commit::approval::ApprovalPolicy;
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use super::workspace;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::settings::{Layer, Shown, Sources, WORKSPACE_FILE, user_file};
+use crate::settings::{Shown, Sources, user_file};
 use crate::{json, render};
 
 #[derive(Debug, Args)]
@@ -59,8 +60,8 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     if let Some(problem) = sources.broken() {
         found.problem("configuration", problem);
     }
-    (global.settings, _) =
-        sources.resolve(Layer::default(), Profile::Strict, ApprovalPolicy::Never);
+    global.layers = sources.layers(Layer::default());
+    (global.settings, _) = global.layers.resolve(Profile::Strict, ApprovalPolicy::Never);
     match fs_guard::real_path(global.root()) {
         Ok(path) => {
             let how = if global.root() == Path::new(".") {

@@ -107,9 +107,8 @@ pub(crate) fn git(global: &Global, args: &GitArgs) -> Result<Exit, Failure> {
     let policy = approvals.take_guarded(global.settings.policy()?);
     let git_dir = args.git_dir.as_deref().unwrap_or(global.root());
     let audit = Audit::new(SessionName::cli(), None);
-    let session =
-        GitSession::open(git_dir, policy, audit, workspace::session_settings(&global.settings))
-            .map_err(|error| Failure::Tool(Box::new(error)))?;
+    let session = GitSession::open(git_dir, policy, audit, workspace::session_settings(global))
+        .map_err(|error| Failure::Tool(Box::new(error)))?;
     let mut options = apply::options_without_base(&global.settings, &args.rules)?;
     options.base = match &args.rules.base_rev {
         Some(revision) => {

@@ -16,7 +16,7 @@ use crate::render;
     apply-patch grammar --format gbnf --dialect codex > apply_patch.gbnf")]
 pub(crate) struct GrammarArgs {
     /// Notation of the grammar
-    #[arg(long, value_name = "FORMAT", default_value = "lark", value_parser = args::one_of(Format::ALL, Format::as_str))]
+    #[arg(long, value_name = "FORMAT", default_value = "lark", value_parser = args::choice::<Format>())]
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) dialect: DialectArg,
@@ -27,7 +27,7 @@ pub(crate) struct GrammarArgs {
     apply-patch tool-spec --provider openai")]
 pub(crate) struct ToolSpecArgs {
     /// Whose request the fields are for
-    #[arg(long, value_name = "PROVIDER", value_parser = args::one_of(specs::Provider::ALL, specs::Provider::as_str))]
+    #[arg(long, value_name = "PROVIDER", value_parser = args::choice::<specs::Provider>())]
     pub(crate) provider: specs::Provider,
     /// All file tools, as functions of this provider, instead of the patch tool alone
     #[arg(long, conflicts_with_all = ["grammar_dialect", "client", "max_characters"])]
@@ -38,10 +38,10 @@ pub(crate) struct ToolSpecArgs {
     #[command(flatten)]
     pub(crate) dialect: DialectArg,
     /// Notation of the grammar, where the provider takes several
-    #[arg(long, value_name = "FORMAT", value_parser = args::one_of(Format::ALL, Format::as_str))]
+    #[arg(long, value_name = "FORMAT", value_parser = args::choice::<Format>())]
     pub(crate) grammar_dialect: Option<Format>,
     /// Whether the fields are for the raw request or the provider's Python client
-    #[arg(long, value_name = "CLIENT", default_value = "raw", value_parser = args::one_of(specs::Client::ALL, specs::Client::as_str))]
+    #[arg(long, value_name = "CLIENT", default_value = "raw", value_parser = args::choice::<specs::Client>())]
     pub(crate) client: specs::Client,
     /// How many characters of a file the editor may show (`anthropic-editor`)
     #[arg(long, value_name = "N")]
@@ -56,14 +56,14 @@ pub(crate) struct PromptArgs {
     pub(crate) dialect: DialectArg,
     /// How the model sends the patch: as the whole input of a tool, as an argument of one, or as
     /// its message
-    #[arg(long, value_name = "CHANNEL", default_value = "tool", value_parser = args::one_of(specs::Channel::ALL, specs::Channel::as_str))]
+    #[arg(long, value_name = "CHANNEL", default_value = "tool", value_parser = args::choice::<specs::Channel>())]
     pub(crate) channel: specs::Channel,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DialectArg {
     /// The whole language, or the subset that models trained for Codex write
-    #[arg(long, value_name = "DIALECT", default_value = "whole", value_parser = args::one_of(Dialect::ALL, Dialect::as_str))]
+    #[arg(long, value_name = "DIALECT", default_value = "whole", value_parser = args::choice::<Dialect>())]
     pub(crate) dialect: Dialect,
 }
 

@@ -8,6 +8,7 @@ use file_tools::audit::{self, Status};
 use file_tools::changes::carried_text;
 use file_tools::envelope::{self, Success};
 use file_tools::history::Wanted;
+use file_tools::settings::since;
 use file_tools::{BadSessionName, ErrorKind, FailureClass, Hint, ToolError, history};
 use patch_engine::commit::Workspace;
 use serde_json::json;
@@ -40,7 +41,7 @@ pub(crate) struct LogArgs {
     pub(crate) max_count: Option<usize>,
     /// Only what is not older: an age such as `2d` or `3 weeks`, or a date such as `2026-11-01`
     /// (UTC)
-    #[arg(long, value_name = "TIME", value_parser = args::since)]
+    #[arg(long, value_name = "TIME", value_parser = since)]
     pub(crate) since: Option<SystemTime>,
     /// Count what was committed and what was refused, by reason, profile, agent and day, from the
     /// audit logs

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use file_tools::audit::Operation;
+use file_tools::settings::Choice as _;
 use file_tools::{ErrorKind, FailureClass, Tool, ToolError, hints};
 use fs_guard::{Globs, Policy, Root};
 use patch_engine::commit::Workspace;
@@ -14,7 +15,7 @@ use serde_json::json;
 
 use super::{server, workspace};
 use crate::approve::Prompt;
-use crate::args::{self, Choice as _};
+use crate::args;
 use crate::clients::{Client, ClientFile, NAME, Part, Scope, Server, Setup};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -181,7 +182,7 @@ fn write(
             own.display()
         )));
     }
-    let session = workspace::session_in(opened?, workspace::session_settings(&global.settings));
+    let session = workspace::session_in(opened?, workspace::session_settings(global));
     let options = Options { create_parents: true, ..Options::new(Profile::Strict) };
     let plan = |root: &Arc<Root>| planned(root, &options, setup);
     let refused = |error: ToolError| Failure::Tool(Box::new(error));

@@ -34,27 +34,28 @@ use std::io::Write as _;
 
 use anstream::{AutoStream, ColorChoice};
 use file_tools::Hint;
+use file_tools::settings::{Color, Layer};
 
 use self::cli::{Cli, Command};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::settings::{Layer, Sources};
+use crate::settings::Sources;
 use crate::{completion, elsewhere, json, render, source};
 
 fn plain(stream: &impl anstream::stream::RawStream) -> bool {
     AutoStream::choice(stream) == ColorChoice::Never
 }
 
-fn color(when: Option<clap::ColorChoice>) {
+fn color(when: Option<Color>) {
     match when {
         // Nothing is coloured, as each stream would find out for each text.
-        Some(clap::ColorChoice::Auto) if plain(&std::io::stdout()) && plain(&std::io::stderr()) => {
+        Some(Color::Auto) if plain(&std::io::stdout()) && plain(&std::io::stderr()) => {
             ColorChoice::Never.write_global();
         }
-        Some(clap::ColorChoice::Auto) | None => {}
-        Some(clap::ColorChoice::Always) => ColorChoice::Always.write_global(),
-        Some(clap::ColorChoice::Never) => ColorChoice::Never.write_global(),
+        Some(Color::Auto) | None => {}
+        Some(Color::Always) => ColorChoice::Always.write_global(),
+        Some(Color::Never) => ColorChoice::Never.write_global(),
     }
 }
 
@@ -142,10 +143,10 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
             ));
         }
         let (flags, profile, approve) = command.flags();
-        let (settings, notes) =
-            sources.resolve(Layer { color: global.color, ..flags }, profile, approve);
+        global.layers = sources.layers(Layer { color: global.color, ..flags });
+        let (settings, notes) = global.layers.resolve(profile, approve);
         for note in notes.iter().filter(|note| !global.quiet && command.heeds(note.key)) {
-            render::message(&note.to_string());
+            render::message(&format!("note: {note}"));
         }
         color(Some(settings.color));
         global.settings = settings;

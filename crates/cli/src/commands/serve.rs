@@ -1,10 +1,11 @@
 //! The arguments of `apply-patch serve`.
 
 use clap::Args;
+use file_tools::settings::Layer;
 use patch_engine::commit::approval::ApprovalPolicy;
 
 use crate::args;
-use crate::settings::Layer;
+use crate::settings::{and_writing, of_allow};
 
 /// Who approves where neither flag nor configuration says.
 pub(super) const APPROVE: ApprovalPolicy = ApprovalPolicy::OnRequest;
@@ -47,6 +48,6 @@ pub(crate) struct ServeArgs {
 impl ServeArgs {
     /// The settings from its flags.
     pub(super) fn layer(&self) -> Layer {
-        Layer { approve: self.approve, ..Layer::of_allow(&self.allow).and_writing(&self.writing) }
+        Layer { approve: self.approve, ..and_writing(of_allow(&self.allow), &self.writing) }
     }
 }

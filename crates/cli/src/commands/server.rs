@@ -6,17 +6,17 @@ use apply_patch_mcp::{
     Approval, FindRules, MAX_MESSAGE, MAX_OUTPUT, Origin, Rules, ServeError, ServerSettings,
 };
 use file_tools::SessionSettings;
+use file_tools::settings::Layers;
 use fs_guard::{Policy, Root};
 use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::{Profile, STATE_DIR};
 
 use super::serve::{APPROVE, ServeArgs};
-use super::workspace;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::render;
-use crate::settings::{Settings, Sources};
+use crate::settings::Sources;
 
 const _: () = assert!(MAX_MESSAGE == 134_217_728, "the help of --max-message has this number");
 
@@ -91,13 +91,12 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     if args.read_only {
         settings = settings.read_only();
     }
-    settings.rules = rules(&global.settings)?;
+    settings.rules = rules(&global.layers)?;
     let flags = args.layer();
     settings.find_rules = Some(FindRules::by(move |dir| {
-        let found = Sources::load(dir).and_then(Sources::checked).and_then(|sources| {
-            let (settings, _) = sources.resolve(flags.clone(), Profile::Strict, APPROVE);
-            rules(&settings)
-        });
+        let found = Sources::load(dir)
+            .and_then(Sources::checked)
+            .and_then(|sources| rules(&sources.layers(flags.clone())));
         found.map_err(|failure| failure.error())
     }));
     settings.state = global.settings.state;
@@ -107,7 +106,8 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
 }
 
 /// What holds in a directory with these settings.
-fn rules(settings: &Settings) -> Result<Rules, Failure> {
+fn rules(layers: &Layers) -> Result<Rules, Failure> {
+    let (settings, _) = layers.resolve(Profile::Strict, APPROVE);
     Ok(Rules {
         policy: settings.policy()?,
         approval: match settings.approve {
@@ -117,7 +117,7 @@ fn rules(settings: &Settings) -> Result<Rules, Failure> {
         },
         tool_settings: SessionSettings {
             max_output: Some(MAX_OUTPUT),
-            ..workspace::tool_settings(settings)
+            ..SessionSettings::of(layers)
         },
     })
 }

@@ -4,7 +4,9 @@ use std::io::Read as _;
 
 use clap::{Args, ValueEnum};
 use file_tools::audit::Audit;
-use file_tools::{Reply, Session, SessionName, Tool, ToolError, brief_catalogue, catalogue};
+use file_tools::{
+    Reply, Session, SessionName, SessionSettings, Tool, ToolError, brief_catalogue, catalogue,
+};
 use patch_engine::MAX_PATCH_SIZE;
 use patch_engine::commit::approval::Approvals;
 use serde_json::{Value, json};
@@ -127,7 +129,7 @@ fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), Failure
         workspace::confine(global, &workspace)?;
     }
     let input = input(args.args.as_deref().unwrap_or_default())?;
-    let settings = workspace::tool_settings(&global.settings);
+    let settings = SessionSettings::of(&global.layers);
     let tools = match &args.session {
         Some(name) => {
             let session: SessionName = name

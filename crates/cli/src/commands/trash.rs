@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use file_tools::settings::keep;
 use fs_guard::{Access, Sha256};
 use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::commit::{self, TransactionId, Workspace};
@@ -67,7 +68,7 @@ pub(crate) struct GcArgs {
     /// Keep what is younger than an age and, of that, the newest up to a size: `30d`, `1GiB`, or
     /// both, as `30d,1GiB`. Unless given: the setting `trash-keep`, else 30 days and 1 GiB, and
     /// always the last 20 transactions
-    #[arg(long, value_name = "KEEP", value_parser = args::keep)]
+    #[arg(long, value_name = "KEEP", value_parser = keep)]
     pub(crate) keep: Option<Retention>,
     /// Print what would be removed; nothing is removed
     #[arg(short = 'n', long)]

@@ -17,7 +17,6 @@ use crate::args;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::render;
-use crate::settings::Settings;
 
 /// The workspace that `-C` names, under the policy of the settings.
 pub(super) fn open(global: &Global) -> Result<Workspace, Failure> {
@@ -60,7 +59,7 @@ fn no_project(root: &Root, common: Common) -> Failure {
 
 /// The session of the command line, in the workspace that `-C` names.
 pub(crate) fn session(global: &Global) -> Result<Session, Failure> {
-    Ok(session_in(open(global)?, session_settings(&global.settings)))
+    Ok(session_in(open(global)?, session_settings(global)))
 }
 
 /// The same in a workspace that is open, with settings of its own. A person asks.
@@ -69,29 +68,12 @@ pub(super) fn session_in(workspace: Workspace, settings: SessionSettings) -> Ses
 }
 
 /// How a session of the command line works.
-pub(super) fn session_settings(settings: &Settings) -> SessionSettings {
+pub(super) fn session_settings(global: &Global) -> SessionSettings {
     SessionSettings {
-        durability: settings.durability,
-        lock_timeout: settings.lock_timeout,
-        profile: settings.profile,
-        encodings: settings.encoding.encodings(),
-        max_file_size: settings.max_file_size.bytes(),
-        max_operations: settings.max_operations.0,
-        retention: settings.trash_keep.retention(),
         traceless: true,
         // No tool shows a model anything here.
         max_snapshots: 0,
-        ..SessionSettings::default()
-    }
-}
-
-/// How a session of a model works, by a tool or the server.
-pub(super) fn tool_settings(settings: &Settings) -> SessionSettings {
-    SessionSettings {
-        // A failed call of a tool is logged also where nothing was ever changed.
-        traceless: false,
-        max_snapshots: settings.max_snapshots.bytes(),
-        ..session_settings(settings)
+        ..SessionSettings::of(&global.layers)
     }
 }
 
@@ -155,7 +137,7 @@ pub(super) fn id(workspace: &Workspace, name: &str) -> Result<TransactionId, Fai
 
 /// The session of all of the project that the workspace of another one is a part of.
 pub(super) fn project(global: &Global, session: &Session) -> Session {
-    session_in(session.workspace().project(), session_settings(&global.settings))
+    session_in(session.workspace().project(), session_settings(global))
 }
 
 /// Takes from this process what it does not need; before anything of the patch is looked at.

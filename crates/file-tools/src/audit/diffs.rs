@@ -92,7 +92,7 @@ impl Made {
 #[allow(clippy::disallowed_methods, reason = "tests look at files behind the guard's back")]
 mod tests {
     use patch_engine::commit::{CommitOptions, Durability, KeyPlace, StatePlace, Workspace};
-    use patch_engine::{Options, Settings};
+    use patch_engine::{ApplyOptions, Options};
 
     use super::*;
 
@@ -115,7 +115,7 @@ mod tests {
         let options = Options { max_memory, ..Options::default() };
         let patch = patch_engine::parse(&text, &options.parse).unwrap();
         let commit = CommitOptions { durability: Durability::Process, ..CommitOptions::default() };
-        let settings = Settings { commit, ..Settings::new(options.clone()) };
+        let settings = ApplyOptions { commit, ..ApplyOptions::new(options.clone()) };
         let report = workspace.apply(&patch, &settings, &mut ()).unwrap().remove(0);
         (dir, report.plan, report.transaction.unwrap())
     }

@@ -12,11 +12,11 @@
 //!
 //! ```
 //! use file_tools::events::{EventForm, Events};
-//! use patch_engine::{Options, Profile, Settings, parse, commit::Workspace};
+//! use patch_engine::{Options, Profile, ApplyOptions, parse, commit::Workspace};
 //!
 //! # let dir = tempfile::tempdir()?;
 //! let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
-//! let settings = Settings::new(Options::new(Profile::Codex));
+//! let settings = ApplyOptions::new(Options::new(Profile::Codex));
 //! let text = "*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n";
 //! let patch = parse(text, &settings.options.parse)?;
 //!

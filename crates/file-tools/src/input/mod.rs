@@ -19,19 +19,20 @@ use crate::answer::hints;
 use crate::input::ops::{OpsError, PatchCall};
 use crate::input::received::{NotReceived, Part, Received, ReceivedForm};
 
-/// What a text is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum InputForm {
-    /// A patch in the envelope.
-    Envelope,
-    /// A unified or git diff.
-    Unified,
-    /// Operations of the Responses API.
-    Openai,
-    /// Any of them, also wrapped in something that can be taken off.
-    #[default]
-    Auto,
+patch_grammar::named! {
+    /// What a text is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum InputForm {
+        /// A patch in the envelope.
+        Envelope = "envelope",
+        /// A unified or git diff.
+        Unified = "unified",
+        /// Operations of the Responses API.
+        Openai = "openai",
+        /// Any of them, also wrapped in something that can be taken off.
+        #[default]
+        Auto = "auto",
+    }
 }
 
 /// How a text is read.
@@ -222,21 +223,6 @@ patch_grammar::named! {
         Git = "git",
         /// Items of the Responses API.
         Openai = "openai",
-    }
-}
-
-impl std::str::FromStr for OutputForm {
-    type Err = ToolError;
-
-    fn from_str(name: &str) -> Result<Self, ToolError> {
-        Self::ALL.into_iter().find(|form| form.as_str() == name).ok_or_else(|| {
-            ToolError::new(
-                FailureClass::Usage,
-                ErrorKind::CommandFailed,
-                format!("there is no form {name:?}"),
-            )
-            .hints([hints::give("to", "`envelope`, `unified`, `git` or `openai`")])
-        })
     }
 }
 

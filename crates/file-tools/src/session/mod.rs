@@ -12,32 +12,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
-use patch_engine::commit::approval::{Decision, Request};
+use patch_engine::commit::approval::{ApprovalPolicy, Decision, Request};
 use patch_engine::commit::{CommitOptions, Durability, Recovered, Verify, Workspace};
 use patch_engine::{
-    ApplyError, Encodings, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan,
-    PlanBuilder, Problem, Profile, Reject, Report, Settings,
+    ApplyError, ApplyOptions, Encodings, ErrorKind, Event, Expected, Failed, Host, Loaded, Options,
+    Patch, Plan, PlanBuilder, Problem, Profile, Reject, Report,
 };
-
-use patch_grammar::ParseOptions;
 use workspace_trash::Retention;
 
 use crate::answer::envelope::ToolResult;
-use crate::answer::error::ToolError;
+use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::hints;
 use crate::answer::reason::Reason;
 use crate::audit::recorder::Recorder;
 use crate::audit::{Audit, AuditError, Operation};
 use crate::session::ledger::Ledger;
 use crate::session::session_name::SessionName;
+use crate::settings::{Layer, Layers, MAX_SNAPSHOTS};
 use crate::tools::tool::Tool;
-
-/// How many bytes of snapshots are kept by default: 32 MiB.
-///
-/// Source text takes less than half of its size, so that these are some three thousand versions of
-/// files of 20 KiB: more than a day of an agent's reading and writing. As many as that are still
-/// looked through in a few milliseconds.
-pub const MAX_SNAPSHOTS: u64 = 32 << 20;
 
 /// The most files of one call whose new bytes are kept as snapshots. A larger change is not likely
 /// to be edited further.
@@ -52,10 +44,8 @@ pub struct SessionSettings {
     pub lock_timeout: Duration,
     /// The largest file that is read or written, in bytes.
     pub max_file_size: u64,
-    /// How many file operations a patch may have.
-    pub max_operations: usize,
-    /// The rules of the patches that name no profile.
-    pub profile: Profile,
+    /// The rules of planning that calls leave open, and the bounds of those that they set.
+    pub layers: Layers,
     /// The charsets that are declared for files.
     pub encodings: Encodings,
     /// About how many bytes of JSON an answer may have; `None` leaves only the tools' own limits.
@@ -79,6 +69,22 @@ pub struct SessionSettings {
 }
 
 impl SessionSettings {
+    /// Makes the settings of a session from what was given and its bounds.
+    #[must_use]
+    pub fn of(layers: &Layers) -> Self {
+        let (settings, _) = layers.resolve(Profile::default(), ApprovalPolicy::default());
+        Self {
+            durability: settings.durability,
+            lock_timeout: settings.lock_timeout,
+            max_file_size: settings.max_file_size.0,
+            layers: layers.clone(),
+            encodings: settings.encoding.encodings(),
+            max_snapshots: settings.max_snapshots.0,
+            retention: settings.trash_keep.retention(),
+            ..Self::default()
+        }
+    }
+
     /// Starts to record a call of `tool`.
     pub(crate) fn recorder<'r>(
         &self,
@@ -98,8 +104,7 @@ impl Default for SessionSettings {
             durability: Durability::Full,
             lock_timeout: Duration::from_secs(10),
             max_file_size: patch_engine::MAX_FILE_SIZE,
-            max_operations: ParseOptions::default().max_sections,
-            profile: Profile::default(),
+            layers: Layers::default(),
             encodings: Encodings::default(),
             max_output: None,
             max_snapshots: MAX_SNAPSHOTS,
@@ -196,21 +201,46 @@ impl Session {
         self.workspace.root()
     }
 
-    /// Returns the options of single operations.
-    pub(crate) fn options(&self) -> Options {
-        self.options_for(Profile::default())
+    /// Returns the options of a single operation. What its call does not ask for is not done,
+    /// whatever the settings say.
+    pub(crate) fn options(
+        &self,
+        create_parents: bool,
+        overwrite: bool,
+    ) -> Result<Options, ToolError> {
+        self.options_for(Layer {
+            profile: Some(Profile::Strict),
+            create_parents: Some(create_parents),
+            overwrite: Some(overwrite),
+            ..Layer::default()
+        })
     }
 
-    /// Returns the options of a patch in a profile.
-    pub(crate) fn options_for(&self, profile: Profile) -> Options {
-        let encodings = self.settings.encodings.clone();
-        let mut options = Options {
+    /// Returns the options of a call that gives these settings.
+    ///
+    /// # Errors
+    ///
+    /// When the workspace does not allow one of them.
+    pub(crate) fn options_for(&self, call: Layer) -> Result<Options, ToolError> {
+        let layers = self.settings.layers.clone().with(call.clone());
+        let (settings, notes) = layers.resolve(Profile::default(), ApprovalPolicy::default());
+        if let Some(note) = notes.iter().find(|note| call.text(note.key).is_some()) {
+            let argument = match note.key {
+                "create-parents" => "createParentDirectories".to_owned(),
+                key => key.replace('-', "_"),
+            };
+            let error = ToolError::new(
+                FailureClass::Refused,
+                ErrorKind::PermissionDenied,
+                note.to_string(),
+            );
+            return Err(error.hints([hints::omit(argument)]));
+        }
+        Ok(Options {
             max_file_size: self.settings.max_file_size,
-            encodings,
-            ..Options::new(profile)
-        };
-        options.parse.max_sections = self.settings.max_operations;
-        options
+            encodings: self.settings.encodings.clone(),
+            ..settings.options()
+        })
     }
 
     /// Returns the source of earlier versions, unless the call forbids to carry.
@@ -396,7 +426,7 @@ impl Session {
         atomic: bool,
         host: &mut dyn Host,
     ) -> Result<Vec<Report>, Failed> {
-        let settings = Settings { options, commit: self.commit_options(tool), atomic };
+        let settings = ApplyOptions { options, commit: self.commit_options(tool), atomic };
         let mut log = self.recorder(tool, Operation::Patch).of_patch(settings.options.profile);
         let result = self.workspace.apply_logged(patch, &settings, &mut log, host);
         let (reports, error) = match &result {

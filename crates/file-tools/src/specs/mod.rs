@@ -8,8 +8,6 @@ pub mod all_tools;
 mod prompt;
 mod shapes;
 
-use std::str::FromStr;
-
 use patch_grammar::Dialect;
 use patch_grammar::export::{self, Format};
 
@@ -64,15 +62,6 @@ impl Provider {
             | Self::Gemini
             | Self::Mcp => &[],
         }
-    }
-}
-
-impl FromStr for Provider {
-    type Err = SpecError;
-
-    fn from_str(name: &str) -> Result<Self, SpecError> {
-        let found = Self::ALL.into_iter().find(|provider| provider.as_str() == name);
-        found.ok_or_else(|| SpecError::UnknownProvider { name: name.to_owned() })
     }
 }
 
@@ -138,13 +127,6 @@ impl ToolSpec {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// No provider has this name.
-    #[error("no provider is called `{name}`; there are \
-             {}", list(Provider::ALL.iter().map(|provider| provider.as_str())))]
-    UnknownProvider {
-        /// The name.
-        name: String,
-    },
     /// The form only has the provider's own tool.
     #[error("{provider} is for the provider's own tool, and takes no others")]
     OwnTool {

@@ -16,6 +16,7 @@ use crate::answer::hints::{give, omit};
 use crate::answer::reason::Reason;
 use crate::session::refused::{self, RefusedForm};
 use crate::session::{ChangingCall, Session, expected};
+use crate::settings::Layer;
 use crate::tools::arguments::given;
 use crate::tools::tool::Tool;
 
@@ -113,8 +114,8 @@ impl Session {
     /// path.
     pub fn apply_patch(&self, args: &ApplyPatch, host: &mut dyn Host) -> ToolResult<PatchData> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
-            let mut options =
-                self.options_for(args.profile.map_or(self.settings().profile, Profile::from));
+            let profile = args.profile.map(Profile::from);
+            let mut options = self.options_for(Layer { profile, ..Layer::default() })?;
             options.snapshots = self.snapshots_for(args.carry);
             for (path, hash, argument) in
                 args.expected_sha256_by_path.iter().flat_map(ExpectedFiles::each)

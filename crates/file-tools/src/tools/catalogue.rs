@@ -200,6 +200,10 @@ fn plain(value: &mut Value) {
             if object.contains_key("properties") {
                 object.remove("description");
             }
+            // The lines of a comment are wrapped for whoever reads the code.
+            if let Some(Value::String(text)) = object.get_mut("description") {
+                *text = text.replace('\n', " ");
+            }
             // An optional field is not required, so it need not be null.
             if let Some(kind) = object.get_mut("type")
                 && let Value::Array(types) = kind

@@ -1,6 +1,6 @@
 //! `create_file`: a file where none is.
 
-use patch_engine::{Host, Options, PlanBuilder};
+use patch_engine::{Host, PlanBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ impl Session {
     ) -> ToolResult<CreateFileData> {
         self.changing(Tool::CreateFile, host, |call| {
             let parents = args.create_parent_directories == Some(true);
-            let options = Options { create_parents: parents, ..self.options() };
+            let options = self.options(parents, false)?;
             let report = call.commit(&mut |root| {
                 let mut builder = PlanBuilder::new(root, &options);
                 builder.create(&args.path, args.content.clone().into_bytes())?;

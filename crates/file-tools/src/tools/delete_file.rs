@@ -100,7 +100,7 @@ impl Session {
                     self.check_expected(path.as_str(), None, given)?;
                     return Err(super::missing(root, &args.path));
                 }
-                let options = self.options();
+                let options = self.options(false, false)?;
                 let mut builder = PlanBuilder::new(root, &options);
                 if recursive {
                     builder.remove_all(&args.path)?;

@@ -112,7 +112,7 @@ impl Session {
             let mut replacements = 0;
             let mut now = None;
             let report = call.commit(&mut |root| {
-                let options = self.options();
+                let options = self.options(false, false)?;
                 let mut builder = PlanBuilder::new(root, &options);
                 // The version that the edits are for, and the error of the current file if that is
                 // another version.

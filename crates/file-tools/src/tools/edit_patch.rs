@@ -1,7 +1,7 @@
 //! `edit.patch`: the patch tool with a result shape of its own, and with permissions for deletes
 //! and moves.
 
-use patch_engine::{ChangeKind, Host, Patch};
+use patch_engine::{ChangeKind, Host, Patch, Profile};
 use patch_grammar::{Section, SectionOperation, Spanned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use crate::answer::changes::{CarriedHunk, DiffDetail};
 use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::hints::{self, Caller, Hint};
 use crate::session::{ChangingCall, Session};
+use crate::settings::Layer;
 use crate::tools::arguments::given;
 use crate::tools::tool::Tool;
 
@@ -64,10 +65,13 @@ impl Session {
         host: &mut dyn Host,
     ) -> Result<EditPatchResult, ToolError> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
-            let mut options = self.options();
+            let mut options = self.options_for(Layer {
+                profile: Some(Profile::Strict),
+                allow_delete: Some(args.allow_delete == Some(true)),
+                allow_move: args.allow_move,
+                ..Layer::default()
+            })?;
             options.snapshots = self.snapshots_for(args.carry);
-            options.allow_delete = args.allow_delete == Some(true);
-            options.allow_move = args.allow_move != Some(false);
             let prefix = self.prefix(args.workspace_root.as_deref())?;
             let patch = super::parsed(&args.patch, &options)?;
             // The texts outlive the patch that borrows them.

@@ -1,6 +1,6 @@
 //! `move_file`: gives a file another path.
 
-use patch_engine::{Host, Options, PlanBuilder};
+use patch_engine::{Host, PlanBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +63,7 @@ impl Session {
                     }
                     return Err(super::missing(root, &args.from_path));
                 }
-                let options = Options { overwrite, ..self.options() };
+                let options = self.options(false, overwrite)?;
                 let mut builder = PlanBuilder::new(root, &options);
                 builder.rename(&args.from_path, &args.to_path)?;
                 let plan = finish(builder)?;

@@ -65,7 +65,7 @@ impl Session {
             let expected = self.seen(&args.path, given)?;
             let mut now = None;
             let report = call.commit(&mut |root| {
-                let options = self.options();
+                let options = self.options(false, false)?;
                 let mut builder = PlanBuilder::new(root, &options);
                 let Some(file) = self.load(&mut builder, &args.path, given)? else {
                     debug_assert_eq!(expected, Expected::Absent);

@@ -159,12 +159,17 @@ fn the_page_of_results_is_what_the_schemas_say() {
 fn page() -> String {
     let mut page = String::from(
         "# What the tools answer\n\n\
-         Generated from the schemas that `apply-patch tool --list` prints. An answer is `{\"ok\":true,\"output\":\"a sentence\",\"data\":{…}}` with the data\n\
-         below, or `{\"ok\":false,\"error\":{…}}`: [errors.md](errors.md). `?` marks what may be missing.\n\n\
-         `maxResultBytes` bounds an answer. Without it, a tool that changes files answers with about 8 KiB at most. A reading tool that is cut goes on:\n\
-         its sentence says `repeat the call with cursor \"…\"`, which is `data.nextCursor`.\n\n\
-         A change shows no diff of itself unless `diff` is `stat` (how many lines, `+2 -1`) or `full`; a dry run shows all of it unless `diff` says otherwise.\n\
-         At the command line that is `--json --diff none|stat|full`, of `apply`, `undo` and `redo`.\n",
+         Generated from the schemas that `apply-patch tool --list` prints. An answer is\n\
+         `{\"ok\":true,\"output\":\"a sentence\",\"data\":{…}}` with the data below, or `{\"ok\":false,\"error\":{…}}`:\n\
+         [errors.md](errors.md). `?` marks what may be missing.\n\
+         \n\
+         `maxResultBytes` bounds an answer. Without it, a tool that changes files answers with about 8 KiB at\n\
+         most. A reading tool that is cut goes on: its sentence says `repeat the call with cursor \"…\"`, which\n\
+         is `data.nextCursor`.\n\
+         \n\
+         A change shows no diff of itself unless `diff` is `stat` (how many lines, `+2 -1`) or `full`; a dry\n\
+         run shows all of it unless `diff` says otherwise. At the command line that is `--json --diff\n\
+         none|stat|full`, of `apply`, `undo` and `redo`.\n",
     );
     for tool in Tool::ALL {
         let answer = tool.schemas().1;

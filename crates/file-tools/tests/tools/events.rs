@@ -4,7 +4,7 @@ use std::path::Path;
 
 use file_tools::events::{EventForm, Events, MAX_TEXT};
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
-use patch_engine::{Event, Host, Options, Profile, Settings, parse};
+use patch_engine::{ApplyOptions, Event, Host, Options, Profile, parse};
 use serde_json::{Value, json};
 
 use crate::support::Bench;
@@ -42,7 +42,7 @@ fn events(
 ) -> Vec<Value> {
     let workspace = bench.workspace();
     let text = format!("*** Begin Patch\n{body}*** End Patch\n");
-    let mut settings = Settings::new(Options::new(Profile::Codex));
+    let mut settings = ApplyOptions::new(Options::new(Profile::Codex));
     settings.atomic = atomic;
     let patch = parse(&text, &settings.options.parse).unwrap();
     let mut lines = Vec::new();

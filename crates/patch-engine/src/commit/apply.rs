@@ -18,7 +18,7 @@ use crate::plan::reject::{Reject, Rejects};
 
 /// The settings with which a patch is applied.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ApplyOptions {
     /// The rules of planning.
     pub options: Options,
     /// How the transaction is committed.
@@ -28,14 +28,14 @@ pub struct Settings {
     pub atomic: bool,
 }
 
-impl Default for Settings {
+impl Default for ApplyOptions {
     fn default() -> Self {
         Self::new(Options::default())
     }
 }
 
-impl Settings {
-    /// Settings with the rules `options`, and defaults for the rest.
+impl ApplyOptions {
+    /// ApplyOptions with the rules `options`, and defaults for the rest.
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self { options, commit: CommitOptions::default(), atomic: true }
@@ -131,7 +131,7 @@ fn hash_of(patch: &Patch<'_>, prefix: &Prefix) -> Option<Sha256> {
 }
 
 impl Workspace {
-    /// Applies a patch: in one transaction, or one for each section when [`Settings::atomic`] is
+    /// Applies a patch: in one transaction, or one for each section when [`ApplyOptions::atomic`] is
     /// not set.
     ///
     /// `host` is asked about exactly the plan that will be committed.
@@ -141,10 +141,10 @@ impl Workspace {
     /// ([`Report::already_done`]).
     ///
     /// ```
-    /// use patch_engine::{Settings, parse, commit::Workspace};
+    /// use patch_engine::{ApplyOptions, parse, commit::Workspace};
     ///
     /// # let dir = tempfile::tempdir()?;
-    /// # let settings = Settings::default();
+    /// # let settings = ApplyOptions::default();
     /// # let text = "*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n";
     /// let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
     /// let patch = parse(text, &settings.options.parse)?;
@@ -159,7 +159,7 @@ impl Workspace {
     pub fn apply(
         &self,
         patch: &Patch<'_>,
-        settings: &Settings,
+        settings: &ApplyOptions,
         host: &mut dyn Host,
     ) -> Result<Vec<Report>, Failed> {
         self.apply_logged(patch, settings, &mut (), host)
@@ -173,7 +173,7 @@ impl Workspace {
     pub fn apply_logged(
         &self,
         patch: &Patch<'_>,
-        settings: &Settings,
+        settings: &ApplyOptions,
         log: &mut dyn CommitLog,
         host: &mut dyn Host,
     ) -> Result<Vec<Report>, Failed> {
@@ -265,12 +265,12 @@ impl Workspace {
     /// Undoes a transaction, or what it did to `paths` (none: all of it).
     ///
     /// ```
-    /// # use patch_engine::{Settings, parse, commit::{CommitOptions, Workspace}};
+    /// # use patch_engine::{ApplyOptions, parse, commit::{CommitOptions, Workspace}};
     /// # let dir = tempfile::tempdir()?;
     /// # let text = "*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n";
     /// # let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
     /// # let patch = parse(text, &Default::default())?;
-    /// # let id = workspace.apply(&patch, &Settings::default(), &mut ())?[0].transaction.unwrap();
+    /// # let id = workspace.apply(&patch, &ApplyOptions::default(), &mut ())?[0].transaction.unwrap();
     /// workspace.undo(id, &[], &CommitOptions::default(), &mut ())?;
     /// # assert!(!dir.path().join("hello.txt").exists());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

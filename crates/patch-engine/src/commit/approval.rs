@@ -9,23 +9,25 @@ pub use crate::commit::host::{Decision, Reason, Request};
 use crate::commit::host::{Event, Host};
 use crate::plan::{Change, ChangeKind, Plan};
 
-/// When a person is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ApprovalPolicy {
-    /// Never: everything is approved that the guard lets pass.
-    #[default]
-    Never,
-    /// Where there is a [`Reason`].
-    OnRequest,
-    /// Before every change.
-    Always,
+patch_grammar::named! {
+    /// When a person is asked.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum ApprovalPolicy {
+        /// Before every change.
+        Always = "ask",
+        /// Where there is a [`Reason`].
+        OnRequest = "auto",
+        /// Never: everything is approved that the guard lets pass.
+        #[default]
+        Never = "never",
+    }
 }
 
 /// The approvals of a session: the policy, and what was approved for the session.
 ///
 /// ```
 /// use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
-/// use patch_engine::{Host, Options, Profile, Settings, parse, commit::Workspace};
+/// use patch_engine::{Host, Options, Profile, ApplyOptions, parse, commit::Workspace};
 ///
 /// struct Person;
 /// impl Host for Person {
@@ -38,7 +40,7 @@ pub enum ApprovalPolicy {
 /// # let dir = tempfile::tempdir()?;
 /// let mut approvals = Approvals::new(ApprovalPolicy::OnRequest);
 /// let workspace = Workspace::open(dir.path(), approvals.take_guarded(patch_engine::policy()))?;
-/// let settings = Settings::new(Options::new(Profile::Codex));
+/// let settings = ApplyOptions::new(Options::new(Profile::Codex));
 /// let text = "*** Begin Patch\n*** Add File: .vscode/tasks.json\n+{}\n*** End Patch\n";
 /// let patch = parse(text, &settings.options.parse)?;
 /// let failed = workspace.apply(&patch, &settings, &mut approvals.ask(&mut Person)).unwrap_err();

@@ -7,16 +7,18 @@ use std::time::Duration;
 use fs_guard::{Root, Sha256};
 use workspace_trash::Retention;
 
-/// What a commit survives once it has returned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Durability {
-    /// Power loss: every step is synced.
-    #[default]
-    Full,
-    /// A kill of the process at any instant. Nothing is synced.
-    Process,
-    /// As `Process`. After a power loss nothing is promised, on any file system.
-    None,
+patch_grammar::named! {
+    /// What a commit survives once it has returned.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Durability {
+        /// Power loss: every step is synced.
+        #[default]
+        Full = "full",
+        /// A kill of the process at any instant. Nothing is synced.
+        Process = "process",
+        /// As `Process`. After a power loss nothing is promised, on any file system.
+        None = "none",
+    }
 }
 
 /// What a commit needs beside the plan.

@@ -2,35 +2,24 @@
 
 use std::borrow::Cow;
 
-/// What is overlooked when a line of a hunk is compared with a line of the file. The order is from
-/// strict to lenient.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Pass {
-    /// Nothing.
-    Exact,
-    /// Blanks at the end.
-    Trailing,
-    /// Blanks at both ends.
-    Blanks,
-    /// Blanks at both ends, and typographic dashes, quotes and spaces count as their ASCII forms.
-    Unicode,
+patch_grammar::named! {
+    /// What is overlooked when a line of a hunk is compared with a line of the file. The order is
+    /// from strict to lenient.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Pass {
+        /// Nothing.
+        Exact = "none",
+        /// Blanks at the end.
+        Trailing = "trailing",
+        /// Blanks at both ends.
+        Blanks = "blanks",
+        /// Blanks at both ends, and typographic dashes, quotes and spaces count as their ASCII
+        /// forms.
+        Unicode = "unicode",
+    }
 }
 
 impl Pass {
-    /// All passes, from strict to lenient.
-    pub const ALL: [Self; 4] = [Self::Exact, Self::Trailing, Self::Blanks, Self::Unicode];
-
-    /// A stable short name, as on the command line.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Exact => "none",
-            Self::Trailing => "trailing",
-            Self::Blanks => "blanks",
-            Self::Unicode => "unicode",
-        }
-    }
-
     /// The part of `line` that this pass compares.
     #[inline]
     pub(crate) fn key(self, line: &[u8]) -> Cow<'_, [u8]> {

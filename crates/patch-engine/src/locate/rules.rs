@@ -13,13 +13,15 @@ pub enum Order {
     File,
 }
 
-/// What to do with a hunk that fits in several places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Ambiguous {
-    /// Refuse it.
-    Reject,
-    /// Take the first place.
-    First,
+patch_grammar::named! {
+    /// What to do with a hunk that fits in several places.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Ambiguous {
+        /// Refuse it.
+        Reject = "reject",
+        /// Take the first place.
+        First = "first",
+    }
 }
 
 /// The rules of placement.

@@ -278,8 +278,8 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// # Errors
     ///
-    /// When there is no file, something is at the new path (and the options do not replace it), or
-    /// the guard refuses one of the paths.
+    /// When there is no file, something is at the new path (and the options do not replace it), the
+    /// options forbid moves, or the guard refuses one of the paths.
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Reject> {
         let (path, new) = self.at(from, |builder| {
             let path = builder.files.check(from, Access::Delete)?;
@@ -290,6 +290,9 @@ impl<'o> PlanBuilder<'o> {
             let target = builder.files.check(to, Access::Create)?;
             if target == path {
                 return Err(Problem::SamePath);
+            }
+            if !builder.options.allow_move {
+                return Err(Problem::MoveNotAllowed);
             }
             let replaced = builder.make_way(&target)?;
             Ok((target, replaced))

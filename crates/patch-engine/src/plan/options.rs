@@ -25,20 +25,6 @@ patch_grammar::named! {
     }
 }
 
-impl FromStr for Profile {
-    type Err = UnknownProfile;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let known = Self::ALL.into_iter().find(|profile| profile.as_str() == name);
-        known.ok_or_else(|| UnknownProfile(name.to_owned()))
-    }
-}
-
-/// The error for a profile name that does not exist.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no profile {0:?}; there are `strict` and `codex`")]
-pub struct UnknownProfile(String);
-
 /// How the lines of a new file are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AddNewline {

@@ -5,7 +5,7 @@ use std::fs;
 use fs_guard::{Globs, Policy};
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
 use patch_engine::commit::{CommitOptions, Durability, KeyPlace, Workspace};
-use patch_engine::{ApplyError, Host, Options, Profile, Settings, parse};
+use patch_engine::{ApplyError, ApplyOptions, Host, Options, Profile, parse};
 use tempfile::TempDir;
 
 /// Gives one answer, and remembers why it was asked.
@@ -44,7 +44,7 @@ impl Session {
 
     /// Applies a patch; gives what was asked (nothing: nobody was), and whether it was applied.
     fn apply(&mut self, body: &str, answer: Decision) -> (Option<String>, bool) {
-        let mut settings = Settings::new(Options::new(Profile::Codex));
+        let mut settings = ApplyOptions::new(Options::new(Profile::Codex));
         settings.commit =
             CommitOptions { durability: Durability::None, ..CommitOptions::default() };
         let text = format!("*** Begin Patch\n{body}*** End Patch\n");

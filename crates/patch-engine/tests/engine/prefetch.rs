@@ -7,7 +7,7 @@ use std::path::Path;
 use patch_engine::commit::Workspace;
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::{
-    ApplyError, Expected, Host, MAX_MEMORY, Options, Plan, Profile, Rejects, Settings,
+    ApplyError, ApplyOptions, Expected, Host, MAX_MEMORY, Options, Plan, Profile, Rejects,
 };
 
 /// Plans a patch against files that each hold their own name and a number.
@@ -151,7 +151,7 @@ fn apply(
     meanwhile: impl Fn(),
 ) -> Result<String, ApplyError> {
     let workspace = Workspace::open(dir, patch_engine::policy()).unwrap();
-    let mut settings = Settings::new(Options::new(Profile::Strict));
+    let mut settings = ApplyOptions::new(Options::new(Profile::Strict));
     settings.options.max_memory = max_memory;
     let patch = patch_engine::parse(patch, &settings.options.parse).unwrap();
     let mut look = Look { meanwhile, diff: Vec::new(), lean: max_memory < 10_000 };

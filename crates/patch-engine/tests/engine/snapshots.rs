@@ -124,7 +124,7 @@ fn sections_that_are_applied_one_by_one_are_carried_too() {
     write("g", "g\n");
     let workspace = Workspace::open(dir.path(), patch_engine::policy()).unwrap();
     let settings =
-        patch_engine::Settings { atomic: false, ..patch_engine::Settings::new(options()) };
+        patch_engine::ApplyOptions { atomic: false, ..patch_engine::ApplyOptions::new(options()) };
     let apply = |text: &str| {
         let patch = patch_engine::parse(text, &settings.options.parse).unwrap();
         workspace.apply(&patch, &settings, &mut ()).map(|reports| reports.len())

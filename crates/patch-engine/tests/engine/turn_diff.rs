@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use patch_engine::commit::{CommitOptions, Durability, KeyPlace, Workspace};
-use patch_engine::{Failed, Options, Profile, Settings, TurnDiff, parse};
+use patch_engine::{ApplyOptions, Failed, Options, Profile, TurnDiff, parse};
 use proptest::bool::weighted;
 use proptest::collection::vec;
 use proptest::prelude::any;
@@ -41,7 +41,7 @@ impl Turn {
 
     /// How many transactions it was.
     fn apply(&mut self, body: &str) -> Result<usize, Failed> {
-        let mut settings = Settings::new(Options::new(Profile::Codex));
+        let mut settings = ApplyOptions::new(Options::new(Profile::Codex));
         settings.commit = Self::commit_options();
         let text = format!("*** Begin Patch\n{body}*** End Patch\n");
         let patch = parse(&text, &settings.options.parse).unwrap();

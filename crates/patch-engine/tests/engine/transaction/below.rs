@@ -4,7 +4,7 @@ use std::fs;
 
 use fs_guard::fault::{Fault, arm, disarm};
 use patch_engine::commit::{CommitOptions, Outcome, Workspace};
-use patch_engine::{ErrorKind, Settings, parse};
+use patch_engine::{ApplyOptions, ErrorKind, parse};
 
 use super::support::*;
 
@@ -21,7 +21,7 @@ fn attempt(
     body: &str,
     host: &mut dyn patch_engine::Host,
 ) -> Result<Vec<patch_engine::Report>, patch_engine::Failed> {
-    let settings = Settings::new(lenient());
+    let settings = ApplyOptions::new(lenient());
     let text = format!("*** Begin Patch\n{body}*** End Patch\n");
     let patch = parse(&text, &settings.options.parse).unwrap();
     workspace.apply(&patch, &settings, host)

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use patch_engine::commit::{Durability, KeyPlace, Workspace};
-use patch_engine::{ApplyError, Options, Settings, parse};
+use patch_engine::{ApplyError, ApplyOptions, Options, parse};
 
 use super::support::*;
 use testutils::share::whole;
@@ -147,7 +147,7 @@ fn worker() {
     let tree = Path::new(&tree);
     let worker = number("WORKER");
     let mut random = Rng::with_seed(number("SEED") as u64);
-    let mut settings = Settings::new(Options::default());
+    let mut settings = ApplyOptions::new(Options::default());
     settings.commit.lock_timeout = Duration::from_secs(60);
     settings.commit.retention.max_count = usize::MAX;
     let mut recovering = true;

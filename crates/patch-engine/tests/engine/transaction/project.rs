@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use patch_engine::commit::{CommitOptions, Error, StatePlace, Workspace, directories_above};
-use patch_engine::{ErrorKind, Settings, parse};
+use patch_engine::{ApplyOptions, ErrorKind, parse};
 
 use super::support::*;
 
@@ -24,7 +24,7 @@ fn make_state(tree: &Tree, dir: &str, mode: u32) {
 }
 
 fn apply(workspace: &Workspace, body: &str) -> patch_engine::Report {
-    let settings = Settings::new(lenient());
+    let settings = ApplyOptions::new(lenient());
     let text = format!("*** Begin Patch\n{body}*** End Patch\n");
     let patch = parse(&text, &settings.options.parse).unwrap();
     workspace.apply(&patch, &settings, &mut ()).unwrap().remove(0)
@@ -262,7 +262,7 @@ fn what_was_cut_off_in_one_directory_is_recovered_from_any_other() {
                 "*** Begin Patch\n*** Add File: m/new\n+new\n*** Update File: {x}\n@@\n-1\n+2\n\
                  *** End Patch\n"
             );
-            let settings = Settings::new(lenient());
+            let settings = ApplyOptions::new(lenient());
             let patch = parse(&text, &settings.options.parse).unwrap();
             let workspace = at(&tree, cut);
             fs_guard::fault::cross_device(beside);
@@ -314,7 +314,7 @@ fn what_was_cut_off_in_one_directory_is_recovered_from_any_other() {
 fn what_may_be_touched_limits_no_recovery() {
     let tree = Tree::new(&[("a/x", "1\n"), ("b/y", "1\n")]);
     fs::create_dir(tree.path(".git")).unwrap();
-    let settings = Settings::new(lenient());
+    let settings = ApplyOptions::new(lenient());
     let text =
         "*** Begin Patch\n*** Add File: new\n+new\n*** Update File: x\n@@\n-1\n+2\n*** End Patch\n";
     let patch = parse(text, &settings.options.parse).unwrap();
@@ -425,7 +425,7 @@ fn the_state_of_a_user_belongs_to_a_directory_and_not_to_its_path() {
     assert!(open("q").former_states().is_empty());
     // Half of a patch that was cut off in a directory that is gone is not finished in one that was
     // made anew, however often its inode number comes again.
-    let settings = Settings::new(lenient());
+    let settings = ApplyOptions::new(lenient());
     let text =
         "*** Begin Patch\n*** Add File: new\n+new\n*** Update File: y\n@@\n-1\n+2\n*** End Patch\n";
     let patch = parse(text, &settings.options.parse).unwrap();

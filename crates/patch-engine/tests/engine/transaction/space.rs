@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use patch_engine::ErrorKind;
 use patch_engine::commit::{KeyPlace, Workspace};
-use patch_engine::{Options, Settings, parse};
+use patch_engine::{ApplyOptions, Options, parse};
 
 use super::support::{collect, run};
 
@@ -152,7 +152,7 @@ fn patch(tree: &Path, key: &Path, text: &str) -> Result<(), String> {
     let workspace = Workspace::open(tree, patch_engine::policy())
         .unwrap()
         .with_key_place(KeyPlace::Directory(key.join("apply-patch")));
-    let mut settings = Settings::new(Options { create_parents: true, ..Options::default() });
+    let mut settings = ApplyOptions::new(Options { create_parents: true, ..Options::default() });
     settings.commit.lock_timeout = Duration::from_secs(1);
     let text = parse(text, &settings.options.parse).unwrap();
     let Err(failed) = workspace.apply(&text, &settings, &mut ()) else { return Ok(()) };

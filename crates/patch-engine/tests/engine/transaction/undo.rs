@@ -5,7 +5,7 @@ use testutils::posix::{PermissionsExt as _, symlink};
 
 use fs_guard::Access;
 use patch_engine::commit::{Error, KeyPlace, Left, UndoOptions};
-use patch_engine::{ApplyError, ChangeKind, ErrorKind, Plan, PlanBuilder, Settings};
+use patch_engine::{ApplyError, ApplyOptions, ChangeKind, ErrorKind, Plan, PlanBuilder};
 use patch_grammar::diff::{Diff, DiffOptions};
 use workspace_trash::Retention;
 
@@ -483,7 +483,7 @@ fn a_change_of_a_mode_is_carried_back_where_nobody_changed_it_again() {
         let diff = "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n--- a/a\n+++ b/a\n\
                     @@ -1,2 +1,2 @@\n-1\n+one\n 2\n";
         let diff = Diff::parse(diff.as_bytes(), &DiffOptions::default()).unwrap();
-        let settings = Settings::new(lenient());
+        let settings = ApplyOptions::new(lenient());
         let first = tree
             .open()
             .apply(&diff.patch(), &settings, &mut ())

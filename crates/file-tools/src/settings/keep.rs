@@ -31,7 +31,11 @@ fn age(text: &str) -> Result<Duration, String> {
 
 /// Reads a time in the past: an age, also with `ago`, or a date, which is the beginning of that day
 /// in UTC.
-pub(crate) fn since(text: &str) -> Result<SystemTime, String> {
+///
+/// # Errors
+///
+/// When it is neither.
+pub fn since(text: &str) -> Result<SystemTime, String> {
     if let Some(time) = workspace_trash::parse_time(text) {
         return Ok(time);
     }
@@ -66,7 +70,11 @@ fn size(text: &str) -> Result<u64, String> {
 
 /// Reads what is kept: an age, a size, or both with a comma between. What neither limits has the
 /// usual limits.
-pub(crate) fn keep(text: &str) -> Result<Retention, String> {
+///
+/// # Errors
+///
+/// When it is neither, or has two ages or two sizes.
+pub fn keep(text: &str) -> Result<Retention, String> {
     let mut keep = Retention { keep_last: 1, ..Retention::default() };
     let (mut aged, mut sized) = (false, false);
     for part in text.split(',').map(str::trim) {

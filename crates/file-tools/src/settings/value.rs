@@ -1,0 +1,436 @@
+//! The types of settings: how a value is read, and which of two is stricter.
+
+use std::time::Duration;
+
+use fs_guard::{GlobError, Globs, MAX_GLOBS, bounded};
+use patch_engine::Encodings;
+use patch_engine::commit::Prefix;
+use serde_json::Value as Json;
+use workspace_trash::Retention;
+
+use super::choice::Choice;
+use super::keep;
+
+/// Where a value is written.
+#[derive(Debug, Clone, Copy)]
+pub enum Raw<'a> {
+    /// In a variable of the environment.
+    Text(&'a str),
+    /// In a configuration file. Sizes are in MiB.
+    File(&'a Json),
+    /// In the options that a program gives. Sizes are in bytes.
+    Program(&'a Json),
+}
+
+/// What is wrong with a value; it is not quoted.
+pub(super) enum Wrong {
+    /// It is of another type, or not one of the values.
+    Type,
+    /// Another problem, described.
+    Because(String),
+}
+
+/// The type of a setting.
+pub(super) trait Value: Clone + PartialEq {
+    /// Describes the values that are allowed, for messages.
+    fn wanted() -> String;
+    /// Reads a value from text.
+    fn from_text(text: &str) -> Result<Self, Wrong>;
+    /// Reads a value.
+    fn read(raw: Raw<'_>) -> Result<Self, Wrong> {
+        match raw {
+            Raw::Text(text) => Self::from_text(text),
+            Raw::File(json) | Raw::Program(json) => {
+                json.as_str().map_or(Err(Wrong::Type), Self::from_text)
+            }
+        }
+    }
+    /// Returns the value as `doctor` shows it.
+    fn text(&self) -> String;
+    /// Returns whether the value can make the program stricter when it is a bound.
+    fn tightens(&self) -> bool {
+        false
+    }
+    /// Returns the value, held to a bound.
+    fn within(self, _: &Self) -> Self {
+        self
+    }
+    /// Returns a value of a file in a directory above as it is seen from the root; `prefix` leads
+    /// from there to the root.
+    fn seen_through(self, _: &Prefix) -> Self {
+        self
+    }
+    /// Returns whether a bound changed the value to `held`.
+    fn is_overruled(&self, held: &Self) -> bool {
+        self != held
+    }
+}
+
+impl<T: Choice> Value for T {
+    fn wanted() -> String {
+        <T as Choice>::wanted()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        T::named(text).ok_or(Wrong::Type)
+    }
+
+    fn text(&self) -> String {
+        self.name().to_owned()
+    }
+
+    fn tightens(&self) -> bool {
+        T::STRICTEST_FIRST && self.rank() + 1 < T::NAMES.len()
+    }
+
+    fn within(self, bound: &Self) -> Self {
+        if self.rank() <= bound.rank() { self } else { *bound }
+    }
+}
+
+/// How long displaced files are kept: an age, a size or both, as `30d, 1GiB`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TrashKeep {
+    text: Option<String>,
+    retention: Retention,
+}
+
+impl TrashKeep {
+    /// Returns the limits.
+    #[must_use]
+    pub fn retention(&self) -> Retention {
+        self.retention
+    }
+}
+
+impl Value for TrashKeep {
+    fn wanted() -> String {
+        "an age, a size, or both, as \"30d, 1GiB\"".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        let retention = keep::keep(text).map_err(|_| Wrong::Type)?;
+        Ok(Self { text: Some(text.to_owned()), retention })
+    }
+
+    fn text(&self) -> String {
+        self.text.clone().unwrap_or_default()
+    }
+}
+
+/// `false` is stricter.
+impl Value for bool {
+    fn wanted() -> String {
+        "true or false".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        text.parse().map_err(|_| Wrong::Type)
+    }
+
+    fn read(raw: Raw<'_>) -> Result<Self, Wrong> {
+        match raw {
+            Raw::Text(text) => Self::from_text(text),
+            Raw::File(json) | Raw::Program(json) => json.as_bool().ok_or(Wrong::Type),
+        }
+    }
+
+    fn text(&self) -> String {
+        self.to_string()
+    }
+
+    fn tightens(&self) -> bool {
+        !self
+    }
+
+    fn within(self, bound: &Self) -> Self {
+        self && *bound
+    }
+}
+
+impl Value for Duration {
+    fn wanted() -> String {
+        "a number of seconds".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        seconds(text).map_err(|_| Wrong::Type)
+    }
+
+    fn read(raw: Raw<'_>) -> Result<Self, Wrong> {
+        match raw {
+            Raw::Text(text) => Self::from_text(text),
+            Raw::File(json) | Raw::Program(json) => {
+                let seconds = json.as_f64().ok_or(Wrong::Type)?;
+                Self::try_from_secs_f64(seconds).map_err(|_| Wrong::Type)
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        self.as_secs_f64().to_string()
+    }
+}
+
+/// Reads a number of seconds.
+///
+/// # Errors
+///
+/// When it is not a number, is negative, or is too large.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+/// Room on the disk, or the size of a file, in bytes. Less is stricter. In texts and files it is a
+/// number of MiB.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Size(pub u64);
+
+/// The most that there may be of something. Fewer is stricter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Count(pub usize);
+
+impl Value for Size {
+    fn wanted() -> String {
+        "a number of MiB".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        let mebibytes: u64 = text.parse().map_err(|_| Wrong::Type)?;
+        mebibytes.checked_mul(1 << 20).map(Self).ok_or(Wrong::Type)
+    }
+
+    fn read(raw: Raw<'_>) -> Result<Self, Wrong> {
+        match raw {
+            Raw::Text(text) => Self::from_text(text),
+            Raw::File(json) => json.as_u64().map_or(Err(Wrong::Type), |number| {
+                number.checked_mul(1 << 20).map(Self).ok_or(Wrong::Type)
+            }),
+            Raw::Program(json) => json
+                .as_u64()
+                .map(Self)
+                .ok_or_else(|| Wrong::Because("it must be a number of bytes".into())),
+        }
+    }
+
+    fn text(&self) -> String {
+        (self.0 >> 20).to_string()
+    }
+
+    fn tightens(&self) -> bool {
+        true
+    }
+
+    fn within(self, bound: &Self) -> Self {
+        Self(self.0.min(bound.0))
+    }
+}
+
+impl Value for Count {
+    fn wanted() -> String {
+        "a number, 1 or more".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        text.parse().ok().filter(|&number| number > 0).map(Self).ok_or(Wrong::Type)
+    }
+
+    fn read(raw: Raw<'_>) -> Result<Self, Wrong> {
+        match raw {
+            Raw::Text(text) => Self::from_text(text),
+            Raw::File(json) | Raw::Program(json) => {
+                let number = json.as_u64().and_then(|number| usize::try_from(number).ok());
+                number.filter(|&number| number > 0).map(Self).ok_or(Wrong::Type)
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn tightens(&self) -> bool {
+        true
+    }
+
+    fn within(self, bound: &Self) -> Self {
+        Self(self.0.min(bound.0))
+    }
+}
+
+/// A command of the shell; `None` leaves it to `$PAGER`.
+impl Value for Option<String> {
+    fn wanted() -> String {
+        "a command".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        Ok(Some(text.to_owned()))
+    }
+
+    fn text(&self) -> String {
+        self.clone().unwrap_or_default()
+    }
+}
+
+/// A glob of paths, and the path to the root from the directory to which it is relative.
+#[derive(Debug, Clone, PartialEq)]
+struct Pattern {
+    from: String,
+    glob: String,
+}
+
+/// Globs of paths. Where more of them are stricter (`DENY`), the workspace can add some.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Patterns<const DENY: bool>(Vec<Pattern>);
+
+impl<const DENY: bool> Patterns<DENY> {
+    fn checked(globs: Vec<String>) -> Result<Self, Wrong> {
+        let because = |problem| Err(Wrong::Because(problem));
+        if globs.len() > MAX_GLOBS {
+            return because(format!("there are {} globs, more than {MAX_GLOBS}", globs.len()));
+        }
+        for (nth, glob) in globs.iter().enumerate() {
+            if let Err(error) = bounded(glob) {
+                return because(format!("glob {}: {}", nth + 1, error.problem));
+            }
+            if Globs::new([glob]).is_err() {
+                return because(format!("glob {} is malformed", nth + 1));
+            }
+        }
+        Ok(Self::of(globs))
+    }
+
+    /// Takes globs relative to the root. They are checked when the policy is made.
+    #[must_use]
+    pub fn of(globs: Vec<String>) -> Self {
+        Self(globs.into_iter().map(|glob| Pattern { from: String::new(), glob }).collect())
+    }
+
+    /// Adds the globs of another.
+    pub(super) fn extend(&mut self, more: &Self) {
+        self.0.extend_from_slice(&more.0);
+    }
+
+    pub(super) fn push_to(&self, globs: &mut Globs) -> Result<(), GlobError> {
+        self.0.iter().try_for_each(|pattern| globs.push_from(&pattern.from, &pattern.glob))
+    }
+
+    pub(super) fn except_from(&self, globs: &mut Globs) -> Result<(), GlobError> {
+        self.0.iter().try_for_each(|pattern| globs.except(&pattern.glob))
+    }
+}
+
+impl<const DENY: bool> Value for Patterns<DENY> {
+    fn wanted() -> String {
+        "a list of globs".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        Self::checked(text.split(':').filter(|glob| !glob.is_empty()).map(str::to_owned).collect())
+    }
+
+    fn read(raw: Raw<'_>) -> Result<Self, Wrong> {
+        match raw {
+            Raw::Text(text) => Self::from_text(text),
+            Raw::File(json) | Raw::Program(json) => {
+                strings(json).map_or(Err(Wrong::Type), Self::checked)
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        self.0.iter().map(|pattern| &*pattern.glob).collect::<Vec<_>>().join(", ")
+    }
+
+    fn tightens(&self) -> bool {
+        DENY
+    }
+
+    fn seen_through(mut self, prefix: &Prefix) -> Self {
+        self.0.iter_mut().for_each(|pattern| pattern.from = prefix.as_str().to_owned());
+        self
+    }
+
+    fn within(mut self, bound: &Self) -> Self {
+        self.extend(bound);
+        self
+    }
+
+    /// Patterns that are added overrule nothing.
+    fn is_overruled(&self, _: &Self) -> bool {
+        false
+    }
+}
+
+/// Charsets of files, each as `GLOB=LABEL`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Charsets(Vec<String>);
+
+impl Charsets {
+    fn checked(all: Vec<String>) -> Result<Self, Wrong> {
+        match all.iter().position(|one| charset(one).is_err()) {
+            Some(nth) => Err(Wrong::Because(format!(
+                "entry {} is not `GLOB=LABEL` with a label of the WHATWG",
+                nth + 1
+            ))),
+            None => Ok(Self(all)),
+        }
+    }
+
+    /// Takes declarations that [`charset`] has checked.
+    #[must_use]
+    pub fn of(all: Vec<String>) -> Self {
+        Self(all)
+    }
+
+    /// Returns them as the engine has them.
+    #[must_use]
+    pub fn encodings(&self) -> Encodings {
+        let mut encodings = Encodings::default();
+        for (glob, label) in self.0.iter().filter_map(|one| one.rsplit_once('=')) {
+            encodings.declare(glob, label).expect("it was checked");
+        }
+        encodings
+    }
+}
+
+/// Checks the declaration of a charset, `GLOB=LABEL`, and returns it.
+///
+/// # Errors
+///
+/// When there is no `=`, or no such label, or the glob is malformed.
+pub fn charset(text: &str) -> Result<String, String> {
+    let (glob, label) = text.rsplit_once('=').ok_or("it has no `=`; wanted GLOB=LABEL")?;
+    Encodings::default().declare(glob, label).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
+}
+
+impl Value for Charsets {
+    fn wanted() -> String {
+        "a list of `GLOB=LABEL`".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        Self::checked(text.split(':').filter(|one| !one.is_empty()).map(str::to_owned).collect())
+    }
+
+    fn read(raw: Raw<'_>) -> Result<Self, Wrong> {
+        match raw {
+            Raw::Text(text) => Self::from_text(text),
+            Raw::File(json) | Raw::Program(json) => {
+                strings(json).map_or(Err(Wrong::Type), Self::checked)
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        self.0.join(", ")
+    }
+}
+
+/// A list of texts.
+fn strings(json: &Json) -> Option<Vec<String>> {
+    json.as_array()?.iter().map(|one| one.as_str().map(str::to_owned)).collect()
+}
