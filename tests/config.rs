@@ -556,3 +556,43 @@ fn the_rules_hold_for_tools() {
         }
     }
 }
+
+/// A hint names no flag and no argument that the workspace overrules.
+#[test]
+fn hints_keep_within_the_bounds() {
+    let deletes = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
+    let loose = "*** Begin Patch\n*** Update File: a\n@@\n-  x\n+  y\n*** End Patch\n";
+    let into = "*** Begin Patch\n*** Add File: d/e\n+x\n*** End Patch\n";
+    let in_file = "in .apply-patch.toml";
+    // The workspace's file, the patch, the tool, what is said, and what is not.
+    for (workspace, patch, tool, said, unsaid) in [
+        ("", deletes, "edit.patch", "set allow_delete to true", in_file),
+        ("allow-delete = false", deletes, "edit.patch", in_file, "allow_delete"),
+        ("allow-delete = false", deletes, "apply_patch", in_file, "--allow-delete"),
+        ("allow-delete = false", deletes, "", in_file, "--allow-delete"),
+        ("", loose, "apply_patch", "set profile to", in_file),
+        ("fuzz = \"none\"", loose, "", "copy", "--fuzz"),
+        ("profile = \"strict\"", into, "apply_patch", "", "set profile to"),
+        ("", into, "", "--create-parents", in_file),
+        ("create-parents = false", into, "", "", "--create-parents"),
+    ] {
+        let place = Place::new("", workspace, patch);
+        let runs = if tool.is_empty() {
+            vec![
+                place.run("apply-patch", &[], &["../p"]),
+                place.run("apply-patch", &[], &["--json", "../p"]),
+            ]
+        } else {
+            let args = serde_json::json!({ "patch": patch }).to_string();
+            vec![place.run("apply-patch", &[], &["tool", tool, "--args", &args])]
+        };
+        for run in runs {
+            let case = format!("{workspace} {patch} {tool}: {run:#?}");
+            let all = format!("{}{}", run.stdout, run.stderr);
+            let next = all.split_once("suggestedNextAction").map_or(&*all, |(_, next)| next);
+            assert_ne!(run.code, 0, "{case}");
+            assert!(next.contains(said), "{case}");
+            assert!(!next.contains(unsaid), "{case}");
+        }
+    }
+}

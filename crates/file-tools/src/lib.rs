@@ -21,7 +21,7 @@ pub use patch_engine::ErrorKind;
 pub use session::session_name::{BadSessionName, SessionName};
 pub use session::store_size::{StoreSize, store_size};
 pub use session::{Session, SessionSettings};
-pub use session::{history, refused};
+pub use session::{bounds, history, refused};
 pub use tools::call::{ADDED_BY_CLIENTS, Arguments, Data, MAX_RESULT, Reply};
 pub use tools::catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue};
 pub use tools::editor::{EditorCommand, EditorReply};

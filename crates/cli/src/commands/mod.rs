@@ -33,8 +33,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 
 use anstream::{AutoStream, ColorChoice};
-use file_tools::Hint;
 use file_tools::settings::{Color, Layer};
+use file_tools::{Hint, bounds};
 
 use self::cli::{Cli, Command};
 use crate::exit::Exit;
@@ -205,7 +205,7 @@ fn in_a_line(message: &str) -> String {
 
 /// Prints what went wrong, for a person or for a program, and gives the exit code.
 fn report(failure: &Failure, global: &Global) -> Exit {
-    let mut error = failure.error();
+    let mut error = bounds::within(failure.error(), &global.layers);
     let exit = error.class.into();
     let elsewhere = elsewhere::directory(failure, global);
     if global.json {

@@ -6,8 +6,9 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use file_tools::received;
+use file_tools::settings::Layers;
 use file_tools::shown::sanitize;
-use file_tools::{Caller, Hint, hints};
+use file_tools::{Caller, Hint, bounds, hints};
 use fs_guard::{Access, Root};
 use patch_engine::{Advice, ParseError, Reject, RejectReason};
 
@@ -119,7 +120,7 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
         if nth >= DRAWN {
             message(&reject.to_string());
         } else {
-            draw(&text, &input.name, reject, root.as_ref());
+            draw(&text, &input.name, reject, root.as_ref(), &global.layers);
         }
     }
     let more = rejects.len().saturating_sub(told);
@@ -128,7 +129,7 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
     }
 }
 
-fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
+fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, layers: &Layers) {
     let title = sanitize(&match reject.hunk {
         Some(hunk) => format!("{}: hunk {}: {}", reject.path, hunk + 1, reject.problem),
         None => match &reject.problem {
@@ -138,7 +139,7 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
     })
     .into_owned();
     let title = fitting(&title, TITLE);
-    let mut hints = hints::hints(reject);
+    let mut hints = bounds::hints_within(hints::hints(reject), layers);
     // What there is to paste comes last.
     hints.sort_by_key(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
     let help: Vec<_> = hints

@@ -689,6 +689,12 @@ fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
             let tool = if section == "Delete File" { delete? } else { update };
             Some(Hint::UseTool { tool: tool.into(), path: path.clone() })
         }
+        // A call with one change has nothing to leave out.
+        (Hint::LeaveOut { part: Part::Section | Part::Hunk }, Caller::Tool(_) | Caller::Editor)
+            if !patches =>
+        {
+            None
+        }
         // A call with one edit has no hunks to replace or move.
         (
             Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. },

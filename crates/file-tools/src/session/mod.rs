@@ -1,5 +1,6 @@
 //! Sessions: every change is made through one, with its audit log and its read ledger.
 
+pub mod bounds;
 pub mod history;
 pub(crate) mod ledger;
 pub(crate) mod left;
@@ -225,16 +226,12 @@ impl Session {
         let layers = self.settings.layers.clone().with(call.clone());
         let (settings, notes) = layers.resolve(Profile::default(), ApprovalPolicy::default());
         if let Some(note) = notes.iter().find(|note| call.text(note.key).is_some()) {
-            let argument = match note.key {
-                "create-parents" => "createParentDirectories".to_owned(),
-                key => key.replace('-', "_"),
-            };
             let error = ToolError::new(
                 FailureClass::Refused,
                 ErrorKind::PermissionDenied,
                 note.to_string(),
             );
-            return Err(error.hints([hints::omit(argument)]));
+            return Err(error.hints([hints::omit(bounds::argument_of(note.key))]));
         }
         Ok(Options {
             max_file_size: self.settings.max_file_size,

@@ -13,6 +13,7 @@ use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::hints::{self, Caller};
 use crate::answer::reason::Reason;
 use crate::session::Session;
+use crate::session::bounds::within;
 use crate::tools::arguments;
 use crate::tools::tool::Tool;
 use crate::tools::{
@@ -277,7 +278,13 @@ impl Session {
         then: fn(&Self, &A, &mut dyn Host) -> Result<T, ToolError>,
     ) -> Result<T, ToolError> {
         match args.read::<A>() {
-            Ok(args) => then(self, &args, host),
+            Ok(args) => {
+                let layers = &self.settings().layers;
+                // Flags are looked at before they become arguments, and arguments after.
+                then(self, &args, host).map_err(|error| {
+                    within(within(error, layers).addressed(Caller::Tool(tool)), layers)
+                })
+            }
             Err(error) => {
                 let found = args
                     .without_added()

@@ -9,6 +9,7 @@ use crate::answer::error::ToolError;
 use crate::answer::hints::{self, Caller};
 use crate::answer::reason::Reason;
 use crate::session::Session;
+use crate::session::bounds::within;
 use crate::tools::arguments;
 use crate::tools::create_file::CreateFile;
 use crate::tools::edit_file::{EditFile, TextEdit};
@@ -115,7 +116,7 @@ impl Session {
     ) -> EditorReply {
         match self.try_editor(input, max_characters, host) {
             Ok(content) => EditorReply { content, is_error: false },
-            Err(error) => EditorReply::failed(error),
+            Err(error) => EditorReply::failed(within(error, &self.settings().layers)),
         }
     }
 
