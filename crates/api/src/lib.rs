@@ -11,6 +11,8 @@ mod plan;
 mod stream;
 mod text;
 #[cfg(feature = "workspace")]
+mod verify;
+#[cfg(feature = "workspace")]
 mod workspace;
 #[cfg(feature = "workspace")]
 mod workspace_options;
@@ -33,6 +35,8 @@ pub use options::{PatchOptions, ReadOptions, SpecOptions};
 pub use plan::Plan;
 pub use stream::Stream;
 pub use text::{Converted, Specs, convert, grammar, parse, prompt, tool_specs};
+#[cfg(feature = "workspace")]
+pub use verify::{VerifyCommand, shell};
 #[cfg(feature = "workspace")]
 pub use workspace::Workspace;
 #[cfg(feature = "workspace")]

@@ -51,7 +51,7 @@ impl Workspace {
     pub fn open(root: &Path, options: &WorkspaceOptions) -> Result<Self, ToolError> {
         let (approver, policy) = Approver::new(options.settings.approve, options.policy()?);
         let workspace = commit::Workspace::open_with(root, policy, options.state())?;
-        let settings = options.session_settings();
+        let settings = options.session_settings()?;
         let audit = |name| Audit::new(name, options.agent.clone());
         let session = match &options.session {
             Some(name) => Session::resume(workspace, audit(session_name(name)?), settings)?,
@@ -90,8 +90,9 @@ impl Workspace {
         self.tidy();
         let (plan, done) = options.parsed(&self.layers, patch, |patch, rules| {
             let workspace = self.session.workspace();
+            let verified = self.session.settings().verify.is_some();
             if options.atomic != Some(false)
-                && let Some(report) = workspace.already_applied(patch, rules, false)
+                && let Some(report) = workspace.already_applied(patch, rules, verified)
             {
                 return Ok((Arc::clone(&report.plan), Some(report)));
             }
@@ -143,6 +144,10 @@ impl Workspace {
         exactly: Option<&Plan>,
     ) -> Result<Value, ToolError> {
         let atomic = options.atomic != Some(false) || exactly.is_some();
+        if !atomic && self.session.settings().verify.is_some() {
+            let message = "a workspace with `verify` changes all files of a patch or none";
+            return Err(argument("atomic", message, "true, or leave it out"));
+        }
         let input = json!({ "patch": String::from_utf8_lossy(patch) });
         let call = |host: &mut dyn patch_engine::Host| {
             let mut parsed = false;

@@ -478,3 +478,32 @@ fn values_can_be_shared() {
     shared::<GitTree>();
     shared::<MemoryTree>();
 }
+
+/// The command runs in the directory, after its files are changed.
+#[cfg(unix)]
+#[test]
+fn a_command_verifies_a_change() {
+    // The options, those of the patch, and the error.
+    for (options, patch, error) in [
+        (json!({ "verify": "grep -q TWO a.txt" }), json!({}), ""),
+        (json!({ "verify": "grep -q two a.txt" }), json!({}), "exited with 1"),
+        (json!({ "verify": "sleep 9", "verify_timeout": 0.05 }), json!({}), "longer than 0.05 s"),
+        (json!({ "verify": "true" }), json!({ "atomic": false }), "all files of a patch or none"),
+        (json!({ "verify": "true", "verifyTimeout": -1 }), json!({}), "negative"),
+        (json!({ "verifyTimeout": 1 }), json!({}), "there is no `verify`"),
+    ] {
+        let dir = directory();
+        let read = WorkspaceOptions::read(options.clone()).expect("they are known");
+        let applied = Workspace::open(dir.path(), &read).and_then(|workspace| {
+            workspace.apply(PATCH.as_bytes(), &self::options(patch), Host::default())
+        });
+        let message = applied.map_or_else(|error| error.message, |_| String::new());
+        assert!(message.contains(error), "{options}: {message}");
+        assert_eq!(message.is_empty(), error.is_empty(), "{options}: {message}");
+        assert_eq!(text(dir.path()), if error.is_empty() { AFTER } else { BEFORE }, "{options}");
+    }
+    let dir = directory();
+    let options = WorkspaceOptions::read(json!({ "verify": "true" })).expect("they are known");
+    let error = GitTree::open(dir.path(), "main", &options).expect_err("nothing is checked out");
+    assert!(error.message.contains("without a checkout"), "{error:?}");
+}

@@ -28,7 +28,6 @@ mod progress;
 mod render;
 mod settings;
 mod source;
-mod verify;
 
 use std::process::ExitCode;
 

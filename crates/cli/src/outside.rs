@@ -72,23 +72,6 @@ impl io::Write for Terminal {
     }
 }
 
-/// A command line of the user's, for the shell: `sh`, or `cmd` on Windows, which takes it as it is
-/// written.
-pub(crate) fn shell(line: &str) -> std::process::Command {
-    #[cfg(windows)]
-    {
-        let mut shell = std::process::Command::new("cmd");
-        std::os::windows::process::CommandExt::raw_arg(shell.arg("/C"), line);
-        shell
-    }
-    #[cfg(not(windows))]
-    {
-        let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", line]);
-        shell
-    }
-}
-
 /// Returns whether a file or directory exists at this path.
 pub(crate) fn exists(path: &Path) -> bool {
     path.exists()

@@ -92,6 +92,10 @@ export interface WorkspaceOptions {
   maxOperations?: number;
   /** About how many bytes of JSON an answer of a tool may have. */
   maxOutput?: number;
+  /** A command of the shell that has to succeed after files are changed; otherwise all is as before. Of a `Workspace` only. */
+  verify?: string;
+  /** How many seconds it may take; 600 unless set. */
+  verifyTimeout?: number;
   /** How many bytes of snapshots are kept; 0 keeps none. */
   maxSnapshots?: number;
   /** How long displaced files are kept: an age, a size, or both, as "30d, 1GiB". */

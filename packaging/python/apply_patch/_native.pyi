@@ -52,6 +52,8 @@ class _WorkspaceOptions(TypedDict, total=False):
     max_operations: int | None
     max_output: int | None
     max_snapshots: int | None
+    verify: str | None
+    verify_timeout: float | None
     trash_keep: str | None
     approve: Literal["never", "auto", "ask"] | None
     forbidden: Sequence[str]

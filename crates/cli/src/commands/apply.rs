@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use apply_patch_api::VerifyCommand;
 use clap::Args;
 use file_tools::audit::Operation;
 use file_tools::events::Events;
@@ -22,7 +23,6 @@ use crate::form::{self, Rest};
 use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::Input;
-use crate::verify::VerifyCommand;
 use crate::{approve, args, events, expect, interactive, json, live, render, source};
 
 #[derive(Debug, Args)]

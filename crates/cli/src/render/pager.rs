@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::print::{message, written};
-use crate::outside;
 
 /// Standard output, or a pager that reads what is written here; colours are removed where they are
 /// switched off.
@@ -78,7 +77,7 @@ struct Reader {
 
 impl Reader {
     fn start(command: String) -> Option<Self> {
-        let mut shell = outside::shell(&command);
+        let mut shell = apply_patch_api::shell(&command);
         shell.stdin(Stdio::piped());
         // A pager without flags of its own: end when all fits on the screen, colours, and leave the
         // screen alone.

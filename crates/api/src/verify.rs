@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 use fs_guard::Root;
 use patch_engine::commit::{CHECKED, CheckEnd, NotVerified, Verify};
 
-use crate::outside;
-
 /// How much of the output is kept: its end.
 const MAX_OUTPUT: usize = 64 << 10;
 
 /// How often the command is polled.
 const POLL: Duration = Duration::from_millis(10);
+
+/// How long a command may take, unless it is said.
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// How long a command may take to end after it was asked to, and what it left running to finish its
 /// output.
@@ -28,10 +29,29 @@ const OWN_VARIABLES: &str = "APPLY_PATCH_";
 
 /// A command of the user's shell.
 #[derive(Debug)]
-pub(crate) struct VerifyCommand {
-    pub(crate) command: String,
+pub struct VerifyCommand {
+    /// The command line.
+    pub command: String,
     /// How long it may take.
-    pub(crate) timeout: Duration,
+    pub timeout: Duration,
+}
+
+/// A command line of the user's, for the shell: `sh`, or `cmd` on Windows, which takes it as it is
+/// written.
+#[must_use]
+pub fn shell(line: &str) -> std::process::Command {
+    #[cfg(windows)]
+    {
+        let mut shell = std::process::Command::new("cmd");
+        std::os::windows::process::CommandExt::raw_arg(shell.arg("/C"), line);
+        shell
+    }
+    #[cfg(not(windows))]
+    {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", line]);
+        shell
+    }
 }
 
 impl Verify for VerifyCommand {
@@ -64,7 +84,7 @@ impl VerifyCommand {
     /// and our variables are left out.
     fn start(&self, root: &Root, state: &str) -> std::io::Result<(Child, Output)> {
         let (reader, writer) = std::io::pipe()?;
-        let mut command = outside::shell(&self.command);
+        let mut command = shell(&self.command);
         command.current_dir(root.path());
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with(OWN_VARIABLES) {
