@@ -13,9 +13,9 @@ use patch_engine::Tree as _;
 use serde_json::{Value, json};
 
 use crate::error::argument;
-use crate::host::{Approver, Host};
+use crate::host::{Approver, Callbacks};
 use crate::options::PatchOptions;
-use crate::plan::Plan;
+use crate::plan::PlannedPatch;
 use crate::workspace::session_name;
 use crate::workspace_options::{GitOptions, WorkspaceOptions};
 
@@ -115,12 +115,12 @@ impl GitTree {
     /// # Errors
     ///
     /// When the text is no patch, or does not apply.
-    pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<Plan, ToolError> {
+    pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<PlannedPatch, ToolError> {
         options.parsed(&self.layers, patch, |parsed, rules| {
             let files = self.tree.clone().files(Arc::clone(self.session.policy()));
             let plan = patch_engine::plan(files, parsed, rules)
                 .map_err(|rejects| ToolError::rejected(&rejects))?;
-            Ok(Plan::of(plan))
+            Ok(PlannedPatch::of(plan))
         })
     }
 
@@ -129,7 +129,7 @@ impl GitTree {
     /// # Errors
     ///
     /// When an object is missing.
-    pub fn tree_of(&self, plan: &Plan) -> Result<String, ToolError> {
+    pub fn tree_of(&self, plan: &PlannedPatch) -> Result<String, ToolError> {
         Ok(self.session.tree_of(&plan.plan, self.tree.tree())?.to_string())
     }
 
@@ -145,7 +145,7 @@ impl GitTree {
         patch: &[u8],
         options: &PatchOptions,
         git: &GitOptions,
-        host: Host<'_>,
+        host: Callbacks<'_>,
     ) -> Result<Value, ToolError> {
         let request = GitRequest {
             onto: self.commit(),

@@ -16,7 +16,7 @@ type Cancelled<'h> = Box<dyn Fn() -> bool + Send + 'h>;
 
 /// What the program around a call decides and observes; nothing by default.
 #[derive(Default)]
-pub struct Host<'h> {
+pub struct Callbacks<'h> {
     /// Decides about the plan that is about to be committed.
     pub approve: Option<Approve<'h>>,
     /// Receives what happens, as the objects of `--events jsonl`.
@@ -26,9 +26,11 @@ pub struct Host<'h> {
     pub cancelled: Option<Cancelled<'h>>,
 }
 
-impl std::fmt::Debug for Host<'_> {
+impl std::fmt::Debug for Callbacks<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Host").field("approve", &self.approve.is_some()).finish_non_exhaustive()
+        f.debug_struct("Callbacks")
+            .field("approve", &self.approve.is_some())
+            .finish_non_exhaustive()
     }
 }
 
@@ -91,13 +93,13 @@ impl Approver {
     /// Makes a call with this host, and reports its events; `root` is the directory of its files.
     pub(crate) fn run<T>(
         &self,
-        host: Host<'_>,
+        host: Callbacks<'_>,
         root: &Path,
         (tool, input): (&str, &Value),
         call: impl FnOnce(&mut dyn patch_engine::Host) -> Result<T, ToolError>,
         answer: impl FnOnce(&T) -> Value,
     ) -> Result<T, ToolError> {
-        let Host { approve, observe, cancelled } = host;
+        let Callbacks { approve, observe, cancelled } = host;
         let events = observe.map(|mut observe| {
             let sink =
                 move |line: &str| observe(serde_json::from_str(line).expect("events are JSON"));
@@ -105,7 +107,7 @@ impl Approver {
             events.begin_call(tool, tool, input);
             events
         });
-        let mut asking = Asking { approver: self, approve, cancelled, events, unasked: false };
+        let mut asking = AskingHost { approver: self, approve, cancelled, events, unasked: false };
         let result = call(&mut asking);
         let result = if asking.unasked { result.map_err(unasked) } else { result };
         if let Some(mut events) = asking.events {
@@ -132,7 +134,7 @@ fn unasked(error: ToolError) -> ToolError {
 }
 
 /// The host of one call.
-struct Asking<'a, 'h> {
+struct AskingHost<'a, 'h> {
     approver: &'a Approver,
     approve: Option<Approve<'h>>,
     cancelled: Option<Cancelled<'h>>,
@@ -141,13 +143,13 @@ struct Asking<'a, 'h> {
     unasked: bool,
 }
 
-impl patch_engine::Host for Asking<'_, '_> {
+impl patch_engine::Host for AskingHost<'_, '_> {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
         let policy = self.approver.policy;
         if policy == Some(ApprovalPolicy::Never) || (policy.is_none() && self.approve.is_none()) {
             return self.decided(Decision::Approve, false);
         }
-        let mut asked = Asked { approve: self.approve.as_mut(), answer: None, unasked: false };
+        let mut asked = OneAnswer { approve: self.approve.as_mut(), answer: None, unasked: false };
         if policy.is_none() {
             let decision = patch_engine::Host::approve(&mut asked, request)?;
             return self.decided(decision, true);
@@ -157,7 +159,7 @@ impl patch_engine::Host for Asking<'_, '_> {
         let mut approvals = lock().clone();
         let decision = approvals.ask(&mut asked).approve(request)?;
         if asked.answer == Some(Decision::ApproveForSession) {
-            let mut again = Asked { approve: None, answer: asked.answer, unasked: false };
+            let mut again = OneAnswer { approve: None, answer: asked.answer, unasked: false };
             lock().ask(&mut again).approve(request)?;
         }
         let (was_asked, unasked) = (asked.answer.is_some(), asked.unasked);
@@ -176,7 +178,7 @@ impl patch_engine::Host for Asking<'_, '_> {
     }
 }
 
-impl Asking<'_, '_> {
+impl AskingHost<'_, '_> {
     fn decided(&mut self, decision: Decision, asked: bool) -> Result<Decision, fs_guard::Error> {
         let approved = matches!(decision, Decision::Approve | Decision::ApproveForSession);
         patch_engine::Host::event(self, &Event::Decided { approved, asked });
@@ -185,13 +187,13 @@ impl Asking<'_, '_> {
 }
 
 /// Asks the closure, and remembers its answer.
-struct Asked<'a, 'h> {
+struct OneAnswer<'a, 'h> {
     approve: Option<&'a mut Approve<'h>>,
     answer: Option<Decision>,
     unasked: bool,
 }
 
-impl patch_engine::Host for Asked<'_, '_> {
+impl patch_engine::Host for OneAnswer<'_, '_> {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
         let reasons = request.reasons.iter().map(ToString::to_string).collect();
         let decision = match (&mut self.approve, self.answer) {

@@ -29,15 +29,15 @@ pub use patch_engine::{
 #[cfg(feature = "workspace")]
 pub use git::GitTree;
 #[cfg(feature = "workspace")]
-pub use host::{Host, Proposal};
+pub use host::{Callbacks, Proposal};
 pub use memory::{HostPlan, apply_diff, apply_in_memory, plan_over};
-pub use options::{PatchOptions, ReadOptions, SpecOptions};
-pub use plan::Plan;
-pub use stream::Stream;
-pub use text::{Converted, Specs, convert, grammar, parse, prompt, tool_specs};
+pub use options::{PatchOptions, ReadOptions, SpecRequest};
+pub use plan::PlannedPatch;
+pub use stream::JsonStream;
+pub use text::{ConvertedText, Specs, convert, grammar, parse, prompt, tool_specs};
 #[cfg(feature = "workspace")]
 pub use verify::{VerifyCommand, shell};
 #[cfg(feature = "workspace")]
-pub use workspace::Workspace;
+pub use workspace::OpenWorkspace;
 #[cfg(feature = "workspace")]
-pub use workspace_options::{GitOptions, UndoOptions, WorkspaceOptions};
+pub use workspace_options::{GitOptions, UndoRequest, WorkspaceOptions};

@@ -14,17 +14,21 @@ use patch_engine::{
 
 use crate::error::argument;
 use crate::options::PatchOptions;
-use crate::plan::Plan;
+use crate::plan::PlannedPatch;
 
 fn policy() -> Arc<Policy> {
     static POLICY: OnceLock<Arc<Policy>> = OnceLock::new();
     Arc::clone(POLICY.get_or_init(|| Arc::new(patch_engine::policy())))
 }
 
-fn plan(tree: Arc<dyn Tree>, patch: &[u8], options: &PatchOptions) -> Result<Plan, ToolError> {
+fn plan(
+    tree: Arc<dyn Tree>,
+    patch: &[u8],
+    options: &PatchOptions,
+) -> Result<PlannedPatch, ToolError> {
     options.parsed(&Layers::default(), patch, |patch, rules| {
         let plan = patch_engine::plan(Files::of_tree(tree, policy()), patch, rules);
-        Ok(Plan::of(plan.map_err(|rejects| ToolError::rejected(&rejects))?))
+        Ok(PlannedPatch::of(plan.map_err(|rejects| ToolError::rejected(&rejects))?))
     })
 }
 
@@ -38,7 +42,7 @@ pub fn apply_in_memory(
     files: &MemoryTree,
     patch: &[u8],
     options: &PatchOptions,
-) -> Result<(Vec<ChangedFile>, Plan), ToolError> {
+) -> Result<(Vec<ChangedFile>, PlannedPatch), ToolError> {
     let plan = plan(Arc::new(files.clone()), patch, options)?;
     Ok((plan.plan.images().changed()?, plan))
 }
@@ -47,7 +51,7 @@ pub fn apply_in_memory(
 #[derive(Debug)]
 pub struct HostPlan {
     /// What would change.
-    pub plan: Plan,
+    pub plan: PlannedPatch,
     tree: Arc<HostTree>,
 }
 

@@ -216,7 +216,7 @@ fn part<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Part>, D::E
 /// Which tools, and in which words.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct SpecOptions {
+pub struct SpecRequest {
     /// The patch tool alone; otherwise all file tools.
     #[serde(alias = "patch_only")]
     pub patch_only: bool,
@@ -236,7 +236,7 @@ pub struct SpecOptions {
     pub max_characters: Option<u32>,
 }
 
-impl ReadOptions for SpecOptions {}
+impl ReadOptions for SpecRequest {}
 
 /// Finds the value of an argument that is one of a few.
 pub(crate) fn named<T: Choice>(name_of_argument: &str, name: &str) -> Result<T, ToolError> {

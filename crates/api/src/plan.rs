@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// What a patch would do. It is not changed by what happens to the files since.
 #[derive(Debug)]
-pub struct Plan {
+pub struct PlannedPatch {
     pub(crate) plan: Arc<patch_engine::Plan>,
     /// The patch was applied before: nothing is to be done.
     pub(crate) done: Option<Report>,
@@ -18,7 +18,7 @@ pub struct Plan {
     pub(crate) made_of: Option<(Vec<u8>, crate::options::PatchOptions)>,
 }
 
-impl Plan {
+impl PlannedPatch {
     /// A plan that is not committed here.
     pub(crate) fn of(plan: patch_engine::Plan) -> Self {
         Self {

@@ -10,9 +10,9 @@ use crate::options::PatchOptions;
 /// Takes the text of a patch in the envelope, in chunks of any size, and says what is known of it
 /// so far.
 #[derive(Debug)]
-pub struct Stream(PatchStream);
+pub struct JsonStream(PatchStream);
 
-impl Stream {
+impl JsonStream {
     /// Waits for the text.
     ///
     /// # Errors

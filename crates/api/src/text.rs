@@ -10,7 +10,7 @@ use patch_grammar::export::{self, Format};
 use serde_json::{Value, json};
 
 use crate::error::argument;
-use crate::options::{PatchOptions, SpecOptions, named};
+use crate::options::{PatchOptions, SpecRequest, named};
 
 /// The tree of a patch: the `data` of `apply-patch parse --json`.
 ///
@@ -26,7 +26,7 @@ pub fn parse(patch: &[u8], options: &PatchOptions) -> Result<Value, ToolError> {
 /// A patch in another form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Converted {
+pub struct ConvertedText {
     /// The text; JSON for the operations of the Responses API.
     pub text: Vec<u8>,
     /// What was overlooked in reading it.
@@ -44,7 +44,7 @@ pub fn convert(
     to: &str,
     options: &PatchOptions,
     files: Option<&MemoryTree>,
-) -> Result<Converted, ToolError> {
+) -> Result<ConvertedText, ToolError> {
     let to: OutputForm = named("to", to)?;
     let rules = options.engine(&Layers::default())?;
     let text = PatchText::read(patch, &options.read_as(), &rules.parse)
@@ -60,9 +60,9 @@ pub fn convert(
         }
     };
     match input::convert(&text, to, &rules, &mut files) {
-        Ok(input::Converted::Text(text, warnings)) => Ok(Converted { text, warnings }),
+        Ok(input::Converted::Text(text, warnings)) => Ok(ConvertedText { text, warnings }),
         Ok(input::Converted::Items(items, warnings)) => {
-            Ok(Converted { text: json!(items).to_string().into_bytes(), warnings })
+            Ok(ConvertedText { text: json!(items).to_string().into_bytes(), warnings })
         }
         Err(error) => Err(error.tool_error(patch)),
     }
@@ -83,7 +83,7 @@ pub struct Specs {
 /// # Errors
 ///
 /// When there is no such provider, or it does not take what the options ask for.
-pub fn tool_specs(provider: &str, options: &SpecOptions) -> Result<Specs, ToolError> {
+pub fn tool_specs(provider: &str, options: &SpecRequest) -> Result<Specs, ToolError> {
     let wrong = |error: specs::SpecError| {
         argument("provider", error.to_string(), "a provider that takes this")
     };

@@ -14,15 +14,15 @@ use patch_engine::{ApplyError, Event, Expected, Problem, Reject};
 use serde_json::{Value, json};
 
 use crate::error::argument;
-use crate::host::{Approver, Host};
+use crate::host::{Approver, Callbacks};
 use crate::options::PatchOptions;
-use crate::plan::Plan;
-use crate::workspace_options::{UndoOptions, WorkspaceOptions};
+use crate::plan::PlannedPatch;
+use crate::workspace_options::{UndoRequest, WorkspaceOptions};
 
 /// A directory whose files are changed, all or nothing, by one session. Calls may come from many
 /// threads.
 #[derive(Debug)]
-pub struct Workspace {
+pub struct OpenWorkspace {
     session: Session,
     approver: Approver,
     layers: Layers,
@@ -42,7 +42,7 @@ fn id(text: &str) -> Result<TransactionId, ToolError> {
     text.parse().map_err(|error| wrong(&error))
 }
 
-impl Workspace {
+impl OpenWorkspace {
     /// Opens a directory; nothing is written by that.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Workspace {
     /// # Errors
     ///
     /// When the text is no patch, or does not apply.
-    pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<Plan, ToolError> {
+    pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<PlannedPatch, ToolError> {
         self.tidy();
         let (plan, done) = options.parsed(&self.layers, patch, |patch, rules| {
             let workspace = self.session.workspace();
@@ -100,7 +100,7 @@ impl Workspace {
             let plan = patch_engine::plan(workspace.root(), patch, rules);
             Ok((Arc::new(plan.map_err(|rejects| ToolError::rejected(&rejects))?), None))
         })?;
-        Ok(Plan { plan, done, made_of: Some((patch.to_vec(), options.clone())) })
+        Ok(PlannedPatch { plan, done, made_of: Some((patch.to_vec(), options.clone())) })
     }
 
     /// Applies a patch: the `data` of `apply-patch --json`.
@@ -113,7 +113,7 @@ impl Workspace {
         &self,
         patch: &[u8],
         options: &PatchOptions,
-        host: Host<'_>,
+        host: Callbacks<'_>,
     ) -> Result<Value, ToolError> {
         self.applied(patch, options, host, None)
     }
@@ -124,7 +124,7 @@ impl Workspace {
     ///
     /// `stale_file` when the files are not what the plan was made for any more; those of
     /// [`apply`](Self::apply). A plan for other files than those of a directory is refused.
-    pub fn apply_plan(&self, plan: &Plan, host: Host<'_>) -> Result<Value, ToolError> {
+    pub fn apply_plan(&self, plan: &PlannedPatch, host: Callbacks<'_>) -> Result<Value, ToolError> {
         let wrong = || {
             argument(
                 "plan",
@@ -140,8 +140,8 @@ impl Workspace {
         &self,
         patch: &[u8],
         options: &PatchOptions,
-        host: Host<'_>,
-        exactly: Option<&Plan>,
+        host: Callbacks<'_>,
+        exactly: Option<&PlannedPatch>,
     ) -> Result<Value, ToolError> {
         let atomic = options.atomic != Some(false) || exactly.is_some();
         if !atomic && self.session.settings().verify.is_some() {
@@ -182,7 +182,7 @@ impl Workspace {
     /// # Errors
     ///
     /// When there is none, or its files are not what it left.
-    pub fn undo(&self, options: &UndoOptions, host: Host<'_>) -> Result<Value, ToolError> {
+    pub fn undo(&self, options: &UndoRequest, host: Callbacks<'_>) -> Result<Value, ToolError> {
         let root = self.session.workspace().root();
         let paths: Result<Vec<_>, _> =
             options.paths.iter().map(|path| root.check(path, Access::Read)).collect();
@@ -201,7 +201,7 @@ impl Workspace {
         &self,
         named: Option<&str>,
         detail: DiffDetail,
-        host: Host<'_>,
+        host: Callbacks<'_>,
     ) -> Result<Value, ToolError> {
         let named = named.map(id).transpose()?;
         self.executed("redo", detail, host, &|| self.session.workspace().plan_redo(named))
@@ -211,7 +211,7 @@ impl Workspace {
         &self,
         tool: &str,
         detail: DiffDetail,
-        host: Host<'_>,
+        host: Callbacks<'_>,
         plan: &dyn Fn() -> Result<patch_engine::Plan, commit::Error>,
     ) -> Result<Value, ToolError> {
         let call = |host: &mut dyn patch_engine::Host| {
@@ -244,7 +244,7 @@ impl Workspace {
 
     /// Calls a file tool: its answer, also when it failed.
     #[must_use]
-    pub fn call(&self, tool: &str, arguments: &Value, host: Host<'_>) -> Value {
+    pub fn call(&self, tool: &str, arguments: &Value, host: Callbacks<'_>) -> Value {
         let call = |host: &mut dyn patch_engine::Host| {
             let reply = self.session.call(tool, arguments, host);
             Ok(serde_json::to_value(&reply).expect("text keys"))
@@ -255,7 +255,7 @@ impl Workspace {
 }
 
 /// Makes the error of a plan that differs from the plan that would be committed now.
-fn stale(plan: &Plan) -> ToolError {
+fn stale(plan: &PlannedPatch) -> ToolError {
     let path = plan.plan.transitions().first().map_or("", |transition| transition.path().as_str());
     let error = ToolError::rejected(&[Reject::of(
         path,
@@ -271,7 +271,7 @@ fn stale(plan: &Plan) -> ToolError {
 /// A host that declines every plan but the wanted one.
 struct Exactly<'h, 'p> {
     host: &'h mut dyn patch_engine::Host,
-    plan: Option<&'p Plan>,
+    plan: Option<&'p PlannedPatch>,
     differs: bool,
 }
 

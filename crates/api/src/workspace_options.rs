@@ -90,7 +90,7 @@ impl WorkspaceOptions {
 /// What is undone.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct UndoOptions {
+pub struct UndoRequest {
     /// The transaction; the last one that is not undone, unless set.
     pub id: Option<String>,
     /// Only these files of it.
@@ -101,7 +101,7 @@ pub struct UndoOptions {
     pub diff: DiffDetail,
 }
 
-impl ReadOptions for UndoOptions {}
+impl ReadOptions for UndoRequest {}
 
 /// What becomes of a patch in a git repository.
 #[derive(Debug, Clone, Default, Deserialize)]

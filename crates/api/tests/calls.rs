@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apply_patch_api as api;
 use apply_patch_api::{
-    Content, Decision, GitOptions, GitTree, Host, HostFile, HostTree, MemoryTree, PatchOptions,
-    Plan, ReadOptions as _, SpecOptions, Stream, ToolError, UndoOptions, Workspace,
-    WorkspaceOptions,
+    Callbacks, Content, Decision, GitOptions, GitTree, HostFile, HostTree, JsonStream, MemoryTree,
+    OpenWorkspace, PatchOptions, PlannedPatch, ReadOptions as _, SpecRequest, ToolError,
+    UndoRequest, WorkspaceOptions,
 };
 use serde_json::{Value, json};
 
@@ -31,8 +31,8 @@ fn directory() -> tempfile::TempDir {
     dir
 }
 
-fn workspace(dir: &Path, options: Value) -> Workspace {
-    Workspace::open(dir, &WorkspaceOptions::read(options).expect("they are known"))
+fn workspace(dir: &Path, options: Value) -> OpenWorkspace {
+    OpenWorkspace::open(dir, &WorkspaceOptions::read(options).expect("they are known"))
         .expect("it is there")
 }
 
@@ -44,12 +44,12 @@ fn text(dir: &Path) -> String {
     fs::read_to_string(dir.join("a.txt")).expect("it is there")
 }
 
-fn approve(decision: Decision, asked: &AtomicUsize) -> Host<'_> {
+fn approve(decision: Decision, asked: &AtomicUsize) -> Callbacks<'_> {
     let approve = move |_: &api::Proposal<'_>| {
         asked.fetch_add(1, Ordering::Relaxed);
         decision
     };
-    Host { approve: Some(Box::new(approve)), ..Host::default() }
+    Callbacks { approve: Some(Box::new(approve)), ..Callbacks::default() }
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn the_same_change_comes_of_every_form_and_every_kind_of_files() {
         let workspace = workspace(dir.path(), json!({ "durability": "none" }));
         let planned = workspace.plan(patch.as_bytes(), &how).expect(name);
         assert_eq!(planned.diff().expect(name), plan.diff().expect(name), "{name}");
-        let done = workspace.apply(patch.as_bytes(), &how, Host::default()).expect(name);
+        let done = workspace.apply(patch.as_bytes(), &how, Callbacks::default()).expect(name);
         assert_eq!(done["changedFiles"][0]["path"], "a.txt", "{name}");
         assert_eq!(text(dir.path()), AFTER, "{name}");
     }
@@ -143,7 +143,7 @@ fn options_are_known_in_both_spellings_and_no_others() {
         assert!(WorkspaceOptions::read(bad.clone()).is_err(), "{bad}");
     }
     let options = WorkspaceOptions::read(json!({ "session": "a/b" })).expect("it is text");
-    assert!(Workspace::open(dir.path(), &options).is_err());
+    assert!(OpenWorkspace::open(dir.path(), &options).is_err());
 }
 
 #[test]
@@ -165,12 +165,12 @@ fn a_plan_is_committed_as_it_is_or_not_at_all() {
         |patch: &str| workspace.plan(patch.as_bytes(), &options(Value::Null)).expect("it applies");
     let first = plan(PATCH);
     assert_eq!(first.summary(), "1 updated");
-    let done = workspace.apply_plan(&first, Host::default()).expect("nothing changed since");
+    let done = workspace.apply_plan(&first, Callbacks::default()).expect("nothing changed since");
     assert_eq!(text(dir.path()), AFTER);
     let id = done["transactionId"].as_str().expect("an id").to_owned();
     // A second time it is done already, as `plan` says too.
     assert_eq!(
-        workspace.apply_plan(&first, Host::default()).expect("it is done")["alreadyDone"],
+        workspace.apply_plan(&first, Callbacks::default()).expect("it is done")["alreadyDone"],
         true
     );
     assert_eq!(plan(PATCH).summary(), "done already; nothing was changed");
@@ -180,7 +180,7 @@ fn a_plan_is_committed_as_it_is_or_not_at_all() {
          *** End Patch\n",
     );
     fs::write(dir.path().join("a.txt"), "one\nTWO\nthree\nfour\n").expect("a file");
-    let error = workspace.apply_plan(&second, Host::default()).expect_err("a file changed");
+    let error = workspace.apply_plan(&second, Callbacks::default()).expect_err("a file changed");
     assert_eq!(error.kind.as_str(), "stale_file");
     assert_eq!(error.path.as_deref(), Some("a.txt"));
     assert!(!dir.path().join("b.txt").exists());
@@ -191,14 +191,14 @@ fn a_plan_is_committed_as_it_is_or_not_at_all() {
         .plan(PATCH.as_bytes(), &options(json!({ "base": { "a.txt": BEFORE } })))
         .expect("it applies");
     fs::write(dir.path().join("a.txt"), format!("zero\n{BEFORE}")).expect("a file");
-    let error = workspace.apply_plan(&based, Host::default()).expect_err("a file changed");
+    let error = workspace.apply_plan(&based, Callbacks::default()).expect_err("a file changed");
     assert_eq!(error.kind.as_str(), "stale_file", "{error}");
     assert!(id.len() > 20);
 
     let (_, elsewhere) = api::apply_in_memory(&tree(), PATCH.as_bytes(), &PatchOptions::default())
         .expect("it applies");
     let error =
-        workspace.apply_plan(&elsewhere, Host::default()).expect_err("it is for no directory");
+        workspace.apply_plan(&elsewhere, Callbacks::default()).expect_err("it is for no directory");
     assert_eq!(error.kind.as_str(), "command_failed");
 }
 
@@ -208,11 +208,12 @@ fn what_was_done_is_taken_back_and_done_again() {
     let workspace = workspace(dir.path(), json!({ "agent": "tester", "session": "s1" }));
     assert_eq!(workspace.session(), "s1");
     let done = workspace
-        .apply(PATCH.as_bytes(), &options(json!({ "diff": "full" })), Host::default())
+        .apply(PATCH.as_bytes(), &options(json!({ "diff": "full" })), Callbacks::default())
         .expect("it applies");
     assert!(done["changedFiles"][0]["diff"].as_str().expect("a diff").contains("+TWO"));
-    let undo =
-        |value: Value| workspace.undo(&UndoOptions::read(value).expect("known"), Host::default());
+    let undo = |value: Value| {
+        workspace.undo(&UndoRequest::read(value).expect("known"), Callbacks::default())
+    };
     assert_eq!(
         undo(json!({ "paths": ["b.txt"], "id": done["transactionId"] }))
             .expect_err("not in it")
@@ -224,7 +225,7 @@ fn what_was_done_is_taken_back_and_done_again() {
     let undone = undo(json!({})).expect("it is taken back");
     assert_eq!(&undone["undoOf"], &done["transactionId"]);
     assert_eq!(text(dir.path()).as_str(), BEFORE);
-    workspace.redo(None, api::DiffDetail::None, Host::default()).expect("it is done again");
+    workspace.redo(None, api::DiffDetail::None, Callbacks::default()).expect("it is done again");
     assert_eq!(text(dir.path()), AFTER);
     let log = workspace.log(Some(2), true).expect("a log");
     assert_eq!(log["transactions"].as_array().expect("a list").len(), 2);
@@ -237,7 +238,7 @@ fn what_was_done_is_taken_back_and_done_again() {
 fn a_host_approves_observes_and_cancels() {
     let dir = directory();
     let one = workspace(dir.path(), json!({ "durability": "none" }));
-    fn apply(workspace: &Workspace, host: Host<'_>) -> Result<Value, ToolError> {
+    fn apply(workspace: &OpenWorkspace, host: Callbacks<'_>) -> Result<Value, ToolError> {
         workspace.apply(PATCH.as_bytes(), &PatchOptions::default(), host)
     }
     let asked = AtomicUsize::new(0);
@@ -245,14 +246,14 @@ fn a_host_approves_observes_and_cancels() {
     assert_eq!(asked.load(Ordering::Relaxed), 1);
     assert_eq!(error.kind.as_str(), "permission_denied");
     assert_eq!(text(dir.path()).as_str(), BEFORE);
-    let cancelled = Host { cancelled: Some(Box::new(|| true)), ..Host::default() };
+    let cancelled = Callbacks { cancelled: Some(Box::new(|| true)), ..Callbacks::default() };
     apply(&one, cancelled).expect_err("it was given up");
     assert_eq!(text(dir.path()), BEFORE);
 
     // Where approval is wanted and the call has no `approve`, it is refused; without approvals the
     // guard refuses what is guarded.
     let always = workspace(dir.path(), json!({ "approve": "ask" }));
-    let error = apply(&always, Host::default()).expect_err("there is no `approve`");
+    let error = apply(&always, Callbacks::default()).expect_err("there is no `approve`");
     assert!(error.message.contains("no `approve`"), "{error}");
     let guarded = "*** Begin Patch\n*** Add File: .envrc\n+x\n*** End Patch\n".as_bytes();
     let error = one
@@ -268,11 +269,11 @@ fn a_host_approves_observes_and_cancels() {
         assert!(proposal.digest().len() == 64);
         Decision::ApproveForSession
     };
-    let host = Host { approve: Some(Box::new(why)), ..Host::default() };
+    let host = Callbacks { approve: Some(Box::new(why)), ..Callbacks::default() };
     auto.apply(guarded, &options(Value::Null), host).expect("it was approved");
     assert!(reasons[0].contains("guarded"), "{reasons:?}");
     // For the session: the same again is not asked.
-    auto.undo(&UndoOptions::default(), approve(Decision::Approve, &asked))
+    auto.undo(&UndoRequest::default(), approve(Decision::Approve, &asked))
         .expect("it is taken back");
     let again = asked.load(Ordering::Relaxed);
     auto.apply(
@@ -284,7 +285,8 @@ fn a_host_approves_observes_and_cancels() {
     assert_eq!(asked.load(Ordering::Relaxed), again);
 
     let mut events = Vec::new();
-    let host = Host { observe: Some(Box::new(|event| events.push(event))), ..Host::default() };
+    let host =
+        Callbacks { observe: Some(Box::new(|event| events.push(event))), ..Callbacks::default() };
     apply(&one, host).expect("it applies");
     let types: Vec<_> =
         events.iter().map(|event| event["type"].as_str().expect("a type")).collect();
@@ -296,7 +298,8 @@ fn a_host_approves_observes_and_cancels() {
 fn tools_share_one_session() {
     let dir = directory();
     let workspace = workspace(dir.path(), json!({ "durability": "none" }));
-    let call = |tool: &str, arguments: Value| workspace.call(tool, &arguments, Host::default());
+    let call =
+        |tool: &str, arguments: Value| workspace.call(tool, &arguments, Callbacks::default());
     let edit = json!({ "path": "a.txt", "edits": [{ "oldText": "two", "newText": "2" }] });
     assert_eq!(call("edit_file", edit.clone())["error"]["details"]["reason"], "unread");
     assert_eq!(call("read_file", json!({ "path": "a.txt" }))["ok"], true);
@@ -317,7 +320,7 @@ fn threads_share_a_workspace() {
                 let patch =
                     format!("*** Begin Patch\n*** Add File: {nth}.txt\n+{nth}\n*** End Patch\n");
                 workspace
-                    .apply(patch.as_bytes(), &PatchOptions::default(), Host::default())
+                    .apply(patch.as_bytes(), &PatchOptions::default(), Callbacks::default())
                     .expect("they do not meet");
             });
         }
@@ -387,7 +390,7 @@ fn a_patch_is_parsed_streamed_and_converted() {
     let items = convert(PATCH, "openai", None).expect("they say the same");
     assert!(items.contains(r#""type":"update_file""#), "{items}");
 
-    let mut stream = Stream::new(&none).expect("the defaults");
+    let mut stream = JsonStream::new(&none).expect("the defaults");
     let mut types = Vec::new();
     for byte in PATCH.as_bytes().chunks(7) {
         types.extend(stream.push(byte));
@@ -397,7 +400,7 @@ fn a_patch_is_parsed_streamed_and_converted() {
     assert_eq!(types[0], "begun");
     assert_eq!(*types.last().expect("some"), "ended");
     assert_eq!(stream.text(), PATCH);
-    let mut stream = Stream::new(&none).expect("the defaults");
+    let mut stream = JsonStream::new(&none).expect("the defaults");
     stream.push(b"nonsense");
     assert_eq!(stream.end()[0]["error"]["kind"], "patch_parse_error");
 }
@@ -405,7 +408,7 @@ fn a_patch_is_parsed_streamed_and_converted() {
 #[test]
 fn what_models_need_is_text() {
     let spec = |provider: &str, options: Value| {
-        api::tool_specs(provider, &SpecOptions::read(options).expect("known"))
+        api::tool_specs(provider, &SpecRequest::read(options).expect("known"))
             .map(|specs| specs.value)
     };
     assert_eq!(spec("openai", Value::Null).expect("tools").as_array().expect("a list").len(), 13);
@@ -415,7 +418,7 @@ fn what_models_need_is_text() {
     );
     assert!(spec("nobody", Value::Null).is_err());
     assert!(spec("anthropic", json!({ "patch_only": true, "grammar": "lark" })).is_err());
-    assert!(SpecOptions::read(json!({ "dialect": "klingon" })).is_err());
+    assert!(SpecRequest::read(json!({ "dialect": "klingon" })).is_err());
     assert!(api::prompt("whole", "tool").expect("a prompt").contains("*** Begin Patch"));
     assert!(api::prompt("whole", "telegraph").is_err());
     assert!(api::grammar("lark", "codex").expect("a grammar").contains("start"));
@@ -453,7 +456,7 @@ fn a_patch_becomes_a_commit() {
     let planned = tree.tree_of(&plan).expect("its objects are there");
     let apply = |tree: &GitTree, value: Value| {
         let options = GitOptions::read(value).expect("known");
-        tree.apply(PATCH.as_bytes(), &PatchOptions::default(), &options, Host::default())
+        tree.apply(PATCH.as_bytes(), &PatchOptions::default(), &options, Callbacks::default())
     };
     let done = apply(&tree, json!({ "message": "second", "author": "B <b@example.org>" }))
         .expect("it is committed");
@@ -473,8 +476,8 @@ fn a_patch_becomes_a_commit() {
 #[test]
 fn values_can_be_shared() {
     fn shared<T: Send + Sync>() {}
-    shared::<Workspace>();
-    shared::<Plan>();
+    shared::<OpenWorkspace>();
+    shared::<PlannedPatch>();
     shared::<GitTree>();
     shared::<MemoryTree>();
 }
@@ -494,8 +497,8 @@ fn a_command_verifies_a_change() {
     ] {
         let dir = directory();
         let read = WorkspaceOptions::read(options.clone()).expect("they are known");
-        let applied = Workspace::open(dir.path(), &read).and_then(|workspace| {
-            workspace.apply(PATCH.as_bytes(), &self::options(patch), Host::default())
+        let applied = OpenWorkspace::open(dir.path(), &read).and_then(|workspace| {
+            workspace.apply(PATCH.as_bytes(), &self::options(patch), Callbacks::default())
         });
         let message = applied.map_or_else(|error| error.message, |_| String::new());
         assert!(message.contains(error), "{options}: {message}");

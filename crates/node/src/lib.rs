@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use apply_patch_api as api;
 use apply_patch_api::{
-    Content, Decision, DiffDetail, Host, HostFile, HostTree, MemoryTree, ReadOptions, ToolError,
+    Callbacks, Content, Decision, DiffDetail, HostFile, HostTree, MemoryTree, ReadOptions,
+    ToolError,
 };
 use napi::bindgen_prelude::{
     AsyncTask, BufferSlice, Either, FnArgs, Function, ToNapiValue, TypeName, Uint8Array,
@@ -82,20 +83,20 @@ impl<T: Send + ToNapiValue + TypeName + 'static> Task for Job<T> {
 }
 
 /// Takes the answer to a question, from the thread of the program.
-#[napi]
-pub struct Reply(Mutex<Option<mpsc::Sender<Answer>>>);
+#[napi(js_name = "Reply")]
+pub struct JsReply(Mutex<Option<mpsc::Sender<JsAnswer>>>);
 
-enum Answer {
+enum JsAnswer {
     Decided(Decision),
     File(Option<HostFile>),
 }
 
 #[napi]
-impl Reply {
+impl JsReply {
     /// What was decided about a plan.
     #[napi(catch_unwind)]
     pub fn decide(&self, approved: bool, for_session: bool) {
-        self.answer(Answer::Decided(match (approved, for_session) {
+        self.answer(JsAnswer::Decided(match (approved, for_session) {
             (false, _) => Decision::Decline,
             (true, false) => Decision::Approve,
             (true, true) => Decision::ApproveForSession,
@@ -107,13 +108,13 @@ impl Reply {
     pub fn file(&self, content: Text, mode: Option<u32>, version: Option<i64>) {
         let content =
             Content { bytes: Arc::new(bytes(content)), mode: mode.unwrap_or(0o644), link: false };
-        self.answer(Answer::File(Some(HostFile { content, version })));
+        self.answer(JsAnswer::File(Some(HostFile { content, version })));
     }
 
     /// There is no such file.
     #[napi(catch_unwind)]
     pub fn missing(&self) {
-        self.answer(Answer::File(None));
+        self.answer(JsAnswer::File(None));
     }
 
     /// There is nothing to answer, or no answer: then the call fails.
@@ -122,22 +123,22 @@ impl Reply {
         drop(self.sender());
     }
 
-    fn answer(&self, answer: Answer) {
+    fn answer(&self, answer: JsAnswer) {
         if let Some(sender) = self.sender() {
             // The call may have been given up meanwhile.
             let _ = sender.send(answer);
         }
     }
 
-    fn sender(&self) -> Option<mpsc::Sender<Answer>> {
+    fn sender(&self) -> Option<mpsc::Sender<JsAnswer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 /// Asks the program, and waits for its answer.
-fn ask(callback: &Callback<FnArgs<(String, Reply)>>, question: String) -> Option<Answer> {
+fn ask(callback: &Callback<FnArgs<(String, JsReply)>>, question: String) -> Option<JsAnswer> {
     let (sender, receiver) = mpsc::channel();
-    let reply = Reply(Mutex::new(Some(sender)));
+    let reply = JsReply(Mutex::new(Some(sender)));
     match callback.call((question, reply).into(), ThreadsafeFunctionCallMode::Blocking) {
         Status::Ok => receiver.recv().ok(),
         _ => None,
@@ -165,15 +166,15 @@ impl Cancellation {
     }
 }
 
-type Asking<'f> = Function<'f, FnArgs<(String, Reply)>, UnknownReturnValue>;
+type Asking<'f> = Function<'f, FnArgs<(String, JsReply)>, UnknownReturnValue>;
 
 /// What the program decides and sees during a call.
 fn host(
     approve: Option<Asking<'_>>,
     observe: Option<Asking<'_>>,
     cancellation: Option<&Cancellation>,
-) -> Result<Host<'static>> {
-    let mut host = Host::default();
+) -> Result<Callbacks<'static>> {
+    let mut host = Callbacks::default();
     if let Some(approve) = approve {
         let approve = approve.build_threadsafe_function().build()?;
         host.approve = Some(Box::new(move |proposal| {
@@ -185,7 +186,7 @@ fn host(
                 "reasons": proposal.reasons(),
             });
             match ask(&approve, question.to_string()) {
-                Some(Answer::Decided(decision)) => decision,
+                Some(JsAnswer::Decided(decision)) => decision,
                 _ => Decision::Decline,
             }
         }));
@@ -203,17 +204,17 @@ fn host(
 }
 
 /// What a patch would do.
-#[napi]
-pub struct Plan(Arc<api::Plan>);
+#[napi(js_name = "Plan")]
+pub struct JsPlan(Arc<api::PlannedPatch>);
 
-impl From<api::Plan> for Plan {
-    fn from(plan: api::Plan) -> Self {
+impl From<api::PlannedPatch> for JsPlan {
+    fn from(plan: api::PlannedPatch) -> Self {
         Self(Arc::new(plan))
     }
 }
 
 #[napi]
-impl Plan {
+impl JsPlan {
     /// `digest`, `changes`, `notes` and `summary`.
     #[napi(getter, catch_unwind)]
     pub fn facts(&self) -> String {
@@ -228,16 +229,16 @@ impl Plan {
 }
 
 /// A directory, with a session.
-#[napi]
-pub struct Workspace(Arc<api::Workspace>);
+#[napi(js_name = "Workspace")]
+pub struct JsWorkspace(Arc<api::OpenWorkspace>);
 
 #[napi]
-impl Workspace {
+impl JsWorkspace {
     /// Opens a directory.
     #[napi(constructor, catch_unwind)]
     pub fn new(root: String, options: String) -> Result<Self> {
         let options = read(&options)?;
-        Ok(Self(Arc::new(api::Workspace::open(Path::new(&root), &options).map_err(failed)?)))
+        Ok(Self(Arc::new(api::OpenWorkspace::open(Path::new(&root), &options).map_err(failed)?)))
     }
 
     /// Where it is.
@@ -252,33 +253,33 @@ impl Workspace {
         self.0.session().to_owned()
     }
 
-    fn planning(&self, patch: Text, options: &str) -> Result<Work<Plan>> {
+    fn planning(&self, patch: Text, options: &str) -> Result<Work<JsPlan>> {
         let (workspace, patch) = (Arc::clone(&self.0), bytes(patch));
         let options = read(options)?;
-        Ok(Box::new(move || workspace.plan(&patch, &options).map(Plan::from)))
+        Ok(Box::new(move || workspace.plan(&patch, &options).map(JsPlan::from)))
     }
 
     /// Plans a patch.
     #[napi(catch_unwind)]
-    pub fn plan(&self, patch: Text, options: String) -> Result<AsyncTask<Job<Plan>>> {
+    pub fn plan(&self, patch: Text, options: String) -> Result<AsyncTask<Job<JsPlan>>> {
         Ok(Job::task(self.planning(patch, &options)?))
     }
 
     /// The same, at once.
     #[napi(catch_unwind)]
-    pub fn plan_sync(&self, patch: Text, options: String) -> Result<Plan> {
+    pub fn plan_sync(&self, patch: Text, options: String) -> Result<JsPlan> {
         self.planning(patch, &options)?().map_err(failed)
     }
 
     fn applying(
         &self,
-        patch: Either<Text, &Plan>,
+        patch: Either<Text, &JsPlan>,
         options: &str,
-        host: Host<'static>,
+        host: Callbacks<'static>,
     ) -> Result<Work<String>> {
         let workspace = Arc::clone(&self.0);
         Ok(match patch {
-            Either::B(Plan(plan)) => {
+            Either::B(JsPlan(plan)) => {
                 let plan = Arc::clone(plan);
                 Box::new(move || Ok(workspace.apply_plan(&plan, host)?.to_string()))
             }
@@ -306,14 +307,14 @@ impl Workspace {
     /// The same, at once.
     #[napi(catch_unwind)]
     pub fn apply_sync(&self, patch: Text, options: String) -> Result<String> {
-        self.applying(Either::A(patch), &options, Host::default())?().map_err(failed)
+        self.applying(Either::A(patch), &options, Callbacks::default())?().map_err(failed)
     }
 
     /// Applies exactly a plan.
     #[napi(catch_unwind)]
     pub fn apply_plan(
         &self,
-        plan: &Plan,
+        plan: &JsPlan,
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
@@ -324,11 +325,11 @@ impl Workspace {
 
     /// The same, at once.
     #[napi(catch_unwind)]
-    pub fn apply_plan_sync(&self, plan: &Plan) -> Result<String> {
-        self.applying(Either::B(plan), "", Host::default())?().map_err(failed)
+    pub fn apply_plan_sync(&self, plan: &JsPlan) -> Result<String> {
+        self.applying(Either::B(plan), "", Callbacks::default())?().map_err(failed)
     }
 
-    fn undoing(&self, options: &str, host: Host<'static>) -> Result<Work<String>> {
+    fn undoing(&self, options: &str, host: Callbacks<'static>) -> Result<Work<String>> {
         let workspace = Arc::clone(&self.0);
         let options = read(options)?;
         Ok(Box::new(move || Ok(workspace.undo(&options, host)?.to_string())))
@@ -348,10 +349,10 @@ impl Workspace {
     /// The same, at once.
     #[napi(catch_unwind)]
     pub fn undo_sync(&self, options: String) -> Result<String> {
-        self.undoing(&options, Host::default())?().map_err(failed)
+        self.undoing(&options, Callbacks::default())?().map_err(failed)
     }
 
-    fn redoing(&self, id: Option<String>, host: Host<'static>) -> Work<String> {
+    fn redoing(&self, id: Option<String>, host: Callbacks<'static>) -> Work<String> {
         let workspace = Arc::clone(&self.0);
         Box::new(move || Ok(workspace.redo(id.as_deref(), DiffDetail::None, host)?.to_string()))
     }
@@ -370,7 +371,7 @@ impl Workspace {
     /// The same, at once.
     #[napi(catch_unwind)]
     pub fn redo_sync(&self, id: Option<String>) -> Result<String> {
-        self.redoing(id, Host::default())().map_err(failed)
+        self.redoing(id, Callbacks::default())().map_err(failed)
     }
 
     /// The newest transactions.
@@ -382,7 +383,7 @@ impl Workspace {
         })
     }
 
-    fn calling(&self, tool: String, arguments: &str, host: Host<'static>) -> Work<String> {
+    fn calling(&self, tool: String, arguments: &str, host: Callbacks<'static>) -> Work<String> {
         let (workspace, arguments) = (Arc::clone(&self.0), value(arguments));
         Box::new(move || Ok(workspace.call(&tool, &arguments, host).to_string()))
     }
@@ -404,16 +405,16 @@ impl Workspace {
     /// The same, at once.
     #[napi(catch_unwind)]
     pub fn call_sync(&self, tool: String, arguments: String) -> Result<String> {
-        self.calling(tool, &arguments, Host::default())().map_err(failed)
+        self.calling(tool, &arguments, Callbacks::default())().map_err(failed)
     }
 }
 
 /// The files of a commit.
-#[napi]
-pub struct GitTree(Arc<api::GitTree>);
+#[napi(js_name = "GitTree")]
+pub struct JsGitTree(Arc<api::GitTree>);
 
 #[napi]
-impl GitTree {
+impl JsGitTree {
     /// Opens a repository at a revision.
     #[napi(constructor, catch_unwind)]
     pub fn new(repository: String, revision: String, options: String) -> Result<Self> {
@@ -449,15 +450,15 @@ impl GitTree {
 
     /// Plans a patch.
     #[napi(catch_unwind)]
-    pub fn plan(&self, patch: Text, options: String) -> Result<AsyncTask<Job<Plan>>> {
+    pub fn plan(&self, patch: Text, options: String) -> Result<AsyncTask<Job<JsPlan>>> {
         let (tree, patch) = (Arc::clone(&self.0), bytes(patch));
         let options = read(&options)?;
-        Ok(Job::task(move || tree.plan(&patch, &options).map(Plan::from)))
+        Ok(Job::task(move || tree.plan(&patch, &options).map(JsPlan::from)))
     }
 
     /// The id of the tree that a plan makes.
     #[napi(catch_unwind)]
-    pub fn tree_of(&self, plan: &Plan) -> Result<String> {
+    pub fn tree_of(&self, plan: &JsPlan) -> Result<String> {
         self.0.tree_of(&plan.0).map_err(failed)
     }
 
@@ -491,7 +492,7 @@ pub struct InMemory<'env> {
 }
 
 /// What there is to say of a plan, with its diff.
-fn facts(plan: &api::Plan) -> std::result::Result<Value, ToolError> {
+fn facts(plan: &api::PlannedPatch) -> std::result::Result<Value, ToolError> {
     let mut facts = plan.facts();
     facts["diff"] = String::from_utf8_lossy(&plan.diff()?).into();
     Ok(facts)
@@ -552,12 +553,12 @@ pub fn plan_over(
     patch: Text,
     options: String,
 ) -> Result<AsyncTask<Job<String>>> {
-    let read_file: Callback<FnArgs<(String, Reply)>> =
+    let read_file: Callback<FnArgs<(String, JsReply)>> =
         read_file.build_threadsafe_function().build()?;
     let (patch, options) = (bytes(patch), read(&options)?);
     Ok(Job::task(move || {
         let tree = HostTree::new(move |path| match ask(&read_file, path.to_owned()) {
-            Some(Answer::File(file)) => Ok(file),
+            Some(JsAnswer::File(file)) => Ok(file),
             _ => Err(io::Error::other("the program could not read it")),
         });
         let plan = api::plan_over(tree, &patch, &options)?;
@@ -616,15 +617,15 @@ pub fn grammar(format: String, dialect: String) -> Result<String> {
 }
 
 /// A patch that is still arriving.
-#[napi]
-pub struct Stream(api::Stream);
+#[napi(js_name = "Stream")]
+pub struct JsStream(api::JsonStream);
 
 #[napi]
-impl Stream {
+impl JsStream {
     /// Nothing of it yet.
     #[napi(constructor, catch_unwind)]
     pub fn new(options: String) -> Result<Self> {
-        Ok(Self(api::Stream::new(&read(&options)?).map_err(failed)?))
+        Ok(Self(api::JsonStream::new(&read(&options)?).map_err(failed)?))
     }
 
     /// What the next part says.

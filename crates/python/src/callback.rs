@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use apply_patch_api::{Decision, Host, ToolError};
+use apply_patch_api::{Callbacks, Decision, ToolError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 use serde_json::Value;
 
-use crate::plan::Proposal;
+use crate::plan::PyProposal;
 use crate::value::{raised, to_python};
 
 /// The first exception of a callback.
@@ -36,27 +36,27 @@ impl Raised {
 
 /// The callbacks of a call.
 #[derive(Default)]
-pub(crate) struct Callbacks {
+pub(crate) struct PyCallbacks {
     pub(crate) approve: Option<Py<PyAny>>,
     pub(crate) observe: Option<Py<PyAny>>,
 }
 
-impl Callbacks {
+impl PyCallbacks {
     /// Makes a call with the interpreter released, and returns its answer.
     pub(crate) fn run<'py>(
         &self,
         py: Python<'py>,
-        call: impl FnOnce(Host<'_>) -> Result<Value, ToolError> + Send,
+        call: impl FnOnce(Callbacks<'_>) -> Result<Value, ToolError> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
         let thrown = Raised::default();
         let result = py.detach(|| call(self.host(&thrown)));
         to_python(py, &thrown.result(py, result)?)
     }
 
-    fn host<'h>(&'h self, thrown: &'h Raised) -> Host<'h> {
+    fn host<'h>(&'h self, thrown: &'h Raised) -> Callbacks<'h> {
         let approve = self.approve.as_ref().map(|callback| {
             let approve = move |proposal: &apply_patch_api::Proposal<'_>| {
-                let decided = Proposal::new(proposal).and_then(|proposal| {
+                let decided = PyProposal::new(proposal).and_then(|proposal| {
                     Python::attach(|py| decision(callback.bind(py).call1((proposal,))?))
                 });
                 decided.unwrap_or_else(|error| {
@@ -90,7 +90,7 @@ impl Callbacks {
             }
             thrown.is_some()
         };
-        Host { approve, observe, cancelled: Some(Box::new(cancelled)) }
+        Callbacks { approve, observe, cancelled: Some(Box::new(cancelled)) }
     }
 }
 

@@ -5,14 +5,14 @@ use std::io;
 
 use apply_patch_api as api;
 use apply_patch_api::{
-    Content, HostFile, HostTree, MemoryTree, PatchOptions, ReadOptions as _, SpecOptions,
+    Content, HostFile, HostTree, MemoryTree, PatchOptions, ReadOptions as _, SpecRequest,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
 
 use crate::callback::Raised;
-use crate::plan::HostPlan;
+use crate::plan::PyHostPlan;
 use crate::value::{FilePath, bytes, call, options, text_or_bytes, to_python};
 
 /// Files in memory, and which of them are text.
@@ -79,7 +79,7 @@ pub(crate) fn plan_over(
     patch: &Bound<'_, PyAny>,
     list: Option<Py<PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<HostPlan> {
+) -> PyResult<PyHostPlan> {
     let (patch, options) = (bytes(patch)?, self::options(options)?);
     let thrown = Raised::default();
     let failed = {
@@ -99,7 +99,7 @@ pub(crate) fn plan_over(
         });
     }
     let plan = py.detach(|| api::plan_over(tree, &patch, &PatchOptions::read(options)?));
-    thrown.result(py, plan).map(HostPlan)
+    thrown.result(py, plan).map(PyHostPlan)
 }
 
 fn host_file(answer: &Bound<'_, PyAny>) -> PyResult<Option<HostFile>> {
@@ -170,7 +170,7 @@ fn specs(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<api::Specs> {
     let options = self::options(options)?;
-    call(py, || api::tool_specs(provider, &SpecOptions::read(options)?))
+    call(py, || api::tool_specs(provider, &SpecRequest::read(options)?))
 }
 
 /// The file tools, or the patch tool alone (`patch_only=True`), in the shape that a provider wants.

@@ -5,16 +5,16 @@ use apply_patch_api::{GitOptions, PatchOptions, ReadOptions as _, WorkspaceOptio
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::callback::Callbacks;
-use crate::plan::Plan;
+use crate::callback::PyCallbacks;
+use crate::plan::PyPlan;
 use crate::value::{FilePath, SystemPath, bytes, call, options};
 
 /// The files of a commit in a git repository, without a checkout.
-#[pyclass(frozen, module = "apply_patch")]
-pub(crate) struct GitTree(api::GitTree);
+#[pyclass(frozen, name = "GitTree", module = "apply_patch")]
+pub(crate) struct PyGitTree(api::GitTree);
 
 #[pymethods]
-impl GitTree {
+impl PyGitTree {
     #[new]
     #[pyo3(signature = (repository, revision="HEAD", /, **options))]
     fn new(
@@ -59,14 +59,14 @@ impl GitTree {
         py: Python<'_>,
         patch: &Bound<'_, PyAny>,
         options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Plan> {
+    ) -> PyResult<PyPlan> {
         let (patch, options) = (bytes(patch)?, self::options(options)?);
-        call(py, || self.0.plan(&patch, &PatchOptions::read(options)?)).map(Plan)
+        call(py, || self.0.plan(&patch, &PatchOptions::read(options)?)).map(PyPlan)
     }
 
     /// The id of the tree that a plan of this object makes; nothing is written.
     #[pyo3(signature = (plan, /))]
-    fn tree_of(&self, py: Python<'_>, plan: &Plan) -> PyResult<String> {
+    fn tree_of(&self, py: Python<'_>, plan: &PyPlan) -> PyResult<String> {
         call(py, || self.0.tree_of(&plan.0))
     }
 
@@ -89,7 +89,7 @@ impl GitTree {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (patch, options) = (bytes(patch)?, self::options(options)?);
         let git = GitOptions { branch, message, author, carry, allow_checked_out };
-        Callbacks { approve, observe }
+        PyCallbacks { approve, observe }
             .run(py, |host| self.0.apply(&patch, &PatchOptions::read(options)?, &git, host))
     }
 

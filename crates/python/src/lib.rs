@@ -22,11 +22,11 @@ mod _native {
         tool_specs,
     };
     #[pymodule_export]
-    use crate::git::GitTree;
+    use crate::git::PyGitTree;
     #[pymodule_export]
-    use crate::plan::{HostPlan, Plan, Proposal};
+    use crate::plan::{PyHostPlan, PyPlan, PyProposal};
     #[pymodule_export]
-    use crate::stream::PatchStream;
+    use crate::stream::PyPatchStream;
     #[pymodule_export]
-    use crate::workspace::Workspace;
+    use crate::workspace::PyWorkspace;
 }

@@ -8,11 +8,11 @@ use crate::value::{call, raised, text_or_bytes, to_python};
 
 /// What a patch would do. Nothing is written, and what happens to the files since does not change
 /// it.
-#[pyclass(frozen, module = "apply_patch")]
-pub(crate) struct Plan(pub(crate) api::Plan);
+#[pyclass(frozen, name = "Plan", module = "apply_patch")]
+pub(crate) struct PyPlan(pub(crate) api::PlannedPatch);
 
 #[pymethods]
-impl Plan {
+impl PyPlan {
     /// The files that change: dicts with `path`, `operation`, `toPath`, `beforeSha256` and
     /// `afterSha256`.
     #[getter]
@@ -55,22 +55,22 @@ impl Plan {
     }
 }
 
-impl Plan {
+impl PyPlan {
     fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         call(py, || self.0.diff())
     }
 }
 
 /// A plan that waits for approval, as `approve` gets it.
-#[pyclass(frozen, module = "apply_patch")]
-pub(crate) struct Proposal {
+#[pyclass(frozen, name = "Proposal", module = "apply_patch")]
+pub(crate) struct PyProposal {
     changes: serde_json::Value,
     diff: Vec<u8>,
     digest: String,
     reasons: Vec<String>,
 }
 
-impl Proposal {
+impl PyProposal {
     pub(crate) fn new(proposal: &api::Proposal<'_>) -> PyResult<Self> {
         let diff = proposal.diff().map_err(|error| Python::attach(|py| raised(py, &error)))?;
         let reasons = proposal.reasons().to_vec();
@@ -79,7 +79,7 @@ impl Proposal {
 }
 
 #[pymethods]
-impl Proposal {
+impl PyProposal {
     /// The files that change, as `Plan.changes` has them.
     #[getter]
     fn changes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -112,11 +112,11 @@ impl Proposal {
 }
 
 /// A plan for files that the caller changes itself.
-#[pyclass(frozen, module = "apply_patch")]
-pub(crate) struct HostPlan(pub(crate) api::HostPlan);
+#[pyclass(frozen, name = "HostPlan", module = "apply_patch")]
+pub(crate) struct PyHostPlan(pub(crate) api::HostPlan);
 
 #[pymethods]
-impl HostPlan {
+impl PyHostPlan {
     /// The files that change, as `Plan.changes` has them.
     #[getter]
     fn changes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

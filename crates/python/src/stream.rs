@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use apply_patch_api::{PatchOptions, ReadOptions as _, Stream};
+use apply_patch_api::{JsonStream, PatchOptions, ReadOptions as _};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
@@ -10,16 +10,16 @@ use serde_json::Value;
 use crate::value::{bytes, options, raised, to_python};
 
 /// Takes the text of a patch in chunks of any size, and says what is known of it so far.
-#[pyclass(frozen, module = "apply_patch")]
-pub(crate) struct PatchStream(Mutex<Stream>);
+#[pyclass(frozen, name = "PatchStream", module = "apply_patch")]
+pub(crate) struct PyPatchStream(Mutex<JsonStream>);
 
 #[pymethods]
-impl PatchStream {
+impl PyPatchStream {
     #[new]
     #[pyo3(signature = (**options))]
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let stream =
-            PatchOptions::read(self::options(options)?).and_then(|options| Stream::new(&options));
+        let stream = PatchOptions::read(self::options(options)?)
+            .and_then(|options| JsonStream::new(&options));
         stream.map(|stream| Self(Mutex::new(stream))).map_err(|error| raised(py, &error))
     }
 

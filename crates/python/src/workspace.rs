@@ -3,19 +3,19 @@
 use std::path::PathBuf;
 
 use apply_patch_api as api;
-use apply_patch_api::{DiffDetail, PatchOptions, ReadOptions as _, UndoOptions, WorkspaceOptions};
+use apply_patch_api::{DiffDetail, PatchOptions, ReadOptions as _, UndoRequest, WorkspaceOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
-use crate::callback::Callbacks;
-use crate::plan::Plan;
+use crate::callback::PyCallbacks;
+use crate::plan::PyPlan;
 use crate::value::{FilePath, SystemPath, bytes, call, from_python, options, raised, to_python};
 
 /// A directory whose files are changed, all or nothing, by one session. Calls may come from many
 /// threads.
-#[pyclass(frozen, module = "apply_patch")]
-pub(crate) struct Workspace(api::Workspace);
+#[pyclass(frozen, name = "Workspace", module = "apply_patch")]
+pub(crate) struct PyWorkspace(api::OpenWorkspace);
 
 /// Reads `diff`, the word for how much an answer shows.
 fn detail(py: Python<'_>, word: &str) -> PyResult<DiffDetail> {
@@ -25,7 +25,7 @@ fn detail(py: Python<'_>, word: &str) -> PyResult<DiffDetail> {
 }
 
 #[pymethods]
-impl Workspace {
+impl PyWorkspace {
     #[new]
     #[pyo3(signature = (root, /, **options))]
     fn new(
@@ -34,7 +34,7 @@ impl Workspace {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = self::options(options)?;
-        call(py, || api::Workspace::open(&root.0, &WorkspaceOptions::read(options)?)).map(Self)
+        call(py, || api::OpenWorkspace::open(&root.0, &WorkspaceOptions::read(options)?)).map(Self)
     }
 
     /// The directory.
@@ -56,9 +56,9 @@ impl Workspace {
         py: Python<'_>,
         patch: &Bound<'_, PyAny>,
         options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Plan> {
+    ) -> PyResult<PyPlan> {
         let (patch, options) = (bytes(patch)?, self::options(options)?);
-        call(py, || self.0.plan(&patch, &PatchOptions::read(options)?)).map(Plan)
+        call(py, || self.0.plan(&patch, &PatchOptions::read(options)?)).map(PyPlan)
     }
 
     /// Applies a patch, or exactly the plan of one; all of it or nothing.
@@ -71,8 +71,8 @@ impl Workspace {
         observe: Option<Py<PyAny>>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let callbacks = Callbacks { approve, observe };
-        if let Ok(plan) = patch.cast::<Plan>() {
+        let callbacks = PyCallbacks { approve, observe };
+        if let Ok(plan) = patch.cast::<PyPlan>() {
             if options.is_some_and(|options| !options.is_empty()) {
                 let message = "a plan has its options already";
                 return Err(pyo3::exceptions::PyTypeError::new_err(message));
@@ -99,8 +99,8 @@ impl Workspace {
         observe: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let paths = paths.into_iter().map(|path| path.0).collect();
-        let options = UndoOptions { id, paths, carry, diff: detail(py, diff)? };
-        Callbacks { approve, observe }.run(py, |host| self.0.undo(&options, host))
+        let options = UndoRequest { id, paths, carry, diff: detail(py, diff)? };
+        PyCallbacks { approve, observe }.run(py, |host| self.0.undo(&options, host))
     }
 
     /// Takes back an undo: the last one, unless one is named.
@@ -114,7 +114,7 @@ impl Workspace {
         observe: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let detail = detail(py, diff)?;
-        Callbacks { approve, observe }.run(py, |host| self.0.redo(id.as_deref(), detail, host))
+        PyCallbacks { approve, observe }.run(py, |host| self.0.redo(id.as_deref(), detail, host))
     }
 
     /// The newest transactions, and those whose journals are not trusted.
@@ -140,7 +140,7 @@ impl Workspace {
     ) -> PyResult<Bound<'py, PyAny>> {
         let arguments =
             arguments.map_or_else(|| Ok(Value::Object(serde_json::Map::new())), from_python)?;
-        Callbacks { approve, observe }.run(py, |host| Ok(self.0.call(tool, &arguments, host)))
+        PyCallbacks { approve, observe }.run(py, |host| Ok(self.0.call(tool, &arguments, host)))
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {

@@ -205,15 +205,15 @@ pub fn prompt(dialect: Option<String>, channel: Option<String>) -> Result<String
 }
 
 /// A patch that is still arriving.
-#[wasm_bindgen]
-pub struct PatchStream(api::Stream);
+#[wasm_bindgen(js_name = PatchStream)]
+pub struct JsPatchStream(api::JsonStream);
 
-#[wasm_bindgen]
-impl PatchStream {
+#[wasm_bindgen(js_class = PatchStream)]
+impl JsPatchStream {
     /// Nothing of it yet.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &Options) -> Result<Self> {
-        let stream = api::Stream::new(&read(options)?);
+        let stream = api::JsonStream::new(&read(options)?);
         Ok(Self(stream.map_err(failed)?))
     }
 
