@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use file_tools::git::CommitTree;
 
 use fs_guard::{FileKind, Globs, HardLinks, NamePolicy, Policy, Root};
-use git_tree::{Change, Kind as GitKind, OpenOptions, Repository, Resolved};
+use git_tree::{EntryKind, OpenOptions, Repository, Resolved, TreeChange};
 use patch_engine::{
     Ambiguous, Content, Files, HostFile, HostTree, MemoryTree, Options, Pass, Plan, Profile,
     Reject, plan,
@@ -99,16 +99,16 @@ fn git(files: &tree::Tree, policy: &Policy) -> Option<Files> {
     for (path, entry) in files {
         match (content(entry), entry.mode) {
             (Some(content), _) if content.link => {
-                contents.push((path, GitKind::Symlink, content.bytes))
+                contents.push((path, EntryKind::Symlink, content.bytes))
             }
-            (Some(content), 0o644) => contents.push((path, GitKind::File, content.bytes)),
-            (Some(content), 0o755) => contents.push((path, GitKind::Executable, content.bytes)),
+            (Some(content), 0o644) => contents.push((path, EntryKind::File, content.bytes)),
+            (Some(content), 0o755) => contents.push((path, EntryKind::Executable, content.bytes)),
             (None, _) if entry.kind == Kind::Directory && has_files(files, path) => {}
             _ => return None,
         }
     }
     let changes =
-        contents.iter().map(|(path, kind, bytes)| (path.as_str(), Change::Write(*kind, bytes)));
+        contents.iter().map(|(path, kind, bytes)| (path.as_str(), TreeChange::Write(*kind, bytes)));
     let empty =
         "4b825dc642cb6eb9a060e54bf8d69288fbee4904".parse().expect("the id of the empty tree");
     let tree = repository.write_tree(empty, changes).ok()?;

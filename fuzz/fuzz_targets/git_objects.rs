@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use git_tree::{Change, Id, Kind, OpenOptions, Repository};
+use git_tree::{TreeChange, Id, EntryKind, OpenOptions, Repository};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
@@ -113,7 +113,7 @@ thread_local! {
     static PLACE: RefCell<Place> = RefCell::new(Place::new());
 }
 
-fn walk(repository: &Repository, tree: Id) -> Option<Vec<(Vec<u8>, git_tree::Entry)>> {
+fn walk(repository: &Repository, tree: Id) -> Option<Vec<(Vec<u8>, git_tree::TreeEntry)>> {
     let mut all = Vec::new();
     repository
         .snapshot(tree)
@@ -160,7 +160,7 @@ fuzz_target!(|input: Input<'_>| {
             }
             let at = snapshot.entry(input.path);
             let change =
-                input.change.map_or(Change::Remove, |bytes| Change::Write(Kind::File, bytes));
+                input.change.map_or(TreeChange::Remove, |bytes| TreeChange::Write(EntryKind::File, bytes));
             let Ok(tree) = repository.write_tree(found, [(input.path, change)]) else { continue };
             let now = repository.snapshot(tree).entry(input.path).unwrap();
             match input.change {

@@ -13,7 +13,7 @@ use crate::metadata::{FileKind, Metadata};
 use crate::policy::{Access, HardLinks};
 use crate::rel_path::RelPath;
 use crate::root::Root;
-use crate::rules::{self, Learnt, Look, Real, Step};
+use crate::rules::{self, Learnt, Look, NameStep, Real};
 use crate::sys::{self, Fd, Open, code};
 
 /// Whether the system can open a file only to look at it: whatever its permissions, and also a link
@@ -243,18 +243,20 @@ impl Root {
             let mut dir = &self.handle;
             if let Some(parent) = parent {
                 // It was a directory a moment ago.
-                let Ok(handle) = self.open_raw(parent, Open::Step) else { return Ok(Step::End) };
+                let Ok(handle) = self.open_raw(parent, Open::Step) else {
+                    return Ok(NameStep::End);
+                };
                 opened = handle;
                 dir = &opened;
             }
             match sys::stat_at(dir, name) {
                 Ok(seen) if seen.kind == FileKind::Symlink => {
-                    sys::read_link(dir, name).map(Step::Link)
+                    sys::read_link(dir, name).map(NameStep::Link)
                 }
-                Ok(seen) if seen.kind == FileKind::Directory => Ok(Step::Directory),
-                Ok(_) => Ok(Step::End),
+                Ok(seen) if seen.kind == FileKind::Directory => Ok(NameStep::Directory),
+                Ok(_) => Ok(NameStep::End),
                 Err(error) if matches!(error.raw_os_error(), Some(code::NOENT | code::NOTDIR)) => {
-                    Ok(Step::End)
+                    Ok(NameStep::End)
                 }
                 Err(error) => Err(error),
             }

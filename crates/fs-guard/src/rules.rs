@@ -229,7 +229,7 @@ impl Real {
 }
 
 /// What a step along a path with links finds.
-pub(crate) enum Step {
+pub(crate) enum NameStep {
     Directory,
     /// A link, with its text.
     Link(Vec<u8>),
@@ -241,7 +241,7 @@ pub(crate) enum Step {
 /// path without links; `inside` returns the part of an absolute link text beneath the root.
 pub(crate) fn real_path(
     path: &str,
-    mut look: impl FnMut(&str) -> io::Result<Step>,
+    mut look: impl FnMut(&str) -> io::Result<NameStep>,
     inside: impl Fn(&str) -> Option<String>,
 ) -> Real {
     /// The number of links that Linux follows.
@@ -270,9 +270,9 @@ pub(crate) fn real_path(
         }
         let here = done.join("/");
         match look(&here) {
-            Ok(Step::Directory) => {}
-            Ok(Step::End) => end = Some(done.len()),
-            Ok(Step::Link(text)) => {
+            Ok(NameStep::Directory) => {}
+            Ok(NameStep::End) => end = Some(done.len()),
+            Ok(NameStep::Link(text)) => {
                 done.pop();
                 let link = first_link.get_or_insert(here).clone();
                 links += 1;

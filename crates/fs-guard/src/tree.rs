@@ -8,7 +8,7 @@ use crate::error::{At as _, Error};
 use crate::metadata::{Entry, FileKind, Metadata};
 use crate::policy::{Access, Policy, unicode};
 use crate::rel_path::RelPath;
-use crate::rules::{self, Learnt, Look, Real, Step};
+use crate::rules::{self, Learnt, Look, NameStep, Real};
 
 /// Files that are not on a disk: in memory, in an archive, in another program. They are only read.
 ///
@@ -252,9 +252,9 @@ impl GuardedTree {
     fn explain_link(&self, path: &RelPath) -> Error {
         let look = |path: &str| {
             Ok(match self.tree.entry(path)?.map(|entry| entry.kind) {
-                Some(FileKind::Symlink) => Step::Link(self.tree.read(path)?.to_vec()),
-                Some(FileKind::Directory) => Step::Directory,
-                _ => Step::End,
+                Some(FileKind::Symlink) => NameStep::Link(self.tree.read(path)?.to_vec()),
+                Some(FileKind::Directory) => NameStep::Directory,
+                _ => NameStep::End,
             })
         };
         let real: Real = rules::real_path(path.as_str(), look, |_| None);

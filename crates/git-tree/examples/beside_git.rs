@@ -23,7 +23,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use git_tree::{BranchMove, Change, Kind, NewCommit, OpenOptions, Repository, Signature, Time};
+use git_tree::{
+    BranchMove, EntryKind, NewCommit, OpenOptions, Repository, Signature, Time, TreeChange,
+};
 
 const RUNS: usize = 11;
 
@@ -58,7 +60,8 @@ fn change(repository: &Repository, files: usize, changes: usize, run: usize) {
             (path, bytes)
         })
         .collect();
-    let changes = new.iter().map(|(path, bytes)| (path, Change::Write(Kind::File, &bytes[..])));
+    let changes =
+        new.iter().map(|(path, bytes)| (path, TreeChange::Write(EntryKind::File, &bytes[..])));
     let tree = repository.write_tree(tip.tree, changes).unwrap();
     let me = Signature::parse("A U Thor <a@example.com>", Time::now()).unwrap();
     let parents = [tip.commit];

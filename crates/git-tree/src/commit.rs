@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::id::Id;
-use crate::settings::Settings;
+use crate::settings::GitSettings;
 
 /// Who made something, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,7 +114,7 @@ pub enum Role {
 
 impl Role {
     /// Asks the environment and the configuration, in git's order, but guesses nothing.
-    pub(crate) fn signature(self, settings: &Settings, environment: bool) -> Result<Signature> {
+    pub(crate) fn signature(self, settings: &GitSettings, environment: bool) -> Result<Signature> {
         let (role, upper, variable) = match self {
             Self::Author => ("author", "AUTHOR", "GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL"),
             Self::Committer => {
@@ -171,14 +171,14 @@ impl NewCommit<'_> {
 
 /// The tree and the parents of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Commit {
+pub struct CommitObject {
     /// Its tree.
     pub tree: Id,
     /// The commits that it follows, the first one first.
     pub parents: Vec<Id>,
 }
 
-impl Commit {
+impl CommitObject {
     pub(crate) fn parse(id: Id, bytes: &[u8]) -> Result<Self> {
         let corrupt = || Error::CorruptObject { id, problem: "a commit with a bad header".into() };
         let mut lines = bytes.split(|byte| *byte == b'\n');

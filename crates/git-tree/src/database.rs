@@ -10,7 +10,7 @@ use gix_object::FindHeader as _;
 use gix_odb::store::init::{Options, Slots};
 
 use crate::error::{Error, Result};
-use crate::files::{self, Temporary, Writing, failed};
+use crate::files::{self, FileInProgress, Temporary, failed};
 use crate::id::{Id, ObjectKind};
 use crate::object::Object;
 use crate::pack;
@@ -43,14 +43,14 @@ const EMPTY_TREE: Id =
 type Handle = gix_odb::HandleArc;
 
 /// What a thread reads with.
-struct Reader {
+struct ObjectReader {
     packs: Handle,
     inflate: gix_zlib::Inflate,
 }
 
 /// The objects of a repository.
 pub(crate) struct Objects {
-    disk: Arc<Disk>,
+    disk: Arc<ObjectFiles>,
     pending: Mutex<HashMap<Id, Object>>,
     /// Held while the pending objects are written: when a second writer gets it, those of the first
     /// are durable.
@@ -58,14 +58,14 @@ pub(crate) struct Objects {
 }
 
 /// The objects on the disk, and what is known of them.
-struct Disk {
+struct ObjectFiles {
     directory: PathBuf,
-    writing: Writing,
+    writing: FileInProgress,
     limit: u64,
     deflates: pack::Deflates,
     store: Mutex<Arc<gix_odb::Store>>,
     /// Readers that no thread uses now, each with its caches.
-    idle: Mutex<Vec<Reader>>,
+    idle: Mutex<Vec<ObjectReader>>,
     /// Whether the last object of each kind was in a pack: the next one will be there too.
     packed: [AtomicBool; 4],
     /// What was read or written last: asked for again, it need not be looked for among all packs,
@@ -106,13 +106,13 @@ impl Objects {
     pub(crate) fn open(
         directory: PathBuf,
         limit: u64,
-        writing: Writing,
+        writing: FileInProgress,
         level: Option<gix_zlib::Compression>,
     ) -> Result<Self> {
         let store = Mutex::new(new_store(&directory, limit, Slots::Given(SLOTS))?);
         let (idle, packed, recent) = (Mutex::default(), Default::default(), Mutex::default());
         let deflates = pack::Deflates::new(level);
-        Ok(Self::of(Arc::new(Disk {
+        Ok(Self::of(Arc::new(ObjectFiles {
             directory,
             writing,
             limit,
@@ -124,7 +124,7 @@ impl Objects {
         })))
     }
 
-    fn of(disk: Arc<Disk>) -> Self {
+    fn of(disk: Arc<ObjectFiles>) -> Self {
         Self { disk, pending: Mutex::default(), flushing: Mutex::default() }
     }
 
@@ -134,9 +134,9 @@ impl Objects {
     }
 
     /// Reads with what no other thread uses.
-    fn with_reader<T>(&self, read: impl FnOnce(&mut Reader) -> T) -> T {
+    fn with_reader<T>(&self, read: impl FnOnce(&mut ObjectReader) -> T) -> T {
         let idle = lock(&self.disk.idle).pop();
-        let new = || Reader {
+        let new = || ObjectReader {
             packs: lock(&self.disk.store).to_cache_arc(),
             inflate: gix_zlib::Inflate::default(),
         };

@@ -112,13 +112,13 @@ pub(crate) enum Shared {
 
 /// How files are written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Writing {
+pub(crate) struct FileInProgress {
     pub(crate) shared: Shared,
     /// Whether what is written outlasts a power cut.
     pub(crate) durable: bool,
 }
 
-impl Writing {
+impl FileInProgress {
     fn sync(self, file: &File) -> io::Result<()> {
         if self.durable { file.sync_all() } else { Ok(()) }
     }
@@ -184,7 +184,7 @@ impl Shared {
 pub(crate) fn create_dirs(
     base: &Path,
     relative: &Path,
-    writing: Writing,
+    writing: FileInProgress,
 ) -> io::Result<Vec<PathBuf>> {
     let (mut at, mut changed) = (base.to_owned(), Vec::new());
     for part in relative.components() {
@@ -234,14 +234,14 @@ impl Temporary {
     }
 
     /// Makes the bytes durable and sets the mode.
-    pub(crate) fn sync(&self, writing: Writing) -> io::Result<()> {
+    pub(crate) fn sync(&self, writing: FileInProgress) -> io::Result<()> {
         writing.shared.apply(self.0.path())?;
         writing.sync(self.0.as_file())
     }
 
     /// Gives it its name; if another program was faster, its file, which has the same contents, is
     /// made durable instead.
-    pub(crate) fn publish(self, path: &Path, writing: Writing) -> io::Result<()> {
+    pub(crate) fn publish(self, path: &Path, writing: FileInProgress) -> io::Result<()> {
         match self.0.persist_noclobber(path) {
             Ok(_) => Ok(()),
             Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {
@@ -256,7 +256,7 @@ impl Temporary {
 ///
 /// git removes objects that nothing refers to when they are old, and other programs need not have
 /// made them durable.
-pub(crate) fn freshen(path: &Path, writing: Writing) -> io::Result<bool> {
+pub(crate) fn freshen(path: &Path, writing: FileInProgress) -> io::Result<bool> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if is_absent(&error) => return Ok(false),
@@ -269,7 +269,12 @@ pub(crate) fn freshen(path: &Path, writing: Writing) -> io::Result<bool> {
 }
 
 /// Appends a line to a file in one write, and makes it durable; returns whether the file is there.
-pub(crate) fn append(path: &Path, line: &[u8], create: bool, writing: Writing) -> io::Result<bool> {
+pub(crate) fn append(
+    path: &Path,
+    line: &[u8],
+    create: bool,
+    writing: FileInProgress,
+) -> io::Result<bool> {
     match OpenOptions::new().append(true).create(create).open(path) {
         Ok(mut file) => {
             file.write_all(line)?;
@@ -300,7 +305,7 @@ impl Lock {
         mut self,
         bytes: &[u8],
         path: &Path,
-        writing: Writing,
+        writing: FileInProgress,
         before: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
         let mut file = self.file.take().expect("a lock is committed once");

@@ -10,7 +10,7 @@ pub struct Id([u8; Id::LEN]);
 /// A text that is not an object's name: 40 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an object id has 40 hexadecimal digits")]
-pub struct ParseIdError;
+pub struct BadObjectId;
 
 impl Id {
     /// How many bytes a name has.
@@ -74,10 +74,10 @@ impl fmt::Debug for Id {
 }
 
 impl FromStr for Id {
-    type Err = ParseIdError;
+    type Err = BadObjectId;
 
-    fn from_str(text: &str) -> Result<Self, ParseIdError> {
-        Self::from_hex(text.as_bytes()).ok_or(ParseIdError)
+    fn from_str(text: &str) -> Result<Self, BadObjectId> {
+        Self::from_hex(text.as_bytes()).ok_or(BadObjectId)
     }
 }
 

@@ -20,11 +20,11 @@ mod tree;
 mod write;
 
 pub use branch::BranchMove;
-pub use commit::{Commit, NewCommit, Role, Signature, Time};
+pub use commit::{CommitObject, NewCommit, Role, Signature, Time};
 pub use error::{Error, ErrorKind, Result};
-pub use id::{Id, ObjectKind, ParseIdError};
+pub use id::{BadObjectId, Id, ObjectKind};
 pub use repository::{OpenOptions, Repository};
 pub use revision::Resolved;
 pub use snapshot::{Listed, Snapshot};
-pub use tree::{Entry, Kind};
-pub use write::Change;
+pub use tree::{EntryKind, TreeEntry};
+pub use write::TreeChange;

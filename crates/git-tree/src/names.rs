@@ -3,7 +3,7 @@
 use gix_validate::path::component;
 
 use crate::error::{Error, Result};
-use crate::tree::Kind;
+use crate::tree::EntryKind;
 
 /// More components than any tree has; each is a step of a recursion.
 pub(crate) const DEPTH: usize = 512;
@@ -65,9 +65,9 @@ fn is_gitmodules(name: &[u8]) -> bool {
 }
 
 /// Checks what git asks of files that it reads itself: they are no links.
-pub(crate) fn check_kind(name: &[u8], kind: Kind) -> std::result::Result<(), &'static str> {
+pub(crate) fn check_kind(name: &[u8], kind: EntryKind) -> std::result::Result<(), &'static str> {
     let own = || is_gitmodules(name) || OWN.iter().any(|own| name.eq_ignore_ascii_case(own));
-    if kind == Kind::Symlink && own() {
+    if kind == EntryKind::Symlink && own() {
         Err("git reads this file itself, and takes no link for it")
     } else {
         Ok(())

@@ -10,7 +10,7 @@ use gix_zlib::stream::deflate::{Compress, FlushCompress};
 use zlib_rs::crc32::crc32;
 
 use crate::error::{Error, Result};
-use crate::files::{self, Temporary, Writing, failed};
+use crate::files::{self, FileInProgress, Temporary, failed};
 use crate::id::{Id, ObjectKind};
 use crate::object::Object;
 
@@ -126,7 +126,7 @@ impl Hashed {
     }
 
     /// Writes the hash of all at the end, and makes the file durable.
-    fn finish(mut self, writing: Writing) -> io::Result<(Temporary, Id)> {
+    fn finish(mut self, writing: FileInProgress) -> io::Result<(Temporary, Id)> {
         let id = Id::from_gix(&self.hasher.try_finalize().map_err(io::Error::other)?);
         self.buffer.extend_from_slice(id.as_bytes());
         self.file.write(&self.buffer)?;
@@ -142,7 +142,7 @@ const ROUND: usize = 8 << 20;
 const SHARE: usize = 64 << 10;
 
 /// Where an object lies in the pack.
-struct Place {
+struct PackPlace {
     id: Id,
     crc: u32,
     offset: u64,
@@ -154,7 +154,7 @@ pub(crate) fn write(
     objects_dir: &Path,
     objects: &mut [(Id, &Object)],
     deflates: &Deflates,
-    writing: Writing,
+    writing: FileInProgress,
     changed: &mut BTreeSet<PathBuf>,
 ) -> Result<()> {
     objects.sort_unstable_by_key(|(id, _)| *id);
@@ -179,7 +179,7 @@ pub(crate) fn write(
             let round;
             (round, rest) = rest.split_at(count.count());
             for ((id, _), entry) in round.iter().zip(entries(round, deflates)?) {
-                places.push(Place { id: *id, crc: crc32(0, &entry), offset: pack.at });
+                places.push(PackPlace { id: *id, crc: crc32(0, &entry), offset: pack.at });
                 pack.write(&entry)?;
             }
         }
@@ -253,7 +253,7 @@ fn entry_header(kind: ObjectKind, mut size: u64) -> Vec<u8> {
 
 /// Version 2: how many names start with each byte or a lower one, the names, checksums, offsets,
 /// offsets beyond 2 GiB.
-fn write_index(index: &mut Hashed, places: &[Place], pack: Id) -> io::Result<()> {
+fn write_index(index: &mut Hashed, places: &[PackPlace], pack: Id) -> io::Result<()> {
     const FAR: u32 = 1 << 31;
     index.write(b"\xfftOc\0\0\0\x02")?;
     for first in 0..=u8::MAX {

@@ -5,14 +5,14 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::commit::{Commit, Role, Signature};
+use crate::commit::{CommitObject, Role, Signature};
 use crate::database::Objects;
 use crate::error::Result;
-use crate::files::Writing;
+use crate::files::FileInProgress;
 use crate::id::{Id, ObjectKind};
 use crate::layout::Layout;
-use crate::settings::Settings;
-use crate::tree::Tree;
+use crate::settings::GitSettings;
+use crate::tree::TreeObject;
 
 /// How much memory the trees that were read may take; beyond it they are read again.
 const TREES: usize = 24 << 20;
@@ -43,24 +43,24 @@ impl Default for OpenOptions {
 ///
 /// Any number of threads may use it.
 #[derive(Clone)]
-pub struct Repository(Arc<Inner>);
+pub struct Repository(Arc<SharedRepository>);
 
-struct Inner {
-    common: Arc<Common>,
+struct SharedRepository {
+    common: Arc<CommonDir>,
     objects: Objects,
 }
 
-struct Common {
+struct CommonDir {
     layout: Layout,
-    settings: Settings,
-    writing: Writing,
+    settings: GitSettings,
+    writing: FileInProgress,
     user: bool,
     trees: Mutex<Trees>,
 }
 
 #[derive(Default)]
 struct Trees {
-    by_id: HashMap<Id, Arc<Tree>>,
+    by_id: HashMap<Id, Arc<TreeObject>>,
     size: usize,
 }
 
@@ -84,8 +84,8 @@ impl Repository {
     /// [`Configuration`](crate::Error::Configuration); [`Io`](crate::Error::Io).
     pub fn open(git_dir: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let layout = Layout::find(git_dir.as_ref())?;
-        let settings = Settings::read(&layout, options.user_configuration)?;
-        let writing = Writing { shared: settings.shared, durable: options.durable };
+        let settings = GitSettings::read(&layout, options.user_configuration)?;
+        let writing = FileInProgress { shared: settings.shared, durable: options.durable };
         let objects = Objects::open(
             layout.common_dir.join("objects"),
             options.max_object_size,
@@ -93,8 +93,9 @@ impl Repository {
             settings.compression,
         )?;
         let user = options.user_configuration;
-        let common = Arc::new(Common { layout, settings, writing, user, trees: Mutex::default() });
-        Ok(Self(Arc::new(Inner { common, objects })))
+        let common =
+            Arc::new(CommonDir { layout, settings, writing, user, trees: Mutex::default() });
+        Ok(Self(Arc::new(SharedRepository { common, objects })))
     }
 
     /// Returns the git directory.
@@ -116,8 +117,8 @@ impl Repository {
     /// [`MissingObject`](crate::Error::MissingObject), [`WrongKind`](crate::Error::WrongKind),
     /// [`CorruptObject`](crate::Error::CorruptObject), [`TooLarge`](crate::Error::TooLarge),
     /// [`Io`](crate::Error::Io).
-    pub fn commit(&self, id: Id) -> Result<Commit> {
-        Commit::parse(id, &self.0.objects.read(id, ObjectKind::Commit, u64::MAX)?)
+    pub fn commit(&self, id: Id) -> Result<CommitObject> {
+        CommitObject::parse(id, &self.0.objects.read(id, ObjectKind::Commit, u64::MAX)?)
     }
 
     /// Reads a blob of at most `limit` bytes.
@@ -172,18 +173,21 @@ impl Repository {
     /// of these, and dropped.
     #[must_use]
     pub fn isolated(&self) -> Self {
-        Self(Arc::new(Inner { common: self.0.common.clone(), objects: self.0.objects.isolated() }))
+        Self(Arc::new(SharedRepository {
+            common: self.0.common.clone(),
+            objects: self.0.objects.isolated(),
+        }))
     }
 
     pub(crate) fn layout(&self) -> &Layout {
         &self.0.common.layout
     }
 
-    pub(crate) fn settings(&self) -> &Settings {
+    pub(crate) fn settings(&self) -> &GitSettings {
         &self.0.common.settings
     }
 
-    pub(crate) fn writing(&self) -> Writing {
+    pub(crate) fn writing(&self) -> FileInProgress {
         self.0.common.writing
     }
 
@@ -192,18 +196,18 @@ impl Repository {
     }
 
     /// Reads a tree, once if it is on the disk.
-    pub(crate) fn tree(&self, id: Id) -> Result<Arc<Tree>> {
+    pub(crate) fn tree(&self, id: Id) -> Result<Arc<TreeObject>> {
         let trees = || self.0.common.trees.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tree) = trees().by_id.get(&id) {
             return Ok(tree.clone());
         }
         if let Some(object) = self.0.objects.in_memory(id) {
-            return Ok(Arc::new(Tree::parse(id, object.expect(id, ObjectKind::Tree)?)?));
+            return Ok(Arc::new(TreeObject::parse(id, object.expect(id, ObjectKind::Tree)?)?));
         }
         // Only what is on the disk is kept: the rest may never get there, and no other tree must be
         // made with it then.
         let object = self.0.objects.read_disk(id, ObjectKind::Tree, u64::MAX)?;
-        let tree = Arc::new(Tree::parse(id, object.expect(id, ObjectKind::Tree)?)?);
+        let tree = Arc::new(TreeObject::parse(id, object.expect(id, ObjectKind::Tree)?)?);
         let mut trees = trees();
         if trees.size + tree.size() > TREES {
             *trees = Trees::default();

@@ -1,6 +1,6 @@
 //! The names that people have for commits.
 
-use crate::commit::{Commit, tag_target};
+use crate::commit::{CommitObject, tag_target};
 use crate::error::{Error, Result};
 use crate::id::{Id, ObjectKind};
 use crate::object::Object;
@@ -75,7 +75,7 @@ impl Repository {
 }
 
 fn parent(repository: &Repository, commit: Id, nth: usize, revision: &str) -> Result<Id> {
-    let Commit { parents, .. } = repository.commit(commit)?;
+    let CommitObject { parents, .. } = repository.commit(commit)?;
     parents
         .get(nth - 1)
         .copied()

@@ -14,12 +14,12 @@ use crate::error::{Error, Result};
 use crate::files::{self, Shared};
 use crate::layout::Layout;
 
-/// The keys that [`Settings::string`] knows.
+/// The keys that [`GitSettings::string`] knows.
 const TEXTS: [&str; 6] =
     ["author.name", "author.email", "committer.name", "committer.email", "user.name", "user.email"];
 
 /// The configuration of a repository.
-pub(crate) struct Settings {
+pub(crate) struct GitSettings {
     /// What of it is asked for later.
     texts: BTreeMap<&'static str, String>,
     pub(crate) bare: bool,
@@ -35,7 +35,7 @@ fn failed(error: &dyn std::error::Error) -> Error {
     Error::Configuration { problem: error.to_string() }
 }
 
-impl Settings {
+impl GitSettings {
     /// Reads the configuration: the repository's, and with `user` that of the system, the user and
     /// the environment.
     pub(crate) fn read(layout: &Layout, user: bool) -> Result<Self> {
@@ -187,7 +187,7 @@ fn shared(file: &File) -> Result<Shared> {
                     problem: format!("core.sharedRepository is {value}"),
                 });
             }
-            Err(_) if Settings::boolean(file, "core.sharedRepository")? == Some(true) => {
+            Err(_) if GitSettings::boolean(file, "core.sharedRepository")? == Some(true) => {
                 Shared::Add(0o660)
             }
             Err(_) => Shared::Umask,

@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::names;
 use crate::repository::Repository;
-use crate::tree::{Entry, Kind};
+use crate::tree::{EntryKind, TreeEntry};
 
 /// A name in a directory, and what it is.
-pub type Listed = (Vec<u8>, Entry);
+pub type Listed = (Vec<u8>, TreeEntry);
 
 /// A tree that does not change: paths are looked up when they are asked for, and only the
 /// directories on the way are read.
@@ -58,13 +58,13 @@ impl Snapshot {
     /// [`CorruptObject`](Error::CorruptObject) (which is also a tree with entries out of order, or
     /// two of one name), [`WrongKind`](Error::WrongKind), [`TooLarge`](Error::TooLarge),
     /// [`Io`](Error::Io).
-    pub fn entry(&self, path: impl AsRef<[u8]>) -> Result<Option<Entry>> {
-        let mut at = Entry { kind: Kind::Directory, id: self.tree };
+    pub fn entry(&self, path: impl AsRef<[u8]>) -> Result<Option<TreeEntry>> {
+        let mut at = TreeEntry { kind: EntryKind::Directory, id: self.tree };
         if path.as_ref().is_empty() {
             return Ok(Some(at));
         }
         for name in path.as_ref().split(|byte| *byte == b'/') {
-            if at.kind != Kind::Directory {
+            if at.kind != EntryKind::Directory {
                 return Ok(None);
             }
             match self.repository.tree(at.id)?.find(name) {
@@ -105,7 +105,7 @@ impl Snapshot {
     /// Those of [`entry`](Self::entry).
     pub fn list(&self, path: impl AsRef<[u8]>) -> Result<Option<Vec<Listed>>> {
         match self.entry(path)? {
-            Some(Entry { kind: Kind::Directory, id }) => {
+            Some(TreeEntry { kind: EntryKind::Directory, id }) => {
                 let tree = self.repository.tree(id)?;
                 Ok(Some(tree.iter().map(|named| (named.name.to_vec(), named.entry)).collect()))
             }
@@ -119,7 +119,7 @@ impl Snapshot {
     ///
     /// Those of [`entry`](Self::entry); [`InvalidPath`](Error::InvalidPath) if the directories are
     /// nested too deep.
-    pub fn walk(&self, visit: &mut dyn FnMut(&[u8], Entry)) -> Result<()> {
+    pub fn walk(&self, visit: &mut dyn FnMut(&[u8], TreeEntry)) -> Result<()> {
         self.walk_from(self.tree, &mut Vec::new(), 0, visit)
     }
 
@@ -128,7 +128,7 @@ impl Snapshot {
         id: Id,
         path: &mut Vec<u8>,
         depth: usize,
-        visit: &mut dyn FnMut(&[u8], Entry),
+        visit: &mut dyn FnMut(&[u8], TreeEntry),
     ) -> Result<()> {
         if depth > names::DEPTH {
             return Err(names::invalid(path, "it has too many components"));
@@ -137,7 +137,7 @@ impl Snapshot {
         for named in tree.iter() {
             let length = path.len();
             path.extend_from_slice(named.name);
-            if named.entry.kind == Kind::Directory {
+            if named.entry.kind == EntryKind::Directory {
                 path.push(b'/');
                 self.walk_from(named.entry.id, path, depth + 1, visit)?;
             } else {

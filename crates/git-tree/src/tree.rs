@@ -10,7 +10,7 @@ use crate::id::Id;
 
 /// What an entry of a tree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum EntryKind {
     /// A file.
     File,
     /// A file that may be executed.
@@ -23,7 +23,7 @@ pub enum Kind {
     Directory,
 }
 
-impl Kind {
+impl EntryKind {
     /// Returns the mode that git writes.
     #[must_use]
     pub fn mode(self) -> u32 {
@@ -51,9 +51,9 @@ impl Kind {
 
 /// What a tree has at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Entry {
+pub struct TreeEntry {
     /// What it is.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// The object: a blob, a tree, or a commit that is not in this repository.
     pub id: Id,
 }
@@ -62,16 +62,16 @@ pub struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Named<'a> {
     pub(crate) name: &'a [u8],
-    pub(crate) entry: Entry,
+    pub(crate) entry: TreeEntry,
 }
 
 /// A tree that was read: its bytes, and where in them the entries are.
-pub(crate) struct Tree {
+pub(crate) struct TreeObject {
     bytes: Arc<[u8]>,
-    entries: Vec<(Kind, Range<u32>)>,
+    entries: Vec<(EntryKind, Range<u32>)>,
 }
 
-impl Tree {
+impl TreeObject {
     /// Reads the bytes of a tree; the order of the entries is checked, so that looking one up
     /// cannot miss another.
     pub(crate) fn parse(id: Id, bytes: Arc<[u8]>) -> Result<Self> {
@@ -80,7 +80,7 @@ impl Tree {
         if u32::try_from(bytes.len()).is_err() {
             return Err(corrupt("more than 4 GiB"));
         }
-        let mut entries: Vec<(Kind, Range<u32>)> = Vec::with_capacity(bytes.len() / 36);
+        let mut entries: Vec<(EntryKind, Range<u32>)> = Vec::with_capacity(bytes.len() / 36);
         let mut at = 0;
         while at < bytes.len() {
             let rest = &bytes[at..];
@@ -90,7 +90,7 @@ impl Tree {
             let mode = rest[..space].iter().try_fold(0_u32, |mode, digit| {
                 matches!(digit, b'0'..=b'7').then(|| mode << 3 | u32::from(digit - b'0'))
             });
-            let kind = mode.and_then(Kind::from_mode).ok_or_else(|| corrupt("a bad mode"))?;
+            let kind = mode.and_then(EntryKind::from_mode).ok_or_else(|| corrupt("a bad mode"))?;
             let name = at + space + 1;
             let end = name
                 + memchr::memchr(0, &bytes[name..])
@@ -112,8 +112,8 @@ impl Tree {
         }
         let tree = Self { bytes, entries };
         // A file and a directory of one name need not be neighbours: `a`, `a.b`, `a/`.
-        for named in tree.iter().filter(|named| named.entry.kind == Kind::Directory) {
-            if tree.position(named.name, Kind::File).is_some() {
+        for named in tree.iter().filter(|named| named.entry.kind == EntryKind::Directory) {
+            if tree.position(named.name, EntryKind::File).is_some() {
                 return Err(corrupt("two entries of one name"));
             }
         }
@@ -126,7 +126,9 @@ impl Tree {
 
     /// How much memory it takes, about.
     pub(crate) fn size(&self) -> usize {
-        self.bytes.len() + self.entries.len() * size_of::<(Kind, Range<u32>)>() + size_of::<Self>()
+        self.bytes.len()
+            + self.entries.len() * size_of::<(EntryKind, Range<u32>)>()
+            + size_of::<Self>()
     }
 
     fn at(&self, index: usize) -> Named<'_> {
@@ -134,14 +136,14 @@ impl Tree {
         let end = range.end as usize;
         let id = Id::from_slice(&self.bytes[end + 1..end + 1 + Id::LEN])
             .expect("it was checked to be whole");
-        Named { name: &self.bytes[range.start as usize..end], entry: Entry { kind: *kind, id } }
+        Named { name: &self.bytes[range.start as usize..end], entry: TreeEntry { kind: *kind, id } }
     }
 
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Named<'_>> {
         (0..self.entries.len()).map(|index| self.at(index))
     }
 
-    fn position(&self, name: &[u8], kind: Kind) -> Option<usize> {
+    fn position(&self, name: &[u8], kind: EntryKind) -> Option<usize> {
         self.entries
             .binary_search_by(|(other, range)| {
                 order((*other, &self.bytes[range.start as usize..range.end as usize]), (kind, name))
@@ -150,20 +152,24 @@ impl Tree {
     }
 
     /// Returns the entry of this name.
-    pub(crate) fn find(&self, name: &[u8]) -> Option<Entry> {
+    pub(crate) fn find(&self, name: &[u8]) -> Option<TreeEntry> {
         // A directory is sorted as if its name ended in a slash, so that there are two places to
         // look at.
-        let index =
-            self.position(name, Kind::File).or_else(|| self.position(name, Kind::Directory))?;
+        let index = self
+            .position(name, EntryKind::File)
+            .or_else(|| self.position(name, EntryKind::Directory))?;
         Some(self.at(index).entry)
     }
 }
 
 /// The order in which git has the entries of a tree.
-pub(crate) fn order((kind, name): (Kind, &[u8]), (other_kind, other): (Kind, &[u8])) -> Ordering {
+pub(crate) fn order(
+    (kind, name): (EntryKind, &[u8]),
+    (other_kind, other): (EntryKind, &[u8]),
+) -> Ordering {
     let common = name.len().min(other.len());
     let next = |kind, name: &[u8]| {
-        name.get(common).copied().unwrap_or(if kind == Kind::Directory { b'/' } else { 0 })
+        name.get(common).copied().unwrap_or(if kind == EntryKind::Directory { b'/' } else { 0 })
     };
     name[..common]
         .cmp(&other[..common])

@@ -10,18 +10,18 @@ use crate::id::{Id, ObjectKind};
 use crate::names;
 use crate::object::{Object, hash};
 use crate::repository::Repository;
-use crate::tree::{Entry, Kind, Named, Tree, encode};
+use crate::tree::{EntryKind, Named, TreeEntry, TreeObject, encode};
 
 /// What becomes of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change<'a> {
+pub enum TreeChange<'a> {
     /// What is there is removed. It must be there, and be no directory.
     Remove,
     /// A file, an executable file or a symbolic link with these bytes takes its place, or is new.
-    Write(Kind, &'a [u8]),
+    Write(EntryKind, &'a [u8]),
     /// An object that the repository has (or a commit of a submodule) takes its place, or is new: a
     /// move, or another mode.
-    Set(Entry),
+    Set(TreeEntry),
 }
 
 impl Repository {
@@ -40,14 +40,14 @@ impl Repository {
     pub fn write_tree<'a, P: AsRef<[u8]>>(
         &self,
         base: Id,
-        changes: impl IntoIterator<Item = (P, Change<'a>)>,
+        changes: impl IntoIterator<Item = (P, TreeChange<'a>)>,
     ) -> Result<Id> {
-        let mut root = Directory::default();
+        let mut root = DirectoryChanges::default();
         for (path, change) in changes {
             let path = path.as_ref();
             let components = names::components(path)?;
             let (last, above) = components.split_last().expect("a path has a component");
-            if let Change::Write(kind, _) | Change::Set(Entry { kind, .. }) = change {
+            if let TreeChange::Write(kind, _) | TreeChange::Set(TreeEntry { kind, .. }) = change {
                 names::check_kind(last, kind).map_err(|problem| names::invalid(path, problem))?;
             }
             let mut at = &mut root;
@@ -89,14 +89,14 @@ impl Repository {
 
 /// The changes of a directory.
 #[derive(Default)]
-struct Directory<'a> {
-    names: BTreeMap<Vec<u8>, Node<'a>>,
+struct DirectoryChanges<'a> {
+    names: BTreeMap<Vec<u8>, TreeNode<'a>>,
 }
 
 #[derive(Default)]
-struct Node<'a> {
-    change: Option<Change<'a>>,
-    beneath: Option<Directory<'a>>,
+struct TreeNode<'a> {
+    change: Option<TreeChange<'a>>,
+    beneath: Option<DirectoryChanges<'a>>,
 }
 
 fn conflict(path: &[u8], problem: &'static str) -> Error {
@@ -107,7 +107,7 @@ fn conflict(path: &[u8], problem: &'static str) -> Error {
 fn apply(
     repository: &Repository,
     base: Option<Id>,
-    changes: &Directory<'_>,
+    changes: &DirectoryChanges<'_>,
     path: &mut Vec<u8>,
 ) -> Result<Option<Id>> {
     let tree = base.map(|id| repository.tree(id)).transpose()?;
@@ -127,7 +127,7 @@ fn apply(
     for (name, node) in &changes.names {
         let length = path.len();
         path.extend_from_slice(name);
-        let before = tree.as_deref().and_then(|tree: &Tree| tree.find(name));
+        let before = tree.as_deref().and_then(|tree: &TreeObject| tree.find(name));
         if let Some(entry) = apply_node(repository, before, node, path)? {
             entries.push(Named { name, entry });
         }
@@ -142,14 +142,14 @@ fn apply(
 
 fn apply_node(
     repository: &Repository,
-    before: Option<Entry>,
-    node: &Node<'_>,
+    before: Option<TreeEntry>,
+    node: &TreeNode<'_>,
     path: &mut Vec<u8>,
-) -> Result<Option<Entry>> {
+) -> Result<Option<TreeEntry>> {
     let is_directory =
-        |entry: Option<Entry>| entry.is_some_and(|entry| entry.kind == Kind::Directory);
+        |entry: Option<TreeEntry>| entry.is_some_and(|entry| entry.kind == EntryKind::Directory);
     let mut before = before;
-    if node.change == Some(Change::Remove) && !is_directory(before) {
+    if node.change == Some(TreeChange::Remove) && !is_directory(before) {
         if before.take().is_none() {
             return Err(Error::NoSuchPath { path: String::from_utf8_lossy(path).into_owned() });
         }
@@ -159,49 +159,50 @@ fn apply_node(
     }
     if let Some(beneath) = &node.beneath {
         let directory = match before {
-            Some(Entry { kind: Kind::Directory, id }) => Some(id),
+            Some(TreeEntry { kind: EntryKind::Directory, id }) => Some(id),
             Some(_) => return Err(conflict(path, "it is no directory")),
             None => None,
         };
         path.push(b'/');
         let after = apply(repository, directory, beneath, path)?
-            .map(|id| Entry { kind: Kind::Directory, id });
+            .map(|id| TreeEntry { kind: EntryKind::Directory, id });
         path.pop();
         // A file that is removed may make room for a directory.
-        if node.change.is_none() || (node.change == Some(Change::Remove) && directory.is_none()) {
+        if node.change.is_none() || (node.change == Some(TreeChange::Remove) && directory.is_none())
+        {
             return Ok(after);
         }
         before = after;
     }
-    if is_directory(before) || node.change == Some(Change::Remove) {
+    if is_directory(before) || node.change == Some(TreeChange::Remove) {
         return Err(conflict(path, "it is a directory"));
     }
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     match node.change {
-        None | Some(Change::Remove) => Ok(None),
-        Some(Change::Write(kind, bytes)) => {
-            if matches!(kind, Kind::Directory | Kind::Submodule) {
+        None | Some(TreeChange::Remove) => Ok(None),
+        Some(TreeChange::Write(kind, bytes)) => {
+            if matches!(kind, EntryKind::Directory | EntryKind::Submodule) {
                 return Err(conflict(path, "only files and links have bytes"));
             }
-            if kind == Kind::Symlink && (bytes.is_empty() || bytes.contains(&0)) {
+            if kind == EntryKind::Symlink && (bytes.is_empty() || bytes.contains(&0)) {
                 return Err(conflict(path, "a link leads to a path"));
             }
-            if kind != Kind::Symlink && names::has_rules(name) {
+            if kind != EntryKind::Symlink && names::has_rules(name) {
                 names::check_bytes(name, bytes).map_err(|problem| names::invalid(path, problem))?;
             }
             let id = put(repository, before.map(|entry| entry.id), ObjectKind::Blob, bytes)?;
-            Ok(Some(Entry { kind, id }))
+            Ok(Some(TreeEntry { kind, id }))
         }
-        Some(Change::Set(entry)) => {
+        Some(TreeChange::Set(entry)) => {
             match entry.kind {
-                Kind::Directory => {
+                EntryKind::Directory => {
                     return Err(conflict(path, "a directory is made by what is in it"));
                 }
-                Kind::Submodule if entry.id == Id::new([0; Id::LEN]) => {
+                EntryKind::Submodule if entry.id == Id::new([0; Id::LEN]) => {
                     return Err(conflict(path, "the id is null"));
                 }
-                Kind::Submodule => {}
-                Kind::File | Kind::Executable if names::has_rules(name) => {
+                EntryKind::Submodule => {}
+                EntryKind::File | EntryKind::Executable if names::has_rules(name) => {
                     let bytes = repository.blob(entry.id, u64::MAX)?;
                     names::check_bytes(name, &bytes)
                         .map_err(|problem| names::invalid(path, problem))?;

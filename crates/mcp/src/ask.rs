@@ -115,14 +115,14 @@ pub(crate) fn has(args: &RawValue, key: &str, wanted: bool) -> bool {
 
 /// A call as an answer is tied to it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'c> {
+pub(crate) struct OpenQuestion<'c> {
     pub(crate) tool: Tool,
     pub(crate) args: &'c RawValue,
     /// The workspace.
     pub(crate) root: &'c str,
 }
 
-impl Asked<'_> {
+impl OpenQuestion<'_> {
     /// Makes the question.
     pub(crate) fn question(&self, preview: &Preview) -> ElicitRequestParams {
         let warning =
@@ -183,7 +183,7 @@ impl Seals {
     /// Makes the answer that asks, for clients that repeat the call with the person's answer.
     pub(crate) fn ask(
         &self,
-        asked: Asked<'_>,
+        asked: OpenQuestion<'_>,
         preview: &Preview,
     ) -> Result<InputRequiredResult, fs_guard::Error> {
         let mut payload = preview.digest.0.to_vec();
@@ -201,7 +201,7 @@ impl Seals {
     /// counts.
     pub(crate) fn response(
         &self,
-        asked: Asked<'_>,
+        asked: OpenQuestion<'_>,
         state: Option<&str>,
         responses: Option<&InputResponses>,
     ) -> Response {
@@ -249,7 +249,7 @@ mod tests {
             serde_json::value::to_raw_value(&json!({ "path": "a", "content": "x" })).unwrap();
         let other_args =
             serde_json::value::to_raw_value(&json!({ "path": "b", "content": "x" })).unwrap();
-        let asked = Asked { tool: Tool::CreateFile, args: &args, root: "/w" };
+        let asked = OpenQuestion { tool: Tool::CreateFile, args: &args, root: "/w" };
         let preview = Preview { digest: Sha256([7; 32]), text: "shown".into() };
         let seal = || seals.ask(asked, &preview).unwrap().request_state.unwrap();
         let state = seal();
@@ -259,19 +259,23 @@ mod tests {
         for (what, response) in [
             (
                 "other arguments",
-                seals.response(Asked { args: &other_args, ..asked }, Some(&state), Some(&yes())),
+                seals.response(
+                    OpenQuestion { args: &other_args, ..asked },
+                    Some(&state),
+                    Some(&yes()),
+                ),
             ),
             (
                 "another tool",
                 seals.response(
-                    Asked { tool: Tool::WriteFile, ..asked },
+                    OpenQuestion { tool: Tool::WriteFile, ..asked },
                     Some(&state),
                     Some(&yes()),
                 ),
             ),
             (
                 "another workspace",
-                seals.response(Asked { root: "/v", ..asked }, Some(&state), Some(&yes())),
+                seals.response(OpenQuestion { root: "/v", ..asked }, Some(&state), Some(&yes())),
             ),
             ("another server", others.response(asked, Some(&state), Some(&yes()))),
             ("a forged state", seals.response(asked, Some(&forged), Some(&yes()))),
@@ -286,7 +290,7 @@ mod tests {
         }
         let rewritten =
             RawValue::from_string(r#"{ "content":"\u0078", "path":"a" }"#.to_owned()).unwrap();
-        let same = Asked { args: &rewritten, ..asked };
+        let same = OpenQuestion { args: &rewritten, ..asked };
         assert_eq!(seals.response(same, Some(&state), Some(&yes())), Response::Yes(preview.digest));
         assert_eq!(seals.response(asked, Some(&state), Some(&yes())), Response::Nothing, "used up");
         for word in ["decline", "cancel"] {

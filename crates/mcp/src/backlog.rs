@@ -12,17 +12,17 @@ const OVERHEAD: usize = 4 << 10;
 /// What is under way on one connection.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Backlog {
-    inner: Arc<Inner>,
+    inner: Arc<BacklogQueue>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    state: Mutex<State>,
+struct BacklogQueue {
+    state: Mutex<BacklogState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BacklogState {
     bytes: usize,
     /// The number of questions that the client has not answered.
     questions: usize,
@@ -30,29 +30,29 @@ struct State {
     closed: bool,
 }
 
-impl Inner {
-    fn change(&self, how: impl FnOnce(&mut State)) {
+impl BacklogQueue {
+    fn change(&self, how: impl FnOnce(&mut BacklogState)) {
         how(&mut self.state());
         self.changed.notify_all();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BacklogState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Backlog {
     /// Counts a message, even beyond the limit.
-    pub(crate) fn hold(&self, bytes: usize) -> Held {
+    pub(crate) fn hold(&self, bytes: usize) -> HeldMessage {
         let bytes = bytes.saturating_add(OVERHEAD);
         self.inner.change(|state| state.bytes = state.bytes.saturating_add(bytes));
-        Held { inner: self.inner.clone(), bytes, questions: 0 }
+        HeldMessage { inner: self.inner.clone(), bytes, questions: 0 }
     }
 
     /// Counts a request as soon as there is room for it. `None` when the client has to answer a
     /// question first: the answer may come after this request, so the stream must be read on.
-    pub(crate) fn admit(&self, bytes: usize) -> Option<Held> {
-        let full = |state: &mut State| state.bytes >= MAX_BYTES && !state.closed;
+    pub(crate) fn admit(&self, bytes: usize) -> Option<HeldMessage> {
+        let full = |state: &mut BacklogState| state.bytes >= MAX_BYTES && !state.closed;
         let state = self
             .inner
             .changed
@@ -64,9 +64,9 @@ impl Backlog {
     }
 
     /// Counts a question to the client until the value is dropped.
-    pub(crate) fn question(&self) -> Held {
+    pub(crate) fn question(&self) -> HeldMessage {
         self.inner.change(|state| state.questions += 1);
-        Held { inner: self.inner.clone(), bytes: 0, questions: 1 }
+        HeldMessage { inner: self.inner.clone(), bytes: 0, questions: 1 }
     }
 
     /// Returns how many bytes are under way.
@@ -82,13 +82,13 @@ impl Backlog {
 
 /// A message that is under way, or a question that is open, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Held {
-    inner: Arc<Inner>,
+pub(crate) struct HeldMessage {
+    inner: Arc<BacklogQueue>,
     bytes: usize,
     questions: usize,
 }
 
-impl Drop for Held {
+impl Drop for HeldMessage {
     fn drop(&mut self) {
         self.inner.change(|state| {
             state.bytes = state.bytes.saturating_sub(self.bytes);

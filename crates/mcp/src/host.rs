@@ -16,7 +16,7 @@ const INTERVAL: Duration = Duration::from_millis(200);
 
 /// What to do with a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum ToolAnswer {
     /// Commit it.
     Commit,
     /// Show it, unless it is the plan that was approved.
@@ -40,26 +40,26 @@ pub(crate) enum Unapproved {
 
 /// The progress of a call.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct CallProgress {
     pub(crate) steps: f64,
     pub(crate) message: String,
 }
 
 /// The host of one call.
 pub(crate) struct CallHost {
-    answer: Answer,
+    answer: ToolAnswer,
     pub(crate) unapproved: Option<Unapproved>,
     cancelled: Box<dyn Fn() -> bool + Send>,
-    progress: Option<UnboundedSender<Progress>>,
+    progress: Option<UnboundedSender<CallProgress>>,
     looks: Cell<u32>,
     reported: Cell<Instant>,
 }
 
 impl CallHost {
     pub(crate) fn new(
-        answer: Answer,
+        answer: ToolAnswer,
         cancelled: Box<dyn Fn() -> bool + Send>,
-        progress: Option<UnboundedSender<Progress>>,
+        progress: Option<UnboundedSender<CallProgress>>,
     ) -> Self {
         Self {
             answer,
@@ -75,7 +75,7 @@ impl CallHost {
         if let Some(progress) = &self.progress {
             self.looks.set(self.looks.get() + 1);
             // The receiver is gone when the call was cancelled.
-            let _ = progress.send(Progress { steps: f64::from(self.looks.get()), message });
+            let _ = progress.send(CallProgress { steps: f64::from(self.looks.get()), message });
         }
     }
 }
@@ -84,9 +84,9 @@ impl Host for CallHost {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
         let plan = request.plan;
         match self.answer {
-            Answer::Commit => {}
-            Answer::Ask(approved) if approved == Some(plan.digest()) => {}
-            Answer::Ask(_) => {
+            ToolAnswer::Commit => {}
+            ToolAnswer::Ask(approved) if approved == Some(plan.digest()) => {}
+            ToolAnswer::Ask(_) => {
                 let (unapproved, decision) = match Preview::of(plan, &request.reasons)? {
                     Some(preview) => (Unapproved::ToShow(preview), Decision::Postpone),
                     None => (Unapproved::TooMany(plan.changes().len()), Decision::Decline),
@@ -94,11 +94,11 @@ impl Host for CallHost {
                 self.unapproved = Some(unapproved);
                 return Ok(decision);
             }
-            Answer::CannotAsk => {
+            ToolAnswer::CannotAsk => {
                 self.unapproved = Some(Unapproved::CannotAsk);
                 return Ok(Decision::Decline);
             }
-            Answer::Declined => return Ok(Decision::Decline),
+            ToolAnswer::Declined => return Ok(Decision::Decline),
         }
         self.report(format!("planned: {}", summary(plan)));
         Ok(Decision::Approve)

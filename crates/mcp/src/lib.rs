@@ -16,7 +16,7 @@ mod work;
 
 pub use error::ServeError;
 pub use settings::{
-    Approval, BadTool, FindRules, MAX_MESSAGE, MAX_OUTPUT, Origin, Rules, ServerSettings,
+    Approval, BadTool, FindRules, MAX_MESSAGE, MAX_OUTPUT, Origin, ServerRules, ServerSettings,
     tools_named,
 };
 

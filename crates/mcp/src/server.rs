@@ -24,12 +24,12 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc, watch};
 
-use crate::ask::{Asked, Response, Seals, has};
+use crate::ask::{OpenQuestion, Response, Seals, has};
 use crate::backlog::Backlog;
 use crate::error::ServeError;
-use crate::host::{Answer, CallHost, Progress, Unapproved};
+use crate::host::{CallHost, CallProgress, ToolAnswer, Unapproved};
 use crate::message::ArgumentsText;
-use crate::settings::{Approval, Origin, Rules, ServerSettings};
+use crate::settings::{Approval, Origin, ServerRules, ServerSettings};
 use crate::wire::Wire;
 use crate::work::Workers;
 use crate::{answer, roots};
@@ -54,7 +54,7 @@ pub(crate) struct Server {
     session: SessionName,
     root: String,
     /// The session and its rules, from the first call on.
-    tools: tokio::sync::Mutex<Option<Opened>>,
+    tools: tokio::sync::Mutex<Option<OpenedProject>>,
     /// Whether the client has changed its roots since the session was opened.
     new_roots: AtomicBool,
     /// Becomes true when the client has gone; set when the server runs.
@@ -69,9 +69,9 @@ pub(crate) struct Server {
 
 /// A session, and the rules of its directory.
 #[derive(Clone)]
-struct Opened {
+struct OpenedProject {
     session: Arc<Session>,
-    rules: Arc<Rules>,
+    rules: Arc<ServerRules>,
 }
 
 /// A call's place in the order.
@@ -198,7 +198,7 @@ impl ServerHandler for Server {
         let response = if call.asks() {
             call.ask(request.request_state.as_deref(), request.input_responses.as_ref()).await?
         } else {
-            call.run(Answer::Commit).await?.0.into()
+            call.run(ToolAnswer::Commit).await?.0.into()
         };
         Ok(match response {
             CallToolResponse::Complete(result) if !has_data(&context) => {
@@ -211,7 +211,10 @@ impl ServerHandler for Server {
 
 impl Server {
     /// Returns the session, opened for the current roots of the client.
-    async fn tools(&self, context: &RequestContext<RoleServer>) -> Result<Opened, ToolError> {
+    async fn tools(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<OpenedProject, ToolError> {
         let mut tools = self.tools.lock().await;
         let outdated = self.new_roots.swap(false, Ordering::SeqCst);
         if let (Some(tools), false) = (&*tools, outdated) {
@@ -220,7 +223,7 @@ impl Server {
         let settings = &self.settings;
         let mut rules = settings.rules.clone();
         // Where a person sees every plan, guarded files are asked about like all others.
-        let policy_of = |rules: &Rules| approvals(rules).take_guarded(rules.policy.clone());
+        let policy_of = |rules: &ServerRules| approvals(rules).take_guarded(rules.policy.clone());
         let policy = policy_of(&rules);
         let open = |root: &Path, policy| {
             Ok::<_, ToolError>(Workspace::open_keyed(
@@ -273,7 +276,7 @@ impl Server {
                 Session::new(workspace, audit, tool_settings)
             }
         });
-        Ok(tools.insert(Opened { session, rules: Arc::new(rules) }).clone())
+        Ok(tools.insert(OpenedProject { session, rules: Arc::new(rules) }).clone())
     }
 
     /// Asks a client that has announced roots for them.
@@ -328,7 +331,7 @@ fn names_roots(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// Makes the approvals of one call.
-fn approvals(rules: &Rules) -> Approvals {
+fn approvals(rules: &ServerRules) -> Approvals {
     Approvals::new(match rules.approval {
         Approval::Ask => ApprovalPolicy::Always,
         // Whether a person is asked is decided before the call runs.
@@ -339,15 +342,15 @@ fn approvals(rules: &Rules) -> Approvals {
 /// One call.
 struct CallOf<'c> {
     server: &'c Server,
-    tools: Opened,
+    tools: OpenedProject,
     tool: Tool,
     args: Arc<RawValue>,
     context: &'c RequestContext<RoleServer>,
 }
 
 impl CallOf<'_> {
-    fn asked(&self) -> Asked<'_> {
-        Asked { tool: self.tool, args: &self.args, root: &self.server.root }
+    fn asked(&self) -> OpenQuestion<'_> {
+        OpenQuestion { tool: self.tool, args: &self.args, root: &self.server.root }
     }
 
     /// Returns whether a person has to be asked.
@@ -388,11 +391,11 @@ impl CallOf<'_> {
             match self.server.seals.response(self.asked(), state, responses) {
                 Response::Nothing => {}
                 Response::Yes(digest) => approved = Some(digest),
-                Response::No => return Ok(self.run(Answer::Declined).await?.0.into()),
+                Response::No => return Ok(self.run(ToolAnswer::Declined).await?.0.into()),
             }
         }
         for _ in 0..MAX_QUESTIONS {
-            let preview = match self.run(Answer::Ask(approved)).await? {
+            let preview = match self.run(ToolAnswer::Ask(approved)).await? {
                 (_, Some(Unapproved::ToShow(preview))) => preview,
                 (_, Some(Unapproved::TooMany(files))) => {
                     let message = format!(
@@ -429,7 +432,7 @@ impl CallOf<'_> {
                 Ok(answer) if answer.action == ElicitationAction::Accept => {
                     approved = Some(preview.digest)
                 }
-                Ok(_) => return Ok(self.run(Answer::Declined).await?.0.into()),
+                Ok(_) => return Ok(self.run(ToolAnswer::Declined).await?.0.into()),
                 Err(_) => return self.cannot_ask().await,
             }
         }
@@ -443,7 +446,7 @@ impl CallOf<'_> {
 
     /// Answers a client that cannot ask; a call that fails for another reason gives that reason.
     async fn cannot_ask(&self) -> Result<CallToolResponse, ErrorData> {
-        let (result, unapproved) = self.run(Answer::CannotAsk).await?;
+        let (result, unapproved) = self.run(ToolAnswer::CannotAsk).await?;
         if unapproved.is_none() {
             return Ok(result.into());
         }
@@ -458,15 +461,18 @@ impl CallOf<'_> {
     }
 
     /// Runs the tool on a thread that may wait for disks, and reports its progress to the client.
-    async fn run(&self, answer: Answer) -> Result<(CallToolResult, Option<Unapproved>), ErrorData> {
-        let (Opened { session, rules }, tool, args) =
+    async fn run(
+        &self,
+        answer: ToolAnswer,
+    ) -> Result<(CallToolResult, Option<Unapproved>), ErrorData> {
+        let (OpenedProject { session, rules }, tool, args) =
             (self.tools.clone(), self.tool, self.args.clone());
         let (cancelled, peer) = (self.context.ct.clone(), self.context.peer.clone());
         let (progress, reporting) = match self.context.meta.get_progress_token() {
             Some(token) => {
-                let (progress, mut steps) = mpsc::unbounded_channel::<Progress>();
+                let (progress, mut steps) = mpsc::unbounded_channel::<CallProgress>();
                 let reporting = async move {
-                    while let Some(Progress { steps, message }) = steps.recv().await {
+                    while let Some(CallProgress { steps, message }) = steps.recv().await {
                         let progress = ProgressNotificationParam::new(token.clone(), steps)
                             .with_message(message);
                         if peer.notify_progress(progress).await.is_err() {

@@ -46,7 +46,7 @@ pub enum Origin {
 
 /// What holds in a directory.
 #[derive(Debug, Clone)]
-pub struct Rules {
+pub struct ServerRules {
     /// What may be touched in it.
     pub policy: Policy,
     /// When a person is asked.
@@ -59,16 +59,18 @@ pub struct Rules {
 #[derive(Clone)]
 pub struct FindRules(Arc<Find>);
 
-type Find = dyn Fn(&Path) -> Result<Rules, ToolError> + Send + Sync;
+type Find = dyn Fn(&Path) -> Result<ServerRules, ToolError> + Send + Sync;
 
 impl FindRules {
     /// Takes the function that finds them.
     #[must_use]
-    pub fn by(find: impl Fn(&Path) -> Result<Rules, ToolError> + Send + Sync + 'static) -> Self {
+    pub fn by(
+        find: impl Fn(&Path) -> Result<ServerRules, ToolError> + Send + Sync + 'static,
+    ) -> Self {
         Self(Arc::new(find))
     }
 
-    pub(crate) fn of(&self, dir: &Path) -> Result<Rules, ToolError> {
+    pub(crate) fn of(&self, dir: &Path) -> Result<ServerRules, ToolError> {
         (self.0)(dir)
     }
 }
@@ -87,7 +89,7 @@ pub struct ServerSettings {
     /// Who chose the workspace.
     pub origin: Origin,
     /// What holds in it.
-    pub rules: Rules,
+    pub rules: ServerRules,
     /// The rules of a directory in it that a client names as its root. Without this, those above.
     pub find_rules: Option<FindRules>,
     /// Where the state directory is.
@@ -110,7 +112,7 @@ impl ServerSettings {
         Self {
             root: root.into(),
             origin: Origin::default(),
-            rules: Rules {
+            rules: ServerRules {
                 policy: patch_engine::policy(),
                 approval: Approval::default(),
                 tool_settings: SessionSettings {

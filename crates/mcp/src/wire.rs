@@ -10,7 +10,7 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::backlog::{Backlog, Held};
+use crate::backlog::{Backlog, HeldMessage};
 use crate::id::IdScanner;
 use crate::message::{self, INVALID_REQUEST, Refused};
 
@@ -23,7 +23,7 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 /// A line on its way to the client.
 struct Outgoing {
     line: Vec<u8>,
-    _held: Held,
+    _held: HeldMessage,
 }
 
 /// Both directions of a connection.
@@ -52,7 +52,7 @@ impl Wire {
         let (written, writer) = oneshot::channel();
         let closing = std::sync::Arc::new(closing);
         let gone = closing.clone();
-        let reader = Reader {
+        let reader = WireReader {
             to_server,
             answers: sent.clone(),
             backlog: backlog.clone(),
@@ -134,7 +134,7 @@ fn write(mut lines: mpsc::Receiver<Outgoing>, mut output: impl Write) -> io::Res
     Ok(())
 }
 
-struct Reader {
+struct WireReader {
     to_server: mpsc::Sender<ClientJsonRpcMessage>,
     answers: mpsc::Sender<Outgoing>,
     backlog: Backlog,
@@ -144,27 +144,27 @@ struct Reader {
 }
 
 /// What a line is.
-enum Line {
+enum WireLine {
     Whole,
     TooLong(Option<Value>),
     End,
 }
 
-impl Reader {
+impl WireReader {
     fn run(mut self, mut input: impl BufRead) {
         loop {
             let mut line = Vec::new();
             let goes_on = match read_line(&mut input, self.max_message, &mut line) {
                 // An unfinished line of a client that leaves is ignored.
-                Ok(Line::End) | Err(_) => return,
-                Ok(Line::TooLong(id)) => {
+                Ok(WireLine::End) | Err(_) => return,
+                Ok(WireLine::TooLong(id)) => {
                     let message = format!(
                         "the message is longer than {} bytes; split the change",
                         self.max_message
                     );
                     self.answer(&Refused::new(id, INVALID_REQUEST, message))
                 }
-                Ok(Line::Whole) => self.message(line),
+                Ok(WireLine::Whole) => self.message(line),
             };
             if !goes_on {
                 return;
@@ -199,7 +199,7 @@ impl Reader {
 }
 
 /// Reads up to a line feed; of a line that is longer than `limit`, only the id is kept.
-fn read_line(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::Result<Line> {
+fn read_line(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::Result<WireLine> {
     let mut dropped: Option<IdScanner> = None;
     loop {
         let available = match input.fill_buf() {
@@ -207,7 +207,7 @@ fn read_line(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::
             available => available?,
         };
         if available.is_empty() {
-            return Ok(Line::End);
+            return Ok(WireLine::End);
         }
         let end = available.iter().position(|&byte| byte == b'\n');
         let part = &available[..end.unwrap_or(available.len())];
@@ -225,7 +225,7 @@ fn read_line(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::
         let taken = part.len() + usize::from(end.is_some());
         input.consume(taken);
         if end.is_some() {
-            return Ok(dropped.map_or(Line::Whole, |scanner| Line::TooLong(scanner.id())));
+            return Ok(dropped.map_or(WireLine::Whole, |scanner| WireLine::TooLong(scanner.id())));
         }
     }
 }

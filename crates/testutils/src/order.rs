@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use fs_guard::record::{Act, Name};
+use fs_guard::record::{Act, RecordedName};
 
 /// A file, directory or link, whatever its name is and whatever has its inode later.
 pub type Id = usize;
@@ -184,7 +184,7 @@ impl History {
         }
     }
 
-    fn make(&mut self, at: usize, name: &Name, ino: u64, kind: Kind, root: &Path) {
+    fn make(&mut self, at: usize, name: &RecordedName, ino: u64, kind: Kind, root: &Path) {
         let dir = self.id(name.dir);
         if self.names.contains_key(&(dir, name.name.clone())) {
             return; // it was there, and was opened
@@ -196,7 +196,7 @@ impl History {
         self.rename(at, &[(name, Some(id))], root);
     }
 
-    fn named(&mut self, name: &Name) -> Id {
+    fn named(&mut self, name: &RecordedName) -> Id {
         let dir = self.id(name.dir);
         if let Some(&id) = self.names.get(&(dir, name.name.clone())) {
             return id;
@@ -207,7 +207,7 @@ impl History {
         self.next
     }
 
-    fn rename(&mut self, at: usize, changes: &[(&Name, Option<Id>)], root: &Path) {
+    fn rename(&mut self, at: usize, changes: &[(&RecordedName, Option<Id>)], root: &Path) {
         let mut effect = Effect {
             at,
             names: Vec::new(),

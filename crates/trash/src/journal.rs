@@ -56,14 +56,14 @@ pub struct Journal {
 }
 
 /// The signature of a journal, as read.
-pub(crate) struct Signature<'j> {
+pub(crate) struct JournalSignature<'j> {
     /// The key that it names.
     pub(crate) key: Fingerprint,
     hash: Sha256,
     signed: &'j [u8],
 }
 
-impl Signature<'_> {
+impl JournalSignature<'_> {
     /// Checks it with the key that it names.
     pub(crate) fn check(&self, signer: &Signer) -> Result<(), JournalProblem> {
         if signer.matches(self.signed, &self.hash) { Ok(()) } else { Err(JournalProblem::Forged) }
@@ -349,7 +349,9 @@ impl Journal {
 
     /// Reads a journal and checks that it is complete. The caller has to check its signature, if it
     /// has one.
-    pub(crate) fn read(bytes: &[u8]) -> Result<(Self, Option<Signature<'_>>), JournalProblem> {
+    pub(crate) fn read(
+        bytes: &[u8],
+    ) -> Result<(Self, Option<JournalSignature<'_>>), JournalProblem> {
         let text = std::str::from_utf8(bytes).map_err(|_| JournalProblem::Damaged)?;
         let damaged = || JournalProblem::Damaged;
         let rest = text.strip_suffix('\n').ok_or_else(damaged)?;
@@ -364,7 +366,7 @@ impl Journal {
             signature => {
                 let (key, by_key) = signature.split_once(' ').ok_or_else(damaged)?;
                 let signed = &text.as_bytes()[..text.len() - 1 - by_key.len()];
-                Some(Signature {
+                Some(JournalSignature {
                     key: Fingerprint::parse(key).ok_or_else(damaged)?,
                     hash: hash(by_key).ok_or_else(damaged)?,
                     signed,

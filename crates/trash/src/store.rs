@@ -7,7 +7,7 @@ use fs_guard::{Dir, Root, Sha256, Spot};
 
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
-use crate::journal::{Journal, Signature};
+use crate::journal::{Journal, JournalSignature};
 use crate::key::{Keys, OwnKey};
 use crate::prefix::Prefix;
 use crate::signer::Signer;
@@ -334,7 +334,7 @@ impl<'r> Store<'r> {
     /// is no place for a key, nobody can tell, and the journal is not refused for that.
     fn check(
         &self,
-        signature: Option<&Signature<'_>>,
+        signature: Option<&JournalSignature<'_>>,
     ) -> Result<Result<bool, JournalProblem>, Error> {
         let mut keys = self.keys.borrow_mut();
         if let Some(signature) = signature

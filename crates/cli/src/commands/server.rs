@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use apply_patch_mcp::{
-    Approval, FindRules, MAX_MESSAGE, MAX_OUTPUT, Origin, Rules, ServeError, ServerSettings,
+    Approval, FindRules, MAX_MESSAGE, MAX_OUTPUT, Origin, ServeError, ServerRules, ServerSettings,
 };
 use file_tools::SessionSettings;
 use file_tools::settings::Layers;
@@ -106,9 +106,9 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
 }
 
 /// What holds in a directory with these settings.
-fn rules(layers: &Layers) -> Result<Rules, Failure> {
+fn rules(layers: &Layers) -> Result<ServerRules, Failure> {
     let (settings, _) = layers.resolve(Profile::Strict, APPROVE);
-    Ok(Rules {
+    Ok(ServerRules {
         policy: settings.policy()?,
         approval: match settings.approve {
             ApprovalPolicy::Never => Approval::Never,

@@ -5,7 +5,7 @@ use std::io::Write;
 use anstyle::{AnsiColor, Style};
 use file_tools::shown::sanitize;
 
-use super::unified::{Highlighter, Line, Part, Pieces, parts};
+use super::unified::{DiffLine, DiffPart, Highlighter, Pieces, parts};
 
 const HEADER: Style = Style::new().bold();
 const RANGE: Style = AnsiColor::Cyan.on_default();
@@ -17,17 +17,17 @@ pub(crate) fn write_diff(out: &mut dyn Write, diff: &[u8]) -> std::io::Result<()
     let highlighter = Highlighter::new();
     for part in parts(diff) {
         match part {
-            Part::Header(text) => {
+            DiffPart::Header(text) => {
                 writeln!(out, "{HEADER}{}{HEADER:#}", sanitize(text.trim_end_matches('\r')))?
             }
-            Part::Hunk(text) => {
+            DiffPart::Hunk(text) => {
                 writeln!(out, "{RANGE}{}{RANGE:#}", sanitize(text.trim_end_matches('\r')))?
             }
-            Part::Context(line) => {
+            DiffPart::Context(line) => {
                 write!(out, " {}", sanitize(&line.text))?;
                 end(out, &line)?;
             }
-            Part::Change(deleted, inserted) => {
+            DiffPart::Change(deleted, inserted) => {
                 let (left, right) = highlighter.pieces(&deleted, &inserted);
                 side(out, '-', DELETED, &deleted, &left)?;
                 side(out, '+', INSERTED, &inserted, &right)?;
@@ -41,7 +41,7 @@ fn side(
     out: &mut dyn Write,
     sign: char,
     style: Style,
-    lines: &[Line<'_>],
+    lines: &[DiffLine<'_>],
     all: &[Pieces],
 ) -> std::io::Result<()> {
     let strong = style.invert();
@@ -60,7 +60,7 @@ fn side(
     Ok(())
 }
 
-fn end(out: &mut dyn Write, line: &Line<'_>) -> std::io::Result<()> {
+fn end(out: &mut dyn Write, line: &DiffLine<'_>) -> std::io::Result<()> {
     out.write_all(if line.crlf { b"\r\n" } else { b"\n" })?;
     if line.no_newline { writeln!(out, "\\ No newline at end of file") } else { Ok(()) }
 }

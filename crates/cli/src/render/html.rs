@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use file_tools::shown::sanitize;
 
-use super::unified::{Highlighter, Line, Part, Pieces, parts};
+use super::unified::{DiffLine, DiffPart, Highlighter, Pieces, parts};
 
 /// Colours by name, for light and dark; a row has four cells: number and text, before and after.
 const STYLE: &str = ":root{color-scheme:light dark;--del:#ffebe9;--delw:#ffb3ad;--ins:#dafbe1;--insw:#8fe0a3;--dim:#6e7781;--edge:#d0d7de;\
@@ -22,8 +22,12 @@ td b{font-weight:inherit}td.hunk{color:var(--dim);border:1px solid var(--edge);b
 
 /// The page of a diff in git's form, with `title` above.
 pub(crate) fn page(title: &str, diff: &[u8]) -> String {
-    let mut page =
-        Page { out: String::new(), table: false, numbers: (0, 0), highlighter: Highlighter::new() };
+    let mut page = HtmlPage {
+        out: String::new(),
+        table: false,
+        numbers: (0, 0),
+        highlighter: Highlighter::new(),
+    };
     let title = escaped(title);
     let _ = write!(
         page.out,
@@ -33,13 +37,13 @@ pub(crate) fn page(title: &str, diff: &[u8]) -> String {
     );
     for part in parts(diff) {
         match part {
-            Part::Header(text) => page.header(&text),
-            Part::Hunk(text) => page.hunk(&text),
-            Part::Context(line) => {
+            DiffPart::Header(text) => page.header(&text),
+            DiffPart::Hunk(text) => page.hunk(&text),
+            DiffPart::Context(line) => {
                 let pieces = vec![(false, line.text.to_string())];
                 page.row(Some((&line, &pieces)), Some((&line, &pieces)), false);
             }
-            Part::Change(deleted, inserted) => {
+            DiffPart::Change(deleted, inserted) => {
                 let (left, right) = page.highlighter.pieces(&deleted, &inserted);
                 for nth in 0..deleted.len().max(inserted.len()) {
                     page.row(
@@ -55,7 +59,7 @@ pub(crate) fn page(title: &str, diff: &[u8]) -> String {
     page.out + "</html>\n"
 }
 
-struct Page {
+struct HtmlPage {
     out: String,
     /// Whether a table is open.
     table: bool,
@@ -64,7 +68,7 @@ struct Page {
     highlighter: Highlighter,
 }
 
-impl Page {
+impl HtmlPage {
     fn end_table(&mut self) {
         if std::mem::take(&mut self.table) {
             self.out += "</table>\n";
@@ -97,8 +101,8 @@ impl Page {
 
     fn row(
         &mut self,
-        old: Option<(&Line<'_>, &Pieces)>,
-        new: Option<(&Line<'_>, &Pieces)>,
+        old: Option<(&DiffLine<'_>, &Pieces)>,
+        new: Option<(&DiffLine<'_>, &Pieces)>,
         changed: bool,
     ) {
         self.out += "<tr>";
@@ -110,7 +114,7 @@ impl Page {
     }
 }
 
-fn cells(out: &mut String, side: Option<(&Line<'_>, &Pieces)>, number: u64, class: &str) {
+fn cells(out: &mut String, side: Option<(&DiffLine<'_>, &Pieces)>, number: u64, class: &str) {
     let Some((line, pieces)) = side else {
         *out += "<td class=\"n\"></td><td></td>";
         return;

@@ -20,7 +20,7 @@ impl Pager {
     /// or `cat` is none.
     pub(crate) fn open(wanted: bool, name: Option<&str>) -> Self {
         let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
-        let reader = command(wanted, name).and_then(Reader::start);
+        let reader = command(wanted, name).and_then(PagerReader::start);
         let plain = !colour && reader.is_none() && !io::stdout().is_terminal();
         let raw: Box<dyn Write> = match reader {
             Some(reader) => Box::new(io::BufWriter::new(reader)),
@@ -66,7 +66,7 @@ impl Drop for Pager {
 const KEPT: usize = 2 << 20;
 
 /// A pager that runs. When it turns out that it cannot be run, what it got goes to standard output.
-struct Reader {
+struct PagerReader {
     command: String,
     child: Child,
     /// Until the pager has ended.
@@ -75,7 +75,7 @@ struct Reader {
     kept: Option<Vec<u8>>,
 }
 
-impl Reader {
+impl PagerReader {
     fn start(command: String) -> Option<Self> {
         let mut shell = apply_patch_api::shell(&command);
         shell.stdin(Stdio::piped());
@@ -109,7 +109,7 @@ impl Reader {
     }
 }
 
-impl Write for Reader {
+impl Write for PagerReader {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(stdin) = &mut self.stdin else { return io::stdout().write(bytes) };
         match stdin.write(bytes) {
@@ -131,7 +131,7 @@ impl Write for Reader {
     }
 }
 
-impl Drop for Reader {
+impl Drop for PagerReader {
     fn drop(&mut self) {
         if self.stdin.is_some() {
             self.end();

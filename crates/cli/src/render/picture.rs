@@ -49,7 +49,7 @@ const TITLE: usize = 7;
 const HELP: usize = 11;
 
 /// Whether a label fits into the terminal, to the right of what it is for.
-fn fits(excerpt: &Excerpt, label: &str) -> bool {
+fn fits(excerpt: &DrawnExcerpt, label: &str) -> bool {
     let span = &excerpt.text[..excerpt.span.end];
     let column = span.rsplit('\n').next().unwrap_or_default().chars().count();
     error_width().is_none_or(|width| column + label.chars().count() + 8 <= width)
@@ -75,8 +75,8 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError) {
     let start = shown_len(&input.bytes[..error.span.start]);
     let span = start..start + shown_len(&input.bytes[error.span.clone()]);
     let drawn = error.kind != patch_grammar::ParseErrorKind::NotUtf8;
-    let excerpt = Some(span).filter(|_| drawn).and_then(|span| Excerpt::new(&text, span, 2));
-    let Some(excerpt) = excerpt.map(Excerpt::sanitized) else {
+    let excerpt = Some(span).filter(|_| drawn).and_then(|span| DrawnExcerpt::new(&text, span, 2));
+    let Some(excerpt) = excerpt.map(DrawnExcerpt::sanitized) else {
         message(&format!("{title}, line {}, column {}: {seen}", error.line, error.column));
         return;
     };
@@ -164,8 +164,9 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, layers: &L
         _ => None,
     };
     let line = difference.map(|difference| difference.patch_line).or(reject.patch_line);
-    let in_patch = line.and_then(|line| Excerpt::new(text, line_range(text, line as usize)?, 2));
-    let in_patch = in_patch.map(Excerpt::sanitized);
+    let in_patch =
+        line.and_then(|line| DrawnExcerpt::new(text, line_range(text, line as usize)?, 2));
+    let in_patch = in_patch.map(DrawnExcerpt::sanitized);
     let name = sanitize(name).into_owned();
     let label = match difference {
         Some(difference) if difference.found.is_some() => "the file has another line here",
@@ -177,11 +178,11 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, layers: &L
         let (bytes, _) = root.read(&path, MAX_FILE).ok()?;
         Some((String::from_utf8_lossy(&bytes).into_owned(), places(reason)))
     });
-    let in_file: Vec<(Excerpt, Vec<Range<usize>>, &Place)> = file
+    let in_file: Vec<(DrawnExcerpt, Vec<Range<usize>>, &DrawnPlace)> = file
         .iter()
         .flat_map(|(file, places)| {
             places.iter().filter_map(|place| {
-                let around = Excerpt::lines(file, place.lines.clone())?;
+                let around = DrawnExcerpt::lines(file, place.lines.clone())?;
                 let span = place.line.and_then(|line| line_range(file, line));
                 let span =
                     span.and_then(|span| around.locate(&span)).unwrap_or(around.span.clone());
@@ -202,7 +203,7 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, layers: &L
                 if !marks.is_empty() {
                     spans = marks;
                 }
-                let shown = Excerpt { span: spans[0].clone(), ..around };
+                let shown = DrawnExcerpt { span: spans[0].clone(), ..around };
                 let spans = spans.iter().map(|span| shown.at(span).sanitized().span).collect();
                 Some((shown.sanitized(), spans, place))
             })
@@ -227,8 +228,8 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, layers: &L
             .fold(!place.whole);
         for (nth, span) in spans.iter().enumerate() {
             let annotation = AnnotationKind::Context.span(span.clone());
-            let labelled =
-                nth == 0 && fits(&Excerpt { span: span.clone(), ..excerpt.at(span) }, &place.label);
+            let labelled = nth == 0
+                && fits(&DrawnExcerpt { span: span.clone(), ..excerpt.at(span) }, &place.label);
             snippet = snippet.annotation(if labelled {
                 annotation.label(&*place.label)
             } else {
@@ -241,7 +242,7 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, layers: &L
 }
 
 /// A place in the file worth showing.
-struct Place {
+struct DrawnPlace {
     lines: std::ops::RangeInclusive<usize>,
     line: Option<usize>,
     label: String,
@@ -262,10 +263,10 @@ fn context_label(lines: &[String], side: &str) -> String {
     }
 }
 
-fn places(reason: &RejectReason) -> Vec<Place> {
+fn places(reason: &RejectReason) -> Vec<DrawnPlace> {
     /// How many candidates are shown.
     const CANDIDATES: usize = 3;
-    let place = |lines: &std::ops::RangeInclusive<usize>, line, label: &str| Place {
+    let place = |lines: &std::ops::RangeInclusive<usize>, line, label: &str| DrawnPlace {
         lines: lines.clone(),
         line,
         label: label.to_owned(),
@@ -289,7 +290,7 @@ fn places(reason: &RejectReason) -> Vec<Place> {
                 .iter()
                 .filter_map(|shown| Some((shown.line, shown.columns?)))
                 .collect();
-            vec![Place { marks, whole: true, ..place(&nearest.lines, line, &label) }]
+            vec![DrawnPlace { marks, whole: true, ..place(&nearest.lines, line, &label) }]
         }
         RejectReason::MultipleMatches { candidates, .. }
         | RejectReason::OutsideScope { candidates, .. }
@@ -317,7 +318,7 @@ fn places(reason: &RejectReason) -> Vec<Place> {
 }
 
 /// A few lines of a text, and what to point at in them.
-struct Excerpt {
+struct DrawnExcerpt {
     text: String,
     first_line: usize,
     span: Range<usize>,
@@ -325,7 +326,7 @@ struct Excerpt {
     offset: usize,
 }
 
-impl Excerpt {
+impl DrawnExcerpt {
     /// The lines around `span` of `text`. `None` when they are too long to be drawn.
     fn new(text: &str, span: Range<usize>, around: usize) -> Option<Self> {
         let start = text[..span.start.min(text.len())]

@@ -14,7 +14,7 @@ const MAX_BYTES: usize = 64 << 10;
 
 /// A line of a file, without its sign and terminator.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Line<'d> {
+pub(crate) struct DiffLine<'d> {
     pub(crate) text: Cow<'d, str>,
     /// Its terminator has a carriage return.
     pub(crate) crlf: bool,
@@ -24,18 +24,18 @@ pub(crate) struct Line<'d> {
 
 /// A part of a diff.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Part<'d> {
+pub(crate) enum DiffPart<'d> {
     /// A line before the hunks of a file.
     Header(Cow<'d, str>),
     /// The line that begins a hunk.
     Hunk(Cow<'d, str>),
-    Context(Line<'d>),
+    Context(DiffLine<'d>),
     /// Lines that give way to others; either may be none.
-    Change(Vec<Line<'d>>, Vec<Line<'d>>),
+    Change(Vec<DiffLine<'d>>, Vec<DiffLine<'d>>),
 }
 
 /// Takes a diff apart.
-pub(crate) fn parts(diff: &[u8]) -> Vec<Part<'_>> {
+pub(crate) fn parts(diff: &[u8]) -> Vec<DiffPart<'_>> {
     let mut parts = Vec::new();
     let mut in_hunk = false;
     for line in diff.split_inclusive(|&byte| byte == b'\n') {
@@ -49,27 +49,27 @@ pub(crate) fn parts(diff: &[u8]) -> Vec<Part<'_>> {
         let body = || {
             let body = line.get(1..).unwrap_or_default();
             match body.strip_suffix(b"\r") {
-                Some(body) => Line { text: text(body), crlf: true, no_newline: false },
-                None => Line { text: text(body), crlf: false, no_newline: false },
+                Some(body) => DiffLine { text: text(body), crlf: true, no_newline: false },
+                None => DiffLine { text: text(body), crlf: false, no_newline: false },
             }
         };
         match line.first() {
-            _ if !in_hunk => parts.push(Part::Header(text(line))),
-            Some(b'@') => parts.push(Part::Hunk(text(line))),
+            _ if !in_hunk => parts.push(DiffPart::Header(text(line))),
+            Some(b'@') => parts.push(DiffPart::Hunk(text(line))),
             Some(b'-') => match parts.last_mut() {
-                Some(Part::Change(deleted, inserted)) if inserted.is_empty() => {
+                Some(DiffPart::Change(deleted, inserted)) if inserted.is_empty() => {
                     deleted.push(body())
                 }
-                _ => parts.push(Part::Change(vec![body()], Vec::new())),
+                _ => parts.push(DiffPart::Change(vec![body()], Vec::new())),
             },
             Some(b'+') => match parts.last_mut() {
-                Some(Part::Change(_, inserted)) => inserted.push(body()),
-                _ => parts.push(Part::Change(Vec::new(), vec![body()])),
+                Some(DiffPart::Change(_, inserted)) => inserted.push(body()),
+                _ => parts.push(DiffPart::Change(Vec::new(), vec![body()])),
             },
             Some(b'\\') => {
                 let last = match parts.last_mut() {
-                    Some(Part::Context(line)) => Some(line),
-                    Some(Part::Change(deleted, inserted)) => {
+                    Some(DiffPart::Context(line)) => Some(line),
+                    Some(DiffPart::Change(deleted, inserted)) => {
                         inserted.last_mut().or(deleted.last_mut())
                     }
                     _ => None,
@@ -78,7 +78,7 @@ pub(crate) fn parts(diff: &[u8]) -> Vec<Part<'_>> {
                     last.no_newline = true;
                 }
             }
-            _ => parts.push(Part::Context(body())),
+            _ => parts.push(DiffPart::Context(body())),
         }
     }
     parts
@@ -102,13 +102,13 @@ impl Highlighter {
     /// piece.
     pub(crate) fn pieces(
         &self,
-        deleted: &[Line<'_>],
-        inserted: &[Line<'_>],
+        deleted: &[DiffLine<'_>],
+        inserted: &[DiffLine<'_>],
     ) -> (Vec<Pieces>, Vec<Pieces>) {
-        let whole = |lines: &[Line<'_>]| {
+        let whole = |lines: &[DiffLine<'_>]| {
             lines.iter().map(|line| vec![(false, line.text.to_string())]).collect()
         };
-        let text = |lines: &[Line<'_>]| {
+        let text = |lines: &[DiffLine<'_>]| {
             lines.iter().flat_map(|line| [&line.text, "\n"]).collect::<String>()
         };
         let plain = (whole(deleted), whole(inserted));
@@ -175,21 +175,21 @@ fn as_one(pieces: Pieces) -> Pieces {
 mod tests {
     use super::*;
 
-    fn line(text: &str, no_newline: bool) -> Line<'_> {
-        Line { text: text.into(), crlf: false, no_newline }
+    fn line(text: &str, no_newline: bool) -> DiffLine<'_> {
+        DiffLine { text: text.into(), crlf: false, no_newline }
     }
 
     #[test]
     fn a_diff_is_taken_apart() {
         let diff = b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@ f\n a\r\n\n-b\n\\ No newline at end of file\n+c\n+d\n\\ No newline at end of file\n";
         let wanted = vec![
-            Part::Header("diff --git a/x b/x".into()),
-            Part::Header("--- a/x".into()),
-            Part::Header("+++ b/x".into()),
-            Part::Hunk("@@ -1,3 +1,3 @@ f".into()),
-            Part::Context(Line { crlf: true, ..line("a", false) }),
-            Part::Context(line("", false)),
-            Part::Change(vec![line("b", true)], vec![line("c", false), line("d", true)]),
+            DiffPart::Header("diff --git a/x b/x".into()),
+            DiffPart::Header("--- a/x".into()),
+            DiffPart::Header("+++ b/x".into()),
+            DiffPart::Hunk("@@ -1,3 +1,3 @@ f".into()),
+            DiffPart::Context(DiffLine { crlf: true, ..line("a", false) }),
+            DiffPart::Context(line("", false)),
+            DiffPart::Change(vec![line("b", true)], vec![line("c", false), line("d", true)]),
         ];
         assert_eq!(parts(diff), wanted);
     }

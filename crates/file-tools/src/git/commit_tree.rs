@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fs_guard::{FileKind, Policy, Sha256};
-use git_tree::{Id, Kind, OpenOptions, Repository, Resolved, Snapshot};
+use git_tree::{EntryKind, Id, OpenOptions, Repository, Resolved, Snapshot};
 use patch_engine::{Entry, ErrorKind, Files, Tree};
 use serde_json::json;
 
@@ -49,10 +49,10 @@ impl CommitTree {
     /// When an object is missing or damaged.
     pub fn paths(&self) -> Result<Vec<String>, ToolError> {
         let mut paths = Vec::new();
-        let mut visit = |path: &[u8], entry: git_tree::Entry| {
+        let mut visit = |path: &[u8], entry: git_tree::TreeEntry| {
             let path =
                 std::str::from_utf8(path).ok().and_then(|path| path.strip_prefix(&self.beneath));
-            paths.extend(path.filter(|_| entry.kind != Kind::Submodule).map(str::to_owned));
+            paths.extend(path.filter(|_| entry.kind != EntryKind::Submodule).map(str::to_owned));
         };
         self.snapshot.walk(&mut visit)?;
         Ok(paths)
@@ -69,12 +69,12 @@ impl CommitTree {
     }
 }
 
-fn file_kind(kind: Kind) -> FileKind {
+fn file_kind(kind: EntryKind) -> FileKind {
     match kind {
-        Kind::File | Kind::Executable => FileKind::File,
-        Kind::Symlink => FileKind::Symlink,
-        Kind::Directory => FileKind::Directory,
-        Kind::Submodule => FileKind::Other,
+        EntryKind::File | EntryKind::Executable => FileKind::File,
+        EntryKind::Symlink => FileKind::Symlink,
+        EntryKind::Directory => FileKind::Directory,
+        EntryKind::Submodule => FileKind::Other,
     }
 }
 
@@ -85,11 +85,11 @@ impl Tree for CommitTree {
         };
         let size = || self.snapshot.size(found.id).map_err(io::Error::other);
         Ok(Some(match found.kind {
-            Kind::File => Entry::file(size()?, false),
-            Kind::Executable => Entry::file(size()?, true),
-            Kind::Symlink => Entry::link(size()?),
-            Kind::Directory => Entry::directory(),
-            Kind::Submodule => Entry { kind: FileKind::Other, ..Entry::directory() },
+            EntryKind::File => Entry::file(size()?, false),
+            EntryKind::Executable => Entry::file(size()?, true),
+            EntryKind::Symlink => Entry::link(size()?),
+            EntryKind::Directory => Entry::directory(),
+            EntryKind::Submodule => Entry { kind: FileKind::Other, ..Entry::directory() },
         }))
     }
 

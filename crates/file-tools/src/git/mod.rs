@@ -15,7 +15,8 @@ use std::time::{Instant, SystemTime};
 
 use fs_guard::Policy;
 use git_tree::{
-    BranchMove, Change, Id, Kind, NewCommit, OpenOptions, Repository, Resolved, Role, Signature,
+    BranchMove, EntryKind, Id, NewCommit, OpenOptions, Repository, Resolved, Role, Signature,
+    TreeChange,
 };
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{Durability, Locked, StatePlace, TransactionId, Workspace};
@@ -553,12 +554,12 @@ fn write_tree(repository: &Repository, plan: &Plan, onto: Id) -> Result<Id, Tool
     let changed = plan.images().changed()?;
     let changes = changed.iter().map(|ChangedFile { path, after, .. }| {
         let change = match after {
-            None => Change::Remove,
-            Some(content) if content.link => Change::Write(Kind::Symlink, &content.bytes),
+            None => TreeChange::Remove,
+            Some(content) if content.link => TreeChange::Write(EntryKind::Symlink, &content.bytes),
             Some(content) if content.mode & 0o100 != 0 => {
-                Change::Write(Kind::Executable, &content.bytes)
+                TreeChange::Write(EntryKind::Executable, &content.bytes)
             }
-            Some(content) => Change::Write(Kind::File, &content.bytes),
+            Some(content) => TreeChange::Write(EntryKind::File, &content.bytes),
         };
         (path.as_str(), change)
     });

@@ -11,7 +11,7 @@
 /// Whether a call changes something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "fault-injection"), allow(dead_code, reason = "compiled out"))]
-pub(crate) enum Side {
+pub(crate) enum FaultSide {
     Read,
     Write,
 }
@@ -19,7 +19,7 @@ pub(crate) enum Side {
 #[cfg(not(feature = "fault-injection"))]
 #[inline(always)]
 #[allow(clippy::unnecessary_wraps, reason = "the other version fails")]
-pub(crate) fn point(_: &'static str, _: Side) -> std::io::Result<()> {
+pub(crate) fn point(_: &'static str, _: FaultSide) -> std::io::Result<()> {
     Ok(())
 }
 
@@ -72,7 +72,7 @@ mod on {
     use std::io::Write as _;
     use std::sync::Once;
 
-    use super::Side;
+    use super::FaultSide;
     use crate::sys::modes::Rename;
 
     /// What happens at the k-th call.
@@ -135,7 +135,7 @@ mod on {
     }
 
     /// Lists a call in the file that the environment names.
-    fn list(call: &str, side: Side) {
+    fn list(call: &str, side: FaultSide) {
         let Some(path) = std::env::var_os("FS_GUARD_CALLS") else { return };
         #[allow(
             clippy::disallowed_methods,
@@ -144,7 +144,7 @@ mod on {
         )]
         let file = std::fs::File::options().create(true).append(true).open(path);
         let _ = file.and_then(|mut file| {
-            writeln!(file, "{call} {}", if side == Side::Write { "w" } else { "r" })
+            writeln!(file, "{call} {}", if side == FaultSide::Write { "w" } else { "r" })
         });
     }
 
@@ -263,7 +263,7 @@ mod on {
         ARMED.with_borrow(|armed| armed.as_ref().map_or(0, |armed| armed.seen.len()))
     }
 
-    pub(crate) fn point(call: &'static str, side: Side) -> io::Result<()> {
+    pub(crate) fn point(call: &'static str, side: FaultSide) -> io::Result<()> {
         obey_environment();
         let_others_act(call);
         ARMED.with_borrow_mut(|armed| {
@@ -271,7 +271,7 @@ mod on {
             if armed.dead {
                 return Err(dead());
             }
-            if side == Side::Read && !armed.reads_too {
+            if side == FaultSide::Read && !armed.reads_too {
                 return Ok(());
             }
             armed.seen.push(call);

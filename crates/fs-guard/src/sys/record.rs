@@ -6,14 +6,14 @@
 mod off {
     /// What a thread hands to those that it starts.
     #[derive(Clone)]
-    pub(crate) struct Recorder;
+    pub(crate) struct CallRecorder;
 
     #[inline(always)]
-    pub(crate) fn recorder() -> Recorder {
-        Recorder
+    pub(crate) fn recorder() -> CallRecorder {
+        CallRecorder
     }
 
-    impl Recorder {
+    impl CallRecorder {
         #[inline(always)]
         pub(crate) fn adopt(self) {}
     }
@@ -26,7 +26,7 @@ mod on {
 
     /// A name in a directory.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Name {
+    pub struct RecordedName {
         /// The directory's inode.
         pub dir: u64,
         /// Its path at that time, where the system tells it.
@@ -39,11 +39,11 @@ mod on {
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum Act {
         /// A file was opened by a name, which is new if nothing had it.
-        Create(Name, u64, u32),
+        Create(RecordedName, u64, u32),
         /// A directory was made.
-        MakeDir(Name, u64, u32),
+        MakeDir(RecordedName, u64, u32),
         /// A symbolic link with this text was made.
-        Symlink(Name, u64, Vec<u8>),
+        Symlink(RecordedName, u64, Vec<u8>),
         /// Bytes were written: at the end, or over the first ones.
         Write {
             /// The file.
@@ -58,13 +58,13 @@ mod on {
         /// Permission bits were set; where the file was.
         Mode(u64, u32, String),
         /// A file got a second name.
-        Link(Name, Name),
+        Link(RecordedName, RecordedName),
         /// What had the first name has the second, and whatever had that is gone.
-        Rename(Name, Name),
+        Rename(RecordedName, RecordedName),
         /// Two names swapped what they name.
-        Exchange(Name, Name),
+        Exchange(RecordedName, RecordedName),
         /// A name was taken away: a file's, or that of the empty directory of this inode.
-        Remove(Name, Option<u64>),
+        Remove(RecordedName, Option<u64>),
         /// A file or directory, then at this path, was made durable.
         Sync(u64, String),
         /// Everything was made durable.
@@ -98,13 +98,13 @@ mod on {
 
     /// What a thread hands to those that it starts.
     #[derive(Clone)]
-    pub(crate) struct Recorder(Option<Arc<Mutex<Vec<Act>>>>);
+    pub(crate) struct CallRecorder(Option<Arc<Mutex<Vec<Act>>>>);
 
     thread_local! {
-        static RECORDER: RefCell<Recorder> = const { RefCell::new(Recorder(None)) };
+        static RECORDER: RefCell<CallRecorder> = const { RefCell::new(CallRecorder(None)) };
     }
 
-    impl Recorder {
+    impl CallRecorder {
         pub(crate) fn adopt(self) {
             RECORDER.set(self);
         }
@@ -114,18 +114,18 @@ mod on {
         }
     }
 
-    pub(crate) fn recorder() -> Recorder {
-        RECORDER.with_borrow(Recorder::clone)
+    pub(crate) fn recorder() -> CallRecorder {
+        RECORDER.with_borrow(CallRecorder::clone)
     }
 
     /// Notes what this thread, and those that it starts, write from now on.
     pub fn record() {
-        Recorder(Some(Arc::default())).adopt();
+        CallRecorder(Some(Arc::default())).adopt();
     }
 
     /// Ends it and returns what was written.
     pub fn recorded() -> Vec<Act> {
-        let recorder = RECORDER.replace(Recorder(None));
+        let recorder = RECORDER.replace(CallRecorder(None));
         recorder.acts().map(|mut acts| std::mem::take(&mut *acts)).unwrap_or_default()
     }
 
@@ -149,4 +149,4 @@ pub(crate) use on::recorder;
 #[cfg(all(unix, feature = "fault-injection"))]
 pub(crate) use on::wrote;
 #[cfg(feature = "fault-injection")]
-pub use on::{Act, Name, note, record, recorded};
+pub use on::{Act, RecordedName, note, record, recorded};

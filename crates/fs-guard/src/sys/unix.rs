@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
 
-use super::fault::{self, Side};
+use super::fault::{self, FaultSide};
 use super::modes::{Open, Rename};
 #[cfg(feature = "fault-injection")]
-use super::record::{Act, Name};
+use super::record::{Act, RecordedName};
 use crate::metadata::{FileKind, FileTime, Metadata};
 
 /// An open file or directory.
@@ -58,7 +58,7 @@ fn usual(error: rustix::io::Errno) -> rustix::io::Errno {
 /// Makes a call, and repeats it if a signal interrupted it.
 fn call<T>(
     name: &'static str,
-    side: Side,
+    side: FaultSide,
     mut make: impl FnMut() -> rustix::io::Result<T>,
 ) -> io::Result<T> {
     let mut patience = 100;
@@ -75,42 +75,42 @@ fn call<T>(
 }
 
 fn read<T>(name: &'static str, make: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
-    call(name, Side::Read, make)
+    call(name, FaultSide::Read, make)
 }
 
 fn write<T>(name: &'static str, make: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
-    call(name, Side::Write, make)
+    call(name, FaultSide::Write, make)
 }
 
 impl Open {
-    fn flags(self) -> (OFlags, Mode, Side) {
+    fn flags(self) -> (OFlags, Mode, FaultSide) {
         // `openat2` takes no other flags together with PATH.
         let bare = OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let common = bare | OFlags::NOCTTY;
         let look = if cfg!(target_os = "linux") { PATH } else { OFlags::NONBLOCK };
         match self {
             Self::Read | Self::Sync => {
-                (common | OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty(), Side::Read)
+                (common | OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty(), FaultSide::Read)
             }
             Self::Directory => {
-                (common | OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty(), Side::Read)
+                (common | OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty(), FaultSide::Read)
             }
-            Self::Step => (bare | look | OFlags::DIRECTORY, Mode::empty(), Side::Read),
-            Self::Look => (bare | look, Mode::empty(), Side::Read),
+            Self::Step => (bare | look | OFlags::DIRECTORY, Mode::empty(), FaultSide::Read),
+            Self::Look => (bare | look, Mode::empty(), FaultSide::Read),
             Self::CreateNew(mode) => (
                 common | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
                 mode_of(mode),
-                Side::Write,
+                FaultSide::Write,
             ),
             Self::Append(mode) => (
                 common | OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NONBLOCK,
                 mode_of(mode),
-                Side::Write,
+                FaultSide::Write,
             ),
             Self::ReadWrite(mode) => (
                 common | OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK,
                 mode_of(mode),
-                Side::Write,
+                FaultSide::Write,
             ),
         }
     }
@@ -151,7 +151,7 @@ pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
     let (flags, mode, side) = how.flags();
     let file =
         call("openat", side, || fs::openat(dir, name, flags, mode).map_err(link_in_the_way))?;
-    if side == Side::Write {
+    if side == FaultSide::Write {
         wrote!(Act::Create(named(dir, name), inode(&file).0, inode(&file).1));
     }
     Ok(file)
@@ -653,8 +653,8 @@ fn path_of(fd: &Fd) -> String {
 }
 
 #[cfg(feature = "fault-injection")]
-fn named(dir: &Fd, name: &str) -> Name {
-    Name { dir: inode(dir).0, path: path_of(dir), name: name.into() }
+fn named(dir: &Fd, name: &str) -> RecordedName {
+    RecordedName { dir: inode(dir).0, path: path_of(dir), name: name.into() }
 }
 
 #[cfg(feature = "fault-injection")]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use git_tree::{BranchMove, Change, Error, ErrorKind, Id, Kind, Repository};
+use git_tree::{BranchMove, EntryKind, Error, ErrorKind, Id, Repository, TreeChange};
 
 use crate::support::*;
 use testutils::share::share;
@@ -13,8 +13,9 @@ fn next(repository: &Repository, from: Option<Id>, path: &str, text: &str) -> Id
         Some(id) => repository.commit(id).unwrap().tree,
         None => "4b825dc642cb6eb9a060e54bf8d69288fbee4904".parse().unwrap(),
     };
-    let tree =
-        repository.write_tree(tree, [(path, Change::Write(Kind::File, text.as_bytes()))]).unwrap();
+    let tree = repository
+        .write_tree(tree, [(path, TreeChange::Write(EntryKind::File, text.as_bytes()))])
+        .unwrap();
     commit(repository, tree, from.as_slice(), text)
 }
 

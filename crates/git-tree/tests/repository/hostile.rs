@@ -5,14 +5,14 @@ use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use git_tree::{Change, Error, ErrorKind, Id, Kind, OpenOptions, Repository};
+use git_tree::{EntryKind, Error, ErrorKind, Id, OpenOptions, Repository, TreeChange};
 use proptest::prelude::*;
 
 use crate::support::*;
 use testutils::holds::holds;
 use testutils::share::share;
 
-const X: Change<'static> = Change::Write(Kind::File, b"x");
+const X: TreeChange<'static> = TreeChange::Write(EntryKind::File, b"x");
 
 /// Puts an object there that git would refuse to make, and a commit that has it as its tree.
 fn commit_of(fixture: &Fixture, tree: &[u8]) -> Id {
@@ -103,7 +103,7 @@ fn trees_that_break_the_rules_are_errors() {
             .map(|(_, entry)| entry.kind)
             .collect::<Vec<_>>()
     };
-    assert_eq!(kinds(found.tree), [Kind::File, Kind::Executable, Kind::Directory]);
+    assert_eq!(kinds(found.tree), [EntryKind::File, EntryKind::Executable, EntryKind::Directory]);
     go(&repository, "clean", None, commit(&repository, tree, &[], "clean")).unwrap();
     assert_eq!(fixture.git(&["ls-tree", "clean"]).lines().count(), 4);
     let other = Fixture::bare();
@@ -211,8 +211,9 @@ fn objects_that_are_not_what_they_say_are_errors() {
         assert_eq!(error.kind(), kind, "{what}: {error}");
         // A text that has this name is not written over it, and no branch comes to rest on it.
         let repository = fixture.open();
-        let tree =
-            repository.write_tree(tip.tree, [("c", Change::Write(Kind::File, b"1"))]).unwrap();
+        let tree = repository
+            .write_tree(tip.tree, [("c", TreeChange::Write(EntryKind::File, b"1"))])
+            .unwrap();
         let new = commit(&repository, tree, &[tip.commit], "new");
         let error = go(&repository, "main", Some(tip.commit), new).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{what}: {error}");
@@ -227,7 +228,8 @@ fn objects_that_are_not_what_they_say_are_errors() {
     assert!(matches!(error, Error::MissingObject { id } if id == blob), "{error}");
     // Written by someone who has it, it is whole again.
     let repository = fixture.open();
-    let tree = repository.write_tree(tip.tree, [("c", Change::Write(Kind::File, b"1"))]).unwrap();
+    let tree =
+        repository.write_tree(tip.tree, [("c", TreeChange::Write(EntryKind::File, b"1"))]).unwrap();
     go(&repository, "main", Some(tip.commit), commit(&repository, tree, &[tip.commit], "new"))
         .unwrap();
     fixture.fsck();
@@ -421,7 +423,7 @@ fn packs_with_wrong_bytes_are_errors() {
             .collect::<String>()
     };
     let wanted: Files =
-        (0..20).map(|at| (format!("d/f{at}"), (Kind::File, text(at).into_bytes()))).collect();
+        (0..20).map(|at| (format!("d/f{at}"), (EntryKind::File, text(at).into_bytes()))).collect();
     let fixture = Fixture::with(&wanted);
     fixture.git(&["repack", "-adfq", "--depth=20"]);
     fixture.git(&["multi-pack-index", "write"]);

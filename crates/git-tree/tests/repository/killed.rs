@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use git_tree::{Change, Error, Kind, OpenOptions, Repository};
+use git_tree::{EntryKind, Error, OpenOptions, Repository, TreeChange};
 
 use crate::support::*;
 use testutils::share::whole;
@@ -23,7 +23,8 @@ fn child() {
     let repository = Repository::open(&at, &options).unwrap();
     let tip = repository.resolve("main").unwrap();
     let texts: Vec<String> = (0..count.parse().unwrap()).map(|at| format!("new/{at}")).collect();
-    let changes = texts.iter().map(|text| (text, Change::Write(Kind::File, text.as_bytes())));
+    let changes =
+        texts.iter().map(|text| (text, TreeChange::Write(EntryKind::File, text.as_bytes())));
     let tree = repository.write_tree(tip.tree, changes).unwrap();
     let new = commit(&repository, tree, &[tip.commit], "new");
     go(&repository, "main", Some(tip.commit), new).unwrap();
@@ -125,7 +126,7 @@ fn killed_at_any_call_the_branch_is_whole() {
             }
             fixture.fsck();
             let tree = repository
-                .write_tree(now.tree, [("next", Change::Write(Kind::File, b"next"))])
+                .write_tree(now.tree, [("next", TreeChange::Write(EntryKind::File, b"next"))])
                 .unwrap();
             let next = commit(&repository, tree, &[now.commit], "next");
             match go(&repository, "main", Some(now.commit), next) {

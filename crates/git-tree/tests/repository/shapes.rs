@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use git_tree::{Change, Error, ErrorKind, Id, Kind, OpenOptions, Repository, Role};
+use git_tree::{EntryKind, Error, ErrorKind, Id, OpenOptions, Repository, Role, TreeChange};
 
 use crate::support::*;
 
@@ -13,7 +13,7 @@ fn check(at: &Path, wanted: &Files) {
     let tip = repository.resolve("main").unwrap();
     assert_eq!(read(&repository, tip.tree), *wanted, "{}", at.display());
     assert_eq!(repository.resolve("HEAD").unwrap().commit, tip.commit);
-    let change = [("new/file", Change::Write(Kind::File, b"new\n"))];
+    let change = [("new/file", TreeChange::Write(EntryKind::File, b"new\n"))];
     let tree = repository.write_tree(tip.tree, change).unwrap();
     let new = commit(&repository, tree, &[tip.commit], "new");
     go(&repository, "topic/new", None, new).unwrap();
@@ -29,7 +29,7 @@ fn some_files() -> Files {
         .map(|at| {
             (
                 format!("d{}/f{at}", at % 7),
-                (Kind::File, format!("text {at}\n").repeat(50).into_bytes()),
+                (EntryKind::File, format!("text {at}\n").repeat(50).into_bytes()),
             )
         })
         .collect()
@@ -259,13 +259,14 @@ fn objects_are_written_as_files_or_as_a_pack_and_once() {
     let counts = || fixture.git(&["count-objects", "-v"]).lines().next().unwrap().to_owned();
     let tip = repository.resolve("main").unwrap();
     let before = counts();
-    let few = repository.write_tree(tip.tree, [("b", Change::Write(Kind::File, b"2"))]).unwrap();
+    let few =
+        repository.write_tree(tip.tree, [("b", TreeChange::Write(EntryKind::File, b"2"))]).unwrap();
     assert_eq!(counts(), before, "nothing is written before it is asked for");
     repository.flush().unwrap();
     assert_eq!(counts(), "count: 5");
     assert_eq!(packs(), 0);
     let texts: Vec<String> = (0..100).map(|at| format!("many/{at}")).collect();
-    let many = texts.iter().map(|text| (text, Change::Write(Kind::File, text.as_bytes())));
+    let many = texts.iter().map(|text| (text, TreeChange::Write(EntryKind::File, text.as_bytes())));
     let many = repository.write_tree(few, many).unwrap();
     for _ in 0..2 {
         repository.flush().unwrap();
@@ -281,7 +282,10 @@ fn objects_are_written_as_files_or_as_a_pack_and_once() {
     let again = fixture.open();
     let tree = again.write_tree(
         tip.tree,
-        [("b", Change::Write(Kind::File, b"2")), ("c", Change::Write(Kind::File, b"many/7"))],
+        [
+            ("b", TreeChange::Write(EntryKind::File, b"2")),
+            ("c", TreeChange::Write(EntryKind::File, b"many/7")),
+        ],
     );
     let new = commit(&again, tree.unwrap(), &[new], "again");
     go(&again, "second", None, new).unwrap();
@@ -309,8 +313,9 @@ fn files_have_the_modes_that_git_gives_them() {
                 fixture.git(&["update-ref", "refs/heads/d/x", &new]);
             } else {
                 let repository = fixture.open();
-                let tree =
-                    repository.write_tree(base, [("x", Change::Write(Kind::File, b"x"))]).unwrap();
+                let tree = repository
+                    .write_tree(base, [("x", TreeChange::Write(EntryKind::File, b"x"))])
+                    .unwrap();
                 let me = me();
                 let author = git_tree::Signature::parse(
                     "A U Thor <a@example.com>",
@@ -352,12 +357,15 @@ fn only_the_directories_on_the_way_are_read() {
     }
     let all: Files = (0..60)
         .map(|at| {
-            (format!("d{}/e{}/f{at}", at % 5, at % 3), (Kind::File, format!("{at}").into_bytes()))
+            (
+                format!("d{}/e{}/f{at}", at % 5, at % 3),
+                (EntryKind::File, format!("{at}").into_bytes()),
+            )
         })
         .collect();
     let (fixture, theirs) = (Fixture::with(&all), Fixture::bare());
     let mut after = all.clone();
-    after.insert("d1/e1/f1".into(), (Kind::File, b"new".to_vec()));
+    after.insert("d1/e1/f1".into(), (EntryKind::File, b"new".to_vec()));
     theirs.import("main", &after);
     let needed: Vec<String> = ["main", "main^{tree}", "main:d1", "main:d1/e1", "main:d1/e1/f1"]
         .map(|name| fixture.git(&["rev-parse", name]))
@@ -374,8 +382,9 @@ fn only_the_directories_on_the_way_are_read() {
     let tip = repository.resolve("main").unwrap();
     let entry = repository.snapshot(tip.tree).entry("d1/e1/f1").unwrap().unwrap();
     assert_eq!(*repository.blob(entry.id, 9).unwrap(), *b"1");
-    let tree =
-        repository.write_tree(tip.tree, [("d1/e1/f1", Change::Write(Kind::File, b"new"))]).unwrap();
+    let tree = repository
+        .write_tree(tip.tree, [("d1/e1/f1", TreeChange::Write(EntryKind::File, b"new"))])
+        .unwrap();
     assert_eq!(tree.to_string(), theirs.git(&["rev-parse", "main^{tree}"]));
     assert_eq!(
         repository.snapshot(tip.tree).entry("d2/e2/f2").unwrap_err().kind(),
@@ -395,10 +404,9 @@ fn there_may_be_more_packs_than_there_was_room_for() {
     let mut first = None;
     for round in 0..ROUNDS {
         let texts: Vec<String> = (0..16).map(|at| format!("{round} {at}")).collect();
-        let changes = texts
-            .iter()
-            .enumerate()
-            .map(|(at, text)| (format!("f{at}"), Change::Write(Kind::File, text.as_bytes())));
+        let changes = texts.iter().enumerate().map(|(at, text)| {
+            (format!("f{at}"), TreeChange::Write(EntryKind::File, text.as_bytes()))
+        });
         tree = repository.write_tree(tree, changes).unwrap();
         repository.flush().unwrap();
         first.get_or_insert(tree);
@@ -429,7 +437,8 @@ fn trees_of_any_size_are_packed_at_any_level() {
             .iter()
             .flat_map(|count| (0..*count).map(move |at| format!("d{count}/{at:08}")))
             .collect();
-        let changes = texts.iter().map(|text| (text, Change::Write(Kind::File, text.as_bytes())));
+        let changes =
+            texts.iter().map(|text| (text, TreeChange::Write(EntryKind::File, text.as_bytes())));
         let tree = repository.write_tree(tip.tree, changes).unwrap();
         let new = commit(&repository, tree, &[tip.commit], "many");
         go(&repository, "main", Some(tip.commit), new).unwrap();
@@ -446,7 +455,8 @@ fn a_commit_that_is_gone_is_not_built_upon() {
     let fixture = Fixture::with(&files(&[("a", "1")]));
     let repository = fixture.open();
     let tip = repository.resolve("main").unwrap();
-    let tree = repository.write_tree(tip.tree, [("b", Change::Write(Kind::File, b"2"))]).unwrap();
+    let tree =
+        repository.write_tree(tip.tree, [("b", TreeChange::Write(EntryKind::File, b"2"))]).unwrap();
     let new = commit(&repository, tree, &[tip.commit], "new");
     repository.flush().unwrap();
     let name = new.to_string();
@@ -467,8 +477,9 @@ fn what_is_written_apart_is_forgotten_with_it() {
     let repository = fixture.open();
     let tip = repository.resolve("main").unwrap();
     let apart = repository.isolated();
-    let tree =
-        apart.write_tree(tip.tree, [("d/e/new", Change::Write(Kind::File, b"new"))]).unwrap();
+    let tree = apart
+        .write_tree(tip.tree, [("d/e/new", TreeChange::Write(EntryKind::File, b"new"))])
+        .unwrap();
     assert_eq!(read(&apart, tree).len(), 3);
     assert_eq!(read(&apart.clone(), tree).len(), 3);
     let entry = apart.snapshot(tree).entry("d/e/new").unwrap().unwrap();
@@ -476,7 +487,7 @@ fn what_is_written_apart_is_forgotten_with_it() {
     let new = commit(&apart, tree, &[tip.commit], "new");
     // Neither it, nor a tree that has a part of it, can become a branch of the other.
     let elsewhere = |repository: &Repository| {
-        let change = [("x", Change::Write(Kind::File, b"x"))];
+        let change = [("x", TreeChange::Write(EntryKind::File, b"x"))];
         assert_eq!(repository.write_tree(tree, change).unwrap_err().kind(), ErrorKind::NotFound);
         assert_eq!(repository.commit(new).unwrap_err().kind(), ErrorKind::NotFound);
         assert_eq!(

@@ -6,11 +6,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use git_tree::{BranchMove, Error, Id, Kind, NewCommit, OpenOptions, Repository, Signature, Time};
+use git_tree::{
+    BranchMove, EntryKind, Error, Id, NewCommit, OpenOptions, Repository, Signature, Time,
+};
 use tempfile::TempDir;
 
 /// The files of a commit.
-pub(crate) type Files = BTreeMap<String, (Kind, Vec<u8>)>;
+pub(crate) type Files = BTreeMap<String, (EntryKind, Vec<u8>)>;
 
 /// Returns whether there is a `git` to compare with, and says so if not.
 pub(crate) fn git_is_there() -> bool {
@@ -179,7 +181,7 @@ pub(crate) fn go(
 
 pub(crate) fn files(of: &[(&str, &str)]) -> Files {
     of.iter()
-        .map(|(path, text)| ((*path).to_owned(), (Kind::File, text.as_bytes().to_vec())))
+        .map(|(path, text)| ((*path).to_owned(), (EntryKind::File, text.as_bytes().to_vec())))
         .collect()
 }
 
@@ -195,7 +197,7 @@ pub(crate) fn read(repository: &Repository, tree: Id) -> Files {
         .map(|(path, entry)| {
             assert_eq!(snapshot.entry(&path).unwrap(), Some(entry), "{path}");
             let bytes = match entry.kind {
-                Kind::Submodule => Vec::new(),
+                EntryKind::Submodule => Vec::new(),
                 _ => snapshot.bytes(entry.id, u64::MAX).unwrap().to_vec(),
             };
             (path, (entry.kind, bytes))

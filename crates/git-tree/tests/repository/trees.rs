@@ -1,6 +1,8 @@
 //! Trees and commits have the ids that git gives them.
 
-use git_tree::{Change, Entry, Error, ErrorKind, Id, Kind, NewCommit, Signature, Time};
+use git_tree::{
+    EntryKind, Error, ErrorKind, Id, NewCommit, Signature, Time, TreeChange, TreeEntry,
+};
 use proptest::prelude::*;
 
 use crate::support::*;
@@ -29,13 +31,18 @@ fn name() -> impl Strategy<Value = &'static str> {
 
 fn some_files() -> impl Strategy<Value = Files> {
     let path = prop::collection::vec(name(), 1..4).prop_map(|names| names.join("/"));
-    let kind = prop::sample::select(vec![Kind::File, Kind::File, Kind::Executable, Kind::Symlink]);
+    let kind = prop::sample::select(vec![
+        EntryKind::File,
+        EntryKind::File,
+        EntryKind::Executable,
+        EntryKind::Symlink,
+    ]);
     let bytes = prop::collection::vec(1..=255_u8, 1..40);
     prop::collection::vec((path, (kind, bytes)), 0..14).prop_map(|all| {
         let mut files = Files::new();
         for (path, (kind, bytes)) in all {
             let beneath = |one: &str, other: &str| one.starts_with(&format!("{other}/"));
-            let kind = if path.ends_with(".gitignore") { Kind::File } else { kind };
+            let kind = if path.ends_with(".gitignore") { EntryKind::File } else { kind };
             if !files.keys().any(|other| beneath(other, &path) || beneath(&path, other)) {
                 files.insert(path, (kind, bytes));
             }
@@ -44,11 +51,13 @@ fn some_files() -> impl Strategy<Value = Files> {
     })
 }
 
-fn changes<'a>(before: &'a Files, after: &'a Files) -> Vec<(&'a String, Change<'a>)> {
-    let gone =
-        before.keys().filter(|path| !after.contains_key(*path)).map(|path| (path, Change::Remove));
+fn changes<'a>(before: &'a Files, after: &'a Files) -> Vec<(&'a String, TreeChange<'a>)> {
+    let gone = before
+        .keys()
+        .filter(|path| !after.contains_key(*path))
+        .map(|path| (path, TreeChange::Remove));
     let new = after.iter().filter(|(path, file)| before.get(*path) != Some(file));
-    gone.chain(new.map(|(path, (kind, bytes))| (path, Change::Write(*kind, bytes)))).collect()
+    gone.chain(new.map(|(path, (kind, bytes))| (path, TreeChange::Write(*kind, bytes)))).collect()
 }
 
 #[test]
@@ -167,7 +176,7 @@ fn times_are_those_of_git_and_of_the_machine() {
 }
 
 /// Tries changes on a small tree; returns the paths of the new tree, or the kind of the error.
-fn check(changes: &[(&str, Change<'_>)]) -> Result<Vec<String>, ErrorKind> {
+fn check(changes: &[(&str, TreeChange<'_>)]) -> Result<Vec<String>, ErrorKind> {
     let fixture = Fixture::with(&files(&[("a", "1"), ("d/b", "2"), ("d/e/c", "3")]));
     let repository = fixture.open();
     let tip = repository.resolve("main").unwrap();
@@ -181,7 +190,7 @@ fn check(changes: &[(&str, Change<'_>)]) -> Result<Vec<String>, ErrorKind> {
     Ok(read(&repository, tree).into_keys().collect())
 }
 
-const X: Change<'static> = Change::Write(Kind::File, b"x");
+const X: TreeChange<'static> = TreeChange::Write(EntryKind::File, b"x");
 
 #[test]
 fn files_and_directories_do_not_replace_each_other_by_accident() {
@@ -191,32 +200,45 @@ fn files_and_directories_do_not_replace_each_other_by_accident() {
     let paths = |paths: &[&str]| Ok(paths.iter().map(|path| (*path).to_owned()).collect());
     assert_eq!(check(&[]), paths(&["a", "d/b", "d/e/c"]));
     assert_eq!(
-        check(&[("a", Change::Remove), ("d/b", Change::Remove), ("d/e/c", Change::Remove)]),
+        check(&[
+            ("a", TreeChange::Remove),
+            ("d/b", TreeChange::Remove),
+            ("d/e/c", TreeChange::Remove)
+        ]),
         paths(&[])
     );
     assert_eq!(
-        check(&[("d/e/c", Change::Remove)]),
+        check(&[("d/e/c", TreeChange::Remove)]),
         paths(&["a", "d/b"]),
         "an empty directory vanishes"
     );
-    assert_eq!(check(&[("d/e/c", Change::Remove), ("d/e", X)]), paths(&["a", "d/b", "d/e"]));
-    assert_eq!(check(&[("a", Change::Remove), ("a/b/c", X)]), paths(&["a/b/c", "d/b", "d/e/c"]));
+    assert_eq!(check(&[("d/e/c", TreeChange::Remove), ("d/e", X)]), paths(&["a", "d/b", "d/e"]));
+    assert_eq!(
+        check(&[("a", TreeChange::Remove), ("a/b/c", X)]),
+        paths(&["a/b/c", "d/b", "d/e/c"])
+    );
     assert_eq!(check(&[("a/b", X)]), Err(ErrorKind::Conflict));
-    assert_eq!(check(&[("a/b", Change::Remove)]), Err(ErrorKind::Conflict));
+    assert_eq!(check(&[("a/b", TreeChange::Remove)]), Err(ErrorKind::Conflict));
     assert_eq!(check(&[("a", X), ("a/b", X)]), Err(ErrorKind::Conflict));
     assert_eq!(check(&[("d", X)]), Err(ErrorKind::Conflict));
-    assert_eq!(check(&[("d", Change::Remove)]), Err(ErrorKind::Conflict));
+    assert_eq!(check(&[("d", TreeChange::Remove)]), Err(ErrorKind::Conflict));
     assert_eq!(
-        check(&[("d/e", X), ("d/e/new", X), ("d/e/c", Change::Remove)]),
+        check(&[("d/e", X), ("d/e/new", X), ("d/e/c", TreeChange::Remove)]),
         Err(ErrorKind::Conflict)
     );
     assert_eq!(check(&[("n", X), ("n/m", X)]), Err(ErrorKind::Conflict));
     assert_eq!(check(&[("a", X), ("a", X)]), Err(ErrorKind::Conflict), "two changes for one path");
-    assert_eq!(check(&[("n", Change::Remove)]), Err(ErrorKind::NotFound));
-    assert_eq!(check(&[("n", Change::Remove), ("n/m", X)]), Err(ErrorKind::NotFound));
-    assert_eq!(check(&[("d/n", Change::Remove)]), Err(ErrorKind::NotFound));
-    assert_eq!(check(&[("n", Change::Write(Kind::Directory, b""))]), Err(ErrorKind::Conflict));
-    assert_eq!(check(&[("n", Change::Write(Kind::Symlink, b""))]), Err(ErrorKind::Conflict));
+    assert_eq!(check(&[("n", TreeChange::Remove)]), Err(ErrorKind::NotFound));
+    assert_eq!(check(&[("n", TreeChange::Remove), ("n/m", X)]), Err(ErrorKind::NotFound));
+    assert_eq!(check(&[("d/n", TreeChange::Remove)]), Err(ErrorKind::NotFound));
+    assert_eq!(
+        check(&[("n", TreeChange::Write(EntryKind::Directory, b""))]),
+        Err(ErrorKind::Conflict)
+    );
+    assert_eq!(
+        check(&[("n", TreeChange::Write(EntryKind::Symlink, b""))]),
+        Err(ErrorKind::Conflict)
+    );
 }
 
 #[test]
@@ -229,24 +251,28 @@ fn an_object_that_is_there_can_be_set_at_another_path() {
     let tip = repository.resolve("main").unwrap();
     let a = repository.snapshot(tip.tree).entry("a").unwrap().unwrap();
     let set = |entry| {
-        repository.write_tree(tip.tree, [("a", Change::Remove), ("d/moved", Change::Set(entry))])
+        repository
+            .write_tree(tip.tree, [("a", TreeChange::Remove), ("d/moved", TreeChange::Set(entry))])
     };
-    let tree = set(Entry { kind: Kind::Executable, ..a }).unwrap();
-    assert_eq!(read(&repository, tree)["d/moved"], (Kind::Executable, b"1".to_vec()));
-    let submodule = Entry { kind: Kind::Submodule, id: Id::new([9; 20]) };
+    let tree = set(TreeEntry { kind: EntryKind::Executable, ..a }).unwrap();
+    assert_eq!(read(&repository, tree)["d/moved"], (EntryKind::Executable, b"1".to_vec()));
+    let submodule = TreeEntry { kind: EntryKind::Submodule, id: Id::new([9; 20]) };
     let tree = set(submodule).unwrap();
     assert_eq!(repository.snapshot(tree).entry("d/moved").unwrap(), Some(submodule));
     let new = commit(&repository, tree, &[tip.commit], "submodule");
     go(&repository, "main", Some(tip.commit), new).unwrap();
     fixture.fsck();
     assert_eq!(
-        set(Entry { id: Id::new([0; 20]), ..submodule }).unwrap_err().kind(),
+        set(TreeEntry { id: Id::new([0; 20]), ..submodule }).unwrap_err().kind(),
         ErrorKind::Conflict
     );
-    assert_eq!(set(Entry { id: Id::new([9; 20]), ..a }).unwrap_err().kind(), ErrorKind::NotFound);
-    assert_eq!(set(Entry { id: tip.tree, ..a }).unwrap_err().kind(), ErrorKind::InvalidInput);
     assert_eq!(
-        set(Entry { id: tip.tree, kind: Kind::Directory }).unwrap_err().kind(),
+        set(TreeEntry { id: Id::new([9; 20]), ..a }).unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+    assert_eq!(set(TreeEntry { id: tip.tree, ..a }).unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert_eq!(
+        set(TreeEntry { id: tip.tree, kind: EntryKind::Directory }).unwrap_err().kind(),
         ErrorKind::Conflict
     );
 }
@@ -287,7 +313,7 @@ fn names_that_git_refuses_are_refused() {
     ] {
         assert_eq!(check(&[(path, X)]), Err(ErrorKind::InvalidInput), "{path:?}");
     }
-    let link = Change::Write(Kind::Symlink, b"a");
+    let link = TreeChange::Write(EntryKind::Symlink, b"a");
     for path in
         [".gitmodules", "d/.GITMODULES", "gitmod~1", ".gitattributes", ".gitignore", ".mailmap"]
     {
@@ -335,7 +361,7 @@ fn submodules_that_git_refuses_are_refused() {
         let fsck = try_git(&theirs.at, &["fsck", "--strict"], b"");
         assert_eq!(fsck.0, good, "{text}: {}", fsck.1);
         for name in [".gitmodules", "d/.gitmodules", ".GITMODULES", "gitmod~1"] {
-            let change = Change::Write(Kind::File, text.as_bytes());
+            let change = TreeChange::Write(EntryKind::File, text.as_bytes());
             assert_eq!(
                 check(&[(name, change)]).err(),
                 (!good).then_some(ErrorKind::InvalidInput),
@@ -346,7 +372,7 @@ fn submodules_that_git_refuses_are_refused() {
         let fixture = Fixture::with(&files(&[("a", &text)]));
         let repository = fixture.open();
         let tree = repository.resolve("main").unwrap().tree;
-        let moved = Change::Set(repository.snapshot(tree).entry("a").unwrap().unwrap());
+        let moved = TreeChange::Set(repository.snapshot(tree).entry("a").unwrap().unwrap());
         assert_eq!(repository.write_tree(tree, [(".gitmodules", moved)]).is_ok(), good);
     }
     for (length, good) in [(2047, true), (2048, false)] {
@@ -354,7 +380,7 @@ fn submodules_that_git_refuses_are_refused() {
         let theirs = Fixture::with(&files(&[("d/.gitattributes", &text)]));
         let fsck = try_git(&theirs.at, &["fsck", "--strict"], b"");
         assert_eq!(fsck.0, good, "{length}: {}", fsck.1);
-        let change = Change::Write(Kind::File, text.as_bytes());
+        let change = TreeChange::Write(EntryKind::File, text.as_bytes());
         assert_eq!(check(&[("d/.gitattributes", change)]).is_ok(), good);
     }
 }

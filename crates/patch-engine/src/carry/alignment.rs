@@ -93,15 +93,15 @@ pub(super) fn certain_in_pieces(
     if !fits(base) || !fits(current) {
         return None;
     }
-    let files = Files { base, current };
+    let files = AlignedFiles { base, current };
     let mut left = MAX_PASSES * (base.len() + current.len()) + FREE_BYTES;
     let snakes = files.rough_path(&mut left)?;
     let mut runs: Vec<Run> = Vec::new();
     for piece in files.pieces(&snakes, worth_cutting) {
         let (first, last) = (&snakes[piece.snakes.start], &snakes[piece.snakes.end - 1]);
         let bound =
-            Bound { cost: last.cost - first.cost, diagonal: last.diagonal - first.diagonal };
-        let part = Files {
+            AlignedBound { cost: last.cost - first.cost, diagonal: last.diagonal - first.diagonal };
+        let part = AlignedFiles {
             base: &base[first.from.base as usize..last.to.base as usize],
             current: &current[first.from.current as usize..last.to.current as usize],
         };
@@ -131,7 +131,7 @@ pub(super) fn certain_in_pieces(
 
 /// One of the two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum AlignedSide {
     Base,
     Current,
 }
@@ -150,12 +150,12 @@ const START: Point = Point { line: 0, base: 0, current: 0 };
 /// What is reached on one diagonal at one cost: the point after the last step that costs, and the
 /// line to which the matches go from there.
 #[derive(Debug, Clone, Copy)]
-struct Reach {
+struct AlignedReach {
     start: Point,
     end: u32,
 }
 
-impl Reach {
+impl AlignedReach {
     /// Nothing is reached, or nothing that a cheapest path could come from.
     const NONE: Self = Self { start: Point { line: 1, base: 0, current: 0 }, end: 0 };
 
@@ -166,12 +166,12 @@ impl Reach {
 
 /// The two files.
 #[derive(Debug, Clone, Copy)]
-struct Files<'f> {
+struct AlignedFiles<'f> {
     base: &'f [u8],
     current: &'f [u8],
 }
 
-impl Files<'_> {
+impl AlignedFiles<'_> {
     fn is_end(&self, point: Point) -> bool {
         point.base as usize == self.base.len() && point.current as usize == self.current.len()
     }
@@ -377,14 +377,14 @@ impl Front {
     /// Returns the point where the next cost begins on a diagonal, and how many bytes the passed
     /// line has.
     #[inline]
-    fn next(&self, files: Files<'_>, diagonal: isize) -> Option<(Point, usize)> {
+    fn next(&self, files: AlignedFiles<'_>, diagonal: isize) -> Option<(Point, usize)> {
         files.start(self.get(diagonal - 1), self.get(diagonal + 1))
     }
 }
 
 /// What one path costs, and the diagonal that it ends on.
 #[derive(Debug, Clone, Copy)]
-struct Bound {
+struct AlignedBound {
     cost: isize,
     diagonal: isize,
 }
@@ -394,23 +394,23 @@ const KEPT: usize = 1 << 20;
 
 /// What is reached at each of some costs, one after the other.
 #[derive(Debug)]
-struct Block {
+struct AlignedBlock {
     /// The first of the costs.
     first: usize,
     /// The points of the cost before.
     before: Front,
     /// For each cost the lowest diagonal, and where its points begin.
     waves: Vec<(isize, usize)>,
-    reached: Vec<Reach>,
+    reached: Vec<AlignedReach>,
 }
 
-impl Block {
+impl AlignedBlock {
     fn new(first: usize, before: Front) -> Self {
         Self { first, before, waves: Vec::new(), reached: Vec::new() }
     }
 
     /// Returns what is reached at a cost of the block on a diagonal.
-    fn reach(&self, cost: usize, diagonal: isize) -> Option<&Reach> {
+    fn reach(&self, cost: usize, diagonal: isize) -> Option<&AlignedReach> {
         let nth = cost - self.first;
         let (lowest, first) = self.waves[nth];
         let end = self.waves.get(nth + 1).map_or(self.reached.len(), |wave| wave.1);
@@ -433,11 +433,11 @@ impl Block {
 /// made again from the points of the cost before it: so the memory does not grow with the square of
 /// the cost.
 struct Waves<'f> {
-    files: Files<'f>,
-    bound: Bound,
+    files: AlignedFiles<'f>,
+    bound: AlignedBound,
     /// The first cost of each block before, and the points of the cost before that.
     earlier: Vec<(usize, Front)>,
-    block: Block,
+    block: AlignedBlock,
     end: Point,
     diagonal: isize,
 }
@@ -445,14 +445,21 @@ struct Waves<'f> {
 impl<'f> Waves<'f> {
     /// Some path must have the cost of `bound`. A block ends with the cost at which it has `kept`
     /// points.
-    fn new(files: Files<'f>, bound: Bound, kept: usize, left: &mut usize) -> Option<Self> {
-        let block = Block::new(0, Front::default());
+    fn new(
+        files: AlignedFiles<'f>,
+        bound: AlignedBound,
+        kept: usize,
+        left: &mut usize,
+    ) -> Option<Self> {
+        let block = AlignedBlock::new(0, Front::default());
         let mut waves = Self { files, bound, earlier: Vec::new(), block, end: START, diagonal: 0 };
         let (mut last, mut front) = (Front::default(), Front::default());
         for cost in 0..=bound.cost {
             if waves.block.reached.len() >= kept {
-                let full =
-                    std::mem::replace(&mut waves.block, Block::new(cost as usize, last.clone()));
+                let full = std::mem::replace(
+                    &mut waves.block,
+                    AlignedBlock::new(cost as usize, last.clone()),
+                );
                 waves.earlier.push((full.first, full.before));
             }
             if let Some((end, diagonal)) = waves.next(cost, &last, &mut front, left)? {
@@ -482,13 +489,13 @@ impl<'f> Waves<'f> {
         for diagonal in (front.lowest..=highest).step_by(2) {
             let start = if cost == 0 { Some((START, 0)) } else { last.next(self.files, diagonal) };
             let Some((start, passed)) = start else {
-                self.block.reached.push(Reach::NONE);
+                self.block.reached.push(AlignedReach::NONE);
                 front.points.push(None);
                 continue;
             };
             let (end, compared) = self.files.follow(start);
             *left = left.checked_sub(passed + compared)?;
-            self.block.reached.push(Reach { start, end: end.line });
+            self.block.reached.push(AlignedReach { start, end: end.line });
             front.points.push(Some(end));
             if self.files.is_end(end) {
                 return Some(Some((end, diagonal)));
@@ -501,7 +508,7 @@ impl<'f> Waves<'f> {
     fn go_back(&mut self) -> bool {
         let Some((first, before)) = self.earlier.pop() else { return false };
         let (mut last, mut front) = (before.clone(), Front::default());
-        let later = std::mem::replace(&mut self.block, Block::new(first, before)).first;
+        let later = std::mem::replace(&mut self.block, AlignedBlock::new(first, before)).first;
         for cost in first..later {
             // These lines were compared before, so they do not count again.
             let end = self.next(cost as isize, &last, &mut front, &mut usize::MAX.clone());
@@ -521,7 +528,7 @@ impl<'f> Waves<'f> {
             cost: Some(cost),
             runs: Vec::new(),
         };
-        let mut paths = [Side::Base, Side::Current].map(path);
+        let mut paths = [AlignedSide::Base, AlignedSide::Current].map(path);
         loop {
             paths.iter_mut().for_each(|path| path.follow(self.files, &self.block));
             if !self.go_back() {
@@ -555,7 +562,7 @@ impl<'f> Waves<'f> {
 /// An outermost cheapest path, from its end on: seen from there, it leaves out lines of its side as
 /// early as it can.
 struct Path {
-    side: Side,
+    side: AlignedSide,
     at: Point,
     diagonal: isize,
     /// What it costs up to here; `None` when all of it is found.
@@ -566,7 +573,7 @@ struct Path {
 
 impl Path {
     /// Goes back through a block.
-    fn follow(&mut self, Files { base, current }: Files<'_>, block: &Block) {
+    fn follow(&mut self, AlignedFiles { base, current }: AlignedFiles<'_>, block: &AlignedBlock) {
         while let Some(cost) = self.cost.filter(|cost| *cost >= block.first) {
             let (at, diagonal) = (self.at, self.diagonal);
             let reach = block.reach(cost, diagonal).expect("the path was reached");
@@ -585,8 +592,8 @@ impl Path {
             let past_base = at.base > 0 && reached(diagonal - 1, at.line - 1);
             let past_current = at.current > 0 && reached(diagonal + 1, at.line);
             let (chosen, other) = match self.side {
-                Side::Base => (past_base, past_current),
-                Side::Current => (past_current, past_base),
+                AlignedSide::Base => (past_base, past_current),
+                AlignedSide::Current => (past_current, past_base),
             };
             if !chosen
                 && let Some(len) =
@@ -605,7 +612,7 @@ impl Path {
                 "BUG: no step leads to line {} on diagonal {diagonal}",
                 at.line
             );
-            if chosen == (self.side == Side::Base) {
+            if chosen == (self.side == AlignedSide::Base) {
                 self.at = Point { line: at.line - 1, base: line_start(base, at.base), ..at };
                 self.diagonal -= 1;
             } else {
@@ -728,7 +735,7 @@ fn first_difference(one: &[u8], other: &[u8]) -> usize {
 /// Returns into how many pieces two files are cut.
 #[cfg(test)]
 pub(super) fn pieces(base: &[u8], current: &[u8], worth_cutting: isize) -> usize {
-    let files = Files { base, current };
+    let files = AlignedFiles { base, current };
     let snakes = files.rough_path(&mut usize::MAX.clone()).expect("they are small");
     files.pieces(&snakes, worth_cutting).len()
 }

@@ -200,7 +200,7 @@ impl Images<'_> {
 
 /// Finds the positions of replacements.
 fn positioned(old: &[u8], splices: Vec<Splice>) -> Vec<TextEdit> {
-    let mut walk = Walk { text: old, at: 0, line: 0, line_start: 0 };
+    let mut walk = BufferWalk { text: old, at: 0, line: 0, line_start: 0 };
     let mut edits = Vec::with_capacity(splices.len());
     for Splice { start, end, text } in splices {
         let range = walk.to(start)..walk.to(end);
@@ -210,14 +210,14 @@ fn positioned(old: &[u8], splices: Vec<Splice>) -> Vec<TextEdit> {
 }
 
 /// A walk through a text that counts lines.
-struct Walk<'t> {
+struct BufferWalk<'t> {
     text: &'t [u8],
     at: usize,
     line: u32,
     line_start: usize,
 }
 
-impl Walk<'_> {
+impl BufferWalk<'_> {
     fn to(&mut self, end: usize) -> Position {
         while let Some(found) = memchr::memchr2(b'\n', b'\r', &self.text[self.at..end]) {
             self.at += found + 1;

@@ -69,16 +69,18 @@ fn recover_one(
 
     let publication =
         Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created, removed };
-    let Progress { step, mut touched } = publication.progress()?;
+    let RecoveryProgress { step, mut touched } = publication.progress()?;
     let went_on = match step {
         _ if aborted => false,
         // An edit of files that may have been reported as changed is a later edit.
-        Step::Done => touched.is_empty() || done || !is_newest || may_have_been_reported(&pending)?,
-        Step::Begun if touched.is_empty() => {
+        RecoveryStep::Done => {
+            touched.is_empty() || done || !is_newest || may_have_been_reported(&pending)?
+        }
+        RecoveryStep::Begun if touched.is_empty() => {
             publication.sync_staged(store)?;
             publication.publish(None, &mut |_| {}).is_ok()
         }
-        Step::Begun | Step::Spoilt => false,
+        RecoveryStep::Begun | RecoveryStep::Spoilt => false,
     };
     if went_on {
         publication.sync(None)?;
@@ -125,8 +127,8 @@ fn may_have_been_reported(pending: &Pending<'_>) -> Result<bool, CommitError> {
 }
 
 /// How far a transaction got, and what others did at its paths since.
-struct Progress {
-    step: Step,
+struct RecoveryProgress {
+    step: RecoveryStep,
     /// Where a published file is not there any more, or where something else is to be changed than
     /// the pre-image.
     touched: Vec<String>,
@@ -134,7 +136,7 @@ struct Progress {
 
 /// How far a transaction got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum RecoveryStep {
     /// Every record is done.
     Done,
     /// Some records are not done, and can still be done.
@@ -211,8 +213,8 @@ impl Publication<'_> {
     /// when the power fails before the commit point, the disk may have the journal without all of
     /// its files. If any other record is published, or the new file has its name, the commit point
     /// was passed.
-    fn progress(&self) -> Result<Progress, CommitError> {
-        let (mut step, mut touched) = (Step::Done, Vec::new());
+    fn progress(&self) -> Result<RecoveryProgress, CommitError> {
+        let (mut step, mut touched) = (RecoveryStep::Done, Vec::new());
         let (mut published, mut missing) = (false, false);
         let (made, over) = (self.made(), self.taken_over());
         for (record, path) in self.journal.records.iter().zip(&self.paths) {
@@ -242,27 +244,27 @@ impl Publication<'_> {
                     published = true;
                     let both = place.map_or(Ok(false), |place| has_both_names(&slot, place))?;
                     if both {
-                        step = Step::Begun;
+                        step = RecoveryStep::Begun;
                     }
                     both || is_free(place, made.contains(&*record.path))?
                 }
                 (Operation::Add, Slot::New) => {
-                    step = Step::Begun;
+                    step = RecoveryStep::Begun;
                     let linked = place.is_some_and(|place| slot.is_also(place));
                     linked || is_free(place, over.contains(&*record.path))?
                 }
                 (Operation::Update, Slot::New) | (Operation::Delete, Slot::Empty) => {
-                    step = Step::Begun;
+                    step = RecoveryStep::Begun;
                     is_before(place, record)?
                 }
-                _ => return Ok(Progress { step: Step::Spoilt, touched }),
+                _ => return Ok(RecoveryProgress { step: RecoveryStep::Spoilt, touched }),
             };
             if !as_left {
                 touched.push(record.path.clone());
             }
         }
-        let step = if missing && !published { Step::Spoilt } else { step };
-        Ok(Progress { step, touched })
+        let step = if missing && !published { RecoveryStep::Spoilt } else { step };
+        Ok(RecoveryProgress { step, touched })
     }
 }
 

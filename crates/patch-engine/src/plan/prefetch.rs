@@ -136,7 +136,7 @@ pub(crate) struct Prefetcher<'a, 'p> {
     texts: &'a Texts<'a>,
     /// The sections to prepare, in order.
     sections: Vec<usize>,
-    progress: Mutex<Progress>,
+    progress: Mutex<PrefetchProgress>,
     /// Signals that there is room for more, or that no more is needed.
     room: Condvar,
     /// Signals that the section that the planner waits for is ready.
@@ -145,7 +145,7 @@ pub(crate) struct Prefetcher<'a, 'p> {
 
 /// The progress of the work.
 #[derive(Debug, Default)]
-struct Progress {
+struct PrefetchProgress {
     /// How many of the sections were begun.
     begun: usize,
     /// How many of them the planner took.
@@ -162,7 +162,7 @@ struct Progress {
     ended: bool,
 }
 
-impl Progress {
+impl PrefetchProgress {
     /// Returns whether fewer sections and bytes than these are waiting.
     fn has_room(&self, sections: usize, bytes: usize) -> bool {
         self.begun - self.taken < sections && self.bytes < bytes
@@ -210,12 +210,15 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Progress> {
+    fn lock(&self) -> MutexGuard<'_, PrefetchProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Prefetches the next section.
-    fn one<'s>(&'s self, mut progress: MutexGuard<'s, Progress>) -> MutexGuard<'s, Progress> {
+    fn one<'s>(
+        &'s self,
+        mut progress: MutexGuard<'s, PrefetchProgress>,
+    ) -> MutexGuard<'s, PrefetchProgress> {
         let index = self.sections[progress.begun];
         progress.begun += 1;
         drop(progress);

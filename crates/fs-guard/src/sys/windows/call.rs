@@ -4,19 +4,19 @@ use std::io;
 
 use windows_sys::Win32::Storage::FileSystem as win;
 
-use crate::sys::fault::{self, Side};
+use crate::sys::fault::{self, FaultSide};
 
 /// To look at a file and at its access list.
 pub(super) const SEE: u32 = win::FILE_READ_ATTRIBUTES | win::READ_CONTROL;
 
 /// Makes a call that changes nothing, past the point where tests let it fail.
 pub(super) fn read<T>(name: &'static str, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    fault::point(name, Side::Read).and_then(|()| make())
+    fault::point(name, FaultSide::Read).and_then(|()| make())
 }
 
 /// Makes a call that changes something.
 pub(super) fn write<T>(name: &'static str, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    fault::point(name, Side::Write).and_then(|()| make())
+    fault::point(name, FaultSide::Write).and_then(|()| make())
 }
 
 /// An error by its code.

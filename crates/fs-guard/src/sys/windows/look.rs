@@ -22,7 +22,7 @@ const SECONDS_BEFORE: i64 = 11_644_473_600;
 
 /// Tells what a name that was opened is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Opened {
+pub(super) enum OpenedHandle {
     /// What was asked for.
     Named,
     /// A link or another reparse point: itself, or (in Wine) what it leads to.
@@ -114,12 +114,12 @@ fn time(stamp: u64) -> FileTime {
 ///
 /// The file system is asked: it takes `readme` and `READ~1.MD` for `README.md`, and here every file
 /// has one name, as elsewhere.
-pub(super) fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<Opened> {
+pub(super) fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<OpenedHandle> {
     if attributes(file)?.0 & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
-        return Ok(Opened::Link);
+        return Ok(OpenedHandle::Link);
     }
     match own_name(file, wdk::FileNormalizedNameInformation) {
-        Ok(own) => return Ok(if own == name { Opened::Named } else { Opened::Other }),
+        Ok(own) => return Ok(if own == name { OpenedHandle::Named } else { OpenedHandle::Other }),
         Err(status) if status::is_unknown(status) => {}
         Err(status) => return Err(status::from(status)),
     }
@@ -127,9 +127,11 @@ pub(super) fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<Opened
     // the directory.
     let same = own_name(file, wdk::FileNameInformation).is_ok_and(|own| own == name);
     Ok(match entry(dir, name)? {
-        Some((_, attributes)) if attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 => Opened::Link,
-        Some((own, _)) if own == name && same => Opened::Named,
-        _ => Opened::Other,
+        Some((_, attributes)) if attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 => {
+            OpenedHandle::Link
+        }
+        Some((own, _)) if own == name && same => OpenedHandle::Named,
+        _ => OpenedHandle::Other,
     })
 }
 

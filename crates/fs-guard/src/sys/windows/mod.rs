@@ -26,14 +26,14 @@ use windows_sys::Win32::Storage::FileSystem as win;
 
 use self::call::{SEE, error, read, wide, write};
 pub(crate) use self::kept::*;
-use self::look::Opened;
+use self::look::OpenedHandle;
 use self::nt::{Create, opening};
 use self::place::named;
 pub(crate) use self::place::{
     link, list, make_dir, read_link, remove_dir, remove_emptied_dir, rename, symlink, unlink,
 };
 pub(crate) use self::status::code;
-use super::fault::{self, Side};
+use super::fault::{self, FaultSide};
 use super::modes::Open;
 use crate::metadata::{FileKind, Metadata};
 
@@ -41,10 +41,10 @@ use crate::metadata::{FileKind, Metadata};
 pub(crate) type Fd = File;
 
 impl Open {
-    fn side(self) -> Side {
+    fn side(self) -> FaultSide {
         match self {
-            Self::Read | Self::Sync | Self::Directory | Self::Step | Self::Look => Side::Read,
-            Self::CreateNew(_) | Self::Append(_) | Self::ReadWrite(_) => Side::Write,
+            Self::Read | Self::Sync | Self::Directory | Self::Step | Self::Look => FaultSide::Read,
+            Self::CreateNew(_) | Self::Append(_) | Self::ReadWrite(_) => FaultSide::Write,
         }
     }
 
@@ -123,7 +123,7 @@ pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
         (".", _) => Vec::new(),
         (_, Some(wide)) => wide,
         (_, None) => {
-            return error(if how.side() == Side::Write {
+            return error(if how.side() == FaultSide::Write {
                 status::INVALID_NAME
             } else {
                 code::NOENT
@@ -142,12 +142,14 @@ pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
         return Ok(file);
     }
     match look::opened(dir, &wide, &file)? {
-        Opened::Named => Ok(file),
-        Opened::Link if how == Open::Look && look::metadata(&file)?.kind != FileKind::Directory => {
+        OpenedHandle::Named => Ok(file),
+        OpenedHandle::Link
+            if how == Open::Look && look::metadata(&file)?.kind != FileKind::Directory =>
+        {
             Ok(file)
         }
-        Opened::Link => error(code::LOOP),
-        Opened::Other => error(code::NOENT),
+        OpenedHandle::Link => error(code::LOOP),
+        OpenedHandle::Other => error(code::NOENT),
     }
 }
 
@@ -163,14 +165,14 @@ pub(crate) fn stat(fd: &Fd) -> io::Result<Metadata> {
 
 /// Looks at `name` in `dir`; a link is never followed.
 pub(crate) fn stat_at(dir: &Fd, name: &str) -> io::Result<Metadata> {
-    fault::point("fstatat", Side::Read)?;
+    fault::point("fstatat", FaultSide::Read)?;
     let Some(wide) = wide(name) else { return error(code::NOENT) };
     let open = |access| status::patiently(|| nt::create(dir, &wide, opening(access, 0)));
     let file = open(SEE).or_else(|_| open(win::FILE_READ_ATTRIBUTES)).map_err(status::from)?;
     match look::opened(dir, &wide, &file)? {
-        Opened::Named => look::metadata(&file),
-        Opened::Other => error(code::NOENT),
-        Opened::Link => {
+        OpenedHandle::Named => look::metadata(&file),
+        OpenedHandle::Other => error(code::NOENT),
+        OpenedHandle::Link => {
             let seen = look::metadata(&file)?;
             let is_other = seen.kind == FileKind::Other;
             Ok(if is_other {
@@ -184,7 +186,7 @@ pub(crate) fn stat_at(dir: &Fd, name: &str) -> io::Result<Metadata> {
 
 /// Looks whether the file system finds anything by a name, whatever its own name is.
 pub(crate) fn look_for(dir: &Fd, name: &str) -> io::Result<()> {
-    fault::point("fstatat", Side::Read)?;
+    fault::point("fstatat", FaultSide::Read)?;
     let Some(wide) = wide(name) else { return error(code::NOENT) };
     match status::patiently(|| nt::create(dir, &wide, opening(win::FILE_READ_ATTRIBUTES, 0))) {
         // Only what is there can be denied.

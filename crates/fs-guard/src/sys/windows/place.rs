@@ -8,11 +8,11 @@ use windows_sys::Win32::Storage::FileSystem as win;
 
 use super::call::{SEE, error, read, wide, write};
 use super::kept::set_attributes;
-use super::look::Opened;
+use super::look::OpenedHandle;
 use super::nt::{Create, opening};
 use super::status::{self, code};
 use super::{layout, look, nt, security};
-use crate::sys::fault::{self, Side};
+use crate::sys::fault::{self, FaultSide};
 use crate::sys::modes::Rename;
 
 type Fd = std::fs::File;
@@ -26,7 +26,7 @@ pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Res
     if how == Rename::Exchange || fault::lacks(how) {
         return Err(io::ErrorKind::Unsupported.into());
     }
-    fault::point(if how == Rename::Replace { "renameat" } else { "renameat2" }, Side::Write)?;
+    fault::point(if how == Rename::Replace { "renameat" } else { "renameat2" }, FaultSide::Write)?;
     let file = named(from, win::DELETE | win::FILE_READ_ATTRIBUTES, 0)?;
     let Some(name) = wide(to.1) else { return error(status::INVALID_NAME) };
     let given = |flags: u32| {
@@ -65,9 +65,11 @@ pub(super) fn named((dir, name): (&Fd, &str), access: u32, options: u32) -> io::
     let file = status::patiently(|| nt::create(dir, &wide, opening(access, options)))
         .map_err(status::from)?;
     match look::opened(dir, &wide, &file)? {
-        Opened::Other => error(code::NOENT),
+        OpenedHandle::Other => error(code::NOENT),
         // What Wine opened is what the link leads to.
-        Opened::Link if look::attributes(&file)?.0 & win::FILE_ATTRIBUTE_REPARSE_POINT == 0 => {
+        OpenedHandle::Link
+            if look::attributes(&file)?.0 & win::FILE_ATTRIBUTE_REPARSE_POINT == 0 =>
+        {
             error(code::LOOP)
         }
         _ => Ok(file),

@@ -68,7 +68,7 @@ fn sid_at(bytes: &[u8], place: usize) -> Option<&[u8]> {
 
 /// An entry of an access list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Entry {
+struct AclEntry {
     kind: u8,
     flags: u8,
     rights: u32,
@@ -76,7 +76,7 @@ struct Entry {
 }
 
 /// The entries of a descriptor's list; `None` when it has none: then everybody may do everything.
-fn entries(descriptor: &[u8]) -> Option<Vec<Entry>> {
+fn entries(descriptor: &[u8]) -> Option<Vec<AclEntry>> {
     let list = usize::try_from(u32_at(descriptor, 16)?).ok()?;
     if u16_at(descriptor, 2)? & PRESENT == 0 || list == 0 {
         return None;
@@ -86,7 +86,7 @@ fn entries(descriptor: &[u8]) -> Option<Vec<Entry>> {
     for _ in 0..u16_at(descriptor, list + 4)? {
         let head = descriptor.get(at..at + 8)?;
         let who = sid_at(descriptor, at + 8).unwrap_or_default().to_vec();
-        entries.push(Entry {
+        entries.push(AclEntry {
             kind: head[0],
             flags: head[1],
             rights: u32_at(descriptor, at + 4)?,
@@ -98,11 +98,11 @@ fn entries(descriptor: &[u8]) -> Option<Vec<Entry>> {
 }
 
 /// Makes a descriptor in one piece.
-fn descriptor(control: u16, owner: Option<&[u8]>, entries: &[Entry]) -> Vec<u64> {
+fn descriptor(control: u16, owner: Option<&[u8]>, entries: &[AclEntry]) -> Vec<u64> {
     let short =
         |number: usize| u16::try_from(number).expect("a list has at most 64 KiB").to_le_bytes();
     let mut list = Vec::new();
-    for Entry { kind, flags, rights, who } in entries {
+    for AclEntry { kind, flags, rights, who } in entries {
         list.extend([*kind, *flags]);
         list.extend(short(8 + who.len()));
         list.extend(rights.to_le_bytes());
@@ -133,7 +133,7 @@ pub(super) fn private(is_dir: bool) -> Option<&'static [u64]> {
     static PRIVATE: OnceLock<Option<[Vec<u64>; 2]>> = OnceLock::new();
     let make = |flags| {
         let user = me().first()?;
-        let entry = |who: &[u8]| Entry { kind: ALLOWS, flags, rights: ALL, who: who.to_vec() };
+        let entry = |who: &[u8]| AclEntry { kind: ALLOWS, flags, rights: ALL, who: who.to_vec() };
         Some(descriptor(
             PROTECTED,
             Some(user),
@@ -199,8 +199,8 @@ pub(super) fn passed_on(dir: &File) -> Option<Vec<u8>> {
             && matches!(entry.kind, 0 | 1 | ALLOWS_IF | 10)
             && entry.who != CREATOR_GROUP
     });
-    let passed: Vec<Entry> = for_files
-        .map(|entry| Entry {
+    let passed: Vec<AclEntry> = for_files
+        .map(|entry| AclEntry {
             flags: INHERITED,
             rights: plain_rights(entry.rights),
             who: match me().first() {
@@ -247,7 +247,7 @@ mod tests {
     const EVERYBODY: &[u8] = &[1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
 
     fn of(owner: Option<&[u8]>, entries: &[(u8, u8, u32, &[u8])]) -> Vec<u8> {
-        let entry = |&(kind, flags, rights, who): &(u8, u8, u32, &[u8])| Entry {
+        let entry = |&(kind, flags, rights, who): &(u8, u8, u32, &[u8])| AclEntry {
             kind,
             flags,
             rights,

@@ -29,7 +29,13 @@ pub(crate) fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()
         (gone, b"") => one_sided(out, b'-', gone),
         _ => {
             let (old, new) = (lines(before), lines(after));
-            write_hunks(out, &Side { lines: &old, from: 0 }, &Side { lines: &new, from: 0 }, 0, 0);
+            write_hunks(
+                out,
+                &HunkSide { lines: &old, from: 0 },
+                &HunkSide { lines: &new, from: 0 },
+                0,
+                0,
+            );
         }
     }
     Some(())
@@ -113,8 +119,8 @@ pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]
         let new_from = (line as isize + shift) as usize;
         write_hunks(
             out,
-            &Side { lines: &old, from: line },
-            &Side { lines: &new, from: new_from },
+            &HunkSide { lines: &old, from: line },
+            &HunkSide { lines: &new, from: new_from },
             above,
             below,
         );
@@ -176,14 +182,21 @@ fn hunk_header(out: &mut Vec<u8>, old: (usize, usize), new: (usize, usize)) {
 }
 
 /// Lines of a file, and how many stand before them.
-struct Side<'s> {
+struct HunkSide<'s> {
     lines: &'s [&'s [u8]],
     from: usize,
 }
 
 /// Writes hunks. The first `above` and the last `below` lines are the same on both sides.
-fn write_hunks(out: &mut Vec<u8>, old: &Side<'_>, new: &Side<'_>, above: usize, below: usize) {
-    let (Side { lines: old, from: old_from }, Side { lines: new, from: new_from }) = (old, new);
+fn write_hunks(
+    out: &mut Vec<u8>,
+    old: &HunkSide<'_>,
+    new: &HunkSide<'_>,
+    above: usize,
+    below: usize,
+) {
+    let (HunkSide { lines: old, from: old_from }, HunkSide { lines: new, from: new_from }) =
+        (old, new);
     let (old_end, new_end) = (old.len() - below, new.len() - below);
     let mut ops = compared(old, above..old_end, new, above..new_end);
     widen(&mut ops, above, (old_end, new_end, below));
