@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use testutils::write::{File, Kind, Tree};
+use testutils::write::{Kind, Tree, TreeFile};
 
 /// Files by path.
 pub(crate) type Files = BTreeMap<String, (Vec<u8>, Kind)>;
@@ -25,7 +25,7 @@ impl Commit {
         fn tree(files: &Files) -> Tree<'_> {
             files
                 .iter()
-                .map(|(path, (bytes, kind))| (&**path, File { bytes, kind: *kind }))
+                .map(|(path, (bytes, kind))| (&**path, TreeFile { bytes, kind: *kind }))
                 .collect()
         }
         (tree(&self.before), tree(&self.after))

@@ -13,10 +13,10 @@ use crate::{args, json};
 pub(crate) fn of(root: &Path, session: &str, args: &args::Reporting) -> Option<Events<'static>> {
     let form = args.events?;
     let form = match form {
-        args::Events::Jsonl => EventForm::Jsonl,
-        args::Events::Codex => EventForm::Codex,
-        args::Events::Acp => EventForm::AcpV1,
-        args::Events::AcpV2 => EventForm::AcpV2,
+        args::EventsArg::Jsonl => EventForm::Jsonl,
+        args::EventsArg::Codex => EventForm::Codex,
+        args::EventsArg::Acp => EventForm::AcpV1,
+        args::EventsArg::AcpV2 => EventForm::AcpV2,
     };
     Some(Events::new(form, session, root, json::line))
 }

@@ -166,7 +166,7 @@ enum Answer {
 
 /// What can be answered to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Keys {
+struct KeyReader {
     /// It is about a hunk, or a part of one.
     hunk: bool,
     /// The hunk has parts.
@@ -274,7 +274,7 @@ impl Person {
     ) -> Result<Vec<u8>, Failure> {
         const QUESTION: &str = "Apply this hunk";
         let count = hunk.parts.len();
-        let keys = Keys { hunk: true, split: count > 1 };
+        let keys = KeyReader { hunk: true, split: count > 1 };
         match self.ask(&hunk.shown(0..count, place), name, QUESTION, keys)? {
             Answer::Split => {}
             Answer::Edit => return Ok(counted(edited(hunk.whole.clone())?, self.form)),
@@ -289,7 +289,7 @@ impl Person {
             let name = format!("{name}, part {} of {count}", nth + 1);
             let shown = hunk.shown(nth..nth + 1, place);
             parts.push(
-                match self.ask(&shown, &name, QUESTION, Keys { hunk: true, split: false })? {
+                match self.ask(&shown, &name, QUESTION, KeyReader { hunk: true, split: false })? {
                     Answer::Edit => {
                         Part::Edited(edited([b"@@\n", &hunk.parts[nth].concat()[..]].concat())?)
                     }
@@ -319,7 +319,7 @@ impl Person {
         if lines.len() > SHOWN {
             let _ = writeln!(diff, "… {} more lines", lines.len() - SHOWN);
         }
-        let keys = Keys { hunk: false, split: false };
+        let keys = KeyReader { hunk: false, split: false };
         let taken = matches!(self.ask(&diff, &name, question, keys)?, Answer::Yes | Answer::All);
         if !taken {
             self.left_out.push(name);
@@ -334,7 +334,7 @@ impl Person {
         shown: &[u8],
         name: &str,
         question: &str,
-        keys: Keys,
+        keys: KeyReader,
     ) -> Result<Answer, Failure> {
         self.answer(shown, name, question, keys)
             .map_err(|error| Failure::Refused(approve::no_answer(error.kind())))
@@ -345,7 +345,7 @@ impl Person {
         shown: &[u8],
         name: &str,
         question: &str,
-        keys: Keys,
+        keys: KeyReader,
     ) -> std::io::Result<Answer> {
         if let Some(rest) = self.rest {
             return Ok(rest);
@@ -353,9 +353,9 @@ impl Person {
         let text = [format!("{}\n", render::sanitize(name)).as_bytes(), shown].concat();
         approve::write_coloured(self.terminal.get_mut(), &text)?;
         let offered = match keys {
-            Keys { hunk: false, .. } => "y,n,q,?",
-            Keys { split: false, .. } => "y,n,q,a,d,e,?",
-            Keys { .. } => "y,n,q,a,d,s,e,?",
+            KeyReader { hunk: false, .. } => "y,n,q,?",
+            KeyReader { split: false, .. } => "y,n,q,a,d,e,?",
+            KeyReader { .. } => "y,n,q,a,d,s,e,?",
         };
         loop {
             write!(self.terminal.get_mut(), "{question}? [{offered}] ")?;
@@ -383,7 +383,7 @@ impl Person {
         }
     }
 
-    fn help(&mut self, keys: Keys) -> std::io::Result<()> {
+    fn help(&mut self, keys: KeyReader) -> std::io::Result<()> {
         let out = self.terminal.get_mut();
         writeln!(out, "y - yes, take it")?;
         writeln!(out, "n - no, leave it out")?;

@@ -23,7 +23,7 @@ pub struct Effect {
     /// Where the names, or the file, were at that time: beneath the root, or absolute.
     pub paths: Vec<String>,
     /// What it gives a file.
-    pub content: Option<(Id, Content)>,
+    pub content: Option<(Id, NodeContent)>,
     /// The act since which it is durable.
     pub durable: Option<usize>,
     /// What has to be synced for that, and when it was.
@@ -51,7 +51,7 @@ impl Effect {
 
 /// What a file is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum NodeContent {
     /// Bytes from this offset on.
     Bytes(usize, Vec<u8>),
     /// A mode.
@@ -60,7 +60,7 @@ pub enum Content {
 
 /// What is made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum NodeKind {
     /// A file with a mode.
     File(u32),
     /// A directory with a mode.
@@ -75,7 +75,7 @@ pub struct History {
     /// What the acts had as effects.
     pub effects: Vec<Effect>,
     /// What was made, as it was made.
-    pub kinds: HashMap<Id, Kind>,
+    pub kinds: HashMap<Id, NodeKind>,
     ids: HashMap<u64, Id>,
     next: Id,
     names: HashMap<(Id, String), Id>,
@@ -126,21 +126,21 @@ impl History {
 
     fn act(&mut self, at: usize, act: &Act, root: &Path) {
         match act {
-            Act::Create(name, ino, mode) => self.make(at, name, *ino, Kind::File(*mode), root),
-            Act::MakeDir(name, ino, mode) => self.make(at, name, *ino, Kind::Dir(*mode), root),
+            Act::Create(name, ino, mode) => self.make(at, name, *ino, NodeKind::File(*mode), root),
+            Act::MakeDir(name, ino, mode) => self.make(at, name, *ino, NodeKind::Dir(*mode), root),
             Act::Symlink(name, ino, text) => {
-                self.make(at, name, *ino, Kind::Link(text.clone()), root)
+                self.make(at, name, *ino, NodeKind::Link(text.clone()), root)
             }
             Act::Write { ino, path, bytes, at_start } => {
                 let id = self.id(*ino);
                 let length = self.lengths.entry(id).or_default();
                 let from = if *at_start { 0 } else { *length };
                 *length = (*length).max(from + bytes.len());
-                self.content(at, id, Content::Bytes(from, bytes.clone()), beneath(root, path));
+                self.content(at, id, NodeContent::Bytes(from, bytes.clone()), beneath(root, path));
             }
             Act::Mode(ino, mode, path) => {
                 let id = self.id(*ino);
-                self.content(at, id, Content::Mode(*mode), beneath(root, path));
+                self.content(at, id, NodeContent::Mode(*mode), beneath(root, path));
             }
             Act::Link(from, to) => {
                 let id = self.named(from);
@@ -184,7 +184,7 @@ impl History {
         }
     }
 
-    fn make(&mut self, at: usize, name: &RecordedName, ino: u64, kind: Kind, root: &Path) {
+    fn make(&mut self, at: usize, name: &RecordedName, ino: u64, kind: NodeKind, root: &Path) {
         let dir = self.id(name.dir);
         if self.names.contains_key(&(dir, name.name.clone())) {
             return; // it was there, and was opened
@@ -229,7 +229,7 @@ impl History {
         self.effects.push(effect);
     }
 
-    fn content(&mut self, at: usize, id: Id, content: Content, path: String) {
+    fn content(&mut self, at: usize, id: Id, content: NodeContent, path: String) {
         let (names, paths, content) = (Vec::new(), vec![path], Some((id, content)));
         self.effects.push(Effect {
             at,

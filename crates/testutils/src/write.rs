@@ -1,9 +1,9 @@
 //! Writes the change between two trees as a patch.
 //!
 //! ```
-//! use testutils::write::{File, Style, Tree, write_patch};
+//! use testutils::write::{TreeFile, Style, Tree, write_patch};
 //!
-//! let tree = |text: &'static str| Tree::from([("greet.py", File::text(text))]);
+//! let tree = |text: &'static str| Tree::from([("greet.py", TreeFile::text(text))]);
 //! let (before, after) = (tree("def greet():\n    print(\"hi\")\n"), tree("def greet():\n    print(\"hello\")\n"));
 //! let patch = write_patch(&before, &after, &Style::default()).unwrap();
 //! assert_eq!(
@@ -33,11 +33,11 @@ fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Files by their paths, relative and `/`-separated.
-pub type Tree<'t> = BTreeMap<&'t str, File<'t>>;
+pub type Tree<'t> = BTreeMap<&'t str, TreeFile<'t>>;
 
 /// One file of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct File<'t> {
+pub struct TreeFile<'t> {
     /// Its bytes; of a symbolic link, its target.
     pub bytes: &'t [u8],
     /// What it is.
@@ -56,7 +56,7 @@ pub enum Kind {
     Other,
 }
 
-impl<'t> File<'t> {
+impl<'t> TreeFile<'t> {
     /// A plain file with these bytes.
     #[must_use]
     pub fn bytes(bytes: &'t [u8]) -> Self {
@@ -229,8 +229,8 @@ fn check_path(path: &str) -> Result<(), Inexpressible> {
 
 fn section(
     path: &str,
-    old: &File<'_>,
-    new: &File<'_>,
+    old: &TreeFile<'_>,
+    new: &TreeFile<'_>,
     style: &Style,
 ) -> Result<String, Inexpressible> {
     if old == new {
@@ -246,7 +246,12 @@ fn section(
     Ok(Marker::Update.header(path) + &write_hunks(old.bytes, new.bytes, style)?)
 }
 
-fn moving(path: &str, to: &str, file: &File<'_>, style: &Style) -> Result<String, Inexpressible> {
+fn moving(
+    path: &str,
+    to: &str,
+    file: &TreeFile<'_>,
+    style: &Style,
+) -> Result<String, Inexpressible> {
     check_path(path)?;
     check_path(to)?;
     if file.kind == Kind::Other {
@@ -259,7 +264,7 @@ fn moving(path: &str, to: &str, file: &File<'_>, style: &Style) -> Result<String
     Ok(text)
 }
 
-fn adding(path: &str, file: &File<'_>, style: &Style) -> Result<String, Inexpressible> {
+fn adding(path: &str, file: &TreeFile<'_>, style: &Style) -> Result<String, Inexpressible> {
     check_path(path)?;
     match file.kind {
         Kind::Plain => {}
@@ -365,7 +370,7 @@ impl<'t, 's> Writer<'t, 's> {
         push_header(&mut out, None);
         self.write(
             &mut out,
-            &self.before[..len].iter().map(|line| Line::old(' ', line)).collect::<Vec<_>>(),
+            &self.before[..len].iter().map(|line| PatchLine::old(' ', line)).collect::<Vec<_>>(),
         )?;
         Ok(out)
     }
@@ -384,13 +389,13 @@ impl<'t, 's> Writer<'t, 's> {
     }
 
     /// Returns the lines of a hunk for one step of the diff.
-    fn lines(&self, op: &DiffOp) -> Vec<Line<'t>> {
+    fn lines(&self, op: &DiffOp) -> Vec<PatchLine<'t>> {
         let (old, new) = (op.old_range(), op.new_range());
         let sign = if matches!(op, DiffOp::Equal { .. }) { ' ' } else { '-' };
-        let mut lines: Vec<Line<'t>> =
-            self.before[old.clone()].iter().map(|line| Line::old(sign, line)).collect();
+        let mut lines: Vec<PatchLine<'t>> =
+            self.before[old.clone()].iter().map(|line| PatchLine::old(sign, line)).collect();
         if sign == '-' {
-            lines.extend(new.enumerate().map(|(nth, index)| Line {
+            lines.extend(new.enumerate().map(|(nth, index)| PatchLine {
                 sign: '+',
                 text: self.after[index],
                 unstated: Some(self.terminator(&old, nth)),
@@ -401,8 +406,8 @@ impl<'t, 's> Writer<'t, 's> {
 
     /// Writes the lines of one hunk. Carriage returns are written where an inserted line would get
     /// another terminator without them.
-    fn write(&self, out: &mut String, lines: &[Line<'t>]) -> Result<(), Inexpressible> {
-        let crlf = |line: &Line<'_>| ending(line.text) == b"\r\n";
+    fn write(&self, out: &mut String, lines: &[PatchLine<'t>]) -> Result<(), Inexpressible> {
+        let crlf = |line: &PatchLine<'_>| ending(line.text) == b"\r\n";
         let stated = lines.iter().any(|line| {
             let differs =
                 line.unstated.is_some_and(|unstated| ![unstated, b""].contains(&ending(line.text)));
@@ -458,7 +463,7 @@ impl<'t, 's> Writer<'t, 's> {
 }
 
 /// A line of a hunk.
-struct Line<'t> {
+struct PatchLine<'t> {
     sign: char,
     /// With its terminator.
     text: &'t [u8],
@@ -466,7 +471,7 @@ struct Line<'t> {
     unstated: Option<&'t [u8]>,
 }
 
-impl<'t> Line<'t> {
+impl<'t> PatchLine<'t> {
     fn old(sign: char, text: &'t [u8]) -> Self {
         Self { sign, text, unstated: None }
     }
@@ -511,15 +516,15 @@ mod tests {
 
     fn one(
         dialect: Profile,
-        before: Option<File<'_>>,
-        after: Option<File<'_>>,
+        before: Option<TreeFile<'_>>,
+        after: Option<TreeFile<'_>>,
     ) -> Result<String, Inexpressible> {
-        let tree = |file: Option<File<'static>>| {
+        let tree = |file: Option<TreeFile<'static>>| {
             file.map(|file| ("f", file)).into_iter().collect::<Tree<'_>>()
         };
         // Leaked for the sake of short calls.
-        let keep = |file: Option<File<'_>>| {
-            file.map(|file| File {
+        let keep = |file: Option<TreeFile<'_>>| {
+            file.map(|file| TreeFile {
                 bytes: Box::leak(file.bytes.to_vec().into_boxed_slice()),
                 kind: file.kind,
             })
@@ -552,20 +557,27 @@ mod tests {
             (Strict, "x\0\n", Err(Inexpressible::Binary)),
         ] {
             let wanted = wanted.map(|body| format!("*** Add File: f\n{body}"));
-            assert_eq!(one(dialect, None, Some(File::text(text))), wanted, "{dialect} {text:?}");
+            assert_eq!(
+                one(dialect, None, Some(TreeFile::text(text))),
+                wanted,
+                "{dialect} {text:?}"
+            );
         }
-        assert_eq!(one(Strict, None, Some(File::bytes(b"\xff\n"))), Err(Inexpressible::Encoding));
         assert_eq!(
-            one(Strict, Some(File::bytes(b"\0\xff")), None).as_deref(),
+            one(Strict, None, Some(TreeFile::bytes(b"\xff\n"))),
+            Err(Inexpressible::Encoding)
+        );
+        assert_eq!(
+            one(Strict, Some(TreeFile::bytes(b"\0\xff")), None).as_deref(),
             Ok("*** Delete File: f\n")
         );
-        let executable = File { kind: Kind::Executable, ..File::text("x\n") };
+        let executable = TreeFile { kind: Kind::Executable, ..TreeFile::text("x\n") };
         assert_eq!(one(Strict, None, Some(executable)), Err(Inexpressible::Mode));
         assert_eq!(
-            one(Strict, Some(File::text("x\n")), Some(executable)),
+            one(Strict, Some(TreeFile::text("x\n")), Some(executable)),
             Err(Inexpressible::Mode)
         );
-        let link = File { kind: Kind::Other, ..File::text("x") };
+        let link = TreeFile { kind: Kind::Other, ..TreeFile::text("x") };
         assert_eq!(one(Strict, None, Some(link)), Err(Inexpressible::NotAFile));
         assert_eq!(one(Strict, Some(link), None).as_deref(), Ok("*** Delete File: f\n"));
     }
@@ -603,7 +615,7 @@ mod tests {
             (Strict, b"\xef\xbb\xbf", b"a\n", Err(Inexpressible::ByteOrderMark)),
         ] {
             let wanted = wanted.map(|body| format!("*** Update File: f\n{body}"));
-            let (before, after) = (File::bytes(before), File::bytes(after));
+            let (before, after) = (TreeFile::bytes(before), TreeFile::bytes(after));
             assert_eq!(
                 one(dialect, Some(before), Some(after)),
                 wanted,
@@ -611,7 +623,7 @@ mod tests {
             );
         }
         assert_eq!(
-            one(Strict, Some(File::text("a\n")), Some(File::text("a\n"))).as_deref(),
+            one(Strict, Some(TreeFile::text("a\n")), Some(TreeFile::text("a\n"))).as_deref(),
             Ok("")
         );
     }
@@ -628,11 +640,13 @@ mod tests {
     #[test]
     fn moves_what_has_the_same_bytes() {
         let text = "same\nsame\nend\n";
-        let (before, after) =
-            (Tree::from([("a", File::text(text))]), Tree::from([("d/b", File::text(text))]));
+        let (before, after) = (
+            Tree::from([("a", TreeFile::text(text))]),
+            Tree::from([("d/b", TreeFile::text(text))]),
+        );
         let strict = "*** Begin Patch\n*** Update File: a\n*** Move to: d/b\n*** End Patch\n";
         assert_eq!(write_patch(&before, &after, &style(Profile::Strict)).as_deref(), Ok(strict));
-        let codex = "*** Begin Patch\n*** Update File: a\n*** Move to: d/b\n@@\n same\n same\n\
+        let codex = "*** Begin Patch\n*** Update TreeFile: a\n*** Move to: d/b\n@@\n same\n same\n\
                      *** End Patch\n";
         let narrow = Style { context: 1, ..style(Profile::Codex) };
         assert_eq!(
@@ -645,11 +659,11 @@ mod tests {
     #[test]
     fn names_every_file_that_cannot_be_said() {
         let (before, after) = (
-            Tree::from([("a", File::bytes(b"\0")), ("b", File::text("x\n"))]),
+            Tree::from([("a", TreeFile::bytes(b"\0")), ("b", TreeFile::text("x\n"))]),
             Tree::from([
-                ("a", File::bytes(b"\0\0")),
-                ("b", File::text("y\n")),
-                ("c\n", File::text("x\n")),
+                ("a", TreeFile::bytes(b"\0\0")),
+                ("b", TreeFile::text("y\n")),
+                ("c\n", TreeFile::text("x\n")),
             ]),
         );
         let inexpressible =
@@ -665,9 +679,9 @@ mod tests {
         const LINES: [&[u8]; 11] =
             [b"a", b"b", b"c", b"", b" a", b"fn", b"\xc3\xa9", b"@f", b"\xff", b"x\r", b" }"];
         const ENDINGS: [&[&[u8]]; 3] = [&[b"\n"], &[b"\r\n"], &[b"\n", b"\r\n"]];
-        type Line = (Index, Index);
-        let edits = vec((any::<Index>(), 0..3_usize, vec(any::<Line>(), 0..3)), 1..=3);
-        let files = (2..=LINES.len(), select(&ENDINGS[..]), vec(any::<Line>(), 0..9), edits);
+        type PatchLine = (Index, Index);
+        let edits = vec((any::<Index>(), 0..3_usize, vec(any::<PatchLine>(), 0..3)), 1..=3);
+        let files = (2..=LINES.len(), select(&ENDINGS[..]), vec(any::<PatchLine>(), 0..9), edits);
         // Whether a side has no end of its last line, and whether it begins with a mark.
         let side = || (weighted(0.25), weighted(0.125));
         let style = (
@@ -684,8 +698,9 @@ mod tests {
             &(files, [side(), side()], style),
             |(files, ends, (dialect, context, headers, end_of_file))| {
                 let (alphabet, endings, old, edits) = files;
-                let line =
-                    |line: &Line| [*line.0.get(&LINES[..alphabet]), *line.1.get(endings)].concat();
+                let line = |line: &PatchLine| {
+                    [*line.0.get(&LINES[..alphabet]), *line.1.get(endings)].concat()
+                };
                 let mut old: Vec<Vec<u8>> = old.iter().map(line).collect();
                 let mut new = old.clone();
                 for (at, gone, come) in &edits {

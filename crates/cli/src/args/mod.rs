@@ -9,6 +9,6 @@ mod writing;
 
 pub(crate) use choice::choice;
 pub(crate) use input::{From, InputArgs};
-pub(crate) use reporting::{Detail, DiffFormat, Events, Reporting};
+pub(crate) use reporting::{Detail, DiffFormat, EventsArg, Reporting};
 pub(crate) use rules::Rules;
 pub(crate) use writing::{Caution, Writing};

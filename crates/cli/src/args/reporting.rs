@@ -11,7 +11,7 @@ pub(crate) struct Reporting {
     /// them (`codex`), or as notifications of the Agent Client Protocol, version 1 (`acp`) or 2
     /// (`acp-v2`)
     #[arg(long, value_name = "FORM", conflicts_with = "json")]
-    pub(crate) events: Option<Events>,
+    pub(crate) events: Option<EventsArg>,
     /// Id of the call in the events [default: a random one]
     #[arg(long, value_name = "ID", requires = "events")]
     pub(crate) call_id: Option<String>,
@@ -41,7 +41,7 @@ impl Detail {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Events {
+pub(crate) enum EventsArg {
     Jsonl,
     Codex,
     #[value(alias = "acp-v1")]

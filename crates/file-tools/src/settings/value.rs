@@ -276,14 +276,14 @@ impl Value for Option<String> {
 
 /// A glob of paths, and the path to the root from the directory to which it is relative.
 #[derive(Debug, Clone, PartialEq)]
-struct Pattern {
+struct PatternArg {
     from: String,
     glob: String,
 }
 
 /// Globs of paths. Where more of them are stricter (`DENY`), the workspace can add some.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Patterns<const DENY: bool>(Vec<Pattern>);
+pub struct Patterns<const DENY: bool>(Vec<PatternArg>);
 
 impl<const DENY: bool> Patterns<DENY> {
     fn checked(globs: Vec<String>) -> Result<Self, Wrong> {
@@ -305,7 +305,7 @@ impl<const DENY: bool> Patterns<DENY> {
     /// Takes globs relative to the root. They are checked when the policy is made.
     #[must_use]
     pub fn of(globs: Vec<String>) -> Self {
-        Self(globs.into_iter().map(|glob| Pattern { from: String::new(), glob }).collect())
+        Self(globs.into_iter().map(|glob| PatternArg { from: String::new(), glob }).collect())
     }
 
     /// Adds the globs of another.

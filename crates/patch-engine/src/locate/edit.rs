@@ -46,7 +46,7 @@ pub fn edit<'p>(
 ) -> Result<Edit, Vec<HunkReject>> {
     let lines = Lines::new(source);
     let located = locate::locate(&lines, hunks, placement)?;
-    let writer = Writer { hunks, final_newline, draft: &located.draft };
+    let writer = SpliceWriter { hunks, final_newline, draft: &located.draft };
     let (splices, sources) = writer.splices()?;
     Ok(Edit { splices, sources, placed: located.placed })
 }
@@ -83,13 +83,13 @@ pub(crate) fn edit_text<'p>(
 }
 
 /// Turns a draft into replaced byte ranges.
-struct Writer<'a, 'f, 'p> {
+struct SpliceWriter<'a, 'f, 'p> {
     hunks: &'p [Hunk<'p>],
     final_newline: FinalNewline,
     draft: &'a Draft<'f, 'p>,
 }
 
-impl Writer<'_, '_, '_> {
+impl SpliceWriter<'_, '_, '_> {
     fn splices(&self) -> Result<(Splices, Vec<Vec<usize>>), Vec<HunkReject>> {
         let lines = self.draft.lines;
         // Most hunks change one place, but a list grows to four entries at once.

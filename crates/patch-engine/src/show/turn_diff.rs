@@ -23,14 +23,14 @@ use crate::text::files::Files;
 #[derive(Debug, Clone, Default)]
 pub struct TurnDiff {
     /// What was at each path before the turn.
-    base: BTreeMap<RelPath, Option<File>>,
+    base: BTreeMap<RelPath, Option<TurnFile>>,
     /// What is there now, for the same paths.
-    now: BTreeMap<RelPath, Option<Located>>,
+    now: BTreeMap<RelPath, Option<LocatedFile>>,
 }
 
 /// A file or symbolic link.
 #[derive(Debug, Clone)]
-struct File {
+struct TurnFile {
     sha256: Sha256,
     /// Permission bits, and [`LINK`].
     mode: u32,
@@ -38,7 +38,7 @@ struct File {
     bytes: Option<Arc<Vec<u8>>>,
 }
 
-impl File {
+impl TurnFile {
     fn is_link(&self) -> bool {
         self.mode & LINK == LINK
     }
@@ -51,8 +51,8 @@ impl File {
 
 /// A current file, and the path that it had before the turn, if it existed then.
 #[derive(Debug, Clone)]
-struct Located {
-    file: File,
+struct LocatedFile {
+    file: TurnFile,
     origin: Option<RelPath>,
 }
 
@@ -74,7 +74,7 @@ impl TurnDiff {
         self.leave(&report.plan, |transition| {
             let post = transition.after.as_ref()?;
             let mode = post.mode.shown() | kind_bits(post.link);
-            Some(File { sha256: post.sha256, mode, bytes: images.after(transition).ok() })
+            Some(TurnFile { sha256: post.sha256, mode, bytes: images.after(transition).ok() })
         });
     }
 
@@ -86,7 +86,7 @@ impl TurnDiff {
             let file = on_disk(plan.files(), path);
             let origin = self.place(path).and_then(|located| located.origin);
             let origin = origin.or_else(|| self.origin_at(path, file.as_ref()));
-            self.now.insert(path.clone(), file.map(|file| Located { file, origin }));
+            self.now.insert(path.clone(), file.map(|file| LocatedFile { file, origin }));
         }
     }
 
@@ -99,16 +99,16 @@ impl TurnDiff {
             let file = before.as_ref().map(|image| {
                 let kind = kind_bits(image.metadata.kind == FileKind::Symlink);
                 let mode = image.metadata.kept_mode() | kind;
-                File { sha256: image.sha256, mode, bytes: images.before(path).ok() }
+                TurnFile { sha256: image.sha256, mode, bytes: images.before(path).ok() }
             });
-            let located = file.clone().map(|file| Located { file, origin: Some(path.clone()) });
+            let located = file.clone().map(|file| LocatedFile { file, origin: Some(path.clone()) });
             self.base.insert(path.clone(), file);
             self.now.insert(path.clone(), located);
         }
     }
 
     /// Remembers the result of a plan.
-    fn leave(&mut self, plan: &Plan, file_of: impl Fn(&Transition) -> Option<File>) {
+    fn leave(&mut self, plan: &Plan, file_of: impl Fn(&Transition) -> Option<TurnFile>) {
         let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
         let moved: BTreeMap<usize, &RelPath> =
             moves.map(|change| (change.transition, &change.path)).collect();
@@ -125,20 +125,20 @@ impl TurnDiff {
                 let known = self.place(from).filter(|located| located.file.sha256 == file.sha256);
                 let bytes =
                     file.bytes.clone().or_else(|| known.and_then(|located| located.file.bytes));
-                Located { file: File { bytes, ..file }, origin }
+                LocatedFile { file: TurnFile { bytes, ..file }, origin }
             });
             next.push((path.clone(), located));
         }
         self.now.extend(next);
     }
 
-    fn place(&self, path: &RelPath) -> Option<Located> {
+    fn place(&self, path: &RelPath) -> Option<LocatedFile> {
         self.now.get(path).cloned().flatten()
     }
 
     /// Treats a file that appears where one was before the turn as that file, unless that one has
     /// moved.
-    fn origin_at(&self, path: &RelPath, file: Option<&File>) -> Option<RelPath> {
+    fn origin_at(&self, path: &RelPath, file: Option<&TurnFile>) -> Option<RelPath> {
         let base = self.base.get(path)?.as_ref()?;
         let is_back = file.is_some_and(|file| file.same(base));
         let elsewhere =
@@ -202,7 +202,11 @@ impl TurnDiff {
     }
 }
 
-fn write(out: &mut Vec<u8>, old: Option<(&RelPath, &File)>, new: Option<(&RelPath, &File)>) {
+fn write(
+    out: &mut Vec<u8>,
+    old: Option<(&RelPath, &TurnFile)>,
+    new: Option<(&RelPath, &TurnFile)>,
+) {
     let same_bytes = old.zip(new).is_some_and(|((_, old), (_, new))| old.sha256 == new.sha256);
     let same_path = old.zip(new).is_some_and(|((from, _), (to, _))| from == to);
     if same_path && old.zip(new).is_some_and(|((_, old), (_, new))| old.same(new)) {
@@ -213,7 +217,7 @@ fn write(out: &mut Vec<u8>, old: Option<(&RelPath, &File)>, new: Option<(&RelPat
     if same_bytes {
         return;
     }
-    let bytes = |file: Option<(&RelPath, &File)>| match file {
+    let bytes = |file: Option<(&RelPath, &TurnFile)>| match file {
         Some((_, file)) => file.bytes.clone(),
         None => Some(Arc::default()),
     };
@@ -222,17 +226,17 @@ fn write(out: &mut Vec<u8>, old: Option<(&RelPath, &File)>, new: Option<(&RelPat
     });
 }
 
-fn side<'f>((path, file): (&'f RelPath, &File)) -> Side<'f> {
+fn side<'f>((path, file): (&'f RelPath, &TurnFile)) -> Side<'f> {
     Side { path: path.as_str(), mode: file.mode }
 }
 
 /// Reads the file at a path.
-fn on_disk(files: &Files, path: &RelPath) -> Option<File> {
+fn on_disk(files: &Files, path: &RelPath) -> Option<TurnFile> {
     let seen = files.metadata(path).ok()??;
     let (bytes, kind) = match seen.kind {
         FileKind::Symlink => (files.read_link(path).ok()?, LINK),
         FileKind::File => (files.read(path, MAX_FILE_SIZE).ok()?.0, 0),
         _ => return None,
     };
-    Some(File { sha256: Sha256::of(&bytes), mode: seen.kept_mode() | kind, bytes: Some(bytes) })
+    Some(TurnFile { sha256: Sha256::of(&bytes), mode: seen.kept_mode() | kind, bytes: Some(bytes) })
 }

@@ -44,15 +44,15 @@ pub(crate) struct Conventions<'r> {
 /// The rules of one directory.
 #[derive(Debug, Default)]
 struct Directory {
-    attributes: Vec<Rule>,
-    editor: Vec<Rule>,
+    attributes: Vec<ConventionRule>,
+    editor: Vec<ConventionRule>,
     /// The `.editorconfig` says that those above it do not count.
     is_top: bool,
 }
 
 /// A pattern, and pairs of names and values for the files that match.
 #[derive(Debug)]
-struct Rule {
+struct ConventionRule {
     pattern: ConventionGlob,
     settings: Vec<(String, String)>,
 }
@@ -129,12 +129,15 @@ impl<'r> Conventions<'r> {
 }
 
 /// Iterates over the settings of the rules that match a path, in their order.
-fn settings_of<'r>(rules: &'r [Rule], path: &'r str) -> impl Iterator<Item = &'r (String, String)> {
+fn settings_of<'r>(
+    rules: &'r [ConventionRule],
+    path: &'r str,
+) -> impl Iterator<Item = &'r (String, String)> {
     rules.iter().filter(|rule| rule.pattern.matches(path)).flat_map(|rule| &rule.settings)
 }
 
 /// Reads one line of a `.gitattributes` file.
-fn attribute(line: &str) -> Option<Rule> {
+fn attribute(line: &str) -> Option<ConventionRule> {
     let line = line.trim();
     // In quotes, a pattern may have blanks.
     let (pattern, rest) = match line.strip_prefix('"') {
@@ -151,11 +154,11 @@ fn attribute(line: &str) -> Option<Rule> {
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     (!settings.is_empty())
-        .then(|| Some(Rule { pattern: ConventionGlob::new(pattern, false)?, settings }))?
+        .then(|| Some(ConventionRule { pattern: ConventionGlob::new(pattern, false)?, settings }))?
 }
 
 /// Reads the sections of an `.editorconfig` file, and whether it is the topmost one that counts.
-fn sections(text: &str) -> (bool, Vec<Rule>) {
+fn sections(text: &str) -> (bool, Vec<ConventionRule>) {
     let (mut is_top, mut sections) = (false, Vec::<(&str, Vec<(String, String)>)>::new());
     for line in text.trim_start_matches('\u{feff}').lines().map(str::trim) {
         if line.starts_with(['#', ';']) {
@@ -179,7 +182,7 @@ fn sections(text: &str) -> (bool, Vec<Rule>) {
         is_top,
         rules
             .filter_map(|(pattern, settings)| {
-                Some(Rule { pattern: ConventionGlob::new(pattern, true)?, settings })
+                Some(ConventionRule { pattern: ConventionGlob::new(pattern, true)?, settings })
             })
             .collect(),
     )

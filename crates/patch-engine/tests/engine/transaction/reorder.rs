@@ -30,19 +30,19 @@ use patch_engine::{CommitLog, Plan, PlanBuilder};
 use workspace_trash::{Journal, Signer};
 
 use super::support::*;
-use testutils::order::{Content, Effect, History, Id, Kind, changes_workspace};
+use testutils::order::{Effect, History, Id, NodeContent, NodeKind, changes_workspace};
 use testutils::share::whole;
 
 type Snapshot = BTreeMap<String, String>;
 
 /// What a tree is made of: by path, beneath the workspace or beneath the key's directory. With the
 /// inode that it had.
-type Image = BTreeMap<String, (Kind, Vec<u8>, u64)>;
+type Image = BTreeMap<String, (NodeKind, Vec<u8>, u64)>;
 
 /// A disk as it was when the recording began.
 #[derive(Default)]
 struct Disk {
-    kinds: HashMap<Id, Kind>,
+    kinds: HashMap<Id, NodeKind>,
     bytes: HashMap<Id, Vec<u8>>,
     names: BTreeMap<(Id, String), Id>,
     roots: Vec<(&'static str, Id)>,
@@ -67,7 +67,8 @@ impl Disk {
             let bytes = if seen.is_file() { fs::read(entry.path()).unwrap() } else { Vec::new() };
             let id = history.found(dir, &name, seen.ino(), bytes.len());
             let mode = seen.permissions().mode() & 0o7777;
-            self.kinds.insert(id, if seen.is_dir() { Kind::Dir(mode) } else { Kind::File(mode) });
+            self.kinds
+                .insert(id, if seen.is_dir() { NodeKind::Dir(mode) } else { NodeKind::File(mode) });
             self.bytes.insert(id, bytes);
             self.names.insert((dir, name), id);
             if seen.is_dir() {
@@ -83,12 +84,12 @@ impl Disk {
         history: &'h History,
         effects: impl Iterator<Item = (&'h Effect, bool)>,
     ) -> Image {
-        let mut kinds: HashMap<Id, Kind> = self.kinds.clone();
+        let mut kinds: HashMap<Id, NodeKind> = self.kinds.clone();
         kinds.extend(history.kinds.iter().map(|(id, kind)| (*id, kind.clone())));
         let (mut names, mut bytes) = (self.names.clone(), self.bytes.clone());
         for (effect, twice) in effects {
             let moved = effect.names.last().and_then(|(_, _, id)| *id);
-            let twice = twice && moved.is_some_and(|id| !matches!(kinds[&id], Kind::Dir(_)));
+            let twice = twice && moved.is_some_and(|id| !matches!(kinds[&id], NodeKind::Dir(_)));
             for (dir, name, to) in &effect.names {
                 match to {
                     Some(id) => names.insert((*dir, name.clone()), *id),
@@ -97,13 +98,13 @@ impl Disk {
                 };
             }
             match &effect.content {
-                Some((id, Content::Bytes(at, new))) => {
+                Some((id, NodeContent::Bytes(at, new))) => {
                     let bytes = bytes.entry(*id).or_default();
                     bytes.resize(bytes.len().max(at + new.len()), 0);
                     bytes[*at..at + new.len()].copy_from_slice(new);
                 }
-                Some((id, Content::Mode(mode))) => {
-                    if let Some(Kind::File(old) | Kind::Dir(old)) = kinds.get_mut(id) {
+                Some((id, NodeContent::Mode(mode))) => {
+                    if let Some(NodeKind::File(old) | NodeKind::Dir(old)) = kinds.get_mut(id) {
                         *old = *mode;
                     }
                 }
@@ -118,7 +119,7 @@ impl Disk {
             for ((_, name), id) in names.range((dir, String::new())..(dir + 1, String::new())) {
                 let path = format!("{path}/{name}");
                 let kind = kinds[id].clone();
-                if matches!(kind, Kind::Dir(_)) {
+                if matches!(kind, NodeKind::Dir(_)) {
                     todo.push((path.clone(), *id));
                 }
                 let ino = inodes.get(id).copied().unwrap_or_default();
@@ -166,10 +167,12 @@ fn recovered_after(image: &Image, touch: Option<Touch>) -> (Snapshot, usize) {
     for (path, (kind, bytes, ino)) in image {
         let at = place.path().join(path);
         match kind {
-            Kind::Dir(_) => fs::create_dir(&at).unwrap(),
-            Kind::Link(text) => symlink(std::str::from_utf8(text).unwrap(), &at).unwrap(),
-            Kind::File(_) if files.contains_key(ino) => fs::hard_link(&files[ino], &at).unwrap(),
-            Kind::File(_) => {
+            NodeKind::Dir(_) => fs::create_dir(&at).unwrap(),
+            NodeKind::Link(text) => symlink(std::str::from_utf8(text).unwrap(), &at).unwrap(),
+            NodeKind::File(_) if files.contains_key(ino) => {
+                fs::hard_link(&files[ino], &at).unwrap()
+            }
+            NodeKind::File(_) => {
                 files.insert(*ino, at.clone());
                 fs::write(&at, bytes).unwrap();
                 here.insert(*ino, fs::metadata(&at).unwrap().ino());
@@ -178,7 +181,7 @@ fn recovered_after(image: &Image, touch: Option<Touch>) -> (Snapshot, usize) {
                 }
             }
         }
-        if let Kind::Dir(mode) | Kind::File(mode) = kind {
+        if let NodeKind::Dir(mode) | NodeKind::File(mode) = kind {
             fs::set_permissions(&at, fs::Permissions::from_mode(*mode)).unwrap();
         }
     }
