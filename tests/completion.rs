@@ -103,7 +103,7 @@ const LINES: &[(&str, &str)] = &[
     ("apply-patch gramm", "apply-patch grammar"),
     ("apply-patch --inter", "apply-patch --interactive"),
     ("apply-patch undo --dry", "apply-patch undo --dry-run"),
-    ("apply-patch trash purge --older", "apply-patch trash purge --older-than"),
+    ("apply-patch trash purge --kee", "apply-patch trash purge --keep"),
     ("apply-patch --fuzz tr", "apply-patch --fuzz trailing"),
     ("apply-patch check --fuzz=tr", "apply-patch check --fuzz=trailing"),
     ("apply-patch --color al", "apply-patch --color always"),
@@ -119,7 +119,7 @@ const LINES: &[(&str, &str)] = &[
     ("apply-patch undo zeb", "apply-patch undo zeb"),
     ("apply-patch check zebra.", "apply-patch check zebra.patch"),
     ("apply-patch zebra.", "apply-patch zebra.patch"),
-    ("apply-patch -C git trash purge --older", "apply-patch -C git trash purge --older-than"),
+    ("apply-patch -C git trash purge --kee", "apply-patch -C git trash purge --keep"),
     ("apply-patch -C zeb", "apply-patch -C zebras/"),
 ];
 

@@ -442,7 +442,7 @@ fn the_users_state_survives_git_clean() {
 }
 
 #[test]
-fn what_is_kept_is_up_to_a_setting_and_gc() {
+fn what_is_kept_is_up_to_a_setting_and_purge() {
     let dir = project();
     let count = |dir: &TempDir| at(dir, "", &["log"], "").stdout.lines().count();
     for n in 0..4 {
@@ -450,27 +450,28 @@ fn what_is_kept_is_up_to_a_setting_and_gc() {
         apply(&dir, "", &format!("*** Delete File: n{n}\n"));
     }
     for (args, said, left) in [
-        (&["gc"][..], "there is nothing to remove\n", 8),
-        (&["gc", "--keep", "1h"], "there is nothing to remove\n", 8),
-        (&["gc", "--keep", "3B", "-n"], "6 transactions with 6 B would be removed\n", 8),
-        (&["gc", "--keep", "3B"], "6 transactions with 6 B removed\n", 2),
-        (&["gc", "--keep", "0s"], "1 transaction with 0 B removed\n", 1),
-        (&["gc", "--keep", "0"], "there is nothing to remove\n", 1),
+        (&[][..], "there is nothing to remove\n", 8),
+        (&["--keep", "1h"], "there is nothing to remove\n", 8),
+        (&["--keep", "3B", "-n"], "6 transactions with 6 B would be removed\n", 8),
+        (&["--keep", "3B"], "6 transactions with 6 B removed\n", 2),
+        (&["--keep", "0s"], "2 transactions with 2 B removed\n", 0),
+        (&["--keep", "0"], "there is nothing to remove\n", 0),
     ] {
-        let run = at(&dir, "", args, "");
+        let run = at(&dir, "", &[&["trash", "purge"], args].concat(), "");
         assert_eq!(run.code, 0, "{args:?}: {run:?}");
         assert_eq!(&*run.stdout, said, "{args:?}: {run:?}");
         assert_eq!(count(&dir), left, "{args:?}: {run:?}");
     }
-    assert_eq!(at(&dir, "", &["gc", "--keep", "many"], "").code, 2);
+    assert_eq!(at(&dir, "", &["trash", "purge", "--keep", "many"], "").code, 2);
     // A person is shown what would go, and asked.
     apply(&dir, "", "*** Add File: z\n+z\n");
-    for (answer, exit, left) in [("n", 3, 2), ("", 3, 2), ("y", 0, 1)] {
-        let mut terminal = on_terminal(dir.path(), "$it gc --keep 0s", &[]);
+    apply(&dir, "", "*** Delete File: z\n");
+    for (answer, exit, left) in [("n", 3, 2), ("", 3, 2), ("y", 0, 0)] {
+        let mut terminal = on_terminal(dir.path(), "$it trash purge --keep 0s", &[]);
         let shown = terminal
-            .exp_string("Remove 1 transaction with 2 B for good? [y/N] ")
+            .exp_string("Remove 2 transactions with 2 B for good? [y/N] ")
             .expect("a question");
-        assert!(shown.contains("1 file: n3  (apply)"), "{shown}");
+        assert!(shown.contains("1 file: z  (apply)"), "{shown}");
         terminal.send_line(answer).expect("sent");
         terminal.exp_string(&format!("exit {exit}\r\n")).expect("it ends");
         assert_eq!(count(&dir), left, "{answer:?}");

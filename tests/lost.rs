@@ -46,7 +46,7 @@ const CALLS: &[(&str, &str)] = &[
     ("log", "log -p"),
     ("show", "show last"),
     ("show", "show --json last"),
-    ("gc", "gc --json"),
+    ("trash", "trash purge --json"),
     ("trash", "trash list"),
     ("trash", "trash list --json"),
     ("trash", "trash show last/0"),
@@ -139,7 +139,7 @@ fn what_was_done_is_said_all_the_same() {
 #[test]
 fn a_usage_error_in_json_has_all_of_its_message() {
     for (line, said) in [
-        ("trash purge --json", "required arguments were not provided: --older-than <DAYS>"),
+        ("trash restore --json", "required arguments were not provided: <ENTRY>"),
         ("mcp-config --json", "required arguments were not provided: --client <"),
         (
             "log --json --sinc 1d",

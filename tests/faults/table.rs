@@ -179,7 +179,7 @@ pub(super) fn operations() -> Vec<Operation> {
             ..operation(
                 "trash purge",
                 after(apply(&all)),
-                Command::new(&["trash", "purge", "--older-than", "0"], ""),
+                Command::new(&["trash", "purge", "--keep", "0s"], ""),
             )
         },
         operation(

@@ -24,7 +24,7 @@ use super::recover::RecoverArgs;
 use super::serve::{APPROVE, ServeArgs};
 use super::status::StatusArgs;
 use super::tool::ToolArgs;
-use super::trash::{GcArgs, TrashCommand};
+use super::trash::{PurgeArgs, TrashCommand};
 use super::undo::{RedoArgs, UndoArgs};
 use crate::approve;
 use crate::args::InputArgs;
@@ -80,11 +80,9 @@ pub(crate) enum Command {
     #[command(
         subcommand,
         after_help = "Examples:\n  apply-patch trash list\n  apply-patch trash restore 9f3ac1d2/0\n  \
-            apply-patch trash purge --older-than 30"
+            apply-patch trash purge --keep 30d"
     )]
     Trash(TrashCommand),
-    /// Remove old undo history
-    Gc(GcArgs),
     /// Call a file tool with JSON, as an agent does
     #[command(hide = true)]
     Tool(Box<ToolArgs>),
@@ -150,11 +148,8 @@ impl Command {
                 | Self::Log(_)
                 | Self::Show(_)
                 | Self::Recover(_)
-                | Self::Gc(_)
                 | Self::Trash(
-                    TrashCommand::List { .. }
-                        | TrashCommand::Show { .. }
-                        | TrashCommand::Purge { .. }
+                    TrashCommand::List { .. } | TrashCommand::Show { .. } | TrashCommand::Purge(_)
                 )
         )
     }
@@ -178,10 +173,9 @@ impl Command {
             Self::Undo(args) => writing(&args.writing),
             Self::Redo(args) => writing(&args.writing),
             Self::Recover(args) => writing(&args.writing),
-            Self::Gc(args) => writing(&args.writing),
             Self::Trash(
                 TrashCommand::Restore { writing: args, .. }
-                | TrashCommand::Purge { writing: args, .. },
+                | TrashCommand::Purge(PurgeArgs { writing: args, .. }),
             ) => writing(args),
             _ => Layer::default(),
         };

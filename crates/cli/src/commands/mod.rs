@@ -165,7 +165,6 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Undo(undo) => undo::undo(&global, &undo),
         Command::Redo(redo) => undo::redo(&global, &redo),
         Command::Status(_) => status::status(&global),
-        Command::Gc(gc) => trash::gc(&global, &gc),
         Command::Log(log) => history::log(&global, &log),
         Command::Show(show) => history::show(&global, &show),
         Command::Trash(command) => trash::trash(&global, &command),

@@ -142,11 +142,11 @@ fn is_seen(global: &Global) -> bool {
 }
 
 fn hint(global: &Global, size: &StoreSize, transactions: usize) {
-    // The last transaction always stays.
+    // The last transaction is what `undo` needs.
     if is_seen(global) && size.trash > LARGE && transactions > 1 {
         render::message(&format!(
-            "the undo history takes {}; `apply-patch gc --keep 100MiB` removes the oldest of it, \
-             and `trash-keep = \"100MiB\"` in config.toml does so with each change",
+            "the undo history takes {}; `apply-patch trash purge --keep 100MiB` removes the oldest \
+             of it, and `trash-keep = \"100MiB\"` in config.toml does so with each change",
             render::size(size.trash)
         ));
     }

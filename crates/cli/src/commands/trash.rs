@@ -1,8 +1,7 @@
 //! `apply-patch trash list|show|restore|purge`.
 
-use std::time::Duration;
-
 use clap::{Args, Subcommand};
+use file_tools::Session;
 use file_tools::settings::keep;
 use fs_guard::{Access, Sha256};
 use patch_engine::commit::approval::ApprovalPolicy;
@@ -44,30 +43,19 @@ pub(crate) enum TrashCommand {
         writing: args::Writing,
     },
     /// Remove displaced files for good; their transactions cannot be undone any more
-    Purge {
-        /// Remove the files of transactions that are older than this
-        #[arg(long, value_name = "DAYS", required_unless_present = "max_size")]
-        older_than: Option<f64>,
-        /// Remove the oldest files until the rest has at most this size
-        #[arg(long, value_name = "BYTES")]
-        max_size: Option<u64>,
-        /// Print how much would be removed; nothing is removed
-        #[arg(short = 'n', long)]
-        dry_run: bool,
-        #[command(flatten)]
-        writing: args::Writing,
-    },
+    Purge(PurgeArgs),
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "The last transaction always stays. Logs are never removed.\n\n\
+#[command(after_help = "Logs are never removed.\n\n\
     Examples:\n  \
-    apply-patch gc -n               what would be removed\n  \
-    apply-patch gc --keep 7d,100MiB remove what is older, or more")]
-pub(crate) struct GcArgs {
+    apply-patch trash purge -n               what would be removed\n  \
+    apply-patch trash purge --keep 7d,100MiB remove what is older, or more\n  \
+    apply-patch trash purge --keep 0         remove all of it")]
+pub(crate) struct PurgeArgs {
     /// Keep what is younger than an age and, of that, the newest up to a size: `30d`, `1GiB`, or
-    /// both, as `30d,1GiB`. Unless given: the setting `trash-keep`, else 30 days and 1 GiB, and
-    /// always the last 20 transactions
+    /// both, as `30d,1GiB`. Unless given: the setting `trash-keep` and always the last transaction,
+    /// else 30 days and 1 GiB and always the last 20
     #[arg(long, value_name = "KEEP", value_parser = keep)]
     pub(crate) keep: Option<Retention>,
     /// Print what would be removed; nothing is removed
@@ -78,38 +66,6 @@ pub(crate) struct GcArgs {
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) writing: args::Writing,
-}
-
-/// Removes old undo history: what would go is shown first.
-pub(crate) fn gc(global: &Global, args: &GcArgs) -> Result<Exit, Failure> {
-    let retention = args.keep.unwrap_or_else(|| global.settings.trash_keep.retention());
-    let timeout = global.settings.lock_timeout;
-    let asks = !args.force && !args.dry_run && !global.json && preset() != ApprovalPolicy::Never;
-    if !asks {
-        return purge(global, &retention, args.dry_run, timeout);
-    }
-    let session = workspace::recovered(global)?;
-    let workspace = session.workspace();
-    let found = if workspace.has_state() {
-        workspace.lock(timeout)?.purge(&retention, true)?
-    } else {
-        Purged::default()
-    };
-    if found.transactions.is_empty() {
-        render::line("there is nothing to remove");
-        return Ok(Exit::Done);
-    }
-    let log = workspace.log()?;
-    for entry in log.iter().filter(|entry| found.transactions.contains(&entry.journal.header.id)) {
-        render::line(&render::cut(&render::one_line(entry), render::width()));
-    }
-    let count = render::count(found.transactions.len(), "transaction");
-    let question = format!("Remove {count} with {} for good?", render::size(found.bytes));
-    if !approve::confirm(&question)? {
-        render::message("nothing was removed");
-        return Ok(Exit::Refused);
-    }
-    purge(global, &retention, false, timeout)
 }
 
 /// The largest displaced file that is printed.
@@ -135,19 +91,7 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Result<Exit, Fai
                 session.workspace().plan_restore(id, &files)
             })
         }
-        TrashCommand::Purge { older_than, max_size, dry_run, .. } => {
-            let days = |days: f64| {
-                Duration::try_from_secs_f64(days * 86_400.0)
-                    .map_err(|error| Failure::Usage(format!("--older-than: {error}")))
-            };
-            let retention = Retention {
-                keep_last: 0,
-                max_age: older_than.map(days).transpose()?.unwrap_or(Duration::MAX),
-                max_bytes: max_size.unwrap_or(u64::MAX),
-                max_count: usize::MAX,
-            };
-            purge(global, &retention, *dry_run, global.settings.lock_timeout)
-        }
+        TrashCommand::Purge(args) => purge(global, args),
     }
 }
 
@@ -210,24 +154,25 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn purge(
-    global: &Global,
-    retention: &Retention,
-    dry_run: bool,
-    timeout: Duration,
-) -> Result<Exit, Failure> {
-    let session = workspace::recovered(global)?;
-    let workspace = session.workspace();
-    let (count, bytes) = if workspace.has_state() {
-        let locked = workspace.lock(timeout)?;
-        // What is purged cannot tell later what became of it.
-        workspace::log_recovered(&session, locked.recovered());
-        let purged = locked.purge(retention, dry_run)?;
-        (purged.transactions.len(), purged.bytes)
-    } else {
-        (0, 0)
+/// Removes old undo history: at a terminal, what would go is shown first.
+fn purge(global: &Global, args: &PurgeArgs) -> Result<Exit, Failure> {
+    // Who names what to keep may want all to go: a secret may be in the last transaction.
+    let retention = match args.keep {
+        Some(keep) => Retention { keep_last: 0, ..keep },
+        None => global.settings.trash_keep.retention(),
     };
-    let verb = if dry_run { "would be removed" } else { "removed" };
+    let session = workspace::recovered(global)?;
+    let asks = !args.force && !args.dry_run && !global.json && preset() != ApprovalPolicy::Never;
+    if asks {
+        let found = purged(global, &session, &retention, true)?;
+        if !found.transactions.is_empty() && !is_confirmed(&session, &found)? {
+            render::message("nothing was removed");
+            return Ok(Exit::Refused);
+        }
+    }
+    let Purged { transactions, bytes } = purged(global, &session, &retention, args.dry_run)?;
+    let count = transactions.len();
+    let verb = if args.dry_run { "would be removed" } else { "removed" };
     let output = match count {
         0 => "there is nothing to remove".to_owned(),
         count => {
@@ -235,11 +180,41 @@ fn purge(
         }
     };
     if global.json {
-        json::done(output, json!({ "transactions": count, "bytes": bytes, "dryRun": dry_run }));
+        json::done(
+            output,
+            json!({ "transactions": count, "bytes": bytes, "dryRun": args.dry_run }),
+        );
     } else {
         render::line(&output);
     }
     Ok(Exit::Done)
+}
+
+/// Removes what is not kept, or only finds it.
+fn purged(
+    global: &Global,
+    session: &Session,
+    retention: &Retention,
+    dry_run: bool,
+) -> Result<Purged, Failure> {
+    let workspace = session.workspace();
+    if !workspace.has_state() {
+        return Ok(Purged::default());
+    }
+    let locked = workspace.lock(global.settings.lock_timeout)?;
+    // What is purged cannot tell later what became of it.
+    workspace::log_recovered(session, locked.recovered());
+    Ok(locked.purge(retention, dry_run)?)
+}
+
+/// Lists what would be removed, and asks.
+fn is_confirmed(session: &Session, found: &Purged) -> Result<bool, Failure> {
+    let log = session.workspace().log()?;
+    for entry in log.iter().filter(|entry| found.transactions.contains(&entry.journal.header.id)) {
+        render::line(&render::cut(&render::one_line(entry), render::width()));
+    }
+    let count = render::count(found.transactions.len(), "transaction");
+    approve::confirm(&format!("Remove {count} with {} for good?", render::size(found.bytes)))
 }
 
 /// Reads `ID/NUMBER`, or the path of the kept file.

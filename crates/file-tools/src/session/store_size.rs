@@ -8,7 +8,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreSize {
-    /// Files that transactions displaced, with their journals: what `gc` can remove.
+    /// Files that transactions displaced, with their journals: what `trash purge` can remove.
     pub trash: u64,
     /// The logs.
     pub audit: u64,
