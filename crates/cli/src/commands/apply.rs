@@ -7,6 +7,7 @@ use std::time::Duration;
 use apply_patch_api::VerifyCommand;
 use clap::Args;
 use file_tools::audit::Operation;
+use file_tools::changes::DiffDetail;
 use file_tools::events::Events;
 use file_tools::settings::{Settings, seconds};
 use file_tools::{Session, SessionSettings, refused};
@@ -134,33 +135,32 @@ pub(super) fn with_plan(
     let options = options(global, &args.rules)?;
     let session = workspace::session(global)?;
     let input = form::of(source::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
-    with_input(input, &options, |patch| {
-        if let Some(plan) = planned(global, &session, patch, &options, true)? {
-            then(patch, &plan, &options)?;
+    look(global, &session, input, &options, true, |patch, plan| then(patch, plan, &options))
+}
+
+/// Plans a patch, then lets `then` do the rest, unless it was applied already, which is said as
+/// applying it would: a preview does not differ from the commit.
+fn look(
+    global: &Global,
+    session: &Session,
+    input: Input,
+    options: &Options,
+    atomic: bool,
+    then: impl FnOnce(&Patch<'_>, &Plan) -> Result<(), Rest>,
+) -> Result<Exit, Failure> {
+    with_input(input, options, |patch| {
+        workspace::tidy(global, session);
+        if atomic && let Some(report) = session.workspace().already_applied(patch, options, false) {
+            if global.json {
+                json::print(&json::applied(&[report], true, None));
+            } else if !global.quiet {
+                render::hint(&[report]);
+            }
+        } else {
+            then(patch, &patch_engine::plan(session.workspace().root(), patch, options)?)?;
         }
         Ok(Exit::Done)
     })
-}
-
-/// Plans a patch for a command that only looks; `None` if it was applied already, which is said as
-/// applying it would: a preview does not differ from the commit.
-fn planned(
-    global: &Global,
-    session: &Session,
-    patch: &Patch<'_>,
-    options: &Options,
-    atomic: bool,
-) -> Result<Option<Plan>, Rest> {
-    workspace::tidy(global, session);
-    if atomic && let Some(report) = session.workspace().already_applied(patch, options, false) {
-        if global.json {
-            json::print(&json::applied(&[report], true, None));
-        } else if !global.quiet {
-            render::hint(&[report]);
-        }
-        return Ok(None);
-    }
-    Ok(Some(patch_engine::plan(session.workspace().root(), patch, options)?))
 }
 
 /// Parses the patch, then lets `then` do the rest.
@@ -180,15 +180,23 @@ pub(super) fn no_terminal() -> Rest {
 }
 
 pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> {
-    with_plan(global, args, |_, plan, _| {
-        if global.json {
-            json::print(&json::planned(plan, None)?);
-        } else if !global.quiet {
-            render::notes(plan);
-            render::line(&format!("it applies: {}", render::summary(plan)));
-        }
-        Ok(())
-    })
+    with_plan(global, args, |_, plan, _| Ok(applies(global, plan, None, global.quiet)?))
+}
+
+/// Says that a plan applies.
+fn applies(
+    global: &Global,
+    plan: &Plan,
+    diff: Option<DiffDetail>,
+    quiet: bool,
+) -> Result<(), fs_guard::Error> {
+    if global.json {
+        json::print(&json::planned(plan, diff)?);
+    } else if !quiet {
+        render::notes(plan);
+        render::line(&format!("it applies: {}", render::summary(plan)));
+    }
+    Ok(())
 }
 
 pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Result<Exit, Failure> {
@@ -239,11 +247,8 @@ fn run(
         input = amended(session, id, input, &options)?;
     }
     if looks_only {
-        return with_input(input, &options, |patch| {
-            if let Some(plan) = planned(global, session, patch, &options, !args.no_atomic)? {
-                preview(global, args, &plan)?;
-            }
-            Ok(Exit::Done)
+        return look(global, session, input, &options, !args.no_atomic, |_, plan| {
+            Ok(preview(global, args, plan)?)
         });
     }
     if args.interactive {
@@ -382,11 +387,12 @@ fn attempt(
 }
 
 fn preview(global: &Global, args: &ApplyArgs, plan: &Plan) -> Result<(), fs_guard::Error> {
-    if global.json {
-        json::print(&json::planned(plan, args.detail.diff)?);
-    } else if !args.check && args.format == DiffFormat::Text {
+    if global.json || args.check {
+        // The exit code alone tells.
+        applies(global, plan, args.detail.diff, true)?;
+    } else if args.format == DiffFormat::Text {
         workspace::preview(global, plan, args.stat)?;
-    } else if !args.check {
+    } else {
         if !global.quiet {
             render::notes(plan);
         }
