@@ -1,6 +1,7 @@
 //! The MCP server as a client starts it. What it says is tested in its crate.
 
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -62,10 +63,8 @@ fn what_is_pasted_starts_the_server() {
     };
     let here = w.canonicalize().expect("a folder");
     for (client, keys, command, root) in [
-        ("claude", "/mcpServers", "/command", None),
         ("cursor", "/mcpServers", "/command", Some("${workspaceFolder}")),
         ("vscode", "/servers", "/command", Some("${workspaceFolder}")),
-        ("gemini", "/mcpServers", "/command", None),
         ("opencode", "/mcp", "/command/0", None),
         ("zed", "/context_servers", "/command", None),
         ("windsurf", "/mcpServers", "/command", here.to_str()),
@@ -86,9 +85,7 @@ fn what_is_pasted_starts_the_server() {
             assert_eq!(given, root, "{client}");
             // What it cannot show, it asks itself.
             let asks = match approve {
-                "ask" if ["gemini", "opencode", "zed", "windsurf", "cline"].contains(&client) => {
-                    "auto"
-                }
+                "ask" if ["opencode", "zed", "windsurf", "cline"].contains(&client) => "auto",
                 approve => approve,
             };
             assert_eq!(args.last(), Some(&asks), "{client}");
@@ -127,6 +124,64 @@ fn what_is_pasted_starts_the_server() {
 }
 
 #[test]
+fn the_command_of_a_client_adds_the_server() {
+    let dir = place(&[("w/f", "one\n"), ("it's/f", "")]);
+    let bin = dir.path().join("bin");
+    std::fs::create_dir(&bin).expect("a folder");
+    for client in ["claude", "gemini", "code"] {
+        let script = bin.join(client);
+        std::fs::write(&script, "#!/bin/sh\npwd\nprintf '%s\\n' \"$@\"\n").expect("a file");
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    }
+    let (w, home) = (dir.path().join("w"), dir.path());
+    let program = env!("CARGO_BIN_EXE_apply-patch");
+    // What the client is given: the directory that it is started in, and its arguments.
+    let given = |args: &[&str]| -> Vec<String> {
+        let printed =
+            run("apply-patch", &w, home, &[&["mcp-config", "--client"], args].concat(), b"");
+        assert_eq!(printed.code, 0, "{args:?}: {printed:?}");
+        let path = format!("PATH={}:/usr/bin:/bin", bin.display());
+        let args = [path, "/bin/sh".into(), "-c".into(), printed.stdout];
+        let called = run_other("/usr/bin/env", &w, home, &args, b"");
+        assert_eq!(called.code, 0, "{called:?}");
+        called.stdout.lines().map(str::to_owned).collect()
+    };
+    let claude = ["mcp", "add", "--scope", "project", "apply-patch", "--", program];
+    let gemini = ["mcp", "add", "--scope", "user", "apply-patch", program, "--"];
+    let trusted = ["mcp", "add", "--scope", "user", "--trust", "apply-patch", program, "--"];
+    for (args, begins, asks) in [
+        (&["claude"][..], &claude[..], "auto"),
+        (&["claude", "--approve", "ask"], &claude, "ask"),
+        (&["gemini"], &gemini, "auto"),
+        // What it cannot show, it asks itself.
+        (&["gemini", "--approve", "ask"], &gemini, "auto"),
+        (&["gemini", "--approve", "never"], &trusted, "never"),
+    ] {
+        let found = given(args);
+        let (command, serve) = found[1..].split_at(begins.len());
+        assert_eq!(command, begins, "{args:?}");
+        assert_eq!(serve, ["serve", "--mcp", "--approve", asks], "{args:?}");
+        let served = run("apply-patch", &w, home, serve, initialize().as_bytes());
+        assert_eq!(served.stdout.lines().count(), 1, "{args:?}: {served:?}");
+    }
+    let code = given(&["vscode", "--user"]);
+    assert_eq!(code[1], "--add-mcp");
+    let server: Value = serde_json::from_str(&code[2]).expect("JSON");
+    let args = json!(["serve", "--mcp", "--approve", "auto"]);
+    assert_eq!(server, json!({ "name": "apply-patch", "command": program, "args": args }));
+    // A project is where the client is started.
+    let elsewhere = given(&["gemini", "--project", "-C", "../it's"]);
+    assert!(elsewhere[0].ends_with("/it's"), "{elsewhere:?}");
+    let claude = run("apply-patch", &w, home, &["mcp-config", "--client", "claude"], b"");
+    assert!(claude.stderr.contains("\"mcp__apply-patch__read_file\""), "{claude:?}");
+    let write = ["mcp-config", "--client", "claude", "--write"];
+    let refused = run("apply-patch", &w, home, &write, b"");
+    assert_eq!(refused.code, 2, "{refused:?}");
+    let said = format!("run `{}`", claude.stdout.trim_end());
+    assert!(refused.stderr.contains(&said), "{refused:?}");
+}
+
+#[test]
 fn a_project_that_others_share_names_the_program_as_a_shell_does() {
     let dir = place(&[("w/f", "")]);
     let bin = dir.path().join("bin");
@@ -140,9 +195,9 @@ fn a_project_that_others_share_names_the_program_as_a_shell_does() {
         let run = run_other("/usr/bin/env", &dir.path().join("w"), dir.path(), &args, b"");
         run.stdout.contains("\"command\": \"apply-patch\"")
     };
-    assert!(on_path(&bin, "claude"));
-    assert!(!on_path(&bin, "gemini"));
-    assert!(!on_path(dir.path(), "claude"));
+    assert!(on_path(&bin, "cursor"));
+    assert!(!on_path(&bin, "zed"));
+    assert!(!on_path(dir.path(), "cursor"));
 }
 
 #[test]
@@ -150,12 +205,12 @@ fn the_file_of_a_client_is_written_as_a_transaction() {
     let before = "// mine\n{\n\t\"theme\": \"x\", // y\n\
                   \t\"mcpServers\": {\"other\": {\"command\": \"o\"}},\n}\n";
     let dir = place(&[
-        ("home/.gemini/settings.json", before),
+        ("home/.cline/data/settings/cline_mcp_settings.json", before),
         ("home/.codex/real.toml", "a = 1\n"),
         ("w/f", ""),
     ]);
     let (w, home) = (dir.path().join("w"), dir.path().join("home"));
-    let file = home.join(".gemini/settings.json");
+    let file = home.join(".cline/data/settings/cline_mcp_settings.json");
     let read = |path: &std::path::Path| std::fs::read_to_string(path).expect("a file");
     let write = |client: &str, more: &[&str]| {
         run(
@@ -166,36 +221,40 @@ fn the_file_of_a_client_is_written_as_a_transaction() {
             b"",
         )
     };
-    let shown = write("gemini", &["-n"]);
+    let shown = write("cline", &["-n"]);
     assert!(shown.code == 0, "{shown:?}");
-    assert!(shown.stdout.contains("+++ b/settings.json\n"), "{shown:?}");
+    assert!(shown.stdout.contains("+++ b/cline_mcp_settings.json\n"), "{shown:?}");
     assert!(read(&file) == before, "{shown:?}");
-    let done = write("gemini", &[]);
+    let done = write("cline", &[]);
     assert_eq!(done.code, 0, "{done:?}");
-    assert_eq!(&*done.stdout, "M settings.json\n", "{done:?}");
+    assert_eq!(&*done.stdout, "M cline_mcp_settings.json\n", "{done:?}");
     let first = read(&file);
     for kept in
         ["// mine\n{\n\t\"theme\": \"x\", // y\n", "\"other\": {\"command\": \"o\"},\n", "},\n}\n"]
     {
         assert!(first.contains(kept), "{first}");
     }
-    let again = write("gemini", &[]);
-    assert!(again.stderr.contains("it is there already: ~/.gemini/settings.json"), "{again:?}");
+    let again = write("cline", &[]);
+    assert!(
+        again
+            .stderr
+            .contains("it is there already: ~/.cline/data/settings/cline_mcp_settings.json"),
+        "{again:?}"
+    );
     assert!(read(&file) == first, "{again:?}");
     // Another entry of this name is replaced.
-    let other = write("gemini", &["--approve", "never", "-n"]);
-    assert!(other.stdout.contains("\"trust\": true"), "{other:?}");
-    assert!(other.stdout.contains("\"trust\": false"), "{other:?}");
+    let other = write("cline", &["--approve", "never", "-n"]);
+    assert!(other.stdout.contains("\"--approve\", \"auto\"],\n-"), "{other:?}");
+    assert!(other.stdout.contains("\"--approve\", \"never\"],\n+"), "{other:?}");
     let command = done.stderr.split('`').nth(1).expect("how to take it back");
     let args: Vec<_> = command.split(' ').skip(1).collect();
     assert_eq!(run("apply-patch", &w, &home, &args, b"").code, 0, "{command}");
     assert_eq!(read(&file), before);
-    // Two files of one client are one transaction; what is guarded is what was asked for.
-    let done = write("claude", &[]);
-    assert_eq!(done.stdout, "A .mcp.json\nA .claude/settings.json\n", "{done:?}");
+    // What is guarded is what was asked for.
+    let done = write("cursor", &[]);
+    assert_eq!(done.stdout, "A .cursor/mcp.json\n", "{done:?}");
     assert_eq!(run("apply-patch", &w, &home, &["undo"], b"").code, 0);
-    assert!(!w.join(".mcp.json").exists());
-    assert!(!w.join(".claude").exists());
+    assert!(!w.join(".cursor").exists());
     // No link is followed, no directory of a client made, nothing edited that is not understood.
     std::os::unix::fs::symlink("real.toml", home.join(".codex/config.toml")).expect("a link");
     let linked = write("codex", &[]);
@@ -205,15 +264,12 @@ fn the_file_of_a_client_is_written_as_a_transaction() {
     assert!(absent.code == 5, "{absent:?}");
     assert!(absent.stderr.contains("start windsurf once"), "{absent:?}");
     std::fs::write(&file, "{\"mcpServers\": []}").expect("a file");
-    let odd = write("gemini", &[]);
+    let odd = write("cline", &[]);
     assert!(odd.code == 1, "{odd:?}");
     assert!(
         odd.stderr.contains("`mcpServers` in it is not an object; edit it yourself"),
         "{odd:?}"
     );
-    let user = write("claude", &["--user"]);
-    assert!(user.code == 2, "{user:?}");
-    assert!(user.stderr.contains("claude mcp add --scope user apply-patch -- "), "{user:?}");
 }
 
 /// A shared configuration names the project by a variable of one client; others pass it on as it

@@ -1,4 +1,4 @@
-"""Other people's clients, with the configuration that `mcp-config --write` gives them, against a model on loopback.
+"""Other people's clients, set up as `mcp-config` says, against a model on loopback.
 
 Each conversation starts in a project, while the configuration was written from another directory. What a client lists, calls
 and asks is counted; the change is undone with the program; one table is printed. Usage: clients.py PROGRAM FOLDER [NAME…],
@@ -220,7 +220,7 @@ def claude_home(place: Place, mock: Mock):
 def claude_print(place: Place, mock: Mock) -> int:
     got = place.run(CLAUDE, "mcp", "get", "apply-patch")
     assert got.returncode == 0 and "Scope: Project" in got.stdout and "Connected" in got.stdout, got
-    done = place.run(CLAUDE, "-p", "change f")
+    done = place.run(CLAUDE, "--allowedTools", "mcp__apply-patch", "-p", "change f")
     assert done.returncode == 0, done
     return 0
 
@@ -257,6 +257,8 @@ OPENCODE = modules("opencode-ai") / "opencode-linux-x64/bin/opencode"
 GOOSE = modules("@aaif/goose-binary-linux-x64") / "@aaif/goose-binary-linux-x64/bin/goose"
 CLINE = modules("cline") / "@cline/cli-linux-x64/bin/cline"
 CLAUDE = modules("@anthropic-ai/claude-code") / "@anthropic-ai/claude-code-linux-x64/claude"
+# Those that write their own files.
+OWN_COMMAND = {"gemini": GEMINI, "claude": CLAUDE}
 
 # The name in conversations/, the client for `mcp-config`, its package, what it needs besides, and how it is driven.
 CLIENTS = [
@@ -283,7 +285,12 @@ def check(name: str, client: str, package: str, prepare, converse) -> list[str]:
         scope = conversation["scope"]
         at = place.other if scope == "--user" else place.project
         args = ["--client", client, scope, "--approve", conversation["approve"]]
-        place.ours("mcp-config", "--write", *args, at=at)
+        if own := OWN_COMMAND.get(client):
+            line = place.ours("mcp-config", *args, at=at)
+            done = place.run("sh", "-c", f'PATH="{own.parent}:$PATH"\n{line}', at=at)
+            assert done.returncode == 0, (line, done)
+        else:
+            place.ours("mcp-config", "--write", *args, at=at)
         asked = converse(place, mock)
         mock.close()
         found = (place.project / "f").read_text()

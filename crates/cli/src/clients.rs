@@ -70,15 +70,24 @@ impl Server {
     }
 }
 
-/// What to set in which files.
+/// How a client is told of the server.
 #[derive(Debug)]
 pub(crate) struct Setup {
-    pub(crate) parts: Vec<Part>,
+    pub(crate) way: Way,
     /// What was decided, and why.
     pub(crate) notes: Vec<String>,
 }
 
-/// What to set in one file.
+/// Who writes the client's file.
+#[derive(Debug)]
+pub(crate) enum Way {
+    /// The client does, with this command, whose first word is the program.
+    Command(Vec<String>),
+    /// A person does, or `--write`.
+    File(Part),
+}
+
+/// What to set in a file.
 #[derive(Debug)]
 pub(crate) struct Part {
     /// The file; `None` for a client that is not known.
@@ -106,16 +115,16 @@ pub(crate) enum Form {
 
 /// One thing to set.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Setting {
-    /// What stands under these keys.
-    Is(Vec<String>, Value),
-    /// The list under these keys has these texts, among others.
-    Has(Vec<String>, Vec<String>),
+pub(crate) struct Setting {
+    /// The keys, from the outermost on.
+    pub(crate) keys: Vec<String>,
+    /// What is under them.
+    pub(crate) value: Value,
 }
 
 impl Setting {
-    fn is(keys: &[&str], value: Value) -> Self {
-        Self::Is(keys.iter().map(|&key| key.to_owned()).collect(), value)
+    pub(crate) fn new(keys: &[&str], value: Value) -> Self {
+        Self { keys: keys.iter().map(|&key| key.to_owned()).collect(), value }
     }
 }
 
@@ -129,7 +138,8 @@ impl Client {
         }
     }
 
-    /// Its file; `None` when it has none for that scope, or there is no home.
+    /// Its file; `None` when it has none for that scope, its own command writes it, or there is no
+    /// home.
     fn file(self, scope: Scope) -> Option<ClientFile> {
         let project = |path: &str| Some(ClientFile { directory: None, path: path.to_owned() });
         let in_directory = |directory: Option<PathBuf>, path: &str| {
@@ -145,17 +155,9 @@ impl Client {
                 "config.toml",
             ),
             (Self::Codex, Scope::Project) => project(".codex/config.toml"),
-            (Self::Claude, Scope::User) => in_home("", ".claude.json"),
-            (Self::Claude, Scope::Project) => project(".mcp.json"),
             (Self::Cursor, Scope::User) => in_home(".cursor", "mcp.json"),
             (Self::Cursor, Scope::Project) => project(".cursor/mcp.json"),
-            (Self::VsCode, Scope::User) if cfg!(target_os = "macos") => {
-                in_home("Library/Application Support/Code/User", "mcp.json")
-            }
-            (Self::VsCode, Scope::User) => in_config("Code/User", "mcp.json"),
             (Self::VsCode, Scope::Project) => project(".vscode/mcp.json"),
-            (Self::Gemini, Scope::User) => in_home(".gemini", "settings.json"),
-            (Self::Gemini, Scope::Project) => project(".gemini/settings.json"),
             (Self::OpenCode, Scope::User) => in_config("opencode", "opencode.json"),
             (Self::OpenCode, Scope::Project) => project("opencode.json"),
             (Self::Zed, Scope::User) => in_config("zed", "settings.json"),
@@ -165,7 +167,8 @@ impl Client {
             }
             (Self::Goose, Scope::User) => in_config("goose", "config.yaml"),
             (Self::Zed | Self::Windsurf | Self::Cline | Self::Goose, Scope::Project)
-            | (Self::Generic, _) => None,
+            | (Self::VsCode, Scope::User)
+            | (Self::Claude | Self::Gemini | Self::Generic, _) => None,
         }
     }
 
@@ -240,28 +243,48 @@ impl Client {
         let mut args = vec!["serve".to_owned(), "--mcp".into()];
         args.extend(root.into_iter().flat_map(|root| ["--root".into(), root]));
         args.extend(["--approve".into(), approve.name().into()]);
-        let (form, settings) = self.settings(approve, server, &args);
-        let mut parts = vec![Part { file: self.file(scope), form, settings }];
         if self == Self::Claude {
-            let allowed = match approve {
-                OnRequest => {
-                    server.readers.iter().map(|tool| format!("mcp__{NAME}__{tool}")).collect()
-                }
-                Always | Never => vec![format!("mcp__{NAME}")],
-            };
-            let file = match scope {
-                Scope::Project => {
-                    Some(ClientFile { directory: None, path: ".claude/settings.json".into() })
-                }
-                Scope::User => home().map(|home| ClientFile {
-                    directory: Some(home.join(".claude")),
-                    path: "settings.json".into(),
-                }),
-            };
-            let settings = vec![Setting::Has(vec!["permissions".into(), "allow".into()], allowed)];
-            parts.push(Part { file, form: Form::Json, settings });
+            notes.push(allowed(scope, approve, server));
         }
-        Setup { parts, notes }
+        let way = match self.command(scope, approve, &server.program, &args) {
+            Some(command) => Way::Command(command),
+            None => {
+                let (form, settings) = self.settings(approve, server, &args);
+                Way::File(Part { file: self.file(scope), form, settings })
+            }
+        };
+        Setup { way, notes }
+    }
+
+    /// The client's own command that adds the server, if it has one that can set what is needed:
+    /// that of codex cannot set who approves, and those of opencode and goose ask a person.
+    fn command(
+        self,
+        scope: Scope,
+        approve: ApprovalPolicy,
+        program: &str,
+        args: &[String],
+    ) -> Option<Vec<String>> {
+        let scope_name = if scope == Scope::User { "user" } else { "project" };
+        let add = |client: &str| [client, "mcp", "add", "--scope", scope_name].map(str::to_owned);
+        let command = match (self, scope) {
+            (Self::Claude, _) => {
+                [&add("claude")[..], &[NAME.into(), "--".into(), program.into()], args].concat()
+            }
+            (Self::Gemini, _) => {
+                let trust = (approve == Never).then(|| "--trust".to_owned());
+                let trust = Vec::from_iter(trust);
+                // Options of the program's own stand behind the dashes.
+                let names = [NAME.into(), program.into(), "--".into()];
+                [&add("gemini")[..], &trust, &names, args].concat()
+            }
+            (Self::VsCode, Scope::User) => {
+                let server = json!({ "name": NAME, "command": program, "args": args });
+                ["code".into(), "--add-mcp".into(), server.to_string()].into()
+            }
+            _ => return None,
+        };
+        Some(command)
     }
 
     fn settings(
@@ -284,15 +307,11 @@ impl Client {
                 // can be asked, it refuses whatever it would ask about.
                 plain["env_vars"] = json!(server.variables);
                 plain["default_tools_approval_mode"] = json!("approve");
-                vec![Setting::is(&["mcp_servers", NAME], plain)]
+                vec![Setting::new(&["mcp_servers", NAME], plain)]
             }
-            Self::Claude | Self::Cursor => vec![Setting::is(&["mcpServers", NAME], typed)],
-            Self::VsCode => vec![Setting::is(&["servers", NAME], typed)],
-            Self::Gemini => {
-                plain["trust"] = json!(approve == Never);
-                vec![Setting::is(&["mcpServers", NAME], plain)]
-            }
-            Self::Windsurf | Self::Generic | Self::Cline => {
+            Self::Cursor => vec![Setting::new(&["mcpServers", NAME], typed)],
+            Self::VsCode => vec![Setting::new(&["servers", NAME], typed)],
+            Self::Claude | Self::Gemini | Self::Windsurf | Self::Generic | Self::Cline => {
                 // These pass on few variables.
                 if !server.set.is_empty() {
                     plain["env"] = Value::Object(server.set.clone());
@@ -300,26 +319,26 @@ impl Client {
                 if self == Self::Cline {
                     plain["autoApprove"] = json!(server.unasked(approve));
                 }
-                vec![Setting::is(&["mcpServers", NAME], plain)]
+                vec![Setting::new(&["mcpServers", NAME], plain)]
             }
             Self::OpenCode => {
                 let command: Vec<_> = std::iter::once(program).chain(args).collect();
                 let local = json!({ "type": "local", "command": command, "enabled": true });
-                let mut settings = vec![Setting::is(&["mcp", NAME], local)];
+                let mut settings = vec![Setting::new(&["mcp", NAME], local)];
                 // The last rule that matches counts, so those of single tools come last.
                 let all = if approve == Never { "allow" } else { "ask" };
-                settings.push(Setting::is(&["permission", &format!("{NAME}_*")], json!(all)));
+                settings.push(Setting::new(&["permission", &format!("{NAME}_*")], json!(all)));
                 settings.extend(server.readers.iter().filter(|_| all == "ask").map(|tool| {
-                    Setting::is(&["permission", &format!("{NAME}_{tool}")], json!("allow"))
+                    Setting::new(&["permission", &format!("{NAME}_{tool}")], json!("allow"))
                 }));
                 settings
             }
             Self::Zed => {
                 plain["source"] = json!("custom");
-                let mut settings = vec![Setting::is(&["context_servers", NAME], plain)];
+                let mut settings = vec![Setting::new(&["context_servers", NAME], plain)];
                 settings.extend(server.unasked(approve).iter().map(|tool| {
                     let key = format!("mcp:{NAME}:{tool}");
-                    Setting::is(
+                    Setting::new(
                         &["agent", "tool_permissions", "tools", &key],
                         json!({ "default": "allow" }),
                     )
@@ -330,7 +349,7 @@ impl Client {
                 let extension = json!({
                     "type": "stdio", "name": NAME, "enabled": true, "cmd": program, "args": args, "timeout": 300,
                 });
-                vec![Setting::is(&["extensions", NAME], extension)]
+                vec![Setting::new(&["extensions", NAME], extension)]
             }
         };
         (form, settings)
@@ -350,7 +369,7 @@ impl Client {
                  show it, and changes nothing"
             }
             (Self::Claude, Always) => {
-                "the server shows each plan and asks; the permission keeps claude from asking too"
+                "the server shows each plan and asks; a permission keeps claude from asking too"
             }
             (Self::Cursor, Always) => {
                 "the server shows each plan and asks; to be asked once, put \"apply-patch:*\" on \
@@ -386,4 +405,19 @@ impl Client {
             }
         }
     }
+}
+
+/// What claude's command cannot set: which tools it does not ask about.
+fn allowed(scope: Scope, approve: ApprovalPolicy, server: &Server) -> String {
+    let tools = match approve {
+        OnRequest => server.readers.iter().map(|tool| format!("mcp__{NAME}__{tool}")).collect(),
+        Always | Never => vec![format!("mcp__{NAME}")],
+    };
+    let file =
+        if scope == Scope::User { "~/.claude/settings.json" } else { ".claude/settings.json" };
+    format!(
+        "claude asks about a tool until it is allowed; to allow {} at once, add to {file}: {}",
+        if approve == OnRequest { "what only reads" } else { "all" },
+        json!({ "permissions": { "allow": tools } })
+    )
 }

@@ -34,7 +34,7 @@ pub(super) fn with(text: &str, setting: &Setting) -> Result<String, String> {
     if wanted == before {
         return Ok(text.to_owned());
     }
-    let (Setting::Is(keys, _) | Setting::Has(keys, _)) = setting;
+    let keys = &setting.keys;
     let mut object = root.object_value().ok_or("it is not a JSON object")?;
     let mut value = &wanted;
     for (nth, key) in keys.iter().enumerate() {
@@ -54,12 +54,6 @@ pub(super) fn with(text: &str, setting: &Setting) -> Result<String, String> {
             object = property
                 .object_value()
                 .ok_or_else(|| format!("`{named_so}` in it is not an object"))?;
-        } else if let Setting::Has(..) = setting {
-            let list = property
-                .array_value()
-                .ok_or_else(|| format!("`{named_so}` in it is not a list"))?;
-            let added = value.as_array().into_iter().flatten().skip(list.elements().len());
-            added.for_each(|item| drop(list.append(input(item))));
         } else {
             property.set_value(input(value));
         }
@@ -104,72 +98,41 @@ mod tests {
 
     use super::*;
 
-    fn is(keys: &[&str], value: Value) -> Setting {
-        Setting::Is(keys.iter().map(|&key| key.to_owned()).collect(), value)
-    }
-
-    fn has(keys: &[&str], texts: &[&str]) -> Setting {
-        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-        Setting::Has(owned(keys), owned(texts))
-    }
-
     #[test]
     fn comments_and_the_order_stay() {
-        let one = is(&["m", "us"], json!({ "a": 1 }));
-        let list = has(&["p", "l"], &["x", "y"]);
-        for (before, setting, after) in [
-            ("", &one, "{\n  \"m\": {\n    \"us\": {\n      \"a\": 1\n    }\n  }\n}\n"),
-            ("{}", &one, "{\n  \"m\": {\n    \"us\": {\n      \"a\": 1\n    }\n  }\n}"),
+        let one = Setting::new(&["m", "us"], json!({ "a": 1 }));
+        for (before, after) in [
+            ("", "{\n  \"m\": {\n    \"us\": {\n      \"a\": 1\n    }\n  }\n}\n"),
+            ("{}", "{\n  \"m\": {\n    \"us\": {\n      \"a\": 1\n    }\n  }\n}"),
             (
                 "{\r\n\t\"k\": 1, // one\r\n\t// two\r\n}\r\n",
-                &one,
                 "{\r\n\t\"k\": 1, // one\r\n\t\"m\": {\r\n\
                  \t\t\"us\": {\r\n\t\t\t\"a\": 1,\r\n\t\t},\r\n\t},\r\n\t// two\r\n}\r\n",
             ),
             (
                 "{\n    \"m\": {\n        \"z\": [1,  2 ,] // last\n    }\n}",
-                &one,
                 "{\n    \"m\": {\n        \"z\": [1,  2 ,], // last\n\
                  \x20       \"us\": {\n            \"a\": 1\n        }\n    }\n}",
             ),
             (
                 "{\"m\": {\"z\": 1}}",
-                &one,
                 "{\"m\": {\n    \"z\": 1,\n    \"us\": {\n      \"a\": 1\n    }\n  }}",
             ),
             (
                 "{\"m\": {\"us\": /* old */ 2, \"z\": 1}}",
-                &one,
                 "{\"m\": {\"us\": /* old */ {\n      \"a\": 1\n    }, \"z\": 1}}",
             ),
-            (
-                "{ \"m\":{\"us\":{\"a\" : 1.0e0}}}",
-                &one,
-                "{ \"m\":{\"us\":{\n      \"a\": 1\n    }}}",
-            ),
-            ("{\"p\": {\"l\": []}}", &list, "{\"p\": {\"l\": [\"x\", \"y\"]}}"),
-            ("{\"p\": {\"l\": [\"y\", \"z\"]}}", &list, "{\"p\": {\"l\": [\"y\", \"z\", \"x\"]}}"),
-            (
-                "{\n  \"p\": {\n    \"l\": [\n      \"z\", // z\n    ]\n  }\n}\n",
-                &list,
-                "{\n\
-                 \x20 \"p\": \
-                 {\n    \"l\": [\n      \"z\", // z\n      \"x\",\n      \"y\",\n    ]\n  }\n}\n",
-            ),
+            ("{ \"m\":{\"us\":{\"a\" : 1.0e0}}}", "{ \"m\":{\"us\":{\n      \"a\": 1\n    }}}"),
         ] {
-            let found = with(before, setting).unwrap_or_else(|error| panic!("{before}: {error}"));
+            let found = with(before, &one).unwrap_or_else(|error| panic!("{before}: {error}"));
             assert_eq!(found, after, "{before}");
-            assert_eq!(
-                with(&found, setting).as_ref(),
-                Ok(&found),
-                "the second time changes nothing"
-            );
+            assert_eq!(with(&found, &one).as_ref(), Ok(&found), "the second time changes nothing");
         }
     }
 
     #[test]
     fn what_is_not_certain_is_refused() {
-        let one = is(&["m", "us"], json!({ "a": 1 }));
+        let one = Setting::new(&["m", "us"], json!({ "a": 1 }));
         for (text, why) in [
             ("[]", "it is not a JSON object"),
             ("{\"m\": []}", "`m` in it is not an object"),
@@ -185,6 +148,5 @@ mod tests {
         ] {
             assert_eq!(with(text, &one), Err(why.to_owned()), "{text}");
         }
-        assert_eq!(with("{\"p\": 1}", &has(&["p"], &["x"])), Err("`p` in it is not a list".into()));
     }
 }

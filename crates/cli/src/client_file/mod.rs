@@ -9,22 +9,18 @@ mod yaml;
 use serde_json::Value;
 
 use self::text::put;
-use crate::clients::{Form, Part, Setting};
+use crate::clients::{Form, Part};
 
 /// The settings alone, as a file has them.
 pub(crate) fn block(part: &Part) -> String {
-    let entries = part.settings.iter().filter_map(|setting| match setting {
-        Setting::Is(keys, value) => Some((keys, value)),
-        Setting::Has(..) => None,
-    });
     match part.form {
         Form::Json => {
             let mut whole = Value::Object(serde_json::Map::new());
             part.settings.iter().for_each(|setting| put(&mut whole, setting));
             format!("{whole:#}\n")
         }
-        Form::Toml => entries.map(|(keys, value)| toml::block(keys, value)).collect(),
-        Form::Yaml => entries.map(|(keys, value)| yaml::block(keys, value)).collect(),
+        Form::Toml => part.settings.iter().map(|one| toml::block(&one.keys, &one.value)).collect(),
+        Form::Yaml => part.settings.iter().map(|one| yaml::block(&one.keys, &one.value)).collect(),
     }
 }
 
@@ -40,13 +36,10 @@ pub(crate) fn edited(text: &str, part: &Part) -> Result<Option<String>, String> 
     };
     let mut new = body.to_owned();
     for setting in &part.settings {
-        new = match (part.form, setting) {
-            (Form::Json, setting) => json::with(&new, setting)?,
-            (Form::Toml, Setting::Is(keys, value)) => toml::with(&new, keys, value)?,
-            (Form::Yaml, Setting::Is(keys, value)) => yaml::with(&new, keys, value)?,
-            (Form::Toml | Form::Yaml, Setting::Has(..)) => {
-                unreachable!("BUG: lists are added to in JSON only")
-            }
+        new = match part.form {
+            Form::Json => json::with(&new, setting)?,
+            Form::Toml => toml::with(&new, &setting.keys, &setting.value)?,
+            Form::Yaml => yaml::with(&new, &setting.keys, &setting.value)?,
         };
     }
     Ok((new != body).then(|| format!("{bom}{new}")))

@@ -45,7 +45,7 @@ pub(super) fn with(text: &str, keys: &[String], value: &Value) -> Result<String,
         }
     }
     let mut wanted = before;
-    put(&mut wanted, &Setting::Is(keys.to_vec(), value.clone()));
+    put(&mut wanted, &Setting { keys: keys.to_vec(), value: value.clone() });
     match parse(&new) {
         Ok(after) if after == wanted => Ok(new),
         _ => Err(format!("it has `{}` in a form that is not edited here", keys.join("."))),

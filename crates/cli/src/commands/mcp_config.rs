@@ -1,4 +1,5 @@
-//! `apply-patch mcp-config`: what a client wants in its configuration, printed or written there.
+//! `apply-patch mcp-config`: how a client is told of the server: the client's own command, or what its
+//! file has to have, printed or written there.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use serde_json::json;
 use super::{server, workspace};
 use crate::approve::Prompt;
 use crate::args;
-use crate::clients::{Client, ClientFile, NAME, Part, Scope, Server, Setup};
+use crate::clients::{Client, ClientFile, NAME, Part, Scope, Server, Way};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
@@ -28,7 +29,7 @@ use crate::{client_file, json, render, settings};
     apply-patch mcp-config --client codex\n  \
     apply-patch mcp-config --client codex --write -n      show what would change in its file\n  \
     apply-patch mcp-config --client vscode --write -C ../repo\n  \
-    apply-patch mcp-config --client gemini --project --approve never")]
+    apply-patch mcp-config --client gemini --approve never   print the command that adds it")]
 pub(crate) struct McpConfigArgs {
     /// Client to configure; `generic` is any other
     #[arg(long, value_name = "NAME", value_parser = args::choice::<Client>())]
@@ -44,7 +45,7 @@ pub(crate) struct McpConfigArgs {
     #[arg(long)]
     pub(crate) project: bool,
     /// Write it into the client's file, as a transaction that `undo` takes back; nothing else in
-    /// the file changes
+    /// the file changes. Not for clients whose own command does that: it is printed
     #[arg(long)]
     pub(crate) write: bool,
     /// With `--write`: print the diff; nothing is written
@@ -68,25 +69,48 @@ pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Fail
     }
     let server = server(global, args, scope)?;
     let setup = client.setup(scope, &server);
+    let part = match &setup.way {
+        Way::Command(words) => {
+            let command = command(global, scope, words);
+            if args.write {
+                return Err(Failure::Usage(format!(
+                    "{} writes its own file: run `{command}`",
+                    client.name()
+                )));
+            }
+            render::line(&command);
+            if !global.quiet {
+                render::message("run this in a shell");
+                setup.notes.iter().for_each(|note| render::message(note));
+            }
+            return Ok(Exit::Done);
+        }
+        Way::File(part) => part,
+    };
     if args.write {
-        return write(global, args, scope, &server, &setup);
+        return write(global, args, part, &setup.notes);
     }
-    let [first, others @ ..] = &setup.parts[..] else { unreachable!("BUG: a client has no file") };
-    render::raw(client_file::block(first).as_bytes());
+    render::raw(client_file::block(part).as_bytes());
     if !global.quiet {
-        match &first.file {
+        match &part.file {
             Some(file) => render::message(&format!("for {}; `--write` puts it there", shown(file))),
             None => render::message("for the file of the client that lists its servers"),
-        }
-        for part in others {
-            let file = part.file.as_ref().map(shown).unwrap_or_default();
-            let block: serde_json::Value =
-                serde_json::from_str(&client_file::block(part)).unwrap_or_default();
-            render::message(&format!("for {file}: {block}"));
         }
         setup.notes.iter().for_each(|note| render::message(note));
     }
     Ok(Exit::Done)
+}
+
+/// The client's command as it is typed; in the project, if it is about that.
+fn command(global: &Global, scope: Scope, words: &[String]) -> String {
+    let words: Vec<_> = words.iter().map(|word| hints::quoted(word)).collect();
+    let command = words.join(" ");
+    match &global.root {
+        Some(root) if scope == Scope::Project => {
+            format!("(cd {} && {command})", hints::quoted(&root.to_string_lossy()))
+        }
+        _ => command,
+    }
 }
 
 /// How the server is to be started.
@@ -151,27 +175,16 @@ fn shown(file: &ClientFile) -> String {
 fn write(
     global: &Global,
     args: &McpConfigArgs,
-    scope: Scope,
-    server: &Server,
-    setup: &Setup,
+    part: &Part,
+    notes: &[String],
 ) -> Result<Exit, Failure> {
     let client = args.client.name();
-    if args.client == Client::Claude && scope == Scope::User {
-        // It keeps what it remembers there, and writes it all the time.
-        return Err(Failure::Usage(format!(
-            "~/.claude.json is claude's to write: `claude mcp add --scope user {NAME} -- {} serve \
-             --mcp --approve {}`",
-            hints::quoted(&server.program),
-            args.approve.name(),
-        )));
-    }
-    let Some(files) = setup.parts.iter().map(|part| part.file.as_ref()).collect::<Option<Vec<_>>>()
-    else {
+    let Some(file) = &part.file else {
         return Err(Failure::Usage(format!(
             "which file of a {client} client it is in is not known; print it, and paste it"
         )));
     };
-    let own = files[0].directory.clone();
+    let own = file.directory.clone();
     let directory = own.as_deref().unwrap_or(global.root());
     // Which files, the command says; that they make a client run a program is what they are for.
     let policy = Policy { guarded: Globs::default(), ..patch_engine::policy() };
@@ -184,7 +197,7 @@ fn write(
     }
     let session = workspace::session_in(opened?, workspace::session_settings(global));
     let options = Options { create_parents: true, ..Options::new(Profile::Strict) };
-    let plan = |root: &Arc<Root>| planned(root, &options, setup);
+    let plan = |root: &Arc<Root>| planned(root, &options, file, part);
     let refused = |error: ToolError| Failure::Tool(Box::new(error));
     if args.dry_run {
         workspace::tidy(global, &session);
@@ -232,39 +245,37 @@ fn write(
                 };
                 render::message(&format!("done; `apply-patch undo {place}{id}` takes it back"));
             }
-            None => render::message(&format!("it is there already: {}", shown(files[0]))),
+            None => render::message(&format!("it is there already: {}", shown(file))),
         }
-        setup.notes.iter().for_each(|note| render::message(note));
+        notes.iter().for_each(|note| render::message(note));
     }
     Ok(Exit::Done)
 }
 
-/// The change of the files.
-fn planned(root: &Arc<Root>, options: &Options, setup: &Setup) -> Result<Plan, ToolError> {
+/// The change of the file.
+fn planned(
+    root: &Arc<Root>,
+    options: &Options,
+    file: &ClientFile,
+    part: &Part,
+) -> Result<Plan, ToolError> {
     let mut builder = PlanBuilder::new(root, options);
-    for part in &setup.parts {
-        let file = part.file.as_ref().expect("it was checked");
-        let mut path = file.path.clone();
-        let mut loaded = builder.load(&path)?;
-        // Its other name, if that is the one that is there.
-        if loaded.is_none() && path == "opencode.json" {
-            let commented = builder.load("opencode.jsonc")?;
-            if commented.is_some() {
-                (path, loaded) = ("opencode.jsonc".into(), commented);
-            }
+    let mut path = file.path.clone();
+    let mut loaded = builder.load(&path)?;
+    // Its other name, if that is the one that is there.
+    if loaded.is_none() && path == "opencode.json" {
+        let commented = builder.load("opencode.jsonc")?;
+        if commented.is_some() {
+            (path, loaded) = ("opencode.jsonc".into(), commented);
         }
-        let Some(loaded) = loaded else {
-            let new = client_file::edited("", part).map_err(|why| by_hand(&path, &why, part))?;
-            builder.create(&path, new.unwrap_or_default().into_bytes())?;
-            continue;
-        };
-        let text = std::str::from_utf8(&loaded.bytes)
-            .map_err(|_| by_hand(&path, "it is not UTF-8", part))?;
-        if let Some(new) =
-            client_file::edited(text, part).map_err(|why| by_hand(&path, &why, part))?
-        {
-            builder.update(&path, difference(text.as_bytes(), new.as_bytes()))?;
-        }
+    }
+    let old = loaded.as_ref().map_or(Ok(""), |loaded| std::str::from_utf8(&loaded.bytes));
+    let old = old.map_err(|_| by_hand(&path, "it is not UTF-8", part))?;
+    let new = client_file::edited(old, part).map_err(|why| by_hand(&path, &why, part))?;
+    match (loaded.is_some(), new) {
+        (true, Some(new)) => builder.update(&path, difference(old.as_bytes(), new.as_bytes()))?,
+        (true, None) => {}
+        (false, new) => builder.create(&path, new.unwrap_or_default().into_bytes())?,
     }
     builder.finish().map_err(|rejects| ToolError::rejected(&rejects))
 }
