@@ -2,12 +2,19 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
-use crate::time::{Fields, micros};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 
-/// The last microsecond of the year 9999: the id of a later time could not be read back.
-const MAX_MICROS: u64 = 253_402_300_799_999_999;
+use crate::time::timestamp;
+
+/// The last time of an id, in whole microseconds: a later one could not be read back.
+const LAST: Timestamp = Timestamp::constant(253_402_207_200, 999_999_000);
+
+/// How an id begins.
+const TIME: &str = "%Y%m%d-%H%M%S-%6f";
 
 const AHEAD: Duration = Duration::from_secs(24 * 3600);
 
@@ -17,7 +24,8 @@ const AHEAD: Duration = Duration::from_secs(24 * 3600);
 /// Ids sort by time, and are safe as file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TransactionId {
-    micros: u64,
+    /// Whole microseconds.
+    time: Timestamp,
     tail: u32,
 }
 
@@ -31,8 +39,10 @@ impl TransactionId {
     pub fn new(now: SystemTime, last: Option<Self>) -> Result<Self, fs_guard::Error> {
         let mut tail = [0; 4];
         fs_guard::random(&mut tail)?;
-        let after = last.map_or(0, |last| last.micros + 1);
-        Ok(Self { micros: micros(now).max(after).min(MAX_MICROS), tail: u32::from_ne_bytes(tail) })
+        let micros = timestamp(now).as_microsecond().max(0);
+        let after = last.map_or(0, |last| last.time.as_microsecond() + 1);
+        let time = Timestamp::from_microsecond(micros.max(after)).unwrap_or(LAST);
+        Ok(Self { time, tail: u32::from_ne_bytes(tail) })
     }
 
     /// Returns whether the id lies in the future, by more than a day: a clock that was set back by
@@ -58,18 +68,13 @@ impl TransactionId {
     /// Returns when the transaction began.
     #[must_use]
     pub fn time(self) -> SystemTime {
-        UNIX_EPOCH + Duration::from_micros(self.micros)
+        self.time.into()
     }
 }
 
 impl fmt::Display for TransactionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let t = Fields::of(self.micros);
-        write!(
-            f,
-            "{:04}{:02}{:02}-{:02}{:02}{:02}-{:06}-{:08x}",
-            t.year, t.month, t.day, t.hour, t.minute, t.second, t.micro, self.tail
-        )
+        write!(f, "{}-{:08x}", self.time.strftime(TIME), self.tail)
     }
 }
 
@@ -78,30 +83,13 @@ impl FromStr for TransactionId {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parse = || {
-            let shape = b"00000000-000000-000000-xxxxxxxx";
-            let fits = text.len() == shape.len()
-                && text.bytes().zip(shape).all(|(b, s)| match s {
-                    b'0' => b.is_ascii_digit(),
-                    b'x' => matches!(b, b'0'..=b'9' | b'a'..=b'f'),
-                    s => b == *s,
-                });
-            if !fits {
-                return None;
-            }
-            let number = |from: usize, to: usize| text[from..to].parse::<u64>().ok();
-            let fields = Fields {
-                year: number(0, 4)?,
-                month: number(4, 6)?,
-                day: number(6, 8)?,
-                hour: number(9, 11)?,
-                minute: number(11, 13)?,
-                second: number(13, 15)?,
-                micro: number(16, 22)?,
-            };
-            Some(Self {
-                micros: micros(fields.time()?),
-                tail: u32::from_str_radix(&text[23..], 16).ok()?,
-            })
+            let (time, tail) = text.rsplit_once('-')?;
+            let time = DateTime::strptime(TIME, time).ok()?;
+            let time =
+                TimeZone::UTC.to_timestamp(time).ok().filter(|time| time.as_second() >= 0)?;
+            let id = Self { time, tail: u32::from_str_radix(tail, 16).ok()? };
+            // There is one way to write it.
+            (id.to_string() == text).then_some(id)
         };
         parse().ok_or_else(|| ParseIdError(text.chars().take(80).collect()))
     }
@@ -109,6 +97,8 @@ impl FromStr for TransactionId {
 
 #[cfg(test)]
 mod tests {
+    use std::time::UNIX_EPOCH;
+
     use super::*;
 
     #[test]
@@ -143,7 +133,7 @@ mod tests {
 
     #[test]
     fn no_name_is_made_that_cannot_be_read() {
-        let last = "99991231-235959-999999-ffffffff".parse().unwrap();
+        let last = "99991230-220000-999999-ffffffff".parse().unwrap();
         let far = UNIX_EPOCH + Duration::from_secs(1 << 38);
         for id in [
             TransactionId::new(UNIX_EPOCH, Some(last)).unwrap(),
@@ -163,6 +153,9 @@ mod tests {
             "20261321-014233-123456-9f3ac1d2",
             "20260230-000000-000000-9f3ac1d2",
             "19691231-235959-000000-9f3ac1d2",
+            "20261121-014233-123456-+f3ac1d2",
+            "20261121-14233-123456-9f3ac1d2",
+            " 20261121-014233-123456-9f3ac1d2",
             "20261121-014233-123456-9f3ac1d2/",
         ] {
             assert!(text.parse::<TransactionId>().is_err(), "{text}");

@@ -227,7 +227,7 @@ fn ids_do_not_follow_folders_that_anyone_can_make() {
     let store = fixture.lock(&root);
     displace(&store, "a", "x");
     let soon = TransactionId::new(SystemTime::now() + Duration::from_secs(3600), None).unwrap();
-    for name in ["99991231-235959-999999-ffffffff", &soon.to_string()] {
+    for name in ["99991230-220000-999999-ffffffff", &soon.to_string()] {
         let folder = fixture.dir.path().join(format!(".kept/trash/{name}"));
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700)

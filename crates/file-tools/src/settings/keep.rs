@@ -2,48 +2,36 @@
 
 use std::time::{Duration, SystemTime};
 
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
 use workspace_trash::Retention;
 
-/// Reads an age: a number with `s`, `min`, `h`, `d` (or nothing, which is days too), `w`, `mo` (30
-/// days) or `y` (365 days), or with the whole word.
-fn age(text: &str) -> Result<Duration, String> {
-    const UNITS: &[(&str, f64)] = &[
-        ("s", 1.0),
-        ("second", 1.0),
-        ("min", 60.0),
-        ("minute", 60.0),
-        ("h", 3600.0),
-        ("hour", 3600.0),
-        ("d", 86_400.0),
-        ("day", 86_400.0),
-        ("days", 86_400.0),
-        ("w", 7.0 * 86_400.0),
-        ("week", 7.0 * 86_400.0),
-        ("mo", 30.0 * 86_400.0),
-        ("month", 30.0 * 86_400.0),
-        ("y", 365.0 * 86_400.0),
-        ("year", 365.0 * 86_400.0),
-    ];
-    let wrong = || format!("{text:?} is no age; one looks like 30d, 12h or 2w");
-    let seconds = scaled(text, UNITS, 86_400.0).ok_or_else(wrong)?;
-    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+/// Reads an age, as jiff reads durations: `30d`, `1h 30m`, `2 weeks`, `3 months ago`. Months and
+/// years are those before today.
+pub(super) fn age(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text:?} is not an age; one looks like 30d, 12h or 2 weeks");
+    let before: Span =
+        text.trim().trim_end_matches("ago").trim_end().parse().map_err(|_| wrong())?;
+    let now = Timestamp::now().to_zoned(TimeZone::UTC);
+    let then = now.checked_sub(before).map_err(|_| wrong())?;
+    // A span may be negative.
+    Duration::try_from(then.duration_until(&now)).map_err(|_| wrong())
 }
 
-/// Reads a time in the past: an age, also with `ago`, or a date, which is the beginning of that day
-/// in UTC.
+/// Reads a time in the past: an age, or a date, or a date and a time of day, which are in UTC unless
+/// they have an offset.
 ///
 /// # Errors
 ///
 /// When it is neither.
 pub fn since(text: &str) -> Result<SystemTime, String> {
-    if let Some(time) = workspace_trash::parse_time(text) {
-        return Ok(time);
+    let date = || TimeZone::UTC.to_timestamp(text.parse::<DateTime>()?);
+    if let Ok(time) = text.parse::<Timestamp>().or_else(|_| date()) {
+        return Ok(time.into());
     }
-    let passed = age(text.trim().trim_end_matches("ago").trim_end()).map_err(|_| {
-        format!(
-            "{text:?} is no time; wanted an age such as 2d or 3 weeks, or a date such as 2026-11-01"
-        )
-    })?;
+    let passed = age(text)
+        .map_err(|_| format!("{text:?} is not a time; one looks like 2d, 3 weeks or 2026-11-01"))?;
     SystemTime::now().checked_sub(passed).ok_or_else(|| format!("{text:?} is too long ago"))
 }
 
@@ -61,7 +49,7 @@ fn size(text: &str) -> Result<u64, String> {
         ("TB", 1e12),
         ("B", 1.0),
     ];
-    let wrong = || format!("{text:?} is no size; one looks like 500MB or 1GiB");
+    let wrong = || format!("{text:?} is not a size; one looks like 500MB or 1GiB");
     let bytes =
         scaled(text, UNITS, 1.0).filter(|bytes| *bytes < u64::MAX as f64).ok_or_else(wrong)?;
     // The fraction of a byte does not matter.
@@ -81,9 +69,7 @@ pub fn keep(text: &str) -> Result<Retention, String> {
         let twice = || {
             format!("{text:?} has two of a kind; wanted an age, a size, or both, as \"30d, 1GiB\"")
         };
-        if let Ok(found) =
-            age(part).and_then(|age| if ends_in_unit(part) { Ok(age) } else { Err(String::new()) })
-        {
+        if let Ok(found) = age(part) {
             if std::mem::replace(&mut aged, true) {
                 return Err(twice());
             }
@@ -96,10 +82,6 @@ pub fn keep(text: &str) -> Result<Retention, String> {
         }
     }
     Ok(keep)
-}
-
-fn ends_in_unit(text: &str) -> bool {
-    text.ends_with(|last: char| last.is_ascii_alphabetic())
 }
 
 /// A number of the unit at its end.
@@ -136,18 +118,22 @@ mod tests {
             ("1.5 h", 5400.0),
             ("2w", 1_209_600.0),
             ("90min", 5400.0),
-            ("7", 604_800.0),
+            ("1h 30m", 5400.0),
             ("3 weeks", 1_814_400.0),
-            ("1 Day", 86_400.0),
+            ("1 day", 86_400.0),
         ] {
             assert_eq!(age(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
         }
+        let (month, year) = (age("1 month").unwrap(), age("1y").unwrap());
+        let days = |days: u64| Duration::from_secs(days * 86_400);
+        assert!((days(28)..=days(31)).contains(&month), "{month:?}");
+        assert!((days(365)..=days(366)).contains(&year), "{year:?}");
         for (text, bytes) in
             [("1GiB", 1 << 30), ("500 MB", 500_000_000), ("0", 0), ("1.5KiB", 1536), ("7", 7)]
         {
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
-        for wrong in ["", "d", "-1d", "1x", "inf", "1e9", "1 GiBs", "NaN"] {
+        for wrong in ["", "d", "-1d", "1x", "inf", "1e9", "1 GiBs", "NaN", "99999y"] {
             assert!(age(wrong).is_err(), "{wrong}");
             assert!(size(wrong).is_err(), "{wrong}");
         }
@@ -162,7 +148,9 @@ mod tests {
             workspace_trash::format_time(since("2026-11-01").unwrap()),
             "2026-11-01T00:00:00.000000Z"
         );
-        for wrong in ["", "ago", "yesterday", "2026-13-01", "2026-11-01x"] {
+        assert_eq!(since("2026-11-01T02:00+02:00"), since("2026-11-01"));
+        assert_eq!(since("2026-11-01 00:00"), since("2026-11-01"));
+        for wrong in ["", "7", "-1d", "ago", "yesterday", "2026-13-01", "2026-11-01x"] {
             assert!(since(wrong).is_err(), "{wrong}");
         }
     }

@@ -150,7 +150,7 @@ impl Value for bool {
 
 impl Value for Duration {
     fn wanted() -> String {
-        "a number of seconds".into()
+        "a number of seconds, or a time such as \"2min\"".into()
     }
 
     fn from_text(text: &str) -> Result<Self, Wrong> {
@@ -160,10 +160,13 @@ impl Value for Duration {
     fn read(raw: Raw<'_>) -> Result<Self, Wrong> {
         match raw {
             Raw::Text(text) => Self::from_text(text),
-            Raw::File(json) | Raw::Program(json) => {
-                let seconds = json.as_f64().ok_or(Wrong::Type)?;
-                Self::try_from_secs_f64(seconds).map_err(|_| Wrong::Type)
-            }
+            Raw::File(json) | Raw::Program(json) => match json.as_str() {
+                Some(text) => Self::from_text(text),
+                None => {
+                    let seconds = json.as_f64().ok_or(Wrong::Type)?;
+                    Self::try_from_secs_f64(seconds).map_err(|_| Wrong::Type)
+                }
+            },
         }
     }
 
@@ -172,14 +175,17 @@ impl Value for Duration {
     }
 }
 
-/// Reads a number of seconds.
+/// Reads a number of seconds, or a time with its unit.
 ///
 /// # Errors
 ///
-/// When it is not a number, is negative, or is too large.
+/// When it is neither, is negative, or is too large.
 pub fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+    match text.parse() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
+        Err(_) => keep::age(text)
+            .map_err(|_| format!("{text:?} is not a number of seconds, nor a time such as 2min")),
+    }
 }
 
 /// Room on the disk, or the size of a file, in bytes. Less is stricter. In texts and files it is a

@@ -187,7 +187,7 @@ fn a_folder_from_the_end_of_time_leaves_no_half_patch() {
     for at in 1.. {
         let tree = Tree::new(&[("a", "old"), ("b", "old"), ("c", "old")]);
         tree.commit(&[Add("made", "the key too")]).unwrap();
-        let planted = tree.path(".apply-patch/trash/99991231-235959-999999-ffffffff");
+        let planted = tree.path(".apply-patch/trash/99991230-220000-999999-ffffffff");
         fs::create_dir(&planted).unwrap();
         fs::set_permissions(&planted, fs::Permissions::from_mode(0o700)).unwrap();
         let workspace = tree.open();
