@@ -65,7 +65,7 @@ fn guide(page: &str, fence: &str, interpreter: &str) -> Option<(String, String)>
         .expect("a block");
     assert!(
         code.lines().filter(|line| !line.trim().is_empty()).count() <= 65,
-        "{page}: it is no short program any more"
+        "{page}: it is not a short program any more"
     );
     let (name, code) = match fence {
         "ts" if strips_types() => ("agent.mts", code.to_owned()),

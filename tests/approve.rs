@@ -75,7 +75,7 @@ fn help_and_the_whole_diff_are_a_key_away() {
     terminal.send_line("v").expect("sent");
     terminal.exp_string("+line 199").expect("the whole diff");
     terminal.exp_string(QUESTION).expect("the question again");
-    // The end of input is no yes.
+    // The end of input is not a yes.
     terminal.send_control('d').expect("sent");
     let shown = terminal.exp_string("exit 3\r\n").expect("declined");
     assert_eq!(shown.matches("nothing was").count(), 2, "{shown}");

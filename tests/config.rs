@@ -323,7 +323,7 @@ fn a_broken_file_of_the_workspace_keeps_nobody_from_undoing() {
         let run = place.run("apply_patch", &[], &[DELETE]);
         assert_eq!(run.code, 1, "{nth}: {run:#?}");
         said(&run);
-        // What a person did can be seen, and taken back.
+        // What a person did can be seen, and undone.
         for args in [
             &["log"][..],
             &["show", "last"],

@@ -58,7 +58,7 @@ fn cases_of_other_appliers() {
         listed
             .keys()
             .filter(|id| !seen.contains(*id))
-            .map(|id| format!("{id} is listed, and is no case")),
+            .map(|id| format!("{id} is listed, and is not a case")),
     );
     for (kind, [ran, agreed, differed]) in &tally {
         match &**kind {
@@ -197,7 +197,7 @@ fn peer(case: &Value) -> Outcome {
         &args,
         patch.as_bytes(),
     );
-    // A peer that fails half way is no model.
+    // A peer that fails half way is not a model.
     let files = if expect["files"].is_null() { &case["input_files"] } else { &expect["files"] };
     compare(&workspace, &run, expect["ok"].as_bool(), files)
 }

@@ -272,7 +272,7 @@ fn operations_are_one_transaction_and_each_call_is_answered() {
     // That API's own applier joins the lines of a new file and ends it without a line feed.
     assert_eq!(read(&dir.path().join("w"), "n.txt").as_deref(), Some("one\ntwo"));
     let undone = call(&dir, &["undo"], b"");
-    assert_eq!(undone.code, 0, "one undo takes all of it back: {undone:?}");
+    assert_eq!(undone.code, 0, "one undo is enough: {undone:?}");
     assert_eq!(tree(&dir), tree(&workspace(FILES)));
 }
 

@@ -90,7 +90,7 @@ fn one_history_is_seen_from_every_directory_with_paths_from_there() {
         .map(|file| &file["path"])
         .collect();
     assert_eq!(paths, ["b.py", "../doc/c"]);
-    // A tool's root bounds what it takes back.
+    // A tool's root bounds what it undoes.
     let id = apply(&dir, "", BOTH.replace("-a\n+A", "-A\n+AA").as_str());
     let call = format!("{{\"transactionId\": {id:?}}}");
     let refused = at(&dir, "src", &["tool", "undo", "--args", &call], "").json().expect("JSON");
@@ -385,7 +385,7 @@ fn status_says_what_there_is() {
     let status = at(&dir, "src", &["status"], "");
     for wanted in [
         "unfinished   nothing",
-        &format!("`apply-patch undo` takes back {}", &id[23..]),
+        &format!("`apply-patch undo` would undo {}", &id[23..]),
         "`git clean -fdx` removes it",
     ] {
         assert!(status.stdout.contains(wanted), "{wanted}: {status:?}");

@@ -253,7 +253,7 @@ fn operation(op: &str, path: &[u8]) -> (Vec<&'static str>, Vec<u8>) {
             tool("search_files", json!({ "query": "CANARY", "mode": "text", "root": text }))
         }
         "glob" => tool("glob", json!({ "pattern": "**/*", "root": text })),
-        _ => panic!("{op:?} is no operation"),
+        _ => panic!("{op:?} is not an operation"),
     }
 }
 
@@ -576,7 +576,7 @@ impl Attack {
         }
         let answer: Value = match serde_json::from_slice(stdout) {
             Ok(answer) => answer,
-            Err(error) => return wrong.push(format!("the answer is no JSON: {error}")),
+            Err(error) => return wrong.push(format!("the answer is not JSON: {error}")),
         };
         if let Some(kind) = &self.kind
             && answer["error"]["kind"] != **kind
@@ -658,7 +658,8 @@ fn audited(ws: &Path, wrong: &mut Vec<String>) {
                         continue;
                     }
                     if let Err(error) = serde_json::from_slice::<Value>(line) {
-                        wrong.push(format!("a line of {} is no record: {error}", path.display()));
+                        wrong
+                            .push(format!("a line of {} is not a record: {error}", path.display()));
                     }
                 }
             }

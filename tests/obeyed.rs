@@ -405,7 +405,7 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
                 "end_of_file" => lines.0.retain(|line| line != "*** End of File"),
                 "no_newline" => lines.0.retain(|line| !line.starts_with('\\')),
                 "not_ascii" => lines.0.iter_mut().for_each(|line| line.retain(|c| c.is_ascii())),
-                part => panic!("{part} is no part of a patch"),
+                part => panic!("{part} is not a part of a patch"),
             }
             vec![call.with_lines(&lines.0)]
         }
@@ -544,7 +544,7 @@ fn walk(way: impl Fn(&Scenario<'_>) -> Option<Call>) -> (BTreeSet<String>, BTree
     seen
 }
 
-/// Texts that no scenario has: each is no patch, for another reason.
+/// Texts that no scenario has: each is not a patch, for another reason.
 fn no_patches() -> Vec<(&'static str, String)> {
     let git = |lines: &str| ("unified", format!("diff --git a/f b/f\n{lines}"));
     let diff = |hunks: &str| ("unified", format!("--- a/f\n+++ b/f\n{hunks}"));

@@ -667,7 +667,7 @@ pub(crate) fn obeyed(
                 let ascii: String = args.to_string().chars().filter(char::is_ascii).collect();
                 vec![again(serde_json::from_str(&ascii).expect("JSON"))]
             }
-            part => panic!("{part} is no part of these"),
+            part => panic!("{part} is not a part of these"),
         },
         "join" => {
             // The other edit has it all.

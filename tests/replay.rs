@@ -25,7 +25,7 @@ use testutils::temp::temp;
 fn every_commit_of_this_repository_applies_or_is_refused() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if !repository.join(".git").exists() {
-        eprintln!("skipped: this is no git repository");
+        eprintln!("skipped: this is not a git repository");
         return;
     }
     let dir = temp();
@@ -77,7 +77,7 @@ fn every() -> usize {
 fn what_is_carried_is_what_people_or_git_made_of_it() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if !repository.join(".git").exists() {
-        eprintln!("skipped: this is no git repository");
+        eprintln!("skipped: this is not a git repository");
         return;
     }
     let dir = temp();
@@ -105,7 +105,7 @@ fn what_is_carried_is_what_people_or_git_made_of_it() {
 fn what_a_formatter_made_stale_is_carried_or_in_conflict() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if !repository.join(".git").exists() {
-        eprintln!("skipped: this is no git repository");
+        eprintln!("skipped: this is not a git repository");
         return;
     }
     let dir = temp();
@@ -148,7 +148,7 @@ fn what_a_formatter_made_stale_is_carried_or_in_conflict() {
 fn commits_are_made_again_in_the_object_database() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if !repository.join(".git").exists() {
-        eprintln!("skipped: this is no git repository");
+        eprintln!("skipped: this is not a git repository");
         return;
     }
     let dir = temp();

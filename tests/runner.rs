@@ -72,7 +72,7 @@ fn no_file_is_forgotten() {
         let Some(module) = module else { continue };
         assert!(
             source.contains(&format!("mod {module};")),
-            "tests/{name} is no module of tests/runner.rs"
+            "tests/{name} is not a module of tests/runner.rs"
         );
     }
 }

@@ -394,7 +394,7 @@ pub(crate) fn step(workspace: &Path, line: &str) {
         )
         .expect("a new pipe"),
         [""] => {}
-        _ => panic!("{line:?} is no step"),
+        _ => panic!("{line:?} is not a step"),
     }
 }
 
@@ -440,7 +440,7 @@ impl Wanted {
         let mut wanted = Self::default();
         for line in text.lines() {
             let (key, value) =
-                line.split_once(": ").unwrap_or_else(|| panic!("{line:?} is no `key: value`"));
+                line.split_once(": ").unwrap_or_else(|| panic!("{line:?} is not a `key: value`"));
             match key {
                 "exit" => wanted.exit = value.parse().expect("a number"),
                 "kind" => wanted.kind = Some(value.into()),

@@ -246,7 +246,7 @@ fn the_file_of_a_client_is_written_as_a_transaction() {
     let other = write("cline", &["--approve", "never", "-n"]);
     assert!(other.stdout.contains("\"--approve\", \"auto\"],\n-"), "{other:?}");
     assert!(other.stdout.contains("\"--approve\", \"never\"],\n+"), "{other:?}");
-    let command = done.stderr.split('`').nth(1).expect("how to take it back");
+    let command = done.stderr.split('`').nth(1).expect("how to undo it");
     let args: Vec<_> = command.split(' ').skip(1).collect();
     assert_eq!(run("apply-patch", &w, &home, &args, b"").code, 0, "{command}");
     assert_eq!(read(&file), before);
@@ -317,7 +317,7 @@ fn a_variable_that_a_client_does_not_know_is_no_directory() {
         Some("three\n"),
         "a directory that is there"
     );
-    // The home directory is no project, unless it is said to be one.
+    // The home directory is not a project, unless it is said to be one.
     assert_eq!(text("w", "w", &["--root", "${workspaceFolder}"]).as_deref(), Some("no_roots"));
     let named = dir.path().join("w").display().to_string();
     assert_eq!(text("w", "w", &["--root", &named]).as_deref(), Some("one\n"));

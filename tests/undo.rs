@@ -1,4 +1,4 @@
-//! `undo --carry`: what a transaction did is taken back beneath later edits.
+//! `undo --carry`: what a transaction did is undone beneath later edits.
 
 use std::fs;
 use std::path::Path;
@@ -73,7 +73,7 @@ fn a_transaction_below_a_later_one_is_taken_back() {
         let told = run(dir.path(), command, "");
         assert!(told.stdout.contains("a: hunk 1 was carried: lines 1-3"), "{told:?}");
     }
-    // That is an undo like any other: it can be taken back.
+    // That is an undo like any other: it can be undone.
     let (code, answer) = undo(dir.path(), &[&id]);
     assert_eq!(code, 0, "{answer}");
     assert_eq!(

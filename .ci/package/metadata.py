@@ -18,7 +18,7 @@ REPOSITORY = "https://github.com/apply-patch/apply-patch"
 MCP_NAME = "io.github.apply-patch/apply-patch"
 EXPRESSION = "MIT OR Apache-2.0"
 LICENCES = {name: (ROOT / name).read_bytes() for name in ("LICENSE-APACHE", "LICENSE-MIT")}
-# Shorter is no readme.
+# Shorter is not a readme.
 LEAST_README = 100
 # What is in the package of one platform is described by the package that depends on it.
 PLATFORM = "apply-patch-cli-"

@@ -89,7 +89,7 @@ thread_local! {
 
 fuzz_target!(|input: Input<'_>| {
     let text = write(&input);
-    // What the patch says itself is no secret.
+    // What the patch says itself is not a secret.
     if text.contains(SECRET) {
         return;
     }

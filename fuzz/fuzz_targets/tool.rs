@@ -149,7 +149,7 @@ fuzz_target!(|input: Input<'_>| {
             (*tool, Value::Object(args))
         }
     };
-    // What the caller says itself is no secret.
+    // What the caller says itself is not a secret.
     if args.to_string().contains(SECRET) {
         return;
     }

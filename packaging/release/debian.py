@@ -30,7 +30,7 @@ Homepage: {project.repository}
 Description: applies the patches that language models write
  All or nothing, never a guess, undoable: every file of a patch changes or
  none does, a hunk that fits in two places is refused, and what was applied
- can be taken back. Nothing outside of the workspace is touched.
+ can be undone. Nothing outside of the workspace is touched.
 """
 
 

@@ -46,7 +46,7 @@ TARGETS = (
 
 
 class WrongProgram(Exception):
-    """A file that is no program of the platform that it is given for."""
+    """A file that is not a program of the platform that it is given for."""
 
 
 def machine(program: bytes) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 use fs_guard::Sha256;
 use serde_json::json;
 
-/// A command, and how to take back what it did.
+/// A command, and how to undo what it did.
 pub(super) struct Operation {
     pub(super) name: &'static str,
     /// What is there; a path that ends in `/` is an empty directory.

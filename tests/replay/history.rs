@@ -43,7 +43,7 @@ impl Commit {
 
 /// Calls `each` with every commit of the repository or the releases in `dir`, oldest first.
 ///
-/// A directory that is no repository holds one release in each of its directories; their names sort
+/// A directory that is not a repository holds one release in each of its directories; their names sort
 /// as versions do.
 pub(crate) fn read(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
     if dir.join(".git").exists() { git(dir, each) } else { releases(dir, each) }
@@ -75,7 +75,7 @@ fn git(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
         let path = words.next().ok_or("a record without a path")?.into_owned();
         let commit = commit.as_mut().ok_or("a record without a commit")?;
         let [old_mode, new_mode, old, new, ..] = fields[..] else {
-            return Err(format!("{record:?} is no record"));
+            return Err(format!("{record:?} is not a record"));
         };
         for (mode, id, files) in
             [(old_mode, old, &mut commit.before), (new_mode, new, &mut commit.after)]

@@ -211,7 +211,7 @@ fn names_that_mean_something_else_are_refused() {
             assert!(reasons.contains(&&*reason), "{section}: {answer:#}");
         }
     }
-    // The same name in another case, and a short one, are no names of the file.
+    // The same name in another case, and a short one, are not names of the file.
     for name in ["readme.MD", "README~1.MD"] {
         let delete = place.run(
             &["--json"],

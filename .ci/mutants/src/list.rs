@@ -123,7 +123,7 @@ impl Known {
         })
     }
 
-    /// Those that are no mutants of the project: the code has changed.
+    /// Those that are not mutants of the project: the code has changed.
     pub fn unknown<'k>(&'k self, mutants: &[Mutant]) -> impl Iterator<Item = String> + 'k {
         let there: BTreeSet<_> =
             mutants.iter().map(|mutant| (mutant.file.clone(), mutant.words().to_owned())).collect();

@@ -114,7 +114,7 @@ impl GitTree {
     ///
     /// # Errors
     ///
-    /// When the text is no patch, or does not apply.
+    /// When the text is not a patch, or does not apply.
     pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<PlannedPatch, ToolError> {
         options.parsed(&self.layers, patch, |parsed, rules| {
             let files = self.tree.clone().files(Arc::clone(self.session.policy()));
@@ -138,7 +138,7 @@ impl GitTree {
     ///
     /// # Errors
     ///
-    /// When the text is no patch, does not apply, is not approved, or the branch is not where it
+    /// When the text is not a patch, does not apply, is not approved, or the branch is not where it
     /// was. The branch has not moved then.
     pub fn apply(
         &self,

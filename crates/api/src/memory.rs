@@ -37,7 +37,7 @@ fn plan(
 ///
 /// # Errors
 ///
-/// When the text is no patch, or does not apply.
+/// When the text is not a patch, or does not apply.
 pub fn apply_in_memory(
     files: &MemoryTree,
     patch: &[u8],
@@ -77,7 +77,7 @@ impl HostPlan {
 ///
 /// # Errors
 ///
-/// When the text is no patch, or does not apply.
+/// When the text is not a patch, or does not apply.
 pub fn plan_over(
     tree: HostTree,
     patch: &[u8],

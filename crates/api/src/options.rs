@@ -154,7 +154,7 @@ impl PatchOptions {
     ///
     /// # Errors
     ///
-    /// When the options make no sense, or the text is no patch; those of `then`.
+    /// When the options make no sense, or the text is not a patch; those of `then`.
     pub(crate) fn parsed<T>(
         &self,
         layers: &Layers,

@@ -16,7 +16,7 @@ use crate::options::{PatchOptions, SpecRequest, named};
 ///
 /// # Errors
 ///
-/// When the text is no patch.
+/// When the text is not a patch.
 pub fn parse(patch: &[u8], options: &PatchOptions) -> Result<Value, ToolError> {
     options.parsed(&Layers::default(), patch, |patch, _| {
         Ok(serde_json::to_value(patch).expect("text keys"))
@@ -37,7 +37,7 @@ pub struct ConvertedText {
 ///
 /// # Errors
 ///
-/// When the text is no patch, does not apply to the files, there is no such form, or the form
+/// When the text is not a patch, does not apply to the files, there is no such form, or the form
 /// cannot express it.
 pub fn convert(
     patch: &[u8],

@@ -85,7 +85,7 @@ impl OpenWorkspace {
     ///
     /// # Errors
     ///
-    /// When the text is no patch, or does not apply.
+    /// When the text is not a patch, or does not apply.
     pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<PlannedPatch, ToolError> {
         self.tidy();
         let (plan, done) = options.parsed(&self.layers, patch, |patch, rules| {
@@ -107,7 +107,7 @@ impl OpenWorkspace {
     ///
     /// # Errors
     ///
-    /// When the text is no patch, does not apply, or is not approved; then nothing is changed. When
+    /// When the text is not a patch, does not apply, or is not approved; then nothing is changed. When
     /// it is applied file by file, `details.applied` has what was.
     pub fn apply(
         &self,
@@ -177,7 +177,7 @@ impl OpenWorkspace {
         Ok(serde_json::to_value(data).expect("text keys"))
     }
 
-    /// Takes back a transaction: the `data` of `apply-patch undo --json`.
+    /// Undoes a transaction: the `data` of `apply-patch undo --json`.
     ///
     /// # Errors
     ///
@@ -192,7 +192,7 @@ impl OpenWorkspace {
         })
     }
 
-    /// Takes back an undo: the `data` of `apply-patch redo --json`.
+    /// Reverses an undo: the `data` of `apply-patch redo --json`.
     ///
     /// # Errors
     ///

@@ -222,7 +222,7 @@ fn what_was_done_is_taken_back_and_done_again() {
         "not_found"
     );
     assert_eq!(undo(json!({ "id": "x" })).expect_err("no id").kind.as_str(), "command_failed");
-    let undone = undo(json!({})).expect("it is taken back");
+    let undone = undo(json!({})).expect("it is undone");
     assert_eq!(&undone["undoOf"], &done["transactionId"]);
     assert_eq!(text(dir.path()).as_str(), BEFORE);
     workspace.redo(None, api::DiffDetail::None, Callbacks::default()).expect("it is done again");
@@ -273,8 +273,7 @@ fn a_host_approves_observes_and_cancels() {
     auto.apply(guarded, &options(Value::Null), host).expect("it was approved");
     assert!(reasons[0].contains("guarded"), "{reasons:?}");
     // For the session: the same again is not asked.
-    auto.undo(&UndoRequest::default(), approve(Decision::Approve, &asked))
-        .expect("it is taken back");
+    auto.undo(&UndoRequest::default(), approve(Decision::Approve, &asked)).expect("it is undone");
     let again = asked.load(Ordering::Relaxed);
     auto.apply(
         guarded,

@@ -362,7 +362,7 @@ impl Client {
             (_, Never) => "no one is asked: neither the client nor the server does",
             (Self::Codex, OnRequest) => {
                 "codex does not ask about these tools, as it does not about its own edits in a project, so that `codex exec` can \
-                 use them; the server asks before what `undo` cannot take back"
+                 use them; the server asks before what cannot be undone"
             }
             (Self::Codex, Always) => {
                 "the server shows each plan and asks, and codex does not; `codex exec` cannot \
@@ -381,7 +381,7 @@ impl Client {
             }
             (Self::Cline, OnRequest) => {
                 "cline asks before calls that change files; `cline PROMPT` asks about none, unless it has --auto-approve false; the \
-                 server asks before what `undo` cannot take back"
+                 server asks before what cannot be undone"
             }
             (Self::Goose, Always) => {
                 "the server shows each plan and asks; to be asked once, GOOSE_MODE has to be auto"
@@ -397,11 +397,11 @@ impl Client {
             }
             (Self::Goose, OnRequest) => {
                 "goose asks if GOOSE_MODE is approve or smart_approve; the server asks before \
-                 what `undo` cannot take back"
+                 what cannot be undone"
             }
             (_, OnRequest) => {
                 "the client asks before calls that change files; the server asks before what \
-                 `undo` cannot take back"
+                 cannot be undone"
             }
         }
     }

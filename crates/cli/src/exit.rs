@@ -21,7 +21,7 @@ pub(crate) enum Exit {
     Failed = 5,
     /// Changed in part.
     Partial = 6,
-    /// `intercept`: the command is no call of `apply_patch`.
+    /// `intercept`: the command is not a call of `apply_patch`.
     NotApplyPatch = 7,
     /// The command of `--verify` failed; rolled back, nothing changed.
     Unverified = 8,

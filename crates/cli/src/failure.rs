@@ -21,7 +21,7 @@ pub(crate) enum Failure {
     Refused(String),
     /// The patch is too long.
     TooLong,
-    /// The text is no patch.
+    /// The text is not a patch.
     Parse(Box<(Input, ParseError)>),
     /// The patch cannot be planned.
     Rejected(Box<(Input, Rejects)>),

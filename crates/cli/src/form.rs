@@ -33,7 +33,7 @@ pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<In
 pub(crate) enum Rest {
     /// The text does not parse.
     Parse(ParseError),
-    /// The patch cannot be planned, or not be taken back.
+    /// The patch cannot be planned, or not be undone.
     Rejected(Rejects),
     /// The patch was not applied, or not all of it.
     Failed(Failed),

@@ -531,7 +531,7 @@ impl HunkText {
                 b'\\' if !part.is_empty() => {
                     part.last_mut().expect("it has lines").extend_from_slice(line)
                 }
-                // Empty lines after the last marker are no lines of the file.
+                // Empty lines after the last marker are not lines of the file.
                 _ if !tail.is_empty() => tail.extend_from_slice(line),
                 b'+' | b'-'
                     if part.last().is_some_and(|last| !is_change(last))

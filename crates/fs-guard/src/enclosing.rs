@@ -80,7 +80,7 @@ impl Root {
         *self.is_work_tree.get_or_init(|| WORK_TREES.iter().any(has))
     }
 
-    /// Returns why the directory is no place for a project unless someone says so.
+    /// Returns why the directory is not a place for a project unless someone says so.
     #[must_use]
     pub fn common(&self) -> Option<Common> {
         /// Others may write, and nobody may remove what is another's.

@@ -71,7 +71,7 @@ impl Root {
         let name = &policy.private_dir;
         assert!(
             name.strip_prefix('.').is_some_and(plain),
-            "BUG: {name:?} is no name for a private directory"
+            "BUG: {name:?} is not a name for a private directory"
         );
         let shown = dir.display().to_string();
         let handle =

@@ -46,7 +46,7 @@ impl Time {
     pub fn parse(text: &str) -> Result<Self> {
         let text = text.trim();
         let time = gix_date::parse(text.strip_prefix('@').unwrap_or(text), None);
-        let time = time.map_err(|_| invalid(text, "it is no time"))?;
+        let time = time.map_err(|_| invalid(text, "it is not a time"))?;
         Ok(Self { seconds: time.seconds, offset_minutes: time.offset / 60 })
     }
 }

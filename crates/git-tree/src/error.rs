@@ -13,7 +13,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// There is no repository at this place.
-    #[error("{} is no git repository: {problem}", path.display())]
+    #[error("{} is not a git repository: {problem}", path.display())]
     NotARepository {
         /// The place.
         path: PathBuf,
@@ -104,8 +104,8 @@ pub enum Error {
         /// The path.
         path: String,
     },
-    /// This is no name for a branch.
-    #[error("{name:?} is no name for a branch")]
+    /// This is not a name for a branch.
+    #[error("{name:?} is not a name for a branch")]
     InvalidBranch {
         /// The name.
         name: String,

@@ -64,7 +64,7 @@ fn is_gitmodules(name: &[u8]) -> bool {
     matches!(as_link, Err(component::Error::SymlinkedGitModules))
 }
 
-/// Checks what git asks of files that it reads itself: they are no links.
+/// Checks what git asks of files that it reads itself: they are not links.
 pub(crate) fn check_kind(name: &[u8], kind: EntryKind) -> std::result::Result<(), &'static str> {
     let own = || is_gitmodules(name) || OWN.iter().any(|own| name.eq_ignore_ascii_case(own));
     if kind == EntryKind::Symlink && own() {
@@ -88,7 +88,7 @@ pub(crate) fn check_bytes(name: &[u8], bytes: &[u8]) -> std::result::Result<(), 
             || bytes.split(|byte| *byte == b'\n').any(|line| line.len() >= 2048);
         return if long { Err("a line of attributes that git takes for too long") } else { Ok(()) };
     }
-    // One that cannot be read is no error to git either.
+    // One that cannot be read is not an error to git either.
     let Ok(file) = gix_config::File::try_from(&*String::from_utf8_lossy(bytes)) else {
         return Ok(());
     };

@@ -117,7 +117,7 @@ fn name(repository: &Repository, name: &str, revision: &str) -> Result<Id> {
         ("refs/remotes/", "/HEAD"),
     ] {
         let full = format!("{before}{name}{after}");
-        // Other files of the git directory are no refs.
+        // Other files of the git directory are not refs.
         if !(full.starts_with("refs/") || own) || !refs::is_valid(&full) {
             continue;
         }

@@ -113,7 +113,7 @@ impl Snapshot {
         }
     }
 
-    /// Calls `visit` with every path that is no directory, in git's order.
+    /// Calls `visit` with every path that is not a directory, in git's order.
     ///
     /// # Errors
     ///

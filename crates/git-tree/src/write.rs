@@ -160,7 +160,7 @@ fn apply_node(
     if let Some(beneath) = &node.beneath {
         let directory = match before {
             Some(TreeEntry { kind: EntryKind::Directory, id }) => Some(id),
-            Some(_) => return Err(conflict(path, "it is no directory")),
+            Some(_) => return Err(conflict(path, "it is not a directory")),
             None => None,
         };
         path.push(b'/');

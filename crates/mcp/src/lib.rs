@@ -28,7 +28,7 @@ use std::io::{Read, Write};
 /// # Errors
 ///
 /// When the workspace cannot be opened, or the client does not keep to the protocol at the start.
-/// That `input` ends is no error.
+/// That `input` ends is not an error.
 pub fn serve(
     settings: ServerSettings,
     input: impl Read + Send + 'static,

@@ -15,16 +15,16 @@ use serde_json::{Value, json};
 
 use crate::backlog::Backlog;
 
-/// JSON-RPC: the text is no JSON.
+/// JSON-RPC: the text is not JSON.
 const PARSE_ERROR: i32 = -32_700;
-/// JSON-RPC: the JSON is no message.
+/// JSON-RPC: the JSON is not a message.
 pub(crate) const INVALID_REQUEST: i32 = -32_600;
 /// JSON-RPC: the method is known, and cannot be called so.
 const INVALID_PARAMS: i32 = -32_602;
 /// This server has no room for the request now.
 const BUSY: i32 = -32_000;
 
-const NO_REQUEST: &str = "the message is no request of this protocol";
+const NO_REQUEST: &str = "the message is not a request of this protocol";
 
 /// Only calls of tools are longer.
 const MAX_OTHER: usize = 1 << 20;
@@ -97,7 +97,7 @@ pub(crate) fn read(
         if error.is_data() {
             Refused::new(None, INVALID_REQUEST, NO_REQUEST.into())
         } else {
-            Refused::new(None, PARSE_ERROR, format!("the message is no JSON: {error}"))
+            Refused::new(None, PARSE_ERROR, format!("the message is not JSON: {error}"))
         }
     })?;
     // serde takes a list for a struct.

@@ -60,7 +60,7 @@ pub(crate) fn refused(message: &str) -> ToolError {
 /// roots.
 pub(crate) fn no_project(started: &str) -> ToolError {
     let message = format!(
-        "the client started this server in {started}, which is no project, and names no roots"
+        "the client started this server in {started}, which is not a project, and names no roots"
     );
     let what = "give `serve` the directory of the project, with --root, in the configuration of \
                 the client";

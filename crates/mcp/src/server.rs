@@ -45,7 +45,7 @@ const MAX_AGENT: usize = 64;
 
 const INSTRUCTIONS: &str = "File tools for one workspace; paths are relative to it. Read a file before you change it and \
 pass its sha256, so that nothing is overwritten unseen. Prefer edit_file for small changes and apply_patch for several \
-files. Every change answers with a transactionId that undo takes back.";
+files. Every change answers with a transactionId for undo.";
 
 /// The server of one client.
 pub(crate) struct Server {
@@ -110,7 +110,7 @@ impl Server {
     ) -> Result<(), ServeError> {
         match (Self { closed: Some(closed), ..self }).serve(wire).await {
             Ok(running) => running.waiting().await.map(drop).map_err(ServeError::system),
-            // It is no failure if the client leaves before it asks for anything.
+            // It is not a failure if the client leaves before it asks for anything.
             Err(
                 ServerInitializeError::ConnectionClosed(_)
                 | ServerInitializeError::TransportError { .. },

@@ -25,7 +25,7 @@ pub enum Approval {
     /// ask gets an error.
     Ask,
     /// The client asks for what it thinks needs asking, as most do; the server asks for what `undo`
-    /// cannot take back.
+    /// cannot undo.
     #[default]
     Auto,
 }

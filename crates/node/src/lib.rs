@@ -335,7 +335,7 @@ impl JsWorkspace {
         Ok(Box::new(move || Ok(workspace.undo(&options, host)?.to_string())))
     }
 
-    /// Takes a transaction back.
+    /// Undoes a transaction.
     #[napi(catch_unwind)]
     pub fn undo(
         &self,
@@ -357,7 +357,7 @@ impl JsWorkspace {
         Box::new(move || Ok(workspace.redo(id.as_deref(), DiffDetail::None, host)?.to_string()))
     }
 
-    /// Takes an undo back.
+    /// Reverses an undo.
     #[napi(catch_unwind)]
     pub fn redo(
         &self,

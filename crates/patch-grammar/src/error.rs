@@ -58,8 +58,8 @@ crate::names::named! {
         /// A heredoc or a Markdown fence is around the patch, and the options do not allow it.
         #[error("the patch is wrapped in a heredoc or a Markdown fence")]
         Wrapped = "wrapped",
-        /// A line begins with `***` and is no header, or no header that can stand here.
-        #[error("this `***` line is no header that can stand here{}", is_close(*closest))]
+        /// A line begins with `***` and is not a header, or no header that can stand here.
+        #[error("this `***` line is not a header that can stand here{}", is_close(*closest))]
         UnknownHeader {
             /// The header that was meant, if one is near.
             closest: Option<&'static str>,
@@ -108,10 +108,10 @@ crate::names::named! {
             limit: usize,
         } = "too_many_sections",
         /// Something else stands where a part of the patch should.
-        #[error("this is no part of a patch")]
+        #[error("this is not a part of a patch")]
         Unexpected = "unexpected",
         /// The text should be a diff and names no file.
-        #[error("this is no unified or git diff")]
+        #[error("this is not a unified or git diff")]
         NoDiff = "no_diff",
         /// A hunk of a diff stands below no file.
         #[error("the hunk belongs to no file")]
@@ -127,7 +127,7 @@ crate::names::named! {
         #[error("the path cannot be read")]
         BadPath = "bad_path",
         /// A mode of a git diff is not one of a file.
-        #[error("this is no mode of a file")]
+        #[error("this is not a mode of a file")]
         BadMode = "bad_mode",
         /// A diff of a merge, with more than two sides.
         #[error("the diff of a merge cannot be applied")]
@@ -153,7 +153,7 @@ crate::names::named! {
     }
 }
 
-/// The end of the message about a line that is no header: the header that was meant, if one is
+/// The end of the message about a line that is not a header: the header that was meant, if one is
 /// near.
 fn is_close(closest: Option<&str>) -> String {
     closest.map(|closest| format!("; {closest} is close")).unwrap_or_default()

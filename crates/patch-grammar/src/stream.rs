@@ -70,7 +70,7 @@ pub enum StreamEvent {
         /// The number of its lines.
         line: u32,
     },
-    /// The text is no patch, whatever follows.
+    /// The text is not a patch, whatever follows.
     Failed(ParseError),
 }
 
@@ -147,7 +147,7 @@ pub struct PatchStream {
     /// How often a line looked wrong.
     checks: usize,
     failed: Option<ParseError>,
-    /// The bytes are no text; what follows is not even kept.
+    /// The bytes are not text; what follows is not even kept.
     undecodable: bool,
 }
 
@@ -382,7 +382,7 @@ impl PatchStream {
         }
     }
 
-    /// Whether a line that is no header, and not of the content of a section, may stand where it
+    /// Whether a line that is not a header, and not of the content of a section, may stand where it
     /// does.
     fn may_stand(&self, line: &str) -> bool {
         let trimmed = line.trim_matches(BLANKS);
@@ -455,7 +455,7 @@ impl PatchStream {
     fn undecodable(&mut self, rest: &[u8], events: &mut Vec<StreamEvent>) {
         self.undecodable = true;
         let bytes = [self.text.as_bytes(), rest].concat();
-        let error = decode(&bytes).expect_err("the rest is no text");
+        let error = decode(&bytes).expect_err("the rest is not text");
         // Nothing goes before it: the text is read before it is parsed.
         let failed_before = self.failed.replace(error.clone()).is_some();
         if !failed_before {

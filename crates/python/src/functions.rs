@@ -30,7 +30,7 @@ fn files(given: &Bound<'_, PyMapping>) -> PyResult<(MemoryTree, HashMap<String, 
 /// file that goes away.
 ///
 /// A file comes back as `str` or `bytes` as it was given; a new one as `bytes` if all that were
-/// given are, else as `str`. What is no UTF-8 is `bytes` in any case.
+/// given are, else as `str`. What is not UTF-8 is `bytes` in any case.
 #[pyfunction]
 #[pyo3(signature = (files, patch, /, **options))]
 pub(crate) fn apply_in_memory<'py>(
@@ -125,7 +125,7 @@ fn listed(answer: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(String, api::FileKi
             "directory" => api::FileKind::Directory,
             "symlink" => api::FileKind::Symlink,
             "other" => api::FileKind::Other,
-            _ => return Err(PyTypeError::new_err(format!("{kind:?} is no kind of a file"))),
+            _ => return Err(PyTypeError::new_err(format!("{kind:?} is not a kind of a file"))),
         };
         Ok((name, kind))
     };

@@ -20,7 +20,7 @@ impl PyPlan {
         to_python(py, &self.0.changes())
     }
 
-    /// The changes as a git diff. Bytes that are no UTF-8 are replaced: `diff_bytes` has them.
+    /// The changes as a git diff. Bytes that are not UTF-8 are replaced: `diff_bytes` has them.
     #[getter]
     fn diff(&self, py: Python<'_>) -> PyResult<String> {
         Ok(String::from_utf8_lossy(&self.bytes(py)?).into_owned())
@@ -86,7 +86,7 @@ impl PyProposal {
         to_python(py, &self.changes)
     }
 
-    /// The changes as a git diff. Bytes that are no UTF-8 are replaced: `diff_bytes` has them.
+    /// The changes as a git diff. Bytes that are not UTF-8 are replaced: `diff_bytes` has them.
     #[getter]
     fn diff(&self) -> String {
         String::from_utf8_lossy(&self.diff).into_owned()

@@ -85,7 +85,7 @@ impl PyWorkspace {
         }
     }
 
-    /// Takes back a transaction: the last one that is not undone, unless one is named.
+    /// Undoes a transaction: the last one that is not undone, unless one is named.
     #[pyo3(signature = (id=None, /, *, paths=Vec::new(), carry=false, diff="none", approve=None, observe=None))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn undo<'py>(
@@ -103,7 +103,7 @@ impl PyWorkspace {
         PyCallbacks { approve, observe }.run(py, |host| self.0.undo(&options, host))
     }
 
-    /// Takes back an undo: the last one, unless one is named.
+    /// Reverses an undo: the last one, unless one is named.
     #[pyo3(signature = (id=None, /, *, diff="none", approve=None, observe=None))]
     fn redo<'py>(
         &self,

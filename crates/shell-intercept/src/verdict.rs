@@ -54,7 +54,7 @@ pub enum CorrectnessError {
          input"
     )]
     ImplicitInvocation,
-    /// The text is no patch.
+    /// The text is not a patch.
     #[error("{0}")]
     Patch(#[from] ParseError),
     /// The shell would change the text before `apply_patch` sees it.

@@ -122,7 +122,7 @@ fn takes_every_form() {
     ] {
         assert_eq!(verdict(script), format!("body {directory}"), "{script}");
     }
-    // On Windows a backslash is no escape.
+    // On Windows a backslash is not an escape.
     let script =
         format!("cd C:\\src\\new && apply_patch <<'EOF'\r\n{}EOF\r\n", PATCH.replace('\n', "\r\n"));
     let argv = ["cmd.exe", "/c", &script];

@@ -52,7 +52,7 @@ pub enum Kind {
     Plain,
     /// A file that can be run.
     Executable,
-    /// A symbolic link, or something else that is no file.
+    /// A symbolic link, or something else that is not a file.
     Other,
 }
 
@@ -122,8 +122,8 @@ patch_grammar::named! {
         /// The path has a line feed or another control character, or blanks at its ends.
         #[error("a patch cannot name this path")]
         Path = "path",
-        /// It is a symbolic link, or something else that is no file.
-        #[error("it is no file")]
+        /// It is a symbolic link, or something else that is not a file.
+        #[error("it is not a file")]
         NotAFile = "not_a_file",
         /// Its mode changes, or a new file can be run.
         #[error("a patch cannot change a mode")]
@@ -324,7 +324,7 @@ impl<'t, 's> Writer<'t, 's> {
         let crlf = lines.iter().filter(|line| line.ends_with(b"\r\n")).count();
         let feeds = lines.iter().filter(|line| line.ends_with(b"\n")).count();
         let dominant: &[u8] = if crlf * 2 > feeds { b"\r\n" } else { b"\n" };
-        // A byte-order mark that stays is no part of the first line.
+        // A byte-order mark that stays is not a part of the first line.
         let (before, after) = match (before.strip_prefix(BOM), after.strip_prefix(BOM)) {
             (Some(before), Some(after)) => (before, after),
             _ => (before, after),

@@ -101,7 +101,7 @@ class Files {
   readonly root: string;
   /** Those with unsaved changes, by path. */
   readonly documents = new Map<string, vscode.TextDocument>();
-  /** Files with unsaved changes that are no text here: notebooks, and what has an editor of its own. */
+  /** Files with unsaved changes that are not text here: notebooks, and what has an editor of its own. */
   readonly locked = new Set<string>();
 
   constructor(readonly folder: vscode.Uri) {
@@ -199,8 +199,8 @@ async function apply(previews: Previews, patch: string): Promise<void> {
   await previews.show(plan.summary, plan.previews);
   const why =
     plan.where === "disk"
-      ? "Written to the disk. Undo Last Patch takes it back."
-      : `Made in the editor and not saved, because ${unsavedIn(plan.unsaved)}. The editor's Undo takes it back.`;
+      ? "Written to the disk. Undo Last Patch undoes it."
+      : `Made in the editor and not saved, because ${unsavedIn(plan.unsaved)}. The editor's Undo undoes it.`;
   if (!(await asks(`Apply this patch? ${plan.summary}`, "Apply", [why, ...plan.notes].join(" ")))) return;
 
   // The person may have typed, saved or switched branches meanwhile: what was shown is applied, or nothing is.

@@ -1,4 +1,4 @@
-// Finds the transaction that an undo would take back.
+// Finds the transaction that an undo would undo.
 import type * as Library from "apply-patch-cli";
 
 /** A transaction that stands. */
@@ -19,7 +19,7 @@ interface Entry {
   rolledBack: boolean;
 }
 
-/** The newest transaction that is not taken back; undefined if there is none. */
+/** The newest transaction that is not undone; undefined if there is none. */
 export async function last(workspace: Library.Workspace): Promise<Last | undefined> {
   const { transactions } = await workspace.log();
   const entry = (transactions as unknown as Entry[]).find((one) => !one.undoOf && !one.undoneBy && !one.rolledBack);

@@ -57,7 +57,7 @@ export function open(library: typeof Library, root: string): Library.Workspace {
  * Plans a patch for a directory; nothing is written. If no file that changes has unsaved changes, the plan is one for the disk;
  * else it is for the editor, with all of its files.
  *
- * Throws a `PatchError` when the text is no patch or does not apply, and an `Error` when a file cannot be read or opened.
+ * Throws a `PatchError` when the text is not a patch or does not apply, and an `Error` when a file cannot be read or opened.
  */
 export async function prepare(
   library: typeof Library,

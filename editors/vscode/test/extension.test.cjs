@@ -67,7 +67,7 @@ test("one file is previewed as a diff, several as changes", async () => {
   assert.deepEqual([state.asked, state.said], [[], []]);
 });
 
-test("a selected patch is shown, asked about, written to the disk and taken back", async () => {
+test("a selected patch is shown, asked about, written to the disk and undone", async () => {
   const root = folder({ a: "one\n", "notes.txt": `See:\n${patchOf(...change("a", "one", "two"))}Thanks\n` });
   const state = started(root);
   const active = state.on(root, "notes.txt");
@@ -91,7 +91,7 @@ test("a selected patch is shown, asked about, written to the disk and taken back
   assert.equal(state.said.at(-1), "info: No patch to undo in this folder.");
 });
 
-test("the message after applying takes it back too", async () => {
+test("the message after applying undoes it too", async () => {
   const root = folder({ a: "one\n" });
   const state = started(root);
   state.copy(patchOf(...change("a", "one", "two")));
@@ -199,7 +199,7 @@ test("a folder and its documents are found over symbolic links, also documents w
   );
 });
 
-test("a transaction is not taken back beneath unsaved changes", async () => {
+test("a transaction is not undone beneath unsaved changes", async () => {
   const root = folder({ a: "one\n" });
   const state = started(root);
   state.copy(patchOf(...change("a", "one", "two")));

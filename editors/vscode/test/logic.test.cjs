@@ -23,7 +23,7 @@ const editor = (dirty = {}, saved = {}) => {
     dirty: documents(dirty),
     async open(path) {
       opened.push(path);
-      if (saved[path] === undefined) throw new Error(`${path} is no text`);
+      if (saved[path] === undefined) throw new Error(`${path} is not text`);
       return { content: saved[path], version: 1 };
     },
   };
@@ -115,7 +115,7 @@ test("a move out of an unsaved file keeps its text", async () => {
 test("files beside an unsaved one have to be text in the workspace", async () => {
   const root = folder({ a: "one\n", b: Buffer.from("x\n\xff\n", "latin1") });
   const patch = patchOf(...change("a", "one", "two"), ...change("b", "x", "X"));
-  assert.match((await thrown(prepare(library, root, editor({ a: "one\n" }), patch, strict))).message, /b is no text/);
+  assert.match((await thrown(prepare(library, root, editor({ a: "one\n" }), patch, strict))).message, /b is not text/);
   // Where the editor knows the charset, nothing is lost.
   const [lossy, latin] = [{ b: "x\n\uFFFD\n" }, { b: "x\n\xff\n" }];
   assert.match((await thrown(prepare(library, root, editor({ a: "one\n" }, lossy), patch, strict))).message, /b has bytes/);

@@ -44,7 +44,7 @@ export interface PatchOptions {
   part?: number | "all";
   /** How many leading parts of the paths of a diff are left out. */
   strip?: number;
-  /** Take the patch back. */
+  /** Apply the patch in reverse. */
   reverse?: boolean;
   environment?: string;
   /** What files must be before: their SHA-256 in hexadecimal digits, or "" for a file that must not be there. */
@@ -192,10 +192,10 @@ export class Workspace {
   apply(plan: Plan, callbacks?: Callbacks): Promise<Applied>;
   applySync(patch: Text, options?: PatchOptions): Applied;
   applySync(plan: Plan): Applied;
-  /** Takes a transaction back; the last one that is not undone, unless named. */
+  /** Undoes a transaction; the last one that is not undone, unless named. */
   undo(id?: string, options?: { paths?: string[]; carry?: boolean; diff?: "none" | "stat" | "full" } & Callbacks): Promise<Applied>;
   undoSync(id?: string, options?: { paths?: string[]; carry?: boolean; diff?: "none" | "stat" | "full" }): Applied;
-  /** Takes an undo back. */
+  /** Reverses an undo. */
   redo(id?: string, callbacks?: Callbacks): Promise<Applied>;
   redoSync(id?: string): Applied;
   /** The newest transactions first. */

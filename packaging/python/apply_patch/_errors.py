@@ -28,7 +28,7 @@ class PatchError(Exception):
 
 
 class ParseError(PatchError, ValueError):
-    """The text is no patch (`patch_parse_error`)."""
+    """The text is not a patch (`patch_parse_error`)."""
 
 
 class DoesNotApply(PatchError, ValueError):

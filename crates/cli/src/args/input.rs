@@ -29,7 +29,7 @@ pub(crate) struct From {
     /// prefixes that git writes]
     #[arg(short = 'p', long, value_name = "N")]
     pub(crate) strip: Option<usize>,
-    /// Take the patch back: from the files as it left them to the files that it was made for
+    /// Apply the patch in reverse: from the files as it left them to the files that it was made for
     #[arg(short = 'R', long)]
     pub(crate) reverse: bool,
 }
@@ -49,6 +49,6 @@ fn part(text: &str) -> Result<Part, String> {
             .ok()
             .filter(|&nth| nth > 0)
             .map(Part::Nth)
-            .ok_or_else(|| "it is no number from 1, and not `all`".into()),
+            .ok_or_else(|| "it is neither a number from 1 nor `all`".into()),
     }
 }

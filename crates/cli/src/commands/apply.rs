@@ -31,7 +31,7 @@ use crate::{approve, args, events, expect, interactive, json, live, render, sour
     apply-patch < answer.patch              apply it in the current directory\n  \
     apply-patch -n -C ../repo answer.patch  show the diff, write nothing\n  \
     apply-patch -i answer.patch             ask about each file and hunk\n  \
-    apply-patch -R answer.patch             take it back, from its text alone\n  \
+    apply-patch -R answer.patch             apply it in reverse, from its text alone\n  \
     apply-patch --verify 'cargo test' answer.patch  keep it only if the tests pass\n  \
     apply-patch --from auto answer.md       find the patch or diff in a chat answer\n  \
     apply-patch --profile codex --expect src/a.rs=$(sha256sum < src/a.rs | cut -c1-64) answer.patch\n\n\

@@ -137,7 +137,7 @@ impl Command {
     }
 
     /// Whether a person can use the command while the bounds that the workspace sets cannot be
-    /// read: it looks at what was done, or takes it back. Everything else could change, or show,
+    /// read: it looks at what was done, or undoes it. Everything else could change, or show,
     /// what they forbid.
     pub(super) fn needs_no_bounds(&self) -> bool {
         matches!(
@@ -222,7 +222,7 @@ pub(crate) fn asks_version(args: &[OsString]) -> bool {
 /// Reads the command line.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     let (args, by_default) = with_default_command(args);
-    // Where more words follow it, they are no arguments of `apply`.
+    // Where more words follow it, they are not arguments of `apply`.
     if let Some(word) = by_default.as_ref().filter(|word| is_mistaken(word)) {
         return Err(unknown(word));
     }
@@ -294,7 +294,7 @@ pub(super) fn with_apply() -> clap::Command {
     Cli::command().args(apply.get_arguments())
 }
 
-/// Whether a word can only be meant as a command: it is no file, and looks like no path.
+/// Whether a word can only be meant as a command: it is not a file, and looks like no path.
 fn is_mistaken(word: &OsStr) -> bool {
     let looks = |word: &str| {
         !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
@@ -303,7 +303,7 @@ fn is_mistaken(word: &OsStr) -> bool {
         && !outside::exists(Path::new(word))
 }
 
-/// The error about a word that is no command.
+/// The error about a word that is not a command.
 fn unknown(word: &OsStr) -> clap::Error {
     let word = word.to_string_lossy();
     let commands = Cli::command();
@@ -340,7 +340,7 @@ fn parse_apply(args: &[OsString]) -> Option<Cli> {
     Some(Cli { global, command: Command::Apply(Box::new(apply)) })
 }
 
-/// Puts `apply` before arguments that name no command. Then the first that is no global option is
+/// Puts `apply` before arguments that name no command. Then the first that is not a global option is
 /// given too; it is empty when there is none.
 fn with_default_command(mut args: Vec<OsString>) -> (Vec<OsString>, Option<OsString>) {
     let mut at = 1;
@@ -374,7 +374,7 @@ mod tests {
         for only in ["--version", "-V"] {
             let args: Vec<OsString> = vec!["apply-patch".into(), only.into()];
             assert!(asks_version(&args));
-            let version = Cli::try_parse_from(args).expect_err("a version is no command");
+            let version = Cli::try_parse_from(args).expect_err("a version is not a command");
             assert_eq!(
                 version.to_string(),
                 concat!("apply-patch ", env!("CARGO_PKG_VERSION"), "\n")

@@ -194,7 +194,7 @@ fn state(workspace: &Workspace, found: &mut Findings) {
             let tried: Vec<_> = tried.iter().map(|dir| dir.display().to_string()).collect();
             found.data.insert("key".into(), Value::Null);
             let unsigned = "changes made here are not signed, and elsewhere only `apply-patch \
-                            undo ID --trust` takes them back";
+                            undo ID --trust` undoes them";
             let problem = if tried.is_empty() {
                 format!(
                     "there is no place for one: neither HOME nor XDG_STATE_HOME is set; \
@@ -275,7 +275,7 @@ fn state(workspace: &Workspace, found: &mut Findings) {
                                                 signed: {others} of the transactions, made in a \
                                                 sandbox, or with another XDG_STATE_HOME; \
                                                 `apply-patch log` lists them, and `apply-patch \
-                                                undo ID --trust` takes one back that you know"
+                                                undo ID --trust` undoes one that you know"
                     ),
                 );
             }

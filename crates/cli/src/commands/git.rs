@@ -319,7 +319,7 @@ fn answered(
                     .and_then(|mut line| Some(line.get_mut("id")?.take()));
                 return (
                     id.unwrap_or_default(),
-                    Err(usage(format!("the line is no request: {error}"))),
+                    Err(usage(format!("the line is not a request: {error}"))),
                 );
             }
         };

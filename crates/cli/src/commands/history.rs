@@ -95,7 +95,7 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     for one in &unverified {
         let undone = one.undone_by.map(|by| format!("; undone by {by}")).unwrap_or_default();
         let todo = history::trusting(one)
-            .map(|command| format!("; `{command}` takes it back, if you know that change"));
+            .map(|command| format!("; `{command}` undoes it, if you know that change"));
         let todo = todo.unwrap_or_default();
         render::message(&format!(
             "not verified, and left out: {} ({}{undone}{todo})",

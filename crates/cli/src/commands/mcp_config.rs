@@ -44,7 +44,7 @@ pub(crate) struct McpConfigArgs {
     /// Configure it for everyone in the project that `-C` names
     #[arg(long)]
     pub(crate) project: bool,
-    /// Write it into the client's file, as a transaction that `undo` takes back; nothing else in
+    /// Write it into the client's file, as a transaction that can be undone; nothing else in
     /// the file changes. Not for clients whose own command does that: it is printed
     #[arg(long)]
     pub(crate) write: bool,
@@ -243,7 +243,7 @@ fn write(
                 } else {
                     format!("-C {} ", hints::quoted(&directory.to_string_lossy()))
                 };
-                render::message(&format!("done; `apply-patch undo {place}{id}` takes it back"));
+                render::message(&format!("done; undo it with `apply-patch undo {place}{id}`"));
             }
             None => render::message(&format!("it is there already: {}", shown(file))),
         }

@@ -96,7 +96,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
         None => row("last", "none"),
     }
     match (next, &undoable) {
-        (Some(next), _) => row("undo", &format!("`apply-patch undo` takes back {}", line(next))),
+        (Some(next), _) => row("undo", &format!("`apply-patch undo` would undo {}", line(next))),
         (None, Err(error)) => row("undo", &error.to_string()),
         (None, Ok(_)) => row("undo", "there is nothing to undo"),
     }

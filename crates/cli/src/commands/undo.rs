@@ -21,11 +21,11 @@ use crate::{json, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    apply-patch undo                         take back the last transaction\n  \
+    apply-patch undo                         undo the last transaction\n  \
     apply-patch undo --carry -n              show what that is in files that changed since\n  \
-    apply-patch undo @2                      take back the one before it\n  \
-    apply-patch undo 9f3ac1d2 -- src/a.rs    take back what a transaction did to a file\n  \
-    apply-patch undo -- src/a.rs             take back the last change of a file")]
+    apply-patch undo @2                      undo the one before it\n  \
+    apply-patch undo 9f3ac1d2 -- src/a.rs    undo what a transaction did to a file\n  \
+    apply-patch undo -- src/a.rs             undo the last change of a file")]
 pub(crate) struct UndoArgs {
     /// Transaction: its id, a beginning or an end of it, `last`, or `@N` for the N-th of the log.
     /// Unless given: the last one that is not undone; with paths, the last one that changed them
@@ -34,10 +34,10 @@ pub(crate) struct UndoArgs {
     /// Restore only these paths
     #[arg(value_name = "PATH", last = true)]
     pub(crate) paths: Vec<String>,
-    /// Carry what is taken back to files that have changed since, where that is certain
+    /// Carry what is undone to files that have changed since, where that is certain
     #[arg(long)]
     pub(crate) carry: bool,
-    /// Take back a change that was signed with a key that is not here, or not signed: made in a
+    /// Undo a change that was signed with a key that is not here, or not signed: made in a
     /// sandbox, or with another XDG_STATE_HOME. At a terminal you are asked. Paths are checked as
     /// those of a patch
     #[arg(long, requires = "id")]
@@ -53,7 +53,7 @@ pub(crate) struct UndoArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    apply-patch redo       take back the last undo\n  \
+    apply-patch redo       reverse the last undo\n  \
     apply-patch redo -n    show what would come back")]
 pub(crate) struct RedoArgs {
     /// Transaction that undid, or was undone; the last undo unless given
@@ -87,7 +87,7 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
         };
     }
     if outside {
-        // What lies elsewhere in the project is taken back in all of it.
+        // What lies elsewhere in the project is undone in all of it.
         given = given.iter().map(|path| session.workspace().prefix().join(path)).collect();
         session = workspace::project(global, &session);
         id = last_of(session.workspace(), id, &given)?;
@@ -227,7 +227,7 @@ fn print_report(global: &Global, workspace: &Workspace, report: &Report, detail:
     render::notes(plan);
     render::names_seen(plan, &seen);
     match id {
-        Some(id) => render::message(&format!("done; `apply-patch undo {id}` takes it back")),
+        Some(id) => render::message(&format!("done; undo it with `apply-patch undo {id}`")),
         None => render::message("there was nothing to change"),
     }
 }

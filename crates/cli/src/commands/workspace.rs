@@ -36,7 +36,7 @@ pub(super) fn open_with(global: &Global, policy: Policy) -> Result<Workspace, Fa
     Ok(workspace)
 }
 
-/// The same also where it is no project and was not named: only to look at how things stand.
+/// The same also where it is not a project and was not named: only to look at how things stand.
 pub(super) fn open_any(global: &Global) -> Result<Workspace, Failure> {
     Ok(Workspace::of(opened(global, global.settings.policy()?)?, global.settings.state))
 }
@@ -48,7 +48,7 @@ fn opened(global: &Global, policy: Policy) -> Result<Root, fs_guard::Error> {
     }
 }
 
-/// The failure of a command in a directory that is no project, where nobody named it.
+/// The failure of a command in a directory that is not a project, where nobody named it.
 fn no_project(root: &Root, common: Common) -> Failure {
     let path = fs_guard::real_path(root.path()).unwrap_or_else(|_| root.path().to_path_buf());
     let message = format!("{path:?} is {common}: it is a workspace only if it is named");

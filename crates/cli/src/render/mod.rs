@@ -196,7 +196,7 @@ pub(crate) fn kept_out(workspace: &Workspace) {
 pub(crate) fn unsigned() {
     message(
         "warning: there is no place for a key (`apply-patch doctor` says where one could be): changes are not signed, and \
-         elsewhere `undo` takes them back only with `--trust`",
+         elsewhere they can be undone only with `--trust`",
     );
 }
 
@@ -260,7 +260,7 @@ pub(crate) fn names_seen(plan: &Plan, seen: &dyn Fn(&str) -> String) {
     );
 }
 
-/// Prints how to take a commit back.
+/// Prints how to undo a commit.
 pub(crate) fn hint(reports: &[Report]) {
     if let [Report { transaction: Some(id), already_done: true, .. }] = reports {
         return message(&format!(
@@ -272,9 +272,9 @@ pub(crate) fn hint(reports: &[Report]) {
     let ids: Vec<_> = reports.iter().filter_map(|report| report.transaction.as_ref()).collect();
     match ids[..] {
         [] => {}
-        [id] => message(&format!("done; `apply-patch undo {}` takes it back", id.short())),
+        [id] => message(&format!("done; undo it with `apply-patch undo {}`", id.short())),
         [.., last] => message(&format!(
-            "done in {} transactions; `apply-patch undo` takes back the last, {}",
+            "done in {} transactions; undo the last, {}, with `apply-patch undo`",
             ids.len(),
             last.short()
         )),

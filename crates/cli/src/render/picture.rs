@@ -55,7 +55,7 @@ fn fits(excerpt: &DrawnExcerpt, label: &str) -> bool {
     error_width().is_none_or(|width| column + label.chars().count() + 8 <= width)
 }
 
-/// Draws why a text is no patch.
+/// Draws why a text is not a patch.
 pub(crate) fn parse_error(input: &Input, error: &ParseError) {
     let text = String::from_utf8_lossy(&input.bytes);
     let seen = match &error.seen {
@@ -255,11 +255,8 @@ struct DrawnPlace {
 /// Says which context means a place.
 fn context_label(lines: &[String], side: &str) -> String {
     match lines {
-        [line] => format!("with ` {}` {side} it the hunk means this place", sanitize(line)),
-        lines => format!(
-            "with {} more lines of context {side} it the hunk means this place",
-            lines.len()
-        ),
+        [line] => format!("for this place: add ` {}` {side}", sanitize(line)),
+        lines => format!("for this place: add {} more lines of context {side}", lines.len()),
     }
 }
 
@@ -299,7 +296,7 @@ fn places(reason: &RejectReason) -> Vec<DrawnPlace> {
             .take(CANDIDATES)
             .map(|candidate| {
                 let label = match &candidate.advice {
-                    Some(Advice::Header(header)) => format!("`@@ {header}` means this place"),
+                    Some(Advice::Header(header)) => format!("for this place: `@@ {header}`"),
                     Some(Advice::Before(lines)) => context_label(lines, "above"),
                     Some(Advice::After(lines)) => context_label(lines, "below"),
                     None => "here".into(),

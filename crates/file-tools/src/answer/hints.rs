@@ -440,7 +440,7 @@ pub(crate) fn workspace_hints(error: &commit::Error) -> Vec<Hint> {
             });
             first.into_iter().chain(see(format!("apply-patch show {}", id.short()))).collect()
         }
-        // Its diff shows what a patch against the current files has to take back.
+        // Its diff shows what a patch against the current files has to reverse.
         commit::Error::Drifted { id, .. } | commit::Error::NotInTransaction { id, .. } => {
             see(format!("apply-patch show {}", id.short()))
         }
@@ -461,7 +461,7 @@ pub(crate) fn workspace_hints(error: &commit::Error) -> Vec<Hint> {
                 .map(|id| {
                     ask(
                         format!(
-                            "take it back with `apply-patch undo \
+                            "undo it with `apply-patch undo \
                                                           {id} --trust`, if they know that \
                                                           change: it was made with a key that is \
                                                           not here, or without \

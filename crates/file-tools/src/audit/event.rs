@@ -194,7 +194,7 @@ pub(super) fn end(text: &mut Vec<u8>, from: usize, tip: &mut Tip, signer: Option
 /// Why a line does not follow the one before.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Broken {
-    #[error("it is no line of this log")]
+    #[error("it is not a line of this log")]
     Shape,
     #[error("its bytes do not have the hash that it states")]
     Hash,

@@ -276,7 +276,7 @@ impl ConvertError {
 ///
 /// # Errors
 ///
-/// When the text is no patch, does not apply to the files, or the form cannot express it.
+/// When the text is not a patch, does not apply to the files, or the form cannot express it.
 pub fn convert(
     text: &PatchText<'_>,
     to: OutputForm,

@@ -100,8 +100,8 @@ impl CallOutput {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpsError {
-    /// The text is no JSON of the expected form.
-    #[error("this is no list of `apply_patch_call` items: {0}")]
+    /// The text is not JSON of the expected form.
+    #[error("this is not a list of `apply_patch_call` items: {0}")]
     NotItems(serde_json::Error),
     /// There is no call among the items.
     #[error("there is no `apply_patch_call` among the items")]

@@ -212,7 +212,7 @@ fn unwrap(value: Value) -> Result<Option<Layer>, NotReceived> {
             return match found {
                 Value::Array(all) if many => operations(all),
                 one if !many => operations(vec![one]),
-                _ => wrapped(format!("`{field}` is no list"), "send a list of operations"),
+                _ => wrapped(format!("`{field}` is not a list"), "send a list of operations"),
             };
         }
     }

@@ -506,7 +506,7 @@ impl Session {
         }
         if error.is_some() && reports.is_empty() && !log.has_begun() {
             let traceless = self.settings.traceless && !self.workspace.has_state();
-            // Nothing was changed. If that cannot be logged, it is no second failure.
+            // Nothing was changed. If that cannot be logged, it is not a second failure.
             if traceless || self.workspace.make_state(self.settings.lock_timeout).is_err() {
                 return;
             }
@@ -557,7 +557,7 @@ pub(crate) fn hash(root: &Arc<Root>, path: &RelPath) -> Result<Sha256, fs_guard:
 pub(crate) fn expected(text: &str, argument: &str) -> Result<Expected, ToolError> {
     text.parse().map_err(|_| {
         let message =
-            format!("{text:?} is no SHA-256: it has 64 hexadecimal digits, or none for no file");
+            format!("{text:?} is not a SHA-256: it has 64 hexadecimal digits, or none for no file");
         ToolError::arguments(Reason::BadSha256, message)
             .hints([hints::give(argument, SHA256_WANTED), hints::omit(argument)])
     })

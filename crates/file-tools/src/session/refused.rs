@@ -52,7 +52,7 @@ impl RefusedForm {
 
 impl Session {
     /// Keeps a refused patch, and returns the name to amend it by. `None` if it is too long or
-    /// cannot be kept, which is no second failure, or if a call must leave no trace because nothing
+    /// cannot be kept, which is not a second failure, or if a call must leave no trace because nothing
     /// was ever changed.
     #[must_use]
     pub fn keep_refused(&self, form: RefusedForm, text: &[u8]) -> Option<String> {

@@ -9,7 +9,7 @@ pub struct SessionName(String);
 
 /// The text is not a session name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no session name; one has 1 to 64 ASCII letters, digits, `-` and `_`")]
+#[error("{0:?} is not a session name; one has 1 to 64 ASCII letters, digits, `-` and `_`")]
 pub struct BadSessionName(String);
 
 impl SessionName {

@@ -1,4 +1,4 @@
-//! `undo`: takes back a transaction that is named.
+//! `undo`: undoes a transaction that is named.
 
 use fs_guard::Access;
 use patch_engine::commit::{self, TransactionId};
@@ -40,7 +40,7 @@ pub struct Undo {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoData {
-    /// What was taken back.
+    /// What was undone.
     pub undo_of: String,
     /// The transaction that did it; undo it to have the changes again. None if there was nothing to
     /// change.
@@ -54,7 +54,7 @@ pub struct UndoData {
 }
 
 impl Session {
-    /// Takes back what a transaction did, or what it did to some files.
+    /// Undoes what a transaction did, or what it did to some files.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Session {
                 changed_files: committed_files(&report, args.diff.unwrap_or_default()),
                 truncated: false,
             };
-            Ok(Success::new(format!("took back {id}: {}", summary(&report.plan)), data))
+            Ok(Success::new(format!("undid {id}: {}", summary(&report.plan)), data))
         })
     }
 
@@ -84,7 +84,7 @@ impl Session {
     fn not_named(&self, named: &str) -> ToolError {
         let message = match named {
             "" => "transactionId is missing".to_owned(),
-            named => format!("{named:?} is no transaction"),
+            named => format!("{named:?} is not a transaction"),
         };
         let mine = |entry: &&commit::LogEntry| {
             let header = &entry.journal.header;
@@ -103,10 +103,9 @@ impl Session {
             .collect();
         let hint = match newest.first() {
             Some(first) => hints::set("transactionId", first["transactionId"].clone()),
-            None => hints::ask(
-                "name the change: this session has made none that could be taken back",
-                None,
-            ),
+            None => {
+                hints::ask("name the change: this session has made none that could be undone", None)
+            }
         };
         ToolError::arguments(Reason::NoTransaction, message)
             .details(json!({ "transactions": newest }))

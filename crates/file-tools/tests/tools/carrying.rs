@@ -154,7 +154,7 @@ fn after_an_edit_was_carried_the_session_has_not_seen_the_rest_of_the_file() {
             WANTED.replace("22", "23"),
             "{tool}"
         );
-        // Neither has it when its own edit is taken back.
+        // Neither has it when its own edit is undone.
         let newest = bench.workspace().log().unwrap()[0].journal.header.id.to_string();
         bench.done("undo", &json!({ "transactionId": newest }));
         bench.fails("delete_file", &json!({ "path": "f" }), "stale_file");
@@ -282,7 +282,7 @@ fn the_editor_tool_carries_too_and_says_so() {
         json!({ "command": "insert", "path": "f", "insert_line": 0, "insert_text": "x\n" });
     assert!(
         bench.tools().editor(&insert, None, &mut ()).is_error,
-        "a line number is no place in another file"
+        "a line number is not a place in another file"
     );
 }
 

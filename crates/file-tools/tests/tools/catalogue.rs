@@ -31,7 +31,7 @@ fn each_is_short_and_says_what_to_do() {
             let kind = ErrorKind::ALL.iter().any(|kind| kind.as_str() == word);
             let known =
                 Tool::named(word).is_some() || ["allow_delete", "node_modules"].contains(&word);
-            assert!(kind || known || !word.contains('_'), "{}: {word} is no kind", tool.name);
+            assert!(kind || known || !word.contains('_'), "{}: {word} is not a kind", tool.name);
         }
     }
     assert!(all < 24_000, "all together have {all} bytes");

@@ -107,7 +107,7 @@ fn the_right_tool_is_found_first() {
     for (query, wanted) in QUERIES {
         let scores = scores(&documents, query);
         let score = |name: &str| scores[tools.iter().position(|tool| tool.name == name).unwrap()];
-        // A tie is no first place.
+        // A tie is not a first place.
         let better: Vec<_> = tools
             .iter()
             .filter(|tool| tool.name != *wanted && score(tool.name) >= score(wanted))

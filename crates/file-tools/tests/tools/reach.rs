@@ -365,7 +365,7 @@ fn a_tool_sees_nothing_outside_its_root_and_nothing_forbidden() {
     }
 }
 
-/// What the tool may see is there: the walls are no walls around everything.
+/// What the tool may see is there: the walls are not walls around everything.
 #[test]
 fn what_a_tool_may_reach_can_be_undone_and_restored() {
     let project = Project::new();

@@ -31,7 +31,7 @@ pub(super) fn is_whole(list: &[u8]) -> bool {
         && number(list, COUNT_AT).map(|count| count as usize) == Some(entries)
 }
 
-/// The entries with their flags and their rights; none of what is no list.
+/// The entries with their flags and their rights; none of what is not a list.
 fn entries(list: &[u8]) -> impl Iterator<Item = (&[u8], u32, u32)> {
     let entries = if is_whole(list) { &list[HEAD..] } else { &[] };
     entries.chunks_exact(ENTRY).map(|entry| {

@@ -372,7 +372,7 @@ fn what_is_not_there_is_looked_for_once() {
 #[test]
 fn what_may_not_be_listed_can_be_used_all_the_same() {
     let tree = project();
-    // The root, by a handle that only leads on; a file is no root that way either.
+    // The root, by a handle that only leads on; a file is not a root that way either.
     fault::arm(Fault::Once(EACCES), 1, true);
     let root = Root::open(&tree.root, policy());
     fault::disarm();

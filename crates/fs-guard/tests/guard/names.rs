@@ -61,7 +61,7 @@ fn names_of_other_platforms_are_refused_only_where_they_are_new() {
     assert_eq!(
         verdict(root.check("ab:c", Access::Create)),
         "invalid not_portable",
-        "a file is no directory for another"
+        "a file is not a directory for another"
     );
     assert_eq!(verdict(root.check("deep/aux/y", Access::Create)), "fine", "the directory exists");
     assert_eq!(verdict(root.check("deep/con/y", Access::Create)), "invalid not_portable");

@@ -159,7 +159,7 @@ fn a_plan_that_changed_meanwhile_is_shown_again() {
     assert!(place.read("f").starts_with(b"a\n"), "{second}");
     params["requestState"] = second["requestState"].clone();
     assert_eq!(client.request("tools/call", params.clone())["result"]["isError"], false);
-    // The same answer a second time, after an undo, is no answer.
+    // The same answer a second time, after an undo, is not an answer.
     std::fs::write(place.path("f"), "a\nMEANWHILE\n").unwrap();
     std::fs::remove_file(place.path("n")).unwrap();
     client.done("read_file", json!({ "path": "f" }));

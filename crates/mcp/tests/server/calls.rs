@@ -79,7 +79,7 @@ fn every_tool_works_and_answers_as_its_schema_says() {
         assert_eq!(
             place.read("f"),
             b"one\r\n2\r\n",
-            "lines end as they did, and two changes were taken back"
+            "lines end as they did, and two changes were undone"
         );
         for tool in Tool::ALL {
             let name = tool.as_str().replace('.', "_");
@@ -301,7 +301,7 @@ fn a_cancelled_call_ends_and_changes_nothing() {
 }
 
 /// Where the client says which project it is, its one root is the workspace, with its history; and
-/// where it was started is none if that is no project.
+/// where it was started is none if that is not a project.
 #[test]
 fn a_client_says_which_directory_is_the_workspace() {
     let place = Place::new(&[("one/f", b"1"), ("two/f", b"2")]);

@@ -1,4 +1,4 @@
-//! What is no call: listings, nonsense, and clients that go.
+//! What is not a call: listings, nonsense, and clients that go.
 
 use serde_json::{Value, json};
 

@@ -110,7 +110,7 @@ impl Approvals {
             })
             .map(|(_, reasons)| reasons)
             .collect();
-        // Removing empty directories is no change of a file.
+        // Removing empty directories is not a change of a file.
         let empty = plan.changes().is_empty() && self.policy == ApprovalPolicy::Always;
         if open.is_empty() && !empty {
             return decided(host, Decision::Approve, false);

@@ -101,7 +101,7 @@ pub(super) fn find(
 
 /// Looks upwards for the directory that has the state, or else should have it: at most to the top
 /// of the work tree, because a state above that is another project's, and never in a directory that
-/// is no place for a project.
+/// is not a place for a project.
 fn above(root: &Arc<Root>) -> Option<(Arc<Root>, Prefix)> {
     // Transactions that were interrupted elsewhere in the project are recovered from here too.
     let policy = anywhere(root);

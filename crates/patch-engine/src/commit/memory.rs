@@ -150,7 +150,7 @@ pub struct Changed {
 /// Why a patch does not apply to files in memory.
 #[derive(Debug, thiserror::Error)]
 pub enum InMemoryError {
-    /// The text is no patch.
+    /// The text is not a patch.
     #[error(transparent)]
     Parse(#[from] ParseError),
     /// The patch cannot be planned: every reason.
@@ -169,7 +169,7 @@ pub enum InMemoryError {
 ///
 /// # Errors
 ///
-/// When the text is no patch, or does not apply.
+/// When the text is not a patch, or does not apply.
 pub fn apply_in_memory(
     tree: &MemoryTree,
     text: &str,

@@ -311,7 +311,7 @@ fn since(conflict: &Conflict) -> String {
             format!("before line {} of the base there is {}now", base.lines.start, lines(current))
         }
         (true, true) => {
-            format!("the lines around line {} of the base are others now", base.lines.start)
+            format!("the lines around line {} of the base have changed", base.lines.start)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Makes the patch that takes another one back.
+//! Makes the reverse of a patch.
 
 use patch_grammar::{
     AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation,
@@ -8,11 +8,11 @@ use crate::locate::Order;
 use crate::plan::options::{AddNewline, Options};
 use crate::plan::reject::{Irreversible, Problem, Reject, Rejects};
 
-/// Returns the patch that takes `patch` back: applied to the result of `patch`, it restores the
+/// Returns the patch that reverses `patch`: applied to the result of `patch`, it restores the
 /// files that `patch` was made for. It borrows from the same text, and its lines and byte ranges
 /// are those of that text.
 ///
-/// Sections are taken back from the last to the first. So are the hunks of each under
+/// Sections are reversed from the last to the first. So are the hunks of each under
 /// [`Order::PostState`], as each of them was placed in what the ones before it had left.
 ///
 /// What a patch does not say cannot come back: the file that an added one replaced, the blanks that
@@ -20,7 +20,7 @@ use crate::plan::reject::{Irreversible, Problem, Reject, Rejects};
 ///
 /// # Errors
 ///
-/// Every section that cannot be taken back from its text alone.
+/// Every section that cannot be reversed from its text alone.
 pub fn reverse<'p>(patch: &Patch<'p>, options: &Options) -> Result<Patch<'p>, Rejects> {
     let mut sections = Vec::with_capacity(patch.sections.len());
     let mut rejects = Vec::new();
@@ -93,7 +93,7 @@ fn deletion<'p>(section: &Section<'p>, added: &AddedLines<'p>, options: &Options
             // A carriage return before no line feed is part of the line.
             (last.no_newline, last.crlf) = (true, false);
             last.text = text;
-            // A last line without a byte and without a line feed is no line.
+            // A last line without a byte and without a line feed is not a line.
             if text.is_empty() {
                 lines.pop();
             }

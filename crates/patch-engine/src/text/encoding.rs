@@ -26,7 +26,7 @@ pub struct Encodings {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodingError {
-    /// The pattern is no glob.
+    /// The pattern is not a glob.
     #[error(transparent)]
     Pattern(#[from] GlobError),
     /// There is no charset of that name, or it is stateful, so that the bytes of a line depend on
@@ -44,7 +44,7 @@ impl Encodings {
     ///
     /// # Errors
     ///
-    /// When the pattern is no glob, or the label is not known.
+    /// When the pattern is not a glob, or the label is not known.
     pub fn declare(&mut self, pattern: &str, label: &str) -> Result<(), EncodingError> {
         let encoding = by_label(label).ok_or_else(|| EncodingError::Label(label.to_owned()))?;
         self.declared.push((Globs::new([pattern])?, encoding));

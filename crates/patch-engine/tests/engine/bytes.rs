@@ -256,7 +256,7 @@ fn splices_name_only_what_changes() {
         .iter()
         .map(|splice| (splice.start, splice.end, &splice.text[..]))
         .collect();
-    assert_eq!(ranges, [(4, 8, &b"2\n"[..])], "a line replaced by itself is no change");
+    assert_eq!(ranges, [(4, 8, &b"2\n"[..])], "a line replaced by itself is not a change");
     assert_eq!(
         edit.placed.iter().map(|placed| (placed.first_line, placed.line_count)).collect::<Vec<_>>(),
         [(1, 3), (4, 1)]

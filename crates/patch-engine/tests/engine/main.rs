@@ -34,7 +34,7 @@ fn no_file_is_forgotten() {
             let name = entry.expect("an entry").file_name().into_string().expect("a plain name");
             let module = name.strip_suffix(".rs").unwrap_or(&name);
             let known = name == list || source.contains(&format!("mod {module};"));
-            assert!(known, "{name} is no module of {list}");
+            assert!(known, "{name} is not a module of {list}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Patches that are taken back, from their text alone.
+//! Patches that are reversed, from their text alone.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn files(tree: &MemoryTree) -> Vec<(String, Vec<u8>, u32)> {
         .collect()
 }
 
-/// Applies a patch and takes it back; tells what is in the way.
+/// Applies a patch and undoes it; tells what is in the way.
 fn back(before: &[(&str, &str)], patch: &Patch<'_>, options: &Options) -> Result<(), String> {
     let before = tree(before);
     let after = done(&before, patch, options).expect("it applies");
@@ -189,7 +189,7 @@ fn case() -> impl Strategy<Value = Case> {
     (vec(pair, 1..3), weighted(0.3)).prop_map(|(files, moves)| Case { files, moves })
 }
 
-/// What is taken back is what was there, or it is refused.
+/// What is reversed is what was there, or it is refused.
 #[test]
 fn a_patch_and_its_reverse_give_the_same_bytes() {
     let taken = std::cell::Cell::new([0_u32; 4]);

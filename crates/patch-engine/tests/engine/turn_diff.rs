@@ -250,7 +250,7 @@ fn section((kind, file, other, fresh, count): &Section, there: &mut Snapshot) ->
 fn git_gives_the_same_tree_after_any_patches() {
     let (compared, renames) = (Cell::new(0), Cell::new(0));
     let section_kind = (0..6_u8, any::<Index>(), any::<Index>(), 0..1000_u32, 0..5_usize);
-    // A patch, or the last one is taken back.
+    // A patch, or the last one is undone.
     let acts = vec((weighted(0.2), vec(section_kind, 1..=3)), 6);
     holds(40, &acts, |acts| {
         let mut turn = Turn::new(&[

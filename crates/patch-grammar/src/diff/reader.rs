@@ -520,7 +520,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(Some(Name { text, span: raw.span.clone(), line: number(raw.line) }))
     }
 
-    /// Reads a name without quotes. Backslashes are no escapes there, and git quotes a name that
+    /// Reads a name without quotes. Backslashes are not escapes there, and git quotes a name that
     /// really has one.
     fn unescaped(&mut self, name: &[u8], at: usize) -> Vec<u8> {
         let backslash = |&byte: &u8| byte == b'\\';

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// It is no pest grammar.
+    /// It is not a pest grammar.
     #[error("no pest grammar: {message}")]
     Syntax {
         /// The message of pest.
@@ -80,7 +80,7 @@ pub enum Construct {
     #[error("a terminal may not match the empty text")]
     EmptyTerminal,
     /// `""` outside an atomic rule.
-    #[error("an empty text is no terminal")]
+    #[error("an empty text is not a terminal")]
     EmptyLiteral,
     /// A class from which everything was taken away.
     #[error("no character is left to match")]

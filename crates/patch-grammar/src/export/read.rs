@@ -319,7 +319,7 @@ pub(crate) fn either_case(c: char) -> CharSet {
     CharSet::single(c.to_ascii_lowercase()).union(&CharSet::single(c.to_ascii_uppercase()))
 }
 
-/// The characters of a built-in rule, or what it is when it is no set of characters.
+/// The characters of a built-in rule, or what it is when it is not a set of characters.
 pub(crate) fn builtin(name: &str) -> Result<CharSet, Construct> {
     let range = CharSet::range;
     Ok(match name {

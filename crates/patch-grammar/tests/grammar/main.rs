@@ -23,7 +23,7 @@ fn no_file_is_forgotten() {
         let module = name.strip_suffix(".rs").unwrap_or(&name);
         assert!(
             module == "main" || source.contains(&format!("mod {module};")),
-            "{name} is no module of main.rs"
+            "{name} is not a module of main.rs"
         );
     }
 }

@@ -141,7 +141,7 @@ fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> b
     true
 }
 
-/// The patches of the scenarios, as bytes: some are no text.
+/// The patches of the scenarios, as bytes: some are not text.
 fn scenarios() -> Vec<Vec<u8>> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/scenarios");
     let folders = std::fs::read_dir(folder).expect("the scenarios are there");
@@ -273,7 +273,7 @@ fn the_first_line_that_cannot_be_of_a_patch_is_the_last_that_is_waited_for() {
         let events = stream.push(last.as_bytes());
         let [StreamEvent::Failed(error)] = &events[..] else { panic!("{text:?}: {events:?}") };
         assert_eq!(error.line as usize, lines.len(), "{text:?}");
-        let whole = parse(text, &options(codex)).expect_err("it is no patch");
+        let whole = parse(text, &options(codex)).expect_err("it is not a patch");
         let kinds = (error.kind.as_str(), whole.kind.as_str());
         assert!(kinds.0 == kinds.1 || whole.line < error.line, "{text:?}: {kinds:?}");
     }

@@ -1,5 +1,5 @@
-//! What was taken back in part, what somebody put in the place of what a transaction left, and
-//! links: which of it a later undo takes back.
+//! What was undone in part, what somebody put in the place of what a transaction left, and
+//! links: what a later undo does about it.
 
 use std::fs;
 
@@ -31,8 +31,8 @@ fn drifted(undone: Result<(), Error>) -> Vec<String> {
     }
 }
 
-/// What was taken back of a transaction is left out of an undo of all of it, unless nothing else is
-/// in it or it is named; and only what was taken back of that one.
+/// What was undone of a transaction is left out of an undo of all of it, unless nothing else is
+/// in it or it is named; and only what was undone of that one.
 #[test]
 fn what_was_taken_back_is_left_out_of_an_undo_of_the_whole_only() {
     let commit = || {
@@ -62,7 +62,7 @@ fn what_was_taken_back_is_left_out_of_an_undo_of_the_whole_only() {
     undo(&tree, id, &[]).unwrap();
     assert_eq!(read(&tree), ["old a", "old b", "old c"]);
 
-    // A part of another transaction is no part of this one.
+    // A part of another transaction is not a part of this one.
     let (tree, id) = commit();
     let later = tree.commit(&[Update("a", "newest a"), Update("c", "new c")]).unwrap().id;
     undo(&tree, later, &["a"]).unwrap();
@@ -115,7 +115,7 @@ fn what_somebody_made_in_the_place_of_a_deleted_file_is_not_removed() {
     }
 }
 
-/// A record of a link is no text to carry a change into, whatever is in the trash for it.
+/// A record of a link is not text to carry a change into, whatever is in the trash for it.
 #[test]
 fn nothing_is_carried_back_between_a_link_and_a_file() {
     for (before, after) in [(false, false), (true, false), (false, true)] {

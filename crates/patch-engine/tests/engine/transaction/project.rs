@@ -335,7 +335,7 @@ fn what_may_be_touched_limits_no_recovery() {
 }
 
 /// What may be touched is said for the directory that was opened. Of the project around it all can
-/// be taken back.
+/// be undone.
 #[test]
 fn what_may_be_touched_in_a_directory_does_not_limit_its_project() {
     let tree = Tree::new(&[("a/n/x", "1\n"), ("b/y", "1\n")]);

@@ -271,7 +271,7 @@ fn a_failing_call_with_staging_beside_the_files_leaves_all_or_nothing() {
     }
 }
 
-/// It was told that all happened: that a directory cannot be removed takes nothing back, however
+/// It was told that all happened: that a directory cannot be removed undoes nothing, however
 /// often it is tried.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]

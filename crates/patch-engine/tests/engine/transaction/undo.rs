@@ -345,7 +345,7 @@ fn undo_of_the_last_one_passes_over_none_that_is_not_verified() {
     assert_eq!(entries.len(), 1);
     assert_eq!(unverified.len(), 1);
     assert_eq!(unverified[0].id, theirs);
-    // By its name it can be taken back, and what is older than the one that was found does not
+    // By its name it can be undone, and what is older than the one that was found does not
     // matter.
     run(&tree, |workspace| workspace.plan_undo(ours, &[])).unwrap();
     assert_eq!(tree.read("a"), "0");
@@ -509,7 +509,7 @@ fn a_change_of_a_mode_is_carried_back_where_nobody_changed_it_again() {
     }
 }
 
-/// What is no text any more, or no file, is not carried back into; and the file stays.
+/// What is not text any more, or no file, is not carried back into; and the file stays.
 #[test]
 fn only_text_files_are_carried_back_into() {
     let carry = UndoOptions { carry: true, ..UndoOptions::default() };
