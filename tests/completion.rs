@@ -30,7 +30,7 @@ impl Place {
         assert_eq!(done.code, 0, "{done:?}");
         let id = done
             .stderr
-            .split("undo ")
+            .split("`apply-patch undo ")
             .nth(1)
             .and_then(|rest| rest.split('`').next())
             .expect("an id")
