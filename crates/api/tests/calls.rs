@@ -469,6 +469,18 @@ fn a_patch_becomes_a_commit() {
     assert_eq!(apply(&tree, json!({ "branch": "other" })).expect("a new one")["branch"], "other");
     assert!(open("nowhere").is_err());
     assert!(apply(&tree, json!({ "author": "x" })).is_err());
+    // A host may cancel as long as the branch is where it was: the last time it is asked is after
+    // the intent is in the log.
+    let tree = open("main").expect("it is there");
+    for polls_before in [0, 1] {
+        let polls = AtomicUsize::new(0);
+        let cancelled = || polls.fetch_add(1, Ordering::Relaxed) >= polls_before;
+        let host = Callbacks { cancelled: Some(Box::new(cancelled)), ..Callbacks::default() };
+        let options = (PatchOptions::default(), GitOptions::default());
+        let error = tree.apply(PATCH.as_bytes(), &options.0, &options.1, host);
+        assert_eq!(error.expect_err("cancelled").message, "cancelled; nothing was changed");
+        assert_eq!(git(&["rev-parse", "main"]), tree.commit());
+    }
 }
 
 /// Values that cross threads.

@@ -18,8 +18,9 @@ use git_tree::{
     BranchMove, EntryKind, Id, NewCommit, OpenOptions, Repository, Resolved, Role, Signature,
     TreeChange,
 };
-use patch_engine::commit::approval::{Decision, Request};
-use patch_engine::commit::{Durability, Locked, StatePlace, TransactionId, Workspace};
+use patch_engine::commit::{
+    Durability, Locked, StatePlace, TransactionId, Workspace, approve, intend,
+};
 use patch_engine::{
     ApplyError, ChangedFile, CommitLog as _, ErrorKind, Event, Files, Host, Options, Patch, Plan,
     Rejects, Report, plan,
@@ -385,24 +386,13 @@ impl GitSession {
         if plan.is_empty() {
             return Ok(nothing(Report::of_tree(plan, None)));
         }
-        match host.approve(&Request::new(&plan))? {
-            Decision::Approve | Decision::ApproveForSession => {}
-            Decision::Decline => return Err(ToolError::from(&ApplyError::Declined).into()),
-            Decision::Postpone => return Err(ToolError::from(&ApplyError::Postponed).into()),
-        }
-        if host.cancelled() {
-            let message = "given up; nothing was changed";
-            return Err(
-                ToolError::new(FailureClass::Refused, ErrorKind::CommandFailed, message).into()
-            );
-        }
+        approve(&plan, host).map_err(|error| ToolError::from(&error))?;
         log.planned(&plan);
         host.event(&Event::Planned(&plan));
         // A change that fails leaves no objects behind.
         let repository = self.repository.isolated();
         let written = write(&repository, &plan, onto, request)?;
         let id = TransactionId::new(SystemTime::now(), None)?;
-        host.event(&Event::Staged(id));
         log.of_commit(GitFields {
             onto: onto.commit.to_string(),
             commit: written.commit.to_string(),
@@ -412,9 +402,8 @@ impl GitSession {
         // Held until the outcome is written: an intent whose process does not hold the lock was cut
         // off.
         *locked = Some(self.lock()?);
-        let unlogged = |why| ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, why);
-        log.intend(id)
-            .map_err(|why| unlogged(format!("refused before the branch was moved: {why}")))?;
+        intend(id, log, host).map_err(|error| ToolError::from(&ApplyError::from(error)))?;
+        host.event(&Event::Staged(id));
         match branch {
             Some(branch) => self.publish(&repository, branch, from, &written, request, host)?,
             None => repository.flush().map_err(ToolError::from)?,

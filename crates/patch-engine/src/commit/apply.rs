@@ -102,6 +102,19 @@ pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
     rejects.iter().min_by_key(rank)
 }
 
+/// Asks a host about exactly the plan that will be committed.
+///
+/// # Errors
+///
+/// When it does not approve, or the plan cannot be shown.
+pub fn approve(plan: &Plan, host: &mut dyn Host) -> Result<(), ApplyError> {
+    match host.approve(&Request::new(plan)).map_err(commit::Error::from)? {
+        Decision::Approve | Decision::ApproveForSession => Ok(()),
+        Decision::Decline => Err(ApplyError::Declined),
+        Decision::Postpone => Err(ApplyError::Postponed),
+    }
+}
+
 /// Hashes a patch, to recognise it later: its text, its paths and hunks, and the directory of the
 /// project that it is for. `None` for a long patch, which would take too long to hash.
 fn hash_of(patch: &Patch<'_>, prefix: &Prefix) -> Option<Sha256> {
@@ -331,12 +344,7 @@ impl Workspace {
                     already_done: false,
                 });
             }
-            let decision = host.approve(&Request::new(&plan));
-            match decision.map_err(|error| ApplyError::from(commit::Error::from(error)))? {
-                Decision::Approve | Decision::ApproveForSession => {}
-                Decision::Decline => return Err(ApplyError::Declined.into()),
-                Decision::Postpone => return Err(ApplyError::Postponed.into()),
-            }
+            approve(&plan, host)?;
             let locked = match early {
                 Some(locked) => locked,
                 None => lock()?,

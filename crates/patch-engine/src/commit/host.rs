@@ -176,3 +176,20 @@ pub trait CommitLog {
 }
 
 impl CommitLog for () {}
+
+/// Logs what is about to happen, when all is staged and nothing is published. Writing that may take
+/// a while, so the host is polled before and after it: this is its last chance to cancel.
+///
+/// # Errors
+///
+/// When the host cancels, or it cannot be logged; the commit is then refused.
+pub fn intend(
+    id: TransactionId,
+    log: &mut dyn CommitLog,
+    host: &dyn Host,
+) -> Result<(), CommitError> {
+    let poll = || if host.cancelled() { Err(CommitError::Cancelled) } else { Ok(()) };
+    poll()?;
+    log.intend(id).map_err(CommitError::Refused)?;
+    poll()
+}

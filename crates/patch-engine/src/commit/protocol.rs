@@ -15,7 +15,7 @@ use super::publish::{self, Fresh, Publication};
 use super::siblings;
 use super::stage::Stager;
 use super::workspace::Locked;
-use crate::commit::host::{CommitLog, Event, Host};
+use crate::commit::host::{CommitLog, Event, Host, intend};
 use crate::plan::{Authority, ChangeKind, Plan, PlanNote, Transition};
 
 /// What a commit did.
@@ -107,11 +107,7 @@ impl Commit<'_> {
             Err(error) => return Err(self.give_up(pending, beside, error)),
         };
         let id = pending.id();
-        let give_up =
-            |host: &dyn Host| if host.cancelled() { Err(CommitError::Cancelled) } else { Ok(()) };
-        let intended = give_up(host).and_then(|()| log.intend(id).map_err(CommitError::Refused));
-        // Writing the intent may have taken a while. This is the last chance to cancel.
-        if let Err(refused) = intended.and_then(|()| give_up(host)) {
+        if let Err(refused) = intend(id, log, host) {
             // On Windows an open file can keep its name until it is closed.
             drop(files);
             return Err(self.give_up(pending, beside, refused));
