@@ -1,5 +1,9 @@
 //! The patterns of `.gitattributes` and `.editorconfig`. They are matched in linear time: whoever
 //! wrote them is not trusted.
+//!
+//! The libraries for these files (ec4rs, gix-glob) backtrack. globset does not, but knows neither
+//! `**` within a name nor ranges of numbers nor a lone bracket; to write a pattern for it takes the
+//! same steps as to write a regular expression.
 
 use regex::bytes::{Regex, RegexBuilder};
 
