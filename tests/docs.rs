@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use file_tools::{ErrorKind, FailureClass};
 use snapbox::Assert;
+use testutils::tree::beneath;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
@@ -204,18 +205,6 @@ fn cells(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     cells
 }
 
-/// The Rust files beneath a folder.
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 /// The reasons that the code can give: what the functions that name them return, and what is
 /// written out as `"reason": "…"`.
 fn reasons() -> BTreeSet<String> {
@@ -226,16 +215,14 @@ fn reasons() -> BTreeSet<String> {
 
 /// The reasons that the source files give whose paths beneath `crates/` end so.
 pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
-    let mut files = Vec::new();
-    for member in fs::read_dir(repository().join("crates")).expect("crates") {
-        sources(&member.expect("an entry").path().join("src"), &mut files);
-    }
     let mut reasons = BTreeSet::new();
-    for file in files {
-        if !ends.iter().any(|end| file.to_string_lossy().ends_with(end)) {
+    for (name, entry) in beneath(&repository().join("crates")) {
+        let is_source = name.contains("/src/") && name.ends_with(".rs");
+        if !is_source || !ends.iter().any(|end| name.ends_with(end)) {
             continue;
         }
-        let text = fs::read_to_string(&file).expect("a source file");
+        let file = entry.path();
+        let text = fs::read_to_string(file).expect("a source file");
         // What is tested may be made up.
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
         let is_name = |word: &&str| {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::program::{Run, run, run_other};
 use testutils::share::whole;
+use testutils::tree::outside_state;
 
 fn write(dir: &Path, path: &str, content: &[u8]) {
     let path = dir.join(path);
@@ -72,27 +73,10 @@ const PATCH: &str = "*** Begin Patch\n*** Update File: src/a.py\n@@ def f():\n  
 /// All files of the workspace but the program's own.
 fn tree(dir: &tempfile::TempDir) -> Vec<(String, String)> {
     let root = dir.path().join("w");
-    let mut files = Vec::new();
-    let mut folders = vec![root.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            let name = path
-                .strip_prefix(&root)
-                .expect("beneath the root")
-                .to_str()
-                .expect("UTF-8")
-                .to_owned();
-            if name == ".apply-patch" {
-                continue;
-            }
-            if path.is_dir() {
-                folders.push(path)
-            } else {
-                files.push((name.clone(), read(&root, &name).expect("a file")))
-            }
-        }
-    }
+    let mut files: Vec<_> = outside_state(&root)
+        .filter(|(_, entry)| !entry.path().is_dir())
+        .map(|(name, _)| (name.clone(), read(&root, &name).expect("a file")))
+        .collect();
     files.sort();
     files
 }

@@ -629,39 +629,34 @@ impl Attack {
 /// Looks into everything that the program wrote for itself: no secret, and every line of a log is
 /// one record.
 fn audited(ws: &Path, wrong: &mut Vec<String>) {
-    let mut folders = vec![ws.join(STATE)];
-    while let Some(folder) = folders.pop() {
-        let Ok(seen) = folder.symlink_metadata() else { continue };
-        if !seen.is_dir() {
+    let state = ws.join(STATE);
+    if !state.symlink_metadata().is_ok_and(|seen| seen.is_dir()) {
+        return;
+    }
+    for (_, entry) in tree::beneath(&state) {
+        let path = entry.path();
+        let seen = path.symlink_metadata().expect("an entry");
+        if !seen.is_file() || seen.len() >= 1 << 20 {
             continue;
         }
-        for entry in fs::read_dir(&folder).expect("a directory") {
-            let path = entry.expect("an entry").path();
-            let seen = path.symlink_metadata().expect("an entry");
-            if seen.is_dir() {
-                folders.push(path);
-            } else if seen.is_file() && seen.len() < 1 << 20 {
-                let bytes = fs::read(&path).expect("a file");
-                // With a second name it is the attack's own.
-                if seen.nlink() == 1
-                    && bytes.windows(CANARY.len()).any(|at| at == CANARY.as_bytes())
-                {
-                    wrong.push(format!("{} has what is outside", path.display()));
-                }
-                let log = path.extension().is_some_and(|extension| extension == "jsonl");
-                for line in bytes
-                    .split(|&byte| byte == b'\n')
-                    .filter(|line| log && seen.nlink() == 1 && !line.is_empty())
-                {
-                    // A tampered log is the attack's own.
-                    if line.starts_with(b"TAMPERED") {
-                        continue;
-                    }
-                    if let Err(error) = serde_json::from_slice::<Value>(line) {
-                        wrong
-                            .push(format!("a line of {} is not a record: {error}", path.display()));
-                    }
-                }
+        let bytes = fs::read(path).expect("a file");
+        // With a second name it is the attack's own.
+        if seen.nlink() != 1 {
+            continue;
+        }
+        if bytes.windows(CANARY.len()).any(|at| at == CANARY.as_bytes()) {
+            wrong.push(format!("{} has what is outside", path.display()));
+        }
+        if path.extension().is_none_or(|extension| extension != "jsonl") {
+            continue;
+        }
+        // A tampered line is the attack's own.
+        for line in bytes
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty() && !line.starts_with(b"TAMPERED"))
+        {
+            if let Err(error) = serde_json::from_slice::<Value>(line) {
+                wrong.push(format!("a line of {} is not a record: {error}", path.display()));
             }
         }
     }

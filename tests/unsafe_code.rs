@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use testutils::tree::beneath;
+
 /// The part of a manifest under `[name]`.
 fn table<'t>(manifest: &'t str, name: &str) -> &'t str {
     let (_, rest) = manifest.split_once(&format!("\n[{name}]\n")).unwrap_or_default();
@@ -89,54 +91,45 @@ fn only_the_calls_of_windows_and_macos(folder: &Path, manifest: &str, workspace:
             "#![cfg_attr(not(any(windows, target_os = \"macos\")), forbid(unsafe_code))]"
         )
     );
-    let mut folders = vec![folder.join("src")];
-    while let Some(folder) = folders.pop() {
-        for entry in
-            fs::read_dir(folder).expect("its sources").map(|entry| entry.expect("an entry").path())
+    for (_, entry) in beneath(&folder.join("src")) {
+        if entry.file_type().is_dir() {
+            continue;
+        }
+        let entry = entry.path();
+        let text = source(entry);
+        let may = entry.ends_with("sys/windows/nt.rs") || entry.ends_with("sys/macos.rs");
+        let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+        let is_comment = |line: &str| line.starts_with("//");
+        for (at, line) in lines
+            .iter()
+            .enumerate()
+            .filter(|(_, line)| !is_comment(line) && line.contains("unsafe {"))
         {
-            if entry.is_dir() {
-                folders.push(entry);
-                continue;
-            }
-            let text = source(&entry);
-            let may = entry.ends_with("sys/windows/nt.rs") || entry.ends_with("sys/macos.rs");
-            let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
-            let is_comment = |line: &str| line.starts_with("//");
-            for (at, line) in lines
+            assert!(may, "{}: {line}", entry.display());
+            // The comment is right above the statement, which may begin a line before the
+            // block.
+            let above = lines[at.saturating_sub(1)..at]
                 .iter()
-                .enumerate()
-                .filter(|(_, line)| !is_comment(line) && line.contains("unsafe {"))
-            {
-                assert!(may, "{}: {line}", entry.display());
-                // The comment is right above the statement, which may begin a line before the
-                // block.
-                let above = lines[at.saturating_sub(1)..at]
-                    .iter()
-                    .rev()
-                    .chain(lines[..at.saturating_sub(1)].iter().rev());
-                let said =
-                    above.skip_while(|line| !is_comment(line)).take_while(|line| is_comment(line));
-                let near = lines[at.saturating_sub(2)..at].iter().any(|line| is_comment(line));
-                assert!(near, "{}: {line}", entry.display());
-                assert!(
-                    said.clone().any(|line| line.starts_with("// SAFETY: ")),
-                    "{}: {line}",
-                    entry.display()
-                );
-            }
-            let other = ["unsafe fn", "unsafe impl", "unsafe extern", "allow(unsafe_code"];
-            let known = |word: &str| match word {
-                "allow(unsafe_code" => may,
-                "unsafe extern" => entry.ends_with("sys/macos.rs"),
-                _ => false,
-            };
-            for word in other.into_iter().filter(|word| !known(word)) {
-                assert!(
-                    !lines.iter().any(|line| line.contains(word)),
-                    "{}: {word}",
-                    entry.display()
-                );
-            }
+                .rev()
+                .chain(lines[..at.saturating_sub(1)].iter().rev());
+            let said =
+                above.skip_while(|line| !is_comment(line)).take_while(|line| is_comment(line));
+            let near = lines[at.saturating_sub(2)..at].iter().any(|line| is_comment(line));
+            assert!(near, "{}: {line}", entry.display());
+            assert!(
+                said.clone().any(|line| line.starts_with("// SAFETY: ")),
+                "{}: {line}",
+                entry.display()
+            );
+        }
+        let other = ["unsafe fn", "unsafe impl", "unsafe extern", "allow(unsafe_code"];
+        let known = |word: &str| match word {
+            "allow(unsafe_code" => may,
+            "unsafe extern" => entry.ends_with("sys/macos.rs"),
+            _ => false,
+        };
+        for word in other.into_iter().filter(|word| !known(word)) {
+            assert!(!lines.iter().any(|line| line.contains(word)), "{}: {word}", entry.display());
         }
     }
 }

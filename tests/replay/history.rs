@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use testutils::tree::{DirEntry, beneath};
 use testutils::write::{Kind, Tree, TreeFile};
 
 /// Files by path.
@@ -293,8 +294,7 @@ fn releases(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
     found.sort();
     let mut last: Option<(String, Files)> = None;
     for (_, name, path) in found {
-        let mut files = Files::new();
-        walk(&path, "", &mut files).map_err(|error| format!("{}: {error}", path.display()))?;
+        let files = files(&path);
         if let Some((last_name, mut before)) = last.replace((name.clone(), files.clone())) {
             let mut after = files;
             before.retain(|path, file| match after.get(path) {
@@ -312,19 +312,15 @@ fn releases(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
     Ok(())
 }
 
-fn walk(dir: &Path, prefix: &str, files: &mut Files) -> std::io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        let path = format!("{prefix}{name}");
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            walk(&entry.path(), &format!("{path}/"), files)?;
-        } else if kind.is_file() {
-            let executable = entry.metadata()?.permissions().mode() & 0o100 != 0;
-            let kind = if executable { Kind::Executable } else { Kind::Plain };
-            files.insert(path, (fs::read(entry.path())?, kind));
+/// The files of a release; those whose names are not UTF-8 are left out.
+fn files(dir: &Path) -> Files {
+    let file = |(path, entry): (String, DirEntry)| {
+        if !entry.file_type().is_file() || entry.path().to_str().is_none() {
+            return None;
         }
-    }
-    Ok(())
+        let mode = entry.metadata().expect("a file").permissions().mode();
+        let kind = if mode & 0o100 != 0 { Kind::Executable } else { Kind::Plain };
+        Some((path, (fs::read(entry.path()).expect("a readable file"), kind)))
+    };
+    beneath(dir).filter_map(file).collect()
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use patch_engine::commit::{Durability, Workspace};
 use patch_engine::{ApplyError, ApplyOptions, Options, Patch, Profile, edit, parse};
 use patch_grammar::diff::{Diff, DiffOptions};
+use testutils::takers::{self, LINK};
 use testutils::write::{Kind, Style, write_hunks, write_patch};
 
 use super::history::{Commit, Files};
@@ -117,7 +118,7 @@ fn apply_in(root: &Path, patch: &Patch<'_>, mut options: Options, commit: &Commi
     let mut settings = ApplyOptions::new(options);
     settings.commit.durability = Durability::None;
     let applied = workspace.apply(patch, &settings, &mut ());
-    let found = look(root).expect("readable files");
+    let found = look(root);
     let wanted = if applied.is_ok() { &commit.after } else { &commit.before };
     let same = *wanted == found;
     match applied {
@@ -150,29 +151,13 @@ fn put(root: &Path, files: &Files) -> std::io::Result<()> {
 }
 
 /// The files beneath `root`, without the program's own.
-fn look(root: &Path) -> std::io::Result<Files> {
-    fn walk(dir: &Path, prefix: &str, files: &mut Files) -> std::io::Result<()> {
-        for entry in fs::read_dir(dir)? {
-            let entry = entry?;
-            let name = entry.file_name().into_string().expect("as it was written");
-            let path = format!("{prefix}{name}");
-            let kind = entry.file_type()?;
-            if path == ".apply-patch" {
-            } else if kind.is_dir() {
-                walk(&entry.path(), &format!("{path}/"), files)?;
-            } else if kind.is_symlink() {
-                files.insert(path, (Vec::new(), Kind::Other));
-            } else {
-                let executable = entry.metadata()?.permissions().mode() & 0o100 != 0;
-                let kind = if executable { Kind::Executable } else { Kind::Plain };
-                files.insert(path, (fs::read(entry.path())?, kind));
-            }
-        }
-        Ok(())
-    }
-    let mut files = Files::new();
-    walk(root, "", &mut files)?;
-    Ok(files)
+fn look(root: &Path) -> Files {
+    let file = |(path, (mode, bytes)): (String, (u32, Vec<u8>))| match mode {
+        LINK => (path, (Vec::new(), Kind::Other)),
+        0 => (path, (bytes, Kind::Plain)),
+        _ => (path, (bytes, Kind::Executable)),
+    };
+    takers::files(root).into_iter().map(file).collect()
 }
 
 /// Outcomes, counted.

@@ -8,6 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Once;
 
+use crate::tree::outside_state;
+
 /// The mode of a symbolic link.
 pub const LINK: u32 = 0o120_000;
 
@@ -16,32 +18,19 @@ pub type Snapshot = BTreeMap<String, (u32, Vec<u8>)>;
 
 /// The files beneath a directory, but for the state of the program.
 pub fn files(dir: &Path) -> Snapshot {
-    fn walk(root: &Path, dir: &Path, all: &mut Snapshot) {
-        for entry in fs::read_dir(dir).expect("a directory") {
-            let path = entry.expect("an entry").path();
-            let name =
-                path.strip_prefix(root).expect("beneath").to_str().expect("UTF-8").to_owned();
-            let seen = fs::symlink_metadata(&path).expect("it is there");
-            if name == ".apply-patch" {
-            } else if seen.is_symlink() {
-                let target = fs::read_link(&path)
-                    .expect("a link")
-                    .into_os_string()
-                    .into_string()
-                    .expect("UTF-8");
-                all.insert(name, (LINK, target.into_bytes()));
-            } else if seen.is_dir() {
-                walk(root, &path, all);
-            } else if seen.is_file() {
-                all.insert(
-                    name,
-                    (seen.permissions().mode() & 0o100, fs::read(&path).expect("a file")),
-                );
-            }
+    let mut all = Snapshot::new();
+    for (name, found) in outside_state(dir) {
+        let path = found.path();
+        let seen = fs::symlink_metadata(path).expect("it is there");
+        if seen.is_symlink() {
+            let target =
+                fs::read_link(path).expect("a link").into_os_string().into_string().expect("UTF-8");
+            all.insert(name, (LINK, target.into_bytes()));
+        } else if seen.is_file() {
+            let bytes = fs::read(path).expect("a file");
+            all.insert(name, (seen.permissions().mode() & 0o100, bytes));
         }
     }
-    let mut all = Snapshot::new();
-    walk(dir, dir, &mut all);
     all
 }
 

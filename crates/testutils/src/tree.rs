@@ -4,7 +4,10 @@ use crate::posix::{MetadataExt as _, PermissionsExt as _};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::path::Path;
+use std::path::{MAIN_SEPARATOR, Path};
+
+pub use walkdir::DirEntry;
+use walkdir::WalkDir;
 
 /// Everything beneath a directory, by relative path.
 pub type Tree = BTreeMap<String, Entry>;
@@ -49,46 +52,34 @@ impl fmt::Debug for Entry {
     }
 }
 
+/// Everything beneath a directory, by relative path with `/`. No link is followed.
+pub fn beneath(root: &Path) -> impl Iterator<Item = (String, DirEntry)> {
+    walk(root, |_| true)
+}
+
+/// The same without the state directory of the program.
+pub fn outside_state(root: &Path) -> impl Iterator<Item = (String, DirEntry)> {
+    walk(root, |found| found.depth() != 1 || found.file_name() != ".apply-patch")
+}
+
+fn walk(
+    root: &Path,
+    wanted: impl FnMut(&DirEntry) -> bool,
+) -> impl Iterator<Item = (String, DirEntry)> {
+    WalkDir::new(root).min_depth(1).into_iter().filter_entry(wanted).map(move |found| {
+        let found = found.expect("a readable directory");
+        let path = found.path().strip_prefix(root).expect("beneath");
+        // Only a hostile tree has names that are not UTF-8.
+        (path.to_string_lossy().replace(MAIN_SEPARATOR, "/"), found)
+    })
+}
+
 /// Looks at everything beneath `root`, without following links. With `identity`, also at times and
 /// inodes, and at `root` itself.
 pub fn look(root: &Path, identity: bool) -> Tree {
-    let mut tree = Tree::new();
-    if identity {
-        tree.insert(".".into(), entry(root, true));
-    }
-    walk(root, "", identity, &mut tree);
-    tree
-}
-
-/// The paths of everything beneath a directory; nothing is opened but directories.
-pub fn look_at_names(root: &Path) -> Vec<String> {
-    let mut names = Vec::new();
-    for found in fs::read_dir(root).expect("a readable directory") {
-        let found = found.expect("an entry");
-        let name = found.file_name().to_string_lossy().into_owned();
-        if found.file_type().expect("a type").is_dir() {
-            names.extend(
-                look_at_names(&found.path()).into_iter().map(|below| format!("{name}/{below}")),
-            );
-        }
-        names.push(name);
-    }
-    names
-}
-
-fn walk(dir: &Path, prefix: &str, identity: bool, tree: &mut Tree) {
-    for found in fs::read_dir(dir).expect("a readable directory") {
-        let found = found.expect("an entry");
-        // Only a hostile tree has names that are not UTF-8.
-        let name = found.file_name().to_string_lossy().into_owned();
-        let path = format!("{prefix}{name}");
-        let entry = entry(&found.path(), identity);
-        let below = matches!(entry.kind, Kind::Directory);
-        tree.insert(path.clone(), entry);
-        if below {
-            walk(&found.path(), &format!("{path}/"), identity, tree);
-        }
-    }
+    let top = identity.then(|| (".".into(), entry(root, true)));
+    let below = beneath(root).map(|(path, found)| (path, entry(found.path(), identity)));
+    top.into_iter().chain(below).collect()
 }
 
 fn entry(path: &Path, identity: bool) -> Entry {
@@ -114,16 +105,15 @@ fn entry(path: &Path, identity: bool) -> Entry {
 /// Copies files and directories; a file is executable or not, and nothing else is kept of its mode.
 pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a new directory");
-    for found in fs::read_dir(from).expect("a readable directory") {
-        let found = found.expect("an entry");
-        let target = to.join(found.file_name());
-        if found.file_type().expect("a type").is_dir() {
-            copy(&found.path(), &target);
+    for (path, found) in beneath(from) {
+        let target = to.join(path);
+        if found.file_type().is_dir() {
+            fs::create_dir_all(target).expect("a new directory");
             continue;
         }
         fs::write(&target, fs::read(found.path()).expect("a readable file")).expect("a new file");
-        let executable = found.metadata().expect("a file").permissions().mode() & 0o100 != 0;
-        set_mode(&target, if executable { 0o755 } else { 0o644 });
+        let seen = fs::metadata(found.path()).expect("a file");
+        set_mode(&target, if seen.permissions().mode() & 0o100 != 0 { 0o755 } else { 0o644 });
     }
 }
 

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::support::*;
 use testutils::temp::temp;
+use testutils::tree::outside_state;
 
 /// What the files hold that a tool may not see. Their texts differ in all but a line, by which an
 /// edit could be carried.
@@ -101,19 +102,10 @@ impl Project {
 
     /// All files but the state, by path.
     fn files(&self) -> Vec<(String, Vec<u8>)> {
-        let mut all = Vec::new();
-        let mut todo = vec![self.dir.path().to_path_buf()];
-        while let Some(dir) = todo.pop() {
-            for entry in fs::read_dir(dir).unwrap() {
-                let path = entry.unwrap().path();
-                let name = path.strip_prefix(self.dir.path()).unwrap().to_str().unwrap().to_owned();
-                if !path.is_dir() {
-                    all.push((name, fs::read(path).unwrap()));
-                } else if name != ".apply-patch" {
-                    todo.push(path);
-                }
-            }
-        }
+        let mut all: Vec<_> = outside_state(self.dir.path())
+            .filter(|(_, entry)| !entry.path().is_dir())
+            .map(|(name, entry)| (name, fs::read(entry.path()).unwrap()))
+            .collect();
         all.sort();
         all
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use fs_guard::fault::{self, Fault};
 use fs_guard::{Access, Dirs, DisplacedFile, Error, Root, Spot};
+use testutils::tree::beneath;
 
 use crate::support::*;
 
@@ -255,18 +256,10 @@ fn with_fault(
 
 /// All texts in the files beneath a directory.
 fn texts(dir: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        match fs::symlink_metadata(&path).unwrap() {
-            seen if seen.is_dir() => found.extend(texts(&path)),
-            seen if seen.is_file() => {
-                found.push(String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned())
-            }
-            _ => {}
-        }
-    }
-    found
+    beneath(dir)
+        .filter(|(_, entry)| entry.file_type().is_file())
+        .map(|(_, entry)| String::from_utf8_lossy(&fs::read(entry.path()).unwrap()).into_owned())
+        .collect()
 }
 
 #[test]

@@ -680,8 +680,7 @@ fn what_passes_for_a_published_file_is_not_rolled_back() {
         }
         grow_old();
         let look = move || {
-            let mut all = BTreeMap::new();
-            collect(&dir, &dir, &mut all);
+            let mut all = snapshot(&dir);
             all.retain(|path, _| paths.contains(path));
             all
         };

@@ -6,7 +6,6 @@
 //! Needs root, loop devices and strace: `cargo test -p patch-engine --test engine -- --ignored
 //! power`.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -137,12 +136,6 @@ fn cut_everywhere(
         }
     }
     Some(counts)
-}
-
-fn snapshot(tree: &Path) -> BTreeMap<String, String> {
-    let mut all = BTreeMap::new();
-    collect(tree, tree, &mut all);
-    all
 }
 
 #[test]

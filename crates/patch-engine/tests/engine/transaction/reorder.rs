@@ -213,8 +213,7 @@ fn recovered_after(image: &Image, touch: Option<Touch>) -> (Snapshot, usize) {
     }
     let workspace = open(&tree, KeyPlace::Directory(key));
     drop(lock(&workspace));
-    let mut all = Snapshot::new();
-    collect(&tree, &tree, &mut all);
+    let all = snapshot(&tree);
     let pending = fs::read_dir(tree.join(".apply-patch/pending")).map_or(0, Iterator::count);
     assert_eq!(pending, 0, "recovery ends every transaction");
     let log = fs::read_to_string(tree.join(".apply-patch/audit/s.jsonl")).unwrap_or_default();

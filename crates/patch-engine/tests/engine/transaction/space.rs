@@ -17,7 +17,8 @@ use patch_engine::ErrorKind;
 use patch_engine::commit::{KeyPlace, Workspace};
 use patch_engine::{ApplyOptions, Options, parse};
 
-use super::support::{collect, run};
+use super::support::{run, snapshot};
+use testutils::tree::outside_state;
 
 const PAGE: usize = 4096;
 
@@ -89,24 +90,13 @@ fn content(name: &str, pages: usize) -> String {
 /// Everything that a failure must leave as it was: inodes and times too.
 type Exact = BTreeMap<String, (u64, u32, i64, i64, u64)>;
 
-fn exact(root: &Path, dir: &Path, all: &mut Exact) {
-    let note = |path: &Path, all: &mut Exact| {
+fn exact(root: &Path) -> Exact {
+    let noted = |name: String, path: &Path| {
         let seen = fs::symlink_metadata(path).unwrap();
-        let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-        all.insert(name, (seen.ino(), seen.mode(), seen.mtime(), seen.mtime_nsec(), seen.size()));
+        (name, (seen.ino(), seen.mode(), seen.mtime(), seen.mtime_nsec(), seen.size()))
     };
-    note(dir, all);
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.ends_with(".apply-patch") {
-            continue;
-        }
-        if path.is_dir() {
-            exact(root, &path, all);
-        } else {
-            note(&path, all);
-        }
-    }
+    let below = outside_state(root).map(|(name, entry)| noted(name, entry.path()));
+    std::iter::once(noted(String::new(), root)).chain(below).collect()
 }
 
 /// A small file system, mounted.
@@ -207,14 +197,9 @@ fn all_or_nothing(
     with_state: bool,
     grow: &dyn Fn(),
 ) -> bool {
-    let snapshot = || {
-        let mut all = BTreeMap::new();
-        collect(tree, tree, &mut all);
-        all
-    };
+    let snapshot = || snapshot(tree);
     let exactly = || {
-        let mut all = Exact::new();
-        exact(tree, tree, &mut all);
+        let mut all = exact(tree);
         // The program writes down failed calls too: then there is a state directory from then on.
         if !with_state && std::env::var_os("APPLY_PATCH_BIN").is_some() {
             all.remove("");

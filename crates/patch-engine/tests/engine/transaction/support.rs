@@ -23,6 +23,7 @@ use tempfile::TempDir;
 
 use testutils::order::broken_laws;
 pub(crate) use testutils::temp::temp;
+use testutils::tree::outside_state;
 
 /// A workspace in a temporary directory, with a key of its own.
 ///
@@ -136,11 +137,8 @@ impl Tree {
         open(self.dir.path(), self.key_place())
     }
 
-    /// Everything outside the state directory: kind, mode and bytes by path.
     pub(crate) fn snapshot(&self) -> BTreeMap<String, String> {
-        let mut all = BTreeMap::new();
-        collect(self.dir.path(), self.dir.path(), &mut all);
-        all
+        snapshot(self.dir.path())
     }
 
     pub(crate) fn commit(&self, steps: &[Step<'_>]) -> Result<Committed, CommitError> {
@@ -284,34 +282,21 @@ pub(crate) fn plan(workspace: &Workspace, steps: &[Step<'_>]) -> Plan {
     builder.finish().unwrap()
 }
 
-pub(crate) fn collect(root: &Path, dir: &Path, all: &mut BTreeMap<String, String>) {
-    for entry in fs::read_dir(dir).unwrap() {
-        let entry = entry.unwrap();
-        let path = entry.path();
-        let name = path
-            .strip_prefix(root)
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .replace(std::path::MAIN_SEPARATOR, "/");
-        if name == ".apply-patch" {
-            continue;
-        }
-        let seen = fs::symlink_metadata(&path).unwrap();
+/// Everything but the state: kind, mode and bytes by path.
+pub(crate) fn snapshot(root: &Path) -> BTreeMap<String, String> {
+    let described = |path: &Path| {
+        let seen = fs::symlink_metadata(path).unwrap();
         let mode = seen.permissions().mode() & 0o7777;
         if seen.is_dir() {
-            all.insert(name, format!("dir {mode:o}"));
-            collect(root, &path, all);
+            format!("dir {mode:o}")
         } else if seen.is_symlink() {
-            all.insert(name, format!("link {:?}", fs::read_link(&path).unwrap()));
+            format!("link {:?}", fs::read_link(path).unwrap())
         } else {
-            let bytes = fs::read(&path).unwrap();
-            all.insert(
-                name,
-                format!("file {mode:o} {} {:?}", seen.nlink(), String::from_utf8_lossy(&bytes)),
-            );
+            let bytes = fs::read(path).unwrap();
+            format!("file {mode:o} {} {:?}", seen.nlink(), String::from_utf8_lossy(&bytes))
         }
-    }
+    };
+    outside_state(root).map(|(name, entry)| (name, described(entry.path()))).collect()
 }
 
 #[cfg(unix)]
