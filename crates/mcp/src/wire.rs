@@ -1,5 +1,9 @@
 //! Messages on two streams, one per line. Two threads read and write, so that a slow stream does
 //! not hold up the other. Lines that are not messages are answered here.
+//!
+//! rmcp has a transport of its own for such streams. It drops a line that is too long, ignores what
+//! is not JSON and answers a bad id without it, so that a client waits for ever; it puts no bound on
+//! what is under way, and drops what is unwritten when the input ends.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::thread;
