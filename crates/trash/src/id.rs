@@ -6,15 +6,12 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
+use jiff::tz::Offset;
 
 use crate::time::timestamp;
 
 /// The last time of an id, in whole microseconds: a later one could not be read back.
 const LAST: Timestamp = Timestamp::constant(253_402_207_200, 999_999_000);
-
-/// How an id begins.
-const TIME: &str = "%Y%m%d-%H%M%S-%6f";
 
 const AHEAD: Duration = Duration::from_secs(24 * 3600);
 
@@ -74,7 +71,19 @@ impl TransactionId {
 
 impl fmt::Display for TransactionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{:08x}", self.time.strftime(TIME), self.tail)
+        let t = Offset::UTC.to_datetime(self.time);
+        write!(
+            f,
+            "{:04}{:02}{:02}-{:02}{:02}{:02}-{:06}-{:08x}",
+            t.year(),
+            t.month(),
+            t.day(),
+            t.hour(),
+            t.minute(),
+            t.second(),
+            t.subsec_nanosecond() / 1000,
+            self.tail
+        )
     }
 }
 
@@ -83,13 +92,17 @@ impl FromStr for TransactionId {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parse = || {
-            let (time, tail) = text.rsplit_once('-')?;
-            let time = DateTime::strptime(TIME, time).ok()?;
+            let number = |from: usize, to: usize| text.get(from..to)?.parse::<i32>().ok();
+            let part = |from: usize| i8::try_from(number(from, from + 2)?).ok();
+            let nanosecond = number(16, 22)? * 1000;
+            let year = i16::try_from(number(0, 4)?).ok()?;
             let time =
-                TimeZone::UTC.to_timestamp(time).ok().filter(|time| time.as_second() >= 0)?;
-            let id = Self { time, tail: u32::from_str_radix(tail, 16).ok()? };
+                DateTime::new(year, part(4)?, part(6)?, part(9)?, part(11)?, part(13)?, nanosecond);
+            let time = Offset::UTC.to_timestamp(time.ok()?).ok()?;
+            let tail = u32::from_str_radix(text.get(23..)?, 16).ok()?;
+            let id = Self { time, tail };
             // There is one way to write it.
-            (id.to_string() == text).then_some(id)
+            (time >= Timestamp::UNIX_EPOCH && id.to_string() == text).then_some(id)
         };
         parse().ok_or_else(|| ParseIdError(text.chars().take(80).collect()))
     }
