@@ -52,7 +52,7 @@ fn parse(criterion: &mut Criterion) {
             bencher.iter(|| {
                 patch_engine::parse(&text, &options.parse)
                     .expect("it is well formed")
-                    .sections
+                    .sections()
                     .len()
             });
         });
@@ -118,7 +118,7 @@ fn locate(criterion: &mut Criterion) {
             let options = Options::new(profile);
             let patch =
                 patch_engine::parse(&case.patch, &options.parse).expect("it is well formed");
-            let hunks = patch.sections[0].hunks();
+            let hunks = patch.sections()[0].hunks();
             let exact_only =
                 matches!(case.name, "blanks" | "trailing" | "unicode") && suffix == "strict";
             group.bench_function(format!("{}, {suffix}", case.name), |bencher| {
@@ -180,13 +180,13 @@ fn in_memory(criterion: &mut Criterion) {
     });
     group.bench_function("parse alone", |bencher| {
         bencher.iter(|| {
-            patch_engine::parse(&patch, &options.parse).expect("it is well formed").sections.len()
+            patch_engine::parse(&patch, &options.parse).expect("it is well formed").sections().len()
         });
     });
     let parsed = patch_engine::parse(&patch, &options.parse).expect("it is well formed");
     group.bench_function("edit alone", |bencher| {
         bencher.iter(|| {
-            let hunks = parsed.sections[0].hunks();
+            let hunks = parsed.sections()[0].hunks();
             patch_engine::edit(text.as_bytes(), hunks, &options.placement, FinalNewline::Keep)
                 .is_ok()
         });

@@ -52,7 +52,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use patch_engine::{Options, Profile, edit};
-use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::diff::{self, DiffOptions};
 use patch_grammar::{Section, SectionOperation};
 use testutils::write::Style;
 
@@ -336,19 +336,19 @@ fn diff_of_file(
     diff: &[u8],
     dialect: Profile,
 ) -> Option<(String, Outcome)> {
-    let diff = match Diff::parse(diff, &DiffOptions::default()) {
-        Ok(diff) => diff,
+    let patch = match diff::parse(diff, &DiffOptions::default()) {
+        Ok(patch) => patch,
         Err(error) => {
             return Some((error.kind.to_string(), Outcome::Refused(error.kind.as_str().into())));
         }
     };
-    let patch = diff.patch();
     let [Section { path, operation: SectionOperation::Update { move_to: None, hunks }, .. }] =
-        &patch.sections[..]
+        patch.sections()
     else {
         return None;
     };
-    let ((before, _), (after, _)) = (commit.before.get(path.text)?, commit.after.get(path.text)?);
+    let ((before, _), (after, _)) =
+        (commit.before.get(&*path.text)?, commit.after.get(&*path.text)?);
     let options = Options::new(dialect);
     let outcome = match edit(before, hunks, &options.placement, options.final_newline) {
         Ok(edit) if edit.apply(before) == *after => Outcome::Right,
@@ -361,7 +361,7 @@ fn diff_of_file(
         )),
         Err(rejects) => Outcome::Refused(rejects[0].reason.as_str().into()),
     };
-    Some((path.text.to_owned(), outcome))
+    Some((path.text.to_string(), outcome))
 }
 
 fn without_cr(bytes: &[u8]) -> Vec<u8> {

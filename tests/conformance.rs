@@ -207,7 +207,7 @@ fn upstream_parse(case: &Value) -> Outcome {
     let environment = case["expect"]["environment_id"].as_str().map(str::to_owned);
     let parsed = parse(text, &ParseOptions { environment, ..Options::new(Profile::Codex).parse });
     let found = match &parsed {
-        Ok(patch) => patch.sections.iter().map(section).collect(),
+        Ok(patch) => patch.sections().iter().map(section).collect(),
         Err(_) => Value::Null,
     };
     let wanted = &case["expect"]["hunks"];
@@ -220,7 +220,7 @@ fn upstream_parse(case: &Value) -> Outcome {
 
 /// A section in the words of the cases.
 fn section(section: &Section<'_>) -> Value {
-    let path = section.path.text;
+    let path = &section.path.text;
     match &section.operation {
         SectionOperation::Add(added) => {
             let contents: String =
@@ -233,7 +233,7 @@ fn section(section: &Section<'_>) -> Value {
             let mut value =
                 json!({ "update": path, "chunks": hunks.iter().map(hunk).collect::<Vec<_>>() });
             if let Some(to) = move_to {
-                value["move"] = to.text.into();
+                value["move"] = (*to.text).into();
             }
             value
         }
@@ -246,7 +246,7 @@ fn hunk(hunk: &Hunk<'_>) -> Value {
         lines.iter().filter(|line| line.kind != other).map(Line::text_lossy).collect::<Vec<_>>()
     };
     json!({
-        "change_context": hunk.headers.last().map(|header| header.text),
+        "change_context": hunk.headers.last().map(|header| &header.text),
         "old": side(LineKind::Insert),
         "new": side(LineKind::Delete),
         "eof": hunk.end_of_file,
@@ -264,7 +264,7 @@ fn upstream_seek(case: &Value) -> Outcome {
     let options = Options::new(Profile::Codex);
     let patch = parse(&text, &options.parse).expect("it parses");
     let edit =
-        edit(file.as_bytes(), patch.sections[0].hunks(), &options.placement, FinalNewline::Keep);
+        edit(file.as_bytes(), patch.sections()[0].hunks(), &options.placement, FinalNewline::Keep);
     let found = edit.ok().map(|edit| edit.placed[0].first_line - 1);
     let wanted = case["expect"].as_u64().map(|index| index as usize);
     if found == wanted { Ok(()) } else { Err(format!("  wanted {wanted:?}, found {found:?}")) }

@@ -15,7 +15,7 @@ use patch_engine::{
     Reject, plan,
 };
 use patch_grammar::Patch;
-use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::diff::{self, DiffOptions};
 
 use crate::hostile::{self, Attack};
 use crate::scenarios::Scenario;
@@ -164,7 +164,7 @@ fn rules(args: &[String]) -> Option<(Options, Policy, bool)> {
 }
 
 /// What planning comes to, without what it was planned over.
-fn outcome(files: &Files, patch: &Patch<'_>, options: &Options) -> Result<String, String> {
+fn outcome(files: &Files, patch: &Patch, options: &Options) -> Result<String, String> {
     let planned = plan(files, patch, options);
     planned.map(|plan| shown(&plan)).map_err(|rejects| {
         let one = |reject: &Reject| {
@@ -210,16 +210,12 @@ impl Compared {
     /// something a tree has not.
     fn compare(&mut self, name: &str, workspace: &Path, args: &[String], input: &[u8]) -> bool {
         let Some((options, policy, is_diff)) = rules(args) else { return false };
-        let diff = is_diff.then(|| Diff::parse(input, &DiffOptions::default()));
-        let Ok(text) = patch_engine::decode(input) else { return false };
-        let patch = match &diff {
-            Some(Ok(diff)) => diff.patch(),
-            Some(Err(_)) => return false,
-            None => match patch_engine::parse(text, &options.parse) {
-                Ok(patch) => patch,
-                Err(_) => return false,
-            },
+        let patch = if is_diff {
+            diff::parse(input, &DiffOptions::default())
+        } else {
+            patch_engine::parse(input, &options.parse)
         };
+        let Ok(patch) = patch else { return false };
         let root = Arc::new(Root::open(workspace, policy.clone()).expect("a directory"));
         let wanted = outcome(&Files::from(&root), &patch, &options);
         // What only a file system has.

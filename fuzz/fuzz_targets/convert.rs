@@ -6,7 +6,7 @@ use apply_patch_fuzz::LINES;
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use patch_engine::{FinalNewline, Options, Profile, edit, parse};
-use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::diff::{self, DiffOptions};
 use patch_grammar::envelope;
 
 #[derive(Debug, Arbitrary)]
@@ -25,10 +25,10 @@ fn text(lines: &[u8], ends: bool) -> String {
 fuzz_target!(|input: Input<'_>| {
     let strict = Options::new(Profile::Strict);
     match input {
-        Input::Diff(diff) => match Diff::parse(diff, &DiffOptions::default()) {
-            Ok(diff) => {
-                let patch = diff.patch();
-                assert!(patch.sections.iter().all(|section| section.span.end <= patch.text.len()));
+        Input::Diff(diff) => match diff::parse(diff, &DiffOptions::default()) {
+            Ok(patch) => {
+                let end = patch.text().whole().len();
+                assert!(patch.sections().iter().all(|section| section.span.end <= end));
                 if let Ok(text) = envelope::write(&patch) {
                     parse(&text, &strict.parse).unwrap_or_else(|error| panic!("{error}: {text:?}"));
                 }
@@ -49,17 +49,17 @@ fuzz_target!(|input: Input<'_>| {
                 .to_string();
             let diff = diff.replacen("--- original\n+++ modified\n", "--- a/f\n+++ b/f\n", 1);
             let diff = if git { format!("diff --git a/f b/f\n{diff}") } else { diff };
-            let read = Diff::parse(diff.as_bytes(), &DiffOptions::default())
+            let read = diff::parse(diff.as_bytes(), &DiffOptions::default())
                 .expect("another program made it");
-            let text = envelope::write(&read.patch()).ok();
+            let text = envelope::write(&read).ok();
             let written =
                 text.as_deref().map(|text| parse(text, &strict.parse).expect("an envelope"));
             for mut options in [strict, Options::new(Profile::Codex)] {
                 // As the program reads a diff: where an insertion without context goes is not
                 // known.
                 options.placement.append_without_anchor = false;
-                for patch in [Some(read.patch()), written.clone()].into_iter().flatten() {
-                    let hunks = patch.sections[0].hunks();
+                for patch in [Some(read.clone()), written.clone()].into_iter().flatten() {
+                    let hunks = patch.sections()[0].hunks();
                     if let Ok(edit) =
                         edit(before.as_bytes(), hunks, &options.placement, FinalNewline::Keep)
                     {

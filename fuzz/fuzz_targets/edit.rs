@@ -19,7 +19,7 @@ fuzz_target!(|input: (&[u8], &str)| {
     for profile in [Profile::Strict, Profile::Codex] {
         let options = Options::new(profile);
         let Ok(patch) = parse(&text, &options.parse) else { continue };
-        let hunks = patch.sections[0].hunks();
+        let hunks = patch.sections()[0].hunks();
         match edit(file, hunks, &options.placement, options.final_newline) {
             Ok(edit) => {
                 let mut end = 0;
@@ -63,7 +63,7 @@ fn like_the_naive_matcher(file: &[u8], text: &str, body: &str) {
     }
     let lines: Vec<String> = String::from_utf8_lossy(file).lines().map(str::to_owned).collect();
     let Ok(patch) = parse(text, &ParseOptions::default()) else { return };
-    let [section] = &patch.sections[..] else { return };
+    let [section] = &patch.sections() else { return };
     let hunks = section.hunks();
     if lines.len() > LINES
         || hunks.len() > HUNKS

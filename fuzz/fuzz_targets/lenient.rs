@@ -6,9 +6,9 @@ use patch_engine::{Options, Patch, Profile, parse};
 use patch_grammar::SectionOperation;
 
 /// What a patch says, without where it says it.
-fn meaning(patch: &Patch<'_>) -> Vec<String> {
+fn meaning(patch: &Patch) -> Vec<String> {
     let mut all = Vec::new();
-    for section in &patch.sections {
+    for section in patch.sections() {
         all.push(format!("section {:?}", section.path.text));
         match &section.operation {
             SectionOperation::Add(lines) => all.extend(
@@ -47,7 +47,7 @@ fuzz_target!(|text: &str| {
     let (strict, codex) = (Options::new(Profile::Strict).parse, Options::new(Profile::Codex).parse);
     let lenient = parse(text, &codex);
     if let Ok(patch) = &lenient {
-        for section in &patch.sections {
+        for section in patch.sections() {
             assert_eq!(&text[section.path.span.clone()], section.path.text);
             assert!(section.hunks().iter().all(|hunk| text.get(hunk.span.clone()).is_some()));
         }

@@ -14,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
         Ok(patch) => {
             assert!(parse(text, &lenient).is_ok(), "strict takes what lenient refuses");
             let lines = text.lines().count() as u32;
-            for section in &patch.sections {
+            for section in patch.sections() {
                 assert_eq!(&text[section.path.span.clone()], section.path.text);
                 assert!(section.line() >= 1);
                 assert!(section.line() <= lines);

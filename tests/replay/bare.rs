@@ -12,7 +12,7 @@ use fs_guard::{Globs, NamePolicy};
 use git_tree::Id;
 use patch_engine::commit::Durability;
 use patch_engine::{Options, Profile};
-use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::diff::{self, DiffOptions};
 
 use super::history::run;
 use super::outcome::{Outcome, Tally};
@@ -78,13 +78,13 @@ fn made_again(session: &GitSession, diff: &[u8], commit: &str, parent: &str) -> 
     if diff.is_empty() {
         return Outcome::Inexpressible("nothing changes".into());
     }
-    let diff = match Diff::parse(diff, &DiffOptions::default()) {
+    let diff = match diff::parse(diff, &DiffOptions::default()) {
         Ok(diff) => diff,
         Err(error) => return Outcome::Inexpressible(error.kind.as_str().into()),
     };
     let options = Options { create_parents: true, ..Options::new(Profile::Strict) };
     let request = GitRequest { onto: parent.into(), ..GitRequest::default() };
-    let made = match session.apply("replay", &diff.patch(), &options, &request, &mut ()) {
+    let made = match session.apply("replay", &diff, &options, &request, &mut ()) {
         Ok(report) => report.tree,
         Err(GitError::Rejected(rejects)) => return Outcome::Refused(rejects[0].reason().into()),
         Err(error) => return Outcome::Refused(error.to_string()),

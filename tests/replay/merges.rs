@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use patch_engine::carry::carry;
 use patch_engine::{Edit, HunkReject, Options, Patch, Profile, edit, parse};
-use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::diff::{self, DiffOptions};
 use testutils::write::{Style, write_hunks};
 
 use super::history::MergedFile;
@@ -38,8 +38,7 @@ pub(crate) fn fared(file: &MergedFile, dir: &Path) -> [Fared; WAYS.len()] {
         Err(_) => Err("conflict"),
     };
     let by_diff = || {
-        let diff = Diff::parse(&file.diff, &DiffOptions::default()).map_err(|_| "diff")?;
-        let patch = diff.patch();
+        let patch = diff::parse(&file.diff, &DiffOptions::default()).map_err(|_| "diff")?;
         carried(place(&file.base, &patch, &options).map_err(|_| "base")?)
     };
     let hunks = write_hunks(&file.base, &file.theirs, &Style::new(Profile::Codex));
@@ -69,8 +68,8 @@ pub(crate) fn fared(file: &MergedFile, dir: &Path) -> [Fared; WAYS.len()] {
 }
 
 /// Places the hunks of the one update.
-fn place(file: &[u8], patch: &Patch<'_>, options: &Options) -> Result<Edit, Vec<HunkReject>> {
-    let hunks = patch.sections.first().map_or(&[][..], |section| section.hunks());
+fn place(file: &[u8], patch: &Patch, options: &Options) -> Result<Edit, Vec<HunkReject>> {
+    let hunks = patch.sections().first().map_or(&[][..], |section| section.hunks());
     edit(file, hunks, &options.placement, options.final_newline)
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use patch_engine::commit::{Durability, Workspace};
 use patch_engine::{ApplyError, ApplyOptions, Options, Patch, Profile, edit, parse};
-use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::diff::{self, DiffOptions};
 use testutils::takers::{self, LINK};
 use testutils::write::{Kind, Style, write_hunks, write_patch};
 
@@ -39,8 +39,12 @@ pub(crate) fn file(before: &[u8], after: &[u8], style: &Style) -> (Outcome, Stri
     let outcome = match parse(&text, &options.parse) {
         Err(error) => Outcome::Wrong(format!("it does not parse: {error}")),
         Ok(patch) => {
-            match edit(before, patch.sections[0].hunks(), &options.placement, options.final_newline)
-            {
+            match edit(
+                before,
+                patch.sections()[0].hunks(),
+                &options.placement,
+                options.final_newline,
+            ) {
                 Ok(edit) if edit.apply(before) == after => Outcome::Right,
                 Ok(edit) => Outcome::Wrong(format!(
                     "placed at lines {:?}",
@@ -92,13 +96,13 @@ pub(crate) fn on_disk(commit: &Commit, style: &Style, dir: &Path) -> Outcome {
 
 /// The commit as git's own diff, by the whole road.
 pub(crate) fn diff_on_disk(commit: &Commit, diff: &[u8], dialect: Profile, dir: &Path) -> Outcome {
-    match Diff::parse(diff, &DiffOptions::default()) {
-        Ok(diff) => in_directory(commit, dir, &diff.patch(), Options::new(dialect)),
+    match diff::parse(diff, &DiffOptions::default()) {
+        Ok(diff) => in_directory(commit, dir, &diff, Options::new(dialect)),
         Err(error) => Outcome::Refused(error.kind.as_str().into()),
     }
 }
 
-fn in_directory(commit: &Commit, dir: &Path, patch: &Patch<'_>, options: Options) -> Outcome {
+fn in_directory(commit: &Commit, dir: &Path, patch: &Patch, options: Options) -> Outcome {
     let root = dir.join("root");
     if let Err(error) = fs::create_dir(&root).and_then(|()| put(&root, &commit.before)) {
         let _ = fs::remove_dir_all(&root);
@@ -109,7 +113,7 @@ fn in_directory(commit: &Commit, dir: &Path, patch: &Patch<'_>, options: Options
     outcome
 }
 
-fn apply_in(root: &Path, patch: &Patch<'_>, mut options: Options, commit: &Commit) -> Outcome {
+fn apply_in(root: &Path, patch: &Patch, mut options: Options, commit: &Commit) -> Outcome {
     options.create_parents = true;
     let mut policy = patch_engine::policy();
     policy.allow.push("**").expect("a glob");

@@ -260,7 +260,7 @@ pub(crate) fn fared(
         let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
         let options = Options::new(dialect);
         let patch = parse(&text, &options.parse).expect("we wrote it");
-        let hunks = patch.sections[0].hunks();
+        let hunks = patch.sections()[0].hunks();
         let placed = edit(before, hunks, &options.placement, options.final_newline).ok()?;
         let result = if carried {
             carry(before, &now, &text, options)

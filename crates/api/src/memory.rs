@@ -4,7 +4,6 @@ use std::sync::{Arc, OnceLock};
 
 use file_tools::ToolError;
 use file_tools::hints::Caller;
-use file_tools::input::PatchText;
 use file_tools::ops::{self, FileOperation, OpsError, PatchCall};
 use file_tools::settings::Layers;
 use fs_guard::Policy;
@@ -130,10 +129,10 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
     ops::set_rules(&mut rules);
     // It leaves the end of a text as it was, and an empty diff leaves all of it.
     rules.final_newline = FinalNewline::Keep;
-    let text = PatchText { bytes: envelope.as_bytes().into(), ..PatchText::default() };
-    let unread = |error: file_tools::input::InputError| error.tool_error(envelope.as_bytes());
-    let plan = text.parsed(&rules, |patch| {
-        patch_engine::plan(Files::of_tree(Arc::new(files.clone()), policy()), patch, &rules)
+    let patch = patch_engine::parse(&envelope, &rules.parse)
+        .map_err(|error| ToolError::parse_sent(envelope.as_bytes(), &error))?;
+    let plan =
+        patch_engine::plan(Files::of_tree(Arc::new(files.clone()), policy()), &patch, &rules)
             .map_err(|rejects| {
                 let error = ToolError::rejected(&rejects).addressed(Caller::Operations);
                 let message =
@@ -145,9 +144,7 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
                     .trim_start_matches(": ")
                     .to_owned();
                 ToolError { message, path: None, ..error }
-            })
-    });
-    let plan = plan.map_err(unread)??;
+            })?;
     let mut changed = plan.images().changed()?;
     let before = files.get(FILE).unwrap_or_default();
     let after = changed

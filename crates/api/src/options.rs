@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use file_tools::ToolError;
 use file_tools::changes::DiffDetail;
-use file_tools::input::{InputError, InputForm, PatchText, ReadAs};
+use file_tools::input::{InputForm, PatchText, ReadAs};
 use file_tools::ops;
 use file_tools::received::Part;
 use file_tools::settings::{Choice, Layer, Layers, Raw, Scope};
@@ -159,12 +159,12 @@ impl PatchOptions {
         &self,
         layers: &Layers,
         patch: &[u8],
-        then: impl FnOnce(&Patch<'_>, &Options) -> Result<T, ToolError>,
+        then: impl FnOnce(&Patch, &Options) -> Result<T, ToolError>,
     ) -> Result<T, ToolError> {
         let rules = self.engine(layers)?;
-        let unread = |error: InputError| error.tool_error(patch);
-        let text = PatchText::read(patch, &self.read_as(), &rules.parse).map_err(unread)?;
-        text.parsed(&rules, |patch| then(patch, &rules)).map_err(unread)?
+        let text = PatchText::read(&patch.into(), &self.read_as(), &rules.parse);
+        let parsed = text.and_then(|text| text.parse(&rules));
+        then(&parsed.map_err(|error| error.tool_error(patch))?, &rules)
     }
 
     /// How the text is read.

@@ -47,7 +47,7 @@ pub fn convert(
 ) -> Result<ConvertedText, ToolError> {
     let to: OutputForm = named("to", to)?;
     let rules = options.engine(&Layers::default())?;
-    let text = PatchText::read(patch, &options.read_as(), &rules.parse)
+    let text = PatchText::read(&patch.into(), &options.read_as(), &rules.parse)
         .map_err(|error| error.tool_error(patch))?;
     let mut files = || match files {
         Some(files) => {

@@ -186,7 +186,7 @@ pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
         .suffix(".patch")
         .tempfile()
         .map_err(|error| failed("cannot make a file to edit", &error))?;
-    file.write_all(&input.bytes)
+    file.write_all(input.text.as_bytes())
         .map_err(|error| failed("cannot write the file to edit", &error))?;
     let editor = ["VISUAL", "EDITOR"]
         .into_iter()
@@ -202,7 +202,7 @@ pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
     }
     let bytes = outside::read_input(file.path(), MAX_PATCH_SIZE)?;
     Ok(Input {
-        bytes: bytes.into(),
+        text: bytes.into(),
         name: "the edited patch".into(),
         kept: None,
         notes: input.notes.clone(),

@@ -81,7 +81,7 @@ impl Failure {
                     .hints([Hint::Split {}])
             }
             Self::Parse(parse) if parse.0.diff.is_none() => {
-                ToolError::parse_sent(&parse.0.bytes, &parse.1)
+                ToolError::parse_sent(parse.0.text.as_bytes(), &parse.1)
             }
             Self::Parse(parse) => ToolError::parse(&parse.1),
             Self::Rejected(rejected) => ToolError::rejected(&rejected.1),

@@ -1,8 +1,6 @@
 //! What the input is: a patch in the envelope, a diff, or operations as JSON, which become the
 //! first.
 
-use std::borrow::Cow;
-
 use file_tools::input::{InputError, PatchText};
 use patch_engine::{Failed, Options, ParseError, Patch, Rejects};
 use patch_grammar::ParseOptions;
@@ -14,19 +12,15 @@ use crate::input::Input;
 /// Finds the envelope or the diff in the input, and notes how. `options` are those that it will be
 /// parsed with.
 pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<Input, Failure> {
-    let text = match PatchText::read(&input.bytes, &from.how(), options) {
+    let text = match PatchText::read(&input.text, &from.how(), options) {
         Ok(text) => text,
         Err(InputError::Usage(message)) => return Err(Failure::Usage(message)),
         Err(InputError::Parse(error)) => return Err(Failure::parse(&input, error)),
         Err(error) => return Err(Failure::Unreadable(format!("{}: {error}", input.name))),
     };
-    let PatchText { bytes, diff, notes, reverse, converted, .. } = text;
+    let PatchText { text, diff, notes, reverse, converted } = text;
     let name = if converted { format!("{}, converted", input.name) } else { input.name };
-    let bytes = match bytes {
-        Cow::Borrowed(_) => input.bytes,
-        Cow::Owned(bytes) => bytes.into(),
-    };
-    Ok(Input { bytes, name, diff, notes, reverse, kept: None })
+    Ok(Input { text, name, diff, notes, reverse, kept: None })
 }
 
 /// A failure that still lacks the text of the patch.
@@ -53,13 +47,9 @@ impl Rest {
     }
 }
 
-/// Reads the patch of an input, reverses it where that is wanted, and lets `then` do the rest.
-pub(crate) fn parsed<T>(
-    input: &Input,
-    options: &Options,
-    then: impl FnOnce(&Patch<'_>) -> T,
-) -> Result<T, Rest> {
-    input.text().parsed(options, then).map_err(Rest::from)
+/// Reads the patch of an input, and reverses it where that is wanted.
+pub(crate) fn parsed(input: &Input, options: &Options) -> Result<Patch, Rest> {
+    Ok(input.text().parse(options)?)
 }
 
 impl std::convert::From<Rejects> for Rest {

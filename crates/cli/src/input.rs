@@ -1,17 +1,15 @@
 //! The text of a patch, and what is known of it.
 
-use std::sync::Arc;
-
 use file_tools::input::PatchText;
 use file_tools::refused::RefusedForm;
 use patch_engine::{ParseError, Patch};
-use patch_grammar::ParseOptions;
 use patch_grammar::diff::DiffOptions;
+use patch_grammar::{ParseOptions, Text};
 
 /// A text and the name it goes by in messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {
-    pub(crate) bytes: Arc<Vec<u8>>,
+    pub(crate) text: Text,
     pub(crate) name: String,
     /// How it is read, when it is a unified or git diff; else it is an envelope.
     pub(crate) diff: Option<DiffOptions>,
@@ -24,9 +22,9 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(crate) fn new(bytes: Vec<u8>, name: impl Into<String>) -> Self {
+    pub(crate) fn new(text: impl Into<Text>, name: impl Into<String>) -> Self {
         Self {
-            bytes: bytes.into(),
+            text: text.into(),
             name: name.into(),
             diff: None,
             notes: Vec::new(),
@@ -41,20 +39,13 @@ impl Input {
     }
 
     /// Returns the text as the parser takes it.
-    pub(crate) fn text(&self) -> PatchText<'_> {
-        let Self { bytes, diff, notes, reverse, .. } = self;
-        PatchText {
-            bytes: bytes.as_slice().into(),
-            owner: Some(Arc::clone(bytes)),
-            diff: *diff,
-            notes: notes.clone(),
-            reverse: *reverse,
-            converted: false,
-        }
+    pub(crate) fn text(&self) -> PatchText {
+        let Self { text, diff, notes, reverse, .. } = self.clone();
+        PatchText { text, diff, notes, reverse, converted: false }
     }
 
     /// Reads it as an envelope.
-    pub(crate) fn parse(&self, options: &ParseOptions) -> Result<Patch<'_>, ParseError> {
-        patch_engine::decode(&self.bytes).and_then(|text| patch_engine::parse(text, options))
+    pub(crate) fn parse(&self, options: &ParseOptions) -> Result<Patch, ParseError> {
+        patch_engine::parse(self.text.clone(), options)
     }
 }

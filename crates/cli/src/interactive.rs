@@ -2,6 +2,7 @@
 //! patch of its own.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::io::{BufRead as _, BufReader, Write as _};
 
 use patch_engine::{Plan, Rejects};
@@ -49,8 +50,8 @@ impl Form {
         mode: Option<bool>,
         has_hunks: bool,
     ) -> Vec<u8> {
-        let from = section.path.text;
-        let to = section.destination().filter(|_| moves).map_or(from, |to| to.text);
+        let from = &*section.path.text;
+        let to = section.destination().filter(|_| moves).map_or(from, |to| &*to.text);
         let is = |operation: fn(&SectionOperation<'_>) -> bool| operation(&section.operation);
         let (added, deleted) = (
             is(|it| matches!(it, SectionOperation::Add(_))),
@@ -123,7 +124,7 @@ impl Form {
     }
 
     /// The sections as a patch.
-    fn whole(self, patch: &Patch<'_>, sections: Vec<u8>) -> Input {
+    fn whole(self, patch: &Patch, sections: Vec<u8>) -> Input {
         const NAME: &str = "the chosen part";
         match self {
             Self::Diff => {
@@ -141,8 +142,8 @@ impl Form {
 }
 
 /// Whether the carriage returns of a patch say nothing of the files.
-fn is_framed(patch: &Patch<'_>) -> bool {
-    patch.sections.iter().any(|section| match &section.operation {
+fn is_framed(patch: &Patch) -> bool {
+    patch.sections().iter().any(|section| match &section.operation {
         SectionOperation::Add(added) => added.endings == LineEndings::Framing,
         _ => section.hunks().iter().any(|hunk| hunk.endings == LineEndings::Framing),
     })
@@ -175,16 +176,16 @@ struct KeyReader {
 
 /// Asks about every part of `patch`, which is of this form. `plan` says where its hunks go.
 pub(crate) fn choose(
-    patch: &Patch<'_>,
+    patch: &Patch,
     form: Form,
-    plan: &dyn Fn(&Patch<'_>) -> Result<Plan, Rejects>,
+    plan: &dyn Fn(&Patch) -> Result<Plan, Rejects>,
 ) -> Result<Chosen, Failure> {
     let refused = |_| Failure::Usage("-i needs a terminal to ask at".into());
     let terminal = BufReader::new(outside::terminal().map_err(refused)?);
     let mut person =
         Person { terminal, form, places: places(patch, plan), rest: None, left_out: Vec::new() };
     let mut text = Vec::new();
-    for (index, section) in patch.sections.iter().enumerate() {
+    for (index, section) in patch.sections().iter().enumerate() {
         // An answer for the rest of a file ends with the file; quitting does not.
         person.rest = person.rest.filter(|rest| *rest == Answer::Quit);
         text.extend(person.section(patch, (index, section))?);
@@ -209,10 +210,10 @@ impl Person {
     /// Returns the part of a section that is taken, as text.
     fn section(
         &mut self,
-        patch: &Patch<'_>,
+        patch: &Patch,
         (index, section): (usize, &Section<'_>),
     ) -> Result<Vec<u8>, Failure> {
-        let (form, path) = (self.form, section.path.text);
+        let (form, path) = (self.form, &section.path.text);
         let mode = section.executable;
         let (mut takes_move, mut takes_mode) = (false, None);
         match &section.operation {
@@ -418,19 +419,21 @@ type Places = HashMap<(usize, usize), Result<HunkPlace, String>>;
 
 /// Finds where hunks go. Where the whole patch does not fit, each file is looked at for itself,
 /// without what does not fit in it.
-fn places(patch: &Patch<'_>, plan: &dyn Fn(&Patch<'_>) -> Result<Plan, Rejects>) -> Places {
+fn places(patch: &Patch, plan: &dyn Fn(&Patch) -> Result<Plan, Rejects>) -> Places {
     let mut places = Places::new();
     if let Ok(plan) = plan(patch) {
-        for index in 0..patch.sections.len() {
-            let kept: Vec<_> = (0..patch.sections[index].hunks().len()).collect();
-            placed(&mut places, (index, &patch.sections[index]), &kept, &plan, index);
+        for index in 0..patch.sections().len() {
+            let kept: Vec<_> = (0..patch.sections()[index].hunks().len()).collect();
+            placed(&mut places, (index, &patch.sections()[index]), &kept, &plan, index);
         }
         return places;
     }
-    for (index, section) in patch.sections.iter().enumerate() {
+    for (index, section) in patch.sections().iter().enumerate() {
         let mut kept: Vec<_> = (0..section.hunks().len()).collect();
         while !kept.is_empty() {
-            let alone = Patch { sections: vec![with_hunks(section, &kept)], ..patch.clone() };
+            let alone = patch
+                .with_sections(|_, all| Ok::<_, Infallible>(vec![with_hunks(&all[index], &kept)]));
+            let Ok(alone) = alone;
             let rejects = match plan(&alone) {
                 Ok(plan) => {
                     placed(&mut places, (index, section), &kept, &plan, 0);
@@ -520,7 +523,7 @@ enum Part {
 }
 
 impl HunkText {
-    fn of(patch: &Patch<'_>, hunk: &Hunk<'_>) -> Self {
+    fn of(patch: &Patch, hunk: &Hunk<'_>) -> Self {
         let text = hunk_text(patch, hunk);
         let (mut head, mut tail, mut parts) = (Vec::new(), Vec::new(), vec![Vec::<Vec<u8>>::new()]);
         for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -545,7 +548,7 @@ impl HunkText {
         let first =
             String::from_utf8_lossy(head.split(|&byte| byte == b'\n').next().unwrap_or_default())
                 .into_owned();
-        let named = hunk.headers.iter().map(|header| header.text).collect::<Vec<_>>().join(", ");
+        let named = hunk.headers.iter().map(|header| &*header.text).collect::<Vec<_>>().join(", ");
         // That of a diff stands after its numbers.
         let header = first.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@"));
         let header = header.map_or(named, |(_, rest)| rest.trim().to_owned());
@@ -650,9 +653,9 @@ fn counted(text: Vec<u8>, form: Form) -> Vec<u8> {
 }
 
 /// The text of a hunk, with all of its lines ended.
-fn hunk_text(patch: &Patch<'_>, hunk: &Hunk<'_>) -> Vec<u8> {
+fn hunk_text(patch: &Patch, hunk: &Hunk<'_>) -> Vec<u8> {
     const END: &[u8] = Marker::EndOfFile.as_str().as_bytes();
-    let mut text = ended(&patch.text[hunk.span.clone()]);
+    let mut text = ended(patch.bytes(hunk.span.clone()));
     if hunk.end_of_file
         && !text.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_end() == END)
     {
@@ -668,5 +671,5 @@ fn ended(text: &[u8]) -> Vec<u8> {
 }
 
 fn edited(text: Vec<u8>) -> Result<Vec<u8>, Failure> {
-    Ok(ended(&approve::edit(&Input::new(text, "the hunk"))?.bytes))
+    Ok(ended(approve::edit(&Input::new(text, "the hunk"))?.text.as_bytes()))
 }

@@ -198,13 +198,15 @@ fn the_examples_are_sentences_of_their_dialect_and_name_the_files_they_change() 
             .unwrap_or_else(|error| panic!("{title}: {error}"));
         let before: BTreeSet<_> = example.before.iter().map(|file| file.path).collect();
         let mut after = before.clone();
-        for section in &patch.sections {
+        for section in patch.sections() {
             match &section.operation {
-                SectionOperation::Add(_) => assert!(after.insert(section.path.text), "{title}"),
-                SectionOperation::Delete(_) => assert!(after.remove(section.path.text), "{title}"),
+                SectionOperation::Add(_) => assert!(after.insert(&*section.path.text), "{title}"),
+                SectionOperation::Delete(_) => {
+                    assert!(after.remove(&*section.path.text), "{title}")
+                }
                 SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
                 SectionOperation::Update { move_to, hunks } => {
-                    assert!(after.contains(section.path.text), "{title}");
+                    assert!(after.contains(&*section.path.text), "{title}");
                     // Every hunk stands in one place of the file alone.
                     let file = example
                         .before
@@ -223,8 +225,8 @@ fn the_examples_are_sentences_of_their_dialect_and_name_the_files_they_change() 
                         );
                     }
                     if let Some(to) = move_to {
-                        after.remove(section.path.text);
-                        assert!(after.insert(to.text), "{title}");
+                        after.remove(&*section.path.text);
+                        assert!(after.insert(&*to.text), "{title}");
                     }
                 }
             }

@@ -197,7 +197,7 @@ fn main() {
     if let Some((current, carried)) = later(args[1].trim_end_matches("-strict"), &file) {
         let edit = edit(
             file.as_bytes(),
-            patch.sections[0].hunks(),
+            patch.sections()[0].hunks(),
             &options.placement,
             FinalNewline::Keep,
         );
@@ -212,7 +212,7 @@ fn main() {
     for _ in 0..rounds {
         let result = edit(
             file.as_bytes(),
-            patch.sections[0].hunks(),
+            patch.sections()[0].hunks(),
             &options.placement,
             FinalNewline::Keep,
         );

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for steps in values(steps(400), 1).take(answers) {
             let text = String::from_utf8(model.write(&steps))?;
             let patch = parse(&text, &ParseOptions::default())?;
-            sections += patch.sections.len();
+            sections += patch.sections().len();
             hunks += patch.hunk_count();
             bytes += text.len();
         }

@@ -1,62 +1,17 @@
 //! The tree of a patch. It borrows from the text and records the place of every part.
 
+use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
 
-use crate::error::Warning;
 #[cfg(feature = "serde")]
 use crate::fields::{deleted, ends, text};
-
-/// A whole patch.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Patch<'p> {
-    /// The text that was parsed; all spans are byte ranges of it. An envelope is UTF-8; a diff need
-    /// not be.
-    pub text: &'p [u8],
-    /// The owner of the text, where it is known: new files may then keep a part of the text instead
-    /// of a copy.
-    pub owner: Option<Arc<Vec<u8>>>,
-    /// The file operations in the order of the text.
-    pub sections: Vec<Section<'p>>,
-    /// What was overlooked to read the text.
-    pub warnings: Vec<Warning>,
-    /// What was done to the text before it was parsed, in words; the parser leaves it empty.
-    pub notes: Vec<String>,
-    /// The sections reverse the text, and are in reverse order: the last section of the text comes
-    /// first.
-    pub reversed: bool,
-}
-
-impl Patch<'_> {
-    /// Finds a part of the text, such as the lines of a new file, in the owner's bytes. Returns
-    /// `None` where no owner is known, or the part is not in its bytes.
-    #[must_use]
-    pub fn shared(&self, part: &[u8]) -> Option<(Arc<Vec<u8>>, Range<usize>)> {
-        let owner = self.owner.as_ref()?;
-        let start = part.as_ptr().addr().checked_sub(owner.as_ptr().addr())?;
-        let range = start..start.checked_add(part.len())?;
-        (range.end <= owner.len()).then(|| (Arc::clone(owner), range))
-    }
-
-    /// Counts the hunks of all sections.
-    #[must_use]
-    pub fn hunk_count(&self) -> usize {
-        self.sections.iter().map(|section| section.hunks().len()).sum()
-    }
-
-    /// Returns the 0-based place of a section in the text.
-    #[must_use]
-    pub fn place_in_text(&self, section: usize) -> usize {
-        if self.reversed { self.sections.len() - 1 - section } else { section }
-    }
-}
 
 /// A part of the text and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Spanned<'p> {
-    /// The part.
-    pub text: &'p str,
+    /// The part; a copy where the text has it in another form, such as a quoted path.
+    pub text: Cow<'p, str>,
     /// Its byte range in the patch text.
     #[cfg_attr(feature = "serde", serde(serialize_with = "ends"))]
     pub span: Range<usize>,
@@ -304,7 +259,7 @@ impl<'p> Line<'p> {
 
     /// Returns the text for display: bytes that are not UTF-8 are replaced.
     #[must_use]
-    pub fn text_lossy(&self) -> std::borrow::Cow<'p, str> {
+    pub fn text_lossy(&self) -> Cow<'p, str> {
         String::from_utf8_lossy(self.text)
     }
 }

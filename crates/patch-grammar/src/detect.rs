@@ -177,7 +177,7 @@ pub fn find_all(text: &[u8]) -> Vec<Found> {
         }
         Found { kind: one.kind, lines: numbers(&one.lines), text, notes }
     };
-    candidates(&lines, &diff::Lines::new(text)).into_iter().map(found).collect()
+    candidates(&lines, &diff::Lines::new(text, 0..text.len())).into_iter().map(found).collect()
 }
 
 fn numbers(lines: &Range<usize>) -> Range<usize> {

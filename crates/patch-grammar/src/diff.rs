@@ -1,12 +1,12 @@
 //! Reads unified and git diffs into the same tree as the envelope.
 //!
 //! ```
-//! use patch_grammar::diff::{Diff, DiffOptions};
+//! use patch_grammar::diff::{self, DiffOptions};
 //!
 //! let text = "--- a/greet.py\n+++ b/greet.py\n@@ -1 +1 @@\n-print(\"hi\")\n+print(\"hello\")\n";
-//! let diff = Diff::parse(text.as_bytes(), &DiffOptions::default())?;
-//! let patch = diff.patch();
-//! assert_eq!((patch.sections[0].path.text, patch.sections[0].hunks()[0].old_start), ("greet.py", Some(1)));
+//! let patch = diff::parse(text, &DiffOptions::default())?;
+//! assert_eq!(patch.sections()[0].path.text, "greet.py");
+//! assert_eq!(patch.sections()[0].hunks()[0].old_start, Some(1));
 //! # Ok::<(), patch_grammar::ParseError>(())
 //! ```
 //!
@@ -24,13 +24,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::ast::{
-    AddedLines, Hunk, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, hunk_lines,
+    AddedLines, Hunk, LineEndings, LineKind, Section, SectionOperation, Spanned, hunk_lines,
 };
 use crate::diagnose;
 use crate::error::{ParseError, Warning, WarningKind};
+use crate::patch::{Patch, Text};
 
 pub use name::push_quoted;
-use reader::{Failure, File, HunkPart, Operation, Reader};
+use reader::{Failure, File, HunkPart, Name, Operation, Reader};
 pub(crate) use reader::{Lines, begins, extent};
 
 /// How a diff is read.
@@ -50,125 +51,98 @@ impl Default for DiffOptions {
     }
 }
 
-/// A diff that was read. It keeps the bytes, and the paths, which may have to be unquoted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diff<'t> {
-    text: Cow<'t, [u8]>,
-    files: Vec<File>,
-    warnings: Vec<Warning>,
-}
-
-impl<'t> Diff<'t> {
-    /// Reads a plain or git diff. If the diff itself was stored with CRLF, the carriage returns are
-    /// left out.
-    ///
-    /// Time and memory are linear in the text.
-    ///
-    /// # Errors
-    ///
-    /// The first thing that is wrong, or that no plan can express, with its line and column.
-    pub fn parse(
-        text: impl Into<Cow<'t, [u8]>>,
-        options: &DiffOptions,
-    ) -> Result<Self, ParseError> {
-        let text = text.into();
-        let read = |text: &[u8]| {
-            let lines = Lines::new(text);
-            let mut reader = Reader::new(&lines, options.strip, options.max_sections);
-            let mut files = Vec::new();
-            let result = loop {
-                match reader.file() {
-                    Ok(Some(file)) => files.push(file),
-                    Ok(None) if files.is_empty() => break Err(reader.no_diff()),
-                    Ok(None) => break Ok(()),
-                    Err(failure) => break Err(failure),
-                }
-            };
-            let Reader { warnings, framed, .. } = reader;
-            (result.map(|()| files), warnings, framed.unwrap_or(false))
-        };
-        let (mut files, mut warnings, framed) = read(&text);
-        let mut normal = None;
-        if framed {
-            let shorter = without_framing(&text);
-            (files, warnings, _) = read(&shorter);
-            warnings.insert(0, Warning { kind: WarningKind::StoredWithCrlf, line: 1 });
-            normal = Some(shorter.into());
-        }
-        match files {
-            Ok(files) => Ok(Self { text: normal.unwrap_or(text), files, warnings }),
-            // Lines are the same in both texts; bytes are counted in the text that was given.
-            Err(Failure { line, within, kind, expected }) => {
-                let start = Lines::new(&text).range(line).start;
-                Err(diagnose::at_offset(&text, start, within, kind, vec![expected]))
+/// Reads a plain or git diff. If the diff itself was stored with CRLF, the carriage returns are left
+/// out, and the patch owns the text without them.
+///
+/// Time and memory are linear in the text.
+///
+/// # Errors
+///
+/// The first thing that is wrong, or that no plan can express, with its line and column.
+pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, ParseError> {
+    let given = text.into();
+    let read = |text: &Text| {
+        let lines = Lines::of(text);
+        let mut reader = Reader::new(&lines, options.strip, options.max_sections);
+        let mut files = Vec::new();
+        let result = loop {
+            match reader.file() {
+                Ok(Some(file)) => files.push(file),
+                Ok(None) if files.is_empty() => break Err(reader.no_diff()),
+                Ok(None) => break Ok(()),
+                Err(failure) => break Err(failure),
             }
-        }
-    }
-
-    /// Returns the tree.
-    #[must_use]
-    pub fn patch(&self) -> Patch<'_> {
-        let sections = self.files.iter().map(|file| self.section(file)).collect();
-        Patch { text: &self.text, sections, warnings: self.warnings.clone(), ..Patch::default() }
-    }
-
-    fn section<'p>(&'p self, file: &'p File) -> Section<'p> {
-        let spanned = |name: &'p reader::Name| Spanned {
-            text: &name.text,
-            span: name.span.clone(),
-            line: name.line,
         };
-        let hunks = || file.hunks.iter().map(|hunk| self.hunk(hunk)).collect();
-        let operation = match &file.operation {
-            // The reader has checked that a new file has one hunk at most.
-            Operation::Add => SectionOperation::Add(AddedLines::of_body(
-                file.hunks.first().map_or(b"", |hunk| &self.text[hunk.body.clone()]),
-                LineEndings::Exact,
-            )),
-            Operation::Delete => SectionOperation::Delete(Some(hunks())),
-            Operation::Update { to } => {
-                SectionOperation::Update { move_to: to.as_ref().map(spanned), hunks: hunks() }
-            }
-            Operation::Copy { to } => SectionOperation::Copy { to: spanned(to), hunks: hunks() },
-        };
-        Section {
-            path: spanned(&file.path),
-            operation,
-            executable: file.executable,
-            span: file.span.clone(),
-        }
+        let Reader { warnings, framed, .. } = reader;
+        (result.map(|()| files), warnings, framed.unwrap_or(false))
+    };
+    let mut text = given.clone();
+    let (mut files, mut warnings, framed) = read(&text);
+    if framed {
+        text = without_framing(&text);
+        (files, warnings, _) = read(&text);
+        warnings.insert(0, Warning { kind: WarningKind::StoredWithCrlf, line: 1 });
     }
-
-    fn hunk<'p>(&'p self, part: &HunkPart) -> Hunk<'p> {
-        let (lines, _) =
-            hunk_lines(&self.text[part.body.clone()], part.line + 1, LineEndings::Exact);
-        let header = |span: &Range<usize>| {
-            let text = std::str::from_utf8(&self.text[span.clone()]).ok()?;
-            Some(Spanned { text, span: span.clone(), line: part.line })
-        };
-        // A hunk that only inserts has nothing to do with the function above it.
-        let shows_old = lines.iter().any(|line| line.kind != LineKind::Insert);
-        let headers =
-            part.heading.as_ref().filter(|_| shows_old).and_then(header).into_iter().collect();
-        Hunk {
-            opened: true,
-            headers,
-            lines,
-            separators: part.separators,
-            endings: LineEndings::Exact,
-            old_start: part.old_start,
-            new_start: part.new_start,
-            span: part.span.clone(),
-            line: part.line,
-            ..Hunk::default()
+    match files {
+        Ok(files) => Patch::read(text, |text| {
+            Ok((files.into_iter().map(|file| section(text, file)).collect(), warnings))
+        }),
+        // Lines are the same in both texts; bytes are counted in the text that was given.
+        Err(Failure { line, within, kind, expected }) => {
+            let start = Lines::of(&given).range(line).start;
+            Err(diagnose::at_offset(given.whole(), start, within, kind, vec![expected]))
         }
     }
 }
 
-/// Returns the text with line feeds in place of CRLF.
-fn without_framing(text: &[u8]) -> Vec<u8> {
-    let mut shorter = Vec::with_capacity(text.len());
-    for line in text.split_inclusive(|&byte| byte == b'\n') {
+fn section(text: &[u8], file: File) -> Section<'_> {
+    let spanned = |Name { text, span, line }| Spanned { text: Cow::Owned(text), span, line };
+    let hunks = || file.hunks.iter().map(|part| hunk(text, part)).collect();
+    let operation = match file.operation {
+        // The reader has checked that a new file has one hunk at most.
+        Operation::Add => SectionOperation::Add(AddedLines::of_body(
+            file.hunks.first().map_or(b"", |hunk| &text[hunk.body.clone()]),
+            LineEndings::Exact,
+        )),
+        Operation::Delete => SectionOperation::Delete(Some(hunks())),
+        Operation::Update { to } => {
+            SectionOperation::Update { move_to: to.map(spanned), hunks: hunks() }
+        }
+        Operation::Copy { to } => SectionOperation::Copy { to: spanned(to), hunks: hunks() },
+    };
+    Section { path: spanned(file.path), operation, executable: file.executable, span: file.span }
+}
+
+fn hunk<'p>(text: &'p [u8], part: &HunkPart) -> Hunk<'p> {
+    let (lines, _) = hunk_lines(&text[part.body.clone()], part.line + 1, LineEndings::Exact);
+    let header = |span: &Range<usize>| {
+        let text = Cow::Borrowed(std::str::from_utf8(&text[span.clone()]).ok()?);
+        Some(Spanned { text, span: span.clone(), line: part.line })
+    };
+    // A hunk that only inserts has nothing to do with the function above it.
+    let shows_old = lines.iter().any(|line| line.kind != LineKind::Insert);
+    let headers =
+        part.heading.as_ref().filter(|_| shows_old).and_then(header).into_iter().collect();
+    Hunk {
+        opened: true,
+        headers,
+        lines,
+        separators: part.separators,
+        endings: LineEndings::Exact,
+        old_start: part.old_start,
+        new_start: part.new_start,
+        span: part.span.clone(),
+        line: part.line,
+        ..Hunk::default()
+    }
+}
+
+/// Returns the text with line feeds in place of CRLF. Each line before the patch becomes an empty
+/// one.
+fn without_framing(text: &Text) -> Text {
+    let before = memchr::memchr_iter(b'\n', &text.whole()[..text.range().start]).count();
+    let mut shorter = vec![b'\n'; before];
+    for line in text.as_bytes().split_inclusive(|&byte| byte == b'\n') {
         match line {
             [line @ .., b'\r', b'\n'] => {
                 shorter.extend_from_slice(line);
@@ -177,5 +151,5 @@ fn without_framing(text: &[u8]) -> Vec<u8> {
             line => shorter.extend_from_slice(line),
         }
     }
-    shorter
+    Text::from(shorter)
 }

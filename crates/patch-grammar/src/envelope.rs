@@ -1,7 +1,8 @@
 //! Writes a tree that was read from a diff as the text of an envelope.
 
-use crate::ast::{AddedLines, Hunk, LineEndings, LineKind, Patch, Section, SectionOperation};
+use crate::ast::{AddedLines, Hunk, LineEndings, LineKind, Section, SectionOperation};
 use crate::marker::{Marker, envelope, push_header, push_no_newline};
+use crate::patch::Patch;
 
 /// A part of a patch that an envelope cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,11 +55,11 @@ pub enum Unsaid {
 /// # Errors
 ///
 /// The first section that an envelope cannot express.
-pub fn write(patch: &Patch<'_>) -> Result<String, Inexpressible> {
+pub fn write(patch: &Patch) -> Result<String, Inexpressible> {
     let mut out = String::new();
-    for section in &patch.sections {
+    for section in patch.sections() {
         let inexpressible = |problem| Inexpressible {
-            path: section.path.text.to_owned(),
+            path: section.path.text.to_string(),
             line: section.line(),
             problem,
         };
@@ -68,8 +69,8 @@ pub fn write(patch: &Patch<'_>) -> Result<String, Inexpressible> {
 }
 
 fn write_section(out: &mut String, section: &Section<'_>) -> Result<(), Unsaid> {
-    let path = section.path.text;
-    for path in [Some(path), section.destination().map(|to| to.text)].into_iter().flatten() {
+    let path = &*section.path.text;
+    for path in [Some(path), section.destination().map(|to| &*to.text)].into_iter().flatten() {
         if path.trim() != path || path.is_empty() || path.chars().any(char::is_control) {
             return Err(Unsaid::Path);
         }
@@ -93,7 +94,7 @@ fn write_section(out: &mut String, section: &Section<'_>) -> Result<(), Unsaid> 
             }
             *out += &Marker::Update.header(path);
             if let Some(to) = move_to {
-                *out += &Marker::MoveTo.header(to.text);
+                *out += &Marker::MoveTo.header(&to.text);
             }
             hunks.iter().try_for_each(|hunk| write_hunk(out, hunk))
         }
@@ -126,7 +127,7 @@ fn write_hunk(out: &mut String, hunk: &Hunk<'_>) -> Result<(), Unsaid> {
     }
     match &hunk.headers[..] {
         [] => push_header(out, None),
-        headers => headers.iter().for_each(|header| push_header(out, Some(header.text))),
+        headers => headers.iter().for_each(|header| push_header(out, Some(&header.text))),
     }
     let separators = hunk.lines.len() - hunk.separators;
     for (nth, line) in hunk.lines.iter().enumerate() {
@@ -165,11 +166,11 @@ fn push(out: &mut String, sign: char, line: &[u8], crlf: bool) -> Result<(), Uns
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diff::{Diff, DiffOptions};
+    use crate::diff::{self, DiffOptions};
 
     fn written(diff: &[u8]) -> Result<String, Unsaid> {
-        let diff = Diff::parse(diff, &DiffOptions::default()).expect("a diff");
-        write(&diff.patch()).map_err(|error| error.problem)
+        let patch = diff::parse(diff, &DiffOptions::default()).expect("a diff");
+        write(&patch).map_err(|error| error.problem)
     }
 
     #[test]
@@ -230,11 +231,11 @@ mod tests {
             let found = written(diff.as_bytes()).unwrap_or_else(|error| panic!("{diff}: {error}"));
             assert_eq!(found, format!("*** Begin Patch\n{patch}*** End Patch\n"), "{diff}");
             // It says the same, but for where it stands.
-            let diff = Diff::parse(diff.as_bytes(), &DiffOptions::default()).expect("a diff");
+            let diff = diff::parse(diff, &DiffOptions::default()).expect("a diff");
             let read = crate::parse(&found, &crate::ParseOptions::default()).expect("it parses");
-            let lines = |patch: &Patch<'_>| {
+            let lines = |patch: &Patch| {
                 let hunks = patch
-                    .sections
+                    .sections()
                     .iter()
                     .filter(|one| !matches!(one.operation, SectionOperation::Delete(_)));
                 let lines = hunks.flat_map(Section::hunks).flat_map(|hunk| &hunk.lines);
@@ -242,7 +243,7 @@ mod tests {
                     .map(|line| (line.text.to_vec(), line.crlf, line.kind, line.no_newline))
                     .collect::<Vec<_>>()
             };
-            assert_eq!(lines(&read), lines(&diff.patch()), "{found}");
+            assert_eq!(lines(&read), lines(&diff), "{found}");
         }
     }
 

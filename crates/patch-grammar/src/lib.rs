@@ -3,12 +3,12 @@
 //! ```
 //! let text = "*** Begin Patch\n*** Update File: greet.py\n@@ def greet():\n-    print(\"hi\")\n+    print(\"hello\")\n*** End Patch\n";
 //! let patch = patch_grammar::parse(text, &patch_grammar::ParseOptions::default())?;
-//! assert_eq!(patch.sections[0].path.text, "greet.py");
+//! assert_eq!(patch.sections()[0].path.text, "greet.py");
 //! # Ok::<(), patch_grammar::ParseError>(())
 //! ```
 //!
 //! The language is defined by one pest grammar, [`GRAMMAR`]; the parser is generated from it. The
-//! tree borrows from the text and records the place of every part of it. Nothing here opens a file:
+//! tree records the place of every part of the text, which the patch owns. Nothing here opens a file:
 //! other crates decide whether a path may be touched and where a hunk goes.
 #![forbid(unsafe_code)]
 
@@ -37,6 +37,7 @@ pub mod marker;
 pub mod names;
 mod options;
 mod parse;
+mod patch;
 mod runtime;
 #[cfg(feature = "serde")]
 mod serialize;
@@ -44,8 +45,7 @@ mod stream;
 mod wrapper;
 
 pub use ast::{
-    AddedLines, Header, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation,
-    Spanned,
+    AddedLines, Header, Hunk, Line, LineEndings, LineKind, Section, SectionOperation, Spanned,
 };
 pub use error::{ParseError, ParseErrorKind, Warning, WarningKind};
 pub use grammar::{Dialect, GRAMMAR, recognizes};
@@ -53,6 +53,7 @@ pub use marker::Marker;
 pub use names::UnknownName;
 pub use options::ParseOptions;
 pub use parse::{decode, parse};
+pub use patch::{Patch, Text};
 pub use stream::{PatchStream, StreamEvent, StreamOperation};
 
 use runtime::{Atomicity, ParseResult, Parser, ParserState, iterators, state};

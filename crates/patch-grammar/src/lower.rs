@@ -1,18 +1,19 @@
 //! Makes the tree from pest's pairs.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use pest_itself::iterators::{Pair, Pairs};
 
 use crate::ast::{
-    AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned,
-    hunk_lines,
+    AddedLines, Hunk, Line, LineEndings, LineKind, Section, SectionOperation, Spanned, hunk_lines,
 };
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
 use crate::grammar::Rule;
 use crate::marker::Marker;
 use crate::options::ParseOptions;
+use crate::patch::Parsed;
 use crate::wrapper::Peeled;
 
 /// One walk. Line numbers are counted on the way, so that the text is scanned for them once.
@@ -97,14 +98,14 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Ok(end)
     }
 
-    /// Returns the patch of all parts, the last of which ends at byte `end`.
-    pub(crate) fn finish(self, end: usize) -> Result<Patch<'p>, ParseError> {
+    /// Returns the tree of all parts, the last of which ends at byte `end`.
+    pub(crate) fn finish(self, end: usize) -> Result<Parsed<'p>, ParseError> {
         if self.sections.is_empty() {
             return Err(self.error(end, ParseErrorKind::NoSections, HEADERS));
         }
-        let Self { text, sections, mut warnings, .. } = self;
+        let Self { sections, mut warnings, .. } = self;
         warnings.sort_by_key(|warning| warning.line);
-        Ok(Patch { text: text.as_bytes(), sections, warnings, ..Patch::default() })
+        Ok((sections, warnings))
     }
 
     pub(crate) fn section(&mut self, pair: Pair<'_, Rule>) -> Result<Section<'p>, ParseError> {
@@ -227,7 +228,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         let part = |start: usize, end: usize| {
             let part = self.text[start..end].trim_matches([' ', '\t']);
             let start = start + self.text[start..end].find(part).unwrap_or(0);
-            Spanned { text: part, span: start..start + part.len(), line: rest.line }
+            Spanned { span: start..start + part.len(), text: Cow::Borrowed(part), line: rest.line }
         };
         let begin = rest.span.start;
         Ok((part(begin, begin + at), part(begin + right, rest.span.end)))
@@ -245,7 +246,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         let text = self.text[range.clone()].trim_end_matches(['\r', '\n']);
         let start = range.start + text.len().min("@@ ".len());
         let end = range.start + text.len();
-        Spanned { text: &self.text[start..end], span: start..end, line }
+        Spanned { text: Cow::Borrowed(&self.text[start..end]), span: start..end, line }
     }
 
     /// Returns the text of a pair, without blanks around it.
@@ -256,7 +257,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         let part = &self.text[range.clone()];
         let text = part.trim_matches(BLANKS);
         let start = range.start + (part.len() - part.trim_start_matches(BLANKS).len());
-        Spanned { text, span: start..start + text.len(), line }
+        Spanned { span: start..start + text.len(), text: Cow::Borrowed(text), line }
     }
 
     /// Returns the 1-based line of a byte; bytes are asked for in ascending order.

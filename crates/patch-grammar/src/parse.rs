@@ -1,15 +1,16 @@
 //! Parses a patch: removes what may stand around it, applies the grammar, and makes the tree.
 
+use std::ops::Range;
 use std::str::Utf8Error;
 
 use pest_itself::Parser as _;
 
-use crate::ast::Patch;
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{PatchParser, Rule};
 use crate::lower::Lowering;
 use crate::options::ParseOptions;
+use crate::patch::{Parsed, Patch, Text};
 use crate::wrapper::{self, Peeled};
 
 #[cfg(test)]
@@ -53,17 +54,29 @@ pub(crate) fn valid_part(bytes: &[u8]) -> (&str, Option<Utf8Error>) {
     }
 }
 
-/// Parses one patch.
+/// Parses one patch: all of the text, or the part of it that [`Text::part`] took.
 ///
 /// Time and memory are linear in the text.
 ///
 /// # Errors
 ///
-/// The first thing that is wrong, with its line and column, what was expected and what was seen.
-pub fn parse<'p>(text: &'p str, options: &ParseOptions) -> Result<Patch<'p>, ParseError> {
-    let peeled = wrapper::peel(text, options.strip_wrappers)?;
+/// Those of [`decode`]; else the first thing that is wrong, with its line and column, what was
+/// expected and what was seen.
+pub fn parse(text: impl Into<Text>, options: &ParseOptions) -> Result<Patch, ParseError> {
+    let text = text.into();
+    let part = text.range();
+    Patch::read(text, |bytes| tree(decode(bytes)?, part, options))
+}
+
+/// Parses a part of a text.
+pub(crate) fn tree<'p>(
+    text: &'p str,
+    part: Range<usize>,
+    options: &ParseOptions,
+) -> Result<Parsed<'p>, ParseError> {
+    let peeled = wrapper::peel(text, part, options.strip_wrappers)?;
     match in_parts(text, &peeled, options) {
-        Some(patch) => Ok(patch),
+        Some(tree) => Ok(tree),
         None => in_one_piece(text, &peeled, options),
     }
 }
@@ -74,7 +87,7 @@ pub fn parse<'p>(text: &'p str, options: &ParseOptions) -> Result<Patch<'p>, Par
 /// Pest keeps a token for each beginning and end of a rule: 130 MB for 100 000 updates, next to
 /// nothing for sixteen. The match of a rule does not depend on the text before it, so the parts are
 /// the same as those of the rule for the whole.
-fn in_parts<'p>(text: &'p str, peeled: &Peeled, options: &ParseOptions) -> Option<Patch<'p>> {
+fn in_parts<'p>(text: &'p str, peeled: &Peeled, options: &ParseOptions) -> Option<Parsed<'p>> {
     let end = peeled.body.end;
     let mut lowering = Lowering::new(text, peeled, options);
     let part = |rule, at: usize| PatchParser::parse(rule, &text[at..end]);
@@ -93,7 +106,7 @@ fn in_one_piece<'p>(
     text: &'p str,
     peeled: &Peeled,
     options: &ParseOptions,
-) -> Result<Patch<'p>, ParseError> {
+) -> Result<Parsed<'p>, ParseError> {
     let body = &text[peeled.body.clone()];
     let rule = if peeled.open { Rule::accepted_open } else { Rule::accepted };
     let mut pairs = PatchParser::parse(rule, body)

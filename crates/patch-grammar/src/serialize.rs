@@ -3,15 +3,16 @@
 
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
-use crate::ast::{AddedLines, Patch};
+use crate::ast::AddedLines;
 use crate::fields::text;
+use crate::patch::Patch;
 
 /// Writes `sections`, in the order of the text, and `warnings`, as text. Byte ranges are `[start,
 /// end]`; lines count from 1. A line that is not UTF-8 is a list of its bytes.
-impl Serialize for Patch<'_> {
+impl Serialize for Patch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut tree = serializer.serialize_struct("Patch", 2)?;
-        tree.serialize_field("sections", &self.sections)?;
+        tree.serialize_field("sections", self.sections())?;
         let warnings: Vec<_> = self.warnings.iter().map(ToString::to_string).collect();
         tree.serialize_field("warnings", &warnings)?;
         tree.end()

@@ -4,14 +4,15 @@ use std::ops::Range;
 
 use pest_itself::Parser as _;
 
-use crate::ast::{Patch, Section};
+use crate::ast::Section;
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{PatchParser, Rule};
 use crate::lower::{self, Lowering};
 use crate::marker::Marker;
 use crate::options::ParseOptions;
-use crate::parse::{decode, parse, valid_part};
+use crate::parse::{decode, parse, tree, valid_part};
+use crate::patch::{Parsed, Patch};
 use crate::wrapper;
 
 /// The most wrappers around a patch: a heredoc and a fence.
@@ -121,7 +122,7 @@ impl StreamOperation {
 /// }
 /// assert_eq!(finished, 1, "the first one; of the second it is not known yet");
 /// stream.end();
-/// assert_eq!(stream.patch()?.sections.len(), 2);
+/// assert_eq!(stream.patch()?.sections().len(), 2);
 /// # Ok::<(), patch_grammar::ParseError>(())
 /// ```
 #[derive(Debug, Default)]
@@ -213,7 +214,7 @@ impl PatchStream {
         if self.failed.is_some() {
             return events;
         }
-        match self.patch().map(|patch| patch.sections.last().map(|last| last.span.end)) {
+        match self.tree().map(|(sections, _)| sections.last().map(|last| last.span.end)) {
             Ok(end) => {
                 // Where the last marker was not known as such: it is padded with blanks.
                 if self.open
@@ -241,11 +242,15 @@ impl PatchStream {
     /// # Errors
     ///
     /// Those of [`decode`] and [`parse`](crate::parse()).
-    pub fn patch(&self) -> Result<Patch<'_>, ParseError> {
+    pub fn patch(&self) -> Result<Patch, ParseError> {
         match &self.failed {
             Some(error) if self.undecodable => Err(error.clone()),
             _ => parse(&self.text, &self.options),
         }
+    }
+
+    fn tree(&self) -> Result<Parsed<'_>, ParseError> {
+        tree(&self.text, 0..self.text.len(), &self.options)
     }
 
     /// A finished section: the one that [`patch`](Self::patch) has at this index.
@@ -419,7 +424,7 @@ impl PatchStream {
     fn check_so_far(&mut self, end: usize, within: bool, events: &mut Vec<StreamEvent>) {
         let (begin, line) = self.begin.expect("a section has a first marker before it");
         let text = format!("{}{}\n", &self.text[begin..end], Marker::End.as_str());
-        if let Err(mut error) = parse(&text, &self.options)
+        if let Err(mut error) = tree(&text, 0..text.len(), &self.options)
             && error.kind != ParseErrorKind::NoSections
         {
             error.span = error.span.start + begin..error.span.end + begin;

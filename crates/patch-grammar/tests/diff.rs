@@ -1,14 +1,14 @@
 //! Unified and git diffs as trees.
 
-use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::diff::{self, DiffOptions};
 use patch_grammar::{Hunk, LineKind, Patch, SectionOperation};
 
 /// A tree in a few words: one line a section, one a hunk, one a line; `$` is a CRLF, `%` no line
 /// feed.
-fn shown(patch: &Patch<'_>) -> String {
+fn shown(patch: &Patch) -> String {
     let mut out = String::new();
-    for section in &patch.sections {
-        let path = section.path.text;
+    for section in patch.sections() {
+        let path = &section.path.text;
         match &section.operation {
             SectionOperation::Add(added) => {
                 out += &format!("A {path}");
@@ -63,14 +63,14 @@ fn check(diff: impl AsRef<[u8]>, wanted: &str) {
 fn check_stripped(diff: impl AsRef<[u8]>, strip: Option<usize>, wanted: &str) {
     let diff = diff.as_ref();
     let text = String::from_utf8_lossy(diff);
-    let read = Diff::parse(diff, &DiffOptions { strip, ..DiffOptions::default() });
-    let read = read.unwrap_or_else(|error| panic!("{text}: {error}"));
-    let patch = read.patch();
+    let read = diff::parse(diff, &DiffOptions { strip, ..DiffOptions::default() });
+    let patch = read.unwrap_or_else(|error| panic!("{text}: {error}"));
     assert_eq!(shown(&patch), wanted, "{text}");
-    for section in &patch.sections {
+    for section in patch.sections() {
         for hunk in section.hunks() {
-            assert!(patch.text[hunk.span.clone()].starts_with(b"@@"), "{text}");
-            let lines = patch.text[..hunk.span.start].iter().filter(|&&byte| byte == b'\n').count();
+            assert!(patch.bytes(hunk.span.clone()).starts_with(b"@@"), "{text}");
+            let before = patch.bytes(0..hunk.span.start);
+            let lines = before.iter().filter(|&&byte| byte == b'\n').count();
             assert_eq!(hunk.line as usize, lines + 1, "{text}");
             assert!(section.span.start < hunk.span.start, "{text}");
             assert!(hunk.span.end <= section.span.end, "{text}");
@@ -81,7 +81,7 @@ fn check_stripped(diff: impl AsRef<[u8]>, strip: Option<usize>, wanted: &str) {
 fn check_error(diff: impl AsRef<[u8]>, wanted: &str) {
     let diff = diff.as_ref();
     let text = String::from_utf8_lossy(diff);
-    let error = Diff::parse(diff, &DiffOptions::default()).map(|diff| shown(&diff.patch()));
+    let error = diff::parse(diff, &DiffOptions::default()).map(|diff| shown(&diff));
     let error = error.expect_err(&text);
     assert_eq!(
         format!("{} {}:{}", error.kind.as_str(), error.line, error.column),
@@ -329,7 +329,7 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
     ] {
         check_error(diff, wanted);
     }
-    let error = Diff::parse(
+    let error = diff::parse(
         b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n".repeat(3),
         &DiffOptions { max_sections: 2, ..DiffOptions::default() },
     );
@@ -337,7 +337,7 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
     assert_eq!(error.kind.as_str(), "too_many_sections");
     assert_eq!(error.line, 11);
     assert_eq!(error.column, 1);
-    let error = Diff::parse(
+    let error = diff::parse(
         b"diff --git a/p q b/p q\nindex 1..2\nGIT binary patch\n".to_vec(),
         &DiffOptions::default(),
     );
@@ -354,11 +354,11 @@ fn the_work_grows_with_the_text_alone() {
     // Of each hunk the numbers fit no line of it, and of each file the first line promises more.
     let text = "--- a/x\n+++ b/x\n@@ -1,99999 +1,99999 @@\n-a\n+b\n".repeat(20_000);
     let clock = std::time::Instant::now();
-    let diff = Diff::parse(
+    let diff = diff::parse(
         text.as_bytes(),
         &DiffOptions { max_sections: usize::MAX, ..DiffOptions::default() },
     )
     .expect("it reads");
-    assert_eq!(diff.patch().sections.len(), 20_000);
+    assert_eq!(diff.sections().len(), 20_000);
     assert!(clock.elapsed().as_secs() < 10, "{:?}", clock.elapsed());
 }

@@ -44,7 +44,7 @@ pub fn intercept_script(shell: Shell, script: &str) -> Intercept<'_> {
 
 /// Checks the patch of a call.
 pub(crate) fn body<'a>(patch: Cow<'a, str>, workdir: Option<Cow<'a, str>>) -> Intercept<'a> {
-    match patch_grammar::parse(&patch, &parse_options()) {
+    match patch_grammar::parse(&*patch, &parse_options()) {
         Ok(_) => Intercept::Body { patch, workdir },
         Err(error) => Intercept::CorrectnessError(error.into()),
     }

@@ -739,7 +739,7 @@ mod tests {
                 };
                 match patch_engine::edit(
                     &old,
-                    patch.sections[0].hunks(),
+                    patch.sections()[0].hunks(),
                     &options.placement,
                     options.final_newline,
                 ) {

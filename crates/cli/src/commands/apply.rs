@@ -130,7 +130,7 @@ pub(crate) fn options_without_base(
 pub(super) fn with_plan(
     global: &Global,
     args: &CheckArgs,
-    then: impl FnOnce(&Patch<'_>, &Plan, &Options) -> Result<(), Rest>,
+    then: impl FnOnce(&Patch, &Plan, &Options) -> Result<(), Rest>,
 ) -> Result<Exit, Failure> {
     let options = options(global, &args.rules)?;
     let session = workspace::session(global)?;
@@ -146,7 +146,7 @@ fn look(
     input: Input,
     options: &Options,
     atomic: bool,
-    then: impl FnOnce(&Patch<'_>, &Plan) -> Result<(), Rest>,
+    then: impl FnOnce(&Patch, &Plan) -> Result<(), Rest>,
 ) -> Result<Exit, Failure> {
     with_input(input, options, |patch| {
         workspace::tidy(global, session);
@@ -167,9 +167,9 @@ fn look(
 pub(super) fn with_input<T>(
     input: Input,
     options: &Options,
-    then: impl FnOnce(&Patch<'_>) -> Result<T, Rest>,
+    then: impl FnOnce(&Patch) -> Result<T, Rest>,
 ) -> Result<T, Failure> {
-    form::parsed(&input, options, then).and_then(|result| result).map_err(|rest| rest.of(input))
+    form::parsed(&input, options).and_then(|patch| then(&patch)).map_err(|rest| rest.of(input))
 }
 
 /// The failure where approval is needed, and there is no terminal to ask at.
@@ -242,7 +242,7 @@ fn run(
     } else {
         form::of(source.read()?, &args.from, &options.parse)?
     };
-    events::begin(events, global.root(), &args.reporting, &input.bytes)?;
+    events::begin(events, global.root(), &args.reporting, input.text.as_bytes())?;
     if let Some(id) = &args.amend {
         input = amended(session, id, input, &options)?;
     }
@@ -288,15 +288,12 @@ fn amended(session: &Session, id: &str, input: Input, options: &Options) -> Resu
         return Err(Failure::Usage(message));
     }
     let kept =
-        Input { bytes: bytes.into(), notes: Vec::new(), name: id.to_owned(), kept: None, ..input };
-    let both = form::parsed(&kept, options, |kept| {
-        form::parsed(&input, options, |with| refused::amended(kept, with, form))
-            .map_err(|rest| rest.of(input.clone()))
-    });
-    let (bytes, unchanged) = both.map_err(|rest| rest.of(kept.clone()))??;
+        Input { text: bytes.into(), notes: Vec::new(), name: id.to_owned(), kept: None, ..input };
+    let read = |input: &Input| form::parsed(input, options).map_err(|rest| rest.of(input.clone()));
+    let (bytes, unchanged) = refused::amended(&read(&kept)?, &read(&input)?, form);
     let mut notes = input.notes;
     notes.push(format!("amended {id}: {unchanged} of its sections kept"));
-    Ok(Input { bytes: bytes.into(), notes, name: format!("{id}, amended"), ..kept })
+    Ok(Input { text: bytes.into(), notes, name: format!("{id}, amended"), ..kept })
 }
 
 /// Keeps a patch of several sections that was refused.
@@ -312,9 +309,9 @@ fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
         _ => return failure,
     };
     let several = !input.reverse
-        && form::parsed(input, options, |patch| patch.sections.len() > 1).unwrap_or(false);
+        && form::parsed(input, options).is_ok_and(|patch| patch.sections().len() > 1);
     if several {
-        input.kept = session.keep_refused(input.form(), &input.bytes);
+        input.kept = session.keep_refused(input.form(), input.text.as_bytes());
     }
     failure
 }
@@ -325,8 +322,7 @@ fn choose(input: Input, session: &Session, options: &Options) -> Result<Option<I
     let chosen = with_input(input, options, |patch| {
         // What is expected of the files of the whole patch is checked when that is planned.
         let alone = Options { expected: BTreeMap::new(), ..options.clone() };
-        let plan =
-            |patch: &Patch<'_>| patch_engine::plan(session.workspace().root(), patch, &alone);
+        let plan = |patch: &Patch| patch_engine::plan(session.workspace().root(), patch, &alone);
         interactive::choose(patch, form, &plan).map_err(Rest::Other)
     })?;
     if !chosen.left_out.is_empty() {
@@ -341,7 +337,7 @@ fn attempt(
     args: &ApplyArgs,
     session: &Session,
     options: &Options,
-    patch: &Patch<'_>,
+    patch: &Patch,
     (approvals, prompt): (&mut Approvals, &Prompt),
     events: &mut Option<Events<'static>>,
 ) -> Result<Option<Exit>, Rest> {

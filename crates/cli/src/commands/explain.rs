@@ -22,7 +22,7 @@ pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Result<Exit, 
 }
 
 /// Prints what a plan does with each hunk.
-pub(super) fn print(global: &Global, patch: &Patch<'_>, plan: &Plan, order: Order) {
+pub(super) fn print(global: &Global, patch: &Patch, plan: &Plan, order: Order) {
     let lines = words(patch, plan, order);
     if global.json {
         let output = format!("it applies: {}", render::summary(plan));
@@ -32,13 +32,13 @@ pub(super) fn print(global: &Global, patch: &Patch<'_>, plan: &Plan, order: Orde
     }
 }
 
-fn words(patch: &Patch<'_>, plan: &Plan, order: Order) -> Vec<String> {
+fn words(patch: &Patch, plan: &Plan, order: Order) -> Vec<String> {
     let mut lines = Vec::new();
     let carried = carried_words(plan);
-    for (index, section) in patch.sections.iter().enumerate() {
+    for (index, section) in patch.sections().iter().enumerate() {
         lines.push(section_words(patch.place_in_text(index), section));
         for placed in plan.placed_in(index) {
-            let carried = carried.get(&(section.path.text, section.place_in_text(placed.hunk)));
+            let carried = carried.get(&(&*section.path.text, section.place_in_text(placed.hunk)));
             lines.push(hunk_words(section, placed, order) + carried.map_or("", String::as_str));
         }
     }
@@ -66,7 +66,7 @@ fn carried_words(plan: &Plan) -> HashMap<(&str, usize), String> {
 }
 
 fn section_words(index: usize, section: &Section<'_>) -> String {
-    let path = section.path.text;
+    let path = &section.path.text;
     let what = match &section.operation {
         SectionOperation::Add(added) => {
             format!("creates {path} with {}", count(added.lines().count(), "line"))

@@ -133,7 +133,7 @@ fn one(
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
     let input = form::of(source::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
-    events::begin(events, global.root(), &args.reporting, &input.bytes)?;
+    events::begin(events, global.root(), &args.reporting, input.text.as_bytes())?;
     apply::with_input(input, options, |patch| {
         if args.dry_run || args.explain {
             let planned = session.plan(patch, options, &args.request()).map_err(rest)?;
@@ -175,7 +175,7 @@ fn rest(error: GitError) -> Rest {
 fn preview(
     global: &Global,
     args: &GitArgs,
-    patch: &Patch<'_>,
+    patch: &Patch,
     options: &Options,
     planned: &GitReport,
 ) -> Result<(), Rest> {

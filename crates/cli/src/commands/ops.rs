@@ -42,7 +42,8 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
     }
     let input = source.read()?;
     let unreadable = |error: ops::OpsError| Failure::Unreadable(format!("{}: {error}", input.name));
-    let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
+    let text = patch_engine::decode(input.text.as_bytes())
+        .map_err(|error| Failure::parse(&input, error))?;
     let calls = ops::calls(text).map_err(unreadable)?;
     let patch_text = match ops::to_envelope(&calls) {
         Ok(text) => text,
@@ -54,9 +55,9 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
         }
         Err(error) => return Err(unreadable(error)),
     };
-    let converted = Input::new(patch_text.clone().into_bytes(), input.name.clone());
-    let patch = patch_engine::parse(&patch_text, &options.parse)
-        .map_err(|error| Failure::parse(&converted, error))?;
+    let converted = Input::new(patch_text, input.name.clone());
+    let patch =
+        converted.parse(&options.parse).map_err(|error| Failure::parse(&converted, error))?;
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, true);
     // What is guarded stays refused: a program names what it allows.

@@ -38,6 +38,6 @@ pub(crate) fn parse(global: &Global, args: &ParseArgs) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-fn summary(patch: &Patch<'_>) -> String {
-    format!("{} file operations, {} hunks", patch.sections.len(), patch.hunk_count())
+fn summary(patch: &Patch) -> String {
+    format!("{} file operations, {} hunks", patch.sections().len(), patch.hunk_count())
 }

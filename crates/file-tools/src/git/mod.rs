@@ -219,7 +219,7 @@ impl GitSession {
     /// When there is no such commit, its branch has moved on from it, or the patch does not apply.
     pub fn plan(
         &self,
-        patch: &Patch<'_>,
+        patch: &Patch,
         options: &Options,
         request: &GitRequest,
     ) -> Result<GitReport, GitError> {
@@ -250,7 +250,7 @@ impl GitSession {
     pub fn apply(
         &self,
         tool: &str,
-        patch: &Patch<'_>,
+        patch: &Patch,
         options: &Options,
         request: &GitRequest,
         host: &mut dyn Host,
@@ -343,7 +343,7 @@ impl GitSession {
 
     fn applied<'s>(
         &'s self,
-        patch: &Patch<'_>,
+        patch: &Patch,
         options: &Options,
         request: &GitRequest,
         (log, locked): (&mut Recorder<'_>, &mut Option<Locked<'s>>),
@@ -366,7 +366,7 @@ impl GitSession {
 
     fn once<'s>(
         &'s self,
-        patch: &Patch<'_>,
+        patch: &Patch,
         options: &Options,
         request: &GitRequest,
         place: &Place,
@@ -470,7 +470,7 @@ impl GitSession {
 
     fn plan_over(
         &self,
-        patch: &Patch<'_>,
+        patch: &Patch,
         options: &Options,
         place: &Place,
     ) -> Result<Arc<Plan>, Rejects> {

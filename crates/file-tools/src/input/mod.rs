@@ -4,14 +4,12 @@
 pub mod ops;
 pub mod received;
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
 use patch_engine::{
-    AddNewline, ErrorKind, Files, Options, ParseError, ParseErrorKind, Patch, Rejects, reverse,
+    AddNewline, ErrorKind, Files, Options, ParseError, ParseErrorKind, Patch, Rejects, parse,
+    reverse,
 };
-use patch_grammar::diff::{Diff, DiffOptions};
-use patch_grammar::{ParseOptions, detect, envelope};
+use patch_grammar::diff::{self, DiffOptions};
+use patch_grammar::{ParseOptions, Text, detect, envelope};
 use serde_json::Value;
 
 use crate::answer::error::{FailureClass, ToolError};
@@ -50,13 +48,11 @@ pub struct ReadAs {
 }
 
 /// The text of a patch, and how it is parsed.
-#[derive(Debug, Clone, Default)]
-pub struct PatchText<'t> {
+#[derive(Debug, Clone)]
+pub struct PatchText {
     /// An envelope, or a diff.
-    pub bytes: Cow<'t, [u8]>,
-    /// The owner of the bytes, if known: a plan may then keep parts of them without a copy.
-    pub owner: Option<Arc<Vec<u8>>>,
-    /// How to read the bytes if they are a diff.
+    pub text: Text,
+    /// How to read the text if it is a diff.
     pub diff: Option<DiffOptions>,
     /// What was done to find the patch.
     pub notes: Vec<String>,
@@ -112,13 +108,20 @@ fn unreadable(error: impl std::fmt::Display) -> InputError {
     InputError::Unreadable(error.to_string())
 }
 
-impl<'t> PatchText<'t> {
+impl PatchText {
+    /// Takes a text as an envelope.
+    #[must_use]
+    pub fn envelope(text: impl Into<Text>) -> Self {
+        let text = text.into();
+        Self { text, diff: None, notes: Vec::new(), reverse: false, converted: false }
+    }
+
     /// Finds the patch in a text; it will be parsed with `options`.
     ///
     /// # Errors
     ///
     /// When there is not exactly one patch, or `how` does not suit it.
-    pub fn read(sent: &'t [u8], how: &ReadAs, options: &ParseOptions) -> Result<Self, InputError> {
+    pub fn read(sent: &Text, how: &ReadAs, options: &ParseOptions) -> Result<Self, InputError> {
         match how.form {
             InputForm::Envelope | InputForm::Openai if how.strip.is_some() => {
                 return usage(
@@ -130,11 +133,12 @@ impl<'t> PatchText<'t> {
             }
             _ => {}
         }
-        let given = Self { bytes: sent.into(), reverse: how.reverse, ..Self::default() };
+        let given = Self { reverse: how.reverse, ..Self::envelope(sent.clone()) };
+        let sent = sent.as_bytes();
         let diff = DiffOptions { strip: how.strip, ..DiffOptions::default() };
         let converted = |calls: Result<Vec<PatchCall>, OpsError>, notes| {
             let patch = calls.and_then(|calls| ops::to_envelope(&calls)).map_err(unreadable)?;
-            Ok(Self { bytes: patch.into_bytes().into(), notes, converted: true, ..given.clone() })
+            Ok(Self { text: patch.into(), notes, converted: true, ..given.clone() })
         };
         match how.form {
             InputForm::Envelope => Ok(given),
@@ -147,7 +151,7 @@ impl<'t> PatchText<'t> {
                 if as_it_stands && detect::is_bare(sent) {
                     return Ok(given);
                 }
-                let parsed = parse(sent, options).map(|_| ());
+                let parsed = parse(given.text.clone(), options).map(|_| ());
                 if as_it_stands && parsed.is_ok() {
                     return Ok(given);
                 }
@@ -159,10 +163,10 @@ impl<'t> PatchText<'t> {
                 }
                 match received {
                     Ok(Received { form: ReceivedForm::Envelope(bytes), notes }) => {
-                        Ok(Self { bytes: bytes.into(), notes, ..given })
+                        Ok(Self { text: bytes.into(), notes, ..given })
                     }
                     Ok(Received { form: ReceivedForm::Diff(bytes), notes }) => {
-                        Ok(Self { bytes: bytes.into(), diff: Some(diff), notes, ..given })
+                        Ok(Self { text: bytes.into(), diff: Some(diff), notes, ..given })
                     }
                     Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
                         converted(Ok(calls), notes)
@@ -183,32 +187,23 @@ impl<'t> PatchText<'t> {
         }
     }
 
-    /// Parses the patch, reverses it if asked to, and calls `then` with it.
+    /// Parses the patch, and reverses it if asked to.
     ///
     /// # Errors
     ///
     /// When it does not parse, or cannot be reversed.
-    pub fn parsed<T>(
-        &self,
-        options: &Options,
-        then: impl FnOnce(&Patch<'_>) -> T,
-    ) -> Result<T, InputError> {
-        let run = |patch: Patch<'_>| {
-            let patch = Patch { notes: self.notes.clone(), owner: self.owner.clone(), ..patch };
-            if self.reverse { Ok(then(&reverse(&patch, options)?)) } else { Ok(then(&patch)) }
-        };
-        match &self.diff {
+    pub fn parse(&self, options: &Options) -> Result<Patch, InputError> {
+        let text = self.text.clone();
+        let mut patch = match &self.diff {
             Some(how) => {
-                let how = DiffOptions { max_sections: options.parse.max_sections, ..*how };
-                run(Diff::parse(&*self.bytes, &how)?.patch())
+                let max_sections = options.parse.max_sections;
+                diff::parse(text, &DiffOptions { max_sections, ..*how })?
             }
-            None => run(parse(&self.bytes, &options.parse)?),
-        }
+            None => parse(text, &options.parse)?,
+        };
+        patch.notes = self.notes.clone();
+        Ok(if self.reverse { reverse(&patch, options)? } else { patch })
     }
-}
-
-fn parse<'p>(bytes: &'p [u8], options: &ParseOptions) -> Result<Patch<'p>, ParseError> {
-    patch_engine::decode(bytes).and_then(|text| patch_engine::parse(text, options))
 }
 
 patch_grammar::named! {
@@ -278,37 +273,33 @@ impl ConvertError {
 ///
 /// When the text is not a patch, does not apply to the files, or the form cannot express it.
 pub fn convert(
-    text: &PatchText<'_>,
+    text: &PatchText,
     to: OutputForm,
     options: &Options,
     files: &mut dyn FnMut() -> Result<Files, ToolError>,
 ) -> Result<Converted, ConvertError> {
+    let mut patch = text.parse(options)?;
     let mut warnings = Vec::new();
-    let written;
-    let text = if (text.diff.is_some() || text.reverse)
+    if (text.diff.is_some() || text.reverse)
         && matches!(to, OutputForm::Envelope | OutputForm::Openai)
     {
         // A diff, or a patch to be reversed, is written as an envelope first.
-        let envelope = text.parsed(options, |patch| {
-            warnings = patch.warnings.iter().map(|warning| format!("patch {warning}")).collect();
-            envelope::write(patch).map_err(|error| ConvertError::Unreadable(error.to_string()))
-        })??;
-        written = PatchText { bytes: envelope.into_bytes().into(), ..PatchText::default() };
-        &written
-    } else {
-        text
-    };
-    text.parsed(options, |patch| match to {
-        OutputForm::Envelope => Ok(Converted::Text(patch.text.to_vec(), warnings)),
+        warnings = patch.warnings.iter().map(|warning| format!("patch {warning}")).collect();
+        let envelope =
+            envelope::write(&patch).map_err(|error| ConvertError::Unreadable(error.to_string()))?;
+        patch = parse(envelope, &options.parse).map_err(InputError::Parse)?;
+    }
+    match to {
+        OutputForm::Envelope => Ok(Converted::Text(patch.text().as_bytes().to_vec(), warnings)),
         OutputForm::Openai => {
-            let calls = ops::from_patch(patch, options.add_newline == AddNewline::EveryLine)
+            let calls = ops::from_patch(&patch, options.add_newline == AddNewline::EveryLine)
                 .map_err(|error| ConvertError::Inexpressible(error.to_string()))?;
             Ok(Converted::Items(calls.iter().map(PatchCall::item).collect(), warnings))
         }
         OutputForm::Unified | OutputForm::Git => {
             let files = files().map_err(Box::new)?;
             let plan =
-                patch_engine::plan(&files, patch, options).map_err(ConvertError::Rejected)?;
+                patch_engine::plan(&files, &patch, options).map_err(ConvertError::Rejected)?;
             let changed = |error: fs_guard::Error| ConvertError::Files(Box::new(error.into()));
             let mut out = Vec::new();
             for change in plan.changes() {
@@ -327,5 +318,5 @@ pub fn convert(
             }
             Ok(Converted::Text(out, warnings))
         }
-    })?
+    }
 }

@@ -255,7 +255,7 @@ fn section(call: &PatchCall) -> String {
 fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
     let bad = |message: String| OpsError::BadCall { call_id: call.call_id.clone(), message };
     let text = envelope(section);
-    let patch = patch_grammar::parse(&text, &parse_options()).map_err(|mut error| {
+    let patch = patch_grammar::parse(text, &parse_options()).map_err(|mut error| {
         // The line of the diff, not of the envelope around it.
         let headers = 2 + u32::from(matches!(
             &call.operation,
@@ -265,16 +265,16 @@ fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
         let hints = hints::addressed(&hints::parse_hints(&error), Caller::Operations);
         bad(format!("in the diff, {error}\nnext: {}", hints::words(&hints, Caller::Operations)))
     })?;
-    let own = match &patch.sections[..] {
+    let own = match patch.sections() {
         [only] => match (&call.operation, &only.operation) {
             (FileOperation::CreateFile { path, .. }, SectionOperation::Add(_))
             | (FileOperation::DeleteFile { path }, SectionOperation::Delete(_)) => {
-                path == only.path.text
+                *path == only.path.text
             }
             (
                 FileOperation::UpdateFile { path, move_to: to, .. },
                 SectionOperation::Update { move_to, .. },
-            ) => path == only.path.text && to.as_deref() == move_to.as_ref().map(|to| to.text),
+            ) => *path == only.path.text && to.as_deref() == move_to.as_ref().map(|to| &*to.text),
             _ => false,
         },
         _ => false,
@@ -312,10 +312,10 @@ pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
 /// # Errors
 ///
 /// [`OpsError::Inexpressible`] for a copy, which these operations do not have.
-pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchCall>, OpsError> {
-    let mut calls = Vec::with_capacity(patch.sections.len());
-    for (index, section) in patch.sections.iter().enumerate() {
-        let path = section.path.text.to_owned();
+pub fn from_patch(patch: &Patch, ends_every_line: bool) -> Result<Vec<PatchCall>, OpsError> {
+    let mut calls = Vec::with_capacity(patch.sections().len());
+    for (index, section) in patch.sections().iter().enumerate() {
+        let path = section.path.text.to_string();
         let operation = match &section.operation {
             SectionOperation::Delete(_) => FileOperation::DeleteFile { path },
             SectionOperation::Copy { .. } => {
@@ -326,14 +326,14 @@ pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchC
             }
             SectionOperation::Update { move_to, hunks } => {
                 let text = |hunk: &Hunk<'_>| {
-                    let text = String::from_utf8_lossy(&patch.text[hunk.span.clone()]);
+                    let text = String::from_utf8_lossy(patch.bytes(hunk.span.clone()));
                     if hunk.endings == LineEndings::Framing {
                         text.replace("\r\n", "\n")
                     } else {
                         text.into_owned()
                     }
                 };
-                let move_to = move_to.as_ref().map(|to| to.text.to_owned());
+                let move_to = move_to.as_ref().map(|to| to.text.to_string());
                 FileOperation::UpdateFile { path, diff: hunks.iter().map(text).collect(), move_to }
             }
             SectionOperation::Add(added) => {
@@ -490,7 +490,7 @@ mod tests {
         );
         let back = to_envelope(&calls).expect("it can be expressed");
         let back = patch_grammar::parse(&back, &ParseOptions::default()).expect("it parses");
-        assert_eq!(back.sections[1].hunks()[0].lines.len(), 3);
+        assert_eq!(back.sections()[1].hunks()[0].lines.len(), 3);
         let moved = "*** Begin Patch\n*** Move File: a -> b\n*** End Patch\n";
         let moved = patch_grammar::parse(moved, &ParseOptions::default()).expect("it parses");
         let calls = from_patch(&moved, true).expect("it can be expressed");

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 
 use patch_engine::commit::{self, Left, TransactionId, UndoOptions};
 use patch_engine::{FinalNewline, Options, Plan, edit};
-use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::diff::{self, DiffOptions};
 
 use crate::audit::{self, Event, Phase};
 use crate::session::Session;
@@ -45,9 +45,8 @@ fn rebuilt(events: &[Event], path: &str, left: &Left<'_>) -> Option<Vec<u8>> {
             && event.after_sha256.as_ref() == Some(&after)
     };
     let diff = events.iter().find(|event| wanted(event))?.diff.as_ref()?;
-    let diff = Diff::parse(diff.as_bytes(), &DiffOptions::default()).ok()?;
-    let patch = diff.patch();
-    let [section] = &patch.sections[..] else { return None };
+    let patch = diff::parse(diff, &DiffOptions::default()).ok()?;
+    let [section] = patch.sections() else { return None };
     let edit =
         edit(left.before, section.hunks(), &Options::default().placement, FinalNewline::Keep)
             .ok()?;

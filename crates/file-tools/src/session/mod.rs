@@ -418,7 +418,7 @@ impl Session {
     pub fn apply(
         &self,
         tool: &str,
-        patch: &Patch<'_>,
+        patch: &Patch,
         options: Options,
         atomic: bool,
         host: &mut dyn Host,
@@ -588,7 +588,7 @@ impl ChangingCall<'_> {
     /// Plans a patch and commits it; `check` sees each plan before it is approved.
     pub(crate) fn apply(
         &mut self,
-        patch: &Patch<'_>,
+        patch: &Patch,
         options: Options,
         atomic: bool,
         check: &dyn Fn(&Plan) -> Result<(), ToolError>,

@@ -152,11 +152,11 @@ fn prune(folder: &Dir) -> Result<(), Error> {
 /// same paths; sections for other paths come last. Returns the text, and the number of unchanged
 /// sections.
 #[must_use]
-pub fn amended(kept: &Patch<'_>, with: &Patch<'_>, form: RefusedForm) -> (Vec<u8>, usize) {
+pub fn amended(kept: &Patch, with: &Patch, form: RefusedForm) -> (Vec<u8>, usize) {
     let path = |section: &Section<'_>| section.path.text.trim_start_matches("./").to_owned();
     let mut text = Vec::new();
-    let mut push = |patch: &Patch<'_>, section: &Section<'_>| {
-        let lines = &patch.text[section.span.clone()];
+    let mut push = |patch: &Patch, section: &Section<'_>| {
+        let lines = patch.bytes(section.span.clone());
         if form == RefusedForm::Envelope && is_framed(patch) {
             // In a patch that is stored with CRLF, the carriage returns have no meaning.
             lines.split_inclusive(|&byte| byte == b'\n').for_each(|line| {
@@ -172,10 +172,10 @@ pub fn amended(kept: &Patch<'_>, with: &Patch<'_>, form: RefusedForm) -> (Vec<u8
             text.push(b'\n');
         }
     };
-    let (mut unchanged, mut taken) = (0, vec![false; with.sections.len()]);
-    for section in &kept.sections {
+    let (mut unchanged, mut taken) = (0, vec![false; with.sections().len()]);
+    for section in kept.sections() {
         let of_path =
-            with.sections.iter().enumerate().filter(|(_, other)| path(other) == path(section));
+            with.sections().iter().enumerate().filter(|(_, other)| path(other) == path(section));
         let mut replaced = false;
         for (index, other) in of_path {
             replaced = true;
@@ -188,7 +188,7 @@ pub fn amended(kept: &Patch<'_>, with: &Patch<'_>, form: RefusedForm) -> (Vec<u8
             push(kept, section);
         }
     }
-    with.sections
+    with.sections()
         .iter()
         .zip(taken)
         .filter(|(_, taken)| !taken)
@@ -208,8 +208,11 @@ pub fn amended(kept: &Patch<'_>, with: &Patch<'_>, form: RefusedForm) -> (Vec<u8
 }
 
 /// Returns whether the patch is stored with CRLF, by the line before its first section.
-fn is_framed(patch: &Patch<'_>) -> bool {
-    patch.sections.first().is_some_and(|first| patch.text[..first.span.start].ends_with(b"\r\n"))
+fn is_framed(patch: &Patch) -> bool {
+    patch
+        .sections()
+        .first()
+        .is_some_and(|first| patch.bytes(0..first.span.start).ends_with(b"\r\n"))
 }
 
 #[cfg(test)]
@@ -225,7 +228,7 @@ mod tests {
             format!("*** Begin Patch{end}{body}*** End Patch{end}")
         });
         let (kept, with) =
-            (parse(&kept, &options).expect("a patch"), parse(&with, &options).expect("a patch"));
+            (parse(kept, &options).expect("a patch"), parse(with, &options).expect("a patch"));
         let (text, _) = amended(&kept, &with, RefusedForm::Envelope);
         assert_eq!(
             String::from_utf8(text).expect("text"),

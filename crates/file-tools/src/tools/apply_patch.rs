@@ -135,7 +135,7 @@ impl Session {
                 return self.apply_or_keep(&sent, options, args, call);
             };
             let text = self.amended(id, &sent, &options.parse)?;
-            self.apply_or_keep(&super::parsed(&text, &options)?, options, args, call)
+            self.apply_or_keep(&super::parsed(text, &options)?, options, args, call)
         };
         if args.dry_run == Some(true) {
             return run(None);
@@ -147,15 +147,15 @@ impl Session {
     fn amended(
         &self,
         id: &str,
-        with: &Patch<'_>,
+        with: &Patch,
         options: &ParseOptions,
-    ) -> Result<String, ToolError> {
+    ) -> Result<Vec<u8>, ToolError> {
         let whole = |error: ToolError| {
             ToolError { hints: Vec::new(), ..error }
                 .hints([omit("amend"), give("patch", "the whole patch")])
         };
         let (form, text) = self.refused(id).map_err(whole)?;
-        let kept = std::str::from_utf8(&text).ok().filter(|_| form == RefusedForm::Envelope);
+        let kept = Some(text).filter(|_| form == RefusedForm::Envelope);
         let kept =
             kept.and_then(|text| patch_engine::parse(text, options).ok()).ok_or_else(|| {
                 let message = format!("{id} is a diff, and this is a patch");
@@ -163,24 +163,23 @@ impl Session {
                     ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message);
                 whole(error.details(json!({ "reason": "not_kept" })))
             })?;
-        let (text, _) = refused::amended(&kept, with, form);
-        Ok(String::from_utf8(text).expect("it is made of two texts"))
+        Ok(refused::amended(&kept, with, form).0)
     }
 
     /// Applies a patch; if it has several sections and does not fit, it is kept to be amended.
     fn apply_or_keep(
         &self,
-        patch: &Patch<'_>,
+        patch: &Patch,
         options: Options,
         args: &ApplyPatch,
         call: Option<&mut ChangingCall<'_>>,
     ) -> ToolResult<PatchData> {
         let atomic = args.atomic != Some(false);
-        let keeps = call.is_some() && atomic && patch.sections.len() > 1;
+        let keeps = call.is_some() && atomic && patch.sections().len() > 1;
         self.apply_parsed(patch, options, atomic, args.diff, call).map_err(|error| {
             let fits_not = matches!(error.class, FailureClass::DoesNotApply | FailureClass::Stale);
             match (keeps && fits_not)
-                .then(|| self.keep_refused(RefusedForm::Envelope, patch.text))
+                .then(|| self.keep_refused(RefusedForm::Envelope, patch.text().as_bytes()))
                 .flatten()
             {
                 Some(id) => error.details(json!({ "patchId": id })),
@@ -192,7 +191,7 @@ impl Session {
     /// Applies a patch, or only plans it if there is no call.
     pub(super) fn apply_parsed(
         &self,
-        patch: &Patch<'_>,
+        patch: &Patch,
         mut options: Options,
         atomic: bool,
         detail: Option<DiffDetail>,
@@ -230,10 +229,10 @@ impl Session {
 
     /// Sets the hash that the session saw as the expected hash of each file, unless the caller
     /// gives one.
-    fn expect_what_was_read(&self, patch: &Patch<'_>, options: &mut Options) {
+    fn expect_what_was_read(&self, patch: &Patch, options: &mut Options) {
         let mut seen = HashSet::new();
-        for section in &patch.sections {
-            let Ok(path) = self.root().check(section.path.text, Access::Read) else { continue };
+        for section in patch.sections() {
+            let Ok(path) = self.root().check(&section.path.text, Access::Read) else { continue };
             let first = seen.insert(path.clone());
             // An Add that replaces a file cannot expect its hash: see `check_replaced`.
             if !first || matches!(section.operation, SectionOperation::Add(_)) {
@@ -243,7 +242,7 @@ impl Session {
                 options.expected.entry(path.to_string()).or_insert(Expected::Hash(hash));
             }
             if let SectionOperation::Update { move_to: Some(to), .. } = &section.operation
-                && let Ok(to) = self.root().check(to.text, Access::Read)
+                && let Ok(to) = self.root().check(&to.text, Access::Read)
             {
                 seen.insert(to);
             }

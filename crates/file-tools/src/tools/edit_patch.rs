@@ -1,8 +1,10 @@
 //! `edit.patch`: the patch tool with a result shape of its own, and with permissions for deletes
 //! and moves.
 
+use std::convert::Infallible;
+
 use patch_engine::{ChangeKind, Host, Patch, Profile};
-use patch_grammar::{Section, SectionOperation, Spanned};
+use patch_grammar::SectionOperation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -74,15 +76,8 @@ impl Session {
             options.snapshots = self.snapshots_for(args.carry);
             let prefix = self.prefix(args.workspace_root.as_deref())?;
             let patch = super::parsed(&args.patch, &options)?;
-            // The texts outlive the patch that borrows them.
-            let mut paths = Vec::new();
             let patch = match &prefix {
-                Some(prefix) => {
-                    paths.extend(
-                        patch.sections.iter().flat_map(all_paths).map(|path| beneath(prefix, path)),
-                    );
-                    moved_beneath(&patch, &paths)
-                }
+                Some(prefix) => moved_beneath(prefix, &patch),
                 None => patch,
             };
             self.apply_parsed(&patch, options, true, Some(DiffDetail::None), call)
@@ -148,10 +143,6 @@ impl EditPatchResult {
     }
 }
 
-fn all_paths<'s, 'p>(section: &'s Section<'p>) -> impl Iterator<Item = &'p str> + use<'s, 'p> {
-    std::iter::once(section.path.text).chain(section.destination().map(|to| to.text))
-}
-
 /// Puts a path of the patch beneath a directory. A path that the guard would refuse stays one that
 /// it refuses.
 fn beneath(prefix: &str, path: &str) -> String {
@@ -162,23 +153,17 @@ fn beneath(prefix: &str, path: &str) -> String {
     }
 }
 
-fn moved_beneath<'p>(patch: &Patch<'p>, paths: &'p [String]) -> Patch<'p> {
-    let mut paths = paths.iter();
-    let mut next = |spanned: &Spanned<'p>| Spanned {
-        text: paths.next().expect("one for each"),
-        ..spanned.clone()
-    };
-    let sections = patch
-        .sections
-        .iter()
-        .map(|section| {
-            let path = next(&section.path);
-            let mut section = Section { path, ..section.clone() };
+fn moved_beneath(prefix: &str, patch: &Patch) -> Patch {
+    let moved = patch.with_sections(|_, sections| {
+        let mut sections = sections.to_vec();
+        for section in &mut sections {
+            section.path.text = beneath(prefix, &section.path.text).into();
             if let SectionOperation::Update { move_to: Some(to), .. } = &mut section.operation {
-                *to = next(to);
+                to.text = beneath(prefix, &to.text).into();
             }
-            section
-        })
-        .collect();
-    Patch { sections, ..patch.clone() }
+        }
+        Ok::<_, Infallible>(sections)
+    });
+    let Ok(moved) = moved;
+    moved
 }

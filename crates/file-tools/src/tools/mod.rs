@@ -27,6 +27,7 @@ use std::sync::Arc;
 use fs_guard::{Access, RelPath, Root};
 use patch_engine::commit::TransactionId;
 use patch_engine::{ErrorKind, Options, Patch, Problem, Reject, Report, Sha256};
+use patch_grammar::Text;
 use serde_json::json;
 
 use crate::answer::changes::{DiffDetail, diff_of};
@@ -93,8 +94,9 @@ pub(crate) fn missing(root: &Arc<Root>, path: &str) -> ToolError {
 }
 
 /// Parses a patch; the error also names what is wrapped around it.
-fn parsed<'p>(text: &'p str, options: &Options) -> Result<Patch<'p>, ToolError> {
-    patch_engine::parse(text, &options.parse)
+fn parsed(text: impl Into<Text>, options: &Options) -> Result<Patch, ToolError> {
+    let text = text.into();
+    patch_engine::parse(text.clone(), &options.parse)
         .map_err(|error| ToolError::parse_sent(text.as_bytes(), &error))
 }
 

@@ -1,5 +1,6 @@
 //! Applies a patch: lock, plan, ask, commit, report.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use fs_guard::{Hasher, RelPath, Root, Sha256};
@@ -117,10 +118,10 @@ pub fn approve(plan: &Plan, host: &mut dyn Host) -> Result<(), ApplyError> {
 
 /// Hashes a patch, to recognise it later: its text, its paths and hunks, and the directory of the
 /// project that it is for. `None` for a long patch, which would take too long to hash.
-fn hash_of(patch: &Patch<'_>, prefix: &Prefix) -> Option<Sha256> {
+fn hash_of(patch: &Patch, prefix: &Prefix) -> Option<Sha256> {
     /// Longer patches are not recognised.
     const MAX_SIZE: usize = 1 << 20;
-    if patch.text.len() > MAX_SIZE {
+    if patch.text().as_bytes().len() > MAX_SIZE {
         return None;
     }
     let mut hasher = Hasher::new();
@@ -129,10 +130,10 @@ fn hash_of(patch: &Patch<'_>, prefix: &Prefix) -> Option<Sha256> {
         hasher.update(&(prefix.as_str().len() as u64).to_be_bytes());
         hasher.update(prefix.as_str().as_bytes());
     }
-    hasher.update(patch.text);
+    hasher.update(patch.text().as_bytes());
     // The same text may be about other paths: where it is applied beneath a directory, or leading
     // parts are left out.
-    for section in &patch.sections {
+    for section in patch.sections() {
         for path in [Some(&section.path), section.destination()].into_iter().flatten() {
             hasher.update(b"\0");
             hasher.update(path.text.as_bytes());
@@ -171,7 +172,7 @@ impl Workspace {
     /// Why it was not applied, or not all of it, and what was.
     pub fn apply(
         &self,
-        patch: &Patch<'_>,
+        patch: &Patch,
         settings: &ApplyOptions,
         host: &mut dyn Host,
     ) -> Result<Vec<Report>, Failed> {
@@ -185,7 +186,7 @@ impl Workspace {
     /// Those of [`apply`](Self::apply).
     pub fn apply_logged(
         &self,
-        patch: &Patch<'_>,
+        patch: &Patch,
         settings: &ApplyOptions,
         log: &mut dyn CommitLog,
         host: &mut dyn Host,
@@ -207,19 +208,18 @@ impl Workspace {
         }
         let mut options = settings.options.clone();
         let mut reports: Vec<Report> = Vec::new();
-        for (index, section) in patch.sections.iter().enumerate() {
+        for (index, section) in patch.sections().iter().enumerate() {
+            let part = patch.with_sections(|_, all| Ok::<_, Infallible>(vec![all[index].clone()]));
+            let Ok(mut part) = part;
             // Notes about the text are reported with the first section.
-            let (warnings, notes) = if index == 0 {
-                (patch.warnings.clone(), patch.notes.clone())
-            } else {
-                Default::default()
-            };
-            let owner = patch.owner.clone();
-            let part = Patch { sections: vec![section.clone()], owner, warnings, notes, ..*patch };
+            if index > 0 {
+                part.warnings.clear();
+                part.notes.clear();
+            }
             // The section that updates a file decides whether it may have changed.
             let mut of_part = options.clone();
             if options.snapshots.is_some() {
-                let later = &patch.sections[index + 1..];
+                let later = &patch.sections()[index + 1..];
                 of_part.expected.retain(|path, _| {
                     names(section, path) || !later.iter().any(|later| names(later, path))
                 });
@@ -249,7 +249,7 @@ impl Workspace {
     #[must_use]
     pub fn already_applied(
         &self,
-        patch: &Patch<'_>,
+        patch: &Patch,
         options: &Options,
         verified: bool,
     ) -> Option<Report> {
@@ -259,7 +259,7 @@ impl Workspace {
     fn replayed(
         &self,
         text: &Sha256,
-        patch: &Patch<'_>,
+        patch: &Patch,
         options: &Options,
         verified: bool,
     ) -> Option<Report> {

@@ -192,7 +192,7 @@ mod tests {
         let headers: String = headers.iter().map(|header| format!("@@ {header}\n")).collect();
         let text = format!("*** Begin Patch\n*** Update File: f\n{headers}-x\n*** End Patch\n");
         let patch = parse(&text, &ParseOptions::default()).expect("it parses");
-        let SectionOperation::Update { hunks, .. } = &patch.sections[0].operation else {
+        let SectionOperation::Update { hunks, .. } = &patch.sections()[0].operation else {
             unreachable!()
         };
         let lines = Lines::new(FILE.as_bytes());

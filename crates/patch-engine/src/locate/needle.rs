@@ -77,7 +77,7 @@ impl<'p> Needle<'p> {
         // A diff names some line above the hunk, wherever that is; it says itself where the hunk
         // stands.
         let headers: &[_] = if hunk.old_start.is_some() { &[] } else { &hunk.headers };
-        let headers = headers.iter().map(|header| without_line_numbers(header.text));
+        let headers = headers.iter().map(|header| without_line_numbers(&header.text));
         let headers: Vec<_> = headers.filter(|header| !header.trim().is_empty()).collect();
         let numbered = hunk.endings == LineEndings::Exact || headers.len() < hunk.headers.len();
         Self { index, hunk, old, endings, shows_crlf, separators, headers, numbered, fixed, stated }

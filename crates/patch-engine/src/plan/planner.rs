@@ -36,15 +36,11 @@ const LOOKED_FOR_ELSEWHERE: usize = 20;
 ///
 /// Everything that keeps the patch from applying, in the order of the patch. When anything is
 /// refused, nothing may be applied.
-pub fn plan(
-    files: impl Into<Files>,
-    patch: &Patch<'_>,
-    options: &Options,
-) -> Result<Plan, Rejects> {
+pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result<Plan, Rejects> {
     let files = &files.into();
     let named = named(patch);
-    let alone = patch.sections.iter().enumerate().filter(|(_, section)| {
-        let path = section.path.text;
+    let alone = patch.sections().iter().enumerate().filter(|(_, section)| {
+        let path = &*section.path.text;
         // Expectations are checked before, which reads the file.
         // Where a base is known, hunks may belong elsewhere than in the file.
         named[path].len() == 1 && !options.expected.contains_key(path) && options.base.is_none()
@@ -55,7 +51,7 @@ pub fn plan(
     thread::scope(|scope| {
         let mut prefetch = prefetcher.start(scope);
         let mut planner = Planner {
-            builder: PlanBuilder::with_capacity(files.clone(), options, patch.sections.len()),
+            builder: PlanBuilder::with_capacity(files.clone(), options, patch.sections().len()),
             patch,
             options,
             texts: &texts,
@@ -77,7 +73,7 @@ pub fn plan(
             room: Room::new(),
         };
         planner.check_expectations();
-        for (index, section) in patch.sections.iter().enumerate() {
+        for (index, section) in patch.sections().iter().enumerate() {
             planner.prefetched = prefetch.take(index);
             planner.section(index, section);
         }
@@ -86,11 +82,11 @@ pub fn plan(
 }
 
 /// Returns the sections that name each path.
-fn named<'p>(patch: &'p Patch<'p>) -> HashMap<&'p str, Vec<usize>> {
+fn named<'p>(patch: &'p Patch) -> HashMap<&'p str, Vec<usize>> {
     let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, section) in patch.sections.iter().enumerate() {
+    for (index, section) in patch.sections().iter().enumerate() {
         for path in [Some(&section.path), section.destination()].into_iter().flatten() {
-            named.entry(path.text).or_default().push(index);
+            named.entry(&path.text).or_default().push(index);
         }
     }
     named
@@ -98,7 +94,7 @@ fn named<'p>(patch: &'p Patch<'p>) -> HashMap<&'p str, Vec<usize>> {
 
 struct Planner<'a, 'p> {
     builder: PlanBuilder<'a>,
-    patch: &'p Patch<'p>,
+    patch: &'p Patch,
     options: &'a Options,
     texts: &'a Texts<'a>,
     /// The sections that name each path.
@@ -155,10 +151,10 @@ impl<'p> Planner<'_, 'p> {
     /// Returns whether every section that names a path changes lines of that file.
     fn only_updates(&self, path: &str) -> bool {
         let mut sections =
-            self.patch.sections.iter().filter(|section| names(section, path)).peekable();
+            self.patch.sections().iter().filter(|section| names(section, path)).peekable();
         let updates = |section: &Section<'_>| {
             let update = matches!(&section.operation, SectionOperation::Update { hunks, .. } if !hunks.is_empty());
-            update && section.destination().is_none_or(|to| plain(to.text) != path)
+            update && section.destination().is_none_or(|to| plain(&to.text) != path)
         };
         sections.peek().is_some() && sections.all(updates)
     }
@@ -186,7 +182,7 @@ impl<'p> Planner<'_, 'p> {
         }
         let Err(failures) = result else { return };
         for path in [Some(&section.path), section.destination()].into_iter().flatten() {
-            if let Ok(path) = self.files().check(path.text, Access::Read)
+            if let Ok(path) = self.files().check(&path.text, Access::Read)
                 && let Some(entry) = self.builder.known(&path)
             {
                 entry.rejected = true;
@@ -194,7 +190,7 @@ impl<'p> Planner<'_, 'p> {
         }
         for failure in failures {
             let Failure { path, hunk, patch_line, problem } = failure;
-            let path = path.unwrap_or_else(|| section.path.text.to_owned());
+            let path = path.unwrap_or_else(|| section.path.text.to_string());
             let hunk = hunk.map(|hunk| section.place_in_text(hunk));
             let patch_line = Some(patch_line.unwrap_or_else(|| section.line()));
             let near = self.near.path(self.files(), &path, &problem);
@@ -218,7 +214,8 @@ impl<'p> Planner<'_, 'p> {
         }
         let actual = entry.disk.as_ref().map(|disk| disk.sha256);
         // A caller that expects a file here does not mean to create one.
-        if let Some(&expected @ Expected::Hash(_)) = self.options.expected.get(section.path.text) {
+        if let Some(&expected @ Expected::Hash(_)) = self.options.expected.get(&*section.path.text)
+        {
             return Err(Problem::Stale { expected, actual }.into());
         }
         let replaced = self.make_way(index, &path)?;
@@ -355,7 +352,7 @@ impl<'p> Planner<'_, 'p> {
         let at = |problem| failure_at(to, problem);
         let target = self
             .files()
-            .check(to.text, Access::Create)
+            .check(&to.text, Access::Create)
             .map_err(|error| at(Problem::Guard(error)))?;
         self.checked.push(target.clone());
         if &target == path {
@@ -419,8 +416,10 @@ impl<'p> Planner<'_, 'p> {
             Err(rejects) => return Err(self.hunk_failures(index, path, hunks, rejects)),
         };
         self.notes.extend(
-            encoding
-                .map(|encoding| PlanNote::Encoded { path: section.path.text.to_owned(), encoding }),
+            encoding.map(|encoding| PlanNote::Encoded {
+                path: section.path.text.to_string(),
+                encoding,
+            }),
         );
         self.note_placed(index, section, edit.placed);
         Ok(self.builder.edited(path, base, &source, edit.splices, sha256, size)?)
@@ -481,7 +480,7 @@ impl<'p> Planner<'_, 'p> {
                 self.note_placed(index, section, vec![placed]);
             }
             let hunk = section.place_in_text(carried.hunk);
-            self.notes.push(CarriedHunk { hunk, ..carried }.note(section.path.text));
+            self.notes.push(CarriedHunk { hunk, ..carried }.note(&section.path.text));
         }
         let (sha256, size) = splices.outcome(source);
         Ok(self.builder.edited(path, now, source, splices, sha256, size)?)
@@ -490,7 +489,7 @@ impl<'p> Planner<'_, 'p> {
     fn note_placed(&mut self, index: usize, section: &'p Section<'p>, all: Vec<Placed>) {
         for placed in all {
             let note = |note: &Note| PlanNote::Hunk {
-                path: section.path.text.to_owned(),
+                path: section.path.text.to_string(),
                 hunk: section.place_in_text(placed.hunk),
                 note: note.clone(),
             };
@@ -531,12 +530,14 @@ impl<'p> Planner<'_, 'p> {
         self.looked_elsewhere += 1;
         let patch = self.patch;
         let others = patch
-            .sections
+            .sections()
             .iter()
             .enumerate()
             .filter(|(other, section)| *other != index && !section.hunks().is_empty());
         for (_, section) in others.take(OTHER_FILES) {
-            let Ok(other) = self.files().check(section.path.text, Access::Update) else { continue };
+            let Ok(other) = self.files().check(&section.path.text, Access::Update) else {
+                continue;
+            };
             if &other == path {
                 continue;
             }
@@ -549,7 +550,7 @@ impl<'p> Planner<'_, 'p> {
                 edit::edit(&bytes, std::slice::from_ref(hunk), &exact, self.options.final_newline)
                     .ok();
             if let Some(line) = found.and_then(|edit| Some(edit.placed.first()?.first_line)) {
-                return Problem::InOtherFile { reason, file: section.path.text.to_owned(), line };
+                return Problem::InOtherFile { reason, file: section.path.text.to_string(), line };
             }
         }
         Problem::Hunk(reason)
@@ -559,7 +560,7 @@ impl<'p> Planner<'_, 'p> {
     fn check(&mut self, section: &Section<'_>, access: Access) -> Checked<RelPath> {
         let path = match &self.prefetched {
             Some(prefetched) => prefetched.path.clone(),
-            None => self.files().check(section.path.text, access)?,
+            None => self.files().check(&section.path.text, access)?,
         };
         self.checked.push(path.clone());
         Ok(path)
@@ -580,8 +581,8 @@ impl<'p> Planner<'_, 'p> {
 
 /// Returns whether a section names a path.
 pub(crate) fn names(section: &Section<'_>, path: &str) -> bool {
-    plain(section.path.text) == path
-        || section.destination().is_some_and(|to| plain(to.text) == path)
+    plain(&section.path.text) == path
+        || section.destination().is_some_and(|to| plain(&to.text) == path)
 }
 
 /// Removes the `./` that a patch may put before a path.
@@ -622,7 +623,7 @@ struct Failure {
 
 /// Makes a failure about the new path of a file.
 fn failure_at(to: &Spanned<'_>, problem: Problem) -> Failure {
-    Failure { path: Some(to.text.to_owned()), hunk: None, patch_line: Some(to.line), problem }
+    Failure { path: Some(to.text.to_string()), hunk: None, patch_line: Some(to.line), problem }
 }
 
 impl From<Problem> for Failure {

@@ -132,7 +132,7 @@ impl Edited {
 /// Prepares sections before the planner needs them.
 pub(crate) struct Prefetcher<'a, 'p> {
     files: &'a Files,
-    patch: &'p Patch<'p>,
+    patch: &'p Patch,
     texts: &'a Texts<'a>,
     /// The sections to prepare, in order.
     sections: Vec<usize>,
@@ -173,7 +173,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
     /// Makes a prefetcher for `sections`, whose paths no other section names.
     pub(crate) fn new(
         files: &'a Files,
-        patch: &'p Patch<'p>,
+        patch: &'p Patch,
         texts: &'a Texts<'a>,
         sections: Vec<usize>,
     ) -> Self {
@@ -224,7 +224,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         drop(progress);
         // The planner must not wait for a result that never comes. It will do the same work, and
         // panic itself.
-        let work = || self.section(&self.patch.sections[index]);
+        let work = || self.section(&self.patch.sections()[index]);
         let prefetched = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(None);
         let mut progress = self.lock();
         progress.bytes += prefetched.as_ref().map_or(0, Prefetched::size);
@@ -238,7 +238,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
     fn section(&self, section: &'p Section<'p>) -> Option<Prefetched> {
         let (access, hunks) = match &section.operation {
             SectionOperation::Add(lines) => {
-                let path = self.files.check(section.path.text, Access::Create).ok()?;
+                let path = self.files.check(&section.path.text, Access::Create).ok()?;
                 let added = Some(self.texts.make(&path, lines)?);
                 return Some(Prefetched { path, disk: None, edited: None, added });
             }
@@ -248,7 +248,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             // The source of a copy does not change, and another section may name it.
             SectionOperation::Copy { .. } => return None,
         };
-        let path = self.files.check(section.path.text, access).ok()?;
+        let path = self.files.check(&section.path.text, access).ok()?;
         let options = self.texts.options;
         let (metadata, bytes) =
             load_unhashed(self.files, &path, access, options.max_file_size).ok()??;
@@ -352,15 +352,20 @@ mod tests {
             let options = Options::default();
             let patch = patch_grammar::parse(&text, &options.parse).unwrap();
             let whole = FileText::of(source.as_bytes(), None).unwrap();
-            let (before, edited) =
-                Edited::with_source(source.as_bytes(), &whole, patch.sections[0].hunks(), &options)
-                    .unwrap();
+            let (before, edited) = Edited::with_source(
+                source.as_bytes(),
+                &whole,
+                patch.sections()[0].hunks(),
+                &options,
+            )
+            .unwrap();
             let after = edited.edit.apply(source.as_bytes());
             assert_eq!(before, Sha256::of(source.as_bytes()), "{source:?}");
             assert_eq!(edited.sha256, Sha256::of(&after), "{source:?} {hunks}");
             assert_eq!(edited.size, after.len() as u64, "{source:?} {hunks}");
-            let alone = Edited::new(source.as_bytes(), &whole, patch.sections[0].hunks(), &options)
-                .unwrap();
+            let alone =
+                Edited::new(source.as_bytes(), &whole, patch.sections()[0].hunks(), &options)
+                    .unwrap();
             assert_eq!(alone.sha256, edited.sha256, "{source:?} {hunks}");
             assert_eq!(alone.size, edited.size, "{source:?} {hunks}");
         }

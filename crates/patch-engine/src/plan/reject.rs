@@ -261,7 +261,7 @@ impl Reject {
 impl Problem {
     /// Converts the problem of a reversed patch for the reader of its text: places are those of the
     /// text, and no lines are offered to paste, since they are reversed.
-    pub(crate) fn in_reverse(mut self, patch: &Patch<'_>) -> Self {
+    pub(crate) fn in_reverse(mut self, patch: &Patch) -> Self {
         match &mut self {
             Self::ReplacesUsed { other } => *other = patch.place_in_text(*other),
             Self::Hunk(reason) | Self::InOtherFile { reason, .. } => {

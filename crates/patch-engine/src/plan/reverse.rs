@@ -9,8 +9,8 @@ use crate::plan::options::{AddNewline, Options};
 use crate::plan::reject::{Irreversible, Problem, Reject, Rejects};
 
 /// Returns the patch that reverses `patch`: applied to the result of `patch`, it restores the
-/// files that `patch` was made for. It borrows from the same text, and its lines and byte ranges
-/// are those of that text.
+/// files that `patch` was made for. It shares the text, and its lines and byte ranges are those of
+/// that text.
 ///
 /// Sections are reversed from the last to the first. So are the hunks of each under
 /// [`Order::PostState`], as each of them was placed in what the ones before it had left.
@@ -21,30 +21,33 @@ use crate::plan::reject::{Irreversible, Problem, Reject, Rejects};
 /// # Errors
 ///
 /// Every section that cannot be reversed from its text alone.
-pub fn reverse<'p>(patch: &Patch<'p>, options: &Options) -> Result<Patch<'p>, Rejects> {
-    let mut sections = Vec::with_capacity(patch.sections.len());
-    let mut rejects = Vec::new();
-    for (index, section) in patch.sections.iter().enumerate().rev() {
-        match reversed(patch.text, section, options) {
-            Ok(section) => sections.push(section),
-            Err((hunk, problem)) => rejects.push(Reject {
-                section: Some(index),
-                hunk,
-                patch_line: Some(hunk.map_or(section.line(), |hunk| section.hunks()[hunk].line)),
-                ..Reject::of(section.path.text, Problem::Irreversible(problem))
-            }),
+pub fn reverse(patch: &Patch, options: &Options) -> Result<Patch, Rejects> {
+    let mut reversed = patch.with_sections(|text, sections| {
+        let mut done = Vec::with_capacity(sections.len());
+        let mut rejects = Vec::new();
+        for (index, section) in sections.iter().enumerate().rev() {
+            match reversed_section(text, section, options) {
+                Ok(section) => done.push(section),
+                Err((hunk, problem)) => rejects.push(Reject {
+                    section: Some(index),
+                    hunk,
+                    patch_line: Some(
+                        hunk.map_or(section.line(), |hunk| section.hunks()[hunk].line),
+                    ),
+                    ..Reject::of(&section.path.text, Problem::Irreversible(problem))
+                }),
+            }
         }
-    }
-    rejects.reverse();
-    match Rejects::new(rejects) {
-        Some(rejects) => Err(rejects),
-        None => Ok(Patch { sections, reversed: !patch.reversed, ..patch.clone() }),
-    }
+        rejects.reverse();
+        Rejects::new(rejects).map_or(Ok(done), Err)
+    })?;
+    reversed.reversed = !patch.reversed;
+    Ok(reversed)
 }
 
 type Problems = (Option<usize>, Irreversible);
 
-fn reversed<'p>(
+fn reversed_section<'p>(
     text: &'p [u8],
     section: &Section<'p>,
     options: &Options,
@@ -156,7 +159,7 @@ fn reversed_hunk<'p>(hunk: &Hunk<'p>, all: &[Hunk<'p>], options: &Options) -> Op
             all.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind != LineKind::Context);
         !changed.into_iter().any(|line| letters(line.text).eq(letters(text.as_bytes())))
     };
-    let stay = hunk.headers.iter().all(|header| stays(header.text));
+    let stay = hunk.headers.iter().all(|header| stays(&header.text));
     Some(Hunk {
         headers: if stay { hunk.headers.clone() } else { Vec::new() },
         lines,

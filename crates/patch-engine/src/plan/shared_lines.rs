@@ -2,11 +2,9 @@
 //! patch.
 
 use std::convert::Infallible;
-use std::ops::Range;
-use std::sync::Arc;
 
 use fs_guard::{Hasher, Sha256};
-use patch_grammar::{AddedLines, LineEndings, Patch};
+use patch_grammar::{AddedLines, LineEndings, Patch, Text};
 
 use crate::plan::options::AddNewline;
 use crate::text::lines::is_binary;
@@ -60,19 +58,17 @@ pub(crate) fn added_in_pieces<E>(
 /// copy.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedLines {
-    owner: Arc<Vec<u8>>,
-    range: Range<usize>,
+    text: Text,
     endings: LineEndings,
     no_newline: bool,
     rule: AddNewline,
 }
 
 impl SharedLines {
-    /// Shares the lines of a section. Returns `None` where the text of the patch has no owner.
-    pub(crate) fn of(patch: &Patch<'_>, added: &AddedLines<'_>, rule: AddNewline) -> Option<Self> {
+    /// Shares the lines of a section of the patch.
+    pub(crate) fn of(patch: &Patch, added: &AddedLines<'_>, rule: AddNewline) -> Self {
         let &AddedLines { text, endings, no_newline } = added;
-        let (owner, range) = patch.shared(text)?;
-        Some(Self { owner, range, endings, no_newline, rule })
+        Self { text: patch.share(text), endings, no_newline, rule }
     }
 
     /// Returns all bytes of the file.
@@ -108,7 +104,7 @@ impl SharedLines {
 
     fn lines(&self) -> AddedLines<'_> {
         AddedLines {
-            text: &self.owner[self.range.clone()],
+            text: self.text.as_bytes(),
             endings: self.endings,
             no_newline: self.no_newline,
         }
@@ -117,6 +113,8 @@ impl SharedLines {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use patch_grammar::{ParseOptions, SectionOperation};
 
     use super::*;
@@ -150,31 +148,18 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_shared_with_the_owner_of_their_text_alone() {
-        let text = b"*** Begin Patch\n*** Add File: f\n+a\n+b\n*** End Patch\n";
-        let owner = Arc::new(text.to_vec());
-        let patch =
-            patch_grammar::parse(std::str::from_utf8(&owner).unwrap(), &ParseOptions::default())
-                .unwrap();
-        let SectionOperation::Add(lines) = &patch.sections[0].operation else {
-            unreachable!("it adds")
-        };
-        let shared = |owner| {
-            SharedLines::of(&Patch { owner, ..patch.clone() }, lines, AddNewline::EveryLine)
-        };
-        let ours = shared(Some(Arc::clone(&owner))).unwrap();
-        assert_eq!(ours.bytes(), b"a\nb\n".to_vec());
-        assert_eq!(ours.hash(), (Sha256::of(b"a\nb\n"), 4));
-        assert!(ours.is_text());
-        assert_eq!(Arc::strong_count(&owner), 2);
-        // Another copy of the text, a shorter one, or none.
-        for owner in [
-            Some(Arc::new(text.to_vec())),
-            Some(Arc::new(text[..40].to_vec())),
-            Some(Arc::default()),
-            None,
-        ] {
-            assert!(shared(owner).is_none());
-        }
+    fn lines_stay_in_the_text_of_their_patch() {
+        let text = "*** Begin Patch\n*** Add File: f\n+a\n+b\n*** Add File: g\n*** End Patch\n";
+        let patch = patch_grammar::parse(text, &ParseOptions::default()).unwrap();
+        let shared = patch.sections().iter().map(|section| match &section.operation {
+            SectionOperation::Add(lines) => SharedLines::of(&patch, lines, AddNewline::EveryLine),
+            _ => unreachable!("it adds"),
+        });
+        let [f, g] = <[_; 2]>::try_from(shared.collect::<Vec<_>>()).unwrap();
+        assert!(Arc::ptr_eq(f.text.whole(), patch.text().whole()));
+        assert_eq!(f.bytes(), b"a\nb\n");
+        assert_eq!(f.hash(), (Sha256::of(b"a\nb\n"), 4));
+        assert!(f.is_text());
+        assert_eq!(g.bytes(), b"");
     }
 }

@@ -27,17 +27,18 @@ pub(crate) struct Texts<'a> {
     pub(crate) options: &'a Options,
     conventions: Conventions<'a>,
     /// The patch whose text the plan may keep, so that new files are not copied.
-    shared: Option<&'a Patch<'a>>,
+    shared: Option<&'a Patch>,
 }
 
 impl<'a> Texts<'a> {
-    pub(crate) fn new(files: &'a Files, patch: &'a Patch<'a>, options: &'a Options) -> Self {
+    pub(crate) fn new(files: &'a Files, patch: &'a Patch, options: &'a Options) -> Self {
         let added = |section: &patch_grammar::Section<'_>| match &section.operation {
             SectionOperation::Add(lines) => lines.text.len(),
             _ => 0,
         };
         // To keep a text that is mostly something else would waste memory.
-        let shared = patch.sections.iter().map(added).sum::<usize>() >= patch.text.len() / 2;
+        let shared =
+            patch.sections().iter().map(added).sum::<usize>() >= patch.text().whole().len() / 2;
         Self { options, conventions: Conventions::new(files), shared: shared.then_some(patch) }
     }
 
@@ -68,8 +69,8 @@ impl<'a> Texts<'a> {
         let charset = declared.filter(|&charset| !exact && charset != UTF_8);
         let as_it_stands =
             !matches!(convention.crlf, Some((true, _))) && !convention.bom && charset.is_none();
-        let shared = self.shared.filter(|_| as_it_stands);
-        if let Some(shared) = shared.and_then(|patch| SharedLines::of(patch, lines, rule)) {
+        if let Some(patch) = self.shared.filter(|_| as_it_stands) {
+            let shared = SharedLines::of(patch, lines, rule);
             let (sha256, size) = shared.hash();
             return Some(Added { content: (Image::Lines(shared), sha256, size), notes });
         }
@@ -139,22 +140,17 @@ mod tests {
             tree.insert(".editorconfig", convention.as_bytes().to_vec());
             let files = Files::of_tree(Arc::new(tree), Policy::new(".kept"));
             let options = Options::default();
-            let owner = Arc::new(format!("*** Begin Patch\n{text}*** End Patch\n").into_bytes());
-            let patch = patch_grammar::parse(
-                std::str::from_utf8(&owner).unwrap(),
-                &ParseOptions::default(),
-            )
-            .unwrap();
-            let patch = Patch { owner: Some(Arc::clone(&owner)), ..patch };
+            let text = format!("*** Begin Patch\n{text}*** End Patch\n");
+            let patch = patch_grammar::parse(text, &ParseOptions::default()).unwrap();
             let texts = Texts::new(&files, &patch, &options);
-            let made = patch.sections.iter().filter_map(|section| match &section.operation {
+            let made = patch.sections().iter().filter_map(|section| match &section.operation {
                 SectionOperation::Add(lines) => {
-                    let path = files.check(section.path.text, Access::Create).unwrap();
+                    let path = files.check(&section.path.text, Access::Create).unwrap();
                     Some(matches!(texts.make(&path, lines).unwrap().content.0, Image::Lines(_)))
                 }
                 _ => None,
             });
-            assert_eq!(made.collect::<Vec<_>>(), expected, "{convention} {text}");
+            assert_eq!(made.collect::<Vec<_>>(), expected, "{convention} {patch:?}");
         }
     }
 }

@@ -18,7 +18,7 @@ fn refused(profile: Profile, file: &str, body: &str) -> Option<RejectReason> {
         parse(&text, &ParseOptions::default()).unwrap_or_else(|error| panic!("{text}: {error}"));
     let rules = Options::new(profile).placement;
     let rejects =
-        edit(file.as_bytes(), patch.sections[0].hunks(), &rules, FinalNewline::Keep).err()?;
+        edit(file.as_bytes(), patch.sections()[0].hunks(), &rules, FinalNewline::Keep).err()?;
     rejects.into_iter().next().map(|reject| reject.reason)
 }
 

@@ -17,7 +17,7 @@ fn apply_as(
     let options = Options::new(profile);
     let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
     let patch = parse(&text, &options.parse).expect("it parses");
-    let mut hunks: Vec<Hunk<'_>> = patch.sections[0].hunks().to_vec();
+    let mut hunks: Vec<Hunk<'_>> = patch.sections()[0].hunks().to_vec();
     hunks.iter_mut().for_each(|hunk| hunk.endings = endings.unwrap_or(hunk.endings));
     match edit(file, &hunks, &options.placement, options.final_newline) {
         Ok(edit) => Ok(edit.apply(file)),
@@ -248,7 +248,7 @@ fn splices_name_only_what_changes() {
                 +four\n*** End Patch\n";
     let options = Options::new(Profile::Strict);
     let patch = parse(text, &options.parse).expect("it parses");
-    let edit = edit(file, patch.sections[0].hunks(), &options.placement, FinalNewline::Keep)
+    let edit = edit(file, patch.sections()[0].hunks(), &options.placement, FinalNewline::Keep)
         .expect("it applies");
     let ranges: Vec<_> = edit
         .splices
@@ -269,7 +269,7 @@ fn a_reject_for_encoding_names_the_hunk() {
     let text = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+x\n@@\n-b\n+\u{e9}\n*** End Patch\n";
     let patch = parse(text, &options.parse).expect("it parses");
     let rejects =
-        edit(b"a\nb\n\xff\n", patch.sections[0].hunks(), &options.placement, FinalNewline::Keep)
+        edit(b"a\nb\n\xff\n", patch.sections()[0].hunks(), &options.placement, FinalNewline::Keep)
             .expect_err("refused");
     assert_eq!(rejects.len(), 1);
     assert_eq!(rejects[0].hunk, 1);

@@ -13,7 +13,7 @@ fn edit_of(base: &str, body: &str) -> Edit {
     let options = Options::new(Profile::Strict);
     let patch = parse(&text, &options.parse).expect("a patch");
     let edit =
-        edit(base.as_bytes(), patch.sections[0].hunks(), &options.placement, FinalNewline::Keep);
+        edit(base.as_bytes(), patch.sections()[0].hunks(), &options.placement, FinalNewline::Keep);
     edit.unwrap_or_else(|rejects| panic!("{body} does not fit {base}: {rejects:?}"))
 }
 

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use patch_engine::{
     Ambiguous, FinalNewline, Note, Options, Order, Pass, Profile, RejectReason, Rules, edit, parse,
 };
-use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::diff::{self, DiffOptions};
 use patch_grammar::{Hunk, ParseOptions, SectionOperation};
 use proptest::bool::weighted;
 use proptest::collection::vec;
@@ -176,7 +176,7 @@ fn check(
     holds(cases, strategy, |(file, text)| {
         let patch = parse(&text, &ParseOptions::default())
             .unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let SectionOperation::Update { hunks, .. } = &patch.sections[0].operation else {
+        let SectionOperation::Update { hunks, .. } = &patch.sections()[0].operation else {
             unreachable!()
         };
         // A hunk that only inserts has rules of its own, tested in tables.
@@ -253,7 +253,7 @@ fn hunks_of(file: &str, body: &str, rules: &Rules) -> Result<String, Vec<&'stati
     let options =
         ParseOptions { strip_wrappers: true, bare_first_hunk: true, ..ParseOptions::default() };
     let patch = parse(&text, &options).expect("it parses");
-    match edit(file.as_bytes(), patch.sections[0].hunks(), rules, FinalNewline::Keep) {
+    match edit(file.as_bytes(), patch.sections()[0].hunks(), rules, FinalNewline::Keep) {
         Ok(edit) => Ok(String::from_utf8(edit.apply(file.as_bytes())).expect("UTF-8")),
         Err(rejects) => Err(rejects.iter().map(|reject| reject.reason.as_str()).collect()),
     }
@@ -472,7 +472,7 @@ fn it_is_told_where_each_hunk_went_and_what_was_overlooked() {
     ] {
         let text = patch_of(body);
         let patch = parse(&text, &ParseOptions::default()).expect("it parses");
-        let edit = edit(file.as_bytes(), patch.sections[0].hunks(), rules, FinalNewline::Keep)
+        let edit = edit(file.as_bytes(), patch.sections()[0].hunks(), rules, FinalNewline::Keep)
             .expect("it applies");
         let found: Vec<_> = edit
             .placed
@@ -490,7 +490,7 @@ fn a_reject_says_where_and_how() {
         let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
         let patch = parse(&text, &ParseOptions::default()).expect("it parses");
         let mut rejects =
-            edit(file.as_bytes(), patch.sections[0].hunks(), &strict, FinalNewline::Keep)
+            edit(file.as_bytes(), patch.sections()[0].hunks(), &strict, FinalNewline::Keep)
                 .expect_err("refused");
         rejects.remove(0).reason
     };
@@ -542,7 +542,7 @@ fn places_that_are_not_listed_are_mentioned() {
         let rules = Options::new(profile).placement;
         let rejects = edit(
             "a\n".repeat(lines).as_bytes(),
-            patch.sections[0].hunks(),
+            patch.sections()[0].hunks(),
             &rules,
             FinalNewline::Keep,
         );
@@ -579,7 +579,7 @@ fn advice_that_is_followed_makes_the_hunk_unique() {
             };
             let apply = |text: &str| {
                 let patch = parse(text, &ParseOptions::default()).expect("it parses");
-                edit(source.as_bytes(), patch.sections[0].hunks(), &strict, FinalNewline::Keep)
+                edit(source.as_bytes(), patch.sections()[0].hunks(), &strict, FinalNewline::Keep)
             };
             let Err(rejects) = apply(&hunk(&[], &[])) else { return };
             let RejectReason::MultipleMatches { candidates, .. } = &rejects[0].reason else {
@@ -620,9 +620,8 @@ fn by_rules(
     hunks: &str,
 ) -> Result<(String, usize), &'static str> {
     let text = format!("--- a/f\n+++ b/f\n{hunks}");
-    let diff = Diff::parse(text.as_bytes(), &DiffOptions::default()).expect("a diff");
-    let patch = diff.patch();
-    let edit = edit(file.as_bytes(), patch.sections[0].hunks(), rules, final_newline);
+    let patch = diff::parse(text, &DiffOptions::default()).expect("a diff");
+    let edit = edit(file.as_bytes(), patch.sections()[0].hunks(), rules, final_newline);
     let edit = edit.map_err(|rejects| rejects[0].reason.as_str())?;
     let told = edit.placed.iter().filter(|placed| placed.notes.contains(&Note::StatedLine)).count();
     Ok((String::from_utf8(edit.apply(file.as_bytes())).expect("UTF-8"), told))

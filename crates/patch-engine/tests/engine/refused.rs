@@ -18,7 +18,7 @@ fn rejects(
     let options = Options::new(profile);
     let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
     let patch = parse(&text, &options.parse).unwrap_or_else(|error| panic!("{text}: {error}"));
-    let mut hunks: Vec<Hunk<'_>> = patch.sections[0].hunks().to_vec();
+    let mut hunks: Vec<Hunk<'_>> = patch.sections()[0].hunks().to_vec();
     hunks.iter_mut().for_each(|hunk| hunk.endings = endings.unwrap_or(hunk.endings));
     edit(file.as_bytes(), &hunks, &options.placement, FinalNewline::Keep)
         .expect_err("it is refused")

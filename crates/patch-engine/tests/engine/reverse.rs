@@ -5,7 +5,7 @@ use std::sync::Arc;
 use patch_engine::{
     Files, MemoryTree, Options, PlanBuilder, Problem, Profile, Rejects, parse, plan, reverse,
 };
-use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::diff::{self, DiffOptions};
 use patch_grammar::{Patch, envelope};
 use proptest::bool::weighted;
 use proptest::collection::vec;
@@ -23,7 +23,7 @@ fn of(tree: &MemoryTree) -> Files {
     Files::of_tree(Arc::new(tree.clone()), patch_engine::policy())
 }
 
-fn done(tree: &MemoryTree, patch: &Patch<'_>, options: &Options) -> Result<MemoryTree, Rejects> {
+fn done(tree: &MemoryTree, patch: &Patch, options: &Options) -> Result<MemoryTree, Rejects> {
     let mut tree = tree.clone();
     let plan = plan(of(&tree), patch, options)?;
     tree.commit(&plan).expect("nothing else changes it");
@@ -37,12 +37,17 @@ fn files(tree: &MemoryTree) -> Vec<(String, Vec<u8>, u32)> {
 }
 
 /// Applies a patch and undoes it; tells what is in the way.
-fn back(before: &[(&str, &str)], patch: &Patch<'_>, options: &Options) -> Result<(), String> {
+fn back(before: &[(&str, &str)], patch: &Patch, options: &Options) -> Result<(), String> {
     let before = tree(before);
     let after = done(&before, patch, options).expect("it applies");
     let reversed = reverse(patch, options).map_err(|rejects| rejects.to_string())?;
     let again = done(&after, &reversed, options).map_err(|rejects| rejects.to_string())?;
-    assert_eq!(files(&again), files(&before), "{}", String::from_utf8_lossy(patch.text));
+    assert_eq!(
+        files(&again),
+        files(&before),
+        "{}",
+        String::from_utf8_lossy(patch.text().as_bytes())
+    );
     Ok(())
 }
 
@@ -111,8 +116,8 @@ fn what_the_text_does_not_say_is_refused_by_name() {
         assert!(found.starts_with(wanted), "{found}");
     }
     let diff = "diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n";
-    let diff = Diff::parse(diff.as_bytes(), &DiffOptions::default()).expect("a diff");
-    let found = back(&[("f", "a\n")], &diff.patch(), &strict).expect_err("it cannot be");
+    let diff = diff::parse(diff.as_bytes(), &DiffOptions::default()).expect("a diff");
+    let found = back(&[("f", "a\n")], &diff, &strict).expect_err("it cannot be");
     assert!(found.starts_with("f (patch line 3): it copies the file"), "{found}");
 }
 
@@ -227,13 +232,13 @@ fn a_patch_and_its_reverse_give_the_same_bytes() {
         if diff.is_empty() {
             return;
         }
-        let diff = Diff::parse(&diff[..], &DiffOptions::default()).expect("a diff");
-        let text = envelope::write(&diff.patch()).ok();
+        let diff = diff::parse(&diff[..], &DiffOptions::default()).expect("a diff");
+        let text = envelope::write(&diff).ok();
         // Where an envelope says nothing about line ends, they are all the same.
         let plain = !all.iter().flatten().flatten().any(|text| text.contains('\r'));
         let text = text.filter(|_| plain);
         let patch = text.as_deref().map(|text| parse(text, &defaults.parse).expect("it parses"));
-        for (form, patch) in [Some(diff.patch()), patch].into_iter().enumerate() {
+        for (form, patch) in [Some(diff), patch].into_iter().enumerate() {
             let Some(patch) = patch else { continue };
             for profile in [Profile::Strict, Profile::Codex] {
                 let options = Options::new(profile);
@@ -253,7 +258,7 @@ fn a_patch_and_its_reverse_give_the_same_bytes() {
                         files(&again),
                         files(&before),
                         "{profile}\n{}",
-                        String::from_utf8_lossy(patch.text)
+                        String::from_utf8_lossy(patch.text().as_bytes())
                     );
                     counts[form * 2 + 1] += 1;
                 }

@@ -4,32 +4,43 @@ use std::ops::Range;
 
 use super::name::{RawPath, of_git_header, stripped, unquoted, without};
 use crate::error::{ParseErrorKind, Warning, WarningKind};
+use crate::patch::Text;
 
-/// A text as lines, with their terminators.
+/// The lines of a part of a text, with their terminators. They are counted from the start of the
+/// text.
 #[derive(Debug)]
 pub(crate) struct Lines<'t> {
     text: &'t [u8],
-    /// Where each begins, and the end.
+    /// How many lines stand before the part.
+    first: usize,
+    /// Where each line of the part begins, and the end.
     starts: Vec<usize>,
 }
 
 impl<'t> Lines<'t> {
-    pub(crate) fn new(text: &'t [u8]) -> Self {
-        let mut starts = vec![0];
-        starts.extend(memchr::memchr_iter(b'\n', text).map(|end| end + 1));
-        if !text.is_empty() && !text.ends_with(b"\n") {
-            starts.push(text.len());
-        }
-        Self { text, starts }
+    pub(crate) fn of(text: &'t Text) -> Self {
+        Self::new(text.whole(), text.range())
     }
 
+    pub(crate) fn new(text: &'t [u8], part: Range<usize>) -> Self {
+        let first = memchr::memchr_iter(b'\n', &text[..part.start]).count();
+        let (text, start) = (&text[..part.end], part.start);
+        let mut starts = vec![start];
+        starts.extend(memchr::memchr_iter(b'\n', &text[start..]).map(|end| start + end + 1));
+        if starts.last() != Some(&text.len()) {
+            starts.push(text.len());
+        }
+        Self { text, first, starts }
+    }
+
+    /// Returns the line after the last one.
     pub(crate) fn len(&self) -> usize {
-        self.starts.len() - 1
+        self.first + self.starts.len() - 1
     }
 
     /// Returns the byte range of a line; for `len()`, the end of the text.
     pub(crate) fn range(&self, at: usize) -> Range<usize> {
-        let end = self.starts.len() - 1;
+        let (at, end) = (at.saturating_sub(self.first), self.starts.len() - 1);
         self.starts[at.min(end)]..self.starts[(at + 1).min(end)]
     }
 
@@ -174,7 +185,7 @@ impl<'l, 't> Reader<'l, 't> {
     pub(super) fn new(lines: &'l Lines<'t>, strip: Option<usize>, most: usize) -> Self {
         Self {
             lines,
-            at: 0,
+            at: lines.first,
             strip,
             most,
             files: 0,
@@ -185,7 +196,11 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     pub(super) fn no_diff(&self) -> Failure {
-        self.failure(0, ParseErrorKind::NoDiff, "`diff --git`, or `--- ` and `+++ ` lines")
+        self.failure(
+            self.lines.first,
+            ParseErrorKind::NoDiff,
+            "`diff --git`, or `--- ` and `+++ ` lines",
+        )
     }
 
     fn failure(&self, line: usize, kind: ParseErrorKind, expected: &'static str) -> Failure {

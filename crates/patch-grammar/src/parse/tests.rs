@@ -41,12 +41,14 @@ struct Read {
 impl Read {
     /// Reads a text both ways.
     fn check(&self, text: &str, options: &ParseOptions) {
-        let Ok(peeled) = wrapper::peel(text, options.strip_wrappers) else { return };
+        let Ok(peeled) = wrapper::peel(text, 0..text.len(), options.strip_wrappers) else { return };
         let whole = in_one_piece(text, &peeled, options);
         let parts = in_parts(text, &peeled, options);
         assert_eq!(parts.as_ref(), whole.as_ref().ok(), "{text:?} {options:?}");
         match whole {
-            Ok(patch) => self.patches.set(self.patches.get() + u32::from(patch.sections.len() > 1)),
+            Ok((sections, _)) => {
+                self.patches.set(self.patches.get() + u32::from(sections.len() > 1))
+            }
             Err(error) => {
                 use ParseErrorKind as Kind;
                 let (grammar, walk) = self.refused.get();
@@ -165,7 +167,7 @@ fn sections_end_where_they_end_in_the_whole() {
         let sections: String =
             (0..count).map(|n| format!("*** Update File: f{n}\n@@\n-x\n\n")).collect();
         let text = format!("*** Begin Patch\n{sections}*** End Patch\n");
-        let read = crate::parse(&text, &options()[0]).map(|patch| patch.sections.len());
+        let read = crate::parse(&text, &options()[0]).map(|patch| patch.sections().len());
         assert_eq!(read, Ok(count));
         for end in ["*** End Patch\n", "*** Add File: g\nx\n*** End Patch\n", ""] {
             Read::default().check(&format!("*** Begin Patch\n{sections}{end}"), &options()[0]);
@@ -178,6 +180,6 @@ fn sections_end_where_they_end_in_the_whole() {
     );
     let whole = whole.expect("it parses");
     assert!(
-        matches!(&whole.sections[..], [one] if matches!(&one.operation, SectionOperation::Add(_)))
+        matches!(whole.sections(), [one] if matches!(&one.operation, SectionOperation::Add(_)))
     );
 }

@@ -7,9 +7,9 @@ fn codex() -> ParseOptions {
 }
 
 /// The tree in one line a section, for short tables.
-fn show(patch: &Patch<'_>) -> String {
+fn show(patch: &Patch) -> String {
     let mut out = String::new();
-    for section in &patch.sections {
+    for section in patch.sections() {
         match &section.operation {
             SectionOperation::Add(added) => {
                 let lines: Vec<_> = added.lines().map(String::from_utf8_lossy).collect();
@@ -27,7 +27,7 @@ fn show(patch: &Patch<'_>) -> String {
                     out += &format!(" to {}", to.text);
                 }
                 for hunk in hunks {
-                    let headers: Vec<_> = hunk.headers.iter().map(|header| header.text).collect();
+                    let headers: Vec<_> = hunk.headers.iter().map(|header| &*header.text).collect();
                     out += &format!(" @{}", headers.join("@"));
                     for line in &hunk.lines {
                         let mark = match line.kind {
@@ -365,7 +365,7 @@ fn lines_and_spans_point_into_the_text() {
                 \\ No newline at end of file\n-y\n@@\n+é\n*** Add File: b\n+1\n*** End Patch\n\
                 EOF\n";
     let patch = parse(text, &codex()).expect("it parses");
-    let hunks = patch.sections[0].hunks();
+    let hunks = patch.sections()[0].hunks();
     assert_eq!(&text[hunks[0].span.clone()], "@@ f\n x\n\\ No newline at end of file\n-y\n");
     assert_eq!(hunks[0].line, 4);
     assert_eq!(hunks[1].line, 8);
@@ -373,8 +373,8 @@ fn lines_and_spans_point_into_the_text() {
     assert_eq!(lines, [5, 7, 9]);
     assert_eq!(hunks[0].headers[0].line, 4);
     assert_eq!(&text[hunks[0].headers[0].span.clone()], "f");
-    assert_eq!(patch.sections[1].line(), 10);
-    assert_eq!(&text[patch.sections[1].path.span.clone()], "b");
+    assert_eq!(patch.sections()[1].line(), 10);
+    assert_eq!(&text[patch.sections()[1].path.span.clone()], "b");
 }
 
 #[test]
@@ -406,7 +406,7 @@ fn ten_thousand_sections_are_read_and_one_more_is_refused() {
     let body = "*** Delete File: a\n".repeat(10_000);
     let text = wrap(&body);
     assert_eq!(
-        parse(&text, &ParseOptions::default()).expect("at the limit").sections.len(),
+        parse(&text, &ParseOptions::default()).expect("at the limit").sections().len(),
         10_000
     );
     let text = wrap(&format!("{body}*** Delete File: a\n"));

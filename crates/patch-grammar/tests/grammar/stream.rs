@@ -99,9 +99,9 @@ fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> b
             _ => {}
         }
     }
-    assert_eq!(begun.len(), patch.sections.len(), "{shown:?}");
-    assert_eq!(finished.len(), patch.sections.len(), "{shown:?}");
-    for (index, section) in patch.sections.iter().enumerate() {
+    assert_eq!(begun.len(), patch.sections().len(), "{shown:?}");
+    assert_eq!(finished.len(), patch.sections().len(), "{shown:?}");
+    for (index, section) in patch.sections().iter().enumerate() {
         assert_eq!(stream.section(index).as_ref(), Some(section), "{shown:?}");
         let (operation, path, move_to, line) = &begun[index];
         assert_eq!(&**path, section.path.text, "{shown:?}");
@@ -129,7 +129,7 @@ fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> b
                 (
                     kind,
                     (lines(LineKind::Insert), lines(LineKind::Delete)),
-                    move_to.as_ref().map(|to| to.text),
+                    move_to.as_ref().map(|to| &*to.text),
                 )
             }
         };
@@ -137,7 +137,7 @@ fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> b
         assert_eq!(finished[index], counts, "{shown:?}");
         assert_eq!(move_to.as_deref(), to, "{shown:?}");
     }
-    assert_eq!(stream.section(patch.sections.len()), None);
+    assert_eq!(stream.section(patch.sections().len()), None);
     true
 }
 
@@ -286,7 +286,7 @@ fn a_long_line_in_single_bytes_takes_linear_time() {
         format!("*** Begin Patch\n*** Add File: a\n+{}\n*** End Patch\n", "x".repeat(4 << 20));
     let (stream, events) = feed(text.as_bytes(), &ParseOptions::default(), || 1);
     assert!(matches!(events.last(), Some(StreamEvent::Ended { line: 4 })), "{events:?}");
-    assert_eq!(stream.patch().map(|patch| patch.sections.len()), Ok(1));
+    assert_eq!(stream.patch().map(|patch| patch.sections().len()), Ok(1));
 }
 
 #[test]

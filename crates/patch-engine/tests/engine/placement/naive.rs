@@ -115,7 +115,7 @@ pub(crate) fn naive_ordered(file: &[String], hunks: &[Hunk<'_>]) -> Option<Vec<S
             };
             found = (0..file.len()).filter(fits).collect();
             if !found.is_empty() {
-                let headers: Vec<&str> = hunk.headers.iter().map(|header| header.text).collect();
+                let headers: Vec<&str> = hunk.headers.iter().map(|header| &*header.text).collect();
                 if !headers.is_empty() {
                     match naive_scope(file, &headers) {
                         Some((inside, first)) => {

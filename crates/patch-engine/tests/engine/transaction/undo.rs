@@ -6,7 +6,7 @@ use testutils::posix::{PermissionsExt as _, symlink};
 use fs_guard::Access;
 use patch_engine::commit::{Error, KeyPlace, Left, UndoOptions};
 use patch_engine::{ApplyError, ApplyOptions, ChangeKind, ErrorKind, Plan, PlanBuilder};
-use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::diff::{self, DiffOptions};
 use workspace_trash::Retention;
 
 use super::support::*;
@@ -482,15 +482,10 @@ fn a_change_of_a_mode_is_carried_back_where_nobody_changed_it_again() {
         let tree = Tree::new(&[("a", "1\n2\n3\n4\n5\n6\n")]);
         let diff = "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n--- a/a\n+++ b/a\n\
                     @@ -1,2 +1,2 @@\n-1\n+one\n 2\n";
-        let diff = Diff::parse(diff.as_bytes(), &DiffOptions::default()).unwrap();
+        let diff = diff::parse(diff.as_bytes(), &DiffOptions::default()).unwrap();
         let settings = ApplyOptions::new(lenient());
-        let first = tree
-            .open()
-            .apply(&diff.patch(), &settings, &mut ())
-            .unwrap()
-            .remove(0)
-            .transaction
-            .unwrap();
+        let first =
+            tree.open().apply(&diff, &settings, &mut ()).unwrap().remove(0).transaction.unwrap();
         tree.commit(&[Update("a", "one\n2\n3\n4\n5\nsix\n")]).unwrap();
         fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(now)).unwrap();
         let undone = run(&tree, |workspace| workspace.plan_undo_with(Some(first), &[], &carry));

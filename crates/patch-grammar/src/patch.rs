@@ -1,0 +1,192 @@
+//! A patch and the text that it owns.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use yoke::{Yoke, Yokeable};
+
+use crate::ast::Section;
+use crate::error::{ParseError, Warning};
+
+/// A text and the part of it that is a patch, shared by all who need them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Text {
+    whole: Arc<Vec<u8>>,
+    part: Range<usize>,
+}
+
+impl Text {
+    /// Takes a part of the bytes as the patch. Lines and byte ranges still count from the start of
+    /// all bytes.
+    #[must_use]
+    pub fn part(self, part: Range<usize>) -> Self {
+        Self { part, ..self }
+    }
+
+    /// Returns the bytes of the patch.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.whole[self.part.clone()]
+    }
+
+    /// Returns all bytes, also those around the patch.
+    #[must_use]
+    pub fn whole(&self) -> &Arc<Vec<u8>> {
+        &self.whole
+    }
+
+    /// Returns where the patch stands.
+    #[must_use]
+    pub fn range(&self) -> Range<usize> {
+        self.part.clone()
+    }
+}
+
+impl From<Arc<Vec<u8>>> for Text {
+    fn from(whole: Arc<Vec<u8>>) -> Self {
+        let part = 0..whole.len();
+        Self { whole, part }
+    }
+}
+
+impl From<Vec<u8>> for Text {
+    fn from(bytes: Vec<u8>) -> Self {
+        Arc::new(bytes).into()
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        text.into_bytes().into()
+    }
+}
+
+impl<T: AsRef<[u8]> + ?Sized> From<&T> for Text {
+    fn from(bytes: &T) -> Self {
+        bytes.as_ref().to_vec().into()
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", String::from_utf8_lossy(self.as_bytes()))
+    }
+}
+
+/// A whole patch. It owns its text, and its sections borrow from that: `yoke` keeps both together.
+#[derive(Debug, Clone)]
+pub struct Patch {
+    tree: Yoke<Tree<'static>, Arc<Vec<u8>>>,
+    part: Range<usize>,
+    /// What was overlooked to read the text.
+    pub warnings: Vec<Warning>,
+    /// What was done to the text before it was parsed, in words; the parser leaves it empty.
+    pub notes: Vec<String>,
+    /// The sections reverse the text, and are in reverse order: the last section of the text comes
+    /// first.
+    pub reversed: bool,
+}
+
+#[derive(Debug, Clone, Yokeable)]
+struct Tree<'p> {
+    whole: &'p [u8],
+    sections: Vec<Section<'p>>,
+}
+
+/// What a parser makes of a text.
+pub(crate) type Parsed<'p> = (Vec<Section<'p>>, Vec<Warning>);
+
+impl Patch {
+    pub(crate) fn read(
+        text: Text,
+        read: impl for<'p> FnOnce(&'p [u8]) -> Result<Parsed<'p>, ParseError>,
+    ) -> Result<Self, ParseError> {
+        let Text { whole, part } = text;
+        let mut warnings = Vec::new();
+        let tree = Yoke::try_attach_to_cart(whole, |whole| {
+            let (sections, found) = read(whole)?;
+            warnings = found;
+            Ok(Tree { whole, sections })
+        })?;
+        Ok(Self { tree, part, warnings, notes: Vec::new(), reversed: false })
+    }
+
+    /// Returns the file operations, in the order of the text.
+    #[must_use]
+    pub fn sections(&self) -> &[Section<'_>] {
+        &self.tree.get().sections
+    }
+
+    /// Returns the text that was parsed. An envelope is UTF-8; a diff need not be.
+    #[must_use]
+    pub fn text(&self) -> Text {
+        Text { whole: Arc::clone(self.tree.backing_cart()), part: self.part.clone() }
+    }
+
+    /// Returns the bytes of a span. Spans are byte ranges of [`Text::whole`].
+    #[must_use]
+    pub fn bytes(&self, span: Range<usize>) -> &[u8] {
+        &self.tree.get().whole[span]
+    }
+
+    /// Returns a part of the text, such as the lines of a new file, without a copy. What stands
+    /// elsewhere is copied.
+    #[must_use]
+    pub fn share(&self, part: &[u8]) -> Text {
+        let whole = self.tree.backing_cart();
+        let start = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
+        let range = start..start.wrapping_add(part.len());
+        if whole.get(range.clone()).is_some_and(|found| std::ptr::eq(found, part)) {
+            Text::from(Arc::clone(whole)).part(range)
+        } else {
+            Text::from(part)
+        }
+    }
+
+    /// Makes a patch with other sections of the same text. `make` gets the bytes that spans are
+    /// about, and the sections.
+    ///
+    /// # Errors
+    ///
+    /// Those of `make`.
+    pub fn with_sections<E>(
+        &self,
+        make: impl for<'p> FnOnce(&'p [u8], &[Section<'p>]) -> Result<Vec<Section<'p>>, E>,
+    ) -> Result<Self, E> {
+        let tree = self.tree.try_map_project_cloned(|&Tree { whole, ref sections }, _| {
+            make(whole, sections).map(|sections| Tree { whole, sections })
+        })?;
+        Ok(Self {
+            tree,
+            part: self.part.clone(),
+            warnings: self.warnings.clone(),
+            notes: self.notes.clone(),
+            reversed: self.reversed,
+        })
+    }
+
+    /// Counts the hunks of all sections.
+    #[must_use]
+    pub fn hunk_count(&self) -> usize {
+        self.sections().iter().map(|section| section.hunks().len()).sum()
+    }
+
+    /// Returns the 0-based place of a section in the text.
+    #[must_use]
+    pub fn place_in_text(&self, section: usize) -> usize {
+        if self.reversed { self.sections().len() - 1 - section } else { section }
+    }
+}
+
+impl PartialEq for Patch {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+            && self.sections() == other.sections()
+            && self.warnings == other.warnings
+            && self.notes == other.notes
+            && self.reversed == other.reversed
+    }
+}
+
+impl Eq for Patch {}
