@@ -186,7 +186,7 @@ pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
         .suffix(".patch")
         .tempfile()
         .map_err(|error| failed("cannot make a file to edit", &error))?;
-    file.write_all(input.text.as_bytes())
+    file.write_all(input.bytes())
         .map_err(|error| failed("cannot write the file to edit", &error))?;
     let editor = ["VISUAL", "EDITOR"]
         .into_iter()
@@ -201,11 +201,6 @@ pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
         Err(error) => return Err(failed("cannot start the editor", &error)),
     }
     let bytes = outside::read_input(file.path(), MAX_PATCH_SIZE)?;
-    Ok(Input {
-        text: bytes.into(),
-        name: "the edited patch".into(),
-        kept: None,
-        notes: input.notes.clone(),
-        ..*input
-    })
+    let sent = input.sent.with_text(bytes);
+    Ok(Input { sent, name: "the edited patch".into(), kept: None })
 }

@@ -80,8 +80,8 @@ impl Failure {
                 plain(FailureClass::Failed, ErrorKind::FileTooLarge, &message)
                     .hints([Hint::Split {}])
             }
-            Self::Parse(parse) if parse.0.diff.is_none() => {
-                ToolError::parse_sent(parse.0.text.as_bytes(), &parse.1)
+            Self::Parse(parse) if parse.0.sent.diff.is_none() => {
+                ToolError::parse_sent(parse.0.bytes(), &parse.1)
             }
             Self::Parse(parse) => ToolError::parse(&parse.1),
             Self::Rejected(rejected) => ToolError::rejected(&rejected.1),

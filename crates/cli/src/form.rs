@@ -12,15 +12,14 @@ use crate::input::Input;
 /// Finds the envelope or the diff in the input, and notes how. `options` are those that it will be
 /// parsed with.
 pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<Input, Failure> {
-    let text = match PatchText::read(&input.text, &from.how(), options) {
-        Ok(text) => text,
+    let sent = match PatchText::read(&input.sent.text, &from.how(), options) {
+        Ok(sent) => sent,
         Err(InputError::Usage(message)) => return Err(Failure::Usage(message)),
         Err(InputError::Parse(error)) => return Err(Failure::parse(&input, error)),
         Err(error) => return Err(Failure::Unreadable(format!("{}: {error}", input.name))),
     };
-    let PatchText { text, diff, notes, reverse, converted } = text;
-    let name = if converted { format!("{}, converted", input.name) } else { input.name };
-    Ok(Input { text, name, diff, notes, reverse, kept: None })
+    let name = if sent.converted { format!("{}, converted", input.name) } else { input.name };
+    Ok(Input { sent, name, kept: None })
 }
 
 /// A failure that still lacks the text of the patch.
@@ -49,7 +48,7 @@ impl Rest {
 
 /// Reads the patch of an input, and reverses it where that is wanted.
 pub(crate) fn parsed(input: &Input, options: &Options) -> Result<Patch, Rest> {
-    Ok(input.text().parse(options)?)
+    Ok(input.sent.parse(options)?)
 }
 
 impl std::convert::From<Rejects> for Rest {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::{BufRead as _, BufReader, Write as _};
 
+use file_tools::input::PatchText;
 use patch_engine::{Plan, Rejects};
 use patch_grammar::diff::{DiffOptions, push_quoted};
 use patch_grammar::marker::NO_NEWLINE;
@@ -39,7 +40,7 @@ pub(crate) enum Form {
 
 impl Form {
     pub(crate) fn of(input: &Input) -> Self {
-        if input.diff.is_some() { Self::Diff } else { Self::Envelope }
+        if input.sent.diff.is_some() { Self::Diff } else { Self::Envelope }
     }
 
     /// The header of a section of which this is taken: that it goes elsewhere, or has another mode.
@@ -128,7 +129,8 @@ impl Form {
         const NAME: &str = "the chosen part";
         match self {
             Self::Diff => {
-                Input { diff: Some(DiffOptions::default()), ..Input::new(sections, NAME) }
+                let sent = PatchText::new(sections, Some(DiffOptions::default()));
+                Input { sent, name: NAME.into(), kept: None }
             }
             Self::Envelope => {
                 // The line of the first marker says whether carriage returns are the files'.
@@ -671,5 +673,5 @@ fn ended(text: &[u8]) -> Vec<u8> {
 }
 
 fn edited(text: Vec<u8>) -> Result<Vec<u8>, Failure> {
-    Ok(ended(approve::edit(&Input::new(text, "the hunk"))?.text.as_bytes()))
+    Ok(ended(approve::edit(&Input::new(text, "the hunk"))?.bytes()))
 }

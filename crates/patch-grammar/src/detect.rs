@@ -7,8 +7,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use memchr::memmem;
+
 use crate::diff;
 use crate::marker::Marker;
+use crate::options::ParseOptions;
+use crate::wrapper;
 
 const BEGIN: &str = Marker::Begin.as_str();
 const END: &str = Marker::End.as_str();
@@ -95,7 +99,7 @@ pub fn is_bare(text: &[u8]) -> bool {
         Marker::ALL.into_iter().filter(|&marker| !matches!(marker, Marker::Begin | Marker::End));
     let headers: Vec<&[u8]> = headers.map(|marker| marker.as_str().as_bytes()).collect();
     let last = text.trim_ascii_end().len() - end.len();
-    memchr::memmem::find_iter(text, b"\n**").all(|at| {
+    memmem::find_iter(text, b"\n**").all(|at| {
         let line = &text[at + 1..];
         let names_diff = || {
             let next = memchr::memchr(b'\n', line).map_or(&[][..], |feed| &line[feed + 1..]);
@@ -103,6 +107,39 @@ pub fn is_bare(text: &[u8]) -> bool {
         };
         at + 1 == last || (headers.iter().any(|header| line.starts_with(header)) && !names_diff())
     })
+}
+
+/// Returns whether a text can be an envelope as it stands, without anything around it but what
+/// `options` allow: only then does it pay to parse it before it is searched.
+#[must_use]
+pub fn may_stand_alone(text: &[u8], options: &ParseOptions) -> bool {
+    std::str::from_utf8(text).is_ok_and(|text| wrapper::ends(text, options.strip_wrappers))
+}
+
+/// Finds an envelope that is plain in itself ([`is_bare`]), from the first line that is exactly
+/// `*** Begin Patch` on. What is around it is not looked at.
+#[must_use]
+pub fn find_bare(text: &[u8]) -> Option<Bare> {
+    let top = if text.starts_with(BOM) { BOM.len() } else { 0 };
+    let begins = |&at: &usize| at == top || text[at - 1] == b'\n';
+    let start = memmem::find_iter(text, BEGIN).find(begins)?;
+    let end = start + memmem::find(&text[start..], format!("\n{END}").as_bytes())? + 1;
+    let end = memchr::memchr(b'\n', &text[end..]).map_or(text.len(), |feed| end + feed + 1);
+    let range = start..end;
+    if !is_bare(&text[range.clone()]) {
+        return None;
+    }
+    let count = |part: &[u8]| memchr::memchr_iter(b'\n', part).count();
+    let before = count(&text[..start]);
+    let lines =
+        before..before + count(&text[range.clone()]) + usize::from(!text[..end].ends_with(b"\n"));
+    let says = |part: &[u8]| !String::from_utf8_lossy(part).trim().is_empty();
+    let (above, below) = (&text[top..start], &text[end..]);
+    let after = lines.end + count(below) + usize::from(!below.ends_with(b"\n"));
+    let before = says(above).then_some(0..lines.start);
+    let after = says(below).then_some(lines.end..after);
+    let notes = note(DetectedKind::Envelope, &lines, before, after).into_iter().collect();
+    Some(Bare { range, notes })
 }
 
 /// Finds the one patch in `text`.
@@ -143,6 +180,15 @@ impl Found {
     }
 }
 
+/// An envelope that is plain in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bare {
+    /// Where it stands, in bytes.
+    pub range: Range<usize>,
+    /// What was left out; empty if there is nothing around it.
+    pub notes: Vec<String>,
+}
+
 /// Finds all patches in `text`, in their order.
 #[must_use]
 pub fn find_all(text: &[u8]) -> Vec<Found> {
@@ -157,17 +203,7 @@ pub fn find_all(text: &[u8]) -> Vec<Found> {
     let found = |one: Candidate| {
         let before = first.filter(|&first| first < one.lines.start).map(|_| 0..one.lines.start);
         let after = last.filter(|&last| last >= one.lines.end).map(|_| one.lines.end..lines.len());
-        let left_out: Vec<_> =
-            before.into_iter().chain(after).map(|lines| shown(&numbers(&lines))).collect();
-        let mut notes = Vec::new();
-        if !left_out.is_empty() {
-            let taken = shown(&numbers(&one.lines));
-            notes.push(format!(
-                "took the {} in {taken}; left out {}",
-                one.kind,
-                left_out.join(" and ")
-            ));
-        }
+        let mut notes: Vec<_> = note(one.kind, &one.lines, before, after).into_iter().collect();
         let mut text = Vec::new();
         whole[one.lines.clone()]
             .iter()
@@ -178,6 +214,21 @@ pub fn find_all(text: &[u8]) -> Vec<Found> {
         Found { kind: one.kind, lines: numbers(&one.lines), text, notes }
     };
     candidates(&lines, &diff::Lines::new(text, 0..text.len())).into_iter().map(found).collect()
+}
+
+/// Says which lines were taken and which were left out, if any were.
+fn note(
+    kind: DetectedKind,
+    lines: &Range<usize>,
+    before: Option<Range<usize>>,
+    after: Option<Range<usize>>,
+) -> Option<String> {
+    let left_out: Vec<_> =
+        before.into_iter().chain(after).map(|lines| shown(&numbers(&lines))).collect();
+    (!left_out.is_empty()).then(|| {
+        let taken = shown(&numbers(lines));
+        format!("took the {kind} in {taken}; left out {}", left_out.join(" and "))
+    })
 }
 
 fn numbers(lines: &Range<usize>) -> Range<usize> {

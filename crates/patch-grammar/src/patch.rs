@@ -75,9 +75,10 @@ impl fmt::Debug for Text {
 }
 
 /// A whole patch. It owns its text, and its sections borrow from that: `yoke` keeps both together.
+/// Clones share them.
 #[derive(Debug, Clone)]
 pub struct Patch {
-    tree: Yoke<Tree<'static>, Arc<Vec<u8>>>,
+    tree: Arc<Yoke<Tree<'static>, Arc<Vec<u8>>>>,
     part: Range<usize>,
     /// What was overlooked to read the text.
     pub warnings: Vec<Warning>,
@@ -88,7 +89,7 @@ pub struct Patch {
     pub reversed: bool,
 }
 
-#[derive(Debug, Clone, Yokeable)]
+#[derive(Debug, Yokeable)]
 struct Tree<'p> {
     whole: &'p [u8],
     sections: Vec<Section<'p>>,
@@ -109,7 +110,7 @@ impl Patch {
             warnings = found;
             Ok(Tree { whole, sections })
         })?;
-        Ok(Self { tree, part, warnings, notes: Vec::new(), reversed: false })
+        Ok(Self { tree: Arc::new(tree), part, warnings, notes: Vec::new(), reversed: false })
     }
 
     /// Returns the file operations, in the order of the text.
@@ -158,7 +159,7 @@ impl Patch {
             make(whole, sections).map(|sections| Tree { whole, sections })
         })?;
         Ok(Self {
-            tree,
+            tree: Arc::new(tree),
             part: self.part.clone(),
             warnings: self.warnings.clone(),
             notes: self.notes.clone(),

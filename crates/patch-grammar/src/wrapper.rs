@@ -77,6 +77,12 @@ pub(crate) fn peel(text: &str, part: Range<usize>, strip: bool) -> Result<Peeled
     Ok(Peeled { body, open: padded_end, warnings })
 }
 
+/// Returns whether a text begins and ends as an envelope does.
+pub(crate) fn ends(text: &str, strip: bool) -> bool {
+    peel(text, 0..text.len(), strip)
+        .is_ok_and(|peeled| peeled.open || text[last_line(text, &peeled.body)].trim() == END)
+}
+
 /// Drops lines without visible text at both ends, and keeps the line feed of the last line.
 fn trim_empty_lines(text: &str, range: Range<usize>) -> Range<usize> {
     let inner = &text[range.clone()];

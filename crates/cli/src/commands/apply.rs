@@ -242,7 +242,7 @@ fn run(
     } else {
         form::of(source.read()?, &args.from, &options.parse)?
     };
-    events::begin(events, global.root(), &args.reporting, input.text.as_bytes())?;
+    events::begin(events, global.root(), &args.reporting, input.bytes())?;
     if let Some(id) = &args.amend {
         input = amended(session, id, input, &options)?;
     }
@@ -287,13 +287,13 @@ fn amended(session: &Session, id: &str, input: Input, options: &Options) -> Resu
         );
         return Err(Failure::Usage(message));
     }
-    let kept =
-        Input { text: bytes.into(), notes: Vec::new(), name: id.to_owned(), kept: None, ..input };
+    let mut kept = Input { sent: input.sent.with_text(bytes), name: id.to_owned(), kept: None };
+    kept.sent.notes.clear();
     let read = |input: &Input| form::parsed(input, options).map_err(|rest| rest.of(input.clone()));
     let (bytes, unchanged) = refused::amended(&read(&kept)?, &read(&input)?, form);
-    let mut notes = input.notes;
-    notes.push(format!("amended {id}: {unchanged} of its sections kept"));
-    Ok(Input { text: bytes.into(), notes, name: format!("{id}, amended"), ..kept })
+    let mut sent = input.sent.with_text(bytes);
+    sent.notes.push(format!("amended {id}: {unchanged} of its sections kept"));
+    Ok(Input { sent, name: format!("{id}, amended"), kept: None })
 }
 
 /// Keeps a patch of several sections that was refused.
@@ -308,10 +308,10 @@ fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
         },
         _ => return failure,
     };
-    let several = !input.reverse
+    let several = !input.sent.reverse
         && form::parsed(input, options).is_ok_and(|patch| patch.sections().len() > 1);
     if several {
-        input.kept = session.keep_refused(input.form(), input.text.as_bytes());
+        input.kept = session.keep_refused(input.form(), input.bytes());
     }
     failure
 }

@@ -42,7 +42,7 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
             .filter(|_| !global.quiet)
             .for_each(|warning| render::message(&format!("warning: {warning}")));
     };
-    match convert::convert(&input.text(), args.to, &options, &mut files) {
+    match convert::convert(&input.sent, args.to, &options, &mut files) {
         Ok(Converted::Text(text, warnings)) => {
             warn(warnings);
             render::raw(&text);

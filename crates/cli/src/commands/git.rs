@@ -133,7 +133,7 @@ fn one(
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
     let input = form::of(source::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
-    events::begin(events, global.root(), &args.reporting, input.text.as_bytes())?;
+    events::begin(events, global.root(), &args.reporting, input.bytes())?;
     apply::with_input(input, options, |patch| {
         if args.dry_run || args.explain {
             let planned = session.plan(patch, options, &args.request()).map_err(rest)?;

@@ -42,8 +42,8 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
     }
     let input = source.read()?;
     let unreadable = |error: ops::OpsError| Failure::Unreadable(format!("{}: {error}", input.name));
-    let text = patch_engine::decode(input.text.as_bytes())
-        .map_err(|error| Failure::parse(&input, error))?;
+    let text =
+        patch_engine::decode(input.bytes()).map_err(|error| Failure::parse(&input, error))?;
     let calls = ops::calls(text).map_err(unreadable)?;
     let patch_text = match ops::to_envelope(&calls) {
         Ok(text) => text,

@@ -41,7 +41,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         Failure::Failed(failed) => Some(&failed.0),
         _ => None,
     };
-    for note in input.iter().flat_map(|input| &input.notes).filter(|_| !global.quiet) {
+    for note in input.iter().flat_map(|input| &input.sent.notes).filter(|_| !global.quiet) {
         message(&format!("note: {note}"));
     }
     match failure {

@@ -57,7 +57,7 @@ fn fits(excerpt: &DrawnExcerpt, label: &str) -> bool {
 
 /// Draws why a text is not a patch.
 pub(crate) fn parse_error(input: &Input, error: &ParseError) {
-    let text = String::from_utf8_lossy(input.text.whole());
+    let text = String::from_utf8_lossy(input.sent.text.whole());
     let seen = match &error.seen {
         Some(seen) => {
             format!(
@@ -72,8 +72,8 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError) {
     // A text that is not UTF-8 has other offsets once it is shown. Where that is the error there is
     // nothing to show.
     let shown_len = |bytes: &[u8]| String::from_utf8_lossy(bytes).len();
-    let start = shown_len(&input.text.whole()[..error.span.start]);
-    let span = start..start + shown_len(&input.text.whole()[error.span.clone()]);
+    let start = shown_len(&input.sent.text.whole()[..error.span.start]);
+    let span = start..start + shown_len(&input.sent.text.whole()[error.span.clone()]);
     let drawn = error.kind != patch_grammar::ParseErrorKind::NotUtf8;
     let excerpt = Some(span).filter(|_| drawn).and_then(|span| DrawnExcerpt::new(&text, span, 2));
     let Some(excerpt) = excerpt.map(DrawnExcerpt::sanitized) else {
@@ -97,8 +97,7 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError) {
         Some(note) => group.element(Level::NOTE.message(note)),
         None => group,
     }]);
-    if let Some(wrapper) = received::wrapper(input.text.as_bytes()).filter(|_| input.diff.is_none())
-    {
+    if let Some(wrapper) = received::wrapper(input.bytes()).filter(|_| input.sent.diff.is_none()) {
         message(&format!("note: {wrapper}"));
     }
 }
@@ -115,7 +114,11 @@ fn listed(items: &[&str]) -> String {
 pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
     let root =
         global.settings.policy().ok().and_then(|policy| Root::open(global.root(), policy).ok());
-    let text = String::from_utf8_lossy(input.text.whole());
+    // Without what is around the patch; its lines keep their numbers.
+    let whole = &input.sent.text;
+    let above = &whole.whole()[..whole.range().start];
+    let above = above.iter().filter(|&&byte| byte == b'\n').count();
+    let text = "\n".repeat(above) + &String::from_utf8_lossy(input.bytes());
     let told = if global.verbose { rejects.len() } else { TOLD };
     for (nth, reject) in rejects.iter().take(told).enumerate() {
         if nth >= DRAWN {

@@ -8,8 +8,9 @@ use patch_engine::{
     AddNewline, ErrorKind, Files, Options, ParseError, ParseErrorKind, Patch, Rejects, parse,
     reverse,
 };
+use patch_grammar::detect::{self, Bare};
 use patch_grammar::diff::{self, DiffOptions};
-use patch_grammar::{ParseOptions, Text, detect, envelope};
+use patch_grammar::{ParseOptions, Text, envelope};
 use serde_json::Value;
 
 use crate::answer::error::{FailureClass, ToolError};
@@ -60,6 +61,8 @@ pub struct PatchText {
     pub reverse: bool,
     /// Whether the envelope was written here, from operations.
     pub converted: bool,
+    /// The patch, if finding it in the text took parsing it.
+    parsed: Option<Patch>,
 }
 
 /// Why a text is not a patch that can be planned.
@@ -109,14 +112,27 @@ fn unreadable(error: impl std::fmt::Display) -> InputError {
 }
 
 impl PatchText {
-    /// Takes a text as an envelope.
+    /// Takes a text as a diff, if it says how to read one, or else as an envelope.
     #[must_use]
-    pub fn envelope(text: impl Into<Text>) -> Self {
-        let text = text.into();
-        Self { text, diff: None, notes: Vec::new(), reverse: false, converted: false }
+    pub fn new(text: impl Into<Text>, diff: Option<DiffOptions>) -> Self {
+        Self {
+            text: text.into(),
+            diff,
+            notes: Vec::new(),
+            reverse: false,
+            converted: false,
+            parsed: None,
+        }
     }
 
-    /// Finds the patch in a text; it will be parsed with `options`.
+    /// Takes another text in the same form.
+    #[must_use]
+    pub fn with_text(&self, text: impl Into<Text>) -> Self {
+        Self { text: text.into(), parsed: None, ..self.clone() }
+    }
+
+    /// Finds the patch in a text; it will be parsed with `options`, and is already where that is
+    /// needed to find it.
     ///
     /// # Errors
     ///
@@ -133,7 +149,7 @@ impl PatchText {
             }
             _ => {}
         }
-        let given = Self { reverse: how.reverse, ..Self::envelope(sent.clone()) };
+        let given = Self { reverse: how.reverse, ..Self::new(sent.clone(), None) };
         let sent = sent.as_bytes();
         let diff = DiffOptions { strip: how.strip, ..DiffOptions::default() };
         let converted = |calls: Result<Vec<PatchCall>, OpsError>, notes| {
@@ -145,15 +161,24 @@ impl PatchText {
             InputForm::Unified => Ok(Self { diff: Some(diff), ..given }),
             InputForm::Openai => converted(ops::calls(&String::from_utf8_lossy(sent)), Vec::new()),
             InputForm::Auto => {
-                // A text that is a patch as it stands is not searched; if the search finds nothing,
-                // the parser's error counts.
-                let as_it_stands = how.part.is_none() && how.strip.is_none();
-                if as_it_stands && detect::is_bare(sent) {
-                    return Ok(given);
-                }
-                let parsed = parse(given.text.clone(), options).map(|_| ());
-                if as_it_stands && parsed.is_ok() {
-                    return Ok(given);
+                // A text that is a patch as it stands is not searched, and one that has a patch
+                // plainly in it is not copied; if the search finds nothing, the parser's error
+                // counts.
+                if how.part.is_none() && how.strip.is_none() {
+                    if detect::is_bare(sent) {
+                        return Ok(given);
+                    }
+                    let found = if detect::may_stand_alone(sent, options) {
+                        Some((given.text.clone(), Vec::new()))
+                    } else {
+                        let part = |Bare { range, notes }| (given.text.clone().part(range), notes);
+                        received::plain(sent).map(part)
+                    };
+                    if let Some((text, notes)) = found
+                        && let Ok(patch) = parse(text.clone(), options)
+                    {
+                        return Ok(Self { text, notes, parsed: Some(patch), ..given });
+                    }
                 }
                 let received = received::receive(sent, how.part.unwrap_or_default());
                 if how.strip.is_some()
@@ -171,7 +196,7 @@ impl PatchText {
                     Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
                         converted(Ok(calls), notes)
                     }
-                    Err(NotReceived::Nothing) => match parsed {
+                    Err(NotReceived::Nothing) => match parse(given.text.clone(), options) {
                         Err(mut error) if error.kind == ParseErrorKind::NoBegin => {
                             error.expected.extend([
                                 "a unified or git diff",
@@ -187,19 +212,20 @@ impl PatchText {
         }
     }
 
-    /// Parses the patch, and reverses it if asked to.
+    /// Parses the patch, unless that is done, and reverses it if asked to.
     ///
     /// # Errors
     ///
     /// When it does not parse, or cannot be reversed.
     pub fn parse(&self, options: &Options) -> Result<Patch, InputError> {
         let text = self.text.clone();
-        let mut patch = match &self.diff {
-            Some(how) => {
+        let mut patch = match (&self.parsed, &self.diff) {
+            (Some(patch), _) => patch.clone(),
+            (None, Some(how)) => {
                 let max_sections = options.parse.max_sections;
                 diff::parse(text, &DiffOptions { max_sections, ..*how })?
             }
-            None => parse(text, &options.parse)?,
+            (None, None) => parse(text, &options.parse)?,
         };
         patch.notes = self.notes.clone();
         Ok(if self.reverse { reverse(&patch, options)? } else { patch })

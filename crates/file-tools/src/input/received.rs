@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use patch_grammar::Marker;
-use patch_grammar::detect::{self, DetectError, Detected, DetectedKind, Found};
+use patch_grammar::detect::{self, Bare, DetectError, Detected, DetectedKind, Found};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
 
@@ -573,6 +573,25 @@ fn markers(text: &str, notes: &mut Vec<String>) -> Result<String, NotReceived> {
     Ok(out)
 }
 
+/// Finds an envelope that stands plainly in a text which says nothing else that looks like a patch:
+/// [`receive`] would take it too, but not without copies of the text.
+pub(super) fn plain(sent: &[u8]) -> Option<Bare> {
+    let found = detect::find_bare(sent)?;
+    let prose = |part: &[u8]| {
+        std::str::from_utf8(part).is_ok_and(|part| {
+            part.lines().all(|line| {
+                let text = line.trim();
+                respelled(line).is_none()
+                    && Marker::of(text).is_none()
+                    && !text.starts_with("--- ")
+                    && !text.starts_with("diff --git ")
+            })
+        })
+    };
+    let around = prose(&sent[..found.range.start]) && prose(&sent[found.range.end..]);
+    around.then_some(found)
+}
+
 /// Returns whether the lines after the header of an update are the `---` and `+++` lines of a diff
 /// for the same file.
 fn names_in_diff(header: &str, after: &[&str]) -> bool {
@@ -689,4 +708,61 @@ fn hidden(text: &str) -> Result<Received, NotReceived> {
         );
     }
     Err(NotReceived::Nothing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DELETES: &str = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
+    const UPDATES: &str = "*** Begin Patch\n*** Update File: a\n@@ f\n x\n-*** End Patch\n\
+                           +*** Begin Patch\n \n*** End of File\n*** End Patch";
+
+    #[test]
+    fn what_stands_plainly_in_a_text_is_received_without_a_copy() {
+        let mut plain_ones = 0;
+        for above in
+            ["", "\u{feff}", "\n \n", "So:\n\n```diff\n", "apply_patch <<'EOF'\n", "é **b**\n"]
+        {
+            for below in ["", "\n", "```\n", "EOF", "```\nDone: `x`.\n\n* one\n"] {
+                for patch in [DELETES, UPDATES] {
+                    let end = if below.is_empty() || patch.ends_with('\n') { "" } else { "\n" };
+                    let sent = format!("{above}{patch}{end}{below}");
+                    let found = plain(sent.as_bytes()).unwrap_or_else(|| panic!("{sent:?}"));
+                    let received = receive(sent.as_bytes(), Part::Only).expect("a patch");
+                    let lines = above.matches('\n').count();
+                    let text = "\n".repeat(lines) + &sent[found.range];
+                    assert_eq!(
+                        received.form,
+                        ReceivedForm::Envelope(text.into_bytes()),
+                        "{sent:?}"
+                    );
+                    assert_eq!(received.notes, found.notes, "{sent:?}");
+                    plain_ones += usize::from(!found.notes.is_empty());
+                }
+            }
+        }
+        assert!(plain_ones > 30, "{plain_ones}");
+    }
+
+    #[test]
+    fn what_says_more_than_one_patch_is_not_plain() {
+        for (above, patch, below) in [
+            ("", DELETES, DELETES),
+            ("** begin patch **\n", DELETES, ""),
+            (" *** Begin Patch\n", DELETES, ""),
+            ("*** Update File: a\n", DELETES, ""),
+            ("--- a/x\n+++ b/x\n", DELETES, ""),
+            ("", DELETES, "  diff --git a/x b/x\n"),
+            ("", DELETES, "\"*** End Patch\"\n"),
+            ("", DELETES, "\t*** End Patch\n"),
+            ("So: ", DELETES, ""),
+            ("", "  *** Begin Patch\n  *** Delete File: a\n  *** End Patch\n", ""),
+            ("", "*** Begin Patch\n*** delete file: a\n*** End Patch\n", ""),
+            ("", "*** Begin Patch\n*** Delete File: a\n", ""),
+        ] {
+            let sent = format!("{above}{patch}{below}");
+            assert_eq!(plain(sent.as_bytes()), None, "{sent:?}");
+        }
+    }
 }
