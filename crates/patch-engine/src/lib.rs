@@ -14,9 +14,9 @@ mod plan;
 mod show;
 mod text;
 
-pub use commit::apply::{ApplyError, ApplyOptions, Failed, gravest};
+pub use commit::apply::{ApplyError, ApplyOptions, Failed, approve, gravest};
 pub use commit::buffers::{FileEdit, HostFile, HostTree, Position, TextEdit};
-pub use commit::host::{CommitLog, Event, Host};
+pub use commit::host::{CommitLog, Event, Host, intend};
 pub use commit::memory::{Changed, InMemoryError, MemoryTree, apply_in_memory};
 pub use commit::report::Report;
 pub use fs_guard::{Entry, FileKind, RelPath, Sha256, Tree};

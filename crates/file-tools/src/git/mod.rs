@@ -18,12 +18,10 @@ use git_tree::{
     BranchMove, EntryKind, Id, NewCommit, OpenOptions, Repository, Resolved, Role, Signature,
     TreeChange,
 };
-use patch_engine::commit::{
-    Durability, Locked, StatePlace, TransactionId, Workspace, approve, intend,
-};
+use patch_engine::commit::{Durability, Locked, StatePlace, TransactionId, Workspace};
 use patch_engine::{
     ApplyError, ChangedFile, CommitLog as _, ErrorKind, Event, Files, Host, Options, Patch, Plan,
-    Rejects, Report, plan,
+    Rejects, Report, approve, intend, plan,
 };
 use serde::Serialize;
 use serde_json::json;

@@ -42,11 +42,9 @@ mod stage;
 mod undo;
 mod workspace;
 
-pub use apply::approve;
 pub use error::{CommitError, Doubt, Drift, Error};
 pub use history::{LogEntry, Unverified};
 pub use home::{StatePlace, directories_above};
-pub use host::intend;
 pub use options::{CheckEnd, CommitOptions, Durability, NotVerified, Verify};
 pub use protocol::Committed;
 pub use reach::Reach;
