@@ -653,7 +653,7 @@ fn every_hint_of_operations_can_be_obeyed() {
             String::from_utf8(patch_of(scenario)).ok().filter(|_| scenario.args().is_empty())?;
         let patch = patch_engine::parse(&text, &Options::default().parse).ok()?;
         let calls = ops::from_patch(&patch, false).ok()?;
-        Some(Call { way: Way::Operations, patch: ops::to_envelope(&calls).ok()?.into_bytes() })
+        Some(Call { way: Way::Operations, patch: ops::to_envelope(&calls).ok()? })
     });
     assert!(!hints.contains("use_flag"), "{hints:?}");
     assert!(!hints.contains("use_argument"), "{hints:?}");

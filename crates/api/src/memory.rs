@@ -130,7 +130,7 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
     // It leaves the end of a text as it was, and an empty diff leaves all of it.
     rules.final_newline = FinalNewline::Keep;
     let patch = patch_engine::parse(&envelope, &rules.parse)
-        .map_err(|error| ToolError::parse_sent(envelope.as_bytes(), &error))?;
+        .map_err(|error| ToolError::parse_sent(&envelope, &error))?;
     let plan =
         patch_engine::plan(Files::of_tree(Arc::new(files.clone()), policy()), &patch, &rules)
             .map_err(|rejects| {

@@ -8,10 +8,9 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use file_tools::input::PatchText;
 use patch_engine::{Plan, Rejects};
 use patch_grammar::diff::{DiffOptions, push_quoted};
+use patch_grammar::envelope::Writer;
 use patch_grammar::marker::NO_NEWLINE;
-use patch_grammar::{
-    AddedLines, Hunk, LineEndings, LineKind, Marker, Patch, Section, SectionOperation,
-};
+use patch_grammar::{AddedLines, Hunk, LineKind, Marker, Patch, Section, SectionOperation};
 
 use crate::approve;
 use crate::failure::Failure;
@@ -133,22 +132,12 @@ impl Form {
                 Input { sent, name: NAME.into(), kept: None }
             }
             Self::Envelope => {
-                // The line of the first marker says whether carriage returns are the files'.
-                let end = if is_framed(patch) { "\r\n" } else { "\n" };
-                let begin = [Marker::Begin.as_str().as_bytes(), end.as_bytes()].concat();
-                let end = [Marker::End.as_str().as_bytes(), b"\n"].concat();
-                Input::new([begin, sections, end].concat(), NAME)
+                let mut out = Writer::default();
+                out.lines_of(patch, &sections);
+                Input::new(out.finish(), NAME)
             }
         }
     }
-}
-
-/// Whether the carriage returns of a patch say nothing of the files.
-fn is_framed(patch: &Patch) -> bool {
-    patch.sections().iter().any(|section| match &section.operation {
-        SectionOperation::Add(added) => added.endings == LineEndings::Framing,
-        _ => section.hunks().iter().any(|hunk| hunk.endings == LineEndings::Framing),
-    })
 }
 
 /// What was answered, and what holds for the questions to come.

@@ -1,8 +1,56 @@
-//! Writes a tree that was read from a diff as the text of an envelope.
+//! Writes envelopes: from the tree of a diff, from parts of others, or from lines alone.
 
 use crate::ast::{AddedLines, Hunk, LineEndings, LineKind, Section, SectionOperation};
-use crate::marker::{Marker, envelope, push_header, push_no_newline};
+use crate::marker::{Marker, push_header, push_no_newline};
 use crate::patch::Patch;
+
+/// An envelope that is being written, one section after the other. Its own lines end in line feeds,
+/// so that a carriage return before one belongs to the file.
+#[derive(Debug, Default)]
+pub struct Writer {
+    sections: Vec<u8>,
+}
+
+impl Writer {
+    /// Begins a section; an update may also move its file.
+    pub fn header(&mut self, marker: Marker, path: &str, move_to: Option<&str>) {
+        self.sections.extend_from_slice(marker.header(path).as_bytes());
+        if let Some(to) = move_to {
+            self.sections.extend_from_slice(Marker::MoveTo.header(to).as_bytes());
+        }
+    }
+
+    /// Writes lines as they are, and ends the last one.
+    pub fn lines(&mut self, lines: &[u8]) {
+        self.sections.extend_from_slice(lines);
+        if !lines.is_empty() && !lines.ends_with(b"\n") {
+            self.sections.push(b'\n');
+        }
+    }
+
+    /// Writes lines of another envelope. If that is stored with CRLF, its carriage returns mean
+    /// nothing and are left out.
+    pub fn lines_of(&mut self, patch: &Patch, lines: &[u8]) {
+        let text = patch.text();
+        let first = text.as_bytes().trim_ascii_start().split(|&byte| byte == b'\n').next();
+        if !first.is_some_and(|line| line.ends_with(b"\r")) {
+            return self.lines(lines);
+        }
+        for line in lines.split_inclusive(|&byte| byte == b'\n') {
+            match line.strip_suffix(b"\r\n") {
+                Some(line) => self.lines(&[line, b"\n"].concat()),
+                None => self.lines(line),
+            }
+        }
+    }
+
+    /// Returns the whole envelope.
+    #[must_use]
+    pub fn finish(self) -> Vec<u8> {
+        let (begin, end) = (Marker::Begin.as_str().as_bytes(), Marker::End.as_str().as_bytes());
+        [begin, b"\n", &self.sections, end, b"\n"].concat()
+    }
+}
 
 /// A part of a patch that an envelope cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -47,16 +95,15 @@ pub enum Unsaid {
 }
 
 /// Writes the tree of a diff as an envelope that makes the same change, in every profile. Carriage
-/// returns before line feeds are the files'; the envelope's own lines end in line feeds, so that
-/// they say so.
+/// returns before line feeds are the files'.
 ///
 /// Line numbers, and the lines of a deleted file, are left out.
 ///
 /// # Errors
 ///
 /// The first section that an envelope cannot express.
-pub fn write(patch: &Patch) -> Result<String, Inexpressible> {
-    let mut out = String::new();
+pub fn write(patch: &Patch) -> Result<Vec<u8>, Inexpressible> {
+    let mut out = Writer::default();
     for section in patch.sections() {
         let inexpressible = |problem| Inexpressible {
             path: section.path.text.to_string(),
@@ -65,40 +112,37 @@ pub fn write(patch: &Patch) -> Result<String, Inexpressible> {
         };
         write_section(&mut out, section).map_err(inexpressible)?;
     }
-    Ok(envelope(&out))
+    Ok(out.finish())
 }
 
-fn write_section(out: &mut String, section: &Section<'_>) -> Result<(), Unsaid> {
+fn write_section(out: &mut Writer, section: &Section<'_>) -> Result<(), Unsaid> {
     let path = &*section.path.text;
     for path in [Some(path), section.destination().map(|to| &*to.text)].into_iter().flatten() {
         if path.trim() != path || path.is_empty() || path.chars().any(char::is_control) {
             return Err(Unsaid::Path);
         }
     }
+    let mut lines = String::new();
     match (&section.operation, section.executable) {
         // A new file has this mode anyway.
         (SectionOperation::Add(added), None | Some(false)) => {
-            *out += &Marker::Add.header(path);
-            write_added(out, added)
+            out.header(Marker::Add, path, None);
+            write_added(&mut lines, added)?;
         }
-        (SectionOperation::Copy { .. }, _) => Err(Unsaid::Copy),
+        (SectionOperation::Copy { .. }, _) => return Err(Unsaid::Copy),
         // The mode is deleted with the file.
-        (SectionOperation::Delete(_), _) => {
-            *out += &Marker::Delete.header(path);
-            Ok(())
-        }
-        (_, Some(_)) => Err(Unsaid::Mode),
+        (SectionOperation::Delete(_), _) => out.header(Marker::Delete, path, None),
+        (_, Some(_)) => return Err(Unsaid::Mode),
         (SectionOperation::Update { move_to, hunks }, None) => {
             if hunks.is_empty() && move_to.is_none() {
                 return Err(Unsaid::Nothing);
             }
-            *out += &Marker::Update.header(path);
-            if let Some(to) = move_to {
-                *out += &Marker::MoveTo.header(&to.text);
-            }
-            hunks.iter().try_for_each(|hunk| write_hunk(out, hunk))
+            out.header(Marker::Update, path, move_to.as_ref().map(|to| &*to.text));
+            hunks.iter().try_for_each(|hunk| write_hunk(&mut lines, hunk))?;
         }
     }
+    out.lines(lines.as_bytes());
+    Ok(())
 }
 
 fn write_added(out: &mut String, added: &AddedLines<'_>) -> Result<(), Unsaid> {
@@ -170,7 +214,8 @@ mod tests {
 
     fn written(diff: &[u8]) -> Result<String, Unsaid> {
         let patch = diff::parse(diff, &DiffOptions::default()).expect("a diff");
-        write(&patch).map_err(|error| error.problem)
+        let text = write(&patch).map_err(|error| error.problem)?;
+        Ok(String::from_utf8(text).expect("an envelope is UTF-8"))
     }
 
     #[test]

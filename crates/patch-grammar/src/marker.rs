@@ -50,12 +50,6 @@ impl Marker {
     }
 }
 
-/// Returns a whole patch with these sections.
-#[must_use]
-pub fn envelope(sections: &str) -> String {
-    format!("{}\n{sections}{}\n", Marker::Begin.as_str(), Marker::End.as_str())
-}
-
 /// Writes the `@@` line of a hunk.
 pub fn push_header(out: &mut String, header: Option<&str>) {
     out.push_str("@@");

@@ -20,7 +20,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-use patch_grammar::marker::{Marker, envelope, push_header, push_line, push_no_newline};
+use patch_grammar::marker::{Marker, push_header, push_line, push_no_newline};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
 use patch_engine::Profile;
@@ -191,7 +191,8 @@ pub fn write_patch(
     if first.is_empty() && rest.is_empty() {
         return Ok(String::new());
     }
-    Ok(envelope(&(first + &rest)))
+    let begin = format!("{}\n", Marker::Begin.as_str());
+    Ok(begin + &first + &rest + Marker::End.as_str() + "\n")
 }
 
 /// Writes the hunks that turn `before` into `after`; nothing when they are equal.

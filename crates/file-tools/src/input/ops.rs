@@ -7,7 +7,8 @@
 //! lines must all be in the file.
 
 use patch_engine::{Options, Problem, Reject};
-use patch_grammar::marker::{NO_NEWLINE, envelope};
+use patch_grammar::envelope::Writer;
+use patch_grammar::marker::NO_NEWLINE;
 use patch_grammar::{Hunk, LineEndings, Marker, ParseOptions, Patch, SectionOperation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -225,37 +226,38 @@ pub fn set_rules(options: &mut Options) {
 ///
 /// [`OpsError::BadCall`] for the first call whose diff does not parse, or changes more than its own
 /// file.
-pub fn to_envelope(calls: &[PatchCall]) -> Result<String, OpsError> {
-    let mut out = String::new();
+pub fn to_envelope(calls: &[PatchCall]) -> Result<Vec<u8>, OpsError> {
+    let mut out = Writer::default();
     for call in calls {
-        let section = section(call);
-        check(call, &section)?;
-        out += &section;
+        check(call)?;
+        write(&mut out, call);
     }
-    Ok(envelope(&out))
+    Ok(out.finish())
 }
 
-fn section(call: &PatchCall) -> String {
-    let end = |diff: &str| if diff.is_empty() || diff.ends_with('\n') { "" } else { "\n" };
+fn write(out: &mut Writer, call: &PatchCall) {
     match &call.operation {
-        FileOperation::CreateFile { path, diff } if diff.is_empty() => Marker::Add.header(path),
         FileOperation::CreateFile { path, diff } => {
-            format!("{}{diff}{}{NO_NEWLINE}\n", Marker::Add.header(path), end(diff))
+            out.header(Marker::Add, path, None);
+            out.lines(diff.as_bytes());
+            if !diff.is_empty() {
+                out.lines(NO_NEWLINE.as_bytes());
+            }
         }
         FileOperation::UpdateFile { path, diff, move_to } => {
-            let to = move_to.as_ref().map(|to| Marker::MoveTo.header(to)).unwrap_or_default();
-            format!("{}{to}{diff}{}", Marker::Update.header(path), end(diff))
+            out.header(Marker::Update, path, move_to.as_deref());
+            out.lines(diff.as_bytes());
         }
-        FileOperation::DeleteFile { path } => Marker::Delete.header(path),
+        FileOperation::DeleteFile { path } => out.header(Marker::Delete, path, None),
     }
 }
 
-/// Checks that a section is exactly one section, for the call's own file: a diff must not smuggle
-/// in others.
-fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
+/// Checks that a call is exactly one section, for its own file: a diff must not smuggle in others.
+fn check(call: &PatchCall) -> Result<(), OpsError> {
     let bad = |message: String| OpsError::BadCall { call_id: call.call_id.clone(), message };
-    let text = envelope(section);
-    let patch = patch_grammar::parse(text, &parse_options()).map_err(|mut error| {
+    let mut alone = Writer::default();
+    write(&mut alone, call);
+    let patch = patch_grammar::parse(alone.finish(), &parse_options()).map_err(|mut error| {
         // The line of the diff, not of the envelope around it.
         let headers = 2 + u32::from(matches!(
             &call.operation,
@@ -288,9 +290,11 @@ fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
 pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
     let call = reject.section.and_then(|index| Some((index, calls.get(index)?)));
     let line = call.and_then(|(index, call)| {
-        let above: usize = calls[..index].iter().map(|call| section(call).lines().count()).sum();
+        let mut above = Writer::default();
+        calls[..index].iter().for_each(|call| write(&mut above, call));
         let moves = matches!(&call.operation, FileOperation::UpdateFile { move_to: Some(_), .. });
-        let headers = 2 + above + usize::from(moves);
+        // All lines above but the last marker, and the header.
+        let headers = above.finish().split(|&byte| byte == b'\n').count() - 1 + usize::from(moves);
         (reject.patch_line? as usize).checked_sub(headers).filter(|line| *line > 0)
     });
     let hunk = reject.hunk.map(|hunk| format!(": hunk {}", hunk + 1)).unwrap_or_default();
@@ -438,7 +442,10 @@ mod tests {
         let moved = with(update, "move_to", json!("b"));
         let calls =
             calls(&call(with(moved, "caller", json!(null))).to_string()).expect("it is known");
-        assert_eq!(section(&calls[0]), "*** Update File: a\n*** Move to: b\n-x\n");
+        let text = to_envelope(&calls).expect("it can be expressed");
+        let wanted: &[u8] =
+            b"*** Begin Patch\n*** Update File: a\n*** Move to: b\n-x\n*** End Patch\n";
+        assert_eq!(text, wanted);
     }
 
     fn call(operation: FileOperation) -> PatchCall {
@@ -474,6 +481,7 @@ mod tests {
         ] {
             let found = to_envelope(&[call(operation.clone())]).ok();
             let wanted = wanted.map(|section| format!("*** Begin Patch\n{section}*** End Patch\n"));
+            let wanted = wanted.map(String::into_bytes);
             assert_eq!(found, wanted, "{operation:?}");
         }
     }

@@ -2,7 +2,8 @@
 
 use fs_guard::{Dir, Error, Sha256};
 use patch_engine::{ErrorKind, Patch};
-use patch_grammar::{Marker, Section};
+use patch_grammar::Section;
+use patch_grammar::envelope::Writer;
 use serde_json::json;
 
 use crate::answer::error::{FailureClass, ToolError};
@@ -154,22 +155,15 @@ fn prune(folder: &Dir) -> Result<(), Error> {
 #[must_use]
 pub fn amended(kept: &Patch, with: &Patch, form: RefusedForm) -> (Vec<u8>, usize) {
     let path = |section: &Section<'_>| section.path.text.trim_start_matches("./").to_owned();
-    let mut text = Vec::new();
+    let (mut diff, mut envelope) = (Vec::new(), Writer::default());
     let mut push = |patch: &Patch, section: &Section<'_>| {
         let lines = patch.bytes(section.span.clone());
-        if form == RefusedForm::Envelope && is_framed(patch) {
-            // In a patch that is stored with CRLF, the carriage returns have no meaning.
-            lines.split_inclusive(|&byte| byte == b'\n').for_each(|line| {
-                match line.strip_suffix(b"\r\n") {
-                    Some(line) => text.extend(line.iter().chain(b"\n")),
-                    None => text.extend_from_slice(line),
-                }
-            })
-        } else {
-            text.extend_from_slice(lines)
+        if form == RefusedForm::Envelope {
+            return envelope.lines_of(patch, lines);
         }
-        if !text.ends_with(b"\n") {
-            text.push(b'\n');
+        diff.extend_from_slice(lines);
+        if !diff.ends_with(b"\n") {
+            diff.push(b'\n');
         }
     };
     let (mut unchanged, mut taken) = (0, vec![false; with.sections().len()]);
@@ -193,26 +187,7 @@ pub fn amended(kept: &Patch, with: &Patch, form: RefusedForm) -> (Vec<u8>, usize
         .zip(taken)
         .filter(|(_, taken)| !taken)
         .for_each(|(section, _)| push(with, section));
-    let whole = match form {
-        RefusedForm::Diff(_) => text,
-        RefusedForm::Envelope => [
-            Marker::Begin.as_str().as_bytes(),
-            b"\n",
-            &text,
-            Marker::End.as_str().as_bytes(),
-            b"\n",
-        ]
-        .concat(),
-    };
-    (whole, unchanged)
-}
-
-/// Returns whether the patch is stored with CRLF, by the line before its first section.
-fn is_framed(patch: &Patch) -> bool {
-    patch
-        .sections()
-        .first()
-        .is_some_and(|first| patch.bytes(0..first.span.start).ends_with(b"\r\n"))
+    (if form == RefusedForm::Envelope { envelope.finish() } else { diff }, unchanged)
 }
 
 #[cfg(test)]
