@@ -82,7 +82,7 @@ pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result
 }
 
 /// Returns the sections that name each path.
-fn named<'p>(patch: &'p Patch) -> HashMap<&'p str, Vec<usize>> {
+fn named(patch: &Patch) -> HashMap<&str, Vec<usize>> {
     let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, section) in patch.sections().iter().enumerate() {
         for path in [Some(&section.path), section.destination()].into_iter().flatten() {
