@@ -3,7 +3,6 @@
 //!
 //! It looks at the shape of lines only; the parsers decide whether the text is a patch.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -193,27 +192,27 @@ pub struct Bare {
 #[must_use]
 pub fn find_all(text: &[u8]) -> Vec<Found> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
-    let whole: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    let whole = diff::Lines::new(text, 0..text.len());
     // Only ASCII characters decide what a line looks like.
-    let shapes: Vec<Cow<'_, str>> =
-        whole.iter().map(|line| String::from_utf8_lossy(line)).collect();
-    let lines: Vec<&str> = shapes.iter().map(|shape| &**shape).collect();
+    let shape = String::from_utf8_lossy(text);
+    let lines: Vec<&str> = shape.split_inclusive('\n').collect();
     let says = |line: &&str| !line.trim().is_empty();
     let (first, last) = (lines.iter().position(says), lines.iter().rposition(says));
     let found = |one: Candidate| {
         let before = first.filter(|&first| first < one.lines.start).map(|_| 0..one.lines.start);
         let after = last.filter(|&last| last >= one.lines.end).map(|_| one.lines.end..lines.len());
         let mut notes: Vec<_> = note(one.kind, &one.lines, before, after).into_iter().collect();
-        let mut text = Vec::new();
-        whole[one.lines.clone()]
-            .iter()
+        let bytes = &text[whole.range(one.lines.start).start..whole.range(one.lines.end).start];
+        let mut text = Vec::with_capacity(bytes.len());
+        bytes
+            .split_inclusive(|&byte| byte == b'\n')
             .for_each(|line| text.extend_from_slice(dedent(line, one.indent)));
         if one.indent > 0 {
             notes.push(format!("removed the indentation of {} blanks", one.indent));
         }
         Found { kind: one.kind, lines: numbers(&one.lines), text, notes }
     };
-    candidates(&lines, &diff::Lines::new(text, 0..text.len())).into_iter().map(found).collect()
+    candidates(&lines, &whole).into_iter().map(found).collect()
 }
 
 /// Says which lines were taken and which were left out, if any were.

@@ -118,7 +118,10 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
     let whole = &input.sent.text;
     let above = &whole.whole()[..whole.range().start];
     let above = above.iter().filter(|&&byte| byte == b'\n').count();
-    let text = "\n".repeat(above) + &String::from_utf8_lossy(input.bytes());
+    let mut text = String::from_utf8_lossy(input.bytes());
+    if above > 0 {
+        text = ("\n".repeat(above) + &text).into();
+    }
     let told = if global.verbose { rejects.len() } else { TOLD };
     for (nth, reject) in rejects.iter().take(told).enumerate() {
         if nth >= DRAWN {

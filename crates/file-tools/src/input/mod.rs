@@ -191,7 +191,9 @@ impl PatchText {
                         Ok(Self { text: bytes.into(), notes, ..given })
                     }
                     Ok(Received { form: ReceivedForm::Diff(bytes), notes }) => {
-                        Ok(Self { text: bytes.into(), diff: Some(diff), notes, ..given })
+                        // A copy is not kept.
+                        let text = if bytes == sent { given.text.clone() } else { bytes.into() };
+                        Ok(Self { text, diff: Some(diff), notes, ..given })
                     }
                     Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
                         converted(Ok(calls), notes)

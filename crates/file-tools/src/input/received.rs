@@ -400,10 +400,14 @@ fn in_text(
     // Only a diff can have bytes that are not UTF-8.
     let text = match std::str::from_utf8(&text) {
         Ok(utf8) => {
-            let utf8 = unquote(utf8, &mut notes);
-            markers(&utf8, &mut notes)?.into_bytes()
+            let unquoted = unquote(utf8, &mut notes);
+            match markers(&unquoted, &mut notes)? {
+                Some(corrected) => Cow::Owned(corrected.into_bytes()),
+                None if unquoted.len() == utf8.len() => Cow::Borrowed(&*text),
+                None => Cow::Owned(unquoted.into_owned().into_bytes()),
+            }
         }
-        Err(_) => text.into_owned(),
+        Err(_) => Cow::Borrowed(&*text),
     };
     let found = detect::find_all(&text);
     if found.is_empty() {
@@ -517,16 +521,18 @@ const QUOTES: [char; 6] = ['\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}
 const LITERAL: [char; 3] = ['"', '\'', '`'];
 
 /// Corrects the spelling of the markers of an envelope, from the first to the last one. In a patch,
-/// only markers begin with `**`.
-fn markers(text: &str, notes: &mut Vec<String>) -> Result<String, NotReceived> {
+/// only markers begin with `**`. Returns `None` if no line is meant to begin an envelope.
+fn markers(text: &str, notes: &mut Vec<String>) -> Result<Option<String>, NotReceived> {
+    let marks = |line: &str, marker: Marker| line.trim() == marker.as_str();
+    let begins = |line: &str| {
+        marks(line, Marker::Begin)
+            || respelled(line).is_some_and(|line| marks(&line, Marker::Begin))
+    };
+    let Some(begin) = text.split_inclusive('\n').position(begins) else { return Ok(None) };
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let spelled: Vec<Option<String>> = lines.iter().map(|line| respelled(line)).collect();
-    let marks = |line: &str, marker: Marker| line.trim() == marker.as_str();
     let is = |nth: usize, marker| {
         marks(lines[nth], marker) || spelled[nth].as_deref().is_some_and(|line| marks(line, marker))
-    };
-    let Some(begin) = (0..lines.len()).find(|&nth| is(nth, Marker::Begin)) else {
-        return Ok(text.to_owned());
     };
     let end =
         (begin..lines.len()).rev().find(|&nth| is(nth, Marker::End)).unwrap_or(lines.len() - 1);
@@ -570,7 +576,7 @@ fn markers(text: &str, notes: &mut Vec<String>) -> Result<String, NotReceived> {
     for (line, number) in changed {
         notes.push(format!("line {number}: read `{line}` as the marker that it is meant to be"));
     }
-    Ok(out)
+    Ok(Some(out))
 }
 
 /// Finds an envelope that stands plainly in a text which says nothing else that looks like a patch:
