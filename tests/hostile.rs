@@ -423,7 +423,7 @@ impl Attack {
             return Some(vec![vec![(bytes(words), Vec::new())]]);
         }
         Some(match words[..] {
-            [command, ..] if hint["arguments"][0]["argument"] == "the input" => {
+            [command, ..] if hint["hint"] == "send" => {
                 let operation = json!({ "type": "delete_file", "path": "a.txt" });
                 let item =
                     json!({ "type": "apply_patch_call", "call_id": "1", "operation": operation });

@@ -431,6 +431,18 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
                 b"*** Begin Patch\n*** Add File: chosen.txt\n+new\n*** End Patch\n".to_vec();
             vec![Call { patch, ..call.clone() }]
         }
+        "send" => {
+            let args = |mut args: Vec<String>| {
+                if text("what").contains("--amend")
+                    && let Some(at) = args.iter().position(|arg| arg == "--amend")
+                {
+                    args.drain(at..at + 2);
+                }
+                args
+            };
+            let patch = b"*** Begin Patch\n*** Add File: chosen.txt\n+x\n*** End Patch\n";
+            vec![Call { patch: patch.to_vec(), ..call.with_args(args) }]
+        }
         "split" => {
             let headers: Vec<usize> =
                 (0..lines.0.len()).filter(|&at| Lines::is_header(&lines.0[at])).collect();
@@ -623,6 +635,37 @@ fn every_hint_of_the_program_can_be_obeyed() {
     let known = reasons_in(&known);
     let missing: Vec<_> = known.difference(&reasons).collect();
     assert_eq!(missing, [] as [&String; 0], "no scenario is refused for these");
+}
+
+/// Runs the program on no patch, and on a patch for one that is not kept; both name what to send.
+#[test]
+fn what_to_send_can_be_sent() {
+    let section = "*** Begin Patch\n*** Add File: b\n+x\n*** End Patch\n";
+    for (args, patch) in [(&["--amend", "p-0000"][..], section), (&["--from", "openai"], "7")] {
+        let case = temp();
+        fs::create_dir(case.path().join("before")).expect("a folder");
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let call = Call { way: Way::Program(args), patch: patch.into() };
+        let mut seen = (BTreeSet::new(), BTreeSet::new());
+        check(case.path(), &call, &mut seen).unwrap_or_else(|what| panic!("{what:.2000}"));
+        assert!(seen.0.contains("send"), "{call:?}: {seen:?}");
+    }
+}
+
+#[test]
+fn an_unknown_tool_is_answered_by_a_command() {
+    let (home, workspace) = (temp(), temp());
+    let run = |args: &[&str]| {
+        let args: Vec<_> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        program::run("apply-patch", workspace.path(), home.path(), &args, b"")
+    };
+    let refused = run(&["tool", "nosuch", "--args", "{}"]);
+    let answer = refused.json().expect("JSON");
+    let command = answer["error"]["hints"][0]["command"].as_str().expect("a command").to_owned();
+    assert_eq!(refused.code, 2, "{answer}");
+    let shown = run(&command.split(' ').skip(1).collect::<Vec<_>>());
+    assert_eq!(shown.code, 0, "{command}");
+    assert!(shown.stdout.contains("read_file"), "{command}");
 }
 
 #[test]

@@ -453,7 +453,6 @@ fn wanted(workspace: &Path, args: &Value, argument: &str, wanted: &str) -> Value
         "the sha256 that read_file gives for the file, unchanged" => sha(workspace, path).into(),
         // The next call of the chain fills it in.
         "trashedTo of the answer that took the file away, unchanged" => "{trashedTo}".into(),
-        "as the schema of the tool has them" => args.clone(),
         range
             if range
                 .split_once(" to ")
@@ -499,7 +498,10 @@ pub(crate) fn obeyed(
         }
         "correct_arguments" => {
             let mut args = args.clone();
-            let (mut tool, mut before) = (tool.to_owned(), None);
+            let mut before = None;
+            if !args.is_object() {
+                args = json!({});
+            }
             for change in hint["arguments"].as_array().expect("a list") {
                 let argument = change["argument"].as_str().expect("a name");
                 match change["change"].as_str().expect("a change") {
@@ -515,24 +517,20 @@ pub(crate) fn obeyed(
                             argument,
                             change["wanted"].as_str().expect("words"),
                         );
-                        match argument {
-                            "the name of the tool" => tool = value.as_str().expect("a name").into(),
-                            "the arguments" => args = value,
-                            _ => {
-                                if value == "{trashedTo}" {
-                                    before = Some((
-                                        "delete_file".to_owned(),
-                                        json!({ "path": "g.txt" }),
-                                    ));
-                                }
-                                set(&mut args, argument, value);
-                            }
+                        if value == "{trashedTo}" {
+                            before = Some(("delete_file".to_owned(), json!({ "path": "g.txt" })));
                         }
+                        set(&mut args, argument, value);
                     }
                     other => panic!("no rule for {other:?}"),
                 }
             }
-            before.into_iter().chain([(tool, args)]).collect()
+            before.into_iter().chain([again(args)]).collect()
+        }
+        // It shows the tools.
+        "use_command" => {
+            assert_eq!(hint["command"], "apply-patch tool --list");
+            vec![("list_directory".into(), json!({}))]
         }
         "use_tool" => {
             let (other, path) = (text("tool"), text("path"));

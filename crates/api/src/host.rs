@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use file_tools::events::{EventForm, Events};
-use file_tools::{ErrorKind, FailureClass, ToolError, hints};
+use file_tools::{ErrorKind, FailureClass, ToolError};
 use fs_guard::Policy;
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
-use patch_engine::{Event, Plan};
+use patch_engine::remedy::ForPerson;
+use patch_engine::{Event, Plan, Remedy};
 use serde_json::{Value, json};
 
 type Approve<'h> = Box<dyn FnMut(&Proposal<'_>) -> Decision + Send + 'h>;
@@ -128,7 +129,7 @@ fn unasked(error: ToolError) -> ToolError {
         "the change needs approval, and the call has no `approve` to ask; nothing was changed";
     match error.kind {
         ErrorKind::PermissionDenied => ToolError::new(FailureClass::Refused, error.kind, message)
-            .hints([hints::ask("approve the change", None)]),
+            .remedies([Remedy::Ask(ForPerson::Own("approve the change".into()))]),
         _ => error,
     }
 }

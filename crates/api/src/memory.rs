@@ -164,5 +164,10 @@ fn bad_diff(message: &str) -> ToolError {
         message.split_once("\nnext: ").map_or((message, None), |(said, next)| (said, Some(next)));
     let message = message.strip_prefix("in the diff, ").unwrap_or(message).to_owned();
     let error = file_tools::input::InputError::Unreadable(message).tool_error(&[]);
-    ToolError { suggested_next_action: next.map(str::to_owned), hints: Vec::new(), ..error }
+    ToolError {
+        suggested_next_action: next.map(str::to_owned),
+        hints: Vec::new(),
+        remedies: Vec::new(),
+        ..error
+    }
 }

@@ -1,9 +1,10 @@
 //! Why a command ends without doing what it should.
 
 use file_tools::input::InputError;
-use file_tools::{ErrorKind, FailureClass, Hint, ToolError};
+use file_tools::{ErrorKind, FailureClass, ToolError};
 use patch_engine::commit;
-use patch_engine::{Failed, MAX_PATCH_SIZE, ParseError, Rejects};
+use patch_engine::remedy::ForPerson;
+use patch_engine::{Failed, MAX_PATCH_SIZE, ParseError, Rejects, Remedy};
 use serde_json::json;
 
 use crate::input::Input;
@@ -73,12 +74,12 @@ impl Failure {
             Self::Unreadable(message) => InputError::Unreadable(message.clone()).tool_error(b""),
             Self::Refused(message) => {
                 plain(FailureClass::Refused, ErrorKind::PermissionDenied, message)
-                    .hints([Hint::AskPerson { what: "apply it at a terminal".into(), flag: None }])
+                    .remedies([Remedy::Ask(ForPerson::Own("apply it at a terminal".into()))])
             }
             Self::TooLong => {
                 let message = format!("the patch is longer than {MAX_PATCH_SIZE} bytes");
                 plain(FailureClass::Failed, ErrorKind::FileTooLarge, &message)
-                    .hints([Hint::Split {}])
+                    .remedies([Remedy::Split])
             }
             Self::Parse(parse) if parse.0.sent.diff.is_none() => {
                 ToolError::parse_sent(parse.0.bytes(), &parse.1)

@@ -13,7 +13,7 @@ pub mod specs;
 pub mod tools;
 
 pub use answer::error::{FailureClass, ToolError, journal_problem};
-pub use answer::hints::{ArgumentChange, Caller, Hint};
+pub use answer::hints::{Caller, Hint};
 pub use answer::reason::Reason;
 pub use answer::{changes, envelope, hints, shown};
 pub use input::{ops, received};

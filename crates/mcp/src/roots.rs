@@ -1,9 +1,11 @@
 //! The directories that a client names as its roots in the protocol with sessions. They can narrow
 //! the workspace, and never widen it.
 
+use patch_engine::Remedy;
+use patch_engine::remedy::ForPerson;
 use std::path::{Path, PathBuf};
 
-use file_tools::{ErrorKind, FailureClass, ToolError, hints};
+use file_tools::{ErrorKind, FailureClass, ToolError};
 use fs_guard::{Access, RelPath, Root};
 use serde_json::json;
 
@@ -71,7 +73,7 @@ pub(crate) fn no_project(started: &str) -> ToolError {
 fn no_roots(kind: ErrorKind, message: impl Into<String>, what: &str) -> ToolError {
     ToolError::new(FailureClass::Refused, kind, message)
         .details(json!({ "reason": "no_roots" }))
-        .hints([hints::ask(what, None)])
+        .remedies([Remedy::Ask(ForPerson::Own(what.into()))])
 }
 
 /// Returns the path of a `file:` URI (RFC 8089) of this machine.

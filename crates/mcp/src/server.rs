@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use file_tools::audit::Audit;
-use file_tools::{
-    ErrorKind, FailureClass, Hint, Reason, Session, SessionName, Tool, ToolError, hints,
-};
+use file_tools::{ErrorKind, FailureClass, Reason, Session, SessionName, Tool, ToolError};
+use patch_engine::Remedy;
 use patch_engine::commit::Workspace;
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
+use patch_engine::remedy::ForPerson;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ElicitationAction, ErrorData,
@@ -378,8 +378,8 @@ impl CallOf<'_> {
     ) -> Result<CallToolResponse, ErrorData> {
         if self.tool == Tool::ApplyPatch && has(&self.args, "atomic", false) {
             let message = "a patch that has to be approved is applied as a whole";
-            let error =
-                ToolError::arguments(Reason::BadArguments, message).hints([hints::omit("atomic")]);
+            let error = ToolError::arguments(Reason::BadArguments, message)
+                .remedies([Remedy::omit("atomic")]);
             return Ok(answer::failed(self.tool, error).into());
         }
         if !self.can_ask() {
@@ -405,9 +405,9 @@ impl CallOf<'_> {
                     let error =
                         ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
                             .details(json!({ "reason": "too_many_to_show", "files": files }))
-                            .hints([
-                                Hint::Split {},
-                                hints::ask("apply the patch in a terminal", None),
+                            .remedies([
+                                Remedy::Split,
+                                Remedy::Ask(ForPerson::Own("apply the patch in a terminal".into())),
                             ]);
                     return Ok(
                         answer::failed(self.tool, ToolError { recoverable: true, ..error }).into()
@@ -440,7 +440,7 @@ impl CallOf<'_> {
             "the files changed each time while the plan was looked at; nothing was changed";
         let error = ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
             .details(json!({ "reason": "changed" }))
-            .hints([Hint::TryAgain {}]);
+            .remedies([Remedy::TryAgain]);
         Ok(answer::failed(self.tool, error).into())
     }
 
@@ -456,7 +456,7 @@ impl CallOf<'_> {
                     that can (elicitation)";
         let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
             .details(json!({ "reason": "approval_required" }))
-            .hints([hints::ask(what, None)]);
+            .remedies([Remedy::Ask(ForPerson::Own(what.into()))]);
         Ok(answer::failed(self.tool, error).into())
     }
 

@@ -11,6 +11,7 @@ pub mod carry;
 pub mod commit;
 mod locate;
 mod plan;
+pub mod remedy;
 mod show;
 mod text;
 
@@ -38,6 +39,7 @@ pub use plan::policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place,
 pub use plan::reject::{Irreversible, Problem, Reject, Rejects, line_words};
 pub use plan::reverse::reverse;
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Transition};
+pub use remedy::Remedy;
 pub use show::diff::line_counts;
 pub use show::turn_diff::TurnDiff;
 pub use text::encoding::{EncodingError, Encodings, FileText};

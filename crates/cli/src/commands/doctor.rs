@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use clap::Args;
 use file_tools::settings::{Layer, WORKSPACE_FILE};
-use file_tools::{Hint, ToolError, audit};
+use file_tools::{Caller, Hint, ToolError, audit};
 use fs_guard::Abilities;
 use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::commit::{JournalProblem, Workspace};
-use patch_engine::{ErrorKind, Profile};
+use patch_engine::remedy::ForPerson;
+use patch_engine::{ErrorKind, Profile, Remedy};
 use serde_json::{Value, json};
 
 use super::workspace;
@@ -347,10 +348,11 @@ fn report(global: &Global, found: Findings) -> Exit {
         if problems.is_empty() {
             json::done(output, data)
         } else {
+            let see_to = Remedy::Ask(ForPerson::Own("see to each problem".into()));
             let error = json!({
                 "kind": ErrorKind::CommandFailed.to_string(), "message": problems.join("; "), "details": data, "recoverable": true,
                 "suggestedNextAction": "a person has to see to each problem",
-                "hints": [Hint::AskPerson { what: "see to each problem".into(), flag: None }],
+                "hints": Hint::all_of(&[see_to], Caller::Terminal),
             });
             json::print(&json::refusal(error));
         }

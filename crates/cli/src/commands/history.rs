@@ -9,8 +9,10 @@ use file_tools::changes::carried_text;
 use file_tools::envelope::{self, Success};
 use file_tools::history::Wanted;
 use file_tools::settings::since;
-use file_tools::{BadSessionName, ErrorKind, FailureClass, Hint, ToolError, history};
+use file_tools::{BadSessionName, ErrorKind, FailureClass, ToolError, history};
+use patch_engine::Remedy;
 use patch_engine::commit::Workspace;
+use patch_engine::remedy::ForPerson;
 use serde_json::json;
 use workspace_trash::Carried;
 
@@ -172,12 +174,10 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
             json::print(&Success::new(output, json!({ "sessions": sessions })))
         } else {
             let error =
-                ToolError::new(FailureClass::DoesNotApply, ErrorKind::CommandFailed, output).hints(
-                    [Hint::AskPerson {
-                        what: "look at the sessions that do not verify".into(),
-                        flag: None,
-                    }],
-                );
+                ToolError::new(FailureClass::DoesNotApply, ErrorKind::CommandFailed, output)
+                    .remedies([Remedy::Ask(ForPerson::Own(
+                        "look at the sessions that do not verify".into(),
+                    ))]);
             let error =
                 ToolError { details: json!({ "sessions": sessions }), recoverable: false, ..error };
             json::print(&envelope::Failure::from(error));

@@ -3,6 +3,9 @@
 use std::ffi::OsString;
 
 use clap::Args;
+use file_tools::{Caller, Hint};
+use patch_engine::Remedy;
+use patch_engine::remedy::Action;
 use serde_json::{Value, json};
 use shell_intercept::{CorrectnessError, Intercept, WARNING};
 
@@ -71,7 +74,7 @@ fn failure(message: &str, details: Value) -> Value {
         "details": details,
         "recoverable": true,
         "suggestedNextAction": "call the apply_patch tool directly, with the patch as its input",
-        "hints": [file_tools::Hint::UseTool { tool: "apply_patch".into(), path: String::new() }],
+        "hints": Hint::all_of(&[Remedy::act(Action::Patch, "")], Caller::Terminal),
     }))
 }
 

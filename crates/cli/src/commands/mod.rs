@@ -29,12 +29,14 @@ mod workspace;
 pub(crate) use apply::options_without_base;
 pub(crate) use workspace::session;
 
+use patch_engine::Remedy;
+use patch_engine::remedy::Setting;
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 
 use anstream::{AutoStream, ColorChoice};
+use file_tools::bounds;
 use file_tools::settings::{Color, Layer};
-use file_tools::{Hint, bounds};
 
 use self::cli::{Cli, Command};
 use crate::exit::Exit;
@@ -209,9 +211,7 @@ fn report(failure: &Failure, global: &Global) -> Exit {
     let elsewhere = elsewhere::directory(failure, global);
     if global.json {
         if let Some(dir) = elsewhere {
-            let others = std::mem::take(&mut error.hints);
-            error = error
-                .hints([Hint::UseFlag { flag: format!("-C {dir}") }].into_iter().chain(others));
+            error = error.also_first(Remedy::Set(Setting::Root(dir)));
         }
         json::failed(error, global.verbose);
     } else {

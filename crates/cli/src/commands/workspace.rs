@@ -6,11 +6,12 @@ use std::sync::Arc;
 use file_tools::audit::Audit;
 use file_tools::git::enclosing;
 use file_tools::{
-    ErrorKind, FailureClass, Hint, Session, SessionName, SessionSettings, ToolError, history,
+    ErrorKind, FailureClass, Session, SessionName, SessionSettings, ToolError, history,
 };
 use fs_guard::{Common, Policy, Root};
 use patch_engine::commit::{Recovered, TransactionId, Workspace};
-use patch_engine::{Files, Plan};
+use patch_engine::remedy::Setting;
+use patch_engine::{Files, Plan, Remedy};
 use serde_json::json;
 
 use crate::args;
@@ -53,8 +54,11 @@ fn no_project(root: &Root, common: Common) -> Failure {
     let path = fs_guard::real_path(root.path()).unwrap_or_else(|_| root.path().to_path_buf());
     let message = format!("{path:?} is {common}: it is a workspace only if it is named");
     let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
-    let hints = [Hint::UseFlag { flag: "-C .".into() }];
-    Failure::Tool(Box::new(error.details(json!({ "reason": "no_project" })).hints(hints)))
+    Failure::Tool(Box::new(
+        error
+            .details(json!({ "reason": "no_project" }))
+            .remedies([Remedy::Set(Setting::Root(".".into()))]),
+    ))
 }
 
 /// The session of the command line, in the workspace that `-C` names.

@@ -13,9 +13,9 @@ mod unified;
 
 use std::path::Path;
 
-use file_tools::{FailureClass, ToolError, hints};
+use file_tools::{Caller, FailureClass, Hint, ToolError, hints};
 use patch_engine::commit::{self, CommitError, Recovered, Workspace};
-use patch_engine::{ApplyError, Event, Failed, Plan, PlanNote, Rejects, Report};
+use patch_engine::{ApplyError, Event, Failed, Plan, PlanNote, Rejects, Remedy, Report};
 
 use crate::failure::Failure;
 use crate::global::Global;
@@ -163,7 +163,8 @@ fn refusal(error: &commit::Error) -> Option<&fs_guard::Error> {
 
 /// Says what can be done where the guard refused something.
 fn advise(error: &fs_guard::Error) {
-    message(&hints::words(&hints::guard_hints(error), file_tools::Caller::Terminal));
+    let hints = Hint::all_of(&Remedy::of_guard(error), Caller::Terminal);
+    message(&hints::words(&hints, Caller::Terminal));
 }
 
 /// Warns that what was done is not written down.

@@ -146,7 +146,8 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, layers: &L
     })
     .into_owned();
     let title = fitting(&title, TITLE);
-    let mut hints = bounds::hints_within(hints::hints(reject), layers);
+    let remedies = bounds::remedies_within(reject.remedies(), layers);
+    let mut hints = Hint::all_of(&remedies, Caller::Terminal);
     // What there is to paste comes last.
     hints.sort_by_key(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
     let help: Vec<_> = hints

@@ -1,15 +1,18 @@
 //! What a call answers when it fails: one shape for every cause.
 
 use patch_engine::commit::{self, CheckEnd, CommitError, JournalProblem, NotVerified};
-use patch_engine::{ApplyError, ErrorKind, Expected, Failed, ParseError, Problem, Reject, Sha256};
+use patch_engine::remedy::{self, ForPerson, PathLike};
+use patch_engine::{
+    ApplyError, ErrorKind, Expected, Failed, ParseError, Problem, Reject, Remedy, Sha256,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::answer::changes::{DiffDetail, PatchData};
-use crate::answer::hints::{self, ArgumentChange, Caller, Hint};
+use crate::answer::hints::{self, Caller, Hint};
 use crate::answer::reason::Reason;
 use crate::input::received;
-use crate::tools::arguments::Found;
+use crate::tools::arguments::{self, Found};
 
 /// The most reasons besides the gravest that an error lists; of more it gives the number. A patch
 /// may have a hundred thousand, and each takes some kilobytes as JSON.
@@ -73,9 +76,15 @@ pub struct ToolError {
     /// The same as data: alternatives, the best one first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<Hint>,
-    /// The hints of each of `details.rejects`.
+    /// What the hints are made from.
     #[serde(skip)]
-    pub reject_hints: Vec<Vec<Hint>>,
+    pub remedies: Vec<Remedy>,
+    /// The remedies of each of `details.rejects`.
+    #[serde(skip)]
+    pub reject_remedies: Vec<Vec<Remedy>>,
+    /// Who gets the hints.
+    #[serde(skip)]
+    pub caller: Caller,
     /// How it ends a program.
     #[serde(skip)]
     pub class: FailureClass,
@@ -100,7 +109,9 @@ impl ToolError {
             recoverable: matches!(class, FailureClass::DoesNotApply | FailureClass::Stale),
             suggested_next_action: None,
             hints: Vec::new(),
-            reject_hints: Vec::new(),
+            remedies: Vec::new(),
+            reject_remedies: Vec::new(),
+            caller: Caller::Terminal,
             class,
             postponed: false,
         }
@@ -131,24 +142,26 @@ impl ToolError {
 
     /// Makes the error of arguments that cannot be read: all problems that were found, or else the
     /// parser's message.
-    pub(crate) fn bad_arguments(what: &str, found: Found, error: &serde_json::Error) -> Self {
-        let Found { mut problems, mut changes } = found;
+    pub(crate) fn bad_arguments(
+        what: &str,
+        schema: &Value,
+        args: &Value,
+        error: &serde_json::Error,
+    ) -> Self {
+        let Found { mut problems, mut changes } = arguments::problems(schema, args);
         if problems.is_empty() {
             problems.push(error.to_string());
-            changes.push(ArgumentChange::Give {
-                argument: "the arguments".into(),
-                wanted: "as the schema of the tool has them".into(),
-            });
+            changes = arguments::needed(schema);
         }
         Self::arguments(Reason::BadArguments, format!("{what}: {}", problems.join("; ")))
-            .hints([Hint::CorrectArguments { arguments: changes }])
+            .remedies([Remedy::Arguments(changes)])
     }
 
     /// Makes the error of a call that its caller has cancelled.
     pub(crate) fn cancelled() -> Self {
         Self::new(FailureClass::Failed, ErrorKind::Timeout, "the call was cancelled")
             .details(json!({ "reason": Reason::Cancelled.as_str() }))
-            .hints([Hint::TryAgain {}])
+            .remedies([Remedy::TryAgain])
     }
 
     /// Makes the error of a file that is not what the caller, or the session, saw.
@@ -181,30 +194,35 @@ impl ToolError {
         self
     }
 
-    /// Sets the hints, in the words of the command line.
+    /// Sets the remedies.
     #[must_use]
-    pub fn hints(self, hints: impl IntoIterator<Item = Hint>) -> Self {
-        Self { hints: hints.into_iter().collect(), ..self }.addressed(Caller::Terminal)
+    pub fn remedies(self, remedies: impl IntoIterator<Item = Remedy>) -> Self {
+        let caller = self.caller;
+        Self { remedies: remedies.into_iter().collect(), ..self }.addressed(caller)
     }
 
-    /// Adds a hint in front of the others.
-    pub(crate) fn also_first(mut self, hint: Hint) -> Self {
-        let hints = std::mem::take(&mut self.hints);
-        self.hints(std::iter::once(hint).chain(hints))
+    /// Adds a remedy in front of the others.
+    #[must_use]
+    pub fn also_first(mut self, remedy: Remedy) -> Self {
+        let others = std::mem::take(&mut self.remedies);
+        self.remedies(std::iter::once(remedy).chain(others))
     }
 
-    /// Rewrites the hints for a caller, who gets only those that it can follow.
+    /// Puts the remedies into the words of a caller, who gets only those that it can follow.
     #[must_use]
     pub fn addressed(mut self, caller: Caller) -> Self {
-        self.hints = hints::addressed(&self.hints, caller);
+        self.caller = caller;
+        self.remedies = hints::addressed(&self.remedies, caller);
+        self.hints = Hint::all_of(&self.remedies, caller);
         self.suggested_next_action =
             (!self.hints.is_empty()).then(|| hints::words(&self.hints, caller));
         let rejects =
             self.details.get_mut("rejects").and_then(Value::as_array_mut).into_iter().flatten();
-        for (reject, own) in rejects.zip(&mut self.reject_hints) {
+        for (reject, own) in rejects.zip(&mut self.reject_remedies) {
             *own = hints::addressed(own, caller);
-            reject["suggestedNextAction"] = hints::words(own, caller).into();
-            reject["hints"] = value_of(own);
+            let hints = Hint::all_of(own, caller);
+            reject["suggestedNextAction"] = hints::words(&hints, caller).into();
+            reject["hints"] = value_of(&hints);
         }
         self
     }
@@ -232,7 +250,7 @@ impl ToolError {
         });
         Self::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, error.to_string())
             .details(details)
-            .hints(hints::parse_hints(error))
+            .remedies(Remedy::of_parse(error))
     }
 
     /// Makes the error of a workspace that cannot be used, or of a change in it that cannot be
@@ -245,8 +263,10 @@ impl ToolError {
             let there =
                 rejects.iter().find(|reject| matches!(reject.problem, Problem::Exists { .. }));
             return match there {
-                _ if hints::is_state(&rejects[0].path) => rejected.hints([hints::doctor()]),
-                Some(there) => rejected.hints([hints::choose(&there.path, "one where nothing is")]),
+                _ if remedy::is_state(&rejects[0].path) => {
+                    rejected.remedies([Remedy::Ask(ForPerson::LookAtState)])
+                }
+                Some(there) => rejected.remedies([Remedy::choose(&there.path, PathLike::Free)]),
                 None => rejected,
             };
         }
@@ -300,8 +320,8 @@ impl ToolError {
             _ => (FailureClass::of(error.kind(), true), Value::Null),
         };
         let path = error.path().map(ToOwned::to_owned);
-        let hints = hints::workspace_hints(error);
-        Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }.hints(hints)
+        Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }
+            .remedies(error.remedies())
     }
 
     /// Makes the error of a plan that could not be committed.
@@ -334,8 +354,8 @@ impl ToolError {
             _ => Value::Null,
         };
         let path = error.path().map(ToOwned::to_owned);
-        let hints = hints::commit_hints(error);
-        Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }.hints(hints)
+        Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }
+            .remedies(error.remedies())
     }
 
     /// Makes the error of a patch or an operation that cannot be planned: the gravest reason first,
@@ -369,10 +389,10 @@ impl ToolError {
             details["moreRejects"] = (rejects.len() - 1 - LISTED).into();
         }
         let path = Some(fs_guard::shortened(&first.path).into_owned());
-        let reject_hints = others().map(hints::hints).collect();
-        Self { path, reject_hints, ..Self::new(class, first.kind(), message) }
+        let reject_remedies = others().map(Reject::remedies).collect();
+        Self { path, reject_remedies, ..Self::new(class, first.kind(), message) }
             .details(details)
-            .hints(hints::hints(first))
+            .remedies(first.remedies())
     }
 
     /// Makes the error of a single operation that cannot be planned.
@@ -410,7 +430,7 @@ impl From<&ApplyError> for ToolError {
             ApplyError::Commit(error) => Self::commit(error),
             ApplyError::Declined => {
                 Self::new(FailureClass::Refused, error.kind(), error.to_string())
-                    .hints([hints::ask("say what to do instead", None)])
+                    .remedies([Remedy::Ask(ForPerson::SayInstead)])
             }
             error => Self {
                 postponed: matches!(error, ApplyError::Postponed),

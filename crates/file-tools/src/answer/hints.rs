@@ -1,20 +1,17 @@
-//! What can be done about a failure, as data: every caller gets only hints that it can follow.
-//!
-//! A hint is made once, from the reject or the error, for the command line. [`addressed`] turns it
-//! into one for another caller: its own arguments, its own commands, or the note that a person has
-//! to decide.
+//! What can be done about a failure, in the shape in which answers have it: each [`Remedy`] in the
+//! words of who gets it, and only those that they can follow.
 
-use fs_guard::{Account, Rule, shortened, visible};
-use patch_engine::commit::{self, CommitError};
-use patch_engine::{Advice, Expected, ParseError, ParseErrorKind, Problem, Reject, RejectReason};
+use fs_guard::visible;
+use patch_engine::remedy::{
+    Action, ArgumentChange, ArgumentValue, ForPerson, Listing, Part, PathLike, Setting, Step,
+};
+use patch_engine::{Profile, Remedy};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answer::text::length;
+use crate::settings::names::{WORKSPACE_FILE, argument_of, key_and_value};
 use crate::tools::tool::Tool;
-
-/// The most candidate places that get a hint of their own.
-pub(crate) const PLACES: usize = 3;
 
 /// Who gets the hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,12 +42,12 @@ pub enum Hint {
         /// Its name.
         argument: String,
         /// Its value.
-        value: Value,
+        value: ArgumentValue,
     },
     /// Call another tool, or another command of the editor, first or instead.
     UseTool {
         /// Its name.
-        tool: String,
+        tool: &'static str,
         /// The file or directory it is about.
         path: String,
     },
@@ -138,7 +135,7 @@ pub enum Hint {
     /// Do the change by another kind of section.
     UseSection {
         /// `Add File`, `Update File` or `Delete File`.
-        section: String,
+        section: &'static str,
         /// The file.
         path: String,
     },
@@ -158,6 +155,11 @@ pub enum Hint {
     Join {
         /// The other hunk or edit, counted from 1.
         other: usize,
+    },
+    /// Send this in place of what was sent.
+    Send {
+        /// What to send.
+        what: &'static str,
     },
     /// Send the part as a call of its own.
     SendSeparately {},
@@ -179,352 +181,374 @@ pub enum Hint {
     TryAgain {},
 }
 
-/// What to change in the arguments of a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "change", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ArgumentChange {
-    /// Give the argument a value.
-    Give {
-        /// Its name; `edits[0].oldText` is one within another.
-        argument: String,
-        /// What it must be.
-        wanted: String,
-    },
-    /// Give the argument another name.
-    Rename {
-        /// The name as it was given.
-        argument: String,
-        /// The name that was probably meant.
-        to: String,
-    },
-    /// Leave the argument out.
-    Omit {
-        /// Its name.
-        argument: String,
-    },
-}
-
-/// A part of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Part {
-    /// A hunk.
-    Hunk,
-    /// All of what the patch does to a file.
-    Section,
-    /// The new path of a move.
-    Move,
-    /// `*** End of File`.
-    EndOfFile,
-    /// `\ No newline at end of file`.
-    NoNewline,
-    /// Letters beyond ASCII.
-    NotAscii,
-    /// An edit of `edit_file`.
-    Edit,
-}
-
-fn flag(flag: impl Into<String>) -> Hint {
-    Hint::UseFlag { flag: flag.into() }
-}
-
-/// Returns the hint that a person has to decide.
-pub fn ask(what: impl Into<String>, flag: Option<String>) -> Hint {
-    Hint::AskPerson { what: what.into(), flag }
-}
-
-pub(crate) fn read_again(path: &str) -> Hint {
-    Hint::ReadAgain { path: path.into(), start_line: None, end_line: None }
-}
-
-/// Returns the hint to give one argument a value.
-pub fn give(argument: impl Into<String>, wanted: impl Into<String>) -> Hint {
-    let change = ArgumentChange::Give { argument: argument.into(), wanted: wanted.into() };
-    Hint::CorrectArguments { arguments: vec![change] }
-}
-
-/// Returns the hint to leave one argument out.
-pub fn omit(argument: impl Into<String>) -> Hint {
-    Hint::CorrectArguments { arguments: vec![ArgumentChange::Omit { argument: argument.into() }] }
-}
-
-pub(crate) fn set(argument: impl Into<String>, value: impl Into<Value>) -> Hint {
-    Hint::UseArgument { argument: argument.into(), value: value.into() }
-}
-
-pub(crate) fn use_tool(tool: Tool, path: &str) -> Hint {
-    Hint::UseTool { tool: tool.as_str().into(), path: path.into() }
-}
-
-pub(crate) fn choose(path: &str, like: &str) -> Hint {
-    Hint::ChoosePath { path: shortened(path).into_owned(), like: like.into() }
-}
-
-/// Returns the hints for a reject.
-#[must_use]
-pub fn hints(reject: &Reject) -> Vec<Hint> {
-    let path = &reject.path;
-    if let Some(near) = &reject.near {
-        let mut hints = vec![Hint::RenamePath { from: path.clone(), to: near.clone() }];
-        if let Problem::MissingParent { .. } = reject.problem {
-            hints.push(flag("--create-parents"));
-        }
-        return hints;
+/// Returns what a caller can follow of the remedies. At least one is left: what only a flag could
+/// do becomes a question to a person.
+pub(crate) fn addressed(remedies: &[Remedy], caller: Caller) -> Vec<Remedy> {
+    let mut out: Vec<Remedy> = Vec::new();
+    for remedy in remedies {
+        let own = followed(remedy, caller);
+        let is_short = |own: &Remedy| Hint::of(own, caller).is_some_and(|hint| hint.is_short());
+        out.extend(own.filter(|own| !out.contains(own) && is_short(own)));
     }
-    match &reject.problem {
-        Problem::Guard(error) => guard_hints(error),
-        Problem::Missing => vec![choose(path, "a file that exists: list the directory")],
-        Problem::MissingParent { .. } => {
-            vec![flag("--create-parents"), choose(path, "in a directory that exists")]
-        }
-        Problem::ParentIsFile { file } => {
-            vec![choose(path, &format!("not beneath {file}, which is a file"))]
-        }
-        Problem::Exists { .. } => {
-            vec![
-                Hint::UseSection { section: "Update File".into(), path: path.clone() },
-                flag("--overwrite"),
-            ]
-        }
-        Problem::ReplacesUsed { .. } => vec![Hint::SendSeparately {}],
-        Problem::Collides { with } => {
-            vec![Hint::RenamePath { from: path.clone(), to: with.clone() }]
-        }
-        Problem::LeavesLines => vec![read_again(path)],
-        Problem::Irreversible(_) => vec![Hint::LeaveOut { part: Part::Section }],
-        Problem::SamePath => vec![Hint::LeaveOut { part: Part::Move }],
-        // A file that is to be added is expected not to be there.
-        Problem::Stale { expected: Expected::Hash(expected), actual: Some(actual) }
-            if expected == actual =>
-        {
-            vec![Hint::UseSection { section: "Update File".into(), path: path.clone() }]
-        }
-        Problem::Stale { actual: None, .. } => {
-            vec![choose(path, "a file that exists: this one is gone")]
-        }
-        Problem::Stale { .. } => vec![read_again(path)],
-        Problem::Conflict(conflict) => vec![Hint::ReadAgain {
-            path: path.clone(),
-            start_line: Some(conflict.current.lines.start),
-            end_line: Some((conflict.current.lines.end - 1).max(conflict.current.lines.start)),
-        }],
-        Problem::Binary { .. } => {
-            vec![Hint::UseSection { section: "Delete File".into(), path: path.clone() }]
-        }
-        Problem::TooManyFiles { .. } => {
-            vec![choose(path, "a directory in it, one after the other")]
-        }
-        Problem::DeleteNotAllowed => {
-            vec![
-                Hint::LeaveOut { part: Part::Section },
-                ask("let the patch delete files", Some("--allow-delete=true".into())),
-            ]
-        }
-        Problem::MoveNotAllowed => {
-            vec![
-                Hint::LeaveOut { part: Part::Section },
-                ask("let the patch move files", Some("--allow-move=true".into())),
-            ]
-        }
-        Problem::InOtherFile { file, line, .. } => {
-            vec![Hint::MoveHunk { path: file.clone(), line: *line }]
-        }
-        Problem::Hunk(reason) => hunk_hints(reason, path),
+    if out.is_empty() {
+        let asked = remedies.iter().find_map(|remedy| match remedy {
+            Remedy::Set(setting) => Some(ForPerson::Allow(setting.clone())),
+            Remedy::See(record) => Some(ForPerson::See(*record)),
+            Remedy::Arguments(changes) => match &changes[..] {
+                [ArgumentChange::Set { argument, .. }] => {
+                    Some(ForPerson::UseToolWith { argument: argument.clone() })
+                }
+                _ => None,
+            },
+            _ => None,
+        });
+        out.extend(asked.map(Remedy::Ask));
+    }
+    out
+}
+
+/// Returns the setting that an argument of a tool gives, where a flag gives this one.
+fn own(tool: Tool, setting: &Setting) -> Option<Setting> {
+    match (tool, setting) {
+        (Tool::CreateFile, Setting::CreateParents)
+        | (Tool::MoveFile, Setting::Overwrite)
+        | (Tool::EditPatch, Setting::AllowDelete | Setting::AllowMove) => Some(setting.clone()),
+        (
+            Tool::ApplyPatch,
+            Setting::CreateParents
+            | Setting::Overwrite
+            | Setting::Profile(Profile::Codex)
+            | Setting::Fuzz(_),
+        ) => Some(Setting::Profile(Profile::Codex)),
+        _ => None,
     }
 }
 
-/// Returns the hints for a refusal of the guard, or a failure of the system.
-#[must_use]
-pub fn guard_hints(error: &fs_guard::Error) -> Vec<Hint> {
-    use fs_guard::Error;
-    let path = error.path().unwrap_or_default();
-    if let Error::OthersState { owner, user, .. } = error {
-        return others_state(path, owner, user);
-    }
-    let relative = "relative to the workspace root, with `/` between plain names";
-    vec![match error {
-        Error::Guarded { path, .. } => {
-            ask("approve the change of this file", Some(format!("--allow {path}")))
+/// Returns a remedy as the caller can follow it.
+fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
+    let if_any = |can: bool| can.then(|| remedy.clone());
+    let is_patch = matches!(caller, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch));
+    let has_hunks = is_patch || caller == Caller::Operations;
+    match (remedy, caller) {
+        (_, Caller::Terminal) => if_any(true),
+        (Remedy::Set(Setting::AnyForm), _) if is_patch => Some(Remedy::give(
+            "patch",
+            "a patch from `*** Begin Patch` to `*** End Patch`, not a diff",
+        )),
+        (Remedy::Set(setting), Caller::Tool(tool)) => own(tool, setting).map(Remedy::Set),
+        (Remedy::Set(_) | Remedy::See(_) | Remedy::First(_), _) => None,
+        (Remedy::Ask(ForPerson::Allow(setting)), Caller::Tool(tool @ Tool::EditPatch)) => {
+            own(tool, setting).map(Remedy::Set).or_else(|| if_any(true))
         }
-        Error::HardLinked { .. } => ask(
-            "let this name of the file be replaced, and its other names stay",
-            Some("--hard-links break".into()),
+        (Remedy::SendWhole, Caller::Tool(Tool::ApplyPatch)) => Some(Remedy::Arguments(vec![
+            ArgumentChange::Omit { argument: "amend".into() },
+            ArgumentChange::Give { argument: "patch".into(), wanted: "the whole patch".into() },
+        ])),
+        // A call with one change has nothing to leave out, and no hunks to replace or move.
+        (
+            Remedy::LeaveOut(Part::Section | Part::Hunk)
+            | Remedy::ReplaceHunk { .. }
+            | Remedy::UseHeader { .. }
+            | Remedy::MoveHunk { .. },
+            _,
+        ) => if_any(has_hunks),
+        (Remedy::Arguments(changes), Caller::Editor) => {
+            let sets = changes.iter().any(|it| matches!(it, ArgumentChange::Set { .. }));
+            (!sets).then(|| Remedy::Arguments(changes.iter().map(of_editor).collect()))
+        }
+        (Remedy::Arguments(changes), Caller::Operations) => {
+            if_any(!changes.iter().any(|it| matches!(it, ArgumentChange::Set { .. })))
+        }
+        (
+            Remedy::Arguments(_)
+            | Remedy::Use { .. }
+            | Remedy::Ask(_)
+            | Remedy::LeaveAlone { .. }
+            | Remedy::ReadAgain { .. }
+            | Remedy::AddContext { .. }
+            | Remedy::AddText { .. }
+            | Remedy::RenamePath { .. }
+            | Remedy::ChoosePath { .. }
+            | Remedy::LeaveOut(_)
+            | Remedy::Join { .. }
+            | Remedy::SendSeparately
+            | Remedy::Split
+            | Remedy::SendOne
+            | Remedy::SendWhole
+            | Remedy::CorrectLine { .. }
+            | Remedy::TryAgain,
+            _,
+        ) => if_any(true),
+    }
+}
+
+/// Translates the change of an argument of `edit_file` to the editor's arguments.
+fn of_editor(change: &ArgumentChange) -> ArgumentChange {
+    match change {
+        ArgumentChange::Give { argument, wanted } if argument == "edits[0].oldText" => {
+            ArgumentChange::Give { argument: "old_str".into(), wanted: wanted.clone() }
+        }
+        change => change.clone(),
+    }
+}
+
+impl Hint {
+    /// Puts a remedy into the words of a caller; `None` if the caller has none for it.
+    #[must_use]
+    pub fn of(remedy: &Remedy, caller: Caller) -> Option<Self> {
+        Some(match remedy.clone() {
+            Remedy::Set(setting) => match caller {
+                Caller::Tool(_) => {
+                    let (key, value) = key_and_value(&setting);
+                    Self::UseArgument { argument: argument_of(key), value }
+                }
+                Caller::Terminal | Caller::Editor | Caller::Operations => {
+                    Self::UseFlag { flag: flag(&setting) }
+                }
+            },
+            Remedy::Arguments(mut changes) => match changes.pop() {
+                Some(ArgumentChange::Set { argument, value }) if changes.is_empty() => {
+                    Self::UseArgument { argument, value }
+                }
+                last => {
+                    Self::CorrectArguments { arguments: changes.into_iter().chain(last).collect() }
+                }
+            },
+            Remedy::Use { action, path } => match (section(action), caller) {
+                (
+                    Some(section),
+                    Caller::Terminal | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch),
+                ) => Self::UseSection { section, path },
+                _ => Self::UseTool { tool: tool(action, caller)?, path },
+            },
+            Remedy::See(record) => Self::UseCommand { command: command(record) },
+            Remedy::First(step) => Self::RunFirst { command: first(&step) },
+            Remedy::Ask(decision) => {
+                let (what, setting) = asked(&decision);
+                Self::AskPerson { what, flag: setting.map(flag) }
+            }
+            Remedy::LeaveAlone { path } => Self::LeaveAlone { path },
+            Remedy::ReadAgain { path, lines } => Self::ReadAgain {
+                path,
+                start_line: lines.as_ref().map(|lines| *lines.start()),
+                end_line: lines.as_ref().map(|lines| *lines.end()),
+            },
+            Remedy::ReplaceHunk { lines } => Self::ReplaceHunk { lines },
+            Remedy::AddContext { means_line, below, lines } => {
+                let lines = lines.iter().map(|line| format!(" {line}")).collect();
+                Self::AddContext { means_line, below, lines }
+            }
+            Remedy::AddText { means_line, before, after } => {
+                Self::AddText { means_line, before, after }
+            }
+            Remedy::UseHeader { means_line, header } => {
+                let header = header.map_or_else(|| "@@".into(), |header| format!("@@ {header}"));
+                Self::UseHeader { means_line, header }
+            }
+            Remedy::RenamePath { from, to } => Self::RenamePath { from, to },
+            Remedy::ChoosePath { path, like } => Self::ChoosePath { path, like: like_words(&like) },
+            Remedy::MoveHunk { path, line } => Self::MoveHunk { path, line },
+            Remedy::LeaveOut(part) => Self::LeaveOut { part },
+            Remedy::Join { other } => Self::Join { other },
+            Remedy::SendSeparately => Self::SendSeparately {},
+            Remedy::Split => Self::Split {},
+            Remedy::SendOne => {
+                Self::Send { what: "one patch, one diff, or the operations of one response" }
+            }
+            Remedy::SendWhole => Self::Send {
+                what: match caller {
+                    Caller::Terminal => "the whole patch, with all its sections, without `--amend`",
+                    _ => "the whole patch, with all its sections",
+                },
+            },
+            Remedy::CorrectLine { line, wanted } => Self::CorrectLine { line, wanted },
+            Remedy::TryAgain => Self::TryAgain {},
+        })
+    }
+
+    /// Puts the remedies into the words of a caller.
+    #[must_use]
+    pub fn all_of(remedies: &[Remedy], caller: Caller) -> Vec<Self> {
+        remedies.iter().filter_map(|remedy| Self::of(remedy, caller)).collect()
+    }
+}
+
+/// Returns the section of a patch that does it.
+fn section(action: Action) -> Option<&'static str> {
+    match action {
+        Action::Edit => Some("Update File"),
+        Action::Delete => Some("Delete File"),
+        Action::Read
+        | Action::List
+        | Action::Find
+        | Action::Write
+        | Action::Move
+        | Action::Patch => None,
+    }
+}
+
+/// Returns the tool, the command of the editor, or the operation that does it.
+fn tool(action: Action, caller: Caller) -> Option<&'static str> {
+    let tool = match action {
+        Action::Read => Tool::ReadFile,
+        Action::List => Tool::ListDirectory,
+        Action::Find => Tool::Glob,
+        Action::Edit => Tool::EditFile,
+        Action::Write => Tool::WriteFile,
+        Action::Move => Tool::MoveFile,
+        Action::Delete => Tool::DeleteFile,
+        Action::Patch => Tool::ApplyPatch,
+    };
+    match (caller, action) {
+        (Caller::Terminal | Caller::Tool(_), _) => Some(tool.as_str()),
+        (Caller::Editor, Action::Read | Action::List) => Some("view"),
+        (Caller::Editor, Action::Edit) => Some("str_replace"),
+        (Caller::Editor, Action::Write) => Some("create"),
+        (Caller::Operations, Action::Edit) => Some("update_file"),
+        (Caller::Operations, Action::Delete) => Some("delete_file"),
+        (Caller::Editor | Caller::Operations, _) => None,
+    }
+}
+
+/// Returns the flag that gives a setting.
+fn flag(setting: &Setting) -> String {
+    match (setting, key_and_value(setting)) {
+        (Setting::Root(directory), _) => format!("-C {directory}"),
+        // These flags may be off.
+        (Setting::AllowDelete | Setting::AllowMove, (key, _)) => format!("--{key}=true"),
+        (_, (key, ArgumentValue::Text(value))) => format!("--{key} {value}"),
+        (_, (key, _)) => format!("--{key}"),
+    }
+}
+
+/// Returns the command that shows a record.
+fn command(record: Listing) -> String {
+    match record {
+        Listing::Log => "apply-patch log".into(),
+        Listing::Transaction(id) => format!("apply-patch show {}", id.short()),
+        Listing::Trash => "apply-patch trash list --all".into(),
+        Listing::Tools => "apply-patch tool --list".into(),
+    }
+}
+
+/// Returns the command that does what comes first.
+fn first(step: &Step) -> String {
+    match step {
+        Step::Undo(id) => format!("apply-patch undo {}", id.short()),
+        Step::Recover { directory } => format!("apply-patch -C {} recover", quoted(directory)),
+        Step::Own { path, user } => format!("sudo chown -R {} {}", user.id(), quoted(path)),
+    }
+}
+
+/// How a history is kept elsewhere.
+const ELSEWHERE: &str = "keep the history elsewhere: `state = \"user\"` in their configuration, \
+                         or APPLY_PATCH_STATE=user";
+
+/// Says what a person can do, and gives the setting by which they allow it.
+fn asked(decision: &ForPerson) -> (String, Option<&Setting>) {
+    let what = match decision {
+        ForPerson::Allow(setting) => return (allowed(setting), Some(setting)),
+        ForPerson::AllowInFile(setting) => {
+            let what = match allowed(setting) {
+                it if it == ALLOW_IT => format!("allow `{}`", flag(setting)),
+                what => what,
+            };
+            format!("{what}, in {WORKSPACE_FILE}")
+        }
+        ForPerson::See(record) => format!("look at what `{}` shows", command(*record)),
+        ForPerson::ExceptFromRule { glob } => format!(
+            "name the file in `allow-forbidden` of their own configuration, if `{glob}` does not \
+             mean it: no flag lifts this"
         ),
-        Error::Symlink { real_path: Some(real), path, .. } => {
-            Hint::RenamePath { from: path.clone(), to: real.clone() }
+        ForPerson::MakeWritable => "make the file writable".into(),
+        ForPerson::ChooseRoot => "choose another root (`-C`)".into(),
+        ForPerson::ChangeLargeFile => {
+            "change this file by other means, or set `max-file-size` higher".into()
         }
-        Error::Forbidden { rule: Rule::Glob(glob), .. } => ask(
-            format!(
-                "name the file in `allow-forbidden` of their own configuration, if `{glob}` does \
-                 not mean it: no flag lifts this"
-            ),
-            None,
+        ForPerson::ChangeBinaryFile => {
+            "change this file by other means: only text is edited".into()
+        }
+        ForPerson::LookAtSystem => "look at disk, rights and mounts".into(),
+        ForPerson::LookAtState => "look at the state directory with `apply-patch doctor`".into(),
+        ForPerson::LookAtJournal => "look at the journal, then run `apply-patch recover`".into(),
+        ForPerson::LookAtFiles => {
+            "look at the files that are named, then run `apply-patch recover`".into()
+        }
+        ForPerson::LookAtCheck => "look at what the command of `--verify` printed".into(),
+        ForPerson::RecoverIn { directory } => format!("run `apply-patch recover` in {directory}"),
+        ForPerson::UndoUntrusted(id) => format!(
+            "undo it with `apply-patch undo {id} --trust`, if they know that change: it was made \
+             with a key that is not here, or without one"
         ),
-        Error::Forbidden { .. } | Error::Symlink { real_path: None, .. } => {
-            Hint::LeaveAlone { path: shortened(path).into_owned() }
-        }
-        Error::ReadOnly { .. } => ask("make the file writable", None),
-        Error::OtherDevice { .. } | Error::Mount { .. } => ask("choose another root (`-C`)", None),
-        Error::UntrustedState { .. } | Error::OthersState { .. } => doctor(),
-        Error::Collision { path, existing } => {
-            Hint::RenamePath { from: path.clone(), to: existing.clone() }
-        }
-        Error::NotAFile { kind: fs_guard::FileKind::Directory, .. } => {
-            choose(path, "a file, not a directory")
-        }
-        Error::NotAFile { .. } => Hint::LeaveAlone { path: path.into() },
-        Error::NotADirectory { component, .. } => {
-            choose(path, &format!("not beneath {component}, which is a file"))
-        }
-        Error::NotFound { .. } => choose(path, "one that exists: list the directory"),
-        Error::NoRoot { .. } => choose(path, "a directory that exists"),
-        Error::AlreadyExists { .. } => choose(path, "one where nothing is"),
-        Error::Spelling { problem, .. } => match problem.reason() {
-            "too_deep" => choose(path, "of at most 256 components"),
-            "too_long" => choose(path, "of at most 4096 bytes, and no name in it longer than 255"),
-            "not_portable" => choose(path, "a name that every system can hold"),
-            _ => choose(path, relative),
-        },
-        Error::Traversal { .. } | Error::NotWithin { .. } | Error::LeadsOut { .. } => {
-            choose(path, "beneath the workspace root")
-        }
-        Error::TooLarge { .. } => {
-            ask("change this file by other means, or set `max-file-size` higher", None)
-        }
-        Error::Changed { .. } | Error::Locked { .. } => Hint::TryAgain {},
-        _ => ask("look at disk, rights and mounts", None),
-    }]
-}
-
-/// Returns the hints for a text that does not parse.
-pub(crate) fn parse_hints(error: &ParseError) -> Vec<Hint> {
-    let seen = error.seen.as_deref().unwrap_or_default();
-    let correct = || Hint::CorrectLine { line: error.line, wanted: error.expected.join(" or ") };
-    match &error.kind {
-        ParseErrorKind::OtherEnvironment { id } => {
-            vec![ask(
-                format!("confirm that this is the environment {id}"),
-                Some(format!("--environment {id}")),
-            )]
-        }
-        kind if kind.as_str() == "no_begin"
-            && ["diff --git ", "--- ", "Index: "].iter().any(|it| seen.starts_with(it)) =>
-        {
-            vec![flag("--from auto")]
-        }
-        kind if matches!(kind.as_str(), "padded" | "wrapped" | "no_at") => {
-            vec![correct(), flag("--profile codex")]
-        }
-        kind if kind.as_str() == "too_many_sections" => vec![Hint::Split {}],
-        _ => vec![correct()],
-    }
-}
-
-/// Returns the hints for a workspace that cannot be used, or an undo that cannot be planned.
-pub(crate) fn workspace_hints(error: &commit::Error) -> Vec<Hint> {
-    let see = |command: String| vec![Hint::UseCommand { command }];
-    match error {
-        commit::Error::Drifted { id, carry: true, .. } => [flag("--carry")]
-            .into_iter()
-            .chain(see(format!("apply-patch show {}", id.short())))
-            .collect(),
-        // The later change has to be undone first.
-        commit::Error::Drifted { id, drifts, .. }
-            if drifts.iter().all(|drift| drift.by.is_some()) =>
-        {
-            let later = drifts.iter().filter_map(|drift| drift.by).max();
-            let first = later.map(|later| Hint::RunFirst {
-                command: format!("apply-patch undo {}", later.short()),
-            });
-            first.into_iter().chain(see(format!("apply-patch show {}", id.short()))).collect()
-        }
-        // Its diff shows what a patch against the current files has to reverse.
-        commit::Error::Drifted { id, .. } | commit::Error::NotInTransaction { id, .. } => {
-            see(format!("apply-patch show {}", id.short()))
-        }
-        commit::Error::Files(error)
-        | commit::Error::Store(workspace_trash::Error::Files(error)) => file_hints(error),
-        commit::Error::NothingTo(_)
-        | commit::Error::Aborted(_)
-        | commit::Error::Store(workspace_trash::Error::NoSuchTransaction(_)) => {
-            see("apply-patch log".into())
-        }
-        commit::Error::Store(workspace_trash::Error::NoSuchSlot { .. }) => {
-            see("apply-patch trash list --all".into())
-        }
-        error if !error.to_be_trusted().is_empty() => {
-            let ids = error.to_be_trusted();
-            ids.iter()
-                .take(PLACES)
-                .map(|id| {
-                    ask(
-                        format!(
-                            "undo it with `apply-patch undo \
-                                                          {id} --trust`, if they know that \
-                                                          change: it was made with a key that is \
-                                                          not here, or without \
-                                                          one"
-                        ),
-                        None,
-                    )
-                })
-                .collect()
-        }
-        commit::Error::Elsewhere { id, project, .. } => {
+        ForPerson::UndoAtTop { id, project } => {
             let there =
                 project.as_ref().map(|project| format!(" -C {project}")).unwrap_or_default();
-            vec![ask(
-                format!("undo it with `apply-patch{there} undo {id}`, at the top of the project"),
-                None,
-            )]
+            format!("undo it with `apply-patch{there} undo {id}`, at the top of the project")
         }
-        // It can be done when the check has ended, but not from within it.
-        commit::Error::BeingChecked => Vec::new(),
-        commit::Error::NotRecovered { .. } => {
-            vec![ask("look at the journal, then run `apply-patch recover`", None)]
+        ForPerson::RunAs { owner } => {
+            format!("run this as {owner}, without sudo, or {ELSEWHERE}")
         }
-        _ => vec![doctor()],
+        ForPerson::GiveBack { path, user } => format!("give {path} back to {user}, or {ELSEWHERE}"),
+        ForPerson::NameIdentity => "set user.name and user.email in the git configuration".into(),
+        ForPerson::NameChange => {
+            "name the change: this session has made none that could be undone".into()
+        }
+        ForPerson::SayInstead => "say what to do instead".into(),
+        ForPerson::UseToolWith { argument } => format!("use a tool that has `{argument}`"),
+        ForPerson::Own(what) => what.clone(),
+    };
+    (what, None)
+}
+
+/// What to do about a setting that needs no other words.
+const ALLOW_IT: &str = "allow it";
+
+/// Says what a person does who allows a setting.
+fn allowed(setting: &Setting) -> String {
+    match setting {
+        Setting::Allow(_) => "approve the change of this file".into(),
+        Setting::AllowDelete => "let the patch delete files".into(),
+        Setting::AllowMove => "let the patch move files".into(),
+        Setting::BreakHardLinks => {
+            "let this name of the file be replaced, and its other names stay".into()
+        }
+        Setting::Environment(id) => format!("confirm that this is the environment {id}"),
+        Setting::Encoding(_) => "say which charset the file has".into(),
+        Setting::AllowCheckedOut => {
+            "allow it; the files that are checked out stay as they are, and look changed".into()
+        }
+        Setting::CreateParents
+        | Setting::Overwrite
+        | Setting::Fuzz(_)
+        | Setting::Profile(_)
+        | Setting::FirstPlace
+        | Setting::AnyForm
+        | Setting::Carry
+        | Setting::Root(_)
+        | Setting::Onto(_)
+        | Setting::NewBranch => ALLOW_IT.into(),
     }
 }
 
-/// Returns the hints for a file, which may be one of the program's own.
-fn file_hints(error: &fs_guard::Error) -> Vec<Hint> {
-    use fs_guard::Error;
-    match error {
-        Error::NotFound { path }
-        | Error::NotAFile { path, .. }
-        | Error::NotADirectory { path, .. }
-            if is_state(path) =>
-        {
-            vec![doctor()]
-        }
-        error => guard_hints(error),
+/// Says what a path must be like.
+fn like_words(like: &PathLike) -> String {
+    match like {
+        PathLike::Existing => "one that exists: list the directory",
+        PathLike::File => "a file that exists: list the directory",
+        PathLike::OtherFile => "a file that exists: this one is gone",
+        PathLike::NotDirectory => "a file, not a directory",
+        PathLike::Directory => "a directory that exists",
+        PathLike::InDirectory => "in a directory that exists",
+        PathLike::PartOfDirectory => "a directory in it, one after the other",
+        PathLike::Free => "one where nothing is",
+        PathLike::NotBeneath(file) => return format!("not beneath {file}, which is a file"),
+        PathLike::BeneathRoot => "beneath the workspace root",
+        PathLike::Relative => "relative to the workspace root, with `/` between plain names",
+        PathLike::Shallower => "of at most 256 components",
+        PathLike::Shorter => "of at most 4096 bytes, and no name in it longer than 255",
+        PathLike::Portable => "a name that every system can hold",
     }
-}
-
-/// Returns whether a path, as messages have it, is one of the program's own files.
-pub(crate) fn is_state(path: &str) -> bool {
-    path.trim_start_matches("../").starts_with(patch_engine::STATE_DIR)
-        || workspace_trash::parse_stored_path(path).is_some()
-}
-
-/// Returns the hint for a state directory that is not as the program left it.
-pub(crate) fn doctor() -> Hint {
-    ask("look at the state directory with `apply-patch doctor`", None)
-}
-
-/// Returns the hints for a state directory that belongs to another user.
-fn others_state(path: &str, owner: &Account, user: &Account) -> Vec<Hint> {
-    let elsewhere = "keep the history elsewhere: `state = \"user\"` in their configuration, or APPLY_PATCH_STATE=user";
-    if user.is_root() {
-        return vec![ask(format!("run this as {owner}, without sudo, or {elsewhere}"), None)];
-    }
-    vec![
-        Hint::RunFirst { command: format!("sudo chown -R {} {}", user.id(), quoted(path)) },
-        ask(format!("give {path} back to {user}, or {elsewhere}"), None),
-    ]
+    .into()
 }
 
 /// Returns a text as a word of the shell.
@@ -538,196 +562,9 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// Returns the hints for a plan that could not be committed.
-pub(crate) fn commit_hints(error: &CommitError) -> Vec<Hint> {
-    match error {
-        // A displaced file that is a different one by now.
-        CommitError::Stale(drift) if is_state(&drift.path) => {
-            vec![doctor()]
-        }
-        CommitError::Stale(drift) => vec![read_again(&drift.path)],
-        CommitError::Unverified(_) => {
-            vec![ask("look at what the command of `--verify` printed", None)]
-        }
-        CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => {
-            file_hints(error)
-        }
-        CommitError::UnfinishedBelow { directory } => vec![
-            Hint::RunFirst { command: format!("apply-patch -C {} recover", quoted(directory)) },
-            ask(format!("run `apply-patch recover` in {directory}"), None),
-        ],
-        error if !error.is_rolled_back() => {
-            vec![ask("look at the files that are named, then run `apply-patch recover`", None)]
-        }
-        _ => vec![Hint::TryAgain {}],
-    }
-}
-
-fn hunk_hints(reason: &RejectReason, path: &str) -> Vec<Hint> {
-    let read = |lines: &std::ops::RangeInclusive<usize>| Hint::ReadAgain {
-        path: path.into(),
-        start_line: Some(*lines.start()),
-        end_line: Some(*lines.end()),
-    };
-    match reason {
-        RejectReason::ContextNotFound { nearest: Some(nearest) } if nearest.not_at_end => {
-            vec![Hint::LeaveOut { part: Part::EndOfFile }, read(&nearest.lines)]
-        }
-        RejectReason::ContextNotFound { nearest: Some(nearest) } => {
-            let paste = (!nearest.paste.is_empty())
-                .then(|| Hint::ReplaceHunk { lines: nearest.paste.clone() });
-            let fuzz = nearest.pass.map(|pass| flag(format!("--fuzz {}", pass.as_str())));
-            paste.into_iter().chain([read(&nearest.lines)]).chain(fuzz).collect()
-        }
-        RejectReason::ContextNotFound { nearest: None } => vec![read_again(path)],
-        RejectReason::MultipleMatches { candidates, .. }
-        | RejectReason::OutsideScope { candidates, .. }
-        | RejectReason::HeaderNotFound { candidates, .. } => {
-            let places = candidates
-                .iter()
-                .filter_map(|place| Some((*place.lines.start(), place.advice.as_ref()?)));
-            let context = |lines: &[String]| lines.iter().map(|line| format!(" {line}")).collect();
-            let mut hints: Vec<Hint> = places
-                .take(PLACES)
-                .map(|(means_line, advice)| match advice {
-                    Advice::Before(lines) => {
-                        Hint::AddContext { means_line, below: false, lines: context(lines) }
-                    }
-                    Advice::After(lines) => {
-                        Hint::AddContext { means_line, below: true, lines: context(lines) }
-                    }
-                    Advice::Header(header) => {
-                        Hint::UseHeader { means_line, header: format!("@@ {header}") }
-                    }
-                })
-                .collect();
-            if hints.is_empty() {
-                hints.push(match (reason, &candidates[..]) {
-                    // No lines around them tell the places apart.
-                    (RejectReason::MultipleMatches { .. }, _) => flag("--ambiguous first"),
-                    (_, [place]) => {
-                        Hint::UseHeader { means_line: *place.lines.start(), header: "@@".into() }
-                    }
-                    (_, [place, ..]) => read(&place.lines),
-                    (_, []) => read_again(path),
-                });
-            }
-            hints
-        }
-        RejectReason::OverlappingEdits { other, .. } => vec![Hint::Join { other: other + 1 }],
-        RejectReason::AlreadyApplied { .. } => vec![Hint::LeaveOut { part: Part::Hunk }],
-        RejectReason::NoAnchor => vec![read_again(path)],
-        RejectReason::FinalNewline => vec![Hint::LeaveOut { part: Part::NoNewline }],
-        RejectReason::Encoding => vec![
-            Hint::LeaveOut { part: Part::NotAscii },
-            ask("say which charset the file has", Some(format!("--encoding {path}=LABEL"))),
-        ],
-    }
-}
-
-/// Rewrites the hints for a caller. At least one is left: what only a flag could do becomes a hint
-/// to ask a person.
-#[must_use]
-pub fn addressed(hints: &[Hint], caller: Caller) -> Vec<Hint> {
-    let mut out: Vec<Hint> = Vec::new();
-    for hint in hints {
-        let hint = translated(hint, caller);
-        out.extend(hint.filter(|hint| !out.contains(hint) && hint.is_short()));
-    }
-    if out.is_empty() {
-        let asked = hints.iter().find_map(|hint| match hint {
-            Hint::UseFlag { flag } => Some(ask("allow it", Some(flag.clone()))),
-            Hint::UseCommand { command } => {
-                Some(ask(format!("look at what `{command}` shows"), None))
-            }
-            Hint::UseArgument { argument, .. } => {
-                Some(ask(format!("use a tool that has `{argument}`"), None))
-            }
-            _ => None,
-        });
-        out.extend(asked);
-    }
-    out
-}
-
-/// Returns the argument that a tool has in place of a flag.
-fn argument(tool: Tool, flag: &str) -> Option<Hint> {
-    let codex = || set("profile", "codex");
-    Some(match (tool, flag) {
-        (Tool::CreateFile, "--create-parents") => set("createParentDirectories", true),
-        (Tool::MoveFile, "--overwrite") => set("overwrite", true),
-        (Tool::ApplyPatch, "--create-parents" | "--overwrite" | "--profile codex") => codex(),
-        (Tool::ApplyPatch, flag) if flag.starts_with("--fuzz ") => codex(),
-        (Tool::EditPatch, "--allow-delete=true") => set("allow_delete", true),
-        (Tool::EditPatch, "--allow-move=true") => set("allow_move", true),
-        _ => return None,
-    })
-}
-
-fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
-    let same = || Some(hint.clone());
-    let patches =
-        matches!(caller, Caller::Terminal | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch));
-    match (hint, caller) {
-        (_, Caller::Terminal) => same(),
-        (Hint::UseFlag { flag }, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch))
-            if flag == "--from auto" =>
-        {
-            Some(give("patch", "a patch from `*** Begin Patch` to `*** End Patch`, not a diff"))
-        }
-        (Hint::UseFlag { flag }, Caller::Tool(tool)) => argument(tool, flag),
-        (Hint::UseFlag { .. } | Hint::UseCommand { .. } | Hint::RunFirst { .. }, _) => None,
-        (Hint::AskPerson { flag: Some(flag), .. }, Caller::Tool(tool @ Tool::EditPatch)) => {
-            argument(tool, flag).or_else(same)
-        }
-        (Hint::UseSection { section, path }, _) if !patches => {
-            let (delete, update) = match caller {
-                Caller::Editor => (None, "str_replace"),
-                Caller::Operations => (Some("delete_file"), "update_file"),
-                _ => (Some(Tool::DeleteFile.as_str()), Tool::EditFile.as_str()),
-            };
-            let tool = if section == "Delete File" { delete? } else { update };
-            Some(Hint::UseTool { tool: tool.into(), path: path.clone() })
-        }
-        // A call with one change has nothing to leave out.
-        (Hint::LeaveOut { part: Part::Section | Part::Hunk }, Caller::Tool(_) | Caller::Editor)
-            if !patches =>
-        {
-            None
-        }
-        // A call with one edit has no hunks to replace or move.
-        (
-            Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. },
-            Caller::Tool(_) | Caller::Editor,
-        ) if !patches => None,
-        (Hint::UseTool { tool, path }, Caller::Editor) => {
-            let command = match Tool::named(tool)? {
-                Tool::ReadFile | Tool::ListDirectory => "view",
-                Tool::EditFile => "str_replace",
-                Tool::WriteFile | Tool::CreateFile => "create",
-                _ => return None,
-            };
-            Some(Hint::UseTool { tool: command.into(), path: path.clone() })
-        }
-        // Only tools make such a hint, each for its own arguments.
-        (Hint::UseArgument { .. }, Caller::Tool(_)) => same(),
-        (Hint::UseArgument { .. }, _) => None,
-        (Hint::CorrectArguments { arguments }, Caller::Editor) => {
-            Some(Hint::CorrectArguments { arguments: arguments.iter().map(of_editor).collect() })
-        }
-        _ => same(),
-    }
-}
-
-/// Translates the change of an argument of `edit_file` to the editor's arguments.
-fn of_editor(change: &ArgumentChange) -> ArgumentChange {
-    match change {
-        ArgumentChange::Give { argument, wanted } => {
-            let argument = if argument == "edits[0].oldText" { "old_str" } else { argument };
-            ArgumentChange::Give { argument: argument.into(), wanted: wanted.clone() }
-        }
-        change => change.clone(),
-    }
+/// Says what a caller can do.
+pub(crate) fn told(remedies: &[Remedy], caller: Caller) -> String {
+    words(&Hint::all_of(&addressed(remedies, caller), caller), caller)
 }
 
 /// Writes the hints as a sentence on what to do next. A hunk to paste is left out where the hints
@@ -777,7 +614,9 @@ impl Hint {
         let sent = if caller == Caller::Operations { "diff" } else { "patch" };
         match self {
             Self::UseFlag { flag } => format!("use `{flag}`"),
-            Self::UseArgument { argument, value } => format!("set {argument} to {value}"),
+            Self::UseArgument { argument, value } => {
+                format!("set {argument} to {}", json!(value))
+            }
             Self::UseCommand { command } => format!("see `{command}`"),
             Self::RunFirst { command } => format!("first run `{command}`"),
             Self::UseTool { tool, path } => format!("use {tool} for {path}"),
@@ -848,7 +687,7 @@ impl Hint {
             Self::ChoosePath { path, like } => {
                 format!("choose another path than {}: {like}", visible(path))
             }
-            Self::UseSection { section, path } if section == "Update File" => {
+            Self::UseSection { section: section @ "Update File", path } => {
                 format!("read {path} and change it by `*** {section}: {path}`")
             }
             Self::UseSection { section, path } => format!("use `*** {section}: {path}`"),
@@ -881,6 +720,7 @@ impl Hint {
                 }
                 _ => format!("write hunk {other} and this one as one hunk"),
             },
+            Self::Send { what } => format!("send {what}"),
             Self::SendSeparately {} => {
                 format!("send this part as a {sent} of its own, after the rest")
             }
@@ -889,19 +729,18 @@ impl Hint {
                 format!("correct line {line} of the {sent} and send the whole {sent} again")
             }
             Self::CorrectArguments { arguments } => {
-                arguments.iter().map(ArgumentChange::words).collect::<Vec<_>>().join(", and ")
+                arguments.iter().map(change_words).collect::<Vec<_>>().join(", and ")
             }
             Self::TryAgain {} => "try the same again".into(),
         }
     }
 }
 
-impl ArgumentChange {
-    fn words(&self) -> String {
-        match self {
-            Self::Give { argument, wanted } => format!("let `{argument}` be {wanted}"),
-            Self::Rename { argument, to } => format!("rename `{argument}` to `{to}`"),
-            Self::Omit { argument } => format!("leave `{argument}` out"),
-        }
+fn change_words(change: &ArgumentChange) -> String {
+    match change {
+        ArgumentChange::Set { argument, value } => format!("set `{argument}` to {}", json!(value)),
+        ArgumentChange::Give { argument, wanted } => format!("let `{argument}` be {wanted}"),
+        ArgumentChange::Rename { argument, to } => format!("rename `{argument}` to `{to}`"),
+        ArgumentChange::Omit { argument } => format!("leave `{argument}` out"),
     }
 }

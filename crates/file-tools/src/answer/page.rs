@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use crate::answer::error::ToolError;
-use crate::answer::hints;
 use crate::answer::reason::Reason;
 use crate::answer::text::length;
 use crate::session::Session;
+use patch_engine::Remedy;
 
 /// The most items that can be skipped: each call searches for them again.
 const MAX_SKIPPED: usize = 100_000;
@@ -34,7 +34,7 @@ pub(crate) fn bad_cursor(text: &str) -> ToolError {
     let message = format!(
         "{text:?} is not a cursor: nextCursor of the last answer is one, up to {MAX_SKIPPED} in a list"
     );
-    ToolError::arguments(Reason::BadCursor, message).hints([hints::omit("cursor")])
+    ToolError::arguments(Reason::BadCursor, message).remedies([Remedy::omit("cursor")])
 }
 
 impl Session {

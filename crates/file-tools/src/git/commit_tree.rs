@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use fs_guard::{FileKind, Policy, Sha256};
 use git_tree::{EntryKind, Id, OpenOptions, Repository, Resolved, Snapshot};
-use patch_engine::{Entry, ErrorKind, Files, Tree};
+use patch_engine::remedy::{ForPerson, Setting};
+use patch_engine::{Entry, ErrorKind, Files, Remedy, Tree};
 use serde_json::json;
 
 use crate::answer::error::{FailureClass, ToolError};
-use crate::answer::hints::{Hint, ask};
 
 /// The files of a commit.
 #[derive(Debug, Clone)]
@@ -189,21 +189,18 @@ impl From<git_tree::Error> for ToolError {
             message += &format!(": {source}");
             cause = source.source();
         }
-        let hints = match error {
+        let remedies = match error {
             git_tree::Error::CheckedOut { .. } => vec![
-                Hint::UseFlag { flag: "--branch NEW".into() },
-                ask(
-                    "allow it; the files that are checked out stay as they are, and look changed",
-                    Some("--allow-checked-out".into()),
-                ),
+                Remedy::Set(Setting::NewBranch),
+                Remedy::Ask(ForPerson::Allow(Setting::AllowCheckedOut)),
             ],
             git_tree::Error::NoIdentity { .. } => {
-                vec![ask("set user.name and user.email in the git configuration", None)]
+                vec![Remedy::Ask(ForPerson::NameIdentity)]
             }
             _ => Vec::new(),
         };
         Self::new(class, kind, message)
             .details(json!({ "reason": error.kind().as_str() }))
-            .hints(hints)
+            .remedies(remedies)
     }
 }

@@ -19,16 +19,16 @@ use git_tree::{
     TreeChange,
 };
 use patch_engine::commit::{Durability, Locked, StatePlace, TransactionId, Workspace};
+use patch_engine::remedy::Setting;
 use patch_engine::{
     ApplyError, ChangedFile, CommitLog as _, ErrorKind, Event, Files, Host, Options, Patch, Plan,
-    Rejects, Report, approve, intend, plan,
+    Rejects, Remedy, Report, approve, intend, plan,
 };
 use serde::Serialize;
 use serde_json::json;
 
 use crate::answer::changes::{DiffDetail, PatchData};
 use crate::answer::error::{FailureClass, ToolError};
-use crate::answer::hints::Hint;
 use crate::audit::recorder::{GitFields, Recorder};
 use crate::audit::{self, Audit, Operation};
 use crate::session::SessionSettings;
@@ -600,8 +600,7 @@ fn moved(branch: &str, expected: Option<Id>, actual: Option<Id>) -> ToolError {
         "expected": expected.map(|id| id.to_string()),
         "actual": actual.map(|id| id.to_string()),
     });
-    ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message).details(details).hints([
-        Hint::UseFlag { flag: "--carry".into() },
-        Hint::UseFlag { flag: format!("--onto {branch}") },
-    ])
+    ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
+        .details(details)
+        .remedies([Remedy::Set(Setting::Carry), Remedy::Set(Setting::Onto(branch.into()))])
 }

@@ -5,8 +5,8 @@ pub mod ops;
 pub mod received;
 
 use patch_engine::{
-    AddNewline, ErrorKind, Files, Options, ParseError, ParseErrorKind, Patch, Rejects, parse,
-    reverse,
+    AddNewline, ErrorKind, Files, Options, ParseError, ParseErrorKind, Patch, Rejects, Remedy,
+    parse, reverse,
 };
 use patch_grammar::detect::{self, Bare};
 use patch_grammar::diff::{self, DiffOptions};
@@ -14,7 +14,6 @@ use patch_grammar::{ParseOptions, Text, envelope};
 use serde_json::Value;
 
 use crate::answer::error::{FailureClass, ToolError};
-use crate::answer::hints;
 use crate::input::ops::{OpsError, PatchCall};
 use crate::input::received::{NotReceived, Part, Received, ReceivedForm};
 
@@ -92,10 +91,7 @@ impl InputError {
             }
             Self::Unreadable(message) => {
                 ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message)
-                    .hints([hints::give(
-                        "the input",
-                        "one patch, one diff, or the operations of one response",
-                    )])
+                    .remedies([Remedy::SendOne])
             }
             Self::Parse(error) => ToolError::parse_sent(sent, error),
             Self::Irreversible(rejects) => ToolError::rejected(rejects),

@@ -6,7 +6,7 @@
 //! `create_file` ends without a line feed unless the diff's last line is empty, and stacked `@@`
 //! lines must all be in the file.
 
-use patch_engine::{Options, Problem, Reject};
+use patch_engine::{Options, Problem, Reject, Remedy};
 use patch_grammar::envelope::Writer;
 use patch_grammar::marker::NO_NEWLINE;
 use patch_grammar::{Hunk, LineEndings, Marker, ParseOptions, Patch, SectionOperation};
@@ -264,8 +264,8 @@ fn check(call: &PatchCall) -> Result<(), OpsError> {
             FileOperation::UpdateFile { move_to: Some(_), .. }
         ));
         error.line = error.line.saturating_sub(headers).max(1);
-        let hints = hints::addressed(&hints::parse_hints(&error), Caller::Operations);
-        bad(format!("in the diff, {error}\nnext: {}", hints::words(&hints, Caller::Operations)))
+        let next = hints::told(&Remedy::of_parse(&error), Caller::Operations);
+        bad(format!("in the diff, {error}\nnext: {next}"))
     })?;
     let own = match patch.sections() {
         [only] => match (&call.operation, &only.operation) {
@@ -299,8 +299,7 @@ pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
     });
     let hunk = reject.hunk.map(|hunk| format!(": hunk {}", hunk + 1)).unwrap_or_default();
     let line = line.map(|line| format!(" (diff line {line})")).unwrap_or_default();
-    let hints = hints::addressed(&hints::hints(reject), Caller::Operations);
-    let next = match hints::words(&hints, Caller::Operations) {
+    let next = match hints::told(&reject.remedies(), Caller::Operations) {
         next if next.is_empty() => next,
         next => format!("\nnext: {next}"),
     };

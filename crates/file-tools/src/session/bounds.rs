@@ -1,87 +1,64 @@
-//! Hints under the bounds of a workspace: none asks for what its own file forbids.
+//! Remedies under the bounds of a workspace: none asks for what its own file forbids.
 
-use patch_engine::Profile;
 use patch_engine::commit::approval::ApprovalPolicy;
-use serde_json::Value;
+use patch_engine::remedy::{ArgumentValue, ForPerson, Setting};
+use patch_engine::{Profile, Remedy};
+use serde_json::json;
 
 use crate::answer::error::ToolError;
-use crate::answer::hints::Hint;
-use crate::settings::{Layer, Layers, Raw, WORKSPACE_FILE};
+use crate::settings::names::key_and_value;
+use crate::settings::{Layer, Layers, Raw};
 
-/// Leaves out of an error the hints that the bounds overrule.
+/// Leaves out of an error the remedies that the bounds overrule.
 #[must_use]
 pub fn within(mut error: ToolError, layers: &Layers) -> ToolError {
-    for own in &mut error.reject_hints {
-        *own = hints_within(std::mem::take(own), layers);
+    for own in &mut error.reject_remedies {
+        *own = remedies_within(std::mem::take(own), layers);
     }
-    let hints = hints_within(std::mem::take(&mut error.hints), layers);
-    if hints.is_empty() { error } else { error.hints(hints) }
+    error.remedies = remedies_within(std::mem::take(&mut error.remedies), layers);
+    let caller = error.caller;
+    error.addressed(caller)
 }
 
-/// Leaves out the hints that the bounds overrule. At least one is left: to ask whoever can change
-/// the file.
+/// Leaves out the remedies that the bounds overrule. At least one is left: to ask whoever can
+/// change the file.
 #[must_use]
-pub fn hints_within(hints: Vec<Hint>, layers: &Layers) -> Vec<Hint> {
+pub fn remedies_within(remedies: Vec<Remedy>, layers: &Layers) -> Vec<Remedy> {
     let mut asks = None;
-    let mut left: Vec<_> = hints
+    let mut left: Vec<_> = remedies
         .into_iter()
-        .filter_map(|hint| match hint {
-            Hint::UseFlag { flag } if flag_is_overruled(&flag, layers) => {
-                asks.get_or_insert(format!("allow `{flag}`"));
+        .filter_map(|remedy| match remedy {
+            Remedy::Set(setting) if is_overruled(&setting, layers) => {
+                asks.get_or_insert(ForPerson::AllowInFile(setting));
                 None
             }
-            Hint::UseArgument { argument, value }
-                if argument_is_overruled(&argument, &value, layers) =>
-            {
-                asks.get_or_insert(format!("allow `{argument}`: {value}"));
-                None
+            Remedy::Ask(ForPerson::Allow(setting)) if is_overruled(&setting, layers) => {
+                Some(Remedy::Ask(ForPerson::AllowInFile(setting)))
             }
-            Hint::AskPerson { what, flag: Some(flag) } if flag_is_overruled(&flag, layers) => {
-                Some(Hint::AskPerson { what: format!("{what}, in {WORKSPACE_FILE}"), flag: None })
-            }
-            hint => Some(hint),
+            remedy => Some(remedy),
         })
         .collect();
     if left.is_empty() {
-        let ask =
-            |what| Hint::AskPerson { what: format!("{what}, in {WORKSPACE_FILE}"), flag: None };
-        left.extend(asks.map(ask));
+        left.extend(asks.map(Remedy::Ask));
     }
     left
 }
 
-fn flag_is_overruled(flag: &str, layers: &Layers) -> bool {
-    let Some(flag) = flag.strip_prefix("--") else { return false };
-    let (key, value) = flag.split_once(['=', ' ']).unwrap_or((flag, "true"));
-    is_overruled(key, Raw::Text(value), layers)
-}
-
-fn argument_is_overruled(argument: &str, value: &Value, layers: &Layers) -> bool {
-    is_overruled(&key_of(argument), Raw::Program(value), layers)
-}
-
-/// Whether a bound overrules a value of a setting.
-fn is_overruled(key: &str, value: Raw<'_>, layers: &Layers) -> bool {
+/// Whether a bound overrules a setting.
+fn is_overruled(setting: &Setting, layers: &Layers) -> bool {
+    let (key, value) = key_and_value(setting);
+    if !Layer::KEYS.iter().any(|(known, _)| *known == key) {
+        return false;
+    }
     let mut call = Layer::default();
-    if !Layer::KEYS.iter().any(|(known, _)| *known == key) || call.read(key, key, value).is_err() {
+    let read = match &value {
+        ArgumentValue::Text(text) => call.read(key, key, Raw::Text(text)),
+        value => call.read(key, key, Raw::Program(&json!(value))),
+    };
+    if read.is_err() {
         return false;
     }
     let layers = layers.clone().with(call);
     let (_, notes) = layers.resolve(Profile::default(), ApprovalPolicy::default());
     notes.iter().any(|note| note.key == key)
-}
-
-/// Settings and the arguments that give them, where the names differ.
-const OTHER_NAMES: [(&str, &str); 1] = [("create-parents", "createParentDirectories")];
-
-/// Returns the setting that an argument of a tool gives.
-fn key_of(argument: &str) -> String {
-    let other = OTHER_NAMES.iter().find(|(_, name)| *name == argument);
-    other.map_or_else(|| argument.replace('_', "-"), |(key, _)| (*key).to_owned())
-}
-
-/// Returns the argument of a tool that gives a setting.
-pub(crate) fn argument_of(key: &str) -> String {
-    let other = OTHER_NAMES.iter().find(|(other, _)| *other == key);
-    other.map_or_else(|| key.replace('-', "_"), |(_, name)| (*name).to_owned())
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
-use patch_engine::ErrorKind;
 use patch_engine::commit::{Error, LogEntry, TransactionId, Unverified, Workspace};
+use patch_engine::remedy::{Listing, MAX_PLACES};
+use patch_engine::{ErrorKind, Remedy};
 use serde_json::{Value, json};
 use workspace_trash::{Carried, Journal, Prefix, Record, format_time};
 
 use crate::answer::changes::{CarriedHunk, LineRange};
 use crate::answer::error::{FailureClass, ToolError, journal_problem};
-use crate::answer::hints::{self, Hint};
 use crate::answer::reason::Reason;
 
 /// Which transactions are listed.
@@ -68,7 +68,7 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolErro
     let none = |message: String| {
         ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
             .details(json!({ "reason": Reason::NoTransaction.as_str() }))
-            .hints([Hint::UseCommand { command: "apply-patch log".into() }])
+            .remedies([Remedy::See(Listing::Log)])
     };
     let nth = if name == "last" {
         Some(1)
@@ -91,7 +91,7 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolErro
         1 => Ok(found.remove(0)),
         0 => Err(none(format!("there is no transaction {name:?}"))),
         count => {
-            let named: Vec<_> = found.iter().take(hints::PLACES).map(ToString::to_string).collect();
+            let named: Vec<_> = found.iter().take(MAX_PLACES).map(ToString::to_string).collect();
             let more = if count > named.len() { ", …" } else { "" };
             Err(none(format!(
                 "{name:?} is the beginning or the end of {count} transactions: {}{more}",

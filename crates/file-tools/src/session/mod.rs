@@ -15,20 +15,21 @@ use std::time::Duration;
 use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
 use patch_engine::commit::approval::{ApprovalPolicy, Decision, Request};
 use patch_engine::commit::{CommitOptions, Durability, Recovered, Verify, Workspace};
+use patch_engine::remedy::Action;
 use patch_engine::{
     ApplyError, ApplyOptions, Encodings, ErrorKind, Event, Expected, Failed, Host, Loaded, Options,
-    Patch, Plan, PlanBuilder, Problem, Profile, Reject, Report,
+    Patch, Plan, PlanBuilder, Problem, Profile, Reject, Remedy, Report,
 };
 use workspace_trash::Retention;
 
 use crate::answer::envelope::ToolResult;
 use crate::answer::error::{FailureClass, ToolError};
-use crate::answer::hints;
 use crate::answer::reason::Reason;
 use crate::audit::recorder::Recorder;
 use crate::audit::{Audit, AuditError, Operation};
 use crate::session::ledger::Ledger;
 use crate::session::session_name::SessionName;
+use crate::settings::names::argument_of;
 use crate::settings::{Layer, Layers, MAX_SNAPSHOTS};
 use crate::tools::tool::Tool;
 
@@ -231,7 +232,7 @@ impl Session {
                 ErrorKind::PermissionDenied,
                 note.to_string(),
             );
-            return Err(error.hints([hints::omit(bounds::argument_of(note.key))]));
+            return Err(error.remedies([Remedy::omit(argument_of(note.key))]));
         }
         Ok(Options {
             max_file_size: self.settings.max_file_size,
@@ -386,9 +387,9 @@ impl Session {
                     format!("{path}: this session has not read it"),
                 )
             }
-            .hints([
-                hints::use_tool(Tool::ReadFile, path),
-                hints::give("expectedSha256", SHA256_WANTED),
+            .remedies([
+                Remedy::act(Action::Read, path),
+                Remedy::give("expectedSha256", SHA256_WANTED),
             ]),
         }
     }
@@ -559,7 +560,7 @@ pub(crate) fn expected(text: &str, argument: &str) -> Result<Expected, ToolError
         let message =
             format!("{text:?} is not a SHA-256: it has 64 hexadecimal digits, or none for no file");
         ToolError::arguments(Reason::BadSha256, message)
-            .hints([hints::give(argument, SHA256_WANTED), hints::omit(argument)])
+            .remedies([Remedy::give(argument, SHA256_WANTED), Remedy::omit(argument)])
     })
 }
 

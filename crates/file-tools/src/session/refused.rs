@@ -1,13 +1,12 @@
 //! Refused patches, kept so that only the corrected sections need to be sent again.
 
 use fs_guard::{Dir, Error, Sha256};
-use patch_engine::{ErrorKind, Patch};
+use patch_engine::{ErrorKind, Patch, Remedy};
 use patch_grammar::Section;
 use patch_grammar::envelope::Writer;
 use serde_json::json;
 
 use crate::answer::error::{FailureClass, ToolError};
-use crate::answer::hints;
 use crate::session::Session;
 use crate::session::snapshots::oldest_first;
 
@@ -124,10 +123,7 @@ impl Session {
             };
             ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
                 .details(json!({ "reason": "not_kept" }))
-                .hints([
-                    hints::omit("--amend"),
-                    hints::give("the patch", "whole, with all its sections"),
-                ])
+                .remedies([Remedy::SendWhole])
         })
     }
 }

@@ -7,6 +7,7 @@
 
 mod choice;
 mod keep;
+pub(crate) mod names;
 mod value;
 
 use std::fmt;
@@ -19,12 +20,9 @@ use patch_engine::{Ambiguous, Options, Pass, Profile};
 
 pub use choice::{Choice, Color};
 pub use keep::{keep, since};
+pub use names::WORKSPACE_FILE;
 pub use value::{Charsets, Count, Patterns, Raw, Size, TrashKeep, charset, seconds};
 use value::{Value, Wrong};
-
-/// The configuration file in a workspace. Everyone who writes to the workspace can write it, so it
-/// can only make the program stricter.
-pub const WORKSPACE_FILE: &str = ".apply-patch.toml";
 
 /// How many bytes of snapshots are kept by default: 32 MiB.
 ///

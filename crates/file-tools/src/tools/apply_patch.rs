@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use fs_guard::Access;
-use patch_engine::{ErrorKind, Expected, Host, Options, Patch, Plan, Profile};
+use patch_engine::{ErrorKind, Expected, Host, Options, Patch, Plan, Profile, Remedy};
 use patch_grammar::{ParseOptions, SectionOperation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,6 @@ use serde_json::json;
 use crate::answer::changes::{DiffDetail, PatchData, carried_words, outcome, summary};
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::{FailureClass, ToolError};
-use crate::answer::hints::{give, omit};
 use crate::answer::reason::Reason;
 use crate::session::refused::{self, RefusedForm};
 use crate::session::{ChangingCall, Session, expected};
@@ -125,9 +124,8 @@ impl Session {
                 let before = options.expected.insert(key, hash);
                 if before.is_some_and(|before| before != hash) {
                     let message = format!("{path} is expected with two hashes");
-                    return Err(
-                        ToolError::arguments(Reason::BadSha256, message).hints([omit(argument)])
-                    );
+                    return Err(ToolError::arguments(Reason::BadSha256, message)
+                        .remedies([Remedy::omit(argument)]));
                 }
             }
             let sent = super::parsed(&args.patch, &options)?;
@@ -150,18 +148,14 @@ impl Session {
         with: &Patch,
         options: &ParseOptions,
     ) -> Result<Vec<u8>, ToolError> {
-        let whole = |error: ToolError| {
-            ToolError { hints: Vec::new(), ..error }
-                .hints([omit("amend"), give("patch", "the whole patch")])
-        };
-        let (form, text) = self.refused(id).map_err(whole)?;
+        let (form, text) = self.refused(id)?;
         let kept = Some(text).filter(|_| form == RefusedForm::Envelope);
         let kept =
             kept.and_then(|text| patch_engine::parse(text, options).ok()).ok_or_else(|| {
                 let message = format!("{id} is a diff, and this is a patch");
-                let error =
-                    ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message);
-                whole(error.details(json!({ "reason": "not_kept" })))
+                ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
+                    .details(json!({ "reason": "not_kept" }))
+                    .remedies([Remedy::SendWhole])
             })?;
         Ok(refused::amended(&kept, with, form).0)
     }

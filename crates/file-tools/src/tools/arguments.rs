@@ -4,7 +4,7 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::answer::hints::ArgumentChange;
+use patch_engine::remedy::ArgumentChange;
 
 /// Reads an argument that may be left out. Strict schemas require every argument, and none may be
 /// null there, so that a model gives empty text, 0 or an empty list for what it would leave out.
@@ -43,14 +43,30 @@ pub(crate) fn problems(schema: &Value, args: &Value) -> Found {
     found
 }
 
+/// Returns the changes that give every argument that a call needs; all arguments where it needs
+/// none.
+pub(crate) fn needed(schema: &Value) -> Vec<ArgumentChange> {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let required = schema["required"].as_array().filter(|names| !names.is_empty());
+    let is_needed = |name: &str| required.is_none_or(|names| names.contains(&name.into()));
+    let give = |(name, schema): (&String, &Value)| ArgumentChange::Give {
+        argument: name.clone(),
+        wanted: wanted(schema),
+    };
+    properties.filter(|(name, _)| is_needed(name)).map(give).collect()
+}
+
 fn check(schema: &Value, value: &Value, at: &str, found: &mut Found) {
-    let argument = if at.is_empty() { "the arguments" } else { at };
-    let place = if at.is_empty() { argument.to_owned() } else { format!("`{at}`") };
+    if at.is_empty() && !value.is_object() {
+        found.problems.push("the arguments must be an object".into());
+        found.changes = needed(schema);
+        return;
+    }
     let fits = schema["type"].as_str().is_none_or(|wanted| of_type(wanted).1(value));
     if !fits || schema["enum"].as_array().is_some_and(|choices| !choices.contains(value)) {
         let wanted = wanted(schema);
-        found.problems.push(format!("{place} must be {wanted}"));
-        found.changes.push(ArgumentChange::Give { argument: argument.into(), wanted });
+        found.problems.push(format!("`{at}` must be {wanted}"));
+        found.changes.push(ArgumentChange::Give { argument: at.into(), wanted });
         return;
     }
     if let (Some(properties), Some(fields)) = (schema["properties"].as_object(), value.as_object())

@@ -5,12 +5,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use patch_engine::Host;
+use patch_engine::remedy::Listing;
+use patch_engine::{Host, Remedy};
 
 use crate::answer::changes::PatchData;
 use crate::answer::envelope::{Failure, Success, ToolResult};
 use crate::answer::error::{FailureClass, ToolError};
-use crate::answer::hints::{self, Caller};
+use crate::answer::hints::Caller;
 use crate::answer::reason::Reason;
 use crate::session::Session;
 use crate::session::bounds::within;
@@ -188,13 +189,12 @@ impl Session {
         match Tool::named(name) {
             Some(tool) => self.call_tool(tool, args, host),
             None => {
-                let names = Tool::ALL.map(|tool| format!("{:?}", tool.as_str())).join(", ");
-                ToolError::arguments(
-                    Reason::UnknownTool,
-                    format!("there is no tool {:?}", fs_guard::shortened(name)),
-                )
-                .hints([hints::give("the name of the tool", format!("one of {names}"))])
-                .into()
+                let names = Tool::ALL.map(Tool::as_str).join(", ");
+                let message =
+                    format!("there is no tool {:?}; there are {names}", fs_guard::shortened(name));
+                ToolError::arguments(Reason::UnknownTool, message)
+                    .remedies([Remedy::See(Listing::Tools)])
+                    .into()
             }
         }
     }
@@ -286,12 +286,10 @@ impl Session {
                 })
             }
             Err(error) => {
-                let found = args
-                    .without_added()
-                    .or_else(|| args.value())
-                    .map(|args| arguments::problems(&tool.info().input_schema, &args));
+                let args = args.without_added().or_else(|| args.value()).unwrap_or_default();
                 let what = format!("the arguments of {} do not fit", tool.as_str());
-                let error = ToolError::bad_arguments(&what, found.unwrap_or_default(), &error);
+                let error =
+                    ToolError::bad_arguments(&what, &tool.info().input_schema, &args, &error);
                 if tool.is_read_only() {
                     return Err(error);
                 }

@@ -2,14 +2,13 @@
 
 use fs_guard::FileKind;
 use patch_engine::commit::{self, TransactionId};
-use patch_engine::{ErrorKind, Host, PlanBuilder};
+use patch_engine::{ErrorKind, Host, PlanBuilder, Remedy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::changes::DiffDetail;
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::{FailureClass, ToolError};
-use crate::answer::hints;
 use crate::answer::reason::Reason;
 use crate::session::{Session, expected, finish};
 use crate::tools::arguments::given;
@@ -85,14 +84,14 @@ impl Session {
                     let (kind, message) = (ErrorKind::CommandFailed, "it is a directory");
                     return Err(ToolError::about(kind, &args.path, Reason::Directory, message)
                         .details(serde_json::json!({ "path": path.as_str() }))
-                        .hints([hints::set("recursive", true)]));
+                        .remedies([Remedy::set("recursive", true)]));
                 }
                 if is_dir && given.is_some() {
                     return Err(ToolError::arguments(
                         Reason::BadSha256,
                         "a directory has no sha256",
                     )
-                    .hints([hints::omit("expectedSha256")]));
+                    .remedies([Remedy::omit("expectedSha256")]));
                 }
                 if seen.is_none() {
                     // A missing file that was expected is a different error from one that was never

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use patch_engine::remedy::{Action, MAX_PLACES, Part};
 use patch_engine::{
     Edit, ErrorKind, Expected, FinalNewline, Host, Loaded, Options, PlanBuilder, Profile, Reject,
-    RejectReason, Rejects, Sha256, Splices, line_words,
+    RejectReason, Rejects, Remedy, Sha256, Splices, line_words,
 };
 use patch_grammar::{Hunk, Line, LineEndings, LineKind};
 use schemars::JsonSchema;
@@ -14,7 +15,7 @@ use serde_json::json;
 use crate::answer::changes::{CarriedHunk, DiffDetail, carried, carried_words};
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::{ToolError, value_of};
-use crate::answer::hints::{Caller, Hint, PLACES, Part, give, read_again, set, use_tool};
+use crate::answer::hints::Caller;
 use crate::answer::reason::Reason;
 use crate::answer::text::{normalised, without_bom};
 use crate::session::{Session, finish};
@@ -231,7 +232,7 @@ fn no_change(caller: Caller, path: &str, edit: Option<usize>) -> ToolError {
     };
     ToolError::about(ErrorKind::CommandFailed, path, Reason::NoChange, message)
         .details(json!({ "path": path, "editIndex": edit }))
-        .hints([Hint::LeaveOut { part: Part::Edit }])
+        .remedies([Remedy::LeaveOut(Part::Edit)])
 }
 
 /// Returns a text with CRLF as LF, and the positions of the line feeds that stand for CRLF.
@@ -294,7 +295,7 @@ impl<'f> Edits<'f> {
     fn splices(&self, edits: &[TextEdit]) -> Result<Edit, ToolError> {
         if edits.is_empty() {
             return Err(ToolError::arguments(Reason::NoEdits, "there are no edits")
-                .hints([give("edits", "a list of at least one edit")]));
+                .remedies([Remedy::give("edits", "a list of at least one edit")]));
         }
         // The place of an edit, its index, and the splice for that place.
         type Found = (Range<usize>, usize, (Range<usize>, Vec<u8>));
@@ -311,9 +312,9 @@ impl<'f> Edits<'f> {
                     message,
                 )
                 .details(json!({ "path": self.path, "editIndex": index }))
-                .hints([
-                    give(format!("edits[{index}].oldText"), "a text of the file"),
-                    use_tool(Tool::WriteFile, self.path),
+                .remedies([
+                    Remedy::give(format!("edits[{index}].oldText"), "a text of the file"),
+                    Remedy::act(Action::Write, self.path),
                 ]));
             }
             if old == new {
@@ -343,7 +344,7 @@ impl<'f> Edits<'f> {
                 message,
             )
             .details(json!({ "path": self.path, "conflictingEditIndices": conflicting }))
-            .hints([Hint::Join { other: conflicting[0] + 1 }]));
+            .remedies([Remedy::Join { other: conflicting[0] + 1 }]));
         }
         if std::str::from_utf8(self.bytes).is_err()
             && all.iter().any(|(_, _, (_, text))| !text.is_ascii())
@@ -462,19 +463,20 @@ impl<'f> Edits<'f> {
             }
             _ => format!("{name} fits in several places (lines {lines})"),
         };
-        let mut hints: Vec<Hint> =
-            starts.iter().filter_map(|&start| self.more_text(start, old)).take(PLACES).collect();
-        if hints.is_empty() {
-            hints.push(give(
+        let around = starts.iter().filter_map(|&start| self.more_text(start, old));
+        let mut remedies: Vec<Remedy> = around.take(MAX_PLACES).collect();
+        if remedies.is_empty() {
+            remedies.push(Remedy::give(
                 format!("edits[{index}].oldText"),
                 "a longer text of the file, which is there once",
             ));
         }
         match expected {
-            None => hints.push(set(format!("edits[{index}].replaceAll"), true)),
+            None => remedies.push(Remedy::set(format!("edits[{index}].replaceAll"), true)),
             // No number of occurrences selects one of two overlapping places.
             Some(_) if starts.len() == 1 => {}
-            Some(_) => hints.push(set(format!("edits[{index}].expectedOccurrences"), starts.len())),
+            Some(_) => remedies
+                .push(Remedy::set(format!("edits[{index}].expectedOccurrences"), starts.len())),
         }
         ToolError::about(ErrorKind::MultipleMatches, self.path, Reason::ManyPlaces, message)
             .details(json!({
@@ -484,12 +486,12 @@ impl<'f> Edits<'f> {
                 "candidates": places,
                 "moreCandidates": starts.len() > NAMED,
             }))
-            .hints(hints)
+            .remedies(remedies)
     }
 
     /// Returns the text around a place that makes it unique: from its own line, or else the fewest
     /// lines above or below it.
-    fn more_text(&self, start: usize, old: &[u8]) -> Option<Hint> {
+    fn more_text(&self, start: usize, old: &[u8]) -> Option<Remedy> {
         let end = start + old.len();
         let once = |range: &Range<usize>| {
             let wanted = &self.text[range.clone()];
@@ -529,7 +531,7 @@ impl<'f> Edits<'f> {
         let text = |range: Range<usize>| {
             std::str::from_utf8(&self.text[range]).ok().map(ToOwned::to_owned)
         };
-        Some(Hint::AddText {
+        Some(Remedy::AddText {
             means_line: self.line(start),
             before: text(range.start..start)?,
             after: text(end..range.end)?,
@@ -539,13 +541,13 @@ impl<'f> Edits<'f> {
     fn not_found(&self, index: usize, edit: &TextEdit) -> ToolError {
         let mut message = format!("{} is not in the file", self.old_of(index));
         let mut details = json!({ "path": self.path, "editIndex": index });
-        let mut hint = read_again(self.path);
+        let mut remedy = Remedy::read_again(self.path);
         match self.reason(edit) {
             Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
-                let (first, last) = (nearest.lines.start(), nearest.lines.end());
                 message += &match nearest.pass {
                     Some(_) => {
-                        let s = if first == last { "s" } else { "" };
+                        let one = nearest.lines.start() == nearest.lines.end();
+                        let s = if one { "s" } else { "" };
                         format!(
                             "; {} differ{s} only in blanks or punctuation",
                             line_words(&nearest.lines)
@@ -553,17 +555,16 @@ impl<'f> Edits<'f> {
                     }
                     None => format!("; {nearest}"),
                 };
-                hint = Hint::ReadAgain {
+                remedy = Remedy::ReadAgain {
                     path: self.path.into(),
-                    start_line: Some(*first),
-                    end_line: Some(*last),
+                    lines: Some(nearest.lines.clone()),
                 };
                 details["nearest"] = value_of(&nearest);
             }
             Some(RejectReason::AlreadyApplied { lines }) => {
                 message +=
                     &format!("; {} is there already, at {}", self.new_name(), line_words(&lines));
-                hint = Hint::LeaveOut { part: Part::Edit };
+                remedy = Remedy::LeaveOut(Part::Edit);
                 details["appliedLines"] =
                     json!({ "startLine": lines.start(), "endLine": lines.end() });
             }
@@ -574,11 +575,14 @@ impl<'f> Edits<'f> {
             && std::str::from_utf8(self.bytes).is_err()
         {
             message += "; U+FFFD stands for bytes that are not UTF-8, and cannot be looked for";
-            hint = give(format!("edits[{index}].oldText"), "a text of the file without U+FFFD");
+            remedy = Remedy::give(
+                format!("edits[{index}].oldText"),
+                "a text of the file without U+FFFD",
+            );
         }
         ToolError::about(ErrorKind::OldTextNotFound, self.path, Reason::OldTextNotFound, message)
             .details(details)
-            .hints([hint])
+            .remedies([remedy])
     }
 
     /// Returns the engine's reject of the same change as a hunk, which says where its lines nearly

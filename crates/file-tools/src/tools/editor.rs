@@ -1,21 +1,20 @@
 //! The commands of Anthropic's text editor tool (`view`, `str_replace`, `create`, `insert`), done
 //! by the file tools.
 
-use patch_engine::Host;
+use patch_engine::remedy::Action;
+use patch_engine::{Host, Remedy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::answer::error::ToolError;
-use crate::answer::hints::{self, Caller};
+use crate::answer::hints::Caller;
 use crate::answer::reason::Reason;
 use crate::session::Session;
 use crate::session::bounds::within;
-use crate::tools::arguments;
 use crate::tools::create_file::CreateFile;
 use crate::tools::edit_file::{EditFile, TextEdit};
 use crate::tools::list_directory::ListDirectory;
 use crate::tools::read_file::ReadFile;
-use crate::tools::tool::Tool;
 use crate::tools::write_file::WriteFile;
 
 /// A command of the editor tool.
@@ -133,11 +132,7 @@ impl Session {
     ) -> Result<String, ToolError> {
         let command = EditorCommand::deserialize(input).map_err(|error| {
             let schema = arguments_of(input["command"].as_str().unwrap_or_default());
-            ToolError::bad_arguments(
-                "the command does not fit",
-                arguments::problems(&schema, input),
-                &error,
-            )
+            ToolError::bad_arguments("the command does not fit", &schema, input, &error)
         })?;
         match command {
             EditorCommand::View { path, view_range } => {
@@ -202,7 +197,7 @@ impl Session {
                         Reason::BadLine,
                         format!("view_range is {wanted}"),
                     )
-                    .hints([hints::give("view_range", wanted)]));
+                    .remedies([Remedy::give("view_range", wanted)]));
                 }
             };
             let read = self
@@ -251,9 +246,7 @@ impl Session {
             .details["reason"]
         {
             // `create` replaces a file once this session has seen it.
-            reason if reason == "exists" => {
-                error.also_first(hints::use_tool(Tool::ReadFile, &path))
-            }
+            reason if reason == "exists" => error.also_first(Remedy::act(Action::Read, &path)),
             _ => error,
         })
     }
@@ -280,7 +273,7 @@ impl Session {
                 format!("insert_line is {line}, and the file has {} lines", read.line_count);
             let wanted = format!("0 to {}", read.line_count);
             return Err(ToolError::arguments(Reason::BadLine, message)
-                .hints([hints::give("insert_line", wanted)]));
+                .remedies([Remedy::give("insert_line", wanted)]));
         }
         let content = read.content.unwrap_or_default();
         let above = usize::try_from(line).unwrap_or(usize::MAX);

@@ -26,15 +26,14 @@ use std::sync::Arc;
 
 use fs_guard::{Access, RelPath, Root};
 use patch_engine::commit::TransactionId;
-use patch_engine::{ErrorKind, Options, Patch, Problem, Reject, Report, Sha256};
+use patch_engine::remedy::{Action, ForPerson, Part, Setting};
+use patch_engine::{ErrorKind, Options, Patch, Problem, Reject, Remedy, Report, Sha256};
 use patch_grammar::Text;
 use serde_json::json;
 
 use crate::answer::changes::{DiffDetail, diff_of};
 use crate::answer::error::ToolError;
-use crate::answer::hints::{self, Hint, Part};
 use crate::answer::reason::Reason;
-use crate::tools::tool::Tool;
 
 fn transaction(report: &Report) -> String {
     report.transaction.as_ref().map(TransactionId::to_string).unwrap_or_default()
@@ -70,22 +69,22 @@ fn binary(path: &str, size: usize, sha256: Sha256) -> ToolError {
         format!("it is binary ({size} bytes)"),
     )
     .details(json!({ "path": path, "sizeBytes": size, "sha256": sha256.to_string() }))
-    .hints([hints::ask("change this file by other means: only text is edited", None)])
+    .remedies([Remedy::Ask(ForPerson::ChangeBinaryFile)])
 }
 
 /// Makes the error of a path that is a directory; `found` is the target of a link.
 pub(crate) fn directory(path: &str, found: &str) -> ToolError {
     ToolError::about(ErrorKind::NotFound, path, Reason::Directory, "it is a directory, not a file")
-        .hints([hints::use_tool(Tool::ListDirectory, found)])
+        .remedies([Remedy::act(Action::List, found)])
 }
 
 fn encoding(path: &str) -> ToolError {
     let message = "its encoding cannot store the new text; it is not UTF-8";
     ToolError::about(ErrorKind::PatchApplyError, path, Reason::Encoding, message)
         .details(json!({ "path": path }))
-        .hints([
-            Hint::LeaveOut { part: Part::NotAscii },
-            hints::ask("say which charset the file has", Some(format!("--encoding {path}=LABEL"))),
+        .remedies([
+            Remedy::LeaveOut(Part::NotAscii),
+            Remedy::Ask(ForPerson::Allow(Setting::Encoding(path.into()))),
         ])
 }
 

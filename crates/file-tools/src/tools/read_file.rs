@@ -2,14 +2,13 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use fs_guard::RelPath;
-use patch_engine::{ErrorKind, FileText, Sha256};
+use patch_engine::{ErrorKind, FileText, Remedy, Sha256};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::ToolError;
-use crate::answer::hints;
 use crate::answer::page::{bad_cursor, rest};
 use crate::answer::reason::Reason;
 use crate::answer::text::{Newlines, length, prefix, split_terminator, without_bom};
@@ -159,7 +158,7 @@ impl Session {
             .details(
                 json!({ "path": path.as_str(), "sizeBytes": size, "sha256": sha256.to_string() }),
             )
-            .hints([hints::set("allowBinary", true)]));
+            .remedies([Remedy::set("allowBinary", true)]));
         }
         let whole = decoded.as_ref().map_or(bytes, FileText::bytes);
         let text = without_bom(whole);

@@ -2,13 +2,13 @@
 
 use fs_guard::Access;
 use patch_engine::commit::{self, TransactionId};
-use patch_engine::{ErrorKind, Host};
+use patch_engine::remedy::{Action, MAX_PLACES};
+use patch_engine::{ErrorKind, Host, Remedy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::ToolError;
-use crate::answer::hints::{self, Hint, PLACES};
 use crate::answer::reason::Reason;
 use crate::session::Session;
 use crate::tools::arguments::given;
@@ -63,11 +63,11 @@ impl Session {
                 (None, Some(named)) => ("trashId", named),
                 (Some(_), Some(_)) => {
                     return Err(ToolError::arguments(Reason::BadArguments, one)
-                        .hints([hints::omit("trashId")]));
+                        .remedies([Remedy::omit("trashId")]));
                 }
                 (None, None) => {
-                    let give = hints::give("trashedPath", TRASHED_WANTED);
-                    return Err(ToolError::arguments(Reason::BadArguments, one).hints([give]));
+                    let give = Remedy::give("trashedPath", TRASHED_WANTED);
+                    return Err(ToolError::arguments(Reason::BadArguments, one).remedies([give]));
                 }
             };
             let (id, slot) = parse(argument, named)?;
@@ -99,14 +99,14 @@ impl Session {
                 if slots.len() > 1 && target.is_some() {
                     let one = slots
                         .iter()
-                        .take(PLACES)
-                        .map(|slot| hints::set(argument, format!("{named}/{slot}")));
+                        .take(MAX_PLACES)
+                        .map(|slot| Remedy::set(argument, format!("{named}/{slot}")));
                     let message = format!(
                         "{named} is {} files, which cannot have one targetPath",
                         slots.len()
                     );
                     return Err(ToolError::arguments(Reason::SeveralFiles, message)
-                        .hints(one.chain([hints::omit("targetPath")])));
+                        .remedies(one.chain([Remedy::omit("targetPath")])));
                 }
                 let files: Vec<_> = slots.into_iter().map(|slot| (slot, target.clone())).collect();
                 self.workspace().plan_restore(id, &files).map_err(not_there)
@@ -151,7 +151,7 @@ fn parse(argument: &str, named: &str) -> Result<(TransactionId, Option<u32>), To
     };
     named_file().or_else(short).ok_or_else(|| {
         ToolError::arguments(Reason::BadTrashPath, format!("{named:?} names nothing in the trash"))
-            .hints([hints::give(argument, TRASHED_WANTED)])
+            .remedies([Remedy::give(argument, TRASHED_WANTED)])
     })
 }
 
@@ -161,7 +161,7 @@ const TRASHED_WANTED: &str = "trashedTo of the answer that took the file away, u
 fn gone(argument: &str, named: &str) -> ToolError {
     let message = "the trash has no such file; it may have been purged";
     ToolError::about(ErrorKind::NotFound, named, Reason::NoSuchSlot, message)
-        .hints([hints::give(argument, TRASHED_WANTED)])
+        .remedies([Remedy::give(argument, TRASHED_WANTED)])
 }
 
 /// Makes the error of a restore that failed; `movable` returns whether a tool can move the file at
@@ -177,15 +177,14 @@ fn not_there(
         ErrorKind::NotFound => gone(argument, named),
         ErrorKind::AlreadyExists => {
             // The existing file may have a name that only differs in case.
-            let there = match converted.hints.first() {
-                Some(Hint::RenamePath { to, .. }) => Some(to.clone()),
+            let there = match converted.remedies.first() {
+                Some(Remedy::RenamePath { to, .. }) => Some(to.clone()),
                 _ => error.path().map(ToOwned::to_owned),
             };
-            let away = there
-                .filter(|path| movable(path))
-                .map(|path| hints::use_tool(Tool::MoveFile, &path));
-            ToolError { recoverable: true, ..converted }.hints(
-                std::iter::once(hints::give("targetPath", "a path where nothing is")).chain(away),
+            let away =
+                there.filter(|path| movable(path)).map(|path| Remedy::act(Action::Move, &path));
+            ToolError { recoverable: true, ..converted }.remedies(
+                std::iter::once(Remedy::give("targetPath", "a path where nothing is")).chain(away),
             )
         }
         _ => converted,

@@ -5,20 +5,19 @@ use grep_matcher::{LineTerminator, Matcher as _};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::SearcherBuilder;
 use grep_searcher::sinks::Bytes;
-use patch_engine::Host;
+use patch_engine::remedy::Action;
+use patch_engine::{Host, Remedy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::glob::limit;
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::ToolError;
-use crate::answer::hints;
 use crate::answer::page::{Page, page, rest, skipped};
 use crate::answer::reason::Reason;
 use crate::answer::text::{prefix, split_terminator, without_bom};
 use crate::session::Session;
 use crate::tools::arguments::given;
-use crate::tools::tool::Tool;
 use crate::tools::walk::{
     DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, globs, relative, walk,
 };
@@ -121,9 +120,9 @@ impl Session {
         let root = self.root();
         if args.query.is_empty() {
             let root = args.root.as_deref().unwrap_or(".");
-            return Err(ToolError::arguments(Reason::BadQuery, "the query is empty").hints([
-                hints::give("query", "a text to look for"),
-                hints::use_tool(Tool::Glob, root),
+            return Err(ToolError::arguments(Reason::BadQuery, "the query is empty").remedies([
+                Remedy::give("query", "a text to look for"),
+                Remedy::act(Action::Find, root),
             ]));
         }
         let matcher = matcher(args)?;
@@ -188,9 +187,8 @@ fn matcher(args: &SearchFiles) -> Result<RegexMatcher, ToolError> {
     if args.query.len() > MAX_QUERY {
         let message = format!("the query has {} bytes, more than {MAX_QUERY}", args.query.len());
         let wanted = "a part of the text that is enough to find it";
-        return Err(
-            ToolError::arguments(Reason::BadQuery, message).hints([hints::give("query", wanted)])
-        );
+        return Err(ToolError::arguments(Reason::BadQuery, message)
+            .remedies([Remedy::give("query", wanted)]));
     }
     let mut builder = RegexMatcherBuilder::new();
     builder.size_limit(MAX_MATCHER).dfa_size_limit(MAX_MATCHER);
@@ -198,13 +196,13 @@ fn matcher(args: &SearchFiles) -> Result<RegexMatcher, ToolError> {
     // A query for paths in lower case matches any case.
     builder.case_smart(args.mode == SearchMode::Path);
     builder.build(&args.query).map_err(|error| {
-        let as_text = (args.mode == SearchMode::Regex).then(|| hints::set("mode", "text"));
+        let as_text = (args.mode == SearchMode::Regex).then(|| Remedy::set("mode", "text"));
         let wanted = match args.mode {
             SearchMode::Regex => "one line, a Rust regular expression",
             _ => "one line",
         };
         ToolError::arguments(Reason::BadQuery, format!("the query cannot be searched for: {error}"))
-            .hints(std::iter::once(hints::give("query", wanted)).chain(as_text))
+            .remedies(std::iter::once(Remedy::give("query", wanted)).chain(as_text))
     })
 }
 

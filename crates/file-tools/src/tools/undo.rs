@@ -2,7 +2,8 @@
 
 use fs_guard::Access;
 use patch_engine::commit::{self, TransactionId};
-use patch_engine::{ErrorKind, Host};
+use patch_engine::remedy::{Action, ForPerson};
+use patch_engine::{ErrorKind, Host, Remedy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -10,7 +11,6 @@ use serde_json::json;
 use crate::answer::changes::{ChangedFile, DiffDetail, committed_files, summary};
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::ToolError;
-use crate::answer::hints;
 use crate::answer::reason::Reason;
 use crate::session::Session;
 use crate::tools::arguments::given;
@@ -101,15 +101,15 @@ impl Session {
                 json!({ "transactionId": entry.journal.header.id.to_string(), "tool": entry.journal.header.tool, "paths": paths })
             })
             .collect();
-        let hint = match newest.first() {
-            Some(first) => hints::set("transactionId", first["transactionId"].clone()),
-            None => {
-                hints::ask("name the change: this session has made none that could be undone", None)
+        let remedy = match newest.first() {
+            Some(first) => {
+                Remedy::set("transactionId", first["transactionId"].as_str().unwrap_or_default())
             }
+            None => Remedy::Ask(ForPerson::NameChange),
         };
         ToolError::arguments(Reason::NoTransaction, message)
             .details(json!({ "transactions": newest }))
-            .hints([hint])
+            .remedies([remedy])
     }
 
     /// Makes the error of a transaction that cannot be undone.
@@ -124,12 +124,10 @@ impl Session {
                     .flat_map(|entry| &entry.journal.records)
                     .map(|record| &*record.path);
                 let others: Vec<&str> = records.filter(|path| !drifted(path)).collect();
-                let others = (!others.is_empty()).then(|| hints::set("paths", others));
-                let edit = drifts
-                    .iter()
-                    .take(NAMED)
-                    .map(|drift| hints::use_tool(Tool::EditFile, &drift.path));
-                converted.hints(edit.chain(others))
+                let others = (!others.is_empty()).then(|| Remedy::set("paths", others));
+                let edit =
+                    drifts.iter().take(NAMED).map(|drift| Remedy::act(Action::Edit, &drift.path));
+                converted.remedies(edit.chain(others))
             }
             commit::Error::Elsewhere { .. } => {
                 let entry = self.workspace().show(id);
@@ -138,17 +136,19 @@ impl Session {
                 if here.is_empty() {
                     converted
                 } else {
-                    ToolError { recoverable: true, ..converted }.hints([hints::set("paths", here)])
+                    ToolError { recoverable: true, ..converted }
+                        .remedies([Remedy::set("paths", here)])
                 }
             }
             commit::Error::NotInTransaction { .. } => {
-                ToolError { recoverable: true, ..converted }.hints([hints::omit("paths")])
+                ToolError { recoverable: true, ..converted }.remedies([Remedy::omit("paths")])
             }
             commit::Error::Aborted(_) | commit::Error::Store(_) | commit::Error::NothingTo(_)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::CommandFailed) =>
             {
                 let other = self.not_named("");
-                ToolError { recoverable: true, hints: other.hints, ..converted }
+                ToolError { recoverable: true, ..converted }
+                    .remedies(other.remedies)
                     .details(other.details)
             }
             _ => converted,

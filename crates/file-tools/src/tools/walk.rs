@@ -9,11 +9,10 @@ use fs_guard::{
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::answer::error::ToolError;
-use crate::answer::hints;
 use crate::answer::reason::Reason;
 use crate::session::Session;
-use crate::tools::tool::Tool;
-use patch_engine::{ErrorKind, Host};
+use patch_engine::remedy::Action;
+use patch_engine::{ErrorKind, Host, Remedy};
 
 /// The deepest level that is visited.
 pub(crate) const MAX_DEPTH: usize = 32;
@@ -170,10 +169,9 @@ impl Session {
         let (found, seen) = self.find(root, path)?;
         if seen.kind != FileKind::Directory {
             let (kind, message) = (ErrorKind::NotFound, "it is a file, not a directory");
-            let read =
-                (argument != "workspace_root").then(|| hints::use_tool(Tool::ReadFile, path));
+            let read = (argument != "workspace_root").then(|| Remedy::act(Action::Read, path));
             return Err(ToolError::about(kind, path, Reason::NotADirectory, message)
-                .hints(read.into_iter().chain([hints::give(argument, "a directory")])));
+                .remedies(read.into_iter().chain([Remedy::give(argument, "a directory")])));
         }
         Ok(Some(found))
     }
@@ -208,7 +206,7 @@ fn compiled(argument: &str, built: Result<GlobSet, GlobError>) -> Result<GlobSet
 }
 
 fn bad_glob(argument: &str, problem: String, wanted: &str) -> ToolError {
-    ToolError::arguments(Reason::BadGlob, problem).hints([hints::give(argument, wanted)])
+    ToolError::arguments(Reason::BadGlob, problem).remedies([Remedy::give(argument, wanted)])
 }
 
 /// Makes a path relative to the directory that is searched, as patterns match it.

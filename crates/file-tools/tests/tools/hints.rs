@@ -2,8 +2,9 @@
 //! to be.
 
 use file_tools::ops::{self, calls, explain, to_envelope};
-use file_tools::{Caller, Hint, Tool, ToolError, hints};
-use patch_engine::{Options, Profile};
+use file_tools::{Caller, ErrorKind, FailureClass, Hint, Tool, ToolError};
+use patch_engine::remedy::Setting;
+use patch_engine::{Options, Profile, Remedy};
 use serde_json::{Value, json};
 
 use crate::support::{Bench, sha};
@@ -207,12 +208,35 @@ fn operations_are_told_of_their_own_diffs() {
 
 #[test]
 fn a_flag_without_an_argument_is_for_a_person() {
-    let flag = Hint::UseFlag { flag: "--create-parents".into() };
     for tool in Tool::ALL {
-        let told = hints::addressed(std::slice::from_ref(&flag), Caller::Tool(tool));
-        assert_eq!(told.len(), 1, "{tool:?}: something can be done");
-        assert!(!matches!(told[0], Hint::UseFlag { .. }), "{tool:?}: {told:?}");
+        let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, "no")
+            .remedies([Remedy::Set(Setting::CreateParents)])
+            .addressed(Caller::Tool(tool));
+        assert_eq!(error.hints.len(), 1, "{tool:?}: something can be done");
+        assert!(!matches!(error.hints[0], Hint::UseFlag { .. }), "{tool:?}: {:?}", error.hints);
     }
+}
+
+#[test]
+fn only_arguments_of_the_tool_are_named() {
+    let bench = Bench::new(&[("f", b"a\n")]);
+    for tool in Tool::ALL {
+        let schema = tool.info().input_schema;
+        let known = schema["properties"].as_object().unwrap();
+        for args in [json!([]), json!("x"), json!(7), json!({ "nosuch": 1 })] {
+            let error = &bench.call(tool.as_str(), &args)["error"];
+            for change in error["hints"][0]["arguments"].as_array().into_iter().flatten() {
+                let argument = change["argument"].as_str().unwrap();
+                let is_omitted = change["change"] == "omit";
+                assert!(known.contains_key(argument) || is_omitted, "{tool} {args}: {error}");
+            }
+            assert!(error.is_string() || error["hints"][0]["arguments"][0].is_object(), "{error}");
+        }
+    }
+    let unknown = bench.call("nosuch", &json!({}));
+    let hints = json!([{ "hint": "use_command", "command": "apply-patch tool --list" }]);
+    assert_eq!(unknown["error"]["hints"], hints);
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("read_file"), "{unknown}");
 }
 
 #[test]

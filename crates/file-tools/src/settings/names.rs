@@ -1,0 +1,39 @@
+//! What settings are called: the keys of those that remedies name, and the arguments of tools that
+//! give them.
+
+use patch_engine::remedy::{ArgumentValue, Setting};
+
+/// The configuration file in a workspace. Everyone who writes to the workspace can write it, so it
+/// can only make the program stricter.
+pub const WORKSPACE_FILE: &str = ".apply-patch.toml";
+
+/// Returns the key of a setting, and the value.
+pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) {
+    match setting {
+        Setting::CreateParents => ("create-parents", true.into()),
+        Setting::Overwrite => ("overwrite", true.into()),
+        Setting::Fuzz(pass) => ("fuzz", pass.as_str().into()),
+        Setting::Profile(profile) => ("profile", profile.as_str().into()),
+        Setting::FirstPlace => ("ambiguous", "first".into()),
+        Setting::AnyForm => ("from", "auto".into()),
+        Setting::Carry => ("carry", true.into()),
+        Setting::AllowDelete => ("allow-delete", true.into()),
+        Setting::AllowMove => ("allow-move", true.into()),
+        Setting::Allow(path) => ("allow", path.clone().into()),
+        Setting::BreakHardLinks => ("hard-links", "break".into()),
+        Setting::Environment(id) => ("environment", id.clone().into()),
+        Setting::Encoding(path) => ("encoding", format!("{path}=LABEL").into()),
+        Setting::Root(directory) => ("root", directory.clone().into()),
+        Setting::Onto(branch) => ("onto", branch.clone().into()),
+        Setting::NewBranch => ("branch", "NEW".into()),
+        Setting::AllowCheckedOut => ("allow-checked-out", true.into()),
+    }
+}
+
+/// Returns the argument of a tool that gives a setting.
+pub(crate) fn argument_of(key: &str) -> String {
+    match key {
+        "create-parents" => "createParentDirectories".into(),
+        key => key.replace('-', "_"),
+    }
+}

@@ -1,0 +1,752 @@
+//! What can be done about an error, as data. Who tells it puts it in the words of the receiver: the
+//! flags of a program, the arguments of a tool.
+
+use std::ops::RangeInclusive;
+
+use fs_guard::{Account, FileKind, Rule};
+use patch_grammar::{ParseError, ParseErrorKind};
+use workspace_trash::TransactionId;
+
+use crate::commit::{CommitError, Error};
+use crate::locate::{Advice, Candidate, Pass, RejectReason};
+use crate::plan::options::{Expected, Profile};
+use crate::plan::policy::STATE_DIR;
+use crate::plan::reject::{Problem, Reject};
+
+/// The most candidate places that get a remedy of their own.
+pub const MAX_PLACES: usize = 3;
+
+/// One thing to do. Several remedies of one error are alternatives, the best one first. This enum
+/// is exhaustive, so that a new remedy does not compile before everybody has words for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remedy {
+    /// Repeat it with this setting.
+    Set(Setting),
+    /// Change the arguments of the call: all that is listed.
+    Arguments(Vec<ArgumentChange>),
+    /// Do this first or instead.
+    Use {
+        /// What to do.
+        action: Action,
+        /// The file or directory that it is about; empty if it is about none.
+        path: String,
+    },
+    /// Look at what the history has: it shows what to name.
+    See(Listing),
+    /// Do this first, and then the same again.
+    First(Step),
+    /// A person has to decide; the caller cannot.
+    Ask(ForPerson),
+    /// Leave the path alone: nothing lifts this rule.
+    LeaveAlone {
+        /// The path.
+        path: String,
+    },
+    /// Read the file again and write the change against what is there.
+    ReadAgain {
+        /// The file.
+        path: String,
+        /// The lines that matter; `None` for the whole file.
+        lines: Option<RangeInclusive<usize>>,
+    },
+    /// Take these lines in place of the hunk's.
+    ReplaceHunk {
+        /// All its lines below the `@@`, with their prefixes.
+        lines: Vec<String>,
+    },
+    /// Put these lines into the hunk: then it means one place.
+    AddContext {
+        /// The line of that place in the file.
+        means_line: usize,
+        /// Below the hunk's last line; otherwise above its first.
+        below: bool,
+        /// The lines, without their prefix.
+        lines: Vec<String>,
+    },
+    /// Put more of the file around the text of an edit, and around its new text too: then it means
+    /// one place.
+    AddText {
+        /// The line of that place in the file.
+        means_line: usize,
+        /// What to put before both texts.
+        before: String,
+        /// What to put after both texts.
+        after: String,
+    },
+    /// Begin the hunk with this header: then it means one place.
+    UseHeader {
+        /// The line of that place in the file.
+        means_line: usize,
+        /// The text after `@@`; `None` to leave it out.
+        header: Option<String>,
+    },
+    /// Write another path. It was not tried.
+    RenamePath {
+        /// The path as it was given.
+        from: String,
+        /// The path that was probably meant.
+        to: String,
+    },
+    /// Choose another path.
+    ChoosePath {
+        /// The path that cannot be.
+        path: String,
+        /// What the other one must be like.
+        like: PathLike,
+    },
+    /// Put the hunk beneath another file's header.
+    MoveHunk {
+        /// The file.
+        path: String,
+        /// Where its lines are there.
+        line: usize,
+    },
+    /// Leave a part out.
+    LeaveOut(Part),
+    /// Write this hunk, or edit, and another one as one.
+    Join {
+        /// The other one, counted from 1.
+        other: usize,
+    },
+    /// Send the part on its own.
+    SendSeparately,
+    /// Make several smaller changes of it.
+    Split,
+    /// Send one patch, one diff, or the operations of one response.
+    SendOne,
+    /// Send the whole patch; it completes none that was kept.
+    SendWhole,
+    /// Correct a line of the text that was sent, and send all of it again.
+    CorrectLine {
+        /// The line, from 1.
+        line: u32,
+        /// What should stand there.
+        wanted: String,
+    },
+    /// The same may do later, or does now.
+    TryAgain,
+}
+
+/// A setting that makes a change possible.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Setting {
+    /// Create the directories of new files.
+    CreateParents,
+    /// Let new files replace others.
+    Overwrite,
+    /// Accept this difference between a hunk and the file.
+    Fuzz(Pass),
+    /// The rules by which a hunk finds its place.
+    Profile(Profile),
+    /// Take the first of several places.
+    FirstPlace,
+    /// Find out which form the input has.
+    AnyForm,
+    /// Carry the change to the files as they are now.
+    Carry,
+    /// Let a patch delete files.
+    AllowDelete,
+    /// Let a patch move files.
+    AllowMove,
+    /// Let guarded files be changed that this matches.
+    Allow(String),
+    /// Replace one name of a file and leave its other names as they are.
+    BreakHardLinks,
+    /// The environment that the patch names.
+    Environment(String),
+    /// The charset of the file at this path, which the caller has to know.
+    Encoding(String),
+    /// The workspace.
+    Root(String),
+    /// Plan on the commit of this branch.
+    Onto(String),
+    /// Commit to a new branch.
+    NewBranch,
+    /// Move a branch that is checked out.
+    AllowCheckedOut,
+}
+
+/// What to change in the arguments of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(tag = "change", rename_all = "snake_case")
+)]
+pub enum ArgumentChange {
+    /// Give the argument this value.
+    Set {
+        /// Its name; `edits[0].oldText` is one within another.
+        argument: String,
+        /// The value.
+        value: ArgumentValue,
+    },
+    /// Give the argument a value of this kind.
+    Give {
+        /// Its name.
+        argument: String,
+        /// What it must be.
+        wanted: String,
+    },
+    /// Give the argument another name.
+    Rename {
+        /// The name as it was given.
+        argument: String,
+        /// The name that was probably meant.
+        to: String,
+    },
+    /// Leave the argument out.
+    Omit {
+        /// Its name.
+        argument: String,
+    },
+}
+
+/// The value of an argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+pub enum ArgumentValue {
+    /// Yes or no.
+    Bool(bool),
+    /// A number.
+    Number(usize),
+    /// A text.
+    Text(String),
+    /// A list of texts.
+    List(Vec<String>),
+}
+
+/// What can be done with files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "they are their names")]
+pub enum Action {
+    Read,
+    List,
+    Find,
+    Edit,
+    Write,
+    Move,
+    Delete,
+    Patch,
+}
+
+/// What shows what to name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listing {
+    /// All transactions.
+    Log,
+    /// One transaction, with its diff.
+    Transaction(TransactionId),
+    /// The files in the trash.
+    Trash,
+    /// The tools.
+    Tools,
+}
+
+/// What has to be done before the same can succeed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Undo a later transaction.
+    Undo(TransactionId),
+    /// Recover what was interrupted in a directory.
+    Recover {
+        /// The directory.
+        directory: String,
+    },
+    /// Make the user the owner of a path.
+    Own {
+        /// The path.
+        path: String,
+        /// The user.
+        user: Account,
+    },
+}
+
+/// What a person can decide or do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ForPerson {
+    /// Allow a setting.
+    Allow(Setting),
+    /// Allow a setting, where only the file of the workspace that forbids it can.
+    AllowInFile(Setting),
+    /// Look at a record, for a caller that cannot.
+    See(Listing),
+    /// Except a file from the rule that this glob makes.
+    ExceptFromRule {
+        /// The glob.
+        glob: String,
+    },
+    /// Make the file writable.
+    MakeWritable,
+    /// Choose another root.
+    ChooseRoot,
+    /// Change the file by other means: it is too large.
+    ChangeLargeFile,
+    /// Change the file by other means: it is not text.
+    ChangeBinaryFile,
+    /// Look at disk, rights and mounts.
+    LookAtSystem,
+    /// Look at the state directory, which is not as it was left.
+    LookAtState,
+    /// Look at the journal, and recover.
+    LookAtJournal,
+    /// Look at the files that are named, and recover.
+    LookAtFiles,
+    /// Look at what the check printed.
+    LookAtCheck,
+    /// Recover what was interrupted in a directory.
+    RecoverIn {
+        /// The directory.
+        directory: String,
+    },
+    /// Undo a transaction that is not signed with a key that is here, if it is known.
+    UndoUntrusted(TransactionId),
+    /// Undo a transaction at the top of the project.
+    UndoAtTop {
+        /// The transaction.
+        id: TransactionId,
+        /// The top directory, if the caller may see it.
+        project: Option<String>,
+    },
+    /// Run this as the owner of the directory, or keep the history elsewhere.
+    RunAs {
+        /// The owner.
+        owner: Account,
+    },
+    /// Give a path back to the user, or keep the history elsewhere.
+    GiveBack {
+        /// The path.
+        path: String,
+        /// The user.
+        user: Account,
+    },
+    /// Say who commits.
+    NameIdentity,
+    /// Name the change to undo: the caller has made none.
+    NameChange,
+    /// Say what to do instead of what was declined.
+    SayInstead,
+    /// Use a tool that has this argument.
+    UseToolWith {
+        /// The argument.
+        argument: String,
+    },
+    /// What the program that asks has to say itself: the end of a sentence.
+    Own(String),
+}
+
+/// What a path must be like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathLike {
+    /// One that exists.
+    Existing,
+    /// A file that exists.
+    File,
+    /// A file that exists: this one is gone.
+    OtherFile,
+    /// A file, not a directory.
+    NotDirectory,
+    /// A directory that exists.
+    Directory,
+    /// One in a directory that exists.
+    InDirectory,
+    /// A directory in this one: the whole is too much.
+    PartOfDirectory,
+    /// One where nothing is.
+    Free,
+    /// Not beneath this file.
+    NotBeneath(String),
+    /// Beneath the root.
+    BeneathRoot,
+    /// Relative to the root, of plain names.
+    Relative,
+    /// Of fewer components.
+    Shallower,
+    /// Of fewer bytes.
+    Shorter,
+    /// A name that every system can hold.
+    Portable,
+}
+
+/// A part of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+pub enum Part {
+    /// A hunk.
+    Hunk,
+    /// All of what the patch does to a file.
+    Section,
+    /// The new path of a move.
+    Move,
+    /// `*** End of File`.
+    EndOfFile,
+    /// `\ No newline at end of file`.
+    NoNewline,
+    /// Letters beyond ASCII.
+    NotAscii,
+    /// An edit.
+    Edit,
+}
+
+impl From<bool> for ArgumentValue {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<usize> for ArgumentValue {
+    fn from(value: usize) -> Self {
+        Self::Number(value)
+    }
+}
+
+impl From<&str> for ArgumentValue {
+    fn from(value: &str) -> Self {
+        Self::Text(value.into())
+    }
+}
+
+impl From<String> for ArgumentValue {
+    fn from(value: String) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl From<Vec<&str>> for ArgumentValue {
+    fn from(values: Vec<&str>) -> Self {
+        Self::List(values.into_iter().map(str::to_owned).collect())
+    }
+}
+
+impl Remedy {
+    /// To read the whole file again.
+    pub fn read_again(path: impl Into<String>) -> Self {
+        Self::ReadAgain { path: path.into(), lines: None }
+    }
+
+    /// To choose another path.
+    #[must_use]
+    pub fn choose(path: &str, like: PathLike) -> Self {
+        Self::ChoosePath { path: fs_guard::shortened(path).into_owned(), like }
+    }
+
+    /// To do something else with a file.
+    pub fn act(action: Action, path: impl Into<String>) -> Self {
+        Self::Use { action, path: path.into() }
+    }
+
+    /// To give one argument a value of some kind.
+    pub fn give(argument: impl Into<String>, wanted: impl Into<String>) -> Self {
+        let change = ArgumentChange::Give { argument: argument.into(), wanted: wanted.into() };
+        Self::Arguments(vec![change])
+    }
+
+    /// To give one argument this value.
+    pub fn set(argument: impl Into<String>, value: impl Into<ArgumentValue>) -> Self {
+        let change = ArgumentChange::Set { argument: argument.into(), value: value.into() };
+        Self::Arguments(vec![change])
+    }
+
+    /// To leave one argument out.
+    pub fn omit(argument: impl Into<String>) -> Self {
+        Self::Arguments(vec![ArgumentChange::Omit { argument: argument.into() }])
+    }
+
+    /// Returns the remedies for a refusal of the guard, or a failure of the system.
+    #[must_use]
+    pub fn of_guard(error: &fs_guard::Error) -> Vec<Self> {
+        use fs_guard::Error;
+        let path = error.path().unwrap_or_default();
+        vec![match error {
+            Error::OthersState { owner, user, .. } if user.is_root() => {
+                Self::Ask(ForPerson::RunAs { owner: owner.clone() })
+            }
+            Error::OthersState { user, .. } => {
+                let (path, user) = (path.to_owned(), user.clone());
+                return vec![
+                    Self::First(Step::Own { path: path.clone(), user: user.clone() }),
+                    Self::Ask(ForPerson::GiveBack { path, user }),
+                ];
+            }
+            Error::Guarded { path, .. } => {
+                Self::Ask(ForPerson::Allow(Setting::Allow(path.clone())))
+            }
+            Error::HardLinked { .. } => Self::Ask(ForPerson::Allow(Setting::BreakHardLinks)),
+            Error::Symlink { real_path: Some(real), path, .. } => {
+                Self::RenamePath { from: path.clone(), to: real.clone() }
+            }
+            Error::Forbidden { rule: Rule::Glob(glob), .. } => {
+                Self::Ask(ForPerson::ExceptFromRule { glob: glob.to_string() })
+            }
+            Error::Forbidden { .. } | Error::Symlink { real_path: None, .. } => {
+                Self::LeaveAlone { path: fs_guard::shortened(path).into_owned() }
+            }
+            Error::ReadOnly { .. } => Self::Ask(ForPerson::MakeWritable),
+            Error::OtherDevice { .. } | Error::Mount { .. } => Self::Ask(ForPerson::ChooseRoot),
+            Error::UntrustedState { .. } => Self::Ask(ForPerson::LookAtState),
+            Error::Collision { path, existing } => {
+                Self::RenamePath { from: path.clone(), to: existing.clone() }
+            }
+            Error::NotAFile { kind: FileKind::Directory, .. } => {
+                Self::choose(path, PathLike::NotDirectory)
+            }
+            Error::NotAFile { .. } => Self::LeaveAlone { path: path.into() },
+            Error::NotADirectory { component, .. } => {
+                Self::choose(path, PathLike::NotBeneath(component.clone()))
+            }
+            Error::NotFound { .. } => Self::choose(path, PathLike::Existing),
+            Error::NoRoot { .. } => Self::choose(path, PathLike::Directory),
+            Error::AlreadyExists { .. } => Self::choose(path, PathLike::Free),
+            Error::Spelling { problem, .. } => match problem.reason() {
+                "too_deep" => Self::choose(path, PathLike::Shallower),
+                "too_long" => Self::choose(path, PathLike::Shorter),
+                "not_portable" => Self::choose(path, PathLike::Portable),
+                _ => Self::choose(path, PathLike::Relative),
+            },
+            Error::Traversal { .. } | Error::NotWithin { .. } | Error::LeadsOut { .. } => {
+                Self::choose(path, PathLike::BeneathRoot)
+            }
+            Error::TooLarge { .. } => Self::Ask(ForPerson::ChangeLargeFile),
+            Error::Changed { .. } | Error::Locked { .. } => Self::TryAgain,
+            _ => Self::Ask(ForPerson::LookAtSystem),
+        }]
+    }
+
+    /// Returns the remedies for a text that does not parse.
+    #[must_use]
+    pub fn of_parse(error: &ParseError) -> Vec<Self> {
+        let seen = error.seen.as_deref().unwrap_or_default();
+        let is_diff = ["diff --git ", "--- ", "Index: "].iter().any(|it| seen.starts_with(it));
+        let correct =
+            || Self::CorrectLine { line: error.line, wanted: error.expected.join(" or ") };
+        match &error.kind {
+            ParseErrorKind::OtherEnvironment { id } => {
+                vec![Self::Ask(ForPerson::Allow(Setting::Environment(id.clone())))]
+            }
+            kind => match kind.as_str() {
+                "no_begin" if is_diff => vec![Self::Set(Setting::AnyForm)],
+                "padded" | "wrapped" | "no_at" => {
+                    vec![correct(), Self::Set(Setting::Profile(Profile::Codex))]
+                }
+                "too_many_sections" => vec![Self::Split],
+                _ => vec![correct()],
+            },
+        }
+    }
+}
+
+impl Reject {
+    /// Returns what can be done about it.
+    #[must_use]
+    pub fn remedies(&self) -> Vec<Remedy> {
+        let path = &self.path;
+        let create_parents = Remedy::Set(Setting::CreateParents);
+        let act = |action| Remedy::act(action, path);
+        if let Some(near) = &self.near {
+            let rename = Remedy::RenamePath { from: path.clone(), to: near.clone() };
+            return match self.problem {
+                Problem::MissingParent { .. } => vec![rename, create_parents],
+                _ => vec![rename],
+            };
+        }
+        vec![match &self.problem {
+            Problem::Guard(error) => return Remedy::of_guard(error),
+            Problem::Missing => Remedy::choose(path, PathLike::File),
+            Problem::MissingParent { .. } => {
+                return vec![create_parents, Remedy::choose(path, PathLike::InDirectory)];
+            }
+            Problem::ParentIsFile { file } => {
+                Remedy::choose(path, PathLike::NotBeneath(file.clone()))
+            }
+            Problem::Exists { .. } => {
+                return vec![act(Action::Edit), Remedy::Set(Setting::Overwrite)];
+            }
+            Problem::ReplacesUsed { .. } => Remedy::SendSeparately,
+            Problem::Collides { with } => {
+                Remedy::RenamePath { from: path.clone(), to: with.clone() }
+            }
+            Problem::Irreversible(_) => Remedy::LeaveOut(Part::Section),
+            Problem::SamePath => Remedy::LeaveOut(Part::Move),
+            // A file that is to be added is expected not to be there.
+            Problem::Stale { expected: Expected::Hash(expected), actual: Some(actual) }
+                if expected == actual =>
+            {
+                act(Action::Edit)
+            }
+            Problem::Stale { actual: None, .. } => Remedy::choose(path, PathLike::OtherFile),
+            Problem::Stale { .. } | Problem::LeavesLines => Remedy::read_again(path),
+            Problem::Conflict(conflict) => {
+                let lines = &conflict.current.lines;
+                let lines = Some(lines.start..=(lines.end - 1).max(lines.start));
+                Remedy::ReadAgain { path: path.clone(), lines }
+            }
+            Problem::Binary { .. } => act(Action::Delete),
+            Problem::TooManyFiles { .. } => Remedy::choose(path, PathLike::PartOfDirectory),
+            Problem::DeleteNotAllowed => return not_allowed(Setting::AllowDelete),
+            Problem::MoveNotAllowed => return not_allowed(Setting::AllowMove),
+            Problem::InOtherFile { file, line, .. } => {
+                Remedy::MoveHunk { path: file.clone(), line: *line }
+            }
+            Problem::Hunk(reason) => return of_hunk(reason, path),
+        }]
+    }
+}
+
+fn not_allowed(setting: Setting) -> Vec<Remedy> {
+    vec![Remedy::LeaveOut(Part::Section), Remedy::Ask(ForPerson::Allow(setting))]
+}
+
+fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Remedy> {
+    let read = |lines: &RangeInclusive<usize>| Remedy::ReadAgain {
+        path: path.into(),
+        lines: Some(lines.clone()),
+    };
+    vec![match reason {
+        RejectReason::ContextNotFound { nearest: Some(nearest) } if nearest.not_at_end => {
+            return vec![Remedy::LeaveOut(Part::EndOfFile), read(&nearest.lines)];
+        }
+        RejectReason::ContextNotFound { nearest: Some(nearest) } => {
+            let paste = (!nearest.paste.is_empty())
+                .then(|| Remedy::ReplaceHunk { lines: nearest.paste.clone() });
+            let fuzz = nearest.pass.map(|pass| Remedy::Set(Setting::Fuzz(pass)));
+            return paste.into_iter().chain([read(&nearest.lines)]).chain(fuzz).collect();
+        }
+        RejectReason::MultipleMatches { candidates, .. }
+        | RejectReason::OutsideScope { candidates, .. }
+        | RejectReason::HeaderNotFound { candidates, .. } => {
+            let remedies: Vec<_> = candidates.iter().filter_map(chosen).take(MAX_PLACES).collect();
+            match (reason, &candidates[..]) {
+                _ if !remedies.is_empty() => return remedies,
+                // No lines around them tell the places apart.
+                (RejectReason::MultipleMatches { .. }, _) => Remedy::Set(Setting::FirstPlace),
+                (_, [place]) => {
+                    Remedy::UseHeader { means_line: *place.lines.start(), header: None }
+                }
+                (_, [place, ..]) => read(&place.lines),
+                (_, []) => Remedy::read_again(path),
+            }
+        }
+        RejectReason::OverlappingEdits { other, .. } => Remedy::Join { other: other + 1 },
+        RejectReason::AlreadyApplied { .. } => Remedy::LeaveOut(Part::Hunk),
+        RejectReason::ContextNotFound { nearest: None } | RejectReason::NoAnchor => {
+            Remedy::read_again(path)
+        }
+        RejectReason::FinalNewline => Remedy::LeaveOut(Part::NoNewline),
+        RejectReason::Encoding => {
+            return vec![
+                Remedy::LeaveOut(Part::NotAscii),
+                Remedy::Ask(ForPerson::Allow(Setting::Encoding(path.into()))),
+            ];
+        }
+    }]
+}
+
+/// Returns what makes a hunk mean this place.
+fn chosen(place: &Candidate) -> Option<Remedy> {
+    let means_line = *place.lines.start();
+    Some(match place.advice.as_ref()? {
+        Advice::Before(lines) => {
+            Remedy::AddContext { means_line, below: false, lines: lines.clone() }
+        }
+        Advice::After(lines) => {
+            Remedy::AddContext { means_line, below: true, lines: lines.clone() }
+        }
+        Advice::Header(header) => Remedy::UseHeader { means_line, header: Some(header.clone()) },
+    })
+}
+
+impl Error {
+    /// Returns what can be done about it.
+    #[must_use]
+    pub fn remedies(&self) -> Vec<Remedy> {
+        let see = |record| vec![Remedy::See(record)];
+        let ask = |decision| vec![Remedy::Ask(decision)];
+        let untrusted = self.to_be_trusted();
+        match self {
+            Self::Rejected(rejects) => rejects[0].remedies(),
+            Self::Drifted { id, carry: true, .. } => {
+                vec![Remedy::Set(Setting::Carry), Remedy::See(Listing::Transaction(*id))]
+            }
+            // The later change has to be undone first.
+            Self::Drifted { id, drifts, .. } if drifts.iter().all(|drift| drift.by.is_some()) => {
+                let later = drifts.iter().filter_map(|drift| drift.by).max();
+                let first = later.map(|later| Remedy::First(Step::Undo(later)));
+                first.into_iter().chain(see(Listing::Transaction(*id))).collect()
+            }
+            // Its diff shows what a patch against the current files has to undo.
+            Self::Drifted { id, .. } | Self::NotInTransaction { id, .. } => {
+                see(Listing::Transaction(*id))
+            }
+            Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
+                of_file(error)
+            }
+            Self::NothingTo(_)
+            | Self::Aborted(_)
+            | Self::Store(workspace_trash::Error::NoSuchTransaction(_)) => see(Listing::Log),
+            Self::Store(workspace_trash::Error::NoSuchSlot { .. }) => see(Listing::Trash),
+            _ if !untrusted.is_empty() => {
+                let undo = |id| Remedy::Ask(ForPerson::UndoUntrusted(id));
+                untrusted.into_iter().take(MAX_PLACES).map(undo).collect()
+            }
+            Self::Elsewhere { id, project, .. } => {
+                ask(ForPerson::UndoAtTop { id: *id, project: project.clone() })
+            }
+            // It can be done when the check has ended, but not from within it.
+            Self::BeingChecked => Vec::new(),
+            Self::NotRecovered { .. } => ask(ForPerson::LookAtJournal),
+            Self::Store(_) | Self::Doubtful { .. } => ask(ForPerson::LookAtState),
+        }
+    }
+}
+
+impl CommitError {
+    /// Returns what can be done about it.
+    #[must_use]
+    pub fn remedies(&self) -> Vec<Remedy> {
+        vec![match self {
+            // A displaced file that is a different one by now.
+            Self::Stale(drift) if is_state(&drift.path) => Remedy::Ask(ForPerson::LookAtState),
+            Self::Stale(drift) => Remedy::read_again(&drift.path),
+            Self::Unverified(_) => Remedy::Ask(ForPerson::LookAtCheck),
+            Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
+                return of_file(error);
+            }
+            Self::UnfinishedBelow { directory } => {
+                return vec![
+                    Remedy::First(Step::Recover { directory: directory.clone() }),
+                    Remedy::Ask(ForPerson::RecoverIn { directory: directory.clone() }),
+                ];
+            }
+            Self::RollbackIncomplete { .. } | Self::Untidy { .. } => {
+                Remedy::Ask(ForPerson::LookAtFiles)
+            }
+            Self::Store(_)
+            | Self::Cancelled
+            | Self::Refused(_)
+            | Self::Nothing
+            | Self::OtherWorkspace => Remedy::TryAgain,
+        }]
+    }
+}
+
+/// Returns the remedies for a file, which may be one of the program's own.
+fn of_file(error: &fs_guard::Error) -> Vec<Remedy> {
+    use fs_guard::Error;
+    match error {
+        Error::NotFound { path }
+        | Error::NotAFile { path, .. }
+        | Error::NotADirectory { path, .. }
+            if is_state(path) =>
+        {
+            vec![Remedy::Ask(ForPerson::LookAtState)]
+        }
+        error => Remedy::of_guard(error),
+    }
+}
+
+/// Returns whether a path, as messages have it, is one of the program's own files.
+#[must_use]
+pub fn is_state(path: &str) -> bool {
+    path.trim_start_matches("../").starts_with(STATE_DIR)
+        || workspace_trash::parse_stored_path(path).is_some()
+}
