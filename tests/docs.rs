@@ -205,8 +205,8 @@ fn cells(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     cells
 }
 
-/// The reasons that the code can give: what the functions that name them return, and what is
-/// written out as `"reason": "…"`.
+/// The reasons that the code can give: the names of variants, and what the functions that name them
+/// return.
 fn reasons() -> BTreeSet<String> {
     let reasons = reasons_in(&[""]);
     assert!(reasons.len() > 100, "only {} reasons were found", reasons.len());
@@ -229,24 +229,26 @@ pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
             !word.is_empty()
                 && word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
         };
-        for (at, _) in text.match_indices("\"reason\": \"") {
-            reasons.extend(text[at..].split('"').nth(3).filter(is_name).map(ToOwned::to_owned));
-        }
-        if ["patch-grammar/src/error.rs", "file-tools/src/answer/reason.rs"]
-            .iter()
-            .any(|end| file.ends_with(end))
-        {
+        assert!(
+            !text.contains("\"reason\": \"") && !text.contains("[\"reason\"] = \""),
+            "{}: a reason is the name of a variant, and not a word of its own",
+            file.display()
+        );
+        let named = [
+            "patch-grammar/src/error.rs",
+            "patch-engine/src/plan/reject.rs",
+            "patch-engine/src/locate/reject.rs",
+            "file-tools/src/answer/reason.rs",
+        ];
+        if named.iter().any(|end| file.ends_with(end)) {
             // There each variant stands beside its name.
             let names = text
                 .lines()
                 .filter_map(|line| line.trim().strip_suffix("\",")?.rsplit_once(" = \""));
             reasons.extend(names.map(|(_, name)| name).filter(is_name).map(ToOwned::to_owned));
         }
-        let also = [
-            ("patch-engine/src/locate/reject.rs", "as_str"),
-            ("shell-intercept/src/verdict.rs", "kind"),
-            ("git-tree/src/error.rs", "as_str"),
-        ];
+        let also =
+            [("shell-intercept/src/verdict.rs", "kind"), ("git-tree/src/error.rs", "as_str")];
         let also = also.into_iter().filter(|(end, _)| file.ends_with(end)).map(|(_, name)| name);
         for name in also.chain(["reason"]) {
             let heads = ["&self", "self"].map(|of| format!("fn {name}({of}) -> &'static str {{"));

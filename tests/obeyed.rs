@@ -426,10 +426,18 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
             calls
         }
         "correct_arguments" => {
-            assert_eq!(hint["arguments"][0]["argument"], "patch", "{hint}");
-            let patch =
-                b"*** Begin Patch\n*** Add File: chosen.txt\n+new\n*** End Patch\n".to_vec();
-            vec![Call { patch, ..call.clone() }]
+            let mut call = call.clone();
+            for change in hint["arguments"].as_array().expect("a list") {
+                let argument = change["argument"].as_str().expect("a name");
+                match (&mut call.way, change["change"].as_str().expect("a change")) {
+                    (Way::Tool(_, args), "omit") => {
+                        drop(args.as_object_mut().expect("arguments").remove(argument));
+                    }
+                    _ => assert_eq!(argument, "patch", "{hint}"),
+                }
+            }
+            let patch = b"*** Begin Patch\n*** Add File: chosen.txt\n+new\n*** End Patch\n";
+            vec![Call { patch: patch.to_vec(), ..call }]
         }
         "send" => {
             let args = |mut args: Vec<String>| {
@@ -641,14 +649,19 @@ fn every_hint_of_the_program_can_be_obeyed() {
 #[test]
 fn what_to_send_can_be_sent() {
     let section = "*** Begin Patch\n*** Add File: b\n+x\n*** End Patch\n";
-    for (args, patch) in [(&["--amend", "p-0000"][..], section), (&["--from", "openai"], "7")] {
+    let program =
+        |args: [&str; 2]| Way::Program(args.iter().map(|arg| (*arg).to_owned()).collect());
+    for (way, patch, hint) in [
+        (program(["--amend", "p-0000"]), section, "send"),
+        (program(["--from", "openai"]), "7", "send"),
+        (Way::Tool(Tool::ApplyPatch, json!({ "amend": "p-0" })), section, "correct_arguments"),
+    ] {
         let case = temp();
         fs::create_dir(case.path().join("before")).expect("a folder");
-        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        let call = Call { way: Way::Program(args), patch: patch.into() };
+        let call = Call { way, patch: patch.into() };
         let mut seen = (BTreeSet::new(), BTreeSet::new());
         check(case.path(), &call, &mut seen).unwrap_or_else(|what| panic!("{what:.2000}"));
-        assert!(seen.0.contains("send"), "{call:?}: {seen:?}");
+        assert!(seen.0.contains(hint), "{call:?}: {seen:?}");
     }
 }
 

@@ -148,6 +148,13 @@ fn calls() -> Vec<(&'static str, Value)> {
     let patch = |body: &str| json!({ "patch": format!("*** Begin Patch\n{body}*** End Patch\n") });
     let mut calls = vec![
         ("no_such_tool", json!({})),
+        (
+            "apply_patch",
+            json!({
+                "patch": "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n",
+                "amend": "p-0",
+            }),
+        ),
         ("edit_file", edit(json!([]))),
         ("edit_file", edit(json!([{ "oldText": "", "newText": "x" }]))),
         ("edit_file", edit(json!([{ "oldText": "one", "newText": "one" }]))),
@@ -879,8 +886,24 @@ impl Seen {
             }
         }
         let reasons: BTreeSet<&str> = self.reasons.iter().map(|(_, reason)| &**reason).collect();
-        let missing: Vec<_> =
-            Reason::ALL.iter().filter(|reason| !reasons.contains(reason.as_str())).collect();
+        // No tool gives these: the server does, the program, or the package for git; or they need a
+        // broken state, a check, or another workspace.
+        let others = [
+            Reason::ApprovalRequired,
+            Reason::BranchMoved,
+            Reason::Changed,
+            Reason::Elsewhere,
+            Reason::NoProject,
+            Reason::NoRoots,
+            Reason::TooManyToShow,
+            Reason::UnfinishedBelow,
+            Reason::UntrustedState,
+            Reason::Unverified,
+        ];
+        let missing: Vec<_> = Reason::ALL
+            .iter()
+            .filter(|reason| !reasons.contains(reason.as_str()) && !others.contains(reason))
+            .collect();
         assert_eq!(missing, [] as [&Reason; 0], "no call is refused for these");
         // These need mounts, another user, roots of a client, a race, or a path that JSON cannot
         // carry: see `tests/hostile`.

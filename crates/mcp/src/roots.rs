@@ -5,9 +5,8 @@ use patch_engine::Remedy;
 use patch_engine::remedy::ForPerson;
 use std::path::{Path, PathBuf};
 
-use file_tools::{ErrorKind, FailureClass, ToolError};
+use file_tools::{ErrorKind, FailureClass, Reason, ToolError};
 use fs_guard::{Access, RelPath, Root};
-use serde_json::json;
 
 /// Narrows the workspace to the roots: returns directories in it, or none for all of it.
 ///
@@ -72,7 +71,7 @@ pub(crate) fn no_project(started: &str) -> ToolError {
 /// Makes the error of a client whose roots cannot be used; `what` is what a person can do.
 fn no_roots(kind: ErrorKind, message: impl Into<String>, what: &str) -> ToolError {
     ToolError::new(FailureClass::Refused, kind, message)
-        .details(json!({ "reason": "no_roots" }))
+        .reason(Reason::NoRoots)
         .remedies([Remedy::Ask(ForPerson::Own(what.into()))])
 }
 

@@ -404,7 +404,8 @@ impl CallOf<'_> {
                     );
                     let error =
                         ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
-                            .details(json!({ "reason": "too_many_to_show", "files": files }))
+                            .reason(Reason::TooManyToShow)
+                            .details(json!({ "files": files }))
                             .remedies([
                                 Remedy::Split,
                                 Remedy::Ask(ForPerson::Own("apply the patch in a terminal".into())),
@@ -439,7 +440,7 @@ impl CallOf<'_> {
         let message =
             "the files changed each time while the plan was looked at; nothing was changed";
         let error = ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
-            .details(json!({ "reason": "changed" }))
+            .reason(Reason::Changed)
             .remedies([Remedy::TryAgain]);
         Ok(answer::failed(self.tool, error).into())
     }
@@ -455,7 +456,7 @@ impl CallOf<'_> {
         let what = "start the server with --approve auto and let the client ask, or use a client \
                     that can (elicitation)";
         let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
-            .details(json!({ "reason": "approval_required" }))
+            .reason(Reason::ApprovalRequired)
             .remedies([Remedy::Ask(ForPerson::Own(what.into()))]);
         Ok(answer::failed(self.tool, error).into())
     }

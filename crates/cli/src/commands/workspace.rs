@@ -6,13 +6,12 @@ use std::sync::Arc;
 use file_tools::audit::Audit;
 use file_tools::git::enclosing;
 use file_tools::{
-    ErrorKind, FailureClass, Session, SessionName, SessionSettings, ToolError, history,
+    ErrorKind, FailureClass, Reason, Session, SessionName, SessionSettings, ToolError, history,
 };
 use fs_guard::{Common, Policy, Root};
 use patch_engine::commit::{Recovered, TransactionId, Workspace};
 use patch_engine::remedy::Setting;
 use patch_engine::{Files, Plan, Remedy};
-use serde_json::json;
 
 use crate::args;
 use crate::failure::Failure;
@@ -55,9 +54,7 @@ fn no_project(root: &Root, common: Common) -> Failure {
     let message = format!("{path:?} is {common}: it is a workspace only if it is named");
     let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
     Failure::Tool(Box::new(
-        error
-            .details(json!({ "reason": "no_project" }))
-            .remedies([Remedy::Set(Setting::Root(".".into()))]),
+        error.reason(Reason::NoProject).remedies([Remedy::Set(Setting::Root(".".into()))]),
     ))
 }
 

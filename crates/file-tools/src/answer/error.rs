@@ -127,7 +127,7 @@ impl ToolError {
         let class = FailureClass::of(kind, false);
         let error = Self::new(class, kind, format!("{}: {message}", fs_guard::shortened(path)));
         Self { path: Some(fs_guard::shortened(path).into()), recoverable: true, ..error }
-            .details(json!({ "reason": reason.as_str() }))
+            .reason(reason)
     }
 
     /// Makes the error of arguments that make no sense.
@@ -137,7 +137,13 @@ impl ToolError {
             recoverable: true,
             ..Self::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
         }
-        .details(json!({ "reason": reason.as_str() }))
+        .reason(reason)
+    }
+
+    /// Says why, in a stable word.
+    #[must_use]
+    pub fn reason(self, reason: Reason) -> Self {
+        self.details(json!({ "reason": reason.as_str() }))
     }
 
     /// Makes the error of arguments that cannot be read: all problems that were found, or else the
@@ -160,7 +166,7 @@ impl ToolError {
     /// Makes the error of a call that its caller has cancelled.
     pub(crate) fn cancelled() -> Self {
         Self::new(FailureClass::Failed, ErrorKind::Timeout, "the call was cancelled")
-            .details(json!({ "reason": Reason::Cancelled.as_str() }))
+            .reason(Reason::Cancelled)
             .remedies([Remedy::TryAgain])
     }
 
@@ -273,7 +279,7 @@ impl ToolError {
         let (class, details) = match error {
             commit::Error::Drifted { drifts, .. } => (
                 FailureClass::Stale,
-                json!({ "reason": "stale", "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }),
+                json!({ "reason": Reason::Stale.as_str(), "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }),
             ),
             commit::Error::NothingTo(_)
             | commit::Error::NotInTransaction { .. }
@@ -281,7 +287,7 @@ impl ToolError {
                 (FailureClass::DoesNotApply, json!({ "reason": Reason::NoTransaction.as_str() }))
             }
             commit::Error::Elsewhere { paths, project, .. } => {
-                let mut details = json!({ "reason": "elsewhere" });
+                let mut details = json!({ "reason": Reason::Elsewhere.as_str() });
                 if let Some(project) = project {
                     details["paths"] = json!(paths);
                     details["project"] = json!(project);
@@ -315,7 +321,8 @@ impl ToolError {
             }
             commit::Error::Doubtful { transactions, .. } => {
                 let ids: Vec<_> = transactions.iter().map(|(id, _)| id.to_string()).collect();
-                (FailureClass::Refused, json!({ "reason": "untrusted_state", "transactions": ids }))
+                let reason = Reason::UntrustedState.as_str();
+                (FailureClass::Refused, json!({ "reason": reason, "transactions": ids }))
             }
             _ => (FailureClass::of(error.kind(), true), Value::Null),
         };
@@ -348,7 +355,7 @@ impl ToolError {
                 details
             }
             CommitError::UnfinishedBelow { directory } => {
-                json!({ "reason": "unfinished_below", "directory": directory })
+                json!({ "reason": Reason::UnfinishedBelow.as_str(), "directory": directory })
             }
             CommitError::Untidy { journal, .. } => json!({ "journal": journal, "paths": [] }),
             _ => Value::Null,
@@ -492,7 +499,7 @@ fn not_verified(refused: &NotVerified) -> Value {
         shown = &shown[shown.len().div_ceil(2)..];
     }
     let mut details = json!({
-        "reason": "unverified",
+        "reason": Reason::Unverified.as_str(),
         "output": String::from_utf8_lossy(shown),
     });
     match &refused.end {
@@ -544,7 +551,7 @@ pub fn journal_problem(problem: &JournalProblem) -> Value {
         JournalProblem::Missing => "missing",
         _ => "damaged",
     };
-    let mut value = json!({ "reason": "untrusted_state", "problem": word });
+    let mut value = json!({ "reason": Reason::UntrustedState.as_str(), "problem": word });
     if let JournalProblem::OtherKey(key) = problem {
         value["key"] = json!(key.to_string());
     }

@@ -29,6 +29,7 @@ use serde_json::json;
 
 use crate::answer::changes::{DiffDetail, PatchData};
 use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::reason::Reason;
 use crate::audit::recorder::{GitFields, Recorder};
 use crate::audit::{self, Audit, Operation};
 use crate::session::SessionSettings;
@@ -595,7 +596,7 @@ fn moved(branch: &str, expected: Option<Id>, actual: Option<Id>) -> ToolError {
     let at = |id: Option<Id>| id.map_or_else(|| "no commit".to_owned(), |id| id.to_string());
     let message = format!("the branch {branch} is at {}, not at {}", at(actual), at(expected));
     let details = json!({
-        "reason": "branch_moved",
+        "reason": Reason::BranchMoved.as_str(),
         "branch": branch,
         "expected": expected.map(|id| id.to_string()),
         "actual": actual.map(|id| id.to_string()),

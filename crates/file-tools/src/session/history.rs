@@ -67,7 +67,7 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolErro
     }
     let none = |message: String| {
         ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
-            .details(json!({ "reason": Reason::NoTransaction.as_str() }))
+            .reason(Reason::NoTransaction)
             .remedies([Remedy::See(Listing::Log)])
     };
     let nth = if name == "last" {

@@ -4,9 +4,9 @@ use fs_guard::{Dir, Error, Sha256};
 use patch_engine::{ErrorKind, Patch, Remedy};
 use patch_grammar::Section;
 use patch_grammar::envelope::Writer;
-use serde_json::json;
 
 use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::reason::Reason;
 use crate::session::Session;
 use crate::session::snapshots::oldest_first;
 
@@ -122,7 +122,7 @@ impl Session {
                 format!("no refused patch {id:?} is kept; the newest {MAX_COUNT} of a session are")
             };
             ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
-                .details(json!({ "reason": "not_kept" }))
+                .reason(Reason::NotKept)
                 .remedies([Remedy::SendWhole])
         })
     }

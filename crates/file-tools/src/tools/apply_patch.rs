@@ -154,7 +154,7 @@ impl Session {
             kept.and_then(|text| patch_engine::parse(text, options).ok()).ok_or_else(|| {
                 let message = format!("{id} is a diff, and this is a patch");
                 ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
-                    .details(json!({ "reason": "not_kept" }))
+                    .reason(Reason::NotKept)
                     .remedies([Remedy::SendWhole])
             })?;
         Ok(refused::amended(&kept, with, form).0)

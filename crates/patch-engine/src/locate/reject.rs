@@ -19,78 +19,63 @@ pub struct HunkReject {
     pub reason: RejectReason,
 }
 
-/// Why a hunk was not placed. Line numbers are 1-based and refer to the pre-image. This enum is
-/// exhaustive, so that whoever words the reasons has to add one for a new variant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RejectReason {
-    /// Its old lines stand nowhere in the file.
-    ContextNotFound {
-        /// The most similar place.
-        nearest: Option<Box<Nearest>>,
-    },
-    /// Its old lines are in the file, but not where its headers say.
-    OutsideScope {
-        /// The innermost header.
-        header: String,
-        /// The places of the old lines, at most 64.
-        candidates: Vec<Candidate>,
-        /// Whether there are more.
-        more: bool,
-    },
-    /// A header is not in the file, and without it the hunk does not have exactly one exact place.
-    HeaderNotFound {
-        /// The header.
-        header: String,
-        /// The places of the old lines, at most 64.
-        candidates: Vec<Candidate>,
-        /// Whether there are more.
-        more: bool,
-    },
-    /// It fits in several places.
-    MultipleMatches {
-        /// The places, at most 64; fewer if many hunks of the patch have so many.
-        candidates: Vec<Candidate>,
-        /// Whether there are more.
-        more: bool,
-        /// Whether each hunk has places, but no choice of them keeps the order of the hunks.
-        out_of_order: bool,
-    },
-    /// It changes lines that another hunk of the section changes.
-    OverlappingEdits {
-        /// The other hunk, 0-based.
-        other: usize,
-        /// The lines of the file that both change, or that the other hunk removed.
-        lines: Option<RangeInclusive<usize>>,
-    },
-    /// The file already has its new lines, and its old ones are gone.
-    AlreadyApplied {
-        /// Where the new lines are.
-        lines: RangeInclusive<usize>,
-    },
-    /// It has no old lines and no header, and does not say that it goes to the end of the file.
-    NoAnchor,
-    /// A marker for a missing line feed is at a line that is not the last, or the last line of the
-    /// file has a line feed.
-    FinalNewline,
-    /// It inserts text that is not ASCII into a file that is not UTF-8.
-    Encoding,
-}
-
-impl RejectReason {
-    /// Returns the stable short name, for programs.
-    #[must_use]
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::ContextNotFound { .. } => "context_not_found",
-            Self::OutsideScope { .. } => "outside_scope",
-            Self::HeaderNotFound { .. } => "anchor_not_found",
-            Self::MultipleMatches { .. } => "multiple_matches",
-            Self::OverlappingEdits { .. } => "overlapping_edits",
-            Self::AlreadyApplied { .. } => "already_applied",
-            Self::NoAnchor => "no_anchor",
-            Self::FinalNewline => "final_newline",
-            Self::Encoding => "encoding",
-        }
+patch_grammar::named! {
+    /// Why a hunk was not placed. Line numbers are 1-based and refer to the pre-image. This enum is
+    /// exhaustive, so that whoever words the reasons has to add one for a new variant.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub error enum RejectReason {
+        /// Its old lines stand nowhere in the file.
+        ContextNotFound {
+            /// The most similar place.
+            nearest: Option<Box<Nearest>>,
+        } = "context_not_found",
+        /// Its old lines are in the file, but not where its headers say.
+        OutsideScope {
+            /// The innermost header.
+            header: String,
+            /// The places of the old lines, at most 64.
+            candidates: Vec<Candidate>,
+            /// Whether there are more.
+            more: bool,
+        } = "outside_scope",
+        /// A header is not in the file, and without it the hunk does not have exactly one exact
+        /// place.
+        HeaderNotFound {
+            /// The header.
+            header: String,
+            /// The places of the old lines, at most 64.
+            candidates: Vec<Candidate>,
+            /// Whether there are more.
+            more: bool,
+        } = "anchor_not_found",
+        /// It fits in several places.
+        MultipleMatches {
+            /// The places, at most 64; fewer if many hunks of the patch have so many.
+            candidates: Vec<Candidate>,
+            /// Whether there are more.
+            more: bool,
+            /// Whether each hunk has places, but no choice of them keeps the order of the hunks.
+            out_of_order: bool,
+        } = "multiple_matches",
+        /// It changes lines that another hunk of the section changes.
+        OverlappingEdits {
+            /// The other hunk, 0-based.
+            other: usize,
+            /// The lines of the file that both change, or that the other hunk removed.
+            lines: Option<RangeInclusive<usize>>,
+        } = "overlapping_edits",
+        /// The file already has its new lines, and its old ones are gone.
+        AlreadyApplied {
+            /// Where the new lines are.
+            lines: RangeInclusive<usize>,
+        } = "already_applied",
+        /// It has no old lines and no header, and does not say that it goes to the end of the file.
+        NoAnchor = "no_anchor",
+        /// A marker for a missing line feed is at a line that is not the last, or the last line of
+        /// the file has a line feed.
+        FinalNewline = "final_newline",
+        /// It inserts text that is not ASCII into a file that is not UTF-8.
+        Encoding = "encoding",
     }
 }
 

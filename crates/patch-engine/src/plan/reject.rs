@@ -170,6 +170,29 @@ pub enum Problem {
     },
 }
 
+patch_grammar::named! {
+    /// The stable words for the problems that have no reason of their own.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "they are their names; docs/errors.md says what each means")]
+    pub enum ProblemName {
+        NotFound = "not_found",
+        MissingParent = "missing_parent",
+        NotADirectory = "not_a_directory",
+        Exists = "exists",
+        ReplacesUsed = "replaces_used",
+        Collision = "collision",
+        SamePath = "same_path",
+        Stale = "stale",
+        Conflict = "conflict",
+        Binary = "binary",
+        TooManyFiles = "too_many_files",
+        DeleteNotAllowed = "delete_not_allowed",
+        MoveNotAllowed = "move_not_allowed",
+        LeavesLines = "leaves_lines",
+        Irreversible = "irreversible",
+    }
+}
+
 /// Why a section cannot be reversed from its text alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Irreversible {
@@ -227,25 +250,26 @@ impl Reject {
     /// Returns the stable word for the reason behind the kind.
     #[must_use]
     pub fn reason(&self) -> &'static str {
-        match &self.problem {
-            Problem::Guard(error) => error.reason(),
-            Problem::Missing => "not_found",
-            Problem::MissingParent { .. } => "missing_parent",
-            Problem::ParentIsFile { .. } => "not_a_directory",
-            Problem::Exists { .. } => "exists",
-            Problem::ReplacesUsed { .. } => "replaces_used",
-            Problem::Collides { .. } => "collision",
-            Problem::SamePath => "same_path",
-            Problem::Stale { .. } => "stale",
-            Problem::Conflict(_) => "conflict",
-            Problem::Binary { .. } => "binary",
-            Problem::TooManyFiles { .. } => "too_many_files",
-            Problem::DeleteNotAllowed => "delete_not_allowed",
-            Problem::MoveNotAllowed => "move_not_allowed",
-            Problem::LeavesLines => "leaves_lines",
-            Problem::Irreversible(_) => "irreversible",
-            Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => reason.as_str(),
-        }
+        let name = match &self.problem {
+            Problem::Guard(error) => return error.reason(),
+            Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => return reason.as_str(),
+            Problem::Missing => ProblemName::NotFound,
+            Problem::MissingParent { .. } => ProblemName::MissingParent,
+            Problem::ParentIsFile { .. } => ProblemName::NotADirectory,
+            Problem::Exists { .. } => ProblemName::Exists,
+            Problem::ReplacesUsed { .. } => ProblemName::ReplacesUsed,
+            Problem::Collides { .. } => ProblemName::Collision,
+            Problem::SamePath => ProblemName::SamePath,
+            Problem::Stale { .. } => ProblemName::Stale,
+            Problem::Conflict(_) => ProblemName::Conflict,
+            Problem::Binary { .. } => ProblemName::Binary,
+            Problem::TooManyFiles { .. } => ProblemName::TooManyFiles,
+            Problem::DeleteNotAllowed => ProblemName::DeleteNotAllowed,
+            Problem::MoveNotAllowed => ProblemName::MoveNotAllowed,
+            Problem::LeavesLines => ProblemName::LeavesLines,
+            Problem::Irreversible(_) => ProblemName::Irreversible,
+        };
+        name.as_str()
     }
 
     /// Returns why a hunk has no place, if that is the problem.
