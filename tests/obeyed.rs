@@ -12,7 +12,7 @@ use file_tools::audit::Audit;
 use file_tools::envelope::Failure;
 use file_tools::tools::edit_patch::EditPatch;
 use file_tools::{
-    Caller, FailureClass, Session, SessionName, SessionSettings, Tool, ToolError, ops,
+    Caller, FailureClass, FileTool, Session, SessionName, SessionSettings, Tool, ToolError, ops,
 };
 use patch_engine::Options;
 use patch_engine::commit::{Durability, KeyPlace, Workspace};
@@ -65,7 +65,7 @@ impl Call {
             Way::Tool(Tool::EditPatch, _) => {
                 let args: EditPatch = serde_json::from_value(self.tool_args()?).ok()?;
                 let session = session(&scenario.workspace(), scenario.home.path());
-                let result = session.edit_patch(&args, &mut ());
+                let result = args.call(&session, &mut ());
                 Some(answer(result.map_err(|error| error.addressed(Caller::Tool(Tool::EditPatch)))))
             }
             Way::Tool(tool, _) => {

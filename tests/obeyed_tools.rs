@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use file_tools::envelope::Failure;
 use file_tools::tools::edit_patch::EditPatch;
-use file_tools::{Caller, Reason, Session, Tool, ToolError, catalogue};
+use file_tools::{Caller, FileTool, Reason, Session, Tool, ToolError, catalogue};
 use fs_guard::Sha256;
 use patch_engine::Host;
 use serde_json::{Value, json};
@@ -370,7 +370,7 @@ impl Bench {
                 own(self.session.try_editor(&args, None, host).map(Value::from), Caller::Editor)
             }
             ("edit.patch", Ok(args)) => {
-                let result = self.session.edit_patch(&args, host).map(|result| json!(result));
+                let result = args.call(&self.session, host).map(|success| json!(success.data));
                 own(result, Caller::Tool(Tool::EditPatch))
             }
             _ => serde_json::to_value(self.session.call(tool, &args, host)).expect("text keys"),

@@ -25,4 +25,5 @@ pub use session::{bounds, history, refused};
 pub use tools::call::{ADDED_BY_CLIENTS, Arguments, Data, MAX_RESULT, Reply};
 pub use tools::catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue};
 pub use tools::editor::{EditorCommand, EditorReply};
+pub use tools::file_tool::{About, FileTool};
 pub use tools::tool::Tool;

@@ -8,48 +8,15 @@ use crate::answer::changes::ChangedFile;
 use crate::answer::error::ToolError;
 use crate::answer::page::fitting;
 use crate::answer::text::{length, prefix};
-use crate::tools::call::{Data, Reply};
 
 /// The end of a text that was cut.
-const CUT: &str = "…(truncated)";
+pub(crate) const CUT: &str = "…(truncated)";
 
 /// The end of a diff that was cut: how to get the rest.
 const MORE: &str = "…(cut: ask with a larger maxResultBytes, or read the file)";
 
-impl Reply {
-    /// Shortens an answer to about `max` bytes of JSON.
-    pub(crate) fn fit(&mut self, max: usize) {
-        match self {
-            Self::Success(success) => match &mut success.data {
-                Data::CreateFile(data) => cut_diff(&mut data.diff, max),
-                Data::WriteFile(data) => cut_diff(&mut data.diff, max),
-                Data::EditFile(data) => cut_diff(&mut data.diff, max),
-                Data::DeleteFile(data) => cut_diff(&mut data.diff, max),
-                Data::ApplyPatch(data) => {
-                    let carried = fitting(&data.carried, &mut { max / 4 }, |hunk| length(hunk) + 1);
-                    data.truncated |= carried < data.carried.len();
-                    data.carried.truncate(carried);
-                    data.truncated |=
-                        changes(&mut data.changed_files, max - length(&data.carried).min(max));
-                }
-                Data::Undo(data) => data.truncated |= changes(&mut data.changed_files, max),
-                Data::ReadFile(_)
-                | Data::ListDirectory(_)
-                | Data::SearchFiles(_)
-                | Data::Glob(_) => {}
-                Data::RestoreFile(_) | Data::MoveFile(_) => {}
-            },
-            Self::Failure(failure) => failure.error.fit(max),
-            Self::EditPatch(result) => {
-                if let Some(error) = &mut result.error {
-                    cut(error, max, CUT);
-                }
-            }
-        }
-    }
-}
-
-fn cut(text: &mut String, max: usize, mark: &str) {
+/// Cuts a text that is longer than `max`, and marks the end.
+pub(crate) fn cut(text: &mut String, max: usize, mark: &str) {
     if text.len() > max {
         text.truncate(prefix(text, max).len());
         text.push_str(mark);
@@ -58,7 +25,7 @@ fn cut(text: &mut String, max: usize, mark: &str) {
 
 /// Cuts a diff so that it takes at most `max` bytes as JSON, which has two for a line feed or a
 /// quote.
-fn cut_diff(diff: &mut Option<String>, max: usize) {
+pub(crate) fn cut_diff(diff: &mut Option<String>, max: usize) {
     let Some(diff) = diff else { return };
     if length(diff) > max {
         cut(diff, (max * 3 / 4).saturating_sub(MORE.len()), MORE);
@@ -67,7 +34,7 @@ fn cut_diff(diff: &mut Option<String>, max: usize) {
 
 /// Leaves out files at the end, then cuts the remaining diffs to equal shares of the room. Returns
 /// whether it had to.
-fn changes(files: &mut Vec<ChangedFile>, max: usize) -> bool {
+pub(crate) fn cut_changes(files: &mut Vec<ChangedFile>, max: usize) -> bool {
     let before = length(files);
     if before <= max {
         return false;
@@ -229,15 +196,15 @@ mod tests {
     #[test]
     fn diffs_are_cut_before_files_are_left_out() {
         let mut few = vec![file("a", &"x".repeat(5000)), file("b", "short")];
-        assert!(changes(&mut few, 1000));
+        assert!(cut_changes(&mut few, 1000));
         assert!(few[0].diff.as_ref().unwrap().ends_with(MORE), "{few:?}");
         assert!(few[1].diff.as_deref() == Some("short"), "{few:?}");
         assert!(length(&few) <= 1000, "{few:?}");
         let mut many: Vec<_> = (0..100).map(|number| file(&number.to_string(), "d")).collect();
-        assert!(changes(&mut many, 1000));
+        assert!(cut_changes(&mut many, 1000));
         assert!((2..100).contains(&many.len()), "{}", many.len());
         assert!(length(&many) <= 1100, "{}", many.len());
-        assert!(!changes(&mut vec![file("a", "short")], 1000));
+        assert!(!cut_changes(&mut vec![file("a", "short")], 1000));
     }
 
     #[test]

@@ -37,14 +37,12 @@ pub(crate) fn bad_cursor(text: &str) -> ToolError {
     ToolError::arguments(Reason::BadCursor, message).remedies([Remedy::omit("cursor")])
 }
 
-impl Session {
-    /// Returns how many bytes of JSON the items of a list may take, by the limits of the call and
-    /// the session.
-    pub(crate) fn for_items(&self, asked: Option<u64>) -> Option<usize> {
-        let asked =
-            asked.map(|asked| usize::try_from(asked).unwrap_or(usize::MAX).saturating_sub(AROUND));
-        asked.into_iter().chain(self.settings().max_output).min()
-    }
+/// Returns how many bytes of JSON the items of a list may take, by the limits of the call and
+/// the session.
+pub(crate) fn for_items(session: &Session, asked: Option<u64>) -> Option<usize> {
+    let asked =
+        asked.map(|asked| usize::try_from(asked).unwrap_or(usize::MAX).saturating_sub(AROUND));
+    asked.into_iter().chain(session.settings().max_output).min()
 }
 
 /// Says at the end of a sentence how to get the rest of a list that is cut.

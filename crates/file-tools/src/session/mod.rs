@@ -538,10 +538,15 @@ impl Session {
         let mut call = ChangingCall { session: self, tool, host, logged: false };
         let result = run(&mut call);
         if let (Err(error), false) = (&result, call.logged) {
-            self.failed(tool.as_str(), tool.operation(), error, call.host);
+            self.failed(tool.as_str(), operation_of(tool), error, call.host);
         }
         result
     }
+}
+
+/// Returns what the log calls the changes of a tool.
+fn operation_of(tool: Tool) -> Operation {
+    tool.operation().expect("BUG: a tool that only reads changes nothing")
 }
 
 /// Finishes the plan of a single operation.
@@ -583,7 +588,7 @@ impl ChangingCall<'_> {
         plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, ToolError>,
     ) -> Result<Report, ToolError> {
         self.logged = true;
-        self.session.execute(self.tool.as_str(), self.tool.operation(), self.host, plan)
+        self.session.execute(self.tool.as_str(), operation_of(self.tool), self.host, plan)
     }
 
     /// Plans a patch and commits it; `check` sees each plan before it is approved.

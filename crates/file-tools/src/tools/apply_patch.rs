@@ -12,11 +12,15 @@ use serde_json::json;
 use crate::answer::changes::{DiffDetail, PatchData, carried_words, outcome, summary};
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::fit::cut_changes;
+use crate::answer::page::fitting;
 use crate::answer::reason::Reason;
+use crate::answer::text::length;
 use crate::session::refused::{self, RefusedForm};
 use crate::session::{ChangingCall, Session, expected};
 use crate::settings::Layer;
 use crate::tools::arguments::given;
+use crate::tools::file_tool::{About, FileTool};
 use crate::tools::tool::Tool;
 
 /// The arguments of `apply_patch`.
@@ -104,20 +108,34 @@ impl From<PatchProfile> for Profile {
     }
 }
 
-impl Session {
-    /// Applies a patch.
-    ///
-    /// # Errors
-    ///
-    /// When it does not parse or not apply, a file is not the expected one, or the guard refuses a
-    /// path.
-    pub fn apply_patch(&self, args: &ApplyPatch, host: &mut dyn Host) -> ToolResult<PatchData> {
+impl FileTool for ApplyPatch {
+    type Data = PatchData;
+
+    const ABOUT: About = About {
+        title: "Apply a patch",
+        does: "Edits code: apply a patch (diff) that modifies source files, one or several, all \
+            or none. For multi-file changes and refactors. Sections of the patch: *** Add File: P \
+            (+ lines), *** Delete File: P, *** Update File: P (optional *** Move to: Q, then \
+            hunks), *** Move File: P -> Q. A hunk: @@, then lines with a blank (context), - or +; \
+            give 3 lines of context. Gives changedFiles with hashes, and transactionId.",
+        errors: "Errors (details.rejects has all): patch_parse_error: correct details.line. \
+            patch_apply_error: details.nearest tells where the lines nearly are; read there. \
+            multiple_matches: add context. overlapping_edits: join the hunks. stale_file: read \
+            again. not_found, already_exists, binary_file, file_too_large, outside_workspace, \
+            command_failed: correct that section of the patch. permission_denied: leave it out, \
+            ask. timeout: try again.",
+        example: "{\"patch\":\"*** Begin Patch\\n*** Update File: a.txt\\n@@\\n-old\\n+new\\n*** \
+            End Patch\"}",
+        idempotent: false,
+    };
+
+    fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
-            let profile = args.profile.map(Profile::from);
-            let mut options = self.options_for(Layer { profile, ..Layer::default() })?;
-            options.snapshots = self.snapshots_for(args.carry);
+            let profile = self.profile.map(Profile::from);
+            let mut options = session.options_for(Layer { profile, ..Layer::default() })?;
+            options.snapshots = session.snapshots_for(self.carry);
             for (path, hash, argument) in
-                args.expected_sha256_by_path.iter().flat_map(ExpectedFiles::each)
+                self.expected_sha256_by_path.iter().flat_map(ExpectedFiles::each)
             {
                 let hash = expected(hash, &argument)?;
                 let key = path.strip_prefix("./").unwrap_or(path).to_owned();
@@ -128,130 +146,138 @@ impl Session {
                         .remedies([Remedy::omit(argument)]));
                 }
             }
-            let sent = super::parsed(&args.patch, &options)?;
-            let Some(id) = &args.amend else {
-                return self.apply_or_keep(&sent, options, args, call);
+            let sent = super::parsed(&self.patch, &options)?;
+            let Some(id) = &self.amend else {
+                return apply_or_keep(session, &sent, options, self, call);
             };
-            let text = self.amended(id, &sent, &options.parse)?;
-            self.apply_or_keep(&super::parsed(text, &options)?, options, args, call)
+            let text = amended(session, id, &sent, &options.parse)?;
+            apply_or_keep(session, &super::parsed(text, &options)?, options, self, call)
         };
-        if args.dry_run == Some(true) {
+        if self.dry_run == Some(true) {
             return run(None);
         }
-        self.changing(Tool::ApplyPatch, host, |call| run(Some(call)))
+        session.changing(Tool::ApplyPatch, host, |call| run(Some(call)))
     }
 
-    /// Amends the refused patch of this name by the sections of another patch.
-    fn amended(
-        &self,
-        id: &str,
-        with: &Patch,
-        options: &ParseOptions,
-    ) -> Result<Vec<u8>, ToolError> {
-        let (form, text) = self.refused(id)?;
-        let kept = Some(text).filter(|_| form == RefusedForm::Envelope);
-        let kept =
-            kept.and_then(|text| patch_engine::parse(text, options).ok()).ok_or_else(|| {
-                let message = format!("{id} is a diff, and this is a patch");
-                ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
-                    .reason(Reason::NotKept)
-                    .remedies([Remedy::SendWhole])
-            })?;
-        Ok(refused::amended(&kept, with, form).0)
+    fn fit(data: &mut Self::Data, max: usize) {
+        let carried = fitting(&data.carried, &mut { max / 4 }, |hunk| length(hunk) + 1);
+        data.truncated |= carried < data.carried.len();
+        data.carried.truncate(carried);
+        data.truncated |=
+            cut_changes(&mut data.changed_files, max - length(&data.carried).min(max));
     }
+}
 
-    /// Applies a patch; if it has several sections and does not fit, it is kept to be amended.
-    fn apply_or_keep(
-        &self,
-        patch: &Patch,
-        options: Options,
-        args: &ApplyPatch,
-        call: Option<&mut ChangingCall<'_>>,
-    ) -> ToolResult<PatchData> {
-        let atomic = args.atomic != Some(false);
-        let keeps = call.is_some() && atomic && patch.sections().len() > 1;
-        self.apply_parsed(patch, options, atomic, args.diff, call).map_err(|error| {
-            let fits_not = matches!(error.class, FailureClass::DoesNotApply | FailureClass::Stale);
-            match (keeps && fits_not)
-                .then(|| self.keep_refused(RefusedForm::Envelope, patch.text().as_bytes()))
-                .flatten()
-            {
-                Some(id) => error.details(json!({ "patchId": id })),
-                None => error,
-            }
-        })
-    }
+/// Amends the refused patch of this name by the sections of another patch.
+fn amended(
+    session: &Session,
+    id: &str,
+    with: &Patch,
+    options: &ParseOptions,
+) -> Result<Vec<u8>, ToolError> {
+    let (form, text) = session.refused(id)?;
+    let kept = Some(text).filter(|_| form == RefusedForm::Envelope);
+    let kept = kept.and_then(|text| patch_engine::parse(text, options).ok()).ok_or_else(|| {
+        let message = format!("{id} is a diff, and this is a patch");
+        ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
+            .reason(Reason::NotKept)
+            .remedies([Remedy::SendWhole])
+    })?;
+    Ok(refused::amended(&kept, with, form).0)
+}
 
-    /// Applies a patch, or only plans it if there is no call.
-    pub(super) fn apply_parsed(
-        &self,
-        patch: &Patch,
-        mut options: Options,
-        atomic: bool,
-        detail: Option<DiffDetail>,
-        call: Option<&mut ChangingCall<'_>>,
-    ) -> ToolResult<PatchData> {
-        self.expect_what_was_read(patch, &mut options);
-        let checked: HashSet<String> = options.expected.keys().cloned().collect();
-        let Some(call) = call else {
-            let done = if atomic {
-                self.workspace().already_applied(patch, &options, false)
-            } else {
-                None
-            };
-            if let Some(report) = done {
-                let reports = [report];
-                return Ok(Success::new(
-                    outcome(&reports),
-                    PatchData::applied(&reports, atomic, detail.unwrap_or_default()),
-                ));
-            }
-            let plan = patch_engine::plan(self.root(), patch, &options)
-                .map_err(|rejects| ToolError::rejected(&rejects))?;
-            self.check_replaced(&plan, &checked)?;
-            let data = PatchData::planned(&plan, detail.unwrap_or(DiffDetail::Full))?;
+/// Applies a patch; if it has several sections and does not fit, it is kept to be amended.
+fn apply_or_keep(
+    session: &Session,
+    patch: &Patch,
+    options: Options,
+    args: &ApplyPatch,
+    call: Option<&mut ChangingCall<'_>>,
+) -> ToolResult<PatchData> {
+    let atomic = args.atomic != Some(false);
+    let keeps = call.is_some() && atomic && patch.sections().len() > 1;
+    apply_parsed(session, patch, options, atomic, args.diff, call).map_err(|error| {
+        let fits_not = matches!(error.class, FailureClass::DoesNotApply | FailureClass::Stale);
+        match (keeps && fits_not)
+            .then(|| session.keep_refused(RefusedForm::Envelope, patch.text().as_bytes()))
+            .flatten()
+        {
+            Some(id) => error.details(json!({ "patchId": id })),
+            None => error,
+        }
+    })
+}
+
+/// Applies a patch, or only plans it if there is no call.
+pub(super) fn apply_parsed(
+    session: &Session,
+    patch: &Patch,
+    mut options: Options,
+    atomic: bool,
+    detail: Option<DiffDetail>,
+    call: Option<&mut ChangingCall<'_>>,
+) -> ToolResult<PatchData> {
+    expect_what_was_read(session, patch, &mut options);
+    let checked: HashSet<String> = options.expected.keys().cloned().collect();
+    let Some(call) = call else {
+        let done =
+            if atomic { session.workspace().already_applied(patch, &options, false) } else { None };
+        if let Some(report) = done {
+            let reports = [report];
             return Ok(Success::new(
-                format!("it applies: {}{}", summary(&plan), carried_words(&data.carried)),
-                data,
+                outcome(&reports),
+                PatchData::applied(&reports, atomic, detail.unwrap_or_default()),
             ));
-        };
-        let reports =
-            call.apply(patch, options, atomic, &|plan| self.check_replaced(plan, &checked))?;
-        let data = PatchData::applied(&reports, atomic, detail.unwrap_or_default());
-        Ok(Success::new(outcome(&reports) + &carried_words(&data.carried), data))
-    }
+        }
+        let plan = patch_engine::plan(session.root(), patch, &options)
+            .map_err(|rejects| ToolError::rejected(&rejects))?;
+        check_replaced(session, &plan, &checked)?;
+        let data = PatchData::planned(&plan, detail.unwrap_or(DiffDetail::Full))?;
+        return Ok(Success::new(
+            format!("it applies: {}{}", summary(&plan), carried_words(&data.carried)),
+            data,
+        ));
+    };
+    let reports =
+        call.apply(patch, options, atomic, &|plan| check_replaced(session, plan, &checked))?;
+    let data = PatchData::applied(&reports, atomic, detail.unwrap_or_default());
+    Ok(Success::new(outcome(&reports) + &carried_words(&data.carried), data))
+}
 
-    /// Sets the hash that the session saw as the expected hash of each file, unless the caller
-    /// gives one.
-    fn expect_what_was_read(&self, patch: &Patch, options: &mut Options) {
-        let mut seen = HashSet::new();
-        for section in patch.sections() {
-            let Ok(path) = self.root().check(&section.path.text, Access::Read) else { continue };
-            let first = seen.insert(path.clone());
-            // An Add that replaces a file cannot expect its hash: see `check_replaced`.
-            if !first || matches!(section.operation, SectionOperation::Add(_)) {
-                continue;
-            }
-            if let Some(hash) = self.ledger().get(path.as_str()) {
-                options.expected.entry(path.to_string()).or_insert(Expected::Hash(hash));
-            }
-            if let SectionOperation::Update { move_to: Some(to), .. } = &section.operation
-                && let Ok(to) = self.root().check(&to.text, Access::Read)
-            {
-                seen.insert(to);
-            }
+/// Sets the hash that the session saw as the expected hash of each file, unless the caller
+/// gives one.
+fn expect_what_was_read(session: &Session, patch: &Patch, options: &mut Options) {
+    let mut seen = HashSet::new();
+    for section in patch.sections() {
+        let Ok(path) = session.root().check(&section.path.text, Access::Read) else { continue };
+        let first = seen.insert(path.clone());
+        // An Add that replaces a file cannot expect its hash: see `check_replaced`.
+        if !first || matches!(section.operation, SectionOperation::Add(_)) {
+            continue;
+        }
+        if let Some(hash) = session.ledger().get(path.as_str()) {
+            options.expected.entry(path.to_string()).or_insert(Expected::Hash(hash));
+        }
+        if let SectionOperation::Update { move_to: Some(to), .. } = &section.operation
+            && let Ok(to) = session.root().check(&to.text, Access::Read)
+        {
+            seen.insert(to);
         }
     }
+}
 
-    /// Checks the files that a plan replaces and that had no expected hash when it was made.
-    fn check_replaced(&self, plan: &Plan, checked: &HashSet<String>) -> Result<(), ToolError> {
-        for transition in plan.transitions() {
-            if let Some(before) = transition.before()
-                && !checked.contains(transition.path().as_str())
-            {
-                self.check_expected(transition.path().as_str(), Some(before), None)?;
-            }
+/// Checks the files that a plan replaces and that had no expected hash when it was made.
+fn check_replaced(
+    session: &Session,
+    plan: &Plan,
+    checked: &HashSet<String>,
+) -> Result<(), ToolError> {
+    for transition in plan.transitions() {
+        if let Some(before) = transition.before()
+            && !checked.contains(transition.path().as_str())
+        {
+            session.check_expected(transition.path().as_str(), Some(before), None)?;
         }
-        Ok(())
     }
+    Ok(())
 }

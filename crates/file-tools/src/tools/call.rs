@@ -8,7 +8,6 @@ use serde_json::value::RawValue;
 use patch_engine::remedy::Listing;
 use patch_engine::{Host, Remedy};
 
-use crate::answer::changes::PatchData;
 use crate::answer::envelope::{Failure, Success, ToolResult};
 use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::hints::Caller;
@@ -16,11 +15,9 @@ use crate::answer::reason::Reason;
 use crate::session::Session;
 use crate::session::bounds::within;
 use crate::tools::arguments;
+use crate::tools::edit_patch::{EditPatch, EditPatchResult};
+use crate::tools::file_tool::FileTool;
 use crate::tools::tool::Tool;
-use crate::tools::{
-    create_file, delete_file, edit_file, edit_patch, glob, list_directory, move_file, read_file,
-    restore_file, search_files, undo, write_file,
-};
 
 /// About how many bytes of JSON the answer of a tool that changes files has, unless the call asks
 /// for another number.
@@ -93,24 +90,39 @@ impl Arguments<'_> {
     }
 }
 
-/// The data of a successful answer.
-#[derive(Debug, Clone, Serialize)]
-#[serde(untagged)]
-#[allow(missing_docs, reason = "they are the tools")]
-pub enum Data {
-    ReadFile(read_file::ReadFileData),
-    ListDirectory(list_directory::ListDirectoryData),
-    SearchFiles(search_files::SearchFilesData),
-    Glob(glob::GlobData),
-    CreateFile(create_file::CreateFileData),
-    WriteFile(write_file::WriteFileData),
-    EditFile(edit_file::EditFileData),
-    DeleteFile(delete_file::DeleteFileData),
-    RestoreFile(restore_file::RestoreFileData),
-    MoveFile(move_file::MoveFileData),
-    ApplyPatch(PatchData),
-    Undo(undo::UndoData),
+macro_rules! called {
+    ($($tool:ident: $module:ident = $name:literal, $operation:expr;)*) => {
+        /// The data of a successful answer.
+        #[derive(Debug, Clone, Serialize)]
+        #[serde(untagged)]
+        #[allow(missing_docs, reason = "they are the tools")]
+        pub enum Data { $($tool(<super::$module::$tool as FileTool>::Data),)* }
+
+        impl Data {
+            /// Shortens it to about `max` bytes of JSON.
+            fn fit(&mut self, max: usize) {
+                match self { $(Self::$tool(data) => super::$module::$tool::fit(data, max),)* }
+            }
+        }
+
+        impl Session {
+            fn answer(
+                &self,
+                tool: Tool,
+                args: Arguments<'_>,
+                host: &mut dyn Host,
+            ) -> Result<Success<Data>, ToolError> {
+                match tool {
+                    $(Tool::$tool => {
+                        let done = self.run::<super::$module::$tool>(tool, args, host)?;
+                        Ok(done.map(Data::$tool))
+                    })*
+                }
+            }
+        }
+    };
 }
+each_tool!(called);
 
 /// The answer to a call.
 #[derive(Debug, Clone, Serialize)]
@@ -121,7 +133,7 @@ pub enum Reply {
     /// The call failed; unless its class is `Partial`, it changed nothing.
     Failure(Failure),
     /// The answer of `edit.patch`, which has a shape of its own.
-    EditPatch(edit_patch::EditPatchResult),
+    EditPatch(EditPatchResult),
 }
 
 impl Reply {
@@ -156,8 +168,17 @@ impl Reply {
     pub fn failed(tool: Tool, error: ToolError) -> Self {
         let error = error.addressed(Caller::Tool(tool));
         match tool {
-            Tool::EditPatch => Self::EditPatch(edit_patch::EditPatchResult::failed(&error)),
+            Tool::EditPatch => Self::EditPatch(EditPatchResult::failed(&error)),
             _ => Self::Failure(error.into()),
+        }
+    }
+
+    /// Shortens an answer to about `max` bytes of JSON.
+    fn fit(&mut self, max: usize) {
+        match self {
+            Self::Success(success) => success.data.fit(max),
+            Self::Failure(failure) => failure.error.fit(max),
+            Self::EditPatch(result) => EditPatch::fit(result, max),
         }
     }
 
@@ -214,7 +235,11 @@ impl Session {
         }
         let args = args.into();
         let asked = args.read::<Bound>().ok().and_then(|bound| bound.max_result_bytes);
-        let mut reply = self.answer(tool, args, host);
+        let mut reply = match self.answer(tool, args, host) {
+            Ok(Success { data: Data::EditPatch(result), .. }) => Reply::EditPatch(result),
+            Ok(success) => Reply::Success(success),
+            Err(error) => Reply::failed(tool, error),
+        };
         let most = self.settings().max_output.unwrap_or(usize::MAX);
         // Reading tools have limits of their own, and give a cursor to go on from where they cut.
         let usual = if tool.is_read_only() { usize::MAX } else { MAX_RESULT };
@@ -224,64 +249,17 @@ impl Session {
         reply
     }
 
-    fn answer(&self, tool: Tool, args: Arguments<'_>, host: &mut dyn Host) -> Reply {
-        match tool {
-            Tool::ReadFile => self.reply(
-                tool,
-                args,
-                host,
-                |session, args, _| session.read_file(args),
-                Data::ReadFile,
-            ),
-            Tool::ListDirectory => {
-                self.reply(tool, args, host, Self::list_directory, Data::ListDirectory)
-            }
-            Tool::SearchFiles => {
-                self.reply(tool, args, host, Self::search_files, Data::SearchFiles)
-            }
-            Tool::Glob => self.reply(tool, args, host, Self::glob, Data::Glob),
-            Tool::CreateFile => self.reply(tool, args, host, Self::create_file, Data::CreateFile),
-            Tool::WriteFile => self.reply(tool, args, host, Self::write_file, Data::WriteFile),
-            Tool::EditFile => self.reply(tool, args, host, Self::edit_file, Data::EditFile),
-            Tool::DeleteFile => self.reply(tool, args, host, Self::delete_file, Data::DeleteFile),
-            Tool::RestoreFile => {
-                self.reply(tool, args, host, Self::restore_file, Data::RestoreFile)
-            }
-            Tool::MoveFile => self.reply(tool, args, host, Self::move_file, Data::MoveFile),
-            Tool::ApplyPatch => self.reply(tool, args, host, Self::apply_patch, Data::ApplyPatch),
-            Tool::Undo => self.reply(tool, args, host, Self::undo, Data::Undo),
-            Tool::EditPatch => self
-                .run(tool, args, host, Self::edit_patch)
-                .map_or_else(|error| Reply::failed(tool, error), Reply::EditPatch),
-        }
-    }
-
-    fn reply<A: DeserializeOwned, D>(
+    fn run<T: FileTool>(
         &self,
         tool: Tool,
         args: Arguments<'_>,
         host: &mut dyn Host,
-        then: fn(&Self, &A, &mut dyn Host) -> ToolResult<D>,
-        data: fn(D) -> Data,
-    ) -> Reply {
-        self.run(tool, args, host, then).map_or_else(
-            |error| Reply::failed(tool, error),
-            |success| Reply::Success(success.map(data)),
-        )
-    }
-
-    fn run<A: DeserializeOwned, T>(
-        &self,
-        tool: Tool,
-        args: Arguments<'_>,
-        host: &mut dyn Host,
-        then: fn(&Self, &A, &mut dyn Host) -> Result<T, ToolError>,
-    ) -> Result<T, ToolError> {
-        match args.read::<A>() {
-            Ok(args) => {
+    ) -> ToolResult<T::Data> {
+        match args.read::<T>() {
+            Ok(call) => {
                 let layers = &self.settings().layers;
                 // Flags are looked at before they become arguments, and arguments after.
-                then(self, &args, host).map_err(|error| {
+                call.call(self, host).map_err(|error| {
                     within(within(error, layers).addressed(Caller::Tool(tool)), layers)
                 })
             }
@@ -294,8 +272,7 @@ impl Session {
                     return Err(error);
                 }
                 // The log has this as a failed call.
-                let failed: ToolResult<T> = self.changing(tool, host, |_| Err(error));
-                failed.map(|success| success.data)
+                self.changing(tool, host, |_| Err(error))
             }
         }
     }

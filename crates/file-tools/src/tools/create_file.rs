@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::changes::DiffDetail;
 use crate::answer::envelope::{Success, ToolResult};
+use crate::answer::fit::cut_diff;
 use crate::session::{Session, finish};
 use crate::tools::arguments::given;
+use crate::tools::file_tool::{About, FileTool};
 use crate::tools::tool::Tool;
 
 /// The arguments of `create_file`.
@@ -44,23 +46,28 @@ pub struct CreateFileData {
     pub transaction_id: String,
 }
 
-impl Session {
-    /// Creates a file; never overwrites one.
-    ///
-    /// # Errors
-    ///
-    /// When something is there, or the guard refuses the path.
-    pub fn create_file(
-        &self,
-        args: &CreateFile,
-        host: &mut dyn Host,
-    ) -> ToolResult<CreateFileData> {
-        self.changing(Tool::CreateFile, host, |call| {
-            let parents = args.create_parent_directories == Some(true);
-            let options = self.options(parents, false)?;
+impl FileTool for CreateFile {
+    type Data = CreateFileData;
+
+    const ABOUT: About = About {
+        title: "Create a file",
+        does: "Creates (makes) a new text file; never overwrites. Gives sha256 and transactionId \
+            (for undo).",
+        errors: "Errors: already_exists: use edit_file or write_file. not_found: a directory is \
+            missing, set createParentDirectories. permission_denied: ask. outside_workspace, \
+            command_failed: correct the path.",
+        example: "{\"path\":\"docs/notes.md\",\"content\":\"# Notes\\n\",\
+            \"createParentDirectories\":true}",
+        idempotent: false,
+    };
+
+    fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
+        session.changing(Tool::CreateFile, host, |call| {
+            let parents = self.create_parent_directories == Some(true);
+            let options = session.options(parents, false)?;
             let report = call.commit(&mut |root| {
                 let mut builder = PlanBuilder::new(root, &options);
-                builder.create(&args.path, args.content.clone().into_bytes())?;
+                builder.create(&self.path, self.content.clone().into_bytes())?;
                 finish(builder)
             })?;
             let (path, _, after) = super::changed(&report, None);
@@ -68,10 +75,14 @@ impl Session {
                 created: true,
                 path,
                 sha256: after.map(|hash| hash.to_string()).unwrap_or_default(),
-                diff: super::diff(&report, args.diff),
+                diff: super::diff(&report, self.diff),
                 transaction_id: super::transaction(&report),
             };
-            Ok(Success::new(format!("created {} ({} bytes)", data.path, args.content.len()), data))
+            Ok(Success::new(format!("created {} ({} bytes)", data.path, self.content.len()), data))
         })
+    }
+
+    fn fit(data: &mut Self::Data, max: usize) {
+        cut_diff(&mut data.diff, max);
     }
 }

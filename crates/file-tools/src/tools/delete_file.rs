@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::answer::changes::DiffDetail;
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::fit::cut_diff;
 use crate::answer::reason::Reason;
 use crate::session::{Session, expected, finish};
 use crate::tools::arguments::given;
+use crate::tools::file_tool::{About, FileTool};
 use crate::tools::tool::Tool;
 
 /// The arguments of `delete_file`.
@@ -58,31 +60,34 @@ pub struct DeleteFileData {
     pub transaction_id: Option<String>,
 }
 
-impl Session {
-    /// Deletes a file, a link, or a directory.
-    ///
-    /// # Errors
-    ///
-    /// When there is nothing, it is not the expected file, it is a directory and `recursive` is not
-    /// set, or the guard refuses it or something in it.
-    pub fn delete_file(
-        &self,
-        args: &DeleteFile,
-        host: &mut dyn Host,
-    ) -> ToolResult<DeleteFileData> {
-        self.changing(Tool::DeleteFile, host, |call| {
-            let given = args.expected_sha256.as_deref();
+impl FileTool for DeleteFile {
+    type Data = DeleteFileData;
+
+    const ABOUT: About = About {
+        title: "Delete a file",
+        does: "Deletes (removes) a file, link, or (recursive) directory: it goes to the trash; \
+            trashedTo is for restore_file.",
+        errors: "Errors: not_found: check the path. stale_file: it changed, read it again. \
+            command_failed: to delete a directory, set recursive. permission_denied: ask. \
+            outside_workspace: use another path.",
+        example: "{\"path\":\"old.txt\",\"expectedSha256\":\"<sha256>\"}",
+        idempotent: false,
+    };
+
+    fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
+        session.changing(Tool::DeleteFile, host, |call| {
+            let given = self.expected_sha256.as_deref();
             given.map(|given| expected(given, "expectedSha256")).transpose()?;
-            let recursive = args.recursive == Some(true);
+            let recursive = self.recursive == Some(true);
             let mut directory = None;
             let report = call.commit(&mut |root| {
-                let path = super::checked(root, &args.path, fs_guard::Access::Delete)?;
+                let path = super::checked(root, &self.path, fs_guard::Access::Delete)?;
                 let seen = root.metadata(&path)?;
                 let is_dir = seen.as_ref().is_some_and(|seen| seen.kind == FileKind::Directory);
                 directory = is_dir.then(|| path.to_string());
                 if is_dir && !recursive {
                     let (kind, message) = (ErrorKind::CommandFailed, "it is a directory");
-                    return Err(ToolError::about(kind, &args.path, Reason::Directory, message)
+                    return Err(ToolError::about(kind, &self.path, Reason::Directory, message)
                         .details(serde_json::json!({ "path": path.as_str() }))
                         .remedies([Remedy::set("recursive", true)]));
                 }
@@ -96,26 +101,26 @@ impl Session {
                 if seen.is_none() {
                     // A missing file that was expected is a different error from one that was never
                     // known.
-                    self.check_expected(path.as_str(), None, given)?;
-                    return Err(super::missing(root, &args.path));
+                    session.check_expected(path.as_str(), None, given)?;
+                    return Err(super::missing(root, &self.path));
                 }
-                let options = self.options(false, false)?;
+                let options = session.options(false, false)?;
                 let mut builder = PlanBuilder::new(root, &options);
                 if recursive {
-                    builder.remove_all(&args.path)?;
+                    builder.remove_all(&self.path)?;
                 } else {
-                    builder.remove(&args.path)?;
+                    builder.remove(&self.path)?;
                 }
                 let plan = finish(builder)?;
                 for change in plan.changes() {
-                    self.check_expected(change.path.as_str(), change.before, given)?;
+                    session.check_expected(change.path.as_str(), change.before, given)?;
                 }
                 Ok(plan)
             })?;
             let id = report.transaction;
-            let kept = match (args.permanent, id) {
+            let kept = match (self.permanent, id) {
                 (Some(true), Some(id)) => {
-                    self.forget(id).map_err(|error| not_for_good(&args.path, id, &error))?;
+                    forget(session, id).map_err(|error| not_for_good(&self.path, id, &error))?;
                     None
                 }
                 _ => id,
@@ -124,7 +129,7 @@ impl Session {
                 (None, _) => None,
                 // All its files are in the transaction's folder.
                 (Some(id), Some(_)) => {
-                    let slot = self.workspace().stored_path(*id, 0);
+                    let slot = session.workspace().stored_path(*id, 0);
                     slot.rsplit_once('/').map(|(folder, _)| folder.to_owned())
                 }
                 (Some(_), None) => report.trashed.first().cloned().flatten(),
@@ -139,7 +144,7 @@ impl Session {
                 deleted_files: changes.len(),
                 before_sha256: first.and_then(|change| change.before).map(|hash| hash.to_string()),
                 trashed_to,
-                diff: super::diff(&report, args.diff),
+                diff: super::diff(&report, self.diff),
                 transaction_id: kept.map(|id| id.to_string()),
             };
             let files = if data.deleted_files == 1 { "file" } else { "files" };
@@ -154,11 +159,15 @@ impl Session {
         })
     }
 
-    /// Removes a transaction from the trash.
-    fn forget(&self, id: TransactionId) -> Result<(), commit::Error> {
-        let locked = self.workspace().lock(self.settings().lock_timeout)?;
-        Ok(locked.locked_store().remove(id)?)
+    fn fit(data: &mut Self::Data, max: usize) {
+        cut_diff(&mut data.diff, max);
     }
+}
+
+/// Removes a transaction from the trash.
+fn forget(session: &Session, id: TransactionId) -> Result<(), commit::Error> {
+    let locked = session.workspace().lock(session.settings().lock_timeout)?;
+    Ok(locked.locked_store().remove(id)?)
 }
 
 /// Makes the error of a deletion that succeeded, but left files in the trash.

@@ -15,11 +15,13 @@ use serde_json::json;
 use crate::answer::changes::{CarriedHunk, DiffDetail, carried, carried_words};
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::{ToolError, value_of};
+use crate::answer::fit::cut_diff;
 use crate::answer::hints::Caller;
 use crate::answer::reason::Reason;
 use crate::answer::text::{normalised, without_bom};
 use crate::session::{Session, finish};
 use crate::tools::arguments::given;
+use crate::tools::file_tool::{About, FileTool};
 use crate::tools::tool::Tool;
 
 /// How many places an error names.
@@ -89,113 +91,127 @@ pub struct EditFileData {
     pub transaction_id: String,
 }
 
-impl Session {
-    /// Replaces pieces of text in a file: all of them or none.
-    ///
-    /// # Errors
-    ///
-    /// When a text is not there, or there too often, edits overlap, the file is not the expected
-    /// one, is binary, or the guard refuses it.
-    pub fn edit_file(&self, args: &EditFile, host: &mut dyn Host) -> ToolResult<EditFileData> {
-        self.edit_file_as(Caller::Tool(Tool::EditFile), args, host)
+impl FileTool for EditFile {
+    type Data = EditFileData;
+
+    const ABOUT: About = About {
+        title: "Edit a file",
+        does: "Edits one file: replaces strings in it (find and replace), all or none. Each \
+            oldText must be in the file as you read it, exactly once (or replaceAll, or \
+            expectedOccurrences times), and edits may not overlap. Line ends are kept.",
+        errors: "Errors: old_text_not_found: details.nearest tells where it nearly is; read there \
+            and copy. multiple_matches: add surrounding lines. overlapping_edits: join \
+            details.conflictingEditIndices. stale_file: read again. binary_file: leave it. \
+            patch_apply_error: not UTF-8, insert ASCII. not_found: check the path. \
+            permission_denied: ask. outside_workspace, command_failed: correct the arguments.",
+        example: "{\"path\":\"a.rs\",\"expectedSha256\":\"<sha256>\",\
+            \"edits\":[{\"oldText\":\"let x = 1;\",\"newText\":\"let x = 2;\"}]}",
+        idempotent: false,
+    };
+
+    fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
+        edit_file_as(session, Caller::Tool(Tool::EditFile), self, host)
     }
 
-    /// Does the same for a caller that has other names for the texts.
-    pub(crate) fn edit_file_as(
-        &self,
-        caller: Caller,
-        args: &EditFile,
-        host: &mut dyn Host,
-    ) -> ToolResult<EditFileData> {
-        self.changing(Tool::EditFile, host, |call| {
-            let given = args.expected_sha256.as_deref();
-            let expected = self.seen(&args.path, given)?;
-            let mut replacements = 0;
-            let mut now = None;
-            let report = call.commit(&mut |root| {
-                let options = self.options(false, false)?;
-                let mut builder = PlanBuilder::new(root, &options);
-                // The version that the edits are for, and the error of the current file if that is
-                // another version.
-                let (file, stale) = match self.load(&mut builder, &args.path, given) {
-                    Ok(Some(file)) => (file, None),
-                    Ok(None) => return Err(super::missing(root, &args.path)),
-                    Err(error) => match self.base_of(&mut builder, args, expected) {
-                        Some(base) => (base, Some(error)),
-                        None => return Err(error),
-                    },
-                };
-                let unicode = args.edits.iter().any(|edit| !edit.new_text.is_ascii());
-                let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, unicode)
-                else {
-                    return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
-                };
-                let found = Edits::new(caller, &args.path, text.bytes()).splices(&args.edits);
-                let Some(stale) = stale else {
-                    let splices = found?.splices;
-                    replacements = splices.as_slice().len();
-                    let splices =
-                        text.stored(splices).ok_or_else(|| super::encoding(&args.path))?;
-                    builder.update(&args.path, splices)?;
-                    let plan = finish(builder)?;
-                    return if plan.is_empty() {
-                        Err(no_change(caller, &args.path, None))
-                    } else {
-                        Ok(plan)
-                    };
-                };
-                let current = builder.load(&args.path)?.ok_or_else(|| stale.clone())?;
-                // Lines of other encodings are not compared as bytes.
-                let (Ok(edit), None) = (found, text.encoding()) else { return Err(stale) };
-                if !same_counts(&args.edits, [&file.bytes, &current.bytes]) {
-                    return Err(stale);
-                }
-                replacements = edit.splices.as_slice().len();
-                builder.carry(&args.path, &file.bytes, &edit).map_err(conflict)?;
-                now = Some((file.path, current.sha256));
-                finish(builder)
-            })?;
-            let hash = |hash: Option<Sha256>| hash.map(|hash| hash.to_string()).unwrap_or_default();
-            let (path, before, after) = super::changed(&report, now);
-            let data = EditFileData {
-                path,
-                before_sha256: hash(before),
-                after_sha256: hash(after),
-                applied_edits: args.edits.len(),
-                replacements,
-                carried: carried(&report.plan).collect(),
-                // Somebody else may have made the same edits.
-                diff: if report.plan.changes().is_empty() {
-                    None
-                } else {
-                    super::diff(&report, args.diff)
+    fn fit(data: &mut Self::Data, max: usize) {
+        cut_diff(&mut data.diff, max);
+    }
+}
+
+/// Does the same for a caller that has other names for the texts.
+pub(crate) fn edit_file_as(
+    session: &Session,
+    caller: Caller,
+    args: &EditFile,
+    host: &mut dyn Host,
+) -> ToolResult<EditFileData> {
+    session.changing(Tool::EditFile, host, |call| {
+        let given = args.expected_sha256.as_deref();
+        let expected = session.seen(&args.path, given)?;
+        let mut replacements = 0;
+        let mut now = None;
+        let report = call.commit(&mut |root| {
+            let options = session.options(false, false)?;
+            let mut builder = PlanBuilder::new(root, &options);
+            // The version that the edits are for, and the error of the current file if that is
+            // another version.
+            let (file, stale) = match session.load(&mut builder, &args.path, given) {
+                Ok(Some(file)) => (file, None),
+                Ok(None) => return Err(super::missing(root, &args.path)),
+                Err(error) => match base_of(session, &mut builder, args, expected) {
+                    Some(base) => (base, Some(error)),
+                    None => return Err(error),
                 },
-                transaction_id: super::transaction(&report),
             };
-            let words = carried_words(&data.carried);
-            let places = match data.replacements {
-                1 => "1 place".to_owned(),
-                more => format!("{more} places"),
+            let unicode = args.edits.iter().any(|edit| !edit.new_text.is_ascii());
+            let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, unicode)
+            else {
+                return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
             };
-            let output = format!("edited {} in {places}{words}", data.path);
-            Ok(Success::new(output, data))
-        })
-    }
+            let found = Edits::new(caller, &args.path, text.bytes()).splices(&args.edits);
+            let Some(stale) = stale else {
+                let splices = found?.splices;
+                replacements = splices.as_slice().len();
+                let splices = text.stored(splices).ok_or_else(|| super::encoding(&args.path))?;
+                builder.update(&args.path, splices)?;
+                let plan = finish(builder)?;
+                return if plan.is_empty() {
+                    Err(no_change(caller, &args.path, None))
+                } else {
+                    Ok(plan)
+                };
+            };
+            let current = builder.load(&args.path)?.ok_or_else(|| stale.clone())?;
+            // Lines of other encodings are not compared as bytes.
+            let (Ok(edit), None) = (found, text.encoding()) else { return Err(stale) };
+            if !same_counts(&args.edits, [&file.bytes, &current.bytes]) {
+                return Err(stale);
+            }
+            replacements = edit.splices.as_slice().len();
+            builder.carry(&args.path, &file.bytes, &edit).map_err(conflict)?;
+            now = Some((file.path, current.sha256));
+            finish(builder)
+        })?;
+        let hash = |hash: Option<Sha256>| hash.map(|hash| hash.to_string()).unwrap_or_default();
+        let (path, before, after) = super::changed(&report, now);
+        let data = EditFileData {
+            path,
+            before_sha256: hash(before),
+            after_sha256: hash(after),
+            applied_edits: args.edits.len(),
+            replacements,
+            carried: carried(&report.plan).collect(),
+            // Somebody else may have made the same edits.
+            diff: if report.plan.changes().is_empty() {
+                None
+            } else {
+                super::diff(&report, args.diff)
+            },
+            transaction_id: super::transaction(&report),
+        };
+        let words = carried_words(&data.carried);
+        let places = match data.replacements {
+            1 => "1 place".to_owned(),
+            more => format!("{more} places"),
+        };
+        let output = format!("edited {} in {places}{words}", data.path);
+        Ok(Success::new(output, data))
+    })
+}
 
-    /// Returns the version of the file that the caller saw, if the file has changed since and the
-    /// edits may be carried.
-    fn base_of(
-        &self,
-        builder: &mut PlanBuilder<'_>,
-        args: &EditFile,
-        expected: Expected,
-    ) -> Option<Loaded> {
-        let Expected::Hash(seen) = expected else { return None };
-        let mut file = builder.load(&args.path).ok()?.filter(|file| file.sha256 != seen)?;
-        file.bytes = self.snapshots_for(args.carry)?.bytes(&file.path, seen)?;
-        file.sha256 = seen;
-        Some(file)
-    }
+/// Returns the version of the file that the caller saw, if the file has changed since and the
+/// edits may be carried.
+fn base_of(
+    session: &Session,
+    builder: &mut PlanBuilder<'_>,
+    args: &EditFile,
+    expected: Expected,
+) -> Option<Loaded> {
+    let Expected::Hash(seen) = expected else { return None };
+    let mut file = builder.load(&args.path).ok()?.filter(|file| file.sha256 != seen)?;
+    file.bytes = session.snapshots_for(args.carry)?.bytes(&file.path, seen)?;
+    file.sha256 = seen;
+    Some(file)
 }
 
 /// Returns whether both versions of a file have the texts of `replaceAll` edits equally often: an

@@ -9,12 +9,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::changes::{CarriedHunk, DiffDetail};
+use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::fit::{CUT, cut};
 use crate::answer::hints::{self, Caller, Hint};
 use crate::session::{ChangingCall, Session};
 use crate::settings::Layer;
+use crate::tools::apply_patch::apply_parsed;
 use crate::tools::arguments::given;
+use crate::tools::file_tool::{About, FileTool, schema};
 use crate::tools::tool::Tool;
+use crate::tools::walk::find_directory;
+use serde_json::Value;
 
 /// The arguments of `edit.patch`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -55,37 +61,43 @@ pub struct EditPatchResult {
     pub class: Option<FailureClass>,
 }
 
-impl Session {
-    /// Applies a patch, with a short answer.
-    ///
-    /// # Errors
-    ///
-    /// As [`apply_patch`](Self::apply_patch).
-    pub fn edit_patch(
-        &self,
-        args: &EditPatch,
-        host: &mut dyn Host,
-    ) -> Result<EditPatchResult, ToolError> {
+impl FileTool for EditPatch {
+    type Data = EditPatchResult;
+
+    const ABOUT: About = About {
+        title: "Apply a patch, briefly",
+        does: "The same patches by strict rules, with a brief answer: {ok, summary} with counts \
+            of files, or {ok, error} with one line that begins with the error's kind. \
+            allow_delete lets it remove files.",
+        errors: "Errors: patch_parse_error: correct it. patch_apply_error, multiple_matches, \
+            overlapping_edits, stale_file: read the file, then correct the hunk. \
+            permission_denied: not allowed, or guarded; ask. binary_file, not_found, \
+            already_exists, outside_workspace: correct the path.",
+        example: "{\"patch\":\"*** Begin Patch\\n*** Add File: a.txt\\n+hi\\n*** End Patch\"}",
+        idempotent: false,
+    };
+
+    fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
-            let mut options = self.options_for(Layer {
+            let mut options = session.options_for(Layer {
                 profile: Some(Profile::Strict),
-                allow_delete: Some(args.allow_delete == Some(true)),
-                allow_move: args.allow_move,
+                allow_delete: Some(self.allow_delete == Some(true)),
+                allow_move: self.allow_move,
                 ..Layer::default()
             })?;
-            options.snapshots = self.snapshots_for(args.carry);
-            let prefix = self.prefix(args.workspace_root.as_deref())?;
-            let patch = super::parsed(&args.patch, &options)?;
+            options.snapshots = session.snapshots_for(self.carry);
+            let prefix = prefix(session, self.workspace_root.as_deref())?;
+            let patch = super::parsed(&self.patch, &options)?;
             let patch = match &prefix {
                 Some(prefix) => moved_beneath(prefix, &patch),
                 None => patch,
             };
-            self.apply_parsed(&patch, options, true, Some(DiffDetail::None), call)
+            apply_parsed(session, &patch, options, true, Some(DiffDetail::None), call)
         };
-        let result = if args.dry_run == Some(true) {
+        let result = if self.dry_run == Some(true) {
             run(None)
         } else {
-            self.changing(Tool::EditPatch, host, |call| run(Some(call)))
+            session.changing(Tool::EditPatch, host, |call| run(Some(call)))
         }?;
         let count = |wanted: ChangeKind| {
             result
@@ -99,21 +111,30 @@ impl Session {
         let (deleted, renamed) = (count(ChangeKind::Delete), count(ChangeKind::Move));
         let already = if result.data.already_done { "; done already" } else { "" };
         let summary = format!("A {added}, M {modified}, D {deleted}, R {renamed}{already}");
-        Ok(EditPatchResult {
+        let data = EditPatchResult {
             ok: true,
-            summary: Some(summary),
+            summary: Some(summary.clone()),
             carried: result.data.carried,
             error: None,
             class: None,
-        })
+        };
+        Ok(Success::new(summary, data))
     }
 
-    /// Finds the directory that `workspace_root` names; it must be beneath the root.
-    fn prefix(&self, named: Option<&str>) -> Result<Option<String>, ToolError> {
-        let inside = self.beneath_root(named.unwrap_or_default())?;
-        let dir = self.directory(self.root(), "workspace_root", Some(&inside))?;
-        Ok(dir.map(|dir| dir.to_string()))
+    fn output_schema() -> Value {
+        schema::<Self::Data>()
     }
+
+    fn fit(data: &mut Self::Data, max: usize) {
+        data.error.iter_mut().for_each(|error| cut(error, max, CUT));
+    }
+}
+
+/// Finds the directory that `workspace_root` names; it must be beneath the root.
+fn prefix(session: &Session, named: Option<&str>) -> Result<Option<String>, ToolError> {
+    let inside = session.beneath_root(named.unwrap_or_default())?;
+    let dir = find_directory(session, session.root(), "workspace_root", Some(&inside))?;
+    Ok(dir.map(|dir| dir.to_string()))
 }
 
 impl EditPatchResult {

@@ -12,9 +12,12 @@ use crate::answer::reason::Reason;
 use crate::session::Session;
 use crate::session::bounds::within;
 use crate::tools::create_file::CreateFile;
+use crate::tools::edit_file::edit_file_as;
 use crate::tools::edit_file::{EditFile, TextEdit};
+use crate::tools::file_tool::FileTool;
 use crate::tools::list_directory::ListDirectory;
 use crate::tools::read_file::ReadFile;
+use crate::tools::read_file::read_unseen;
 use crate::tools::write_file::WriteFile;
 
 /// A command of the editor tool.
@@ -148,7 +151,7 @@ impl Session {
                 let expected_sha256 = Some(self.seen_or_current(&path)?);
                 let edit =
                     EditFile { path, expected_sha256, edits: vec![edit], ..EditFile::default() };
-                Ok(self.edit_file_as(Caller::Editor, &edit, host)?.output)
+                Ok(edit_file_as(self, Caller::Editor, &edit, host)?.output)
             }
             EditorCommand::Create { path, file_text } => self.create(&path, file_text, host),
             EditorCommand::Insert { path, insert_line, insert_text } => {
@@ -177,7 +180,7 @@ impl Session {
                 max_depth: Some(2),
                 ..ListDirectory::default()
             };
-            let list = self.list_directory(&list, host)?.data;
+            let list = list.call(self, host)?.data;
             let mut entries = list.entries;
             entries.sort_by(|one, other| one.relative_path.cmp(&other.relative_path));
             for entry in entries {
@@ -200,9 +203,8 @@ impl Session {
                     .remedies([Remedy::give("view_range", wanted)]));
                 }
             };
-            let read = self
-                .read_file(&ReadFile { path, start_line, end_line, ..ReadFile::default() })?
-                .data;
+            let read = ReadFile { path, start_line, end_line, ..ReadFile::default() };
+            let read = read.call(self, host)?.data;
             for (number, line) in
                 (read.start_line..).zip(read.content.as_deref().unwrap_or_default().lines())
             {
@@ -234,7 +236,7 @@ impl Session {
         if let Some(seen) = seen {
             let expected_sha256 = Some(seen.to_string());
             let write = WriteFile { path, content, expected_sha256, ..WriteFile::default() };
-            return Ok(self.write_file(&write, host)?.output);
+            return Ok(write.call(self, host)?.output);
         }
         let create = CreateFile {
             path: path.clone(),
@@ -242,12 +244,12 @@ impl Session {
             create_parent_directories: Some(true),
             ..CreateFile::default()
         };
-        self.create_file(&create, host).map(|created| created.output).map_err(|error| match &error
-            .details["reason"]
-        {
-            // `create` replaces a file once this session has seen it.
-            reason if reason == "exists" => error.also_first(Remedy::act(Action::Read, &path)),
-            _ => error,
+        create.call(self, host).map(|created| created.output).map_err(|error| {
+            match &error.details["reason"] {
+                // `create` replaces a file once this session has seen it.
+                reason if reason == "exists" => error.also_first(Remedy::act(Action::Read, &path)),
+                _ => error,
+            }
         })
     }
 
@@ -260,9 +262,8 @@ impl Session {
     ) -> Result<String, ToolError> {
         let path = self.beneath_root(path)?;
         let expected = self.seen_or_current(&path)?;
-        let read = self
-            .read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() })?
-            .data;
+        let read = ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() };
+        let read = read_unseen(self, &read)?.data;
         if read.sha256 != expected {
             let seen = expected.parse().expect("BUG: it was a hash");
             // The file changed since the model saw it.
@@ -287,7 +288,7 @@ impl Session {
             expected_sha256: Some(read.sha256),
             ..WriteFile::default()
         };
-        Ok(self.write_file(&write, host)?.output)
+        Ok(write.call(self, host)?.output)
     }
 
     /// Returns the hash that the session saw last, or else the hash that the file has now.

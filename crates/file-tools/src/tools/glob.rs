@@ -7,11 +7,13 @@ use fs_guard::shortened;
 use patch_engine::Host;
 
 use crate::answer::envelope::{Success, ToolResult};
-use crate::answer::page::{Page, page, rest, skipped};
+use crate::answer::page::{Page, for_items, page, rest, skipped};
 use crate::session::Session;
 use crate::tools::arguments::given;
+use crate::tools::file_tool::{About, FileTool};
 use crate::tools::walk::{
-    DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, glob, globs, relative, type_name, walk,
+    DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, find_directory, glob, globs, relative,
+    type_name, walk,
 };
 
 /// How many paths are given, unless the call asks for another number.
@@ -66,24 +68,32 @@ pub struct GlobMatch {
     pub kind: &'static str,
 }
 
-impl Session {
-    /// Finds paths that match a pattern.
-    ///
-    /// # Errors
-    ///
-    /// When the pattern is none, or there is no such directory.
-    pub fn glob(&self, args: &Glob, host: &mut dyn Host) -> ToolResult<GlobData> {
-        let root = self.root();
-        let pattern = args.pattern.strip_prefix("./").unwrap_or(&args.pattern);
+impl FileTool for Glob {
+    type Data = GlobData;
+
+    const ABOUT: About = About {
+        title: "Find paths",
+        does: "Finds files by name, by a glob pattern: * within a name, ** over directories, {a,\
+            b} either. Hidden names and folders like node_modules or target match only if the \
+            pattern names them.",
+        errors: "Errors: command_failed: correct the pattern. not_found: check root. \
+            outside_workspace, permission_denied: use another root.",
+        example: "{\"pattern\":\"**/*.test.ts\",\"root\":\"packages\"}",
+        idempotent: true,
+    };
+
+    fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
+        let root = session.root();
+        let pattern = self.pattern.strip_prefix("./").unwrap_or(&self.pattern);
         let matcher = glob("pattern", pattern)?;
-        let excludes = globs("excludeGlobs", args.exclude_globs.as_deref().unwrap_or_default())?;
-        let dir = self.directory(root, "root", args.root.as_deref())?;
+        let excludes = globs("excludeGlobs", self.exclude_globs.as_deref().unwrap_or_default())?;
+        let dir = find_directory(session, root, "root", self.root.as_deref())?;
         let named = |name: &str| pattern.split('/').any(|part| part == name);
         let hidden = pattern.split('/').any(|part| part.starts_with('.'));
         let ignored = pattern.split('/').any(|part| DEFAULT_EXCLUDES.contains(&part));
         let options = WalkOptions { max_depth: MAX_DEPTH, hidden, ignored };
-        let skip = skipped(args.cursor.as_deref())?;
-        let limit = limit(args.max_results, MAX_RESULTS);
+        let skip = skipped(self.cursor.as_deref())?;
+        let limit = limit(self.max_results, MAX_RESULTS);
         let mut matches = Vec::new();
         let whole = walk(root, dir.clone(), &options, host, &mut |found: WalkEntry| {
             let path = relative(&found.path, dir.as_ref());
@@ -100,7 +110,7 @@ impl Session {
             (matches.len() <= skip + limit).then_some(true)
         })?;
         let Page { items: mut matches, truncated, next_cursor } =
-            page(matches, skip, limit, self.for_items(args.max_result_bytes), whole);
+            page(matches, skip, limit, for_items(session, self.max_result_bytes), whole);
         matches.sort_by(|one, other| one.path.cmp(&other.path));
         let more = rest(truncated, next_cursor.as_deref());
         // A pattern without a slash is more often meant for names in any directory than for those

@@ -9,10 +9,13 @@ use serde::{Deserialize, Serialize};
 use patch_engine::Host;
 
 use crate::answer::envelope::{Success, ToolResult};
-use crate::answer::page::{Page, page, rest, skipped};
+use crate::answer::page::{Page, for_items, page, rest, skipped};
 use crate::session::Session;
 use crate::tools::arguments::given;
-use crate::tools::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, type_name, walk};
+use crate::tools::file_tool::{About, FileTool};
+use crate::tools::walk::{
+    DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, find_directory, type_name, walk,
+};
 
 /// No more entries are listed.
 const MAX_ENTRIES: usize = 5000;
@@ -71,24 +74,28 @@ pub struct Entry {
     pub depth: usize,
 }
 
-impl Session {
-    /// Lists a directory.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such directory or the guard refuses it.
-    pub fn list_directory(
-        &self,
-        args: &ListDirectory,
-        host: &mut dyn Host,
-    ) -> ToolResult<ListDirectoryData> {
-        let root = self.root();
-        let dir = self.directory(root, "path", args.path.as_deref())?;
-        let skip = skipped(args.cursor.as_deref())?;
-        let hidden = args.include_hidden == Some(true);
-        let recursive = args.recursive == Some(true);
+impl FileTool for ListDirectory {
+    type Data = ListDirectoryData;
+
+    const ABOUT: About = About {
+        title: "List a directory",
+        does: "Lists a directory (folder, ls), or with recursive all beneath it, nearest first. \
+            Hidden names, and in recursive lists what .gitignore leaves out, need includeHidden. \
+            If truncated, ask again with cursor.",
+        errors: "Errors: not_found: check the path, list its parent. outside_workspace, \
+            permission_denied: use another path.",
+        example: "{\"path\":\"src\",\"recursive\":true,\"maxDepth\":2}",
+        idempotent: true,
+    };
+
+    fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
+        let root = session.root();
+        let dir = find_directory(session, root, "path", self.path.as_deref())?;
+        let skip = skipped(self.cursor.as_deref())?;
+        let hidden = self.include_hidden == Some(true);
+        let recursive = self.recursive == Some(true);
         let asked =
-            args.max_depth.map_or(MAX_DEPTH, |depth| usize::try_from(depth).unwrap_or(MAX_DEPTH));
+            self.max_depth.map_or(MAX_DEPTH, |depth| usize::try_from(depth).unwrap_or(MAX_DEPTH));
         let options = WalkOptions {
             max_depth: if recursive { asked.clamp(1, MAX_DEPTH) } else { 1 },
             hidden,
@@ -119,7 +126,7 @@ impl Session {
         });
         let entries = found.iter().skip(skip).take(MAX_ENTRIES + 1).map(entry).collect();
         let Page { items: entries, truncated, next_cursor } =
-            page(entries, 0, MAX_ENTRIES, self.for_items(args.max_result_bytes), whole);
+            page(entries, 0, MAX_ENTRIES, for_items(session, self.max_result_bytes), whole);
         let next_cursor = next_cursor.map(|_| (skip + entries.len()).to_string());
         let place = dir.as_ref().map_or(".", |dir| dir.as_str());
         let more = rest(truncated, next_cursor.as_deref());

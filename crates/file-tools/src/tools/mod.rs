@@ -1,6 +1,28 @@
-//! The tools, one file each: arguments, data, and the method of [`Session`](crate::Session).
-//! `tool.rs` has their names, `catalogue.rs` their descriptions and schemas, `call.rs` the way from
-//! JSON to the method and back.
+//! The tools, one file each: a [`FileTool`](file_tool::FileTool) with its arguments, its data, and
+//! what is said of it. The list of them is here. `catalogue.rs` has what clients are told, `call.rs`
+//! the way from JSON to a call and back.
+
+/// The list of the tools, handed to a macro. A line has the type of a tool, its file, its name, and
+/// what the log calls the changes that it makes, or `None` if it only reads.
+macro_rules! each_tool {
+    ($then:ident) => {
+        $then! {
+            ReadFile: read_file = "read_file", None;
+            ListDirectory: list_directory = "list_directory", None;
+            SearchFiles: search_files = "search_files", None;
+            Glob: glob = "glob", None;
+            CreateFile: create_file = "create_file", Some(Operation::Create);
+            WriteFile: write_file = "write_file", Some(Operation::Write);
+            EditFile: edit_file = "edit_file", Some(Operation::Edit);
+            DeleteFile: delete_file = "delete_file", Some(Operation::Delete);
+            RestoreFile: restore_file = "restore_file", Some(Operation::Create);
+            MoveFile: move_file = "move_file", Some(Operation::Move);
+            ApplyPatch: apply_patch = "apply_patch", Some(Operation::Patch);
+            EditPatch: edit_patch = "edit.patch", Some(Operation::Patch);
+            Undo: undo = "undo", Some(Operation::Write);
+        }
+    };
+}
 
 pub mod apply_patch;
 pub(crate) mod arguments;
@@ -11,6 +33,7 @@ pub mod delete_file;
 pub mod edit_file;
 pub mod edit_patch;
 pub(crate) mod editor;
+pub(crate) mod file_tool;
 pub mod glob;
 pub mod list_directory;
 pub mod move_file;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::envelope::{Success, ToolResult};
 use crate::session::{Session, finish};
 use crate::tools::arguments::given;
+use crate::tools::file_tool::{About, FileTool};
 use crate::tools::tool::Tool;
 
 /// The arguments of `move_file`.
@@ -43,35 +44,42 @@ pub struct MoveFileData {
     pub transaction_id: String,
 }
 
-impl Session {
-    /// Moves a file.
-    ///
-    /// # Errors
-    ///
-    /// When there is no file, it is not the expected one, something is at its new path and
-    /// `overwrite` is not set, or the guard refuses a path.
-    pub fn move_file(&self, args: &MoveFile, host: &mut dyn Host) -> ToolResult<MoveFileData> {
-        self.changing(Tool::MoveFile, host, |call| {
-            let given = args.expected_sha256.as_deref();
-            let expected = self.seen(&args.from_path, given)?;
-            let overwrite = args.overwrite == Some(true);
+impl FileTool for MoveFile {
+    type Data = MoveFileData;
+
+    const ABOUT: About = About {
+        title: "Move a file",
+        does: "Renames a file or moves it to another directory; with overwrite a file at toPath \
+            goes to the trash.",
+        errors: "Errors: stale_file: read it again. already_exists: choose another toPath or set \
+            overwrite. not_found: check fromPath and the directory of toPath. permission_denied: \
+            ask. outside_workspace, command_failed: correct the paths.",
+        example: "{\"fromPath\":\"a.txt\",\"toPath\":\"b.txt\",\"expectedSha256\":\"<sha256>\"}",
+        idempotent: false,
+    };
+
+    fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
+        session.changing(Tool::MoveFile, host, |call| {
+            let given = self.expected_sha256.as_deref();
+            let expected = session.seen(&self.from_path, given)?;
+            let overwrite = self.overwrite == Some(true);
             let report = call.commit(&mut |root| {
-                let from = super::checked(root, &args.from_path, fs_guard::Access::Delete)?;
+                let from = super::checked(root, &self.from_path, fs_guard::Access::Delete)?;
                 if root.metadata(&from)?.is_none() {
                     if expected != patch_engine::Expected::Absent {
-                        self.check_expected(from.as_str(), None, given)?;
+                        session.check_expected(from.as_str(), None, given)?;
                     }
-                    return Err(super::missing(root, &args.from_path));
+                    return Err(super::missing(root, &self.from_path));
                 }
-                let options = self.options(false, overwrite)?;
+                let options = session.options(false, overwrite)?;
                 let mut builder = PlanBuilder::new(root, &options);
-                builder.rename(&args.from_path, &args.to_path)?;
+                builder.rename(&self.from_path, &self.to_path)?;
                 let plan = finish(builder)?;
                 let change = &plan.changes()[0];
-                self.check_expected(change.path.as_str(), change.before, given)?;
+                session.check_expected(change.path.as_str(), change.before, given)?;
                 let target = plan.transition_of(change);
                 if let Some(replaced) = target.before() {
-                    self.check_expected(target.path().as_str(), Some(replaced), None)?;
+                    session.check_expected(target.path().as_str(), Some(replaced), None)?;
                 }
                 Ok(plan)
             })?;

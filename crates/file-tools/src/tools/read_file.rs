@@ -2,7 +2,7 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use fs_guard::RelPath;
-use patch_engine::{ErrorKind, FileText, Remedy, Sha256};
+use patch_engine::{ErrorKind, FileText, Host, Remedy, Sha256};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -14,6 +14,7 @@ use crate::answer::reason::Reason;
 use crate::answer::text::{Newlines, length, prefix, split_terminator, without_bom};
 use crate::session::Session;
 use crate::tools::arguments::given;
+use crate::tools::file_tool::{About, FileTool};
 
 /// The bytes of an answer besides its data: the envelope, the sentence, the cursor.
 const AROUND: usize = 200;
@@ -89,146 +90,147 @@ pub struct ReadFileData {
     pub encoding: &'static str,
 }
 
-impl Session {
-    /// Reads a text file, or a slice of it.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such file, it is binary, too large, or the guard refuses it.
-    pub fn read_file(&self, args: &ReadFile) -> ToolResult<ReadFileData> {
-        let (path, bytes) = self.opened(args)?;
+impl FileTool for ReadFile {
+    type Data = ReadFileData;
+
+    const ABOUT: About = About {
+        title: "Read a file",
+        does: "Reads, opens a file: shows its contents, or lines startLine to endLine of it (from \
+            1, both included). Lines are read with LF ends and without BOM; sha256 is of the \
+            whole file on disk: change the file with it as expectedSha256, or without in the same \
+            session. If truncated, read on with cursor. lineNumbers puts numbers before the lines.",
+        errors: "Errors: not_found: check the path with glob. binary_file: leave it, or set \
+            allowBinary. file_too_large: give up. outside_workspace, permission_denied: use \
+            another path. command_failed: correct the arguments.",
+        example: "{\"path\":\"src/main.rs\",\"startLine\":1,\"endLine\":80}",
+        idempotent: true,
+    };
+
+    fn call(&self, session: &Session, _: &mut dyn Host) -> ToolResult<Self::Data> {
+        let (path, bytes) = opened(session, self)?;
         let sha256 = Sha256::of(&bytes);
-        let read = self.shown(args, self.settings().max_output, &path, (&bytes, sha256));
+        let read = part(session, self, session.settings().max_output, &path, (&bytes, sha256));
         match &read {
             Ok(read) if !read.data.binary => {
-                self.note_shown(path.as_str(), sha256, Some(&bytes))?
+                session.note_shown(path.as_str(), sha256, Some(&bytes))?
             }
-            Ok(_) => self.note_shown(path.as_str(), sha256, None)?,
+            Ok(_) => session.note_shown(path.as_str(), sha256, None)?,
             // The error has the hash of the binary file. If the ledger cannot be written, it is no
             // second failure.
             Err(error) if error.kind == ErrorKind::BinaryFile => {
-                let _ = self.note_shown(path.as_str(), sha256, None);
+                let _ = session.note_shown(path.as_str(), sha256, None);
             }
             Err(_) => {}
         }
         read
     }
+}
 
-    /// Reads a file without showing it to the model, so the session does not count as having seen
-    /// it.
-    pub(crate) fn read_unseen(&self, args: &ReadFile) -> ToolResult<ReadFileData> {
-        let (path, bytes) = self.opened(args)?;
-        self.shown(args, None, &path, (&bytes, Sha256::of(&bytes)))
+/// Reads a file without showing it to the model, so the session does not count as having seen
+/// it.
+pub(crate) fn read_unseen(session: &Session, args: &ReadFile) -> ToolResult<ReadFileData> {
+    let (path, bytes) = opened(session, args)?;
+    part(session, args, None, &path, (&bytes, Sha256::of(&bytes)))
+}
+
+/// Reads the bytes of the file.
+fn opened(session: &Session, args: &ReadFile) -> Result<(RelPath, Vec<u8>), ToolError> {
+    let root = session.root();
+    let (path, seen) = session.find(root, &args.path)?;
+    if seen.kind == fs_guard::FileKind::Directory {
+        return Err(super::directory(&args.path, path.as_str()));
     }
+    let (bytes, _) = root.read(&path, session.settings().max_file_size)?;
+    Ok((path, bytes))
+}
 
-    /// Reads the bytes of the file.
-    fn opened(&self, args: &ReadFile) -> Result<(RelPath, Vec<u8>), ToolError> {
-        let root = self.root();
-        let (path, seen) = self.find(root, &args.path)?;
-        if seen.kind == fs_guard::FileKind::Directory {
-            return Err(super::directory(&args.path, path.as_str()));
-        }
-        let (bytes, _) = root.read(&path, self.settings().max_file_size)?;
-        Ok((path, bytes))
-    }
-
-    /// Makes the answer from the bytes of a file.
-    fn shown(
-        &self,
-        args: &ReadFile,
-        most: Option<usize>,
-        path: &RelPath,
-        (bytes, sha256): (&[u8], Sha256),
-    ) -> ToolResult<ReadFileData> {
-        let from = match args.cursor.as_deref().filter(|text| !text.is_empty()) {
-            None => 0,
-            Some(text) => text.parse().map_err(|_| bad_cursor(text))?,
-        };
-        let size = bytes.len();
-        let decoded = self.settings().encodings.text_of(self.root(), path, bytes, false);
-        let binary = decoded.is_none();
-        if binary && args.allow_binary != Some(true) {
-            let message = format!("it is binary ({size} bytes)");
-            return Err(ToolError::about(
-                ErrorKind::BinaryFile,
-                &args.path,
-                Reason::Binary,
-                message,
-            )
+/// Makes the answer from the bytes of a file.
+fn part(
+    session: &Session,
+    args: &ReadFile,
+    most: Option<usize>,
+    path: &RelPath,
+    (bytes, sha256): (&[u8], Sha256),
+) -> ToolResult<ReadFileData> {
+    let from = match args.cursor.as_deref().filter(|text| !text.is_empty()) {
+        None => 0,
+        Some(text) => text.parse().map_err(|_| bad_cursor(text))?,
+    };
+    let size = bytes.len();
+    let decoded = session.settings().encodings.text_of(session.root(), path, bytes, false);
+    let binary = decoded.is_none();
+    if binary && args.allow_binary != Some(true) {
+        let message = format!("it is binary ({size} bytes)");
+        return Err(ToolError::about(ErrorKind::BinaryFile, &args.path, Reason::Binary, message)
             .details(
                 json!({ "path": path.as_str(), "sizeBytes": size, "sha256": sha256.to_string() }),
             )
             .remedies([Remedy::set("allowBinary", true)]));
-        }
-        let whole = decoded.as_ref().map_or(bytes, FileText::bytes);
-        let text = without_bom(whole);
-        let mut data = ReadFileData {
-            path: path.to_string(),
-            content: None,
-            content_base64: None,
-            start_line: 1,
-            end_line: 0,
-            line_count: 0,
-            size_bytes: size as u64,
-            sha256: sha256.to_string(),
-            truncated: false,
-            next_cursor: None,
-            binary,
-            newline_style: Newlines::of(text).as_str(),
-            has_bom: text.len() < whole.len(),
-            encoding: match decoded.as_ref().and_then(FileText::encoding) {
-                Some(name) => name,
-                None if std::str::from_utf8(bytes).is_ok() => "utf-8",
-                None => "unknown",
-            },
-        };
-        let asked = args.max_result_bytes.map(|asked| {
-            let around = length(&data) + data.path.len() + AROUND;
-            usize::try_from(asked).unwrap_or(usize::MAX).saturating_sub(around).max(LEAST)
-        });
-        let most = asked.into_iter().chain(most).min().unwrap_or(usize::MAX);
-        let limit =
-            usize::try_from(args.max_bytes.unwrap_or(MAX_BYTES)).unwrap_or(usize::MAX).min(most);
-        let mut output;
-        if binary {
-            data.encoding = "binary";
-            data.newline_style = "none";
-            let rest = &bytes[from.min(size)..];
-            // Three bytes take four characters.
-            let given = rest.len().min(limit).min(most / 4 * 3);
-            data.truncated = given < rest.len();
-            data.next_cursor = data.truncated.then(|| (from + given).to_string());
-            data.content_base64 = Some(BASE64_STANDARD.encode(&rest[..given]));
-            output = format!("{path}: {size} bytes, binary");
-        } else {
-            let whole_lines = args.max_bytes.is_none();
-            let mut next = slice(text, args, from, (limit, whole_lines), &mut data);
-            let content = data.content.as_deref().unwrap_or_default();
-            let first = args.line_numbers.and_then(|yes| yes.then_some(data.start_line));
-            let fitting = fitting_json(content, most, first);
-            if fitting < content.len() {
-                next = slice(text, args, from, (fitting, whole_lines), &mut data);
-            }
-            data.truncated = next.is_some();
-            data.next_cursor = next.map(|at| at.to_string());
-            if args.line_numbers == Some(true) {
-                let content = data.content.take().unwrap_or_default();
-                let lines = (data.start_line..).zip(content.split_inclusive('\n'));
-                data.content =
-                    Some(lines.map(|(number, line)| format!("{number}\t{line}")).collect());
-            }
-            output = if data.end_line >= data.start_line {
-                format!(
-                    "{path}: lines {}-{} of {}",
-                    data.start_line, data.end_line, data.line_count
-                )
-            } else {
-                format!("{path}: no lines of {}", data.line_count)
-            };
-        }
-        output += &rest(data.truncated, data.next_cursor.as_deref());
-        Ok(Success::new(output, data))
     }
+    let whole = decoded.as_ref().map_or(bytes, FileText::bytes);
+    let text = without_bom(whole);
+    let mut data = ReadFileData {
+        path: path.to_string(),
+        content: None,
+        content_base64: None,
+        start_line: 1,
+        end_line: 0,
+        line_count: 0,
+        size_bytes: size as u64,
+        sha256: sha256.to_string(),
+        truncated: false,
+        next_cursor: None,
+        binary,
+        newline_style: Newlines::of(text).as_str(),
+        has_bom: text.len() < whole.len(),
+        encoding: match decoded.as_ref().and_then(FileText::encoding) {
+            Some(name) => name,
+            None if std::str::from_utf8(bytes).is_ok() => "utf-8",
+            None => "unknown",
+        },
+    };
+    let asked = args.max_result_bytes.map(|asked| {
+        let around = length(&data) + data.path.len() + AROUND;
+        usize::try_from(asked).unwrap_or(usize::MAX).saturating_sub(around).max(LEAST)
+    });
+    let most = asked.into_iter().chain(most).min().unwrap_or(usize::MAX);
+    let limit =
+        usize::try_from(args.max_bytes.unwrap_or(MAX_BYTES)).unwrap_or(usize::MAX).min(most);
+    let mut output;
+    if binary {
+        data.encoding = "binary";
+        data.newline_style = "none";
+        let rest = &bytes[from.min(size)..];
+        // Three bytes take four characters.
+        let given = rest.len().min(limit).min(most / 4 * 3);
+        data.truncated = given < rest.len();
+        data.next_cursor = data.truncated.then(|| (from + given).to_string());
+        data.content_base64 = Some(BASE64_STANDARD.encode(&rest[..given]));
+        output = format!("{path}: {size} bytes, binary");
+    } else {
+        let whole_lines = args.max_bytes.is_none();
+        let mut next = slice(text, args, from, (limit, whole_lines), &mut data);
+        let content = data.content.as_deref().unwrap_or_default();
+        let first = args.line_numbers.and_then(|yes| yes.then_some(data.start_line));
+        let fitting = fitting_json(content, most, first);
+        if fitting < content.len() {
+            next = slice(text, args, from, (fitting, whole_lines), &mut data);
+        }
+        data.truncated = next.is_some();
+        data.next_cursor = next.map(|at| at.to_string());
+        if args.line_numbers == Some(true) {
+            let content = data.content.take().unwrap_or_default();
+            let lines = (data.start_line..).zip(content.split_inclusive('\n'));
+            data.content = Some(lines.map(|(number, line)| format!("{number}\t{line}")).collect());
+        }
+        output = if data.end_line >= data.start_line {
+            format!("{path}: lines {}-{} of {}", data.start_line, data.end_line, data.line_count)
+        } else {
+            format!("{path}: no lines of {}", data.line_count)
+        };
+    }
+    output += &rest(data.truncated, data.next_cursor.as_deref());
+    Ok(Success::new(output, data))
 }
 
 /// Fills in the requested lines from an offset in the text on, up to a number of bytes, in whole

@@ -12,6 +12,7 @@ use crate::answer::error::ToolError;
 use crate::answer::reason::Reason;
 use crate::session::Session;
 use crate::tools::arguments::given;
+use crate::tools::file_tool::{About, FileTool};
 use crate::tools::tool::Tool;
 
 /// The arguments of `restore_file`.
@@ -45,20 +46,24 @@ pub struct RestoreFileData {
     pub transaction_id: String,
 }
 
-impl Session {
-    /// Restores a file, or all that one transaction deleted; never over an existing one.
-    ///
-    /// # Errors
-    ///
-    /// When the trash has no such file, something is at its place, or the guard refuses that.
-    pub fn restore_file(
-        &self,
-        args: &RestoreFile,
-        host: &mut dyn Host,
-    ) -> ToolResult<RestoreFileData> {
-        self.changing(Tool::RestoreFile, host, |call| {
+impl FileTool for RestoreFile {
+    type Data = RestoreFileData;
+
+    const ABOUT: About = About {
+        title: "Restore a file",
+        does: "Restores a deleted file from the trash: brings it back, to its old path or \
+            targetPath; never over a file.",
+        errors: "Errors: not_found: it is not in the trash. already_exists: give another \
+            targetPath. command_failed: give trashedPath as you got it. permission_denied, \
+            outside_workspace: use another targetPath.",
+        example: "{\"trashedPath\":\"<trashedTo from delete_file>\"}",
+        idempotent: false,
+    };
+
+    fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
+        session.changing(Tool::RestoreFile, host, |call| {
             let one = "either trashedPath or trashId is needed, not both";
-            let (argument, named) = match (&args.trashed_path, &args.trash_id) {
+            let (argument, named) = match (&self.trashed_path, &self.trash_id) {
                 (Some(named), None) => ("trashedPath", named),
                 (None, Some(named)) => ("trashId", named),
                 (Some(_), Some(_)) => {
@@ -71,27 +76,27 @@ impl Session {
                 }
             };
             let (id, slot) = parse(argument, named)?;
-            let root = self.root();
-            let target = args
+            let root = session.root();
+            let target = self
                 .target_path
                 .as_deref()
                 .map(|path| root.check(path, Access::Create))
                 .transpose()?;
             // Without a state directory there is no trash; none is created just to find that out.
-            if !self.workspace().has_state() {
+            if !session.workspace().has_state() {
                 return Err(gone(argument, named));
             }
             let movable = |path: &str| {
                 let seen = root
                     .check(path, Access::Delete)
                     .and_then(|path| root.inspect(&path, Access::Update));
-                matches!(seen, Ok(Some(seen)) if seen.size <= self.settings().max_file_size)
+                matches!(seen, Ok(Some(seen)) if seen.size <= session.settings().max_file_size)
             };
             let not_there = |error| not_there(argument, named, &error, movable);
             let report = call.commit(&mut |_| {
                 let slots = match slot {
                     Some(slot) => vec![slot],
-                    None => self.deleted_by(id).map_err(not_there)?,
+                    None => deleted_by(session, id).map_err(not_there)?,
                 };
                 if slots.is_empty() {
                     return Err(gone(argument, named));
@@ -109,7 +114,7 @@ impl Session {
                         .remedies(one.chain([Remedy::omit("targetPath")])));
                 }
                 let files: Vec<_> = slots.into_iter().map(|slot| (slot, target.clone())).collect();
-                self.workspace().plan_restore(id, &files).map_err(not_there)
+                session.workspace().plan_restore(id, &files).map_err(not_there)
             })?;
             let transitions = report.plan.transitions();
             let first = &transitions[0];
@@ -127,14 +132,14 @@ impl Session {
             Ok(Success::new(output, data))
         })
     }
+}
 
-    /// Lists the files that a transaction deleted.
-    fn deleted_by(&self, id: TransactionId) -> Result<Vec<u32>, commit::Error> {
-        let entry = self.workspace().show(id)?;
-        let gone =
-            |record: &&workspace_trash::Record| record.before.is_some() && record.after.is_none();
-        Ok(entry.journal.records.iter().filter(gone).map(|record| record.slot).collect())
-    }
+/// Lists the files that a transaction deleted.
+fn deleted_by(session: &Session, id: TransactionId) -> Result<Vec<u32>, commit::Error> {
+    let entry = session.workspace().show(id)?;
+    let gone =
+        |record: &&workspace_trash::Record| record.before.is_some() && record.after.is_none();
+    Ok(entry.journal.records.iter().filter(gone).map(|record| record.slot).collect())
 }
 
 /// Parses a path in the trash, `ID/NUMBER`, or `ID`.

@@ -13,13 +13,14 @@ use serde::{Deserialize, Serialize};
 use super::glob::limit;
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::ToolError;
-use crate::answer::page::{Page, page, rest, skipped};
+use crate::answer::page::{Page, for_items, page, rest, skipped};
 use crate::answer::reason::Reason;
 use crate::answer::text::{prefix, split_terminator, without_bom};
 use crate::session::Session;
 use crate::tools::arguments::given;
+use crate::tools::file_tool::{About, FileTool};
 use crate::tools::walk::{
-    DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, globs, relative, walk,
+    DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, find_directory, globs, relative, walk,
 };
 
 /// How many matches are given, unless the call asks for another number.
@@ -106,41 +107,47 @@ pub struct SearchMatch {
     pub preview: String,
 }
 
-impl Session {
-    /// Searches files, or their paths.
-    ///
-    /// # Errors
-    ///
-    /// When the query or a pattern is none, or there is no such directory.
-    pub fn search_files(
-        &self,
-        args: &SearchFiles,
-        host: &mut dyn Host,
-    ) -> ToolResult<SearchFilesData> {
-        let root = self.root();
-        if args.query.is_empty() {
-            let root = args.root.as_deref().unwrap_or(".");
+impl FileTool for SearchFiles {
+    type Data = SearchFilesData;
+
+    const ABOUT: About = About {
+        title: "Search files",
+        does: "Searches code like grep: finds text by text or regex, or paths by a part of them \
+            (mode). Skips binary files, files over 4 MiB, what .gitignore leaves out (unless \
+            includeGlobs names it), and folders like node_modules or target. If truncated, narrow \
+            it or ask again with cursor.",
+        errors: "Errors: command_failed: correct the regex or pattern. not_found: check root. \
+            timeout: narrow the search. outside_workspace, permission_denied: use another root.",
+        example: "{\"query\":\"fn main\",\"mode\":\"text\",\"includeGlobs\":[\"**/*.rs\"],\
+            \"contextLines\":2}",
+        idempotent: true,
+    };
+
+    fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
+        let root = session.root();
+        if self.query.is_empty() {
+            let root = self.root.as_deref().unwrap_or(".");
             return Err(ToolError::arguments(Reason::BadQuery, "the query is empty").remedies([
                 Remedy::give("query", "a text to look for"),
                 Remedy::act(Action::Find, root),
             ]));
         }
-        let matcher = matcher(args)?;
-        let includes = args
+        let matcher = matcher(self)?;
+        let includes = self
             .include_globs
             .as_deref()
             .map(|patterns| globs("includeGlobs", patterns))
             .transpose()?;
-        let excludes = globs("excludeGlobs", args.exclude_globs.as_deref().unwrap_or_default())?;
-        let dir = self.directory(root, "root", args.root.as_deref())?;
+        let excludes = globs("excludeGlobs", self.exclude_globs.as_deref().unwrap_or_default())?;
+        let dir = find_directory(session, root, "root", self.root.as_deref())?;
         // As in ripgrep, a file that is included by name is searched even if .gitignore leaves it
         // out.
         let options =
             WalkOptions { max_depth: MAX_DEPTH, hidden: true, ignored: includes.is_some() };
-        let skip = skipped(args.cursor.as_deref())?;
-        let limit = limit(args.max_results, MAX_RESULTS);
+        let skip = skipped(self.cursor.as_deref())?;
+        let limit = limit(self.max_results, MAX_RESULTS);
         let context =
-            usize::try_from(args.context_lines.unwrap_or(0).min(MAX_CONTEXT)).unwrap_or(0);
+            usize::try_from(self.context_lines.unwrap_or(0).min(MAX_CONTEXT)).unwrap_or(0);
         let mut search =
             Search { matcher: &matcher, context, limit: skip + limit, matches: Vec::new() };
         let cancelled = std::cell::Cell::new(false);
@@ -156,12 +163,12 @@ impl Session {
                 cancelled.set(true);
                 return None;
             }
-            if args.mode == SearchMode::Path {
+            if self.mode == SearchMode::Path {
                 search.look_at_path(found.path.as_str(), path);
             } else if found.metadata.kind == FileKind::File && found.metadata.size <= MAX_SEARCHED {
                 // Files that cannot be read are skipped.
                 if let Ok((bytes, _)) = root.read(&found.path, MAX_SEARCHED) {
-                    let encodings = &self.settings().encodings;
+                    let encodings = &session.settings().encodings;
                     if let Some(text) = encodings.text_of(root, &found.path, &bytes, false) {
                         search.look_at(found.path.as_str(), text.bytes());
                     }
@@ -173,7 +180,7 @@ impl Session {
             return Err(ToolError::cancelled());
         }
         let Page { items: mut matches, truncated, next_cursor } =
-            page(search.matches, skip, limit, self.for_items(args.max_result_bytes), whole);
+            page(search.matches, skip, limit, for_items(session, self.max_result_bytes), whole);
         matches.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
         let more = rest(truncated, next_cursor.as_deref());
         Ok(Success::new(

@@ -11,9 +11,11 @@ use serde_json::json;
 use crate::answer::changes::{ChangedFile, DiffDetail, committed_files, summary};
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::ToolError;
+use crate::answer::fit::cut_changes;
 use crate::answer::reason::Reason;
 use crate::session::Session;
 use crate::tools::arguments::given;
+use crate::tools::file_tool::{About, FileTool};
 use crate::tools::tool::Tool;
 
 /// How many transactions the error names to a caller that named none.
@@ -53,105 +55,117 @@ pub struct UndoData {
     pub truncated: bool,
 }
 
-impl Session {
-    /// Undoes what a transaction did, or what it did to some files.
-    ///
-    /// # Errors
-    ///
-    /// When none is named (the error lists the newest of this session), there is no such
-    /// transaction, its files are not what it left, or the guard refuses one of them.
-    pub fn undo(&self, args: &Undo, host: &mut dyn Host) -> ToolResult<UndoData> {
-        self.changing(Tool::Undo, host, |call| {
-            let named = args.transaction_id.as_deref().unwrap_or_default().trim();
-            let Ok(id) = named.parse() else { return Err(self.not_named(named)) };
-            let root = self.root();
-            let paths = args.paths.iter().flatten().map(|path| root.check(path, Access::Read));
+impl FileTool for Undo {
+    type Data = UndoData;
+
+    const ABOUT: About = About {
+        title: "Undo a change",
+        does: "Undo: reverts (rolls back) what one call changed, by its transactionId, or some \
+            paths of it. Undo its own transactionId to have the change again.",
+        errors: "Errors: stale_file: the files changed since, edit them instead. not_found: no \
+            such transaction, or it did not touch these paths. command_failed: name the \
+            transaction; details.transactions has the newest. permission_denied: ask. \
+            outside_workspace: correct the path.",
+        example: "{\"transactionId\":\"<transactionId from edit_file>\"}",
+        idempotent: false,
+    };
+
+    fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
+        session.changing(Tool::Undo, host, |call| {
+            let named = self.transaction_id.as_deref().unwrap_or_default().trim();
+            let Ok(id) = named.parse() else { return Err(not_named(session, named)) };
+            let root = session.root();
+            let paths = self.paths.iter().flatten().map(|path| root.check(path, Access::Read));
             let paths = paths.collect::<Result<Vec<_>, _>>()?;
             let report = call.commit(&mut |_| {
-                self.workspace().plan_undo(id, &paths).map_err(|error| self.not_undone(id, &error))
+                session
+                    .workspace()
+                    .plan_undo(id, &paths)
+                    .map_err(|error| not_undone(session, id, &error))
             })?;
             let data = UndoData {
                 undo_of: id.to_string(),
                 transaction_id: report.transaction.map(|id| id.to_string()),
-                changed_files: committed_files(&report, args.diff.unwrap_or_default()),
+                changed_files: committed_files(&report, self.diff.unwrap_or_default()),
                 truncated: false,
             };
             Ok(Success::new(format!("undid {id}: {}", summary(&report.plan)), data))
         })
     }
 
-    /// Makes the error of a call that names no transaction; it lists those that could be meant.
-    fn not_named(&self, named: &str) -> ToolError {
-        let message = match named {
-            "" => "transactionId is missing".to_owned(),
-            named => format!("{named:?} is not a transaction"),
-        };
-        let mine = |entry: &&commit::LogEntry| {
-            let header = &entry.journal.header;
-            let stands = entry.undone_by.is_none() && !entry.aborted;
-            header.session.as_deref() == Some(self.name().as_str()) && stands && entry.whole
-        };
-        let log = self.workspace().log().unwrap_or_default();
-        let newest: Vec<_> = log
-            .iter()
-            .filter(mine)
-            .take(NAMED)
-            .map(|entry| {
-                let paths: Vec<_> = entry.journal.records.iter().take(NAMED).map(|record| &record.path).collect();
-                json!({ "transactionId": entry.journal.header.id.to_string(), "tool": entry.journal.header.tool, "paths": paths })
-            })
-            .collect();
-        let remedy = match newest.first() {
-            Some(first) => {
-                Remedy::set("transactionId", first["transactionId"].as_str().unwrap_or_default())
-            }
-            None => Remedy::Ask(ForPerson::NameChange),
-        };
-        ToolError::arguments(Reason::NoTransaction, message)
-            .details(json!({ "transactions": newest }))
-            .remedies([remedy])
+    fn fit(data: &mut Self::Data, max: usize) {
+        data.truncated |= cut_changes(&mut data.changed_files, max);
     }
+}
 
-    /// Makes the error of a transaction that cannot be undone.
-    fn not_undone(&self, id: TransactionId, error: &commit::Error) -> ToolError {
-        let converted = ToolError::workspace(error);
-        match error {
-            commit::Error::Drifted { drifts, .. } => {
-                let entry = self.workspace().show(id);
-                let drifted = |path: &str| drifts.iter().any(|drift| drift.path == path);
-                let records = entry
-                    .iter()
-                    .flat_map(|entry| &entry.journal.records)
-                    .map(|record| &*record.path);
-                let others: Vec<&str> = records.filter(|path| !drifted(path)).collect();
-                let others = (!others.is_empty()).then(|| Remedy::set("paths", others));
-                let edit =
-                    drifts.iter().take(NAMED).map(|drift| Remedy::act(Action::Edit, &drift.path));
-                converted.remedies(edit.chain(others))
-            }
-            commit::Error::Elsewhere { .. } => {
-                let entry = self.workspace().show(id);
-                let records = entry.iter().flat_map(|entry| &entry.journal.records);
-                let here: Vec<&str> = records.map(|record| &*record.path).collect();
-                if here.is_empty() {
-                    converted
-                } else {
-                    ToolError { recoverable: true, ..converted }
-                        .remedies([Remedy::set("paths", here)])
-                }
-            }
-            commit::Error::NotInTransaction { .. } => {
-                ToolError { recoverable: true, ..converted }.remedies([Remedy::omit("paths")])
-            }
-            commit::Error::Aborted(_) | commit::Error::Store(_) | commit::Error::NothingTo(_)
-                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::CommandFailed) =>
-            {
-                let other = self.not_named("");
-                ToolError { recoverable: true, ..converted }
-                    .remedies(other.remedies)
-                    .details(other.details)
-            }
-            _ => converted,
+/// Makes the error of a call that names no transaction; it lists those that could be meant.
+fn not_named(session: &Session, named: &str) -> ToolError {
+    let message = match named {
+        "" => "transactionId is missing".to_owned(),
+        named => format!("{named:?} is not a transaction"),
+    };
+    let mine = |entry: &&commit::LogEntry| {
+        let header = &entry.journal.header;
+        let stands = entry.undone_by.is_none() && !entry.aborted;
+        header.session.as_deref() == Some(session.name().as_str()) && stands && entry.whole
+    };
+    let log = session.workspace().log().unwrap_or_default();
+    let newest: Vec<_> = log
+        .iter()
+        .filter(mine)
+        .take(NAMED)
+        .map(|entry| {
+            let paths: Vec<_> = entry.journal.records.iter().take(NAMED).map(|record| &record.path).collect();
+            json!({ "transactionId": entry.journal.header.id.to_string(), "tool": entry.journal.header.tool, "paths": paths })
+        })
+        .collect();
+    let remedy = match newest.first() {
+        Some(first) => {
+            Remedy::set("transactionId", first["transactionId"].as_str().unwrap_or_default())
         }
+        None => Remedy::Ask(ForPerson::NameChange),
+    };
+    ToolError::arguments(Reason::NoTransaction, message)
+        .details(json!({ "transactions": newest }))
+        .remedies([remedy])
+}
+
+/// Makes the error of a transaction that cannot be undone.
+fn not_undone(session: &Session, id: TransactionId, error: &commit::Error) -> ToolError {
+    let converted = ToolError::workspace(error);
+    match error {
+        commit::Error::Drifted { drifts, .. } => {
+            let entry = session.workspace().show(id);
+            let drifted = |path: &str| drifts.iter().any(|drift| drift.path == path);
+            let records =
+                entry.iter().flat_map(|entry| &entry.journal.records).map(|record| &*record.path);
+            let others: Vec<&str> = records.filter(|path| !drifted(path)).collect();
+            let others = (!others.is_empty()).then(|| Remedy::set("paths", others));
+            let edit =
+                drifts.iter().take(NAMED).map(|drift| Remedy::act(Action::Edit, &drift.path));
+            converted.remedies(edit.chain(others))
+        }
+        commit::Error::Elsewhere { .. } => {
+            let entry = session.workspace().show(id);
+            let records = entry.iter().flat_map(|entry| &entry.journal.records);
+            let here: Vec<&str> = records.map(|record| &*record.path).collect();
+            if here.is_empty() {
+                converted
+            } else {
+                ToolError { recoverable: true, ..converted }.remedies([Remedy::set("paths", here)])
+            }
+        }
+        commit::Error::NotInTransaction { .. } => {
+            ToolError { recoverable: true, ..converted }.remedies([Remedy::omit("paths")])
+        }
+        commit::Error::Aborted(_) | commit::Error::Store(_) | commit::Error::NothingTo(_)
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::CommandFailed) =>
+        {
+            let other = not_named(session, "");
+            ToolError { recoverable: true, ..converted }
+                .remedies(other.remedies)
+                .details(other.details)
+        }
+        _ => converted,
     }
 }

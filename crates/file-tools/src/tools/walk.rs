@@ -153,28 +153,26 @@ fn ignore_file(root: &Root, dir: Option<&RelPath>) -> Option<std::rc::Rc<Gitigno
     builder.build().ok().map(std::rc::Rc::new)
 }
 
-impl Session {
-    /// Finds the directory that an argument names; `None` is the root itself.
-    pub(crate) fn directory(
-        &self,
-        root: &Arc<Root>,
-        argument: &str,
-        path: Option<&str>,
-    ) -> Result<Option<RelPath>, ToolError> {
-        let path = path.unwrap_or_default();
-        let path = path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path);
-        if matches!(path, "" | "." | "./") {
-            return Ok(None);
-        }
-        let (found, seen) = self.find(root, path)?;
-        if seen.kind != FileKind::Directory {
-            let (kind, message) = (ErrorKind::NotFound, "it is a file, not a directory");
-            let read = (argument != "workspace_root").then(|| Remedy::act(Action::Read, path));
-            return Err(ToolError::about(kind, path, Reason::NotADirectory, message)
-                .remedies(read.into_iter().chain([Remedy::give(argument, "a directory")])));
-        }
-        Ok(Some(found))
+/// Finds the directory that an argument names; `None` is the root itself.
+pub(crate) fn find_directory(
+    session: &Session,
+    root: &Arc<Root>,
+    argument: &str,
+    path: Option<&str>,
+) -> Result<Option<RelPath>, ToolError> {
+    let path = path.unwrap_or_default();
+    let path = path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path);
+    if matches!(path, "" | "." | "./") {
+        return Ok(None);
     }
+    let (found, seen) = session.find(root, path)?;
+    if seen.kind != FileKind::Directory {
+        let (kind, message) = (ErrorKind::NotFound, "it is a file, not a directory");
+        let read = (argument != "workspace_root").then(|| Remedy::act(Action::Read, path));
+        return Err(ToolError::about(kind, path, Reason::NotADirectory, message)
+            .remedies(read.into_iter().chain([Remedy::give(argument, "a directory")])));
+    }
+    Ok(Some(found))
 }
 
 /// Compiles patterns as ripgrep does with `--glob`: one without a slash matches a name anywhere.

@@ -11,9 +11,11 @@ use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 use crate::answer::changes::DiffDetail;
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::ToolError;
+use crate::answer::fit::cut_diff;
 use crate::answer::text::{Newlines, normalised, split_terminator, without_bom};
 use crate::session::{Session, finish};
 use crate::tools::arguments::given;
+use crate::tools::file_tool::{About, FileTool};
 use crate::tools::tool::Tool;
 
 /// The arguments of `write_file`.
@@ -53,36 +55,46 @@ pub struct WriteFileData {
     pub transaction_id: String,
 }
 
-impl Session {
-    /// Replaces the text of a file.
-    ///
-    /// # Errors
-    ///
-    /// When the file is not the expected one, is binary, or the guard refuses it.
-    pub fn write_file(&self, args: &WriteFile, host: &mut dyn Host) -> ToolResult<WriteFileData> {
-        self.changing(Tool::WriteFile, host, |call| {
-            let given = args.expected_sha256.as_deref();
-            let expected = self.seen(&args.path, given)?;
+impl FileTool for WriteFile {
+    type Data = WriteFileData;
+
+    const ABOUT: About = About {
+        title: "Write a file",
+        does: "Overwrites a file: writes its whole content; CRLF and BOM are kept. For small \
+            changes use edit_file.",
+        errors: "Errors: stale_file: the file changed, read it again. binary_file: leave it. \
+            patch_apply_error: the file is not UTF-8, write ASCII. not_found: the directory is \
+            missing. already_exists: a name differs only by case. permission_denied: ask. \
+            outside_workspace, command_failed: correct the arguments.",
+        example: "{\"path\":\"a.txt\",\"content\":\"new\\n\",\"expectedSha256\":\"<sha256 from \
+            read_file>\"}",
+        idempotent: true,
+    };
+
+    fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
+        session.changing(Tool::WriteFile, host, |call| {
+            let given = self.expected_sha256.as_deref();
+            let expected = session.seen(&self.path, given)?;
             let mut now = None;
             let report = call.commit(&mut |root| {
-                let options = self.options(false, false)?;
+                let options = session.options(false, false)?;
                 let mut builder = PlanBuilder::new(root, &options);
-                let Some(file) = self.load(&mut builder, &args.path, given)? else {
+                let Some(file) = session.load(&mut builder, &self.path, given)? else {
                     debug_assert_eq!(expected, Expected::Absent);
-                    builder.create(&args.path, args.content.clone().into_bytes())?;
+                    builder.create(&self.path, self.content.clone().into_bytes())?;
                     return finish(builder);
                 };
                 let Some(text) = options.encodings.text_of(
                     root,
                     &file.path,
                     &file.bytes,
-                    !args.content.is_ascii(),
+                    !self.content.is_ascii(),
                 ) else {
-                    return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
+                    return Err(super::binary(&self.path, file.bytes.len(), file.sha256));
                 };
                 now = Some((file.path.clone(), file.sha256));
-                let splices = text.stored(rewrite(&args.path, text.bytes(), &args.content)?);
-                builder.update(&args.path, splices.ok_or_else(|| super::encoding(&args.path))?)?;
+                let splices = text.stored(rewrite(&self.path, text.bytes(), &self.content)?);
+                builder.update(&self.path, splices.ok_or_else(|| super::encoding(&self.path))?)?;
                 finish(builder)
             })?;
             let (path, before, after) = super::changed(&report, now);
@@ -93,7 +105,7 @@ impl Session {
                 diff: if report.plan.changes().is_empty() {
                     None
                 } else {
-                    super::diff(&report, args.diff)
+                    super::diff(&report, self.diff)
                 },
                 transaction_id: super::transaction(&report),
             };
@@ -104,6 +116,10 @@ impl Session {
             };
             Ok(Success::new(format!("{what} {}", data.path), data))
         })
+    }
+
+    fn fit(data: &mut Self::Data, max: usize) {
+        cut_diff(&mut data.diff, max);
     }
 }
 

@@ -3,6 +3,8 @@
 use file_tools::{ErrorKind, Tool, catalogue};
 use serde_json::Value;
 
+use crate::support::Bench;
+
 /// Write the file anew with `UPDATE_TOOLS=1 cargo test -p file-tools`.
 #[test]
 fn the_descriptions_and_schemas_are_the_committed_ones() {
@@ -13,6 +15,25 @@ fn the_descriptions_and_schemas_are_the_committed_ones() {
     }
     let committed: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     assert_eq!(now, committed, "see the comment above");
+}
+
+#[test]
+fn every_tool_has_schemas_documentation_and_an_example() {
+    let bench = Bench::new(&[]);
+    for tool in Tool::ALL {
+        let info = tool.info();
+        assert!(!info.title.is_empty(), "{tool} has no title");
+        let does = info.description.split("\nErrors").next().unwrap();
+        assert!(does.len() > 40, "{tool} does not say what it does");
+        for schema in [&info.input_schema, &info.output_schema] {
+            let fields = schema["properties"].as_object().unwrap_or_else(|| panic!("{tool}"));
+            assert!(!fields.is_empty(), "{tool} has no schema");
+        }
+        let example = info.description.rsplit_once("\nExample: ").unwrap().1;
+        let answer = bench.call(tool.as_str(), &serde_json::from_str(example).unwrap());
+        let reason = &answer["error"]["details"]["reason"];
+        assert_ne!(*reason, "bad_arguments", "{tool} does not take its own example");
+    }
 }
 
 #[test]
