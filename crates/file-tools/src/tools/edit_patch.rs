@@ -7,6 +7,7 @@ use patch_engine::{ChangeKind, Host, Patch, Profile};
 use patch_grammar::SectionOperation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::answer::changes::{CarriedHunk, DiffDetail};
 use crate::answer::envelope::{Success, ToolResult};
@@ -20,7 +21,6 @@ use crate::tools::arguments::given;
 use crate::tools::file_tool::{About, FileTool, schema};
 use crate::tools::tool::Tool;
 use crate::tools::walk::find_directory;
-use serde_json::Value;
 
 /// The arguments of `edit.patch`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
