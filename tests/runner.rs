@@ -36,7 +36,6 @@ mod interactive;
 mod keys;
 mod large;
 mod lost;
-mod memory;
 mod obeyed;
 mod obeyed_tools;
 mod pictures;

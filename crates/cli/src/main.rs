@@ -38,6 +38,10 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// The memory functions of musl are slow.
+#[cfg(all(target_env = "musl", target_arch = "x86_64"))]
+use musl_memory as _;
+
 fn main() -> ExitCode {
     interrupt::outlive_size_limit();
     let args: Vec<_> = std::env::args_os().collect();

@@ -1,11 +1,11 @@
-//! Compiles what the static program has in place of musl's slow memory functions.
+//! Compiles the functions where they are needed.
 
 fn main() {
-    println!("cargo:rerun-if-changed=src/sys/memory.c");
+    println!("cargo:rerun-if-changed=src/memory.c");
     let target = |what: &str| std::env::var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
     if target("ENV") == "musl" && target("ARCH") == "x86_64" {
         cc::Build::new()
-            .file("src/sys/memory.c")
+            .file("src/memory.c")
             .opt_level(2)
             // So that the compiler does not make a loop that copies into a call of the function
             // that it is.

@@ -3,7 +3,7 @@
    of the time went there. The linker takes these, which stand before musl's.
 
    Up to 128 bytes everything is loaded before anything is stored, so that overlap does not matter; the two ends of a
-   length overlap in the middle. Only SSE2 is used, which every x86_64 has. tests/memory.rs tries every length against a
+   length overlap in the middle. Only SSE2 is used, which every x86_64 has. tests/loops.rs tries every length against a
    loop over bytes. */
 
 #include <emmintrin.h>
