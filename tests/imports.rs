@@ -1,5 +1,5 @@
-//! No file of a crate imports one that imports it, directly or through others; and patterns are
-//! compiled in one place.
+//! A crate imports those below it, and the front ends only the facade; no file of a crate imports
+//! one that imports it, directly or through others; and patterns are compiled in one place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -142,6 +142,59 @@ fn all_code() -> BTreeMap<String, String> {
         );
     }
     all
+}
+
+/// The crates of the workspace, and which of the others each may import.
+const BELOW: [(&str, &[&str]); 14] = [
+    ("patch-grammar", &[]),
+    ("fs-guard", &[]),
+    ("musl-memory", &[]),
+    ("trash", &["fs_guard"]),
+    ("git-tree", &["fs_guard"]),
+    ("shell-intercept", &["patch_grammar"]),
+    ("patch-engine", &["fs_guard", "patch_grammar", "workspace_trash"]),
+    ("file-tools", &["fs_guard", "git_tree", "patch_engine", "patch_grammar", "workspace_trash"]),
+    ("api", &["file_tools", "fs_guard", "patch_engine", "patch_grammar", "workspace_trash"]),
+    ("mcp", &["apply_patch_api"]),
+    ("cli", &["apply_patch_api", "apply_patch_mcp", "shell_intercept"]),
+    ("python", &["apply_patch_api"]),
+    ("node", &["apply_patch_api"]),
+    ("wasm", &["apply_patch_api"]),
+];
+
+/// The paths in the code of a crate that lead to a crate that it may not import.
+fn wrong_paths(name: &str, code: &str) -> Vec<String> {
+    let may = BELOW.iter().find(|(crate_name, _)| *crate_name == name);
+    let (_, may) = may.unwrap_or_else(|| panic!("{name} is not in the list of crates"));
+    let own: BTreeSet<_> = BELOW.iter().flat_map(|(_, below)| *below).collect();
+    let mut wrong = paths(code);
+    wrong.retain(|path| {
+        let library = path.split("::").next().unwrap_or_default();
+        own.contains(&library) && !may.contains(&library)
+    });
+    wrong
+}
+
+#[test]
+fn crates_import_only_those_below() {
+    for (module, code) in all_code() {
+        let name = module.split('/').next().unwrap_or_default();
+        // What tests share may use anything.
+        if !matches!(name, "testutils" | "xtask") {
+            let wrong = wrong_paths(name, &code);
+            assert!(wrong.is_empty(), "{module} imports {wrong:?}");
+        }
+    }
+    for (name, code, wrong) in [
+        ("cli", "use apply_patch_api::engine::Plan;", 0),
+        ("cli", "use patch_engine::Plan;", 1),
+        ("mcp", "fn root() -> fs_guard::Root {}", 1),
+        ("wasm", "use {file_tools::{Tool, ToolError}, serde::Serialize};", 2),
+        ("fs-guard", "use patch_engine::commit::{self, Workspace};", 2),
+        ("patch-engine", "use file_tools::Session;", 1),
+    ] {
+        assert_eq!(wrong_paths(name, code).len(), wrong, "{name}: {code}");
+    }
 }
 
 /// What a model or a repository gives as a pattern is bounded before a library sees it. So the

@@ -41,3 +41,56 @@ pub use verify::{VerifyCommand, shell};
 pub use workspace::OpenWorkspace;
 #[cfg(feature = "workspace")]
 pub use workspace_options::{GitOptions, UndoRequest, WorkspaceOptions};
+
+// What the front ends in Rust use of the crates below, by crate. They import nothing from there
+// themselves: `tests/imports.rs` checks that.
+
+/// Files beneath a root, and the rules for their paths.
+#[cfg(feature = "workspace")]
+pub mod files {
+    pub use fs_guard::{
+        Abilities, Access, Common, Enclosing, Error, FileKind, GlobError, Globs, HardLinks, Hasher,
+        NamePolicy, Policy, RelPath, Root, Sha256, can_confine, is_invisible, random, read_config,
+        real_path, shortened, without_middle,
+    };
+}
+
+/// Patches as text and as trees, and the grammars for other engines.
+#[cfg(feature = "workspace")]
+pub mod grammar {
+    pub use patch_grammar::{
+        AddedLines, Dialect, Hunk, LineKind, Marker, ParseErrorKind, ParseOptions, Patch,
+        PatchStream, Section, SectionOperation, StreamEvent, StreamOperation, Text, diff, envelope,
+        export, marker,
+    };
+}
+
+/// Plans, and how they are made, shown and carried out.
+#[cfg(feature = "workspace")]
+pub mod engine {
+    pub use patch_engine::{
+        Advice, Ambiguous, ApplyError, Change, ChangeKind, ErrorKind, Event, Expected, Failed,
+        Files, Host, Images, MAX_PATCH_SIZE, Options, Order, ParseError, Pass, Patch, Placed, Plan,
+        PlanBuilder, PlanNote, Problem, Profile, Reject, RejectReason, Rejects, Remedy, Report,
+        STATE_DIR, Splices, commit, decode, key_place, parse, plan, policy, remedy,
+    };
+}
+
+/// The displaced files.
+#[cfg(feature = "workspace")]
+pub mod trash {
+    pub use workspace_trash::{
+        Carried, Error, Prefix, Purged, Retention, format_time, parse_stored_path,
+    };
+}
+
+/// Sessions, the tools of agents, settings, logs and answers.
+#[cfg(feature = "workspace")]
+pub mod tools {
+    pub use file_tools::{
+        BadSessionName, Caller, EditorReply, ErrorKind, FailureClass, Hint, MAX_RESULT, Reason,
+        Reply, Session, SessionName, SessionSettings, StoreSize, Tool, ToolError, audit, bounds,
+        brief_catalogue, catalogue, changes, choices, envelope, events, git, hints, history, input,
+        ops, received, refused, settings, shown, specs, store_size,
+    };
+}

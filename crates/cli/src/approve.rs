@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::io::{BufRead as _, BufReader, ErrorKind, IsTerminal as _, Write as _};
 use std::process::Command;
 
-use patch_engine::commit::approval::{ApprovalPolicy, Decision, Reason, Request};
-use patch_engine::{MAX_PATCH_SIZE, Plan};
+use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Decision, Reason, Request};
+use apply_patch_api::engine::{MAX_PATCH_SIZE, Plan};
 
 use crate::failure::Failure;
 use crate::input::Input;
@@ -75,7 +75,10 @@ impl Prompt {
     }
 
     /// Asks about a plan. Without a terminal the answer is no.
-    pub(crate) fn decide(&self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+    pub(crate) fn decide(
+        &self,
+        request: &Request<'_>,
+    ) -> Result<Decision, apply_patch_api::files::Error> {
         let only_deletes =
             request.reasons.iter().all(|reason| matches!(reason, Reason::Deletes { .. }));
         if only_deletes && self.deletes_approved.get() {

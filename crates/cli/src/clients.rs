@@ -3,9 +3,9 @@
 
 use std::path::PathBuf;
 
-use file_tools::choices;
-use file_tools::settings::Choice;
-use patch_engine::commit::approval::ApprovalPolicy::{self, Always, Never, OnRequest};
+use apply_patch_api::engine::commit::approval::ApprovalPolicy::{self, Always, Never, OnRequest};
+use apply_patch_api::tools::choices;
+use apply_patch_api::tools::settings::Choice;
 use serde_json::{Map, Value, json};
 
 use crate::outside::{absolute, config_home, home};

@@ -5,12 +5,12 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use apply_patch_api::engine::commit::{LogEntry, Workspace};
+use apply_patch_api::tools::Tool;
 use clap::builder::ValueHint;
 use clap::{Arg, Command, ValueEnum};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate, complete};
 use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
-use file_tools::Tool;
-use patch_engine::commit::{LogEntry, Workspace};
 
 use crate::exit::Exit;
 use crate::render;
@@ -185,7 +185,7 @@ fn described(arg: Arg, root: &Path, names: fn(&Path) -> Vec<(String, String)>) -
 /// The transactions of the workspace at `root`, the newest first, and what each did. Nothing is
 /// recovered or written, and what cannot be read is left out.
 fn transaction_ids(root: &Path) -> Vec<(String, String)> {
-    let history = Workspace::open(root, patch_engine::policy())
+    let history = Workspace::open(root, apply_patch_api::engine::policy())
         .ok()
         .and_then(|workspace| workspace.log().ok());
     let entries = history.unwrap_or_default().into_iter().take(MAX_TRANSACTIONS);
@@ -195,7 +195,7 @@ fn transaction_ids(root: &Path) -> Vec<(String, String)> {
 
 /// The displaced files of the workspace at `root`, the newest first, and where each was.
 fn trash_entries(root: &Path) -> Vec<(String, String)> {
-    let trash = Workspace::open(root, patch_engine::policy())
+    let trash = Workspace::open(root, apply_patch_api::engine::policy())
         .ok()
         .and_then(|workspace| workspace.trash().ok());
     let deleted =

@@ -7,10 +7,10 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Mutex;
 
-use file_tools::changes::success;
-use file_tools::settings::{Layer, Layers, Settings};
-use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
-use patch_engine::{ApplyError, MAX_PATCH_SIZE, Profile};
+use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
+use apply_patch_api::engine::{ApplyError, MAX_PATCH_SIZE, Profile};
+use apply_patch_api::tools::changes::success;
+use apply_patch_api::tools::settings::{Layer, Layers, Settings};
 
 use crate::approve::Prompt;
 use crate::args::Rules;

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use fs_guard::{Access, Enclosing, FileKind, Root};
-use patch_engine::{ApplyError, Problem, Rejects};
+use apply_patch_api::engine::{ApplyError, Problem, Rejects};
+use apply_patch_api::files::{Access, Enclosing, FileKind, Root};
 
 use crate::failure::Failure;
 use crate::global::Global;

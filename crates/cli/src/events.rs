@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use file_tools::events::{EventForm, Events};
-use file_tools::{SessionName, ToolError, envelope};
+use apply_patch_api::tools::events::{EventForm, Events};
+use apply_patch_api::tools::{SessionName, ToolError, envelope};
 
 use crate::failure::Failure;
 use crate::{args, json};
@@ -49,7 +49,7 @@ pub(crate) fn call_id(args: &args::Reporting) -> Result<String, Failure> {
         Some(id) => Ok(id.clone()),
         None => {
             let mut bytes = [0; 8];
-            fs_guard::random(&mut bytes)?;
+            apply_patch_api::files::random(&mut bytes)?;
             Ok(format!("call-{:016x}", u64::from_ne_bytes(bytes)))
         }
     }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use file_tools::FailureClass;
+use apply_patch_api::tools::FailureClass;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

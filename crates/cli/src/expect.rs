@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use patch_engine::Expected;
+use apply_patch_api::engine::Expected;
 
 /// The largest file of expectations.
 const MAX_SIZE: u64 = 16 << 20;

@@ -1,10 +1,10 @@
 //! Why a command ends without doing what it should.
 
-use file_tools::input::InputError;
-use file_tools::{ErrorKind, FailureClass, ToolError};
-use patch_engine::commit;
-use patch_engine::remedy::ForPerson;
-use patch_engine::{Failed, MAX_PATCH_SIZE, ParseError, Rejects, Remedy};
+use apply_patch_api::engine::commit;
+use apply_patch_api::engine::remedy::ForPerson;
+use apply_patch_api::engine::{Failed, MAX_PATCH_SIZE, ParseError, Rejects, Remedy};
+use apply_patch_api::tools::input::InputError;
+use apply_patch_api::tools::{ErrorKind, FailureClass, ToolError};
 use serde_json::json;
 
 use crate::input::Input;
@@ -48,14 +48,14 @@ impl From<commit::CommitError> for Failure {
     }
 }
 
-impl From<fs_guard::Error> for Failure {
-    fn from(error: fs_guard::Error) -> Self {
+impl From<apply_patch_api::files::Error> for Failure {
+    fn from(error: apply_patch_api::files::Error) -> Self {
         commit::Error::from(error).into()
     }
 }
 
-impl From<fs_guard::GlobError> for Failure {
-    fn from(error: fs_guard::GlobError) -> Self {
+impl From<apply_patch_api::files::GlobError> for Failure {
+    fn from(error: apply_patch_api::files::GlobError) -> Self {
         Self::Usage(error.to_string())
     }
 }

@@ -1,9 +1,9 @@
 //! What the input is: a patch in the envelope, a diff, or operations as JSON, which become the
 //! first.
 
-use file_tools::input::{InputError, PatchText};
-use patch_engine::{Failed, Options, ParseError, Patch, Rejects};
-use patch_grammar::ParseOptions;
+use apply_patch_api::engine::{Failed, Options, ParseError, Patch, Rejects};
+use apply_patch_api::grammar::ParseOptions;
+use apply_patch_api::tools::input::{InputError, PatchText};
 
 use crate::args::From;
 use crate::failure::Failure;
@@ -57,8 +57,8 @@ impl std::convert::From<Rejects> for Rest {
     }
 }
 
-impl std::convert::From<fs_guard::Error> for Rest {
-    fn from(error: fs_guard::Error) -> Self {
+impl std::convert::From<apply_patch_api::files::Error> for Rest {
+    fn from(error: apply_patch_api::files::Error) -> Self {
         Self::Other(error.into())
     }
 }

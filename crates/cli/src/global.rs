@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use apply_patch_api::engine::Profile;
+use apply_patch_api::engine::commit::approval::ApprovalPolicy;
+use apply_patch_api::files::Root;
+use apply_patch_api::tools::settings::{Color, Layers, Settings};
 use clap::Args;
-use file_tools::settings::{Color, Layers, Settings};
-use fs_guard::Root;
-use patch_engine::Profile;
-use patch_engine::commit::approval::ApprovalPolicy;
 
 use crate::args;
 

@@ -1,8 +1,8 @@
 //! The terminal as the host of a change: it approves, cancels and shows progress.
 
-use file_tools::events::Events;
-use patch_engine::commit::approval::{Decision, Request};
-use patch_engine::{Event, Host};
+use apply_patch_api::engine::commit::approval::{Decision, Request};
+use apply_patch_api::engine::{Event, Host};
+use apply_patch_api::tools::events::Events;
 
 use crate::approve::Prompt;
 use crate::interrupt::Interrupt;
@@ -42,7 +42,10 @@ impl<'h> TerminalHost<'h> {
 }
 
 impl Host for TerminalHost<'_> {
-    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+    fn approve(
+        &mut self,
+        request: &Request<'_>,
+    ) -> Result<Decision, apply_patch_api::files::Error> {
         self.progress.hide();
         self.prompt.decide(request)
     }

@@ -1,9 +1,9 @@
 //! The text of a patch, and what is known of it.
 
-use file_tools::input::PatchText;
-use file_tools::refused::RefusedForm;
-use patch_engine::{ParseError, Patch};
-use patch_grammar::{ParseOptions, Text};
+use apply_patch_api::engine::{ParseError, Patch};
+use apply_patch_api::grammar::{ParseOptions, Text};
+use apply_patch_api::tools::input::PatchText;
+use apply_patch_api::tools::refused::RefusedForm;
 
 /// A text and the name it goes by in messages.
 #[derive(Debug, Clone)]
@@ -31,6 +31,6 @@ impl Input {
 
     /// Reads it as an envelope.
     pub(crate) fn parse(&self, options: &ParseOptions) -> Result<Patch, ParseError> {
-        patch_engine::parse(self.sent.text.clone(), options)
+        apply_patch_api::engine::parse(self.sent.text.clone(), options)
     }
 }

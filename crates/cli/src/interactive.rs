@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::{BufRead as _, BufReader, Write as _};
 
-use file_tools::input::PatchText;
-use patch_engine::{Plan, Rejects};
-use patch_grammar::diff::{DiffOptions, push_quoted};
-use patch_grammar::envelope::Writer;
-use patch_grammar::marker::NO_NEWLINE;
-use patch_grammar::{AddedLines, Hunk, LineKind, Marker, Patch, Section, SectionOperation};
+use apply_patch_api::engine::{Plan, Rejects};
+use apply_patch_api::grammar::diff::{DiffOptions, push_quoted};
+use apply_patch_api::grammar::envelope::Writer;
+use apply_patch_api::grammar::marker::NO_NEWLINE;
+use apply_patch_api::grammar::{
+    AddedLines, Hunk, LineKind, Marker, Patch, Section, SectionOperation,
+};
+use apply_patch_api::tools::input::PatchText;
 
 use crate::approve;
 use crate::failure::Failure;

@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
-use file_tools::ToolError;
-use file_tools::changes::{DiffDetail, PatchData, outcome, summary};
-use file_tools::envelope::{self, Success};
-use patch_engine::{Plan, Report};
+use apply_patch_api::engine::{Plan, Report};
+use apply_patch_api::tools::ToolError;
+use apply_patch_api::tools::changes::{DiffDetail, PatchData, outcome, summary};
+use apply_patch_api::tools::envelope::{self, Success};
 use serde::Serialize;
 use serde_json::ser::Formatter;
 use serde_json::{Serializer, Value, json};
@@ -76,7 +76,7 @@ impl Formatter for ForTerminals {
 /// Writes what a terminal would obey as JSON's own escapes: a person may look at the answer, and a
 /// program reads the same.
 fn escape(text: &str) -> Cow<'_, str> {
-    let hidden = |c: char| render::is_unsafe(c) || fs_guard::is_invisible(c);
+    let hidden = |c: char| render::is_unsafe(c) || apply_patch_api::files::is_invisible(c);
     if !text.chars().any(hidden) {
         return text.into();
     }
@@ -96,7 +96,7 @@ fn escape(text: &str) -> Cow<'_, str> {
 pub(crate) fn planned(
     plan: &Plan,
     detail: Option<DiffDetail>,
-) -> Result<impl Serialize + use<>, fs_guard::Error> {
+) -> Result<impl Serialize + use<>, apply_patch_api::files::Error> {
     Ok(Success::new(
         format!("it applies: {}", summary(plan)),
         PatchData::planned(plan, detail.unwrap_or(DiffDetail::Full))?,
@@ -116,7 +116,7 @@ pub(crate) fn applied(
 /// gravest in a line when they are many.
 pub(crate) fn failed(mut error: ToolError, all: bool) {
     if !all {
-        error.fit(file_tools::MAX_RESULT);
+        error.fit(apply_patch_api::tools::MAX_RESULT);
     }
     print(&envelope::Failure::from(error));
 }

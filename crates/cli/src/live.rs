@@ -2,8 +2,8 @@
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
 
-use patch_engine::MAX_PATCH_SIZE;
-use patch_grammar::{ParseOptions, PatchStream, StreamEvent, StreamOperation};
+use apply_patch_api::engine::MAX_PATCH_SIZE;
+use apply_patch_api::grammar::{ParseOptions, PatchStream, StreamEvent, StreamOperation};
 
 use crate::failure::Failure;
 use crate::input::Input;
@@ -51,7 +51,7 @@ struct View {
 }
 
 impl View {
-    fn show(&mut self, events: Vec<StreamEvent>) -> Option<patch_engine::ParseError> {
+    fn show(&mut self, events: Vec<StreamEvent>) -> Option<apply_patch_api::engine::ParseError> {
         let mut failed = None;
         for event in events {
             match event {

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use fs_guard::{Error, FileKind};
+use apply_patch_api::files::{Error, FileKind};
 
 /// The path in a variable of the environment; `None` where it is not absolute.
 pub(crate) fn absolute(name: &str) -> Option<PathBuf> {

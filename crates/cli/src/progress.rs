@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use patch_engine::Event;
+use apply_patch_api::engine::Event;
 
 use crate::render;
 

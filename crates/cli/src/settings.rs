@@ -11,9 +11,9 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use file_tools::settings::{Charsets, Layer, Layers, Patterns, Raw, WORKSPACE_FILE};
-use fs_guard::{Access, Error, Root};
-use patch_engine::commit::{self, Prefix};
+use apply_patch_api::engine::commit::{self, Prefix};
+use apply_patch_api::files::{Access, Error, Root};
+use apply_patch_api::tools::settings::{Charsets, Layer, Layers, Patterns, Raw, WORKSPACE_FILE};
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
@@ -77,7 +77,7 @@ impl Sources {
     /// Reads the two files and the environment.
     pub(crate) fn load(root: &Path) -> Result<Self, Failure> {
         let read = |path: PathBuf| -> Result<_, Failure> {
-            let bytes = fs_guard::read_config(&path, MAX_FILE)
+            let bytes = apply_patch_api::files::read_config(&path, MAX_FILE)
                 .map_err(|error| Failure::Usage(unreadable(error)))?;
             Ok(bytes.map(|bytes| (path, bytes)))
         };
@@ -204,7 +204,7 @@ fn bounds(root: &Root) -> Result<Layer, String> {
 
 /// Opens the workspace; `None` where there is none.
 fn open_workspace(root: &Path) -> Result<Option<Root>, String> {
-    match Root::open(root, patch_engine::policy()) {
+    match Root::open(root, apply_patch_api::engine::policy()) {
         Ok(root) => Ok(Some(root)),
         // The command itself reports that, if it needs a workspace.
         Err(Error::NoRoot { .. }) => Ok(None),

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
-use patch_engine::MAX_PATCH_SIZE;
+use apply_patch_api::engine::MAX_PATCH_SIZE;
 
 use crate::failure::Failure;
 use crate::input::Input;
@@ -38,7 +38,7 @@ impl Source {
         match self {
             Self::File(file, name) => match file.read(MAX_PATCH_SIZE) {
                 Ok(bytes) => Ok(Input::new(bytes, name)),
-                Err(fs_guard::Error::TooLarge { .. }) => Err(Failure::TooLong),
+                Err(apply_patch_api::files::Error::TooLarge { .. }) => Err(Failure::TooLong),
                 Err(error) => Err(Failure::Input(error.to_string())),
             },
             Self::Stdin => match stdin() {

@@ -1,6 +1,6 @@
 //! Answers of the tools as results of the protocol.
 
-use file_tools::{Hint, Reply, Tool, ToolError};
+use apply_patch_api::tools::{Hint, Reply, Tool, ToolError};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use file_tools::Tool;
-use file_tools::changes::summary;
-use file_tools::shown::is_unsafe;
-use fs_guard::{Hasher, Sha256};
-use patch_engine::commit::approval::Reason;
-use patch_engine::{ChangeKind, Plan};
+use apply_patch_api::engine::commit::approval::Reason;
+use apply_patch_api::engine::{ChangeKind, Plan};
+use apply_patch_api::files::{Hasher, Sha256};
+use apply_patch_api::tools::Tool;
+use apply_patch_api::tools::changes::summary;
+use apply_patch_api::tools::shown::is_unsafe;
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, InputRequiredResult,
     InputResponses, RequestStateCodec, SealOptions,
@@ -43,7 +43,10 @@ impl Preview {
     /// Makes the preview of a plan; `None` if it has too many files to name them all.
     ///
     /// Fails if a file has changed since it was planned.
-    pub(crate) fn of(plan: &Plan, reasons: &[Reason]) -> Result<Option<Self>, fs_guard::Error> {
+    pub(crate) fn of(
+        plan: &Plan,
+        reasons: &[Reason],
+    ) -> Result<Option<Self>, apply_patch_api::files::Error> {
         let mut names = Vec::new();
         let mut size = 0;
         let (mut inserted, mut deleted) = (0, 0);
@@ -175,7 +178,7 @@ impl Seals {
     /// Makes a key for the seals, which lasts as long as the process.
     pub(crate) fn new() -> Result<Self, ServeError> {
         let mut key = [0; 32];
-        fs_guard::random(&mut key).map_err(ServeError::system)?;
+        apply_patch_api::files::random(&mut key).map_err(ServeError::system)?;
         let codec = RequestStateCodec::try_new(&key[..]).map_err(ServeError::system)?;
         Ok(Self { codec, used: Mutex::default() })
     }
@@ -185,10 +188,10 @@ impl Seals {
         &self,
         asked: OpenQuestion<'_>,
         preview: &Preview,
-    ) -> Result<InputRequiredResult, fs_guard::Error> {
+    ) -> Result<InputRequiredResult, apply_patch_api::files::Error> {
         let mut payload = preview.digest.0.to_vec();
         let mut nonce = [0; 16];
-        fs_guard::random(&mut nonce)?;
+        apply_patch_api::files::random(&mut nonce)?;
         payload.extend_from_slice(&nonce);
         let bound = asked.bytes();
         let state =

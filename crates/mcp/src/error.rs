@@ -6,7 +6,7 @@
 pub enum ServeError {
     /// The workspace cannot be used.
     #[error(transparent)]
-    Workspace(#[from] patch_engine::commit::Error),
+    Workspace(#[from] apply_patch_api::engine::commit::Error),
     /// The system has no random bytes, or cannot start a thread.
     #[error("the server cannot start: {0}")]
     System(String),

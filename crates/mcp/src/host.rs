@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use file_tools::changes::summary;
-use fs_guard::Sha256;
-use patch_engine::Host;
-use patch_engine::commit::approval::{Decision, Request};
+use apply_patch_api::engine::Host;
+use apply_patch_api::engine::commit::approval::{Decision, Request};
+use apply_patch_api::files::Sha256;
+use apply_patch_api::tools::changes::summary;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::ask::Preview;
@@ -81,7 +81,10 @@ impl CallHost {
 }
 
 impl Host for CallHost {
-    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+    fn approve(
+        &mut self,
+        request: &Request<'_>,
+    ) -> Result<Decision, apply_patch_api::files::Error> {
         let plan = request.plan;
         match self.answer {
             ToolAnswer::Commit => {}

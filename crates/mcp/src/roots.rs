@@ -1,12 +1,12 @@
 //! The directories that a client names as its roots in the protocol with sessions. They can narrow
 //! the workspace, and never widen it.
 
-use patch_engine::Remedy;
-use patch_engine::remedy::ForPerson;
+use apply_patch_api::engine::Remedy;
+use apply_patch_api::engine::remedy::ForPerson;
 use std::path::{Path, PathBuf};
 
-use file_tools::{ErrorKind, FailureClass, Reason, ToolError};
-use fs_guard::{Access, RelPath, Root};
+use apply_patch_api::files::{Access, RelPath, Root};
+use apply_patch_api::tools::{ErrorKind, FailureClass, Reason, ToolError};
 
 /// Narrows the workspace to the roots: returns directories in it, or none for all of it.
 ///
@@ -16,11 +16,13 @@ pub(crate) fn narrowed<'u>(
     root: &Root,
     uris: impl IntoIterator<Item = &'u str>,
 ) -> Result<Vec<RelPath>, ToolError> {
-    let ours = fs_guard::real_path(root.path())?;
+    let ours = apply_patch_api::files::real_path(root.path())?;
     let mut within = Vec::new();
     let (mut outside, mut unusable) = (None, None);
     for uri in uris {
-        let Some(theirs) = file_path(uri).and_then(|path| fs_guard::real_path(&path).ok()) else {
+        let Some(theirs) =
+            file_path(uri).and_then(|path| apply_patch_api::files::real_path(&path).ok())
+        else {
             unusable = Some(uri);
             continue;
         };
@@ -126,7 +128,8 @@ mod tests {
             (&["w/out"], None),
             (&["w/src", "w"], Some(&[])),
         ] {
-            let root = Root::open(&dir.path().join("link"), patch_engine::policy()).unwrap();
+            let root =
+                Root::open(&dir.path().join("link"), apply_patch_api::engine::policy()).unwrap();
             let uris: Vec<_> = roots.iter().map(|root| format!("file://{base}/{root}")).collect();
             let found = narrowed(&root, uris.iter().map(String::as_str)).ok();
             let found: Option<Vec<_>> =

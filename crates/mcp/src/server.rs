@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use file_tools::audit::Audit;
-use file_tools::{ErrorKind, FailureClass, Reason, Session, SessionName, Tool, ToolError};
-use patch_engine::Remedy;
-use patch_engine::commit::Workspace;
-use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
-use patch_engine::remedy::ForPerson;
+use apply_patch_api::engine::Remedy;
+use apply_patch_api::engine::commit::Workspace;
+use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
+use apply_patch_api::engine::remedy::ForPerson;
+use apply_patch_api::tools::audit::Audit;
+use apply_patch_api::tools::{
+    ErrorKind, FailureClass, Reason, Session, SessionName, Tool, ToolError,
+};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ElicitationAction, ErrorData,
@@ -126,7 +128,7 @@ impl Server {
             ErrorData::invalid_params(
                 format!(
                     "there is no tool {:?} here; there are {}",
-                    fs_guard::shortened(text),
+                    apply_patch_api::files::shortened(text),
                     names.join(", ")
                 ),
                 None,
@@ -248,13 +250,17 @@ impl Server {
                 // This is the project that is open in the client: its history belongs there, not
                 // where the client was started.
                 [project] if settings.origin != Origin::Named => {
-                    let project = fs_guard::real_path(&settings.root)?.join(project.as_str());
+                    let project =
+                        apply_patch_api::files::real_path(&settings.root)?.join(project.as_str());
                     if let Some(find) = &settings.find_rules {
                         rules = find.of(&project)?;
                     }
                     workspace = open(&project, policy_of(&rules))?;
                 }
-                _ => workspace = open(&settings.root, fs_guard::Policy { within, ..policy })?,
+                _ => {
+                    workspace =
+                        open(&settings.root, apply_patch_api::files::Policy { within, ..policy })?
+                }
             }
         } else if settings.origin == Origin::Roots {
             return Err(roots::no_project(&self.root));

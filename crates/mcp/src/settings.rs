@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use file_tools::{SessionSettings, Tool, ToolError};
-use fs_guard::Policy;
-use patch_engine::commit::{KeyPlace, StatePlace};
+use apply_patch_api::engine::commit::{KeyPlace, StatePlace};
+use apply_patch_api::files::Policy;
+use apply_patch_api::tools::{SessionSettings, Tool, ToolError};
 
 /// The most bytes of an answer, about: clients pass some ten thousand tokens on to a model without
 /// a warning.
@@ -113,7 +113,7 @@ impl ServerSettings {
             root: root.into(),
             origin: Origin::default(),
             rules: ServerRules {
-                policy: patch_engine::policy(),
+                policy: apply_patch_api::engine::policy(),
                 approval: Approval::default(),
                 tool_settings: SessionSettings {
                     max_output: Some(MAX_OUTPUT),
@@ -122,7 +122,7 @@ impl ServerSettings {
             },
             find_rules: None,
             state: StatePlace::default(),
-            key_place: patch_engine::key_place(),
+            key_place: apply_patch_api::engine::key_place(),
             tools: Tool::ALL.to_vec(),
             brief: false,
             max_message: MAX_MESSAGE,

@@ -1,7 +1,7 @@
 //! How a value is read of which there are a few.
 
+use apply_patch_api::tools::settings::Choice;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use file_tools::settings::Choice;
 
 /// Reads a value by its name; clap lists the names.
 pub(crate) fn choice<T: Choice>() -> impl TypedValueParser<Value = T> {

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use apply_patch_api::tools::input::{InputForm, ReadAs};
+use apply_patch_api::tools::received::Part;
 use clap::Args;
-use file_tools::input::{InputForm, ReadAs};
-use file_tools::received::Part;
 
 use super::choice::choice;
 

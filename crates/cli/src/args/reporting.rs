@@ -1,7 +1,7 @@
 //! How the outcome is reported.
 
+use apply_patch_api::tools::changes::DiffDetail;
 use clap::{Args, ValueEnum};
-use file_tools::changes::DiffDetail;
 
 /// How a program around the agent is informed.
 #[derive(Debug, Args)]

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use apply_patch_api::engine::{Ambiguous, Pass, Profile};
+use apply_patch_api::files::{HardLinks, NamePolicy};
+use apply_patch_api::tools::settings::charset;
 use clap::Args;
-use file_tools::settings::charset;
-use fs_guard::{HardLinks, NamePolicy};
-use patch_engine::{Ambiguous, Pass, Profile};
 
 use super::choice::choice;
 

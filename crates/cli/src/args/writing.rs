@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use apply_patch_api::engine::commit::Durability;
+use apply_patch_api::engine::commit::approval::ApprovalPolicy;
+use apply_patch_api::tools::settings::seconds;
 use clap::Args;
-use file_tools::settings::seconds;
-use patch_engine::commit::Durability;
-use patch_engine::commit::approval::ApprovalPolicy;
 
 use super::choice::choice;
 

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use apply_patch_api::VerifyCommand;
+use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
+use apply_patch_api::engine::commit::{CommitError, Verify};
+use apply_patch_api::engine::{ApplyError, Options, Patch, Plan, Report};
+use apply_patch_api::tools::audit::Operation;
+use apply_patch_api::tools::changes::DiffDetail;
+use apply_patch_api::tools::events::Events;
+use apply_patch_api::tools::settings::{Settings, seconds};
+use apply_patch_api::tools::{Session, SessionSettings, refused};
 use clap::Args;
-use file_tools::audit::Operation;
-use file_tools::changes::DiffDetail;
-use file_tools::events::Events;
-use file_tools::settings::{Settings, seconds};
-use file_tools::{Session, SessionSettings, refused};
-use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
-use patch_engine::commit::{CommitError, Verify};
-use patch_engine::{ApplyError, Options, Patch, Plan, Report};
 
 use super::workspace;
 use crate::approve::{Instead, Prompt};
@@ -157,7 +157,10 @@ fn look(
                 render::hint(&[report]);
             }
         } else {
-            then(patch, &patch_engine::plan(session.workspace().root(), patch, options)?)?;
+            then(
+                patch,
+                &apply_patch_api::engine::plan(session.workspace().root(), patch, options)?,
+            )?;
         }
         Ok(Exit::Done)
     })
@@ -189,7 +192,7 @@ fn applies(
     plan: &Plan,
     diff: Option<DiffDetail>,
     quiet: bool,
-) -> Result<(), fs_guard::Error> {
+) -> Result<(), apply_patch_api::files::Error> {
     if global.json {
         json::print(&json::planned(plan, diff)?);
     } else if !quiet {
@@ -322,7 +325,9 @@ fn choose(input: Input, session: &Session, options: &Options) -> Result<Option<I
     let chosen = with_input(input, options, |patch| {
         // What is expected of the files of the whole patch is checked when that is planned.
         let alone = Options { expected: BTreeMap::new(), ..options.clone() };
-        let plan = |patch: &Patch| patch_engine::plan(session.workspace().root(), patch, &alone);
+        let plan = |patch: &Patch| {
+            apply_patch_api::engine::plan(session.workspace().root(), patch, &alone)
+        };
         interactive::choose(patch, form, &plan).map_err(Rest::Other)
     })?;
     if !chosen.left_out.is_empty() {
@@ -382,7 +387,11 @@ fn attempt(
     }
 }
 
-fn preview(global: &Global, args: &ApplyArgs, plan: &Plan) -> Result<(), fs_guard::Error> {
+fn preview(
+    global: &Global,
+    args: &ApplyArgs,
+    plan: &Plan,
+) -> Result<(), apply_patch_api::files::Error> {
     if global.json || args.check {
         // The exit code alone tells.
         applies(global, plan, args.detail.diff, true)?;

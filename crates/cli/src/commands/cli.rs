@@ -3,11 +3,11 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use apply_patch_api::engine::Profile;
+use apply_patch_api::engine::commit::approval::ApprovalPolicy;
+use apply_patch_api::tools::settings::Layer;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use file_tools::settings::Layer;
-use patch_engine::Profile;
-use patch_engine::commit::approval::ApprovalPolicy;
 
 use super::apply::{ApplyArgs, CheckArgs};
 use super::convert::ConvertArgs;

@@ -1,8 +1,8 @@
 //! `apply-patch convert`: the same change in another form.
 
+use apply_patch_api::engine::Files;
+use apply_patch_api::tools::input::{self as convert, ConvertError, Converted, OutputForm};
 use clap::Args;
-use file_tools::input::{self as convert, ConvertError, Converted, OutputForm};
-use patch_engine::Files;
 
 use super::apply;
 use super::workspace;

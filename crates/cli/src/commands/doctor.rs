@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use apply_patch_api::engine::commit::approval::ApprovalPolicy;
+use apply_patch_api::engine::commit::{JournalProblem, Workspace};
+use apply_patch_api::engine::remedy::ForPerson;
+use apply_patch_api::engine::{ErrorKind, Profile, Remedy};
+use apply_patch_api::files::Abilities;
+use apply_patch_api::tools::settings::{Layer, WORKSPACE_FILE};
+use apply_patch_api::tools::{Caller, Hint, ToolError, audit};
 use clap::Args;
-use file_tools::settings::{Layer, WORKSPACE_FILE};
-use file_tools::{Caller, Hint, ToolError, audit};
-use fs_guard::Abilities;
-use patch_engine::commit::approval::ApprovalPolicy;
-use patch_engine::commit::{JournalProblem, Workspace};
-use patch_engine::remedy::ForPerson;
-use patch_engine::{ErrorKind, Profile, Remedy};
 use serde_json::{Value, json};
 
 use super::workspace;
@@ -63,7 +63,7 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     }
     global.layers = sources.layers(Layer::default());
     (global.settings, _) = global.layers.resolve(Profile::Strict, ApprovalPolicy::Never);
-    match fs_guard::real_path(global.root()) {
+    match apply_patch_api::files::real_path(global.root()) {
         Ok(path) => {
             let how = if global.root() == Path::new(".") {
                 "the current directory"
@@ -100,7 +100,7 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
         }
         Err(_) => {}
     }
-    let sandbox = fs_guard::can_confine();
+    let sandbox = apply_patch_api::files::can_confine();
     let text = if sandbox {
         "the kernel has Landlock"
     } else {
@@ -120,7 +120,7 @@ const SCRATCH: &str = "doctor";
 
 /// Finds out what the file system can do, in the state directory: a run that is killed leaves
 /// nothing among the user's files, and the next one removes it.
-fn abilities(workspace: &Workspace) -> Result<Abilities, fs_guard::Error> {
+fn abilities(workspace: &Workspace) -> Result<Abilities, apply_patch_api::files::Error> {
     let root = workspace.root();
     let (state, made) = root.create_state_dir()?;
     let found =
@@ -162,8 +162,8 @@ fn file_system(workspace: &Workspace, found: &mut Findings) {
             }
         }
         // What to do about it is said with the state.
-        Err(fs_guard::Error::OthersState { .. }) => {}
-        Err(error @ fs_guard::Error::UntrustedState { .. }) => {
+        Err(apply_patch_api::files::Error::OthersState { .. }) => {}
+        Err(error @ apply_patch_api::files::Error::UntrustedState { .. }) => {
             let place = user_file()
                 .map_or("the user's config.toml".into(), |path| path.display().to_string());
             found.problem(
@@ -253,7 +253,9 @@ fn state(workspace: &Workspace, found: &mut Findings) {
             let mut keys = BTreeSet::new();
             for error in refused {
                 match error {
-                    workspace_trash::Error::Journal { problem, .. } if problem.can_be_trusted() => {
+                    apply_patch_api::trash::Error::Journal { problem, .. }
+                        if problem.can_be_trusted() =>
+                    {
                         others += 1;
                         if let JournalProblem::OtherKey(key) = problem {
                             keys.insert(key.to_string());

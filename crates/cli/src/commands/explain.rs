@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use file_tools::changes::carried_text;
-use patch_engine::{Order, Pass, Patch, Placed, Plan, PlanNote};
-use patch_grammar::{LineKind, Section, SectionOperation};
+use apply_patch_api::engine::{Order, Pass, Patch, Placed, Plan, PlanNote};
+use apply_patch_api::grammar::{LineKind, Section, SectionOperation};
+use apply_patch_api::tools::changes::carried_text;
 use serde_json::json;
 
 use super::apply;

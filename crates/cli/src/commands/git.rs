@@ -3,15 +3,15 @@
 use std::io::BufRead as _;
 use std::path::PathBuf;
 
+use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
+use apply_patch_api::engine::{ErrorKind, Event, Host, MAX_PATCH_SIZE, Options, Patch};
+use apply_patch_api::tools::audit::Audit;
+use apply_patch_api::tools::changes::DiffDetail;
+use apply_patch_api::tools::envelope;
+use apply_patch_api::tools::events::Events;
+use apply_patch_api::tools::git::{GitError, GitReport, GitRequest, GitSession};
+use apply_patch_api::tools::{FailureClass, SessionName, ToolError};
 use clap::Args;
-use file_tools::audit::Audit;
-use file_tools::changes::DiffDetail;
-use file_tools::envelope;
-use file_tools::events::Events;
-use file_tools::git::{GitError, GitReport, GitRequest, GitSession};
-use file_tools::{FailureClass, SessionName, ToolError};
-use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
-use patch_engine::{ErrorKind, Event, Host, MAX_PATCH_SIZE, Options, Patch};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -244,7 +244,10 @@ struct Line {
 struct BatchHost<'p>(&'p Prompt);
 
 impl Host for BatchHost<'_> {
-    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+    fn approve(
+        &mut self,
+        request: &Request<'_>,
+    ) -> Result<Decision, apply_patch_api::files::Error> {
         self.0.decide(request)
     }
 
@@ -285,7 +288,7 @@ fn batch(
             }
             Err(mut error) => {
                 failed.get_or_insert(error.class);
-                error.fit(file_tools::MAX_RESULT);
+                error.fit(apply_patch_api::tools::MAX_RESULT);
                 serde_json::to_value(envelope::Failure::from(error))
             }
         };
@@ -335,7 +338,7 @@ fn answered(
     if request.onto.is_empty() {
         return (id, Err(usage("`onto` is missing, and there is no --onto".into())));
     }
-    let result = match patch_engine::parse(&patch, &options.parse) {
+    let result = match apply_patch_api::engine::parse(&patch, &options.parse) {
         Ok(parsed) => session
             .apply("git", &parsed, options, &request, host)
             .map_err(|error| ToolError::from(&error)),

@@ -2,10 +2,10 @@
 
 use std::io::Write as _;
 
+use apply_patch_api::grammar::Dialect;
+use apply_patch_api::grammar::export::Format;
+use apply_patch_api::tools::specs::{self, SpecOptions};
 use clap::Args;
-use file_tools::specs::{self, SpecOptions};
-use patch_grammar::Dialect;
-use patch_grammar::export::Format;
 
 use crate::args;
 use crate::exit::Exit;
@@ -68,7 +68,7 @@ pub(crate) struct DialectArg {
 }
 
 pub(crate) fn grammar(args: &GrammarArgs) -> Exit {
-    print(patch_grammar::export::text(args.format, args.dialect.dialect))
+    print(apply_patch_api::grammar::export::text(args.format, args.dialect.dialect))
 }
 
 pub(crate) fn tool_spec(args: &ToolSpecArgs) -> Exit {

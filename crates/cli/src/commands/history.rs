@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
+use apply_patch_api::engine::Remedy;
+use apply_patch_api::engine::commit::Workspace;
+use apply_patch_api::engine::remedy::ForPerson;
+use apply_patch_api::tools::audit::{self, Status};
+use apply_patch_api::tools::changes::carried_text;
+use apply_patch_api::tools::envelope::{self, Success};
+use apply_patch_api::tools::history::Wanted;
+use apply_patch_api::tools::settings::since;
+use apply_patch_api::tools::{BadSessionName, ErrorKind, FailureClass, ToolError, history};
+use apply_patch_api::trash::Carried;
 use clap::Args;
-use file_tools::audit::{self, Status};
-use file_tools::changes::carried_text;
-use file_tools::envelope::{self, Success};
-use file_tools::history::Wanted;
-use file_tools::settings::since;
-use file_tools::{BadSessionName, ErrorKind, FailureClass, ToolError, history};
-use patch_engine::Remedy;
-use patch_engine::commit::Workspace;
-use patch_engine::remedy::ForPerson;
 use serde_json::json;
-use workspace_trash::Carried;
 
 use super::workspace;
 use crate::args::{self, DiffFormat};
@@ -124,7 +124,7 @@ fn stats(
     since: Option<SystemTime>,
 ) -> Result<Exit, Failure> {
     let stats = audit::stats(workspace, since.unwrap_or(SystemTime::UNIX_EPOCH))
-        .map_err(fs_guard::Error::from)?;
+        .map_err(apply_patch_api::files::Error::from)?;
     let (committed, failed) =
         (render::count(stats.transactions, "transaction"), render::count(stats.failed, "call"));
     let output = match stats.since.get(..10) {
@@ -161,7 +161,8 @@ fn stats(
 fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Result<Exit, Failure> {
     let session = session.map(str::parse).transpose();
     let session = session.map_err(|error: BadSessionName| Failure::Usage(error.to_string()))?;
-    let sessions = audit::verify(workspace, session.as_ref()).map_err(fs_guard::Error::from)?;
+    let sessions =
+        audit::verify(workspace, session.as_ref()).map_err(apply_patch_api::files::Error::from)?;
     let bad: Vec<_> = sessions.iter().filter_map(|one| one.first_bad.as_ref()).collect();
     let lines: u64 = sessions.iter().map(|one| one.lines).sum();
     let output = match bad.first() {
@@ -213,7 +214,7 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
 
 /// Compares the hashes in the audit logs with the files.
 fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
-    let paths = audit::state(workspace).map_err(fs_guard::Error::from)?;
+    let paths = audit::state(workspace).map_err(apply_patch_api::files::Error::from)?;
     let differ = paths.iter().filter(|path| path.status != Status::Same).count();
     if global.json {
         let output = format!("{} files, {differ} differ from the audit logs", paths.len());

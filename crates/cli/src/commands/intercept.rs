@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 
+use apply_patch_api::engine::Remedy;
+use apply_patch_api::engine::remedy::Action;
+use apply_patch_api::tools::{Caller, Hint};
 use clap::Args;
-use file_tools::{Caller, Hint};
-use patch_engine::Remedy;
-use patch_engine::remedy::Action;
 use serde_json::{Value, json};
 use shell_intercept::{CorrectnessError, Intercept, WARNING};
 

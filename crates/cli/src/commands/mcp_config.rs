@@ -4,14 +4,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use apply_patch_api::engine::commit::Workspace;
+use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
+use apply_patch_api::engine::{Options, Plan, PlanBuilder, Profile, Splices};
+use apply_patch_api::files::{Globs, Policy, Root};
+use apply_patch_api::tools::audit::Operation;
+use apply_patch_api::tools::settings::Choice as _;
+use apply_patch_api::tools::{ErrorKind, FailureClass, Tool, ToolError, hints};
 use clap::Args;
-use file_tools::audit::Operation;
-use file_tools::settings::Choice as _;
-use file_tools::{ErrorKind, FailureClass, Tool, ToolError, hints};
-use fs_guard::{Globs, Policy, Root};
-use patch_engine::commit::Workspace;
-use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
-use patch_engine::{Options, Plan, PlanBuilder, Profile, Splices};
 use serde_json::json;
 
 use super::{server, workspace};
@@ -143,7 +143,7 @@ fn server(global: &Global, args: &McpConfigArgs, scope: Scope) -> Result<Server,
     };
     Ok(Server {
         program,
-        project: text(&fs_guard::real_path(global.root())?)?,
+        project: text(&apply_patch_api::files::real_path(global.root())?)?,
         approve: args.approve,
         variables,
         set,
@@ -154,10 +154,10 @@ fn server(global: &Global, args: &McpConfigArgs, scope: Scope) -> Result<Server,
 
 /// Whether a shell finds this program by its name.
 fn is_on_path(program: &Path) -> bool {
-    let Ok(program) = fs_guard::real_path(program) else { return false };
+    let Ok(program) = apply_patch_api::files::real_path(program) else { return false };
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path)
-        .find_map(|directory| fs_guard::real_path(&directory.join(NAME)).ok());
+        .find_map(|directory| apply_patch_api::files::real_path(&directory.join(NAME)).ok());
     found == Some(program)
 }
 
@@ -187,9 +187,11 @@ fn write(
     let own = file.directory.clone();
     let directory = own.as_deref().unwrap_or(global.root());
     // Which files, the command says; that they make a client run a program is what they are for.
-    let policy = Policy { guarded: Globs::default(), ..patch_engine::policy() };
+    let policy = Policy { guarded: Globs::default(), ..apply_patch_api::engine::policy() };
     let opened = Workspace::open(directory, policy);
-    if let (Err(_), Some(own), Err(_)) = (&opened, &own, fs_guard::real_path(directory)) {
+    if let (Err(_), Some(own), Err(_)) =
+        (&opened, &own, apply_patch_api::files::real_path(directory))
+    {
         return Err(Failure::Input(format!(
             "{} is not there: start {client} once, or make it",
             own.display()

@@ -29,14 +29,14 @@ mod workspace;
 pub(crate) use apply::options_without_base;
 pub(crate) use workspace::session;
 
-use patch_engine::Remedy;
-use patch_engine::remedy::Setting;
+use apply_patch_api::engine::Remedy;
+use apply_patch_api::engine::remedy::Setting;
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 
 use anstream::{AutoStream, ColorChoice};
-use file_tools::bounds;
-use file_tools::settings::{Color, Layer};
+use apply_patch_api::tools::bounds;
+use apply_patch_api::tools::settings::{Color, Layer};
 
 use self::cli::{Cli, Command};
 use crate::exit::Exit;

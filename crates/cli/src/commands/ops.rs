@@ -1,9 +1,9 @@
 //! `apply-patch ops`: the built-in operations of the Responses API, one answer for each call.
 
+use apply_patch_api::engine::commit::approval::Approvals;
+use apply_patch_api::engine::{ApplyError, Failed, Reject, Report};
+use apply_patch_api::tools::ops::{self, CallOutput, PatchCall};
 use clap::Args;
-use file_tools::ops::{self, CallOutput, PatchCall};
-use patch_engine::commit::approval::Approvals;
-use patch_engine::{ApplyError, Failed, Reject, Report};
 
 use super::apply;
 use super::workspace;
@@ -42,8 +42,8 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
     }
     let input = source.read()?;
     let unreadable = |error: ops::OpsError| Failure::Unreadable(format!("{}: {error}", input.name));
-    let text =
-        patch_engine::decode(input.bytes()).map_err(|error| Failure::parse(&input, error))?;
+    let text = apply_patch_api::engine::decode(input.bytes())
+        .map_err(|error| Failure::parse(&input, error))?;
     let calls = ops::calls(text).map_err(unreadable)?;
     let patch_text = match ops::to_envelope(&calls) {
         Ok(text) => text,
@@ -81,7 +81,8 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
         Err(failed) => failed,
     };
     let failure = &failed.error;
-    let error = file_tools::ToolError::from(failure).addressed(file_tools::Caller::Operations);
+    let error = apply_patch_api::tools::ToolError::from(failure)
+        .addressed(apply_patch_api::tools::Caller::Operations);
     let next =
         error.suggested_next_action.map(|next| format!("\nnext: {next}")).unwrap_or_default();
     let message = format!("{}{next}", error.message);

@@ -1,8 +1,8 @@
 //! `apply-patch parse`: the tree of a patch as JSON.
 
+use apply_patch_api::engine::{Options, Patch, Profile};
+use apply_patch_api::grammar::ParseOptions;
 use clap::Args;
-use patch_engine::{Options, Patch, Profile};
-use patch_grammar::ParseOptions;
 
 use crate::args;
 use crate::exit::Exit;

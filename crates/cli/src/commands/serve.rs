@@ -1,8 +1,8 @@
 //! The arguments of `apply-patch serve`.
 
+use apply_patch_api::engine::commit::approval::ApprovalPolicy;
+use apply_patch_api::tools::settings::Layer;
 use clap::Args;
-use file_tools::settings::Layer;
-use patch_engine::commit::approval::ApprovalPolicy;
 
 use crate::args;
 use crate::settings::{and_writing, of_allow};

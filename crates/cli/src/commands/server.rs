@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use apply_patch_api::engine::commit::approval::ApprovalPolicy;
+use apply_patch_api::engine::{Profile, STATE_DIR};
+use apply_patch_api::files::{Policy, Root};
+use apply_patch_api::tools::SessionSettings;
+use apply_patch_api::tools::settings::Layers;
 use apply_patch_mcp::{
     Approval, FindRules, MAX_MESSAGE, MAX_OUTPUT, Origin, ServeError, ServerRules, ServerSettings,
 };
-use file_tools::SessionSettings;
-use file_tools::settings::Layers;
-use fs_guard::{Policy, Root};
-use patch_engine::commit::approval::ApprovalPolicy;
-use patch_engine::{Profile, STATE_DIR};
 
 use super::serve::{APPROVE, ServeArgs};
 use crate::exit::Exit;
@@ -43,7 +43,7 @@ pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, Failure> 
             render::message(&error.to_string());
             match error {
                 ServeError::Workspace(error) => {
-                    file_tools::ToolError::workspace(&error).class.into()
+                    apply_patch_api::tools::ToolError::workspace(&error).class.into()
                 }
                 _ => Exit::Failed,
             }
@@ -130,7 +130,9 @@ fn root(global: &Global) -> (PathBuf, Origin) {
     let given = global.root();
     let text = given.to_string_lossy();
     let unknown = text.starts_with("${") && text.ends_with('}');
-    if given != Path::new(".") && !unknown || unknown && fs_guard::real_path(given).is_ok() {
+    if given != Path::new(".") && !unknown
+        || unknown && apply_patch_api::files::real_path(given).is_ok()
+    {
         return (given.to_owned(), Origin::Named);
     }
     let started = PathBuf::from(".");

@@ -1,9 +1,9 @@
 //! `apply-patch status`: what was interrupted, what was done last, and how much room the history
 //! takes.
 
+use apply_patch_api::engine::commit::{LogEntry, StatePlace};
+use apply_patch_api::tools::{StoreSize, history, store_size};
 use clap::Args;
-use file_tools::{StoreSize, history, store_size};
-use patch_engine::commit::{LogEntry, StatePlace};
 use serde_json::{Value, json};
 
 use super::workspace;
@@ -27,7 +27,8 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let store = workspace.store()?;
     // Before anything is recovered: to look changes nothing.
     let unfinished = store.as_ref().map(|store| store.has_unfinished()).transpose();
-    let unfinished = unfinished.map_err(patch_engine::commit::Error::from)?.unwrap_or(false);
+    let unfinished =
+        unfinished.map_err(apply_patch_api::engine::commit::Error::from)?.unwrap_or(false);
     let (entries, unverified) = workspace.history()?;
     let size = store_size(workspace)?;
     let state = workspace.state_path();
@@ -42,7 +43,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
             entry.map(|entry| history::transaction(workspace, entry, false)).transpose()
         };
         let data = json!({
-            "root": fs_guard::real_path(workspace.root().path())?.display().to_string(),
+            "root": apply_patch_api::files::real_path(workspace.root().path())?.display().to_string(),
             "state": state,
             "unfinished": unfinished,
             "transactions": entries.len(),
@@ -56,7 +57,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let row = |what: &str, text: &str| render::indented(&format!("{what:<12} {text}"), 13);
-    row("root", &fs_guard::real_path(workspace.root().path())?.display().to_string());
+    row("root", &apply_patch_api::files::real_path(workspace.root().path())?.display().to_string());
     for state in &former {
         row(
             "former",

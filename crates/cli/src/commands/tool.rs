@@ -2,13 +2,13 @@
 
 use std::io::Read as _;
 
-use clap::{Args, ValueEnum};
-use file_tools::audit::Audit;
-use file_tools::{
+use apply_patch_api::engine::MAX_PATCH_SIZE;
+use apply_patch_api::engine::commit::approval::Approvals;
+use apply_patch_api::tools::audit::Audit;
+use apply_patch_api::tools::{
     Reply, Session, SessionName, SessionSettings, Tool, ToolError, brief_catalogue, catalogue,
 };
-use patch_engine::MAX_PATCH_SIZE;
-use patch_engine::commit::approval::Approvals;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::workspace;
@@ -112,7 +112,7 @@ fn failed(args: &ToolArgs, error: ToolError) -> Exit {
     let exit = error.class.into();
     match (args.dialect, args.name.as_deref()) {
         (Some(Dialect::AnthropicEditor), _) => {
-            json::print(&file_tools::EditorReply::failed(error));
+            json::print(&apply_patch_api::tools::EditorReply::failed(error));
         }
         (None, name) => json::print(&match name.and_then(Tool::named) {
             Some(tool) => Reply::failed(tool, error),
@@ -132,9 +132,10 @@ fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), Failure
     let settings = SessionSettings::of(&global.layers);
     let tools = match &args.session {
         Some(name) => {
-            let session: SessionName = name
-                .parse()
-                .map_err(|error: file_tools::BadSessionName| Failure::Usage(error.to_string()))?;
+            let session: SessionName =
+                name.parse().map_err(|error: apply_patch_api::tools::BadSessionName| {
+                    Failure::Usage(error.to_string())
+                })?;
             Session::resume(workspace, Audit::new(session, args.agent.clone()), settings)
                 .map_err(|error| Failure::Tool(Box::new(error)))?
         }

@@ -1,13 +1,13 @@
 //! `apply-patch trash list|show|restore|purge`.
 
+use apply_patch_api::engine::commit::approval::ApprovalPolicy;
+use apply_patch_api::engine::commit::{self, TransactionId, Workspace};
+use apply_patch_api::files::{Access, Sha256};
+use apply_patch_api::tools::Session;
+use apply_patch_api::tools::settings::keep;
+use apply_patch_api::trash::{Purged, Retention};
 use clap::{Args, Subcommand};
-use file_tools::Session;
-use file_tools::settings::keep;
-use fs_guard::{Access, Sha256};
-use patch_engine::commit::approval::ApprovalPolicy;
-use patch_engine::commit::{self, TransactionId, Workspace};
 use serde_json::json;
-use workspace_trash::{Purged, Retention};
 
 use super::{undo, workspace};
 use crate::approve::{self, preset};
@@ -108,7 +108,7 @@ fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
                     "trashId": format!("{}/{}", entry.id, entry.slot),
                     "path": entry.path,
                     "trashedTo": entry.stored_path(),
-                    "timestamp": workspace_trash::format_time(entry.time),
+                    "timestamp": apply_patch_api::trash::format_time(entry.time),
                     "deleted": entry.deleted,
                     "size": entry.size,
                     "sha256": entry.sha256.to_string(),
@@ -136,14 +136,14 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
     let (id, slot) = parse_entry(workspace, entry)?;
     let store =
         workspace.store()?.ok_or_else(|| Failure::Usage("this workspace has no trash".into()))?;
-    let journal = store.journal(id).map_err(patch_engine::commit::Error::from)?;
-    let slot = store.slot(id, slot).map_err(patch_engine::commit::Error::from)?;
+    let journal = store.journal(id).map_err(apply_patch_api::engine::commit::Error::from)?;
+    let slot = store.slot(id, slot).map_err(apply_patch_api::engine::commit::Error::from)?;
     let (bytes, _) = slot.read(MAX_SHOWN)?;
     // Only what the transaction displaced: another file of that name may belong to someone else.
     let sha256 = Sha256::of(&bytes);
     let displaced = journal.records.iter().filter_map(|record| record.before.as_ref());
     if !displaced.into_iter().any(|before| before.sha256 == sha256) {
-        return Err(fs_guard::Error::Changed { path: slot.path() }.into());
+        return Err(apply_patch_api::files::Error::Changed { path: slot.path() }.into());
     }
     if global.json {
         let text = String::from_utf8_lossy(&bytes);
@@ -219,7 +219,7 @@ fn is_confirmed(session: &Session, found: &Purged) -> Result<bool, Failure> {
 
 /// Reads `ID/NUMBER`, or the path of the kept file.
 fn parse_entry(workspace: &Workspace, entry: &str) -> Result<(TransactionId, u32), Failure> {
-    if let Some(found) = workspace_trash::parse_stored_path(entry) {
+    if let Some(found) = apply_patch_api::trash::parse_stored_path(entry) {
         return Ok(found);
     }
     let parts = entry.rsplit_once('/').and_then(|(id, slot)| Some((id, slot.parse().ok()?)));

@@ -1,14 +1,14 @@
 //! `apply-patch undo` and `apply-patch redo`.
 
+use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
+use apply_patch_api::engine::commit::{self, CommitError, TransactionId, Workspace};
+use apply_patch_api::engine::{ApplyError, Plan, Report};
+use apply_patch_api::files::{Access, RelPath};
+use apply_patch_api::tools::Session;
+use apply_patch_api::tools::audit::Operation;
+use apply_patch_api::tools::changes::{DiffDetail, restored};
+use apply_patch_api::trash::Prefix;
 use clap::Args;
-use file_tools::Session;
-use file_tools::audit::Operation;
-use file_tools::changes::{DiffDetail, restored};
-use fs_guard::{Access, RelPath};
-use patch_engine::commit::approval::{ApprovalPolicy, Approvals};
-use patch_engine::commit::{self, CommitError, TransactionId, Workspace};
-use patch_engine::{ApplyError, Plan, Report};
-use workspace_trash::Prefix;
 
 use super::workspace;
 use crate::approve::{Prompt, preset};

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use file_tools::audit::Audit;
-use file_tools::git::enclosing;
-use file_tools::{
+use apply_patch_api::engine::commit::{Recovered, TransactionId, Workspace};
+use apply_patch_api::engine::remedy::Setting;
+use apply_patch_api::engine::{Files, Plan, Remedy};
+use apply_patch_api::files::{Common, Policy, Root};
+use apply_patch_api::tools::audit::Audit;
+use apply_patch_api::tools::git::enclosing;
+use apply_patch_api::tools::{
     ErrorKind, FailureClass, Reason, Session, SessionName, SessionSettings, ToolError, history,
 };
-use fs_guard::{Common, Policy, Root};
-use patch_engine::commit::{Recovered, TransactionId, Workspace};
-use patch_engine::remedy::Setting;
-use patch_engine::{Files, Plan, Remedy};
 
 use crate::args;
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ pub(super) fn open_any(global: &Global) -> Result<Workspace, Failure> {
     Ok(Workspace::of(opened(global, global.settings.policy()?)?, global.settings.state))
 }
 
-fn opened(global: &Global, policy: Policy) -> Result<Root, fs_guard::Error> {
+fn opened(global: &Global, policy: Policy) -> Result<Root, apply_patch_api::files::Error> {
     match global.take_root() {
         Some(root) => Ok(root.under(policy)),
         None => Root::open(global.root(), policy),
@@ -50,7 +50,8 @@ fn opened(global: &Global, policy: Policy) -> Result<Root, fs_guard::Error> {
 
 /// The failure of a command in a directory that is not a project, where nobody named it.
 fn no_project(root: &Root, common: Common) -> Failure {
-    let path = fs_guard::real_path(root.path()).unwrap_or_else(|_| root.path().to_path_buf());
+    let path = apply_patch_api::files::real_path(root.path())
+        .unwrap_or_else(|_| root.path().to_path_buf());
     let message = format!("{path:?} is {common}: it is a workspace only if it is named");
     let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
     Failure::Tool(Box::new(
@@ -112,7 +113,11 @@ pub(super) fn tidy(global: &Global, session: &Session) {
 
 /// Prints a plan that is not committed, for a person: its notes, and its diff or the line counts of
 /// each file.
-pub(super) fn preview(global: &Global, plan: &Plan, stat: bool) -> Result<(), fs_guard::Error> {
+pub(super) fn preview(
+    global: &Global,
+    plan: &Plan,
+    stat: bool,
+) -> Result<(), apply_patch_api::files::Error> {
     if !global.quiet {
         render::notes(plan);
     }

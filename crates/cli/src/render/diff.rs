@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
-use file_tools::shown::sanitize;
+use apply_patch_api::tools::shown::sanitize;
 
 use super::unified::{DiffLine, DiffPart, Highlighter, Pieces, parts};
 

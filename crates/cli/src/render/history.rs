@@ -1,14 +1,14 @@
 //! Transactions in a line.
 
-use file_tools::history;
-use patch_engine::commit::LogEntry;
+use apply_patch_api::engine::commit::LogEntry;
+use apply_patch_api::tools::history;
 
 use super::human::{age, count};
 
 /// A transaction with its whole id and the time, in one line.
 pub(crate) fn headline(entry: &LogEntry) -> String {
     let id = entry.journal.header.id;
-    format!("{id} {} {}", workspace_trash::format_time(id.time()), what(entry, usize::MAX))
+    format!("{id} {} {}", apply_patch_api::trash::format_time(id.time()), what(entry, usize::MAX))
 }
 
 /// A transaction in a line of the log.

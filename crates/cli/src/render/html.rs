@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use file_tools::shown::sanitize;
+use apply_patch_api::tools::shown::sanitize;
 
 use super::unified::{DiffLine, DiffPart, Highlighter, Pieces, parts};
 

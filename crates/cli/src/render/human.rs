@@ -5,7 +5,8 @@ use std::time::SystemTime;
 /// How long ago a time is: `2 min ago`; the date when that is months.
 pub(crate) fn age(time: SystemTime) -> String {
     let Ok(passed) = SystemTime::now().duration_since(time) else { return "just now".into() };
-    aged(passed.as_secs()).unwrap_or_else(|| workspace_trash::format_time(time)[..10].to_owned())
+    aged(passed.as_secs())
+        .unwrap_or_else(|| apply_patch_api::trash::format_time(time)[..10].to_owned())
 }
 
 fn aged(seconds: u64) -> Option<String> {

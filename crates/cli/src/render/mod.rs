@@ -13,17 +13,17 @@ mod unified;
 
 use std::path::Path;
 
-use file_tools::{Caller, FailureClass, Hint, ToolError, hints};
-use patch_engine::commit::{self, CommitError, Recovered, Workspace};
-use patch_engine::{ApplyError, Event, Failed, Plan, PlanNote, Rejects, Remedy, Report};
+use apply_patch_api::engine::commit::{self, CommitError, Recovered, Workspace};
+use apply_patch_api::engine::{ApplyError, Event, Failed, Plan, PlanNote, Rejects, Remedy, Report};
+use apply_patch_api::tools::{Caller, FailureClass, Hint, ToolError, hints};
 
 use crate::failure::Failure;
 use crate::global::Global;
 
+use apply_patch_api::tools::changes::carried_text;
+pub(crate) use apply_patch_api::tools::changes::{note_text, outcome_text, summary};
+pub(crate) use apply_patch_api::tools::shown::{is_unsafe, sanitize};
 pub(crate) use diff::write_diff;
-use file_tools::changes::carried_text;
-pub(crate) use file_tools::changes::{note_text, outcome_text, summary};
-pub(crate) use file_tools::shown::{is_unsafe, sanitize};
 pub(crate) use history::{headline, one_line, what};
 pub(crate) use html::page;
 pub(crate) use human::{age, count, cut, size};
@@ -51,9 +51,10 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         | Failure::Refused(text) => {
             message(text);
         }
-        Failure::TooLong => {
-            message(&format!("the patch is longer than {} MiB", patch_engine::MAX_PATCH_SIZE >> 20))
-        }
+        Failure::TooLong => message(&format!(
+            "the patch is longer than {} MiB",
+            apply_patch_api::engine::MAX_PATCH_SIZE >> 20
+        )),
         Failure::Parse(parse) => picture::parse_error(&parse.0, &parse.1),
         Failure::Rejected(rejected) => {
             let (input, rejects): &(_, Rejects) = rejected;
@@ -151,18 +152,18 @@ fn not_verified(error: &CommitError) {
 }
 
 /// Returns what the guard refused, or what failed, if its advice is for a person.
-fn refusal(error: &commit::Error) -> Option<&fs_guard::Error> {
+fn refusal(error: &commit::Error) -> Option<&apply_patch_api::files::Error> {
     match error {
         commit::Error::Files(error) => Some(error),
-        commit::Error::Store(workspace_trash::Error::Files(
-            error @ fs_guard::Error::OthersState { .. },
+        commit::Error::Store(apply_patch_api::trash::Error::Files(
+            error @ apply_patch_api::files::Error::OthersState { .. },
         )) => Some(error),
         _ => None,
     }
 }
 
 /// Says what can be done where the guard refused something.
-fn advise(error: &fs_guard::Error) {
+fn advise(error: &apply_patch_api::files::Error) {
     let hints = Hint::all_of(&Remedy::of_guard(error), Caller::Terminal);
     message(&hints::words(&hints, Caller::Terminal));
 }

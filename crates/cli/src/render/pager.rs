@@ -31,7 +31,7 @@ impl Pager {
 
     /// Writes a line of text from elsewhere.
     pub(crate) fn line(&mut self, text: &str) {
-        written(writeln!(self, "{}", file_tools::shown::sanitize(text)));
+        written(writeln!(self, "{}", apply_patch_api::tools::shown::sanitize(text)));
     }
 
     /// Writes a diff.

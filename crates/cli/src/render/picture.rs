@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use file_tools::received;
-use file_tools::settings::Layers;
-use file_tools::shown::sanitize;
-use file_tools::{Caller, Hint, bounds, hints};
-use fs_guard::{Access, Root};
-use patch_engine::{Advice, ParseError, Reject, RejectReason};
+use apply_patch_api::engine::{Advice, ParseError, Reject, RejectReason};
+use apply_patch_api::files::{Access, Root};
+use apply_patch_api::tools::received;
+use apply_patch_api::tools::settings::Layers;
+use apply_patch_api::tools::shown::sanitize;
+use apply_patch_api::tools::{Caller, Hint, bounds, hints};
 
 use super::print::{error_width, message, wrapped};
 use crate::global::Global;
@@ -74,7 +74,7 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError) {
     let shown_len = |bytes: &[u8]| String::from_utf8_lossy(bytes).len();
     let start = shown_len(&input.sent.text.whole()[..error.span.start]);
     let span = start..start + shown_len(&input.sent.text.whole()[error.span.clone()]);
-    let drawn = error.kind != patch_grammar::ParseErrorKind::NotUtf8;
+    let drawn = error.kind != apply_patch_api::grammar::ParseErrorKind::NotUtf8;
     let excerpt = Some(span).filter(|_| drawn).and_then(|span| DrawnExcerpt::new(&text, span, 2));
     let Some(excerpt) = excerpt.map(DrawnExcerpt::sanitized) else {
         message(&format!("{title}, line {}, column {}: {seen}", error.line, error.column));
@@ -140,7 +140,7 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, layers: &L
     let title = sanitize(&match reject.hunk {
         Some(hunk) => format!("{}: hunk {}: {}", reject.path, hunk + 1, reject.problem),
         None => match &reject.problem {
-            patch_engine::Problem::Guard(error) => error.to_string(),
+            apply_patch_api::engine::Problem::Guard(error) => error.to_string(),
             problem => format!("{}: {problem}", reject.path),
         },
     })
@@ -388,7 +388,7 @@ impl DrawnExcerpt {
             }
             match c {
                 c if c.is_ascii() => text.push(c),
-                c if fs_guard::is_invisible(c) => text.extend(c.escape_unicode()),
+                c if apply_patch_api::files::is_invisible(c) => text.extend(c.escape_unicode()),
                 c => text += &sanitize(c.encode_utf8(&mut [0; 4])),
             }
         }

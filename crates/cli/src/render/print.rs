@@ -5,9 +5,9 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use file_tools::shown::sanitize;
-use fs_guard::without_middle;
-use patch_engine::{Change, ChangeKind};
+use apply_patch_api::engine::{Change, ChangeKind};
+use apply_patch_api::files::without_middle;
+use apply_patch_api::tools::shown::sanitize;
 use terminal_size::{Height, Width};
 
 use super::link::link;

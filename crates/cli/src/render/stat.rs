@@ -3,9 +3,9 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
-use file_tools::changes::summary;
-use file_tools::shown::sanitize;
-use patch_engine::Images;
+use apply_patch_api::engine::Images;
+use apply_patch_api::tools::changes::summary;
+use apply_patch_api::tools::shown::sanitize;
 
 use super::print::{line, name, width, written};
 
@@ -18,10 +18,10 @@ const LEAST: usize = 10;
 /// Prints each change with its line counts; on a terminal in columns, with a bar.
 ///
 /// Fails when bytes that are counted are not what the plan was made for any more.
-pub(crate) fn stat(images: Images<'_>) -> Result<(), fs_guard::Error> {
+pub(crate) fn stat(images: Images<'_>) -> Result<(), apply_patch_api::files::Error> {
     let plan = images.plan();
     let rows = plan.changes().iter().map(|change| Ok((name(change), images.line_counts(change)?)));
-    let rows = rows.collect::<Result<Vec<_>, fs_guard::Error>>()?;
+    let rows = rows.collect::<Result<Vec<_>, apply_patch_api::files::Error>>()?;
     if std::io::stdout().is_terminal() {
         let width = width().unwrap_or(80);
         written(anstream::stdout().write_all(bars(&rows, width).as_bytes()));
