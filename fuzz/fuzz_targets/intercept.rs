@@ -79,7 +79,7 @@ fuzz_target!(|input: Input<'_>| {
     match &verdict {
         Intercept::Body { patch, workdir } => {
             let script = argv.last().expect("a call has arguments");
-            parse(patch, &Options::new(Profile::Codex).parse).expect("what is found is a patch");
+            parse(&**patch, &Options::new(Profile::Codex).parse).expect("what is found is a patch");
             if !script.contains(['\\', '\'', '"', '`', '$', '\t']) {
                 assert!(script.contains(&**patch), "{patch:?} is not in {script:?}");
             }

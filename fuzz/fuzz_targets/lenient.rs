@@ -20,11 +20,11 @@ fn meaning(patch: &Patch) -> Vec<String> {
             SectionOperation::Delete(_) => all.push("delete".into()),
             SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
             SectionOperation::Update { move_to, hunks } => {
-                all.push(format!("to {:?}", move_to.as_ref().map(|to| to.text)));
+                all.push(format!("to {:?}", move_to.as_ref().map(|to| &to.text)));
                 for hunk in hunks {
                     all.push(format!(
                         "hunk {:?} {}",
-                        hunk.headers.iter().map(|header| header.text).collect::<Vec<_>>(),
+                        hunk.headers.iter().map(|header| &header.text).collect::<Vec<_>>(),
                         hunk.end_of_file
                     ));
                     all.extend(hunk.lines.iter().map(|line| {
