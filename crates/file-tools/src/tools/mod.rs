@@ -37,6 +37,7 @@ pub(crate) mod file_tool;
 pub mod glob;
 pub mod list_directory;
 pub mod move_file;
+pub(crate) mod query;
 pub mod read_file;
 pub mod restore_file;
 pub mod search_files;

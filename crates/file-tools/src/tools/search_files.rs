@@ -1,10 +1,6 @@
 //! `search_files`: lines, or paths, with a text or a regular expression in them.
 
 use fs_guard::FileKind;
-use grep_matcher::{LineTerminator, Matcher as _};
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::SearcherBuilder;
-use grep_searcher::sinks::Bytes;
 use patch_engine::remedy::Action;
 use patch_engine::{Host, Remedy};
 use schemars::JsonSchema;
@@ -19,6 +15,7 @@ use crate::answer::text::{prefix, split_terminator, without_bom};
 use crate::session::Session;
 use crate::tools::arguments::given;
 use crate::tools::file_tool::{About, FileTool};
+use crate::tools::query::Query;
 use crate::tools::walk::{
     DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, find_directory, globs, relative, walk,
 };
@@ -32,9 +29,8 @@ const MAX_SEARCHED: u64 = 4 << 20;
 /// Longer lines are cut in previews.
 const MAX_LINE: usize = 400;
 
-/// The longest query, in bytes, and the most memory that is taken to match it.
+/// The longest query, in bytes.
 const MAX_QUERY: usize = 4096;
-const MAX_MATCHER: usize = 10 << 20;
 
 /// More lines of context are not given.
 const MAX_CONTEXT: u64 = 20;
@@ -132,7 +128,7 @@ impl FileTool for SearchFiles {
                 Remedy::act(Action::Find, root),
             ]));
         }
-        let matcher = matcher(self)?;
+        let query = query(self)?;
         let includes = self
             .include_globs
             .as_deref()
@@ -149,7 +145,7 @@ impl FileTool for SearchFiles {
         let context =
             usize::try_from(self.context_lines.unwrap_or(0).min(MAX_CONTEXT)).unwrap_or(0);
         let mut search =
-            Search { matcher: &matcher, context, limit: skip + limit, matches: Vec::new() };
+            Search { query: &query, context, limit: skip + limit, matches: Vec::new() };
         let cancelled = std::cell::Cell::new(false);
         let whole = walk(root, dir.clone(), &options, host, &mut |found: WalkEntry| {
             let path = relative(&found.path, dir.as_ref());
@@ -190,20 +186,17 @@ impl FileTool for SearchFiles {
     }
 }
 
-fn matcher(args: &SearchFiles) -> Result<RegexMatcher, ToolError> {
+fn query(args: &SearchFiles) -> Result<Query, ToolError> {
     if args.query.len() > MAX_QUERY {
         let message = format!("the query has {} bytes, more than {MAX_QUERY}", args.query.len());
         let wanted = "a part of the text that is enough to find it";
         return Err(ToolError::arguments(Reason::BadQuery, message)
             .remedies([Remedy::give("query", wanted)]));
     }
-    let mut builder = RegexMatcherBuilder::new();
-    builder.size_limit(MAX_MATCHER).dfa_size_limit(MAX_MATCHER);
-    builder.crlf(true).fixed_strings(args.mode != SearchMode::Regex);
+    let is_regex = args.mode == SearchMode::Regex;
     // A query for paths in lower case matches any case.
-    builder.case_smart(args.mode == SearchMode::Path);
-    builder.build(&args.query).map_err(|error| {
-        let as_text = (args.mode == SearchMode::Regex).then(|| Remedy::set("mode", "text"));
+    Query::new(&args.query, is_regex, args.mode == SearchMode::Path).map_err(|error| {
+        let as_text = is_regex.then(|| Remedy::set("mode", "text"));
         let wanted = match args.mode {
             SearchMode::Regex => "one line, a Rust regular expression",
             _ => "one line",
@@ -214,7 +207,7 @@ fn matcher(args: &SearchFiles) -> Result<RegexMatcher, ToolError> {
 }
 
 struct Search<'s> {
-    matcher: &'s RegexMatcher,
+    query: &'s Query,
     context: usize,
     limit: usize,
     matches: Vec<SearchMatch>,
@@ -222,7 +215,7 @@ struct Search<'s> {
 
 impl Search<'_> {
     fn look_at_path(&mut self, whole: &str, path: &str) {
-        if self.matcher.is_match(path.as_bytes()).unwrap_or(false) {
+        if self.query.find(path.as_bytes()).is_some() {
             let preview = whole.to_owned();
             self.matches.push(SearchMatch {
                 path: whole.to_owned(),
@@ -236,18 +229,7 @@ impl Search<'_> {
     fn look_at(&mut self, path: &str, bytes: &[u8]) {
         let text = without_bom(bytes);
         let most = self.limit + 1 - self.matches.len();
-        let mut numbers = Vec::new();
-        let sink = Bytes(|number, _| {
-            numbers.push(number);
-            Ok(numbers.len() < most)
-        });
-        let mut searcher = SearcherBuilder::new()
-            .line_terminator(LineTerminator::crlf())
-            .line_number(true)
-            .bom_sniffing(false)
-            .build();
-        // The sink does not fail, and a slice can be read.
-        let _ = searcher.search_slice(self.matcher, text, sink);
+        let numbers = self.query.lines(text, most);
         if numbers.is_empty() {
             return;
         }
@@ -258,9 +240,10 @@ impl Search<'_> {
         for number in numbers {
             let at = usize::try_from(number - 1).unwrap_or(usize::MAX);
             let Some(line) = lines.get(at) else { continue };
-            let column = self.matcher.find(line).ok().flatten().map(|found| {
-                String::from_utf8_lossy(&line[..found.start()]).chars().count() as u64 + 1
-            });
+            let column = self
+                .query
+                .find(line)
+                .map(|start| String::from_utf8_lossy(&line[..start]).chars().count() as u64 + 1);
             let shown =
                 &lines[at.saturating_sub(self.context)..(at + self.context + 1).min(lines.len())];
             let preview: Vec<_> =
