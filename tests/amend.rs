@@ -113,7 +113,7 @@ fn diffs_amend_diffs_and_patches_patches() {
         |old: &str| format!("diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-{old}\n+TWO\n");
     let id = refused(dir.path(), &format!("{one}{}", two("wrong")));
     let (code, answer) = json(dir.path(), &["--amend", &id], B);
-    assert!(code == 2, "{answer}");
+    assert!(code == 1, "{answer}");
     assert!(
         answer["error"]["message"].as_str().is_some_and(|text| text.contains("another form")),
         "{answer}"

@@ -211,7 +211,7 @@ fn patterns_are_compiled_in_one_place() {
         }
     }
     let wanted = [
-        "file-tools/tools/search_files grep_regex",
+        "file-tools/tools/query grep_regex",
         "file-tools/tools/walk ignore",
         "fs-guard/convention_globs regex",
         "fs-guard/globs globset",

@@ -116,12 +116,11 @@ impl GitTree {
     ///
     /// When the text is not a patch, or does not apply.
     pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<PlannedPatch, ToolError> {
-        options.parsed(&self.layers, patch, |parsed, rules| {
-            let files = self.tree.clone().files(Arc::clone(self.session.policy()));
-            let plan = patch_engine::plan(files, parsed, rules)
-                .map_err(|rejects| ToolError::rejected(&rejects))?;
-            Ok(PlannedPatch::of(plan))
-        })
+        let (patch, rules) = options.parsed(&self.layers, patch)?;
+        let files = self.tree.clone().files(Arc::clone(self.session.policy()));
+        let plan = patch_engine::plan(files, &patch, &rules)
+            .map_err(|rejects| ToolError::rejected(&rejects))?;
+        Ok(PlannedPatch::of(plan))
     }
 
     /// The id of the tree that a plan of [`plan`](Self::plan) makes; nothing is written.
@@ -158,11 +157,10 @@ impl GitTree {
         };
         let input = json!({ "patch": String::from_utf8_lossy(patch) });
         let call = |host: &mut dyn patch_engine::Host| {
-            options.parsed(&self.layers, patch, |patch, rules| {
-                let report = self.session.apply("git", patch, rules, &request, host);
-                let report = report.map_err(|error| ToolError::from(&error))?;
-                Ok(report.data(false, DiffDetail::None)?)
-            })
+            let (patch, rules) = options.parsed(&self.layers, patch)?;
+            let report = self.session.apply("git", &patch, &rules, &request, host);
+            let report = report.map_err(|error| ToolError::from(&error))?;
+            Ok(report.data(false, DiffDetail::None)?)
         };
         let answer = |data: &_| json!({ "ok": true, "data": data });
         let data = self.approver.run(

@@ -25,10 +25,9 @@ fn plan(
     patch: &[u8],
     options: &PatchOptions,
 ) -> Result<PlannedPatch, ToolError> {
-    options.parsed(&Layers::default(), patch, |patch, rules| {
-        let plan = patch_engine::plan(Files::of_tree(tree, policy()), patch, rules);
-        Ok(PlannedPatch::of(plan.map_err(|rejects| ToolError::rejected(&rejects))?))
-    })
+    let (patch, rules) = options.parsed(&Layers::default(), patch)?;
+    let plan = patch_engine::plan(Files::of_tree(tree, policy()), &patch, &rules);
+    Ok(PlannedPatch::of(plan.map_err(|rejects| ToolError::rejected(&rejects))?))
 }
 
 /// Applies a patch to files in memory, which stay as they are: what is at each path that changes

@@ -135,6 +135,9 @@ pub struct PatchOptions {
     /// The files as the author of the patch saw them, by path: hunks of a file that changed since
     /// are carried.
     pub base: Option<BTreeMap<String, String>>,
+    /// The name of a refused patch (`details.patchId` of its error), whose sections for other files
+    /// are taken. In a workspace only, which keeps the newest of its session.
+    pub amend: Option<String>,
     /// Whether all of the patch is one transaction; true unless set. In a workspace only.
     pub atomic: Option<bool>,
     /// What an answer shows of the changes: `none`, the default, `stat` or `full`.
@@ -150,21 +153,43 @@ impl ReadOptions for PatchOptions {
 }
 
 impl PatchOptions {
-    /// Reads a patch, and lets `then` do the rest under the rules that these options give.
+    /// Reads a patch, and the rules that these options give.
     ///
     /// # Errors
     ///
-    /// When the options make no sense, or the text is not a patch; those of `then`.
-    pub(crate) fn parsed<T>(
+    /// When the options make no sense, or the text is not a patch.
+    pub(crate) fn parsed(
         &self,
         layers: &Layers,
         patch: &[u8],
-        then: impl FnOnce(&Patch, &Options) -> Result<T, ToolError>,
-    ) -> Result<T, ToolError> {
+    ) -> Result<(Patch, Options), ToolError> {
+        let (text, rules) = self.read_text(layers, patch)?;
+        let parsed = text.parse(&rules).map_err(|error| error.tool_error(patch))?;
+        Ok((parsed, rules))
+    }
+
+    /// Finds the patch in a text; it is still to be parsed.
+    pub(crate) fn read_text(
+        &self,
+        layers: &Layers,
+        patch: &[u8],
+    ) -> Result<(PatchText, Options), ToolError> {
+        if self.amend.is_some() {
+            let message = "refused patches are kept by workspaces only";
+            return Err(argument("amend", message, "nothing here"));
+        }
+        self.read_part(layers, patch)
+    }
+
+    /// Finds the patch, or the part of it that amends a refused one.
+    pub(crate) fn read_part(
+        &self,
+        layers: &Layers,
+        patch: &[u8],
+    ) -> Result<(PatchText, Options), ToolError> {
         let rules = self.engine(layers)?;
         let text = PatchText::read(&patch.into(), &self.read_as(), &rules.parse);
-        let parsed = text.and_then(|text| text.parse(&rules));
-        then(&parsed.map_err(|error| error.tool_error(patch))?, &rules)
+        Ok((text.map_err(|error| error.tool_error(patch))?, rules))
     }
 
     /// How the text is read.

@@ -1,7 +1,7 @@
 //! Patches as text, and what models and providers need.
 
 use file_tools::ToolError;
-use file_tools::input::{self, OutputForm, PatchText};
+use file_tools::input::{self, OutputForm};
 use file_tools::settings::Layers;
 use file_tools::specs::{self, Channel, Provider};
 use patch_engine::{Files, MemoryTree};
@@ -18,9 +18,8 @@ use crate::options::{PatchOptions, SpecRequest, named};
 ///
 /// When the text is not a patch.
 pub fn parse(patch: &[u8], options: &PatchOptions) -> Result<Value, ToolError> {
-    options.parsed(&Layers::default(), patch, |patch, _| {
-        Ok(serde_json::to_value(patch).expect("text keys"))
-    })
+    let (patch, _) = options.parsed(&Layers::default(), patch)?;
+    Ok(serde_json::to_value(&patch).expect("text keys"))
 }
 
 /// A patch in another form.
@@ -46,9 +45,7 @@ pub fn convert(
     files: Option<&MemoryTree>,
 ) -> Result<ConvertedText, ToolError> {
     let to: OutputForm = named("to", to)?;
-    let rules = options.engine(&Layers::default())?;
-    let text = PatchText::read(&patch.into(), &options.read_as(), &rules.parse)
-        .map_err(|error| error.tool_error(patch))?;
+    let (text, rules) = options.read_text(&Layers::default(), patch)?;
     let mut files = || match files {
         Some(files) => {
             Ok(Files::of_tree(std::sync::Arc::new(files.clone()), patch_engine::policy()))

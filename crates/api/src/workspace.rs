@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use file_tools::audit::{Audit, Operation};
 use file_tools::changes::{DiffDetail, PatchData, restored};
+use file_tools::refused::RefusedForm;
 use file_tools::settings::Layers;
 use file_tools::{Session, SessionName, ToolError, history};
 use fs_guard::Access;
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{self, TransactionId};
-use patch_engine::{ApplyError, Event, Expected, Problem, Reject};
+use patch_engine::{ApplyError, Event, Expected, Options, Patch, Problem, Reject};
 use serde_json::{Value, json};
 
 use crate::error::argument;
@@ -88,19 +89,42 @@ impl OpenWorkspace {
     /// When the text is not a patch, or does not apply.
     pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<PlannedPatch, ToolError> {
         self.tidy();
-        let (plan, done) = options.parsed(&self.layers, patch, |patch, rules| {
-            let workspace = self.session.workspace();
-            let verified = self.session.settings().verify.is_some();
-            if options.atomic != Some(false)
-                && let Some(report) = workspace.already_applied(patch, rules, verified)
-            {
-                return Ok((Arc::clone(&report.plan), Some(report)));
+        let made_of = Some((patch.to_vec(), options.clone()));
+        let (_, patch, rules) = self.parsed(patch, options)?;
+        let workspace = self.session.workspace();
+        let verified = self.session.settings().verify.is_some();
+        if options.atomic != Some(false)
+            && let Some(report) = workspace.already_applied(&patch, &rules, verified)
+        {
+            return Ok(PlannedPatch {
+                plan: Arc::clone(&report.plan),
+                done: Some(report),
+                made_of,
+            });
+        }
+        workspace.root().forget();
+        let plan = patch_engine::plan(workspace.root(), &patch, &rules);
+        let plan = Arc::new(plan.map_err(|rejects| ToolError::rejected(&rejects))?);
+        Ok(PlannedPatch { plan, done: None, made_of })
+    }
+
+    /// Reads a patch, amended where that is asked for, and the rules for it.
+    fn parsed(
+        &self,
+        patch: &[u8],
+        options: &PatchOptions,
+    ) -> Result<(RefusedForm, Patch, Options), ToolError> {
+        let (mut text, rules) = options.read_part(&self.layers, patch)?;
+        if let Some(id) = &options.amend {
+            if options.reverse {
+                let message = "a reversed patch amends none";
+                return Err(argument("reverse", message, "false, or leave it out"));
             }
-            workspace.root().forget();
-            let plan = patch_engine::plan(workspace.root(), patch, rules);
-            Ok((Arc::new(plan.map_err(|rejects| ToolError::rejected(&rejects))?), None))
-        })?;
-        Ok(PlannedPatch { plan, done, made_of: Some((patch.to_vec(), options.clone())) })
+            text = self.session.amended(id, &text, &rules)?;
+        }
+        let parsed = text.parse(&rules);
+        let parsed = parsed.map_err(|error| error.tool_error(text.text.as_bytes()))?;
+        Ok((RefusedForm::of(&text), parsed, rules))
     }
 
     /// Applies a patch: the `data` of `apply-patch --json`.
@@ -150,31 +174,42 @@ impl OpenWorkspace {
         }
         let input = json!({ "patch": String::from_utf8_lossy(patch) });
         let call = |host: &mut dyn patch_engine::Host| {
-            let mut parsed = false;
-            let result = options.parsed(&self.layers, patch, |patch, rules| {
-                let mut rules = rules.clone();
-                parsed = true;
-                if let Some(plan) = exactly.filter(|_| rules.base.is_none()) {
-                    for transition in plan.plan.transitions() {
-                        let before = transition.before().map_or(Expected::Absent, Expected::Hash);
-                        rules.expected.insert(transition.path().to_string(), before);
-                    }
-                }
-                let mut host = Exactly { host, plan: exactly, differs: false };
-                let reports = self.session.apply("apply", patch, rules, atomic, &mut host);
-                reports.map_err(|failed| match (host.differs, exactly) {
-                    (true, Some(plan)) => stale(plan),
-                    _ => ToolError::failed(&failed),
-                })
-            });
-            if let (Err(error), false) = (&result, parsed) {
+            let (form, patch, mut rules) = self.parsed(patch, options).inspect_err(|error| {
                 self.session.failed("apply", Operation::Patch, error, &mut ());
+            })?;
+            if let Some(plan) = exactly.filter(|_| rules.base.is_none()) {
+                for transition in plan.plan.transitions() {
+                    let before = transition.before().map_or(Expected::Absent, Expected::Hash);
+                    rules.expected.insert(transition.path().to_string(), before);
+                }
             }
-            Ok(PatchData::applied(&result?, atomic, options.diff))
+            let mut host = Exactly { host, plan: exactly, differs: false };
+            let reports = self.session.apply("apply", &patch, rules, atomic, &mut host);
+            let reports = reports.map_err(|failed| match (host.differs, exactly) {
+                (true, Some(plan)) => stale(plan),
+                _ => self.kept(form, &patch, options, ToolError::failed(&failed)),
+            })?;
+            Ok(PatchData::applied(&reports, atomic, options.diff))
         };
         let answer = |data: &PatchData| json!({ "ok": true, "data": data });
         let data = self.approver.run(host, self.root(), ("apply_patch", &input), call, answer)?;
         Ok(serde_json::to_value(data).expect("text keys"))
+    }
+
+    /// Keeps a patch of several sections that did not fit, so that it can be amended.
+    fn kept(
+        &self,
+        form: RefusedForm,
+        patch: &Patch,
+        options: &PatchOptions,
+        error: ToolError,
+    ) -> ToolError {
+        let atomic = options.atomic != Some(false);
+        if atomic && !options.reverse {
+            self.session.keep_for_amending(form, patch, error)
+        } else {
+            error
+        }
     }
 
     /// Undoes a transaction: the `data` of `apply-patch undo --json`.

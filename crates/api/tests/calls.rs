@@ -493,6 +493,41 @@ fn values_can_be_shared() {
     shared::<MemoryTree>();
 }
 
+/// Only what did not fit is sent again.
+#[test]
+fn a_refused_patch_is_amended() {
+    let dir = directory();
+    let other = dir.path().join("b.txt");
+    fs::write(&other, "b\n").expect("a file");
+    let here = workspace(dir.path(), json!({}));
+    let apply = |patch: &str, value: Value| {
+        here.apply(patch.as_bytes(), &options(value), Callbacks::default())
+    };
+    let section =
+        |path: &str, from: &str, to: &str| format!("*** Update File: {path}\n@@\n-{from}\n+{to}\n");
+    let envelope =
+        |sections: &[String]| format!("*** Begin Patch\n{}*** End Patch\n", sections.concat());
+    // Something was changed here before: otherwise no trace is left, and nothing is kept.
+    apply(PATCH, json!({})).expect("it applies");
+    let both = envelope(&[section("a.txt", "three", "THREE"), section("b.txt", "c", "B")]);
+    let refused = apply(&both, json!({})).expect_err("there is no c");
+    let id = refused.details["patchId"].as_str().expect("it is kept");
+    let amends = envelope(&[section("b.txt", "b", "B")]);
+    let wrong = apply(&amends, json!({ "amend": "p-000000000000" })).expect_err("not kept");
+    assert_eq!(wrong.details["reason"], "not_kept");
+    apply(&amends, json!({ "amend": id, "reverse": true })).expect_err("not both");
+    let plan = here.plan(amends.as_bytes(), &options(json!({ "amend": id }))).expect("it fits");
+    assert_eq!(plan.summary(), "2 updated");
+    apply(&amends, json!({ "amend": id })).expect("it fits");
+    assert_eq!(text(dir.path()), "one\nTWO\nTHREE\n");
+    assert_eq!(fs::read_to_string(&other).expect("it is there"), "B\n");
+    // Nobody else keeps patches.
+    let amends = options(json!({ "amend": id }));
+    assert!(api::parse(PATCH.as_bytes(), &amends).is_err());
+    assert!(api::convert(PATCH.as_bytes(), "openai", &amends, None).is_err());
+    assert!(api::apply_in_memory(&tree(), PATCH.as_bytes(), &amends).is_err());
+}
+
 /// The command runs in the directory, after its files are changed.
 #[cfg(unix)]
 #[test]

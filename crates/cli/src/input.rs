@@ -3,7 +3,6 @@
 use apply_patch_api::engine::{ParseError, Patch};
 use apply_patch_api::grammar::{ParseOptions, Text};
 use apply_patch_api::tools::input::PatchText;
-use apply_patch_api::tools::refused::RefusedForm;
 
 /// A text and the name it goes by in messages.
 #[derive(Debug, Clone)]
@@ -22,11 +21,6 @@ impl Input {
     /// Returns the bytes of the patch, without what is around it.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.sent.text.as_bytes()
-    }
-
-    /// Returns the form of the text, for keeping it.
-    pub(crate) fn form(&self) -> RefusedForm {
-        self.sent.diff.map_or(RefusedForm::Envelope, |how| RefusedForm::Diff(how.strip))
     }
 
     /// Reads it as an envelope.

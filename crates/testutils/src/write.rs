@@ -647,7 +647,7 @@ mod tests {
         );
         let strict = "*** Begin Patch\n*** Update File: a\n*** Move to: d/b\n*** End Patch\n";
         assert_eq!(write_patch(&before, &after, &style(Profile::Strict)).as_deref(), Ok(strict));
-        let codex = "*** Begin Patch\n*** Update TreeFile: a\n*** Move to: d/b\n@@\n same\n same\n\
+        let codex = "*** Begin Patch\n*** Update File: a\n*** Move to: d/b\n@@\n same\n same\n\
                      *** End Patch\n";
         let narrow = Style { context: 1, ..style(Profile::Codex) };
         assert_eq!(

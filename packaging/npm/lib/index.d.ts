@@ -63,6 +63,10 @@ export interface PatchOptions {
   maxFileSize?: number;
   /** How many file operations the patch may have. */
   maxOperations?: number;
+  /**
+   * The name of a refused patch (`details.patchId` of its error), whose sections for other files are taken. In a workspace only.
+   */
+  amend?: string;
   /** Whether all of the patch is one transaction (true unless set). In a workspace only. */
   atomic?: boolean;
   /** What an answer shows of the changes. */

@@ -32,6 +32,7 @@ class _PatchOptions(TypedDict, total=False):
     encoding: Sequence[str]
     max_file_size: int | None
     max_operations: int | None
+    amend: str | None
     atomic: bool | None
     diff: _Detail
 

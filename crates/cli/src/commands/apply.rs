@@ -11,8 +11,9 @@ use apply_patch_api::engine::{ApplyError, Options, Patch, Plan, Report};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::DiffDetail;
 use apply_patch_api::tools::events::Events;
+use apply_patch_api::tools::refused::RefusedForm;
 use apply_patch_api::tools::settings::{Settings, seconds};
-use apply_patch_api::tools::{Session, SessionSettings, refused};
+use apply_patch_api::tools::{Session, SessionSettings};
 use clap::Args;
 
 use super::workspace;
@@ -247,7 +248,12 @@ fn run(
     };
     events::begin(events, global.root(), &args.reporting, input.bytes())?;
     if let Some(id) = &args.amend {
-        input = amended(session, id, input, &options)?;
+        // A picture of what does not parse in it.
+        form::parsed(&input, &options).map_err(|rest| rest.of(input.clone()))?;
+        let sent = session
+            .amended(id, &input.sent, &options)
+            .map_err(|error| Failure::Tool(Box::new(error)))?;
+        input = Input { sent, name: format!("{id}, amended"), kept: None };
     }
     if looks_only {
         return look(global, session, input, &options, !args.no_atomic, |_, plan| {
@@ -280,25 +286,6 @@ fn run(
     }
 }
 
-/// The kept patch, with the sections of this one in the place of its own.
-fn amended(session: &Session, id: &str, input: Input, options: &Options) -> Result<Input, Failure> {
-    let (form, bytes) = session.refused(id).map_err(|error| Failure::Tool(Box::new(error)))?;
-    if form != input.form() {
-        let message = format!(
-            "{id} has another form than {}: send both as patches, or both as diffs",
-            input.name
-        );
-        return Err(Failure::Usage(message));
-    }
-    let mut kept = Input { sent: input.sent.with_text(bytes), name: id.to_owned(), kept: None };
-    kept.sent.notes.clear();
-    let read = |input: &Input| form::parsed(input, options).map_err(|rest| rest.of(input.clone()));
-    let (bytes, unchanged) = refused::amended(&read(&kept)?, &read(&input)?, form);
-    let mut sent = input.sent.with_text(bytes);
-    sent.notes.push(format!("amended {id}: {unchanged} of its sections kept"));
-    Ok(Input { sent, name: format!("{id}, amended"), kept: None })
-}
-
 /// Keeps a patch of several sections that was refused.
 fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
     let input = match &mut failure {
@@ -314,7 +301,7 @@ fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
     let several = !input.sent.reverse
         && form::parsed(input, options).is_ok_and(|patch| patch.sections().len() > 1);
     if several {
-        input.kept = session.keep_refused(input.form(), input.bytes());
+        input.kept = session.keep_refused(RefusedForm::of(&input.sent), input.bytes());
     }
     failure
 }

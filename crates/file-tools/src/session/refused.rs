@@ -1,12 +1,14 @@
 //! Refused patches, kept so that only the corrected sections need to be sent again.
 
 use fs_guard::{Dir, Error, Sha256};
-use patch_engine::{ErrorKind, Patch, Remedy};
+use patch_engine::{ErrorKind, Options, Patch, Remedy};
 use patch_grammar::Section;
 use patch_grammar::envelope::Writer;
+use serde_json::json;
 
 use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::reason::Reason;
+use crate::input::PatchText;
 use crate::session::Session;
 use crate::session::snapshots::oldest_first;
 
@@ -32,6 +34,12 @@ pub enum RefusedForm {
 }
 
 impl RefusedForm {
+    /// Returns the form of a text.
+    #[must_use]
+    pub fn of(text: &PatchText) -> Self {
+        text.diff.map_or(Self::Envelope, |how| Self::Diff(how.strip))
+    }
+
     fn line(self) -> String {
         match self {
             Self::Envelope => "envelope\n".into(),
@@ -126,6 +134,54 @@ impl Session {
                 .remedies([Remedy::SendWhole])
         })
     }
+
+    /// Keeps a patch of several sections that does not fit; its error then says by which name
+    /// (`patchId`) it can be amended.
+    #[must_use]
+    pub fn keep_for_amending(
+        &self,
+        form: RefusedForm,
+        patch: &Patch,
+        error: ToolError,
+    ) -> ToolError {
+        let fits_not = matches!(error.class, FailureClass::DoesNotApply | FailureClass::Stale);
+        let keeps = fits_not && patch.sections().len() > 1;
+        match keeps.then(|| self.keep_refused(form, patch.text().as_bytes())).flatten() {
+            Some(id) => error.details(json!({ "patchId": id })),
+            None => error,
+        }
+    }
+
+    /// Completes a patch by the refused one of this name: its sections for other files are taken,
+    /// those for the same files are replaced. A note says how many were taken.
+    ///
+    /// # Errors
+    ///
+    /// When there is none of that name (any more), it has another form, or one of them does not
+    /// parse.
+    pub fn amended(
+        &self,
+        id: &str,
+        sent: &PatchText,
+        options: &Options,
+    ) -> Result<PatchText, ToolError> {
+        let read = |text: &PatchText| {
+            text.parse(options).map_err(|error| error.tool_error(text.text.as_bytes()))
+        };
+        let (with, (form, kept)) = (read(sent)?, self.refused(id)?);
+        if form != RefusedForm::of(sent) {
+            let message = format!("{id} has another form: send both as patches, or both as diffs");
+            return Err(ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
+                .reason(Reason::NotKept)
+                .remedies([Remedy::SendWhole]));
+        }
+        let mut kept = sent.with_text(kept);
+        kept.notes.clear();
+        let (text, unchanged) = amended(&read(&kept)?, &with, form);
+        let mut whole = sent.with_text(text);
+        whole.notes.push(format!("amended {id}: {unchanged} of its sections kept"));
+        Ok(whole)
+    }
 }
 
 fn id_of(bytes: &[u8]) -> String {
@@ -148,8 +204,7 @@ fn prune(folder: &Dir) -> Result<(), Error> {
 /// Replaces sections of a refused patch by those that another patch of the same form has for the
 /// same paths; sections for other paths come last. Returns the text, and the number of unchanged
 /// sections.
-#[must_use]
-pub fn amended(kept: &Patch, with: &Patch, form: RefusedForm) -> (Vec<u8>, usize) {
+fn amended(kept: &Patch, with: &Patch, form: RefusedForm) -> (Vec<u8>, usize) {
     let path = |section: &Section<'_>| section.path.text.trim_start_matches("./").to_owned();
     let (mut diff, mut envelope) = (Vec::new(), Writer::default());
     let mut push = |patch: &Patch, section: &Section<'_>| {

@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, HashSet};
 
 use fs_guard::Access;
-use patch_engine::{ErrorKind, Expected, Host, Options, Patch, Plan, Profile, Remedy};
-use patch_grammar::{ParseOptions, SectionOperation};
+use patch_engine::{Expected, Host, Options, Patch, Plan, Profile, Remedy};
+use patch_grammar::SectionOperation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::answer::changes::{DiffDetail, PatchData, carried_words, outcome, summary};
 use crate::answer::envelope::{Success, ToolResult};
-use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::error::ToolError;
 use crate::answer::fit::cut_changes;
 use crate::answer::page::fitting;
 use crate::answer::reason::Reason;
 use crate::answer::text::length;
-use crate::session::refused::{self, RefusedForm};
+use crate::input::PatchText;
+use crate::session::refused::RefusedForm;
 use crate::session::{ChangingCall, Session, expected};
 use crate::settings::Layer;
 use crate::tools::arguments::given;
@@ -150,8 +150,9 @@ impl FileTool for ApplyPatch {
             let Some(id) = &self.amend else {
                 return apply_or_keep(session, &sent, options, self, call);
             };
-            let text = amended(session, id, &sent, &options.parse)?;
-            apply_or_keep(session, &super::parsed(text, &options)?, options, self, call)
+            let sent = PatchText::new(sent.text(), None);
+            let whole = session.amended(id, &sent, &options)?;
+            apply_or_keep(session, &super::parsed(whole.text, &options)?, options, self, call)
         };
         if self.dry_run == Some(true) {
             return run(None);
@@ -168,24 +169,6 @@ impl FileTool for ApplyPatch {
     }
 }
 
-/// Amends the refused patch of this name by the sections of another patch.
-fn amended(
-    session: &Session,
-    id: &str,
-    with: &Patch,
-    options: &ParseOptions,
-) -> Result<Vec<u8>, ToolError> {
-    let (form, text) = session.refused(id)?;
-    let kept = Some(text).filter(|_| form == RefusedForm::Envelope);
-    let kept = kept.and_then(|text| patch_engine::parse(text, options).ok()).ok_or_else(|| {
-        let message = format!("{id} is a diff, and this is a patch");
-        ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
-            .reason(Reason::NotKept)
-            .remedies([Remedy::SendWhole])
-    })?;
-    Ok(refused::amended(&kept, with, form).0)
-}
-
 /// Applies a patch; if it has several sections and does not fit, it is kept to be amended.
 fn apply_or_keep(
     session: &Session,
@@ -195,16 +178,9 @@ fn apply_or_keep(
     call: Option<&mut ChangingCall<'_>>,
 ) -> ToolResult<PatchData> {
     let atomic = args.atomic != Some(false);
-    let keeps = call.is_some() && atomic && patch.sections().len() > 1;
+    let keeps = call.is_some() && atomic;
     apply_parsed(session, patch, options, atomic, args.diff, call).map_err(|error| {
-        let fits_not = matches!(error.class, FailureClass::DoesNotApply | FailureClass::Stale);
-        match (keeps && fits_not)
-            .then(|| session.keep_refused(RefusedForm::Envelope, patch.text().as_bytes()))
-            .flatten()
-        {
-            Some(id) => error.details(json!({ "patchId": id })),
-            None => error,
-        }
+        if keeps { session.keep_for_amending(RefusedForm::Envelope, patch, error) } else { error }
     })
 }
 
