@@ -44,8 +44,8 @@ impl Commit {
 
 /// Calls `each` with every commit of the repository or the releases in `dir`, oldest first.
 ///
-/// A directory that is not a repository holds one release in each of its directories; their names sort
-/// as versions do.
+/// A directory that is not a repository holds one release in each of its directories; their names
+/// sort as versions do.
 pub(crate) fn read(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
     if dir.join(".git").exists() { git(dir, each) } else { releases(dir, each) }
 }

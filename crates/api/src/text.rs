@@ -32,7 +32,8 @@ pub struct ConvertedText {
     pub warnings: Vec<String>,
 }
 
-/// The same change in another form: `envelope`, `unified`, `git` or `openai`. A diff is made against `files`, the ones that the patch is for.
+/// The same change in another form: `envelope`, `unified`, `git` or `openai`. A diff is made
+/// against `files`, the ones that the patch is for.
 ///
 /// # Errors
 ///

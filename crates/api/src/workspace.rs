@@ -131,8 +131,8 @@ impl OpenWorkspace {
     ///
     /// # Errors
     ///
-    /// When the text is not a patch, does not apply, or is not approved; then nothing is changed. When
-    /// it is applied file by file, `details.applied` has what was.
+    /// When the text is not a patch, does not apply, or is not approved; then nothing is changed.
+    /// When it is applied file by file, `details.applied` has what was.
     pub fn apply(
         &self,
         patch: &[u8],

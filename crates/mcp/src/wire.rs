@@ -2,8 +2,8 @@
 //! not hold up the other. Lines that are not messages are answered here.
 //!
 //! rmcp has a transport of its own for such streams. It drops a line that is too long, ignores what
-//! is not JSON and answers a bad id without it, so that a client waits for ever; it puts no bound on
-//! what is under way, and drops what is unwritten when the input ends.
+//! is not JSON and answers a bad id without it, so that a client waits for ever; it puts no bound
+//! on what is under way, and drops what is unwritten when the input ends.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::thread;

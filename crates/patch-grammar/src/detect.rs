@@ -343,8 +343,8 @@ fn envelope(lines: &[&str], at: usize, ends: &Ends, fence: Option<&Fence>) -> Op
     }
     let rest = &lines[at + 1..];
     let length = ends.after(at, indent).map(|end| end - at).unwrap_or_else(|| {
-        // The parser reports a missing end; the text after the fence is not a part of the patch in any
-        // case.
+        // The parser reports a missing end; the text after the fence is not a part of the patch in
+        // any case.
         let stops = |line: &&str| {
             fence.is_some_and(|fence| fence.is_closed_by(line)) || line.trim_end() == BEGIN
         };

@@ -51,8 +51,8 @@ impl Default for DiffOptions {
     }
 }
 
-/// Reads a plain or git diff. If the diff itself was stored with CRLF, the carriage returns are left
-/// out, and the patch owns the text without them.
+/// Reads a plain or git diff. If the diff itself was stored with CRLF, the carriage returns are
+/// left out, and the patch owns the text without them.
 ///
 /// Time and memory are linear in the text.
 ///

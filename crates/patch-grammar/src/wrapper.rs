@@ -22,8 +22,8 @@ pub(crate) struct Peeled {
     pub(crate) warnings: Vec<Warning>,
 }
 
-/// Finds the patch in a part of `text`. With `strip`, one heredoc and one fence, in either order, are
-/// removed.
+/// Finds the patch in a part of `text`. With `strip`, one heredoc and one fence, in either order,
+/// are removed.
 pub(crate) fn peel(text: &str, part: Range<usize>, strip: bool) -> Result<Peeled, ParseError> {
     let mut body = trim_empty_lines(text, part);
     let mut warnings = Vec::new();

@@ -340,8 +340,8 @@ fn parse_apply(args: &[OsString]) -> Option<Cli> {
     Some(Cli { global, command: Command::Apply(Box::new(apply)) })
 }
 
-/// Puts `apply` before arguments that name no command. Then the first that is not a global option is
-/// given too; it is empty when there is none.
+/// Puts `apply` before arguments that name no command. Then the first that is not a global option
+/// is given too; it is empty when there is none.
 fn with_default_command(mut args: Vec<OsString>) -> (Vec<OsString>, Option<OsString>) {
     let mut at = 1;
     while let Some(arg) = args.get(at).and_then(|arg| arg.to_str()) {

@@ -1,5 +1,5 @@
-//! `apply-patch mcp-config`: how a client is told of the server: the client's own command, or what its
-//! file has to have, printed or written there.
+//! `apply-patch mcp-config`: how a client is told of the server: the client's own command, or what
+//! its file has to have, printed or written there.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

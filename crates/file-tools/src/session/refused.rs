@@ -60,8 +60,8 @@ impl RefusedForm {
 
 impl Session {
     /// Keeps a refused patch, and returns the name to amend it by. `None` if it is too long or
-    /// cannot be kept, which is not a second failure, or if a call must leave no trace because nothing
-    /// was ever changed.
+    /// cannot be kept, which is not a second failure, or if a call must leave no trace because
+    /// nothing was ever changed.
     #[must_use]
     pub fn keep_refused(&self, form: RefusedForm, text: &[u8]) -> Option<String> {
         if text.len() as u64 > MAX_SIZE

@@ -22,8 +22,8 @@ pub(super) fn age(text: &str) -> Result<Duration, String> {
     u64::try_from(seconds).map(Duration::from_secs).map_err(|_| wrong())
 }
 
-/// Reads a time in the past: an age, or a date, or a date and a time of day, which are in UTC unless
-/// they have an offset.
+/// Reads a time in the past: an age, or a date, or a date and a time of day, which are in UTC
+/// unless they have an offset.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
 //! The tools, one file each: a [`FileTool`](file_tool::FileTool) with its arguments, its data, and
-//! what is said of it. The list of them is here. `catalogue.rs` has what clients are told, `call.rs`
-//! the way from JSON to a call and back.
+//! what is said of it. The list of them is here. `catalogue.rs` has what clients are told,
+//! `call.rs` the way from JSON to a call and back.
 
 /// The list of the tools, handed to a macro. A line has the type of a tool, its file, its name, and
 /// what the log calls the changes that it makes, or `None` if it only reads.

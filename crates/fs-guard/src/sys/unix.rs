@@ -415,8 +415,8 @@ pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn has_xattrs(fd: &Fd) -> Option<bool> {
     if cfg!(target_os = "macos") {
-        // Access lists are not attributes there, and a new file may have inherited one where the old
-        // file has none.
+        // Access lists are not attributes there, and a new file may have inherited one where the
+        // old file has none.
         return Some(true);
     }
     read("flistxattr", || fs::flistxattr_query(fd)).ok().map(|length| length > 0)

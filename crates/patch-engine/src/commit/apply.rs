@@ -145,8 +145,8 @@ fn hash_of(patch: &Patch, prefix: &Prefix) -> Option<Sha256> {
 }
 
 impl Workspace {
-    /// Applies a patch: in one transaction, or one for each section when [`ApplyOptions::atomic`] is
-    /// not set.
+    /// Applies a patch: in one transaction, or one for each section when [`ApplyOptions::atomic`]
+    /// is not set.
     ///
     /// `host` is asked about exactly the plan that will be committed.
     ///
