@@ -315,14 +315,16 @@ fn unknown(word: &OsStr) -> clap::Error {
         .map(clap::Command::get_name)
         .filter(near)
         .min_by_key(|name| strsim::osa_distance(&word, name));
-    let hint = match nearest {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => "`apply-patch help` lists the commands".to_owned(),
+    let message = match nearest {
+        Some(name) if *name == *word => {
+            format!("a command comes before its flags: `apply-patch {name} …`\n")
+        }
+        Some(name) => format!("unknown command or file `{word}`; did you mean `{name}`?\n"),
+        None => {
+            format!("unknown command or file `{word}`; `apply-patch help` lists the commands\n")
+        }
     };
-    clap::Error::raw(
-        ErrorKind::InvalidSubcommand,
-        format!("unknown command or file `{word}`; {hint}\n"),
-    )
+    clap::Error::raw(ErrorKind::InvalidSubcommand, message)
 }
 
 /// Reads a command line that is a valid `apply`: to build the definitions of all other commands
@@ -439,6 +441,7 @@ mod tests {
                 "apply-patch whatever",
                 "unknown command or file `whatever`; `apply-patch help` lists the commands",
             ),
+            ("apply-patch -n undo", "a command comes before its flags: `apply-patch undo …`"),
             ("apply-patch help chekc", "unknown command or file `chekc`; did you mean `check`?"),
         ] {
             let args = line.split(' ').map(OsString::from).collect();
