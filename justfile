@@ -18,7 +18,7 @@ ci-whole:
 
 # Writes the generated grammar files anew.
 grammar:
-    cargo run -q -p patch-grammar --example generate
+    cargo xtask grammar
 
 # Draws the pictures of the README anew.
 pictures:

@@ -2,8 +2,8 @@
 
 usage: check.py GRAMMAR_FOLDER SENTENCES.jsonl [NODE_FOLDER]
 
-SENTENCES.jsonl is what the example `sentences` of patch-grammar prints. Each engine loads the
-committed grammar files and reads every text; one verdict that differs from ours makes the exit code
+SENTENCES.jsonl is what `cargo xtask sentences` prints. Each engine loads the committed grammar
+files and reads every text; one verdict that differs from ours makes the exit code
 1. Python lark's Earley parser is slow and gets a share. NODE_FOLDER is where node-llama-cpp is
 installed; without it llama.cpp is skipped, and the output says so.
 

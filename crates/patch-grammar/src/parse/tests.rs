@@ -8,14 +8,11 @@
 use std::cell::Cell;
 
 use proptest::sample::select;
+use xtask::Grammar;
+use xtask::texts::each_text;
 
-use self::support::each_text;
 use super::{in_one_piece, in_parts};
-use crate::export::Grammar;
 use crate::{GRAMMAR, ParseErrorKind, ParseOptions, SectionOperation, decode, wrapper};
-
-#[path = "../../tests/grammar/support/mod.rs"]
-mod support;
 
 /// How many random texts are tried.
 const SAMPLES: u32 = 4_000;

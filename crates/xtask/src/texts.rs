@@ -1,26 +1,21 @@
-//! Sentences to try the grammars on, and llguidance as a recogniser. Shared by tests and examples.
-
-// Each user needs a part of it.
-#![allow(dead_code, missing_docs, unreachable_pub)]
-
-pub mod decode;
+//! Sentences to try the grammars on, and llguidance as a recogniser.
 
 use std::collections::BTreeSet;
 
 use llguidance::api::TopLevelGrammar;
 use llguidance::toktrie::{ApproximateTokEnv, TokEnv};
 use llguidance::{Matcher, ParserFactory};
-use patch_grammar::export::{CharSet, Grammar, Language, start_rule};
-use patch_grammar::{Dialect, GRAMMAR};
 use proptest::bool::weighted;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
+use testutils::holds::holds;
+use testutils::share::{share, whole};
 
-pub(crate) use testutils::holds::holds;
-pub(crate) use testutils::share::{share, whole};
+use super::charset::CharSet;
+use super::language::Language;
 
 /// Characters that engines are known to treat specially: line separators of other worlds, blanks
 /// that are none, marks of notations, everything but NUL, which no patch may contain.
@@ -60,10 +55,6 @@ pub fn values<S: Strategy>(strategy: S, seed: u64) -> impl Iterator<Item = S::Va
         Config { rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new(config);
     std::iter::repeat_with(move || strategy.new_tree(&mut runner).expect("a value").current())
-}
-
-pub fn grammar(dialect: Dialect) -> Grammar {
-    Grammar::read(GRAMMAR, start_rule(dialect)).expect("the grammar can be exported")
 }
 
 /// A character of `set`.
@@ -232,6 +223,7 @@ pub fn each_text<M: Strategy>(
 }
 
 /// Distinct texts: the transition cover and random ones, at least `count`.
+#[must_use]
 pub fn samples(language: &Language, count: usize, seed: u64) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut samples = cover(language);
@@ -250,6 +242,12 @@ pub struct Engine {
 }
 
 impl Engine {
+    /// The engine that is held to `grammar`.
+    ///
+    /// # Panics
+    ///
+    /// When llguidance refuses the grammar, or warns of it.
+    #[must_use]
     pub fn new(grammar: TopLevelGrammar) -> Self {
         let env = ApproximateTokEnv::single_byte_env();
         let mut factory = ParserFactory::new_simple(&env).expect("a factory");
@@ -260,6 +258,12 @@ impl Engine {
         Self { start, env }
     }
 
+    /// Whether `text` is a sentence.
+    ///
+    /// # Panics
+    ///
+    /// When the engine fails inside.
+    #[must_use]
     pub fn accepts(&self, text: &str) -> bool {
         let tokens = self.env.tokenize_bytes(text.as_bytes());
         assert_eq!(tokens.len(), text.len(), "one token a byte");

@@ -1,4 +1,4 @@
-//! The parser and the exported grammars, from outside. One binary, a module for each.
+//! The exported grammars, and the parser beside them. One binary, a module for each.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::disallowed_methods,
@@ -9,9 +9,6 @@
 mod constrained;
 mod equivalence;
 mod export;
-mod parse;
-mod stream;
-mod support;
 
 /// Files beside this one are modules.
 #[test]

@@ -1,14 +1,15 @@
 //! The exported grammars: current, refused where they would lie, and checked.
 
-use patch_grammar::export::{self, Construct, ExportError, Finding, Format, Grammar};
+use patch_grammar::export::{self, Format};
 use patch_grammar::{Dialect, GRAMMAR};
+use xtask::{Construct, ExportError, Finding, Grammar, generate};
 
 #[test]
 fn the_committed_files_are_what_the_generator_makes() {
     for dialect in Dialect::ALL {
         for format in Format::ALL {
-            let made = export::generate(format, dialect).expect("the grammar can be exported");
-            let again = "run `cargo run -p patch-grammar --features export --example generate`";
+            let made = generate(format, dialect).expect("the grammar can be exported");
+            let again = "run `cargo xtask grammar`";
             let name = export::file_name(format, dialect);
             assert!(made == export::text(format, dialect), "{name} is old: {again}");
         }
@@ -225,8 +226,7 @@ fn damage_to_the_real_grammar_is_found() {
 #[test]
 fn the_cover_reaches_every_state_and_every_move() {
     for dialect in Dialect::ALL {
-        let language =
-            Grammar::read(GRAMMAR, export::start_rule(dialect)).expect("it can be read").language();
+        let language = Grammar::of(dialect).expect("it can be read").language();
         let cover = language.transition_cover();
         let live =
             (0..language.state_count()).filter(|&state| language.distance(state).is_some()).count();

@@ -9,8 +9,9 @@ use patch_grammar::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-
-use crate::support::{self, each_text, holds};
+use testutils::holds::holds;
+use xtask::Grammar;
+use xtask::texts::each_text;
 
 fn options(codex: bool) -> ParseOptions {
     ParseOptions { strip_wrappers: codex, bare_first_hunk: codex, ..ParseOptions::default() }
@@ -184,7 +185,7 @@ fn scenarios_in_chunks_are_what_they_are_as_a_whole() {
 fn random_texts_in_chunks_are_what_they_are_as_a_whole() {
     let (texts, patches) = (Cell::new(0), Cell::new(0));
     for dialect in Dialect::ALL {
-        let language = support::grammar(dialect).language();
+        let language = Grammar::of(dialect).expect("it can be read").language();
         each_text(
             &language,
             3000,

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use patch_grammar::{Dialect, GRAMMAR};
 use pest_meta::ast::{Expr as Peg, Rule as PegRule, RuleType};
 use pest_meta::parser::Rule as Meta;
 
@@ -14,6 +15,19 @@ use super::error::{Construct, ExportError};
 use super::grammar::{Chars, Definition, Expr, Grammar, Regex, Symbol, Times, Tree};
 
 impl Grammar {
+    /// Reads the grammar of `dialect`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](Self::read).
+    pub fn of(dialect: Dialect) -> Result<Self, ExportError> {
+        let start = match dialect {
+            Dialect::Whole => "patch",
+            Dialect::Codex => "codex_patch",
+        };
+        Self::read(GRAMMAR, start)
+    }
+
     /// Reads the part of the pest grammar `text` that the rule `start` reaches.
     ///
     /// # Errors
@@ -50,13 +64,13 @@ impl Grammar {
     }
 }
 
-fn syntax(errors: &[pest_itself::error::Error<Meta>]) -> ExportError {
+fn syntax(errors: &[pest::error::Error<Meta>]) -> ExportError {
     let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
     ExportError::Syntax { message: lines.join("\n") }
 }
 
 /// The doc comment of each rule.
-fn docs(pairs: pest_itself::iterators::Pairs<'_, Meta>) -> BTreeMap<String, String> {
+fn docs(pairs: pest::iterators::Pairs<'_, Meta>) -> BTreeMap<String, String> {
     let mut docs = BTreeMap::new();
     let mut doc: Vec<&str> = Vec::new();
     for pair in pairs.filter(|pair| pair.as_rule() == Meta::grammar_rule) {

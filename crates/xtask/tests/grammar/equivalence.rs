@@ -3,12 +3,12 @@
 use std::cell::Cell;
 
 use llguidance::api::TopLevelGrammar;
-use patch_grammar::export::{self, Format, Grammar};
+use patch_grammar::export::{self, Format};
 use patch_grammar::{Dialect, GRAMMAR, ParseOptions, parse, recognizes};
 use proptest::bool::weighted;
 use proptest::strategy::Just;
-
-use crate::support::{self, each_text};
+use xtask::Grammar;
+use xtask::texts::{Engine, each_text};
 
 /// How many random texts are tried for each dialect.
 const SAMPLES: u32 = 5_000;
@@ -16,12 +16,10 @@ const SAMPLES: u32 = 5_000;
 #[test]
 fn parser_lark_and_regex_accept_the_same_texts_and_the_parser_reads_all_of_them() {
     for dialect in Dialect::ALL {
-        let language = support::grammar(dialect).language();
-        let lark = support::Engine::new(TopLevelGrammar::from_lark(
-            export::text(Format::Lark, dialect).to_owned(),
-        ));
-        let regex =
-            support::Engine::new(TopLevelGrammar::from_regex(export::text(Format::Regex, dialect)));
+        let language = Grammar::of(dialect).expect("it can be read").language();
+        let lark =
+            Engine::new(TopLevelGrammar::from_lark(export::text(Format::Lark, dialect).to_owned()));
+        let regex = Engine::new(TopLevelGrammar::from_regex(export::text(Format::Regex, dialect)));
         let (texts, accepted) = (Cell::new(0), Cell::new(0));
         // The regex is the same automaton to llguidance; a share will do.
         each_text(&language, SAMPLES, weighted(0.125), |text, with_regex| {
@@ -78,7 +76,7 @@ fn odd_characters_are_escaped_so_that_the_engine_reads_them_back() {
             TopLevelGrammar::from_lark(grammar.write(Format::Lark).expect("not pest")),
             TopLevelGrammar::from_regex(&grammar.write(Format::Regex).expect("not pest")),
         ]
-        .map(support::Engine::new);
+        .map(Engine::new);
         each_text(&language, 1500, Just(()), |text, ()| {
             for engine in &engines {
                 assert_eq!(engine.accepts(text), language.accepts(text), "{rules}: {text:?}");

@@ -4,8 +4,10 @@ use std::cell::RefCell;
 
 use patch_grammar::export::{self, Format};
 use patch_grammar::{Dialect, ParseOptions, parse, recognizes};
-
-use crate::support::{decode, holds, share, steps};
+use testutils::holds::holds;
+use testutils::share::share;
+use xtask::decode;
+use xtask::texts::steps;
 
 #[test]
 fn a_random_model_under_the_grammar_always_writes_a_patch() {

@@ -1,11 +1,25 @@
 //! The four notations.
 
-use super::Format;
+use patch_grammar::export::Format;
+
 use super::charset::CharSet;
 use super::grammar::{Chars, Grammar, Regex, Symbol, Tree};
 
 /// What a file is generated from, in its header.
 const SOURCE: &str = "Generated from apply_patch.pest, which is the only definition. Do not edit.";
+
+/// Which engines a file is for, for its header.
+fn engines(format: Format) -> &'static str {
+    match format {
+        Format::Pest | Format::Regex => "",
+        Format::Lark => {
+            "For OpenAI custom tools (syntax \"lark\"), llguidance, XGrammar, and Python lark \
+             (LALR or Earley)."
+        }
+        Format::Gbnf => "For llama.cpp.",
+        Format::Ebnf => "For XGrammar (vLLM, SGLang).",
+    }
+}
 
 /// How tightly the place of an expression binds; an expression that binds less gets parentheses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,7 +113,7 @@ fn document(
     };
     let mut out = String::new();
     comment(&mut out, signs.0, SOURCE);
-    comment(&mut out, signs.0, format.engines());
+    comment(&mut out, signs.0, engines(format));
     let begin = |out: &mut String, doc: &str, name: String| {
         out.push('\n');
         comment(out, signs.0, doc);

@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 use llguidance::api::TopLevelGrammar;
 use llguidance::toktrie::{ApproximateTokEnv, TokEnv, TokRxInfo, TokTrie, TokenId};
 use llguidance::{Matcher, ParserFactory};
-
 use proptest::collection::vec;
 use proptest::prelude::any;
 
-use super::{Step, values};
+use super::texts::{Step, values};
 
 /// How many tokens the vocabulary has.
 pub const VOCABULARY: usize = 32_768;
@@ -23,6 +22,7 @@ const WAY_OUT: [&[u8]; 6] = [b"\n", b" -> ", b"P", b"E", b"*", b" E"];
 
 /// A vocabulary such as byte-pair encoding makes, only worse: pieces of patches that go across the
 /// ends of lines and of markers, and pieces of characters.
+#[must_use]
 pub fn vocabulary() -> TokEnv {
     let text = patch_grammar::GRAMMAR.to_owned()
         + "*** Begin Patch\n*** Update File: src/größe.py\n@@ def f():\n-    return 1\n+    return 2\n*** End of File\n\
@@ -52,15 +52,23 @@ fn mixed(nth: usize) -> usize {
     hasher.finish() as usize
 }
 
+/// A model that is held to a grammar.
 pub struct Model {
     env: TokEnv,
     start: Matcher,
     /// What each mask took to compute.
     pub costs: Vec<Duration>,
+    /// How many tokens were written.
     pub tokens: usize,
 }
 
 impl Model {
+    /// A model over the vocabulary `env`, held to the grammar `lark`.
+    ///
+    /// # Panics
+    ///
+    /// When llguidance refuses the grammar.
+    #[must_use]
     pub fn new(env: &TokEnv, lark: &str) -> Self {
         let mut factory = ParserFactory::new_simple(env).expect("a factory");
         factory.quiet();
@@ -71,6 +79,10 @@ impl Model {
     }
 
     /// Writes one answer: any allowed token, and after the last step towards the end.
+    ///
+    /// # Panics
+    ///
+    /// When the grammar leads nowhere, or the answer does not end.
     pub fn write(&mut self, steps: &[Step]) -> Vec<u8> {
         let trie = self.env.tok_trie();
         let end = trie.eos_token();

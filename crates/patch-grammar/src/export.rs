@@ -1,0 +1,60 @@
+//! The language in the notations that inference engines read.
+//!
+//! The files are generated from the pest grammar by `cargo xtask grammar`, which also proves that
+//! they mean the same; a test keeps them current.
+//!
+//! ```
+//! use patch_grammar::{Dialect, export};
+//!
+//! let lark = export::text(export::Format::Lark, Dialect::Whole);
+//! assert!(lark.contains("start: BEGIN_PATCH (add_file | delete_file | update_file | move_file)+ END_PATCH"));
+//! ```
+
+use crate::grammar::{Dialect, GRAMMAR};
+
+crate::names::named! {
+    /// A notation for grammars. Its name is also the extension of its files.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Format {
+        /// Pest's, as it is written; it holds both dialects and the tolerant language of the
+        /// parser.
+        Pest = "pest",
+        /// Lark: OpenAI custom tools, llguidance, XGrammar, and the Python package lark.
+        Lark = "lark",
+        /// GBNF: llama.cpp. XGrammar reads it as well.
+        Gbnf = "gbnf",
+        /// XGrammar's EBNF: vLLM and SGLang.
+        Ebnf = "ebnf",
+        /// One regular expression that matches a whole patch. It ends without a line feed, which
+        /// would be a part of it.
+        Regex = "regex",
+    }
+}
+
+/// The grammar of `dialect` in the notation of `format`.
+///
+/// For [`Format::Pest`] it is [`GRAMMAR`], which defines both dialects.
+#[must_use]
+pub fn text(format: Format, dialect: Dialect) -> &'static str {
+    match (format, dialect) {
+        (Format::Pest, _) => GRAMMAR,
+        (Format::Lark, Dialect::Whole) => include_str!("../grammar/apply_patch.lark"),
+        (Format::Gbnf, Dialect::Whole) => include_str!("../grammar/apply_patch.gbnf"),
+        (Format::Ebnf, Dialect::Whole) => include_str!("../grammar/apply_patch.ebnf"),
+        (Format::Regex, Dialect::Whole) => include_str!("../grammar/apply_patch.regex"),
+        (Format::Lark, Dialect::Codex) => include_str!("../grammar/apply_patch_codex.lark"),
+        (Format::Gbnf, Dialect::Codex) => include_str!("../grammar/apply_patch_codex.gbnf"),
+        (Format::Ebnf, Dialect::Codex) => include_str!("../grammar/apply_patch_codex.ebnf"),
+        (Format::Regex, Dialect::Codex) => include_str!("../grammar/apply_patch_codex.regex"),
+    }
+}
+
+/// The name of the file that holds the grammar.
+#[must_use]
+pub fn file_name(format: Format, dialect: Dialect) -> String {
+    let stem = match dialect {
+        Dialect::Codex if format != Format::Pest => "apply_patch_codex",
+        _ => "apply_patch",
+    };
+    format!("{stem}.{format}")
+}

@@ -1,0 +1,42 @@
+//! The language in the notations that inference engines read: how the files are made and checked.
+//!
+//! [`generate`] reads the pest grammar, decides that no engine will read the result differently,
+//! and writes it. The files that it makes are a part of `patch-grammar`, which has no generator:
+//! its dependency `pest_meta` switches features of pest on that slow the parser down.
+//!
+//! [`texts`] and [`decode`] have what the grammars are tried on: sentences and damaged sentences
+//! from walks through the automaton of the language, and a model that is held to a grammar.
+#![forbid(unsafe_code)]
+
+mod automaton;
+mod charset;
+mod check;
+pub mod decode;
+mod error;
+mod grammar;
+mod language;
+mod read;
+pub mod texts;
+mod write;
+
+pub use charset::CharSet;
+pub use error::{Construct, ExportError, Finding};
+pub use grammar::Grammar;
+pub use language::Language;
+
+use patch_grammar::export::Format;
+use patch_grammar::{Dialect, GRAMMAR};
+
+/// Makes the grammar of `dialect` in the notation of `format` from the pest grammar.
+///
+/// The answer is the same, byte for byte, on every run.
+///
+/// # Errors
+///
+/// [`ExportError`] when the pest grammar has something that cannot be expressed exactly in the
+/// other notations, or that some engine would read differently.
+pub fn generate(format: Format, dialect: Dialect) -> Result<String, ExportError> {
+    let grammar = Grammar::of(dialect)?;
+    grammar.check()?;
+    Ok(grammar.write(format).unwrap_or_else(|| GRAMMAR.to_owned()))
+}

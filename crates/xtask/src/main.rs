@@ -1,0 +1,111 @@
+//! What is done to the repository by hand: `cargo xtask grammar` writes the generated grammar files
+//! anew. The other commands are for those who look at the grammars.
+
+// It is run in the repository; the guard is for what others run.
+#![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use patch_grammar::export::{self, Format};
+use patch_grammar::{Dialect, ParseOptions, parse, recognizes};
+use xtask::texts::{self, steps, values};
+use xtask::{Grammar, decode, generate};
+
+const USAGE: &str = "usage: cargo xtask COMMAND
+  grammar                 writes the grammar files anew from apply_patch.pest
+  sentences COUNT [SEED]  prints COUNT texts for each dialect, and our verdicts on them, one JSON
+                          object a line: {\"dialect\":\"whole\",\"accepted\":true,\"text\":\"…\"}
+  decoding [ANSWERS]      lets a random \"model\" write patches under the grammar, and prints what
+                          the token masks cost";
+
+fn main() -> ExitCode {
+    if let Err(error) = run() {
+        eprintln!("{error}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["grammar"] => grammar(),
+        ["sentences", count] => sentences(count.parse()?, 0x5EED),
+        ["sentences", count, seed] => sentences(count.parse()?, seed.parse()?),
+        ["decoding"] => decoding(200),
+        ["decoding", answers] => decoding(answers.parse()?),
+        _ => Err(USAGE.into()),
+    }
+}
+
+fn grammar() -> Result<(), Box<dyn Error>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../patch-grammar/grammar");
+    for dialect in Dialect::ALL {
+        for format in Format::ALL.into_iter().filter(|&format| format != Format::Pest) {
+            let text = generate(format, dialect)?;
+            let name = export::file_name(format, dialect);
+            let file = folder.join(&name);
+            // A file that is as it was is not written: all crates would be built again.
+            if std::fs::read(&file).ok().as_deref() != Some(text.as_bytes()) {
+                std::fs::write(file, &text)?;
+            }
+            println!("{name}: {} bytes", text.len());
+        }
+    }
+    Ok(())
+}
+
+fn sentences(count: usize, seed: u64) -> Result<(), Box<dyn Error>> {
+    for dialect in Dialect::ALL {
+        for text in texts::samples(&Grammar::of(dialect)?.language(), count, seed) {
+            let accepted = recognizes(dialect, &text);
+            if accepted && parse(&text, &ParseOptions::default()).is_err() {
+                return Err(format!("exported, but not read: {text:?}").into());
+            }
+            let text = serde_json::to_string(&text)?;
+            println!(
+                "{{\"dialect\":\"{}\",\"accepted\":{accepted},\"text\":{text}}}",
+                dialect.as_str()
+            );
+        }
+    }
+    Ok(())
+}
+
+fn decoding(answers: usize) -> Result<(), Box<dyn Error>> {
+    let env = decode::vocabulary();
+    println!("a vocabulary of {} tokens", decode::VOCABULARY);
+    for dialect in Dialect::ALL {
+        let begun = Instant::now();
+        let mut model = decode::Model::new(&env, export::text(Format::Lark, dialect));
+        let compiled = begun.elapsed();
+        let (mut sections, mut hunks, mut bytes) = (0, 0, 0);
+        for steps in values(steps(400), 1).take(answers) {
+            let text = String::from_utf8(model.write(&steps))?;
+            let patch = parse(&text, &ParseOptions::default())?;
+            sections += patch.sections().len();
+            hunks += patch.hunk_count();
+            bytes += text.len();
+        }
+        model.costs.sort_unstable();
+        let at = |share: f64| model.costs[((model.costs.len() - 1) as f64 * share) as usize];
+        println!(
+            "{:5}: {answers} answers, all of them patches: {} tokens, {bytes} bytes, {sections} \
+             sections, {hunks} hunks",
+            dialect.as_str(),
+            model.tokens,
+        );
+        println!(
+            "       grammar compiled in {compiled:.1?}; a mask takes {:.1?} (median), {:.1?} (99 \
+             %), {:.1?} (worst)",
+            at(0.5),
+            at(0.99),
+            at(1.0)
+        );
+    }
+    Ok(())
+}
