@@ -5,6 +5,12 @@
 //! where the first fails, and leaves a loop only where the body fails. Such a condition on the rest
 //! is itself an automaton, so an edge may carry one as a [guard](Edge::Guard), and the subset
 //! construction runs the guards that are under way beside the states.
+//!
+//! The crate `regex-automata` can neither look ahead nor build a complement, and does not find the
+//! shortest word of one language that is missing from another. Nor does its subset construction
+//! serve in place of ours: a subset has an order, which stands for preference, so the same states
+//! in another order are another subset. For the largest grammar of the tests that makes 414 627
+//! subsets in four minutes, where ours makes 8 568 in seconds.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
@@ -122,6 +128,11 @@ impl Dfa {
             }
         }
         Self { next, accepting, distances }
+    }
+
+    /// Whether the automaton, which is the smallest, accepts whatever follows.
+    fn accepts_all(&self, state: usize) -> bool {
+        self.accepting[state] && self.next[state].iter().all(|&target| target == state)
     }
 
     /// The shortest word from `state` to acceptance.
@@ -250,6 +261,12 @@ pub(crate) struct Nfa {
     guards: Vec<Rc<Dfa>>,
 }
 
+/// Guards under way, each as (its number, the state it is in).
+type Guards = BTreeSet<(usize, usize)>;
+
+/// A state in a subset, and the guards on the rest from there.
+type Member = (usize, Guards);
+
 /// The state in which an [`Nfa`] accepts.
 const END: usize = 0;
 
@@ -304,135 +321,82 @@ impl Nfa {
         }
     }
 
-    /// The states that can still reach the end, guards left aside.
-    fn live(&self) -> Vec<bool> {
-        let mut live = vec![false; self.edges.len()];
-        live[END] = true;
-        loop {
-            let mut changed = false;
-            for (state, edges) in self.edges.iter().enumerate() {
-                let leads = |edge: &Edge| match edge {
-                    Edge::On(symbols, to) => !symbols.is_empty() && live[*to],
-                    Edge::Free(to) | Edge::Guard(_, to) => live[*to],
-                };
-                if !live[state] && edges.iter().any(leads) {
-                    live[state] = true;
-                    changed = true;
-                }
-            }
-            if !changed {
-                return live;
-            }
-        }
-    }
-
-    /// The subset construction. A member of a subset is a state and the guards under way, each as
-    /// (its number, the state it is in).
+    /// The subset construction.
     fn determinise(&self, start: usize, symbols: usize) -> Dfa {
-        type Member = (usize, Vec<(usize, usize)>);
-        let live = self.live();
-        // What is settled about a guard: it accepts whatever follows, or nothing that follows.
-        let settled: Vec<Vec<Option<bool>>> =
-            self.guards.iter().map(|guard| settled(guard)).collect();
-        let close = |mut open: Vec<Member>| {
-            let mut members: BTreeSet<Member> = BTreeSet::new();
-            while let Some(member) = open.pop() {
-                if !live[member.0] || !members.insert(member.clone()) {
-                    continue;
-                }
-                let (state, under_way) = member;
-                for edge in &self.edges[state] {
-                    match edge {
-                        Edge::On(..) => {}
-                        Edge::Free(to) => open.push((*to, under_way.clone())),
-                        Edge::Guard(guard, to) => match settled[*guard][0] {
-                            Some(true) => open.push((*to, under_way.clone())),
-                            Some(false) => {}
-                            None => {
-                                let mut under_way = under_way.clone();
-                                under_way.push((*guard, 0));
-                                under_way.sort_unstable();
-                                under_way.dedup();
-                                open.push((*to, under_way));
-                            }
-                        },
-                    }
-                }
-            }
-            members
-        };
-        let accepts = |members: &BTreeSet<Member>| {
-            members.iter().any(|(state, under_way)| {
-                *state == END
-                    && under_way.iter().all(|&(guard, at)| self.guards[guard].accepting[at])
-            })
-        };
-        let step = |(state, under_way): &Member, symbol: usize, out: &mut Vec<Member>| {
-            let mut next = Vec::with_capacity(under_way.len());
-            for &(guard, at) in under_way {
-                let at = self.guards[guard].next[at][symbol];
-                match settled[guard][at] {
-                    Some(true) => {}
-                    Some(false) => return,
-                    None => next.push((guard, at)),
-                }
-            }
-            next.sort_unstable();
-            next.dedup();
-            for edge in &self.edges[*state] {
-                if let Edge::On(on, to) = edge
-                    && on.contains(&symbol)
-                {
-                    out.push((*to, next.clone()));
-                }
-            }
-        };
-
-        let first = close(vec![(start, Vec::new())]);
-        let (mut next, mut accepting) = (Vec::new(), vec![accepts(&first)]);
+        let first = self.closure([(start, Guards::new())]);
         let mut numbers = HashMap::from([(first.clone(), 0)]);
         // Most symbols lead from a subset to what was closed before.
-        let mut closed: HashMap<Vec<Member>, usize> = HashMap::new();
+        let mut closed: HashMap<BTreeSet<Member>, usize> = HashMap::new();
         let mut subsets = vec![first];
-        while next.len() < subsets.len() {
-            let subset = subsets[next.len()].clone();
-            let mut row = Vec::with_capacity(symbols);
-            for symbol in 0..symbols {
-                let mut open = Vec::new();
-                for member in &subset {
-                    step(member, symbol, &mut open);
+        let mut next: Vec<Vec<usize>> = Vec::new();
+        while let Some(subset) = subsets.get(next.len()).cloned() {
+            let row = (0..symbols).map(|symbol| {
+                let open = subset.iter().flat_map(|member| self.step(member, symbol)).collect();
+                if let Some(&number) = closed.get(&open) {
+                    return number;
                 }
-                open.sort_unstable();
-                open.dedup();
-                let number = match closed.get(&open) {
-                    Some(&number) => number,
-                    None => {
-                        let number =
-                            *numbers.entry(close(open.clone())).or_insert_with_key(|target| {
-                                accepting.push(accepts(target));
-                                subsets.push(target.clone());
-                                subsets.len() - 1
-                            });
-                        closed.insert(open, number);
-                        number
-                    }
-                };
-                row.push(number);
-            }
-            next.push(row);
+                let number =
+                    *numbers.entry(self.closure(open.clone())).or_insert_with_key(|fresh| {
+                        subsets.push(fresh.clone());
+                        subsets.len() - 1
+                    });
+                closed.insert(open, number);
+                number
+            });
+            next.push(row.collect());
         }
+        let accepts = |(state, guards): &Member| {
+            *state == END && guards.iter().all(|&(guard, at)| self.guards[guard].accepting[at])
+        };
+        let accepting: Vec<_> = subsets.iter().map(|subset| subset.iter().any(accepts)).collect();
         Dfa::minimal(&next, &accepting)
     }
-}
 
-/// For each state: whether everything, or nothing, is accepted from there on.
-fn settled(dfa: &Dfa) -> Vec<Option<bool>> {
-    let rejecting = dfa.complement().distances;
-    dfa.distances
-        .iter()
-        .zip(&rejecting)
-        .map(|(yes, no)| (yes.is_none() != no.is_none()).then(|| no.is_none()))
-        .collect()
+    /// Where `open` leads without a symbol.
+    fn closure(&self, open: impl IntoIterator<Item = Member>) -> BTreeSet<Member> {
+        let mut open = Vec::from_iter(open);
+        let mut members = BTreeSet::new();
+        while let Some(member) = open.pop() {
+            if !members.insert(member.clone()) {
+                continue;
+            }
+            let (state, guards) = member;
+            for edge in &self.edges[state] {
+                match edge {
+                    Edge::On(..) => {}
+                    Edge::Free(to) => open.push((*to, guards.clone())),
+                    Edge::Guard(guard, to) => {
+                        let more = guards.iter().copied().chain([(*guard, 0)]);
+                        open.extend(self.under_way(more).map(|guards| (*to, guards)));
+                    }
+                }
+            }
+        }
+        members
+    }
+
+    /// Where a symbol leads.
+    fn step(&self, (state, guards): &Member, symbol: usize) -> Vec<Member> {
+        let next = guards.iter().map(|&(guard, at)| (guard, self.guards[guard].next[at][symbol]));
+        let Some(guards) = self.under_way(next) else { return Vec::new() };
+        let target = |edge: &Edge| match edge {
+            Edge::On(on, to) if on.contains(&symbol) => Some((*to, guards.clone())),
+            _ => None,
+        };
+        self.edges[*state].iter().filter_map(target).collect()
+    }
+
+    /// The guards that are not settled yet; `None` where one accepts nothing that follows.
+    fn under_way(&self, guards: impl Iterator<Item = (usize, usize)>) -> Option<Guards> {
+        let mut left = Guards::new();
+        for (guard, at) in guards {
+            self.guards[guard].distances[at]?;
+            if !self.guards[guard].accepts_all(at) {
+                left.insert((guard, at));
+            }
+        }
+        Some(left)
+    }
 }
 
 /// The language of a grammar with all its choices open.
