@@ -107,7 +107,10 @@ impl<'r> Reader<'r> {
         }
         // The marks of the text's two ends may stand only where every sentence has them anyway.
         let parts = parts(&pest.expr, as_sequence);
-        let is = |part: Option<&&Peg>, name: &str| matches!(part, Some(Peg::Ident(ident)) if ident == name);
+        let is = |part: Option<&&Peg>, name: &str| match part {
+            Some(Peg::Ident(ident)) => ident == name,
+            _ => false,
+        };
         if !is(parts.first(), "SOI") || !is(parts.last(), "EOI") {
             return Err(unsupported(start, Construct::UnanchoredStart));
         }
