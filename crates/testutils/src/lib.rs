@@ -7,6 +7,7 @@
 )]
 
 pub mod holds;
+pub mod modules;
 #[cfg(feature = "order")]
 pub mod order;
 pub mod posix;
