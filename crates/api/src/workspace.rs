@@ -187,29 +187,16 @@ impl OpenWorkspace {
             let reports = self.session.apply("apply", &patch, rules, atomic, &mut host);
             let reports = reports.map_err(|failed| match (host.differs, exactly) {
                 (true, Some(plan)) => stale(plan),
-                _ => self.kept(form, &patch, options, ToolError::failed(&failed)),
+                _ if atomic && !options.reverse => {
+                    self.session.keep_for_amending(form, &patch, ToolError::failed(&failed))
+                }
+                _ => ToolError::failed(&failed),
             })?;
             Ok(PatchData::applied(&reports, atomic, options.diff))
         };
         let answer = |data: &PatchData| json!({ "ok": true, "data": data });
         let data = self.approver.run(host, self.root(), ("apply_patch", &input), call, answer)?;
         Ok(serde_json::to_value(data).expect("text keys"))
-    }
-
-    /// Keeps a patch of several sections that did not fit, so that it can be amended.
-    fn kept(
-        &self,
-        form: RefusedForm,
-        patch: &Patch,
-        options: &PatchOptions,
-        error: ToolError,
-    ) -> ToolError {
-        let atomic = options.atomic != Some(false);
-        if atomic && !options.reverse {
-            self.session.keep_for_amending(form, patch, error)
-        } else {
-            error
-        }
     }
 
     /// Undoes a transaction: the `data` of `apply-patch undo --json`.

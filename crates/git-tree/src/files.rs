@@ -49,7 +49,7 @@ pub(crate) fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
 }
 
 /// Reads the first `limit` bytes of a regular file, and one more if there are more; none if there
-/// is not a file of this name.
+/// is no file of this name.
 fn read_up_to(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let read = || -> io::Result<Option<Vec<u8>>> {
         // Opening a pipe would wait for someone who writes to it.

@@ -331,7 +331,7 @@ impl<'r> Store<'r> {
     }
 
     /// Returns whether an available key proves that this user's program signed a journal. If there
-    /// is not a place for a key, nobody can tell, and the journal is not refused for that.
+    /// is no place for a key, nobody can tell, and the journal is not refused for that.
     fn check(
         &self,
         signature: Option<&JournalSignature<'_>>,

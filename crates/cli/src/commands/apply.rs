@@ -248,11 +248,13 @@ fn run(
     };
     events::begin(events, global.root(), &args.reporting, input.bytes())?;
     if let Some(id) = &args.amend {
-        // A picture of what does not parse in it.
-        form::parsed(&input, &options).map_err(|rest| rest.of(input.clone()))?;
-        let sent = session
-            .amended(id, &input.sent, &options)
-            .map_err(|error| Failure::Tool(Box::new(error)))?;
+        let sent = session.amended(id, &input.sent, &options).map_err(|error| {
+            // What does not parse in it is drawn.
+            match form::parsed(&input, &options) {
+                Err(rest) => rest.of(input.clone()),
+                Ok(_) => Failure::Tool(Box::new(error)),
+            }
+        })?;
         input = Input { sent, name: format!("{id}, amended"), kept: None };
     }
     if looks_only {

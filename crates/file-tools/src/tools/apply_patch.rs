@@ -146,13 +146,11 @@ impl FileTool for ApplyPatch {
                         .remedies([Remedy::omit(argument)]));
                 }
             }
-            let sent = super::parsed(&self.patch, &options)?;
-            let Some(id) = &self.amend else {
-                return apply_or_keep(session, &sent, options, self, call);
-            };
-            let sent = PatchText::new(sent.text(), None);
-            let whole = session.amended(id, &sent, &options)?;
-            apply_or_keep(session, &super::parsed(whole.text, &options)?, options, self, call)
+            let mut text = PatchText::new(&self.patch, None);
+            if let Some(id) = &self.amend {
+                text = session.amended(id, &text, &options)?;
+            }
+            apply_or_keep(session, &super::parsed(text.text, &options)?, options, self, call)
         };
         if self.dry_run == Some(true) {
             return run(None);

@@ -4,7 +4,7 @@
 //! The file is walked once; of a few blocks each rare line is searched for instead. No line is
 //! interned, and where a rare line stands its block is compared line by line. What that costs is
 //! counted: if rare lines stand nearly everywhere, or a block in more places than are listed, there
-//! is not an answer, and the automaton of [`search`](super::search) has to do it, whose time is
+//! is no answer, and the automaton of [`search`](super::search) has to do it, whose time is
 //! linear for every input.
 
 use std::ops::Range;
