@@ -244,9 +244,9 @@ fn the_file_of_a_client_is_written_as_a_transaction() {
     assert!(read(&file) == first, "{again:?}");
     // Another entry of this name is replaced.
     let other = write("cline", &["--approve", "never", "-n"]);
-    for (sign, policy) in [('-', "auto"), ('+', "never")] {
-        let has = |line: &str| line.starts_with(sign) && line.contains(policy);
-        assert!(other.stdout.lines().any(has), "{sign}{policy}: {other:?}");
+    for (sign, args) in [('-', "\"--approve\", \"auto\"],"), ('+', "\"--approve\", \"never\"],")] {
+        let has = |line: &str| line.starts_with(sign) && line.ends_with(args);
+        assert!(other.stdout.lines().any(has), "{sign}{args}: {other:?}");
     }
     let command = done.stderr.split('`').nth(1).expect("how to undo it");
     let args: Vec<_> = command.split(' ').skip(1).collect();
