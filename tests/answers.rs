@@ -74,8 +74,8 @@ fn what_is_not_one_patch_is_refused_with_its_lines() {
     for (input, said) in [
         (
             format!("```\n{PATCH}```\nor\n```\n{DIFF}```\n"),
-            "there are 2 patches in it, and only one can be meant: a patch in lines 2-7, a diff \
-             in lines 11-15; give the one alone",
+            "there are 2 patches in it, and only one can be meant: 1: a patch in lines 2-7 (d/a); \
+             2: a diff in lines 11-15 (d/a)",
         ),
         (
             "I would change x to y.\n".into(),

@@ -153,7 +153,17 @@ const BELOW: [(&str, &[&str]); 15] = [
     ("git-tree", &["fs_guard"]),
     ("shell-intercept", &["patch_grammar"]),
     ("patch-engine", &["fs_guard", "patch_grammar", "workspace_trash"]),
-    ("file-tools", &["fs_guard", "git_tree", "patch_engine", "patch_grammar", "workspace_trash"]),
+    (
+        "file-tools",
+        &[
+            "fs_guard",
+            "git_tree",
+            "patch_engine",
+            "patch_grammar",
+            "shell_intercept",
+            "workspace_trash",
+        ],
+    ),
     ("api", &["file_tools", "fs_guard", "patch_engine", "patch_grammar", "workspace_trash"]),
     ("mcp", &["apply_patch_api"]),
     ("cli", &["apply_patch_api", "apply_patch_mcp", "shell_intercept"]),

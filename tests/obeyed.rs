@@ -580,6 +580,9 @@ fn no_patches() -> Vec<(&'static str, String)> {
         diff("@@ -1,9 +1 @@\n-a\n--- a/y\n+++ b/y\n"),
         git("old mode 99\nnew mode 100755\n"),
         git("index 1..2 160000\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-y\n+z\n"),
+        ("auto", "*** Begin Patch\n*** Delete File: f\n*** End Patch\n@@\n-a\n+b\n".into()),
+        ("auto", "<!--\n*** Begin Patch\n*** Delete File: f\n*** End Patch\n-->\n".into()),
+        ("blocks", "f\n<<<<<<< SEARCH\na\n=======\nb\n".into()),
         (
             "unified",
             "diff --cc f\nindex 1,2..3\n--- a/f\n+++ b/f\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n".into(),

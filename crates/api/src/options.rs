@@ -164,7 +164,8 @@ impl PatchOptions {
         patch: &[u8],
     ) -> Result<(Patch, Options), ToolError> {
         let (text, rules) = self.read_text(layers, patch)?;
-        let parsed = text.parse(&rules).map_err(|error| error.tool_error(patch))?;
+        let parsed = text.parse(&rules);
+        let parsed = parsed.map_err(|error| error.tool_error(text.text.as_bytes()))?;
         Ok((parsed, rules))
     }
 

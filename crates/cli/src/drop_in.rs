@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
 use apply_patch_api::engine::{ApplyError, MAX_PATCH_SIZE, Profile};
 use apply_patch_api::tools::changes::success;
+use apply_patch_api::tools::input::ReadAs;
 use apply_patch_api::tools::settings::{Layer, Layers, Settings};
 
 use crate::approve::Prompt;
@@ -17,6 +18,7 @@ use crate::args::Rules;
 use crate::commands::{options_without_base, session};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::form;
 use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::Input;
@@ -114,10 +116,8 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     notes.iter().for_each(|note| render::message(&format!("note: {note}")));
     let options = options_without_base(&settings, &Rules::default())?;
     global.settings = settings;
-    let patch = match input.parse(&options.parse) {
-        Ok(patch) => patch,
-        Err(error) => return Err(Failure::Parse(Box::new((input, error)))),
-    };
+    let input = form::of(input, &ReadAs::default(), &options.parse)?;
+    let patch = form::parsed(&input, &options)?;
     let session = session(global)?;
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, false);

@@ -65,6 +65,10 @@ impl Failure {
         Self::Parse(Box::new((input.clone(), error)))
     }
 
+    pub(crate) fn rejected(input: &Input, rejects: Rejects) -> Self {
+        Self::Rejected(Box::new((input.clone(), rejects)))
+    }
+
     /// The failure as programs see it.
     pub(crate) fn error(&self) -> ToolError {
         let plain = |class, kind, message: &String| ToolError::new(class, kind, message);

@@ -142,6 +142,8 @@ pub enum Setting {
     FirstPlace,
     /// Find out which form the input has.
     AnyForm,
+    /// Take one of several patches, by its number from 1.
+    Part(usize),
     /// Carry the change to the files as they are now.
     Carry,
     /// Let a patch delete files.
@@ -529,6 +531,7 @@ impl Remedy {
                     vec![correct(), Self::Set(Setting::Profile(Profile::Codex))]
                 }
                 "too_many_sections" => vec![Self::Split],
+                "text_outside" => vec![Self::SendOne],
                 _ => vec![correct()],
             },
         }
@@ -539,6 +542,29 @@ impl Reject {
     /// Returns what can be done about it.
     #[must_use]
     pub fn remedies(&self) -> Vec<Remedy> {
+        let mut remedies = self.all_remedies();
+        if self.exact {
+            // No option changes what an exact patch means.
+            let loosens = |remedy: &Remedy| {
+                matches!(
+                    remedy,
+                    Remedy::Set(
+                        Setting::Fuzz(_)
+                            | Setting::Profile(_)
+                            | Setting::Overwrite
+                            | Setting::FirstPlace
+                    )
+                )
+            };
+            remedies.retain(|remedy| !loosens(remedy));
+            if remedies.is_empty() {
+                remedies.push(Remedy::read_again(&self.path));
+            }
+        }
+        remedies
+    }
+
+    fn all_remedies(&self) -> Vec<Remedy> {
         let path = &self.path;
         let create_parents = Remedy::Set(Setting::CreateParents);
         let act = |action| Remedy::act(action, path);

@@ -8,9 +8,13 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use crate::diff;
+use crate::diagnose;
+use crate::diff::{self, Between};
+use crate::error::{ParseError, ParseErrorKind};
+use crate::fence::Fence;
+use crate::lines::{Lines, left_out, numbers, shown};
 use crate::marker::Marker;
-use crate::options::ParseOptions;
+use crate::outside;
 use crate::wrapper;
 
 const BEGIN: &str = Marker::Begin.as_str();
@@ -50,8 +54,19 @@ pub struct Detected {
 pub enum DetectError {
     /// Nothing looks like one.
     Nothing,
-    /// Several parts look like one; with their 1-based lines, last excluded.
-    Several(Vec<(DetectedKind, Range<usize>)>),
+    /// Several parts look like one.
+    Several(Vec<DetectedPart>),
+}
+
+/// One of several patches of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DetectedPart {
+    /// What it looks like.
+    pub kind: DetectedKind,
+    /// Its 1-based lines, last excluded.
+    pub lines: Range<usize>,
+    /// The first files that it names.
+    pub files: Vec<String>,
 }
 
 impl std::error::Error for DetectError {}
@@ -64,23 +79,19 @@ impl fmt::Display for DetectError {
             ),
             Self::Several(all) => {
                 write!(f, "there are {} patches in it, and only one can be meant: ", all.len())?;
-                for (nth, (kind, lines)) in all.iter().take(SHOWN).enumerate() {
-                    write!(f, "{}a {kind} in {}", if nth == 0 { "" } else { ", " }, shown(lines))?;
+                for (nth, part) in all.iter().take(SHOWN).enumerate() {
+                    let comma = if nth == 0 { "" } else { "; " };
+                    write!(f, "{comma}{}: a {} in {}", nth + 1, part.kind, shown(&part.lines))?;
+                    if !part.files.is_empty() {
+                        write!(f, " ({})", part.files.join(", ").escape_debug())?;
+                    }
                 }
                 if all.len() > SHOWN {
-                    write!(f, " and {} more", all.len() - SHOWN)?;
+                    write!(f, "; and {} more", all.len() - SHOWN)?;
                 }
-                f.write_str("; give the one alone, or choose with `--part N` or `--part all`")
+                Ok(())
             }
         }
-    }
-}
-
-/// Formats line numbers.
-fn shown(lines: &Range<usize>) -> String {
-    match lines.len() {
-        1 => format!("line {}", lines.start),
-        _ => format!("lines {}-{}", lines.start, lines.end - 1),
     }
 }
 
@@ -91,28 +102,54 @@ pub fn is_bare(text: &[u8]) -> bool {
     let (begin, end) = (BEGIN.as_bytes(), END.as_bytes());
     let ends_line = |rest: &[u8]| matches!(rest, [] | [b'\n', ..] | [b'\r', b'\n', ..]);
     let Some(rest) = text.strip_prefix(begin).filter(|rest| ends_line(rest)) else { return false };
-    if !text.trim_ascii_end().ends_with(end) || !rest.trim_ascii_start().starts_with(b"*** ") {
+    let body = text.trim_ascii_end();
+    if !body.ends_with(end)
+        || text[body.len()..].iter().any(|byte| !matches!(byte, b'\r' | b'\n'))
+        || !rest.trim_ascii_start().starts_with(b"*** ")
+    {
         return false;
     }
     let headers =
         Marker::ALL.into_iter().filter(|&marker| !matches!(marker, Marker::Begin | Marker::End));
     let headers: Vec<&[u8]> = headers.map(|marker| marker.as_str().as_bytes()).collect();
     let last = text.trim_ascii_end().len() - end.len();
-    memmem::find_iter(text, b"\n**").all(|at| {
-        let line = &text[at + 1..];
-        let names_diff = || {
-            let next = memchr::memchr(b'\n', line).map_or(&[][..], |feed| &line[feed + 1..]);
-            line.starts_with(Marker::Update.as_str().as_bytes()) && next.starts_with(b"--- ")
-        };
-        at + 1 == last || (headers.iter().any(|header| line.starts_with(header)) && !names_diff())
+    headers_of(text).all(|(at, line, next)| {
+        at == last
+            || (headers.iter().any(|header| line.starts_with(header)) && is_plain(line, next))
     })
 }
 
-/// Returns whether a text can be an envelope as it stands, without anything around it but what
-/// `options` allow: only then does it pay to parse it before it is searched.
+/// Returns the lines that begin with two stars, but for the first: where each begins, the line, and
+/// the text after it.
+fn headers_of(text: &[u8]) -> impl Iterator<Item = (usize, &[u8], &[u8])> {
+    memmem::find_iter(text, b"\n**").map(|at| {
+        let rest = &text[at + 1..];
+        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        (at + 1, &rest[..end], rest.get(end + 1..).unwrap_or_default())
+    })
+}
+
+/// Returns whether nothing has to be taken off a header: no quotation marks or stars around its
+/// path, no names of a diff below.
+fn is_plain(line: &[u8], next: &[u8]) -> bool {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let path = line.get(4..).unwrap_or_default();
+    let blanks = match memchr::memchr(b':', line).map(|colon| &line[colon + 1..]) {
+        Some(path) => !path.starts_with(b" ") || path.starts_with(b"  ") || path.ends_with(b" "),
+        None => line.ends_with(b" "),
+    };
+    !blanks
+        && !path.ends_with(b"\t")
+        && !path.iter().any(|byte| matches!(byte, b'*' | b'"' | b'\'' | b'`'))
+        && !(line.starts_with(Marker::Update.as_str().as_bytes()) && next.starts_with(b"--- "))
+}
+
+/// Returns whether a text can be an envelope as it stands, without anything around it but empty
+/// lines: only then does it pay to parse it before it is searched.
 #[must_use]
-pub fn may_stand_alone(text: &[u8], options: &ParseOptions) -> bool {
-    std::str::from_utf8(text).is_ok_and(|text| wrapper::ends(text, options.strip_wrappers))
+pub fn may_stand_alone(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok_and(|text| wrapper::ends(text, false))
+        && headers_of(text).all(|(_, line, next)| is_plain(line, next))
 }
 
 /// Finds an envelope that is plain in itself ([`is_bare`]), from the first line that is exactly
@@ -150,9 +187,7 @@ pub fn find(text: &[u8]) -> Result<Detected, DetectError> {
     match <[Found; 1]>::try_from(find_all(text)) {
         Ok([found]) => Ok(found.into_detected()),
         Err(none) if none.is_empty() => Err(DetectError::Nothing),
-        Err(all) => {
-            Err(DetectError::Several(all.into_iter().map(|one| (one.kind, one.lines)).collect()))
-        }
+        Err(all) => Err(DetectError::Several(all.into_iter().map(Found::into_part).collect())),
     }
 }
 
@@ -169,6 +204,18 @@ pub struct Found {
 }
 
 impl Found {
+    /// Says what it is, for an error.
+    #[must_use]
+    pub fn into_part(self) -> DetectedPart {
+        let lines = self.text.split(|&byte| byte == b'\n');
+        let named = lines.filter(|line| match self.kind {
+            DetectedKind::Envelope => line.starts_with(b"*** "),
+            DetectedKind::Diff => line.starts_with(b"+++ ") || line.starts_with(b"rename to "),
+        });
+        let files = outside::files(named);
+        DetectedPart { kind: self.kind, lines: self.lines, files }
+    }
+
     /// Puts an empty line before the patch for each line before it. There may be as many patches as
     /// lines, so not every one gets them.
     #[must_use]
@@ -177,6 +224,89 @@ impl Found {
         text.extend_from_slice(&self.text);
         Detected { kind: self.kind, text, notes: self.notes }
     }
+}
+
+/// Returns whether no line of a text belongs to a patch.
+#[must_use]
+pub fn is_prose(text: &[u8]) -> bool {
+    let lines = Lines::new(text, 0..text.len());
+    let line = |at: usize| if at < lines.len() { lines.get(at) } else { b"" };
+    !(0..lines.len()).any(|at| outside::belongs(line, at))
+}
+
+/// Checks what is around the patches of a text, all of which were found.
+///
+/// # Errors
+///
+/// [`ParseErrorKind::TextOutside`](crate::ParseErrorKind::TextOutside) if a line belongs to a patch
+/// and is in none of them, and [`ParseErrorKind::Hidden`](crate::ParseErrorKind::Hidden) if one is
+/// in a comment.
+pub fn check_around(text: &[u8], found: &[Found]) -> Result<(), ParseError> {
+    let skipped = text.len() - text.strip_prefix(BOM).unwrap_or(text).len();
+    let lines = Lines::new(text, skipped..text.len());
+    let starts = found.iter().map(|one| one.lines.start - 1).chain([lines.len()]);
+    let ends = std::iter::once(0).chain(found.iter().map(|one| one.lines.end - 1));
+    outside::check(text, &lines, ends.zip(starts).map(|(end, start)| end..start))?;
+    let mut comment = Comment::default();
+    let mut at = 0;
+    for one in found {
+        let start = one.lines.start - 1;
+        (at..start).for_each(|at| comment.read(&String::from_utf8_lossy(lines.get(at))));
+        if comment.open.is_some() {
+            let start = lines.range(start).start;
+            let expected = vec!["the patch where its reader sees it"];
+            return Err(diagnose::at_offset(text, start, 0, ParseErrorKind::Hidden, expected));
+        }
+        at = one.lines.end - 1;
+    }
+    Ok(())
+}
+
+/// Follows the comments of Markdown and HTML, line by line.
+#[derive(Debug, Default)]
+struct Comment {
+    fence: Option<Fence>,
+    /// What closes the open comment.
+    open: Option<&'static str>,
+}
+
+impl Comment {
+    fn read(&mut self, line: &str) {
+        let mut rest = line;
+        loop {
+            if let Some(end) = self.open {
+                let Some((_, after)) = rest.split_once(end) else { return };
+                (self.open, rest) = (None, after);
+            } else if let Some(fence) = &self.fence {
+                if fence.is_closed_by(line) {
+                    self.fence = None;
+                }
+                return;
+            } else if let Some((before, after)) = rest.split_once("<!--") {
+                // Between backticks it is shown.
+                self.open = (!before.ends_with('`')).then_some("-->");
+                rest = after;
+            } else {
+                self.fence = Fence::opened_by(line);
+                self.open = definition(rest);
+                return;
+            }
+        }
+    }
+}
+
+/// Returns what closes the title of a link definition that a line leaves open: Markdown shows
+/// neither.
+fn definition(line: &str) -> Option<&'static str> {
+    let (_, target) = line.trim_start().strip_prefix('[')?.split_once("]: ")?;
+    let title = target.split_once(' ').map_or("", |(_, title)| title.trim_start());
+    let close = match title.chars().next()? {
+        '(' => ")",
+        '"' => "\"",
+        '\'' => "'",
+        _ => return None,
+    };
+    (!title[1..].contains(close)).then_some(close)
 }
 
 /// An envelope that is plain in itself.
@@ -192,7 +322,7 @@ pub struct Bare {
 #[must_use]
 pub fn find_all(text: &[u8]) -> Vec<Found> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
-    let whole = diff::Lines::new(text, 0..text.len());
+    let whole = Lines::new(text, 0..text.len());
     // Only ASCII characters decide what a line looks like.
     let shape = String::from_utf8_lossy(text);
     let lines: Vec<&str> = shape.split_inclusive('\n').collect();
@@ -222,16 +352,9 @@ fn note(
     before: Option<Range<usize>>,
     after: Option<Range<usize>>,
 ) -> Option<String> {
-    let left_out: Vec<_> =
-        before.into_iter().chain(after).map(|lines| shown(&numbers(&lines))).collect();
-    (!left_out.is_empty()).then(|| {
-        let taken = shown(&numbers(lines));
-        format!("took the {kind} in {taken}; left out {}", left_out.join(" and "))
-    })
-}
-
-fn numbers(lines: &Range<usize>) -> Range<usize> {
-    lines.start + 1..lines.end + 1
+    let taken = shown(&numbers(lines));
+    left_out(before.into_iter().chain(after))
+        .map(|left_out| format!("took the {kind} in {taken}; {left_out}"))
 }
 
 /// A part of the text that looks like a patch.
@@ -243,8 +366,10 @@ struct Candidate {
     indent: usize,
 }
 
-fn candidates(lines: &[&str], whole: &diff::Lines<'_>) -> Vec<Candidate> {
+fn candidates(lines: &[&str], whole: &Lines<'_>) -> Vec<Candidate> {
     let (mut all, mut fence, mut at) = (Vec::new(), None::<Fence>, 0);
+    // The lines before this one lead to no diff.
+    let mut leads_nowhere = 0;
     let ends = Ends::of(lines);
     while let Some(line) = lines.get(at) {
         match &fence {
@@ -252,7 +377,7 @@ fn candidates(lines: &[&str], whole: &diff::Lines<'_>) -> Vec<Candidate> {
             None if Fence::opened_by(line).is_some() => fence = Fence::opened_by(line),
             _ => {
                 let candidate = envelope(lines, at, &ends, fence.as_ref())
-                    .or_else(|| diff(lines, whole, at, fence.as_ref()));
+                    .or_else(|| diff(lines, whole, at, fence.as_ref(), &mut leads_nowhere));
                 if let Some(candidate) = candidate {
                     at = candidate.lines.end;
                     all.push(candidate);
@@ -263,36 +388,6 @@ fn candidates(lines: &[&str], whole: &diff::Lines<'_>) -> Vec<Candidate> {
         at += 1;
     }
     all
-}
-
-/// An open code fence of Markdown.
-#[derive(Debug)]
-struct Fence {
-    indent: usize,
-    mark: char,
-    length: usize,
-}
-
-impl Fence {
-    fn opened_by(line: &str) -> Option<Self> {
-        let text = line.trim_start_matches(' ');
-        let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
-        let length = text.chars().take_while(|&c| c == mark).count();
-        (length >= 3 && !text[length..].contains('`')).then_some(Self {
-            indent: line.len() - text.len(),
-            mark,
-            length,
-        })
-    }
-
-    /// A fence that is indented deeper belongs to what is inside.
-    fn is_closed_by(&self, line: &str) -> bool {
-        let text = line.trim_start_matches(' ');
-        let marks = text.trim_end();
-        line.len() - text.len() <= self.indent
-            && marks.len() >= self.length
-            && marks.chars().all(|c| c == self.mark)
-    }
 }
 
 /// The lines with an end marker. They are found once: otherwise each of many envelopes without an
@@ -365,14 +460,38 @@ fn envelope(lines: &[&str], at: usize, ends: &Ends, fence: Option<&Fence>) -> Op
 /// Returns the diff that begins at line `at`.
 fn diff(
     lines: &[&str],
-    whole: &diff::Lines<'_>,
+    whole: &Lines<'_>,
     at: usize,
     fence: Option<&Fence>,
+    leads_nowhere: &mut usize,
 ) -> Option<Candidate> {
     let indent = fence.map_or(0, |fence| fence.indent);
-    let line = |at: usize| lines.get(at).map_or(&b""[..], |line| dedent(line.as_bytes(), indent));
-    if !diff::begins(line, at) {
-        return None;
+    let line = |at: usize| {
+        let line = dedent(lines.get(at).map_or(&b""[..], |line| line.as_bytes()), indent);
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        line.strip_suffix(b"\r").unwrap_or(line)
+    };
+    // The lines before the first file, such as the header of a mail, are the diff's too.
+    let mut first = at;
+    let mut message = false;
+    while !diff::opens(line, first) {
+        let ends = first == lines.len()
+            || fence.map_or_else(
+                || Fence::opened_by(lines[first]).is_some(),
+                |fence| fence.is_closed_by(lines[first]),
+            );
+        let leads = || match Between::of(line, first) {
+            _ if first < *leads_nowhere => false,
+            Some(Between::Line) => first > at || !line(at).trim_ascii().is_empty(),
+            Some(Between::Text) => !matches!(line(first).first(), Some(b'-' | b'P')),
+            None => message,
+        };
+        if ends || !leads() {
+            *leads_nowhere = first.max(*leads_nowhere);
+            return None;
+        }
+        message |= Between::of(line, first) == Some(Between::Text);
+        first += 1;
     }
     let end = match fence {
         // A fence has one diff, also when the numbers of its hunks are wrong.
@@ -404,6 +523,8 @@ mod tests {
 
     const PATCH: &str = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
     const DIFF: &str = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
+    const MAIL: &str = "From 0123456789abcdef0123456789abcdef01234567 Mon Sep 17 00:00:00 2001\n\
+                        Subject: x\n\n--- a\n x | 2 +-\n\n";
     const GIT: &str =
         "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+c\n";
 
@@ -462,10 +583,22 @@ mod tests {
             (format!("{DIFF}{GIT}"), DetectedKind::Diff, format!("{DIFF}{GIT}"), None),
             (format!("{GIT}\n{GIT}"), DetectedKind::Diff, format!("{GIT}\n{GIT}"), None),
             (
-                format!("From 1 Mon\nSubject: x\n---\n x | 2 +-\n\n{GIT}-- \n2.39\n"),
+                format!("Hi,\n\n{MAIL}{GIT}-- \n2.39\n\nBye\n"),
                 DetectedKind::Diff,
-                format!("\n\n\n\n\n{GIT}"),
-                took("diff in lines 6-12; left out lines 1-5 and lines 13-14"),
+                format!("\n\n{MAIL}{GIT}-- \n2.39\n"),
+                took("diff in lines 3-17; left out lines 1-2 and lines 18-19"),
+            ),
+            (
+                format!("{MAIL}{GIT}-- \n2.39\n\n{MAIL}{DIFF}"),
+                DetectedKind::Diff,
+                format!("{MAIL}{GIT}-- \n2.39\n\n{MAIL}{DIFF}"),
+                None,
+            ),
+            (
+                format!("So:\ndiff -ru a/x b/x\n{DIFF}Only in b: y\ndiff -ru a/x b/x\n{DIFF}ok\n"),
+                DetectedKind::Diff,
+                format!("\ndiff -ru a/x b/x\n{DIFF}Only in b: y\ndiff -ru a/x b/x\n{DIFF}"),
+                took("diff in lines 2-16; left out line 1 and line 17"),
             ),
             (
                 format!("Do this:\n```diff\n{DIFF}```\n"),

@@ -7,6 +7,7 @@ use pest_itself::error::{Error, ErrorVariant, InputLocation};
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{Rule, symbol};
+use crate::lines::is_combined;
 use crate::marker::Marker;
 
 /// Makes the error for a text that the grammar does not accept. `body` is the part that was parsed;
@@ -117,6 +118,9 @@ fn judge(
             return (ParseErrorKind::NoEnd, vec![Marker::End.symbol()], trimmed.len());
         }
         return (ParseErrorKind::UnknownHeader { closest }, expected, within);
+    }
+    if is_combined(line.as_bytes()) {
+        return (ParseErrorKind::CombinedDiff, vec!["`@@`"], 0);
     }
     match context {
         Context::Add => {

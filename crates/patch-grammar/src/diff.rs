@@ -28,11 +28,12 @@ use crate::ast::{
 };
 use crate::diagnose;
 use crate::error::{ParseError, Warning, WarningKind};
+use crate::lines::Lines;
 use crate::patch::{Patch, Text};
 
 pub use name::push_quoted;
+pub(crate) use reader::{Between, extent, opens};
 use reader::{Failure, File, HunkPart, Name, Operation, Reader};
-pub(crate) use reader::{Lines, begins, extent};
 
 /// How a diff is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -49,6 +49,23 @@ crate::names::named! {
         /// There is other text after the last marker.
         #[error("there is other text after `*** End Patch`")]
         TextAfter = "text_after",
+        /// Lines around the patch are a part of a patch too.
+        #[error("{lines} {} outside the patch and would be lost{}", stand(lines), of_files(files))]
+        TextOutside {
+            /// The lines, in words.
+            lines: String,
+            /// The files that they name, as written.
+            files: Vec<String>,
+        } = "text_outside",
+        /// The patch is in a comment of the text around it.
+        #[error("the patch is in a comment, where a reader of the text does not see it")]
+        Hidden = "hidden",
+        /// A SEARCH/REPLACE block does not say which file it changes.
+        #[error("no line names the file of this block")]
+        NoBlockPath = "no_path",
+        /// A SEARCH/REPLACE block lacks a marker, or has one too many.
+        #[error("the SEARCH/REPLACE block is not `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE`")]
+        BadBlock = "bad_block",
         /// A second patch follows.
         #[error("a second `*** Begin Patch` follows; send one patch at a time")]
         SecondEnvelope = "second_envelope",
@@ -130,7 +147,7 @@ crate::names::named! {
         #[error("this is not a mode of a file")]
         BadMode = "bad_mode",
         /// A diff of a merge, with more than two sides.
-        #[error("the diff of a merge cannot be applied")]
+        #[error("`@@@` and `diff --cc` show a merge (a combined diff), which cannot be applied")]
         CombinedDiff = "combined_diff",
         /// A diff names a binary file, whose bytes are not in it or are in another form.
         #[error("{path}: a binary change cannot be applied")]
@@ -157,6 +174,17 @@ crate::names::named! {
 /// near.
 fn is_close(closest: Option<&str>) -> String {
     closest.map(|closest| format!("; {closest} is close")).unwrap_or_default()
+}
+
+fn stand(lines: &str) -> &'static str {
+    if lines.starts_with("line ") && !lines.contains(" and ") { "stands" } else { "stand" }
+}
+
+fn of_files(files: &[String]) -> String {
+    match files {
+        [] => String::new(),
+        files => format!(": {}", files.join(", ").escape_debug()),
+    }
 }
 
 impl fmt::Display for ParseError {
@@ -206,6 +234,8 @@ pub enum WarningKind {
     HunkNumbers,
     /// A hunk of a diff has no numbers.
     NoHunkNumbers,
+    /// A line of a diff says that something is there or changed, and the diff does not have it.
+    NotInDiff,
 }
 
 impl fmt::Display for Warning {
@@ -224,6 +254,7 @@ impl fmt::Display for Warning {
             WarningKind::NoHunkNumbers => {
                 "the hunk has no numbers; its lines were taken as they stand"
             }
+            WarningKind::NotInDiff => "the diff names this without its contents: nothing was done",
         };
         write!(f, "line {}: {what}", self.line)
     }

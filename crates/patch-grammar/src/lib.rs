@@ -22,20 +22,24 @@ extern crate self as pest;
 extern crate self as patch_grammar;
 
 mod ast;
+pub mod blocks;
 pub mod detect;
 mod diagnose;
 pub mod diff;
 pub mod envelope;
 mod error;
 pub mod export;
+mod fence;
 #[cfg(feature = "serde")]
 mod fields;
 mod grammar;
+mod lines;
 mod lower;
 pub mod marker;
 #[doc(hidden)]
 pub mod names;
 mod options;
+mod outside;
 mod parse;
 mod patch;
 mod runtime;

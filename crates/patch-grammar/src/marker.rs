@@ -50,6 +50,105 @@ impl Marker {
     }
 }
 
+/// Quotation marks that no language uses for string literals.
+const QUOTES: [char; 6] = ['\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}', '\u{201f}'];
+
+/// Quotation marks of string literals, and of code in Markdown.
+pub const LITERAL: [char; 3] = ['"', '\'', '`'];
+
+/// Corrects a line that is meant to be a marker: its case, stars, blanks and colon, and what stands
+/// around its path. Returns `None` for other lines, and for markers that are right.
+#[must_use]
+pub fn respelled(line: &str) -> Option<String> {
+    let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
+    let text = line.trim_end();
+    let bare = text.trim_matches(QUOTES).trim_matches(LITERAL).trim();
+    let stars = bare.len() - bare.trim_start_matches('*').len();
+    if !(2..=5).contains(&stars) || line.starts_with([' ', '\t']) {
+        return None;
+    }
+    let whole = line.trim_end_matches(['\r', '\n']);
+    let right = |right: String| (right != whole).then(|| right + end);
+    // The quotes of a path may be the last character of its line.
+    if let Some((marker, path)) = Marker::of(text).and_then(|marker| {
+        let path = text.strip_prefix(marker.as_str())?;
+        marker.as_str().ends_with(':').then_some((marker, path))
+    }) {
+        let path = bare_path(marker, path).unwrap_or_else(|| path.trim().to_owned());
+        if path.is_empty() {
+            return None;
+        }
+        return right(format!("{} {path}", marker.as_str()));
+    }
+    let inner = &bare[stars..];
+    let key = |text: &str| {
+        text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase()
+    };
+    for marker in Marker::ALL {
+        let words = marker.as_str().trim_start_matches('*').trim();
+        let found = match words.strip_suffix(':') {
+            // The marker is the whole line, perhaps with stars at its end too.
+            None => {
+                (key(inner.trim_end_matches('*')) == key(words)).then(|| marker.as_str().to_owned())
+            }
+            Some(words) => {
+                let path = match inner.split_once(':') {
+                    Some((head, path)) if key(head) == key(words) => Some(path),
+                    // The colon is missing.
+                    _ => {
+                        let inner = inner.trim_start();
+                        let head = inner
+                            .get(..words.len())
+                            .filter(|head| head.eq_ignore_ascii_case(words));
+                        head.map(|_| &inner[words.len()..])
+                            .filter(|path| path.starts_with([' ', '\t']))
+                    }
+                };
+                path.map(|path| bare_path(marker, path).unwrap_or_else(|| path.trim().to_owned()))
+                    .filter(|path| !path.is_empty() && !path.contains('*'))
+                    .map(|path| format!("{} {path}", marker.as_str()))
+            }
+        };
+        if let Some(found) = found {
+            return right(found);
+        }
+    }
+    None
+}
+
+/// Takes quotation marks, backticks, and stars behind a blank off the path of a header, or off both
+/// paths of a move. Returns `None` if there are none.
+fn bare_path(marker: Marker, path: &str) -> Option<String> {
+    if marker == Marker::Environment {
+        return None;
+    }
+    let one = |path: &str| {
+        let mut path = path.trim();
+        let stars = path.trim_end_matches('*');
+        if stars.len() < path.len() && stars.ends_with([' ', '\t']) {
+            path = stars.trim_end();
+        }
+        let quoted = |mark: char| {
+            let inner = path.strip_prefix(mark)?.strip_suffix(mark)?;
+            (!inner.trim().is_empty() && !inner.contains(mark)).then_some(inner)
+        };
+        LITERAL.into_iter().find_map(quoted).unwrap_or(path).trim().to_owned()
+    };
+    let bare = match (marker, path.split_once(" -> ")) {
+        (Marker::Move, Some((from, to))) => {
+            // Both are quoted as one, or each alone.
+            match one(path).split_once(" -> ") {
+                Some((from, to)) if one(path) != path.trim() => {
+                    format!("{} -> {}", one(from), one(to))
+                }
+                _ => format!("{} -> {}", one(from), one(to)),
+            }
+        }
+        _ => one(path),
+    };
+    (bare != path.trim()).then_some(bare)
+}
+
 /// Writes the `@@` line of a hunk.
 pub fn push_header(out: &mut String, header: Option<&str>) {
     out.push_str("@@");

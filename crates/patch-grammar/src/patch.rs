@@ -87,6 +87,9 @@ pub struct Patch {
     /// The sections reverse the text, and are in reverse order: the last section of the text comes
     /// first.
     pub reversed: bool,
+    /// Old lines are exact and unique, and no file is replaced, whatever the options allow: what
+    /// SEARCH/REPLACE blocks mean.
+    pub exact: bool,
 }
 
 #[derive(Debug, Yokeable)]
@@ -110,7 +113,8 @@ impl Patch {
             warnings = found;
             Ok(Tree { whole, sections })
         })?;
-        Ok(Self { tree: Arc::new(tree), part, warnings, notes: Vec::new(), reversed: false })
+        let tree = Arc::new(tree);
+        Ok(Self { tree, part, warnings, notes: Vec::new(), reversed: false, exact: false })
     }
 
     /// Returns the file operations, in the order of the text.
@@ -164,6 +168,7 @@ impl Patch {
             warnings: self.warnings.clone(),
             notes: self.notes.clone(),
             reversed: self.reversed,
+            exact: self.exact,
         })
     }
 
@@ -187,6 +192,7 @@ impl PartialEq for Patch {
             && self.warnings == other.warnings
             && self.notes == other.notes
             && self.reversed == other.reversed
+            && self.exact == other.exact
     }
 }
 

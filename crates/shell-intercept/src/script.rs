@@ -64,10 +64,11 @@ fn parse_options() -> ParseOptions {
     ParseOptions { strip_wrappers: true, bare_first_hunk: true, ..ParseOptions::default() }
 }
 
-/// Spares other scripts the parser: each form begins with one of three words, and has the name.
+/// Spares other scripts the parser: each form begins with one of four words, and has the name.
 fn may_be_call(script: &str) -> bool {
     let begins = |word: &&str| script.trim_start().starts_with(*word);
-    NAMES.iter().any(begins) || (begins(&"cd") && NAMES.iter().any(|name| script.contains(name)))
+    NAMES.iter().any(begins)
+        || ((begins(&"cd") || begins(&"cat")) && NAMES.iter().any(|name| script.contains(name)))
 }
 
 /// A call with a heredoc; `None` if it is not that.
@@ -80,14 +81,23 @@ fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     let mut tag = Tag::read(&head[place.clone()])?;
     let after = &head[place.end..];
     tag.crlf = after == "\r";
-    if !tag.crlf && !after.bytes().all(|byte| matches!(byte, b' ' | b'\t')) {
-        return None;
-    }
+    let after = if tag.crlf { "" } else { after.trim_matches([' ', '\t']) };
     // The same with a tag that every reader reads alike, and without lines.
-    let closed = format!("{}'EOF'\nEOF\n", &head[..place.start]);
+    let mut before = head[..place.start].to_owned();
+    if !after.is_empty() {
+        // `cat <<TAG | apply_patch` gives it the same.
+        let piped = after.strip_prefix('|')?.trim_start_matches([' ', '\t']);
+        NAMES.contains(&piped).then_some(())?;
+        let command = before.trim_end().trim_end_matches('-').strip_suffix("<<")?.trim_end();
+        let cat = command.len().checked_sub("cat".len())?;
+        (command.get(cat..)? == "cat" && !command[..cat].ends_with(|c: char| !c.is_whitespace()))
+            .then_some(())?;
+        before.replace_range(cat..command.len(), piped);
+    }
+    let closed = format!("{before}'EOF'\nEOF\n");
     let tree = tree::parse(&closed);
     let call = tree::call(&tree, &closed).filter(|call| call.argument.is_none())?;
-    call.tag.filter(|tag| tag.start_byte() == place.start)?;
+    call.tag.filter(|tag| tag.start_byte() == before.len())?;
     tag.dash = head[..place.start].trim_end().ends_with("<<-");
     let workdir = match call.directory.map(|node| directory(node, head, shell)).transpose() {
         Ok(workdir) => workdir,

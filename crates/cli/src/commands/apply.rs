@@ -21,7 +21,7 @@ use crate::approve::{Instead, Prompt};
 use crate::args::DiffFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::form::{self, Rest};
+use crate::form;
 use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::Input;
@@ -126,65 +126,56 @@ pub(crate) fn options_without_base(
     Ok(options)
 }
 
-/// Reads and plans the patch of a command that only looks, then lets `then` do the rest, unless the
-/// patch was applied already.
-pub(super) fn with_plan(
+/// Reads and plans the patch of a command that only looks. `None` if the patch was applied already,
+/// which is said.
+pub(super) fn planned(
     global: &Global,
     args: &CheckArgs,
-    then: impl FnOnce(&Patch, &Plan, &Options) -> Result<(), Rest>,
-) -> Result<Exit, Failure> {
+) -> Result<Option<(Patch, Plan, Options)>, Failure> {
     let options = options(global, &args.rules)?;
     let session = workspace::session(global)?;
-    let input = form::of(source::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
-    look(global, &session, input, &options, true, |patch, plan| then(patch, plan, &options))
+    let input = source::read(args.input.file.as_deref())?;
+    let input = form::of(input, &args.from.how(), &options.parse)?;
+    let planned = look(global, &session, &input, &options, true)?;
+    Ok(planned.map(|(patch, plan)| (patch, plan, options)))
 }
 
-/// Plans a patch, then lets `then` do the rest, unless it was applied already, which is said as
-/// applying it would: a preview does not differ from the commit.
+/// Plans a patch. `None` if it was applied already, which is said as applying it would: a preview
+/// does not differ from the commit.
 fn look(
     global: &Global,
     session: &Session,
-    input: Input,
+    input: &Input,
     options: &Options,
     atomic: bool,
-    then: impl FnOnce(&Patch, &Plan) -> Result<(), Rest>,
-) -> Result<Exit, Failure> {
-    with_input(input, options, |patch| {
-        workspace::tidy(global, session);
-        if atomic && let Some(report) = session.workspace().already_applied(patch, options, false) {
-            if global.json {
-                json::print(&json::applied(&[report], true, None));
-            } else if !global.quiet {
-                render::hint(&[report]);
-            }
-        } else {
-            then(
-                patch,
-                &apply_patch_api::engine::plan(session.workspace().root(), patch, options)?,
-            )?;
+) -> Result<Option<(Patch, Plan)>, Failure> {
+    let patch = form::parsed(input, options)?;
+    workspace::tidy(global, session);
+    if atomic && let Some(report) = session.workspace().already_applied(&patch, options, false) {
+        if global.json {
+            json::print(&json::applied(&[report], true, None));
+        } else if !global.quiet {
+            render::hint(&[report]);
         }
-        Ok(Exit::Done)
-    })
-}
-
-/// Parses the patch, then lets `then` do the rest.
-pub(super) fn with_input<T>(
-    input: Input,
-    options: &Options,
-    then: impl FnOnce(&Patch) -> Result<T, Rest>,
-) -> Result<T, Failure> {
-    form::parsed(&input, options).and_then(|patch| then(&patch)).map_err(|rest| rest.of(input))
+        return Ok(None);
+    }
+    let plan = apply_patch_api::engine::plan(session.workspace().root(), &patch, options)
+        .map_err(|rejects| Failure::rejected(input, rejects))?;
+    Ok(Some((patch, plan)))
 }
 
 /// The failure where approval is needed, and there is no terminal to ask at.
-pub(super) fn no_terminal() -> Rest {
+pub(super) fn no_terminal() -> Failure {
     let message =
         "the patch needs approval, and there is no terminal to ask at; nothing was changed";
-    Rest::Other(Failure::Refused(message.into()))
+    Failure::Refused(message.into())
 }
 
 pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> {
-    with_plan(global, args, |_, plan, _| Ok(applies(global, plan, None, global.quiet)?))
+    if let Some((_, plan, _)) = planned(global, args)? {
+        applies(global, &plan, None, global.quiet)?;
+    }
+    Ok(Exit::Done)
 }
 
 /// Says that a plan applies.
@@ -227,7 +218,6 @@ fn run(
     let options = options(global, &args.rules)?;
     let looks_only = args.dry_run || args.check;
     let asked = if looks_only { ApprovalPolicy::Never } else { global.settings.approve };
-    let asks = asked != ApprovalPolicy::Never;
     let mut approvals = Approvals::new(asked);
     let guard = approvals.take_guarded(global.settings.policy()?);
     let verify = args.verify.clone().map(|command| {
@@ -244,23 +234,24 @@ fn run(
     let mut input = if args.stream {
         live::read(&options.parse)?
     } else {
-        form::of(source.read()?, &args.from, &options.parse)?
+        form::of(source.read()?, &args.from.how(), &options.parse)?
     };
     events::begin(events, global.root(), &args.reporting, input.bytes())?;
     if let Some(id) = &args.amend {
         let sent = session.amended(id, &input.sent, &options).map_err(|error| {
             // What does not parse in it is drawn.
             match form::parsed(&input, &options) {
-                Err(rest) => rest.of(input.clone()),
+                Err(failure) => failure,
                 Ok(_) => Failure::Tool(Box::new(error)),
             }
         })?;
         input = Input { sent, name: format!("{id}, amended"), kept: None };
     }
     if looks_only {
-        return look(global, session, input, &options, !args.no_atomic, |_, plan| {
-            Ok(preview(global, args, plan)?)
-        });
+        if let Some((_, plan)) = look(global, session, &input, &options, !args.no_atomic)? {
+            preview(global, args, &plan)?;
+        }
+        return Ok(Exit::Done);
     }
     if args.interactive {
         input = match choose(input, session, &options)? {
@@ -272,16 +263,14 @@ fn run(
     let prompt = Prompt::new(!args.no_atomic && !args.sandbox);
     prompt.deletes_approved(args.interactive);
     loop {
-        // A person may want to edit it.
-        let again = asks.then(|| input.clone());
-        let exit = with_input(input, &options, |patch| {
-            attempt(global, args, session, &options, patch, (&mut approvals, &prompt), events)
-        });
+        let asking = (&mut approvals, &prompt);
+        let exit = attempt(global, args, session, &options, &input, asking, events);
         let exit = exit.map_err(|failure| keep(session, &options, failure))?;
         match exit {
             Some(exit) => return Ok(exit),
+            // The person wants to edit it.
             None => {
-                input = approve::edit(&again.expect("only who is asked edits"))?;
+                input = approve::edit(&input)?;
                 prompt.deletes_approved(false);
             }
         }
@@ -311,14 +300,12 @@ fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
 /// Lets the person choose hunks, and prints what was left out.
 fn choose(input: Input, session: &Session, options: &Options) -> Result<Option<Input>, Failure> {
     let form = interactive::Form::of(&input);
-    let chosen = with_input(input, options, |patch| {
-        // What is expected of the files of the whole patch is checked when that is planned.
-        let alone = Options { expected: BTreeMap::new(), ..options.clone() };
-        let plan = |patch: &Patch| {
-            apply_patch_api::engine::plan(session.workspace().root(), patch, &alone)
-        };
-        interactive::choose(patch, form, &plan).map_err(Rest::Other)
-    })?;
+    let patch = form::parsed(&input, options)?;
+    // What is expected of the files of the whole patch is checked when that is planned.
+    let alone = Options { expected: BTreeMap::new(), ..options.clone() };
+    let plan =
+        |patch: &Patch| apply_patch_api::engine::plan(session.workspace().root(), patch, &alone);
+    let chosen = interactive::choose(&patch, form, &plan)?;
     if !chosen.left_out.is_empty() {
         render::message(&format!("left out: {}", chosen.left_out.join("; ")));
     }
@@ -331,10 +318,11 @@ fn attempt(
     args: &ApplyArgs,
     session: &Session,
     options: &Options,
-    patch: &Patch,
+    input: &Input,
     (approvals, prompt): (&mut Approvals, &Prompt),
     events: &mut Option<Events<'static>>,
-) -> Result<Option<Exit>, Rest> {
+) -> Result<Option<Exit>, Failure> {
+    let patch = &form::parsed(input, options)?;
     let mut host = TerminalHost::new(prompt, events.as_mut(), global.quiet || global.json);
     let result = session.apply(
         "apply",
@@ -367,12 +355,12 @@ fn attempt(
         (ApplyError::Declined, _) => match prompt.instead() {
             Some(Instead::Edit) => Ok(None),
             Some(Instead::Nothing(why)) if failed.reports.is_empty() => {
-                Err(Rest::Other(Failure::Refused(approve::no_answer(why))))
+                Err(Failure::Refused(approve::no_answer(why)))
             }
             Some(Instead::NoTerminal) if failed.reports.is_empty() => Err(no_terminal()),
-            _ => Err(Rest::Failed(failed)),
+            _ => Err(Failure::Failed(Box::new((input.clone(), failed)))),
         },
-        _ => Err(Rest::Failed(failed)),
+        _ => Err(Failure::Failed(Box::new((input.clone(), failed)))),
     }
 }
 

@@ -31,7 +31,8 @@ pub(crate) struct ConvertArgs {
 
 pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failure> {
     let options = apply::options(global, &args.rules)?;
-    let input = form::of(source::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
+    let input = source::read(args.input.file.as_deref())?;
+    let input = form::of(input, &args.from.how(), &options.parse)?;
     let mut files = || {
         let session = workspace::recovered(global).map_err(|failure| failure.error())?;
         Ok(Files::from(session.workspace().root()))
@@ -53,12 +54,12 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
             json::print(&items);
             Ok(Exit::Done)
         }
-        Err(ConvertError::Input(error)) => Err(form::Rest::from(error).of(input)),
+        Err(ConvertError::Input(error)) => Err(form::failure(&input, error)),
         Err(ConvertError::Unreadable(message)) => {
             Err(Failure::Unreadable(format!("{}: {message}", input.name)))
         }
         Err(ConvertError::Inexpressible(message)) => Err(Failure::Input(message)),
-        Err(ConvertError::Rejected(rejects)) => Err(Failure::Rejected(Box::new((input, rejects)))),
+        Err(ConvertError::Rejected(rejects)) => Err(Failure::rejected(&input, rejects)),
         Err(ConvertError::Files(error)) => Err(Failure::Tool(error)),
     }
 }

@@ -15,10 +15,10 @@ use crate::render::count;
 use crate::{json, render};
 
 pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Result<Exit, Failure> {
-    apply::with_plan(global, args, |patch, plan, options| {
-        print(global, patch, plan, options.placement.order);
-        Ok(())
-    })
+    if let Some((patch, plan, options)) = apply::planned(global, args)? {
+        print(global, &patch, &plan, options.placement.order);
+    }
+    Ok(Exit::Done)
 }
 
 /// Prints what a plan does with each hunk.

@@ -10,6 +10,7 @@ use apply_patch_api::tools::changes::DiffDetail;
 use apply_patch_api::tools::envelope;
 use apply_patch_api::tools::events::Events;
 use apply_patch_api::tools::git::{GitError, GitReport, GitRequest, GitSession};
+use apply_patch_api::tools::input::PatchText;
 use apply_patch_api::tools::{FailureClass, SessionName, ToolError};
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ use super::{apply, explain, workspace};
 use crate::approve::{Instead, Prompt};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::form::{self, Rest};
+use crate::form;
 use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::{args, events, json, render, source};
@@ -132,43 +133,37 @@ fn one(
     approvals: &mut Approvals,
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
-    let input = form::of(source::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
+    let input = source::read(args.input.file.as_deref())?;
+    let input = form::of(input, &args.from.how(), &options.parse)?;
     events::begin(events, global.root(), &args.reporting, input.bytes())?;
-    apply::with_input(input, options, |patch| {
-        if args.dry_run || args.explain {
-            let planned = session.plan(patch, options, &args.request()).map_err(rest)?;
-            preview(global, args, patch, options, &planned)?;
-            return Ok(Exit::Done);
+    let patch = &form::parsed(&input, options)?;
+    let failure = |error| match error {
+        GitError::Rejected(rejects) => Failure::rejected(&input, rejects),
+        other => Failure::Tool(Box::new(ToolError::from(&other))),
+    };
+    if args.dry_run || args.explain {
+        let planned = session.plan(patch, options, &args.request()).map_err(failure)?;
+        preview(global, args, patch, options, &planned)?;
+        return Ok(Exit::Done);
+    }
+    let prompt = Prompt::new(false);
+    let mut host = TerminalHost::new(&prompt, events.as_mut(), global.quiet || global.json);
+    let done = session.apply("git", patch, options, &args.request(), &mut approvals.ask(&mut host));
+    let interrupted = host.interrupt.exit();
+    match (done, interrupted) {
+        (Ok(report), _) => {
+            match events {
+                Some(events) => events.end_call(&success(&report), None),
+                None => print(global, args, &report)?,
+            }
+            Ok(Exit::Done)
         }
-        let prompt = Prompt::new(false);
-        let mut host = TerminalHost::new(&prompt, events.as_mut(), global.quiet || global.json);
-        let done =
-            session.apply("git", patch, options, &args.request(), &mut approvals.ask(&mut host));
-        let interrupted = host.interrupt.exit();
-        match (done, interrupted) {
-            (Ok(report), _) => {
-                match events {
-                    Some(events) => events.end_call(&success(&report), None),
-                    None => print(global, args, &report)?,
-                }
-                Ok(Exit::Done)
-            }
-            (Err(GitError::Failed(_)), Some(exit)) => {
-                render::message("interrupted; nothing was changed");
-                Ok(exit)
-            }
-            (Err(_), _) if prompt.instead() == Some(Instead::NoTerminal) => {
-                Err(apply::no_terminal())
-            }
-            (Err(error), _) => Err(rest(error)),
+        (Err(GitError::Failed(_)), Some(exit)) => {
+            render::message("interrupted; nothing was changed");
+            Ok(exit)
         }
-    })
-}
-
-fn rest(error: GitError) -> Rest {
-    match error {
-        GitError::Rejected(rejects) => Rest::Rejected(rejects),
-        other => Rest::Other(Failure::Tool(Box::new(ToolError::from(&other)))),
+        (Err(_), _) if prompt.instead() == Some(Instead::NoTerminal) => Err(apply::no_terminal()),
+        (Err(error), _) => Err(failure(error)),
     }
 }
 
@@ -178,7 +173,7 @@ fn preview(
     patch: &Patch,
     options: &Options,
     planned: &GitReport,
-) -> Result<(), Rest> {
+) -> Result<(), Failure> {
     let plan = &planned.report.plan;
     if args.explain {
         explain::print(global, patch, plan, options.placement.order);
@@ -203,7 +198,7 @@ fn success(report: &GitReport) -> impl Serialize + use<> {
     envelope::Success::new(output, data)
 }
 
-fn print(global: &Global, args: &GitArgs, report: &GitReport) -> Result<(), Rest> {
+fn print(global: &Global, args: &GitArgs, report: &GitReport) -> Result<(), Failure> {
     if global.json {
         json::print(&success(report));
         return Ok(());
@@ -338,11 +333,10 @@ fn answered(
     if request.onto.is_empty() {
         return (id, Err(usage("`onto` is missing, and there is no --onto".into())));
     }
-    let result = match apply_patch_api::engine::parse(&patch, &options.parse) {
-        Ok(parsed) => session
+    let result = PatchText::parsed(&patch, options).and_then(|(_, parsed)| {
+        session
             .apply("git", &parsed, options, &request, host)
-            .map_err(|error| ToolError::from(&error)),
-        Err(error) => Err(ToolError::parse_sent(patch.as_bytes(), &error)),
-    };
+            .map_err(|error| ToolError::from(&error))
+    });
     (id, result)
 }

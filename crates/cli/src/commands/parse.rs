@@ -1,12 +1,13 @@
 //! `apply-patch parse`: the tree of a patch as JSON.
 
 use apply_patch_api::engine::{Options, Patch, Profile};
-use apply_patch_api::grammar::ParseOptions;
+use apply_patch_api::tools::input::ReadAs;
 use clap::Args;
 
 use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::form;
 use crate::global::Global;
 use crate::{json, source};
 
@@ -27,13 +28,11 @@ pub(crate) struct ParseArgs {
 
 pub(crate) fn parse(global: &Global, args: &ParseArgs) -> Result<Exit, Failure> {
     let input = source::read(args.input.file.as_deref())?;
-    let max_sections = global.settings.max_operations.0;
-    let options = ParseOptions {
-        environment: args.environment.clone(),
-        max_sections,
-        ..Options::new(args.profile).parse
-    };
-    let patch = input.parse(&options).map_err(|error| Failure::parse(&input, error))?;
+    let mut options = Options::new(args.profile);
+    options.parse.environment = args.environment.clone();
+    options.parse.max_sections = global.settings.max_operations.0;
+    let input = form::of(input, &ReadAs::default(), &options.parse)?;
+    let patch = form::parsed(&input, &options)?;
     json::done(summary(&patch), &patch);
     Ok(Exit::Done)
 }

@@ -55,7 +55,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             "the patch is longer than {} MiB",
             apply_patch_api::engine::MAX_PATCH_SIZE >> 20
         )),
-        Failure::Parse(parse) => picture::parse_error(&parse.0, &parse.1),
+        Failure::Parse(parse) => picture::parse_error(&parse.0, &parse.1, &global.layers),
         Failure::Rejected(rejected) => {
             let (input, rejects): &(_, Rejects) = rejected;
             picture::rejects(input, rejects, global);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use apply_patch_api::engine::{Advice, ParseError, Reject, RejectReason};
+use apply_patch_api::engine::{Advice, ParseError, Reject, RejectReason, Remedy};
 use apply_patch_api::files::{Access, Root};
 use apply_patch_api::tools::received;
 use apply_patch_api::tools::settings::Layers;
@@ -56,7 +56,7 @@ fn fits(excerpt: &DrawnExcerpt, label: &str) -> bool {
 }
 
 /// Draws why a text is not a patch.
-pub(crate) fn parse_error(input: &Input, error: &ParseError) {
+pub(crate) fn parse_error(input: &Input, error: &ParseError, layers: &Layers) {
     let text = String::from_utf8_lossy(input.sent.text.whole());
     let seen = match &error.seen {
         Some(seen) => {
@@ -92,11 +92,21 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError) {
         .path(&name)
         .annotation(annotation);
     let title = fitting(&title, TITLE);
-    let group = Level::ERROR.primary_title(&title).element(snippet);
-    print(&[match &note {
-        Some(note) => group.element(Level::NOTE.message(note)),
-        None => group,
-    }]);
+    let mut group = Level::ERROR.primary_title(&title).element(snippet);
+    if let Some(note) = &note {
+        group = group.element(Level::NOTE.message(note));
+    }
+    // The picture shows which line to correct.
+    let remedies = bounds::remedies_within(Remedy::of_parse(error), layers);
+    let other = |remedy: &Remedy| !matches!(remedy, Remedy::CorrectLine { .. });
+    let remedies: Vec<_> = remedies.into_iter().filter(other).collect();
+    let hints = Hint::all_of(&remedies, Caller::Terminal);
+    let help = (!hints.is_empty())
+        .then(|| fitting(&sanitize(&hints::spelt_out(&hints, Caller::Terminal)), HELP));
+    if let Some(help) = &help {
+        group = group.element(Level::HELP.message(help));
+    }
+    print(&[group]);
     if let Some(wrapper) = received::wrapper(input.bytes()).filter(|_| input.sent.diff.is_none()) {
         message(&format!("note: {wrapper}"));
     }

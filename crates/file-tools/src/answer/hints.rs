@@ -417,6 +417,7 @@ fn flag(setting: &Setting) -> String {
         // These flags may be off.
         (Setting::AllowDelete | Setting::AllowMove, (key, _)) => format!("--{key}=true"),
         (_, (key, ArgumentValue::Text(value))) => format!("--{key} {value}"),
+        (_, (key, ArgumentValue::Number(value))) => format!("--{key} {value}"),
         (_, (key, _)) => format!("--{key}"),
     }
 }
@@ -523,6 +524,7 @@ fn allowed(setting: &Setting) -> String {
         | Setting::Profile(_)
         | Setting::FirstPlace
         | Setting::AnyForm
+        | Setting::Part(_)
         | Setting::Carry
         | Setting::Root(_)
         | Setting::Onto(_)

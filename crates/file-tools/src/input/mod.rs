@@ -1,8 +1,11 @@
 //! Patches as input: an envelope, a diff, or operations of the Responses API, which become an
 //! envelope; and the conversion of one form to another.
 
+mod not_received;
 pub mod ops;
 pub mod received;
+#[cfg(feature = "shell")]
+mod shell;
 
 use patch_engine::{
     AddNewline, ErrorKind, Files, Options, ParseError, ParseErrorKind, Patch, Rejects, Remedy,
@@ -10,7 +13,7 @@ use patch_engine::{
 };
 use patch_grammar::detect::{self, Bare};
 use patch_grammar::diff::{self, DiffOptions};
-use patch_grammar::{ParseOptions, Text, envelope};
+use patch_grammar::{ParseOptions, Text, blocks, envelope};
 use serde_json::Value;
 
 use crate::answer::error::{FailureClass, ToolError};
@@ -27,6 +30,8 @@ patch_grammar::named! {
         Unified = "unified",
         /// Operations of the Responses API.
         Openai = "openai",
+        /// SEARCH/REPLACE blocks.
+        Blocks = "blocks",
         /// Any of them, also wrapped in something that can be taken off.
         #[default]
         Auto = "auto",
@@ -58,8 +63,10 @@ pub struct PatchText {
     pub notes: Vec<String>,
     /// Whether it is to be reversed.
     pub reverse: bool,
-    /// Whether the envelope was written here, from operations.
+    /// Whether the envelope was written here, from operations or blocks.
     pub converted: bool,
+    /// Whether old lines must be exact and unique, and no file is replaced, as in blocks.
+    pub exact: bool,
     /// The patch, if finding it in the text took parsing it.
     parsed: Option<Patch>,
 }
@@ -70,9 +77,12 @@ pub enum InputError {
     /// The options do not suit the text.
     #[error("{0}")]
     Usage(String),
-    /// There is no patch in it, or more than one.
+    /// The operations in it cannot be read.
     #[error("{0}")]
     Unreadable(String),
+    /// There is no patch in it, or more than one, or it cannot be told what is meant.
+    #[error(transparent)]
+    NotReceived(#[from] NotReceived),
     /// It does not parse.
     #[error(transparent)]
     Parse(#[from] ParseError),
@@ -93,6 +103,14 @@ impl InputError {
                 ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message)
                     .remedies([Remedy::SendOne])
             }
+            Self::NotReceived(NotReceived::Parse { error, .. }) => ToolError::parse(error),
+            Self::NotReceived(error) => ToolError::new(
+                FailureClass::DoesNotApply,
+                ErrorKind::PatchParseError,
+                error.to_string(),
+            )
+            .reason(error.reason())
+            .remedies(error.remedies()),
             Self::Parse(error) => ToolError::parse_sent(sent, error),
             Self::Irreversible(rejects) => ToolError::rejected(rejects),
         }
@@ -117,6 +135,7 @@ impl PatchText {
             notes: Vec::new(),
             reverse: false,
             converted: false,
+            exact: false,
             parsed: None,
         }
     }
@@ -135,12 +154,13 @@ impl PatchText {
     /// When there is not exactly one patch, or `how` does not suit it.
     pub fn read(sent: &Text, how: &ReadAs, options: &ParseOptions) -> Result<Self, InputError> {
         match how.form {
-            InputForm::Envelope | InputForm::Openai if how.strip.is_some() => {
+            InputForm::Envelope | InputForm::Openai | InputForm::Blocks if how.strip.is_some() => {
                 return usage(
                     "--strip is about the paths of a diff: use it with --from unified or auto",
                 );
             }
-            InputForm::Envelope | InputForm::Unified | InputForm::Openai if how.part.is_some() => {
+            InputForm::Auto => {}
+            _ if how.part.is_some() => {
                 return usage("--part chooses among what --from auto finds");
             }
             _ => {}
@@ -152,8 +172,20 @@ impl PatchText {
             let patch = calls.and_then(|calls| ops::to_envelope(&calls)).map_err(unreadable)?;
             Ok(Self { text: patch.into(), notes, converted: true, ..given.clone() })
         };
+        let of_blocks = |text: Vec<u8>, notes| Self {
+            text: text.into(),
+            notes,
+            converted: true,
+            exact: true,
+            ..given.clone()
+        };
         match how.form {
             InputForm::Envelope => Ok(given),
+            InputForm::Blocks if !blocks::are_in(sent) => Err(NotReceived::Nothing.into()),
+            InputForm::Blocks => {
+                let found = blocks::to_envelope(sent)?;
+                Ok(of_blocks(found.text, found.notes))
+            }
             InputForm::Unified => Ok(Self { diff: Some(diff), ..given }),
             InputForm::Openai => converted(ops::calls(&String::from_utf8_lossy(sent)), Vec::new()),
             InputForm::Auto => {
@@ -164,7 +196,7 @@ impl PatchText {
                     if detect::is_bare(sent) {
                         return Ok(given);
                     }
-                    let found = if detect::may_stand_alone(sent, options) {
+                    let found = if detect::may_stand_alone(sent) {
                         Some((given.text.clone(), Vec::new()))
                     } else {
                         let part = |Bare { range, notes }| (given.text.clone().part(range), notes);
@@ -191,6 +223,13 @@ impl PatchText {
                         let text = if bytes == sent { given.text.clone() } else { bytes.into() };
                         Ok(Self { text, diff: Some(diff), notes, ..given })
                     }
+                    Ok(Received { form: ReceivedForm::Beneath(directory, bytes), notes }) => {
+                        let text = beneath(&directory, &parse(bytes, options)?);
+                        Ok(Self { text: text.into(), notes, ..given })
+                    }
+                    Ok(Received { form: ReceivedForm::Blocks(bytes), notes }) => {
+                        Ok(of_blocks(bytes, notes))
+                    }
                     Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
                         converted(Ok(calls), notes)
                     }
@@ -204,10 +243,23 @@ impl PatchText {
                         }
                         _ => Ok(given),
                     },
-                    Err(error) => Err(unreadable(error)),
+                    Err(error) => Err(error.into()),
                 }
             }
         }
+    }
+
+    /// Finds and parses the patch in what a tool was sent, in any form.
+    ///
+    /// # Errors
+    ///
+    /// When there is not exactly one patch, or it does not parse.
+    pub fn parsed(sent: &str, options: &Options) -> Result<(Self, Patch), ToolError> {
+        let read = Self::read(&sent.into(), &ReadAs::default(), &options.parse);
+        let text = read.map_err(|error| error.tool_error(sent.as_bytes()))?;
+        let patch = text.parse(options);
+        let patch = patch.map_err(|error| error.tool_error(text.text.as_bytes()))?;
+        Ok((text, patch))
     }
 
     /// Parses the patch, unless that is done, and reverses it if asked to.
@@ -226,8 +278,32 @@ impl PatchText {
             (None, None) => parse(text, &options.parse)?,
         };
         patch.notes = self.notes.clone();
+        patch.exact = self.exact;
         Ok(if self.reverse { reverse(&patch, options)? } else { patch })
     }
+}
+
+/// Puts the paths of an envelope beneath a directory; its lines keep their numbers.
+fn beneath(directory: &str, patch: &Patch) -> Vec<u8> {
+    let directory = directory.trim_start_matches("./").trim_end_matches('/');
+    let text = patch.text();
+    let mut out = text.as_bytes().to_vec();
+    if matches!(directory, "" | ".") {
+        return out;
+    }
+    let paths = patch
+        .sections()
+        .iter()
+        .flat_map(|section| [Some(&section.path), section.destination()].into_iter().flatten());
+    let mut starts: Vec<usize> = paths
+        .filter(|path| !path.text.starts_with('/'))
+        .map(|path| path.span.start - text.range().start)
+        .collect();
+    starts.sort_unstable();
+    for start in starts.into_iter().rev() {
+        out.splice(start..start, format!("{directory}/").into_bytes());
+    }
+    out
 }
 
 patch_grammar::named! {

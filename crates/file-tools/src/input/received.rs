@@ -5,15 +5,21 @@
 //! error says what the wrapper is, and what to send instead.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::fmt;
 
-use patch_grammar::Marker;
 use patch_grammar::detect::{self, Bare, DetectError, Detected, DetectedKind, Found};
+use patch_grammar::marker::{LITERAL, respelled};
+use patch_grammar::{Marker, blocks};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
 
+use crate::input::not_received::wrapped;
 use crate::input::ops::{self, PatchCall};
+#[cfg(feature = "shell")]
+use crate::input::shell::{self, ShellCall};
+
+pub use crate::input::not_received::NotReceived;
 
 /// The most layers of JSON to take off.
 const LAYERS: usize = 5;
@@ -32,44 +38,14 @@ pub struct Received {
 pub enum ReceivedForm {
     /// A patch in the envelope.
     Envelope(Vec<u8>),
+    /// A patch in the envelope, whose paths are relative to a directory.
+    Beneath(String, Vec<u8>),
+    /// An envelope that was written from SEARCH/REPLACE blocks.
+    Blocks(Vec<u8>),
     /// A unified or git diff.
     Diff(Vec<u8>),
     /// Operations of the Responses API.
     Calls(Vec<PatchCall>),
-}
-
-/// Why no patch was received.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NotReceived {
-    /// Nothing looks like a patch.
-    #[error(
-        "there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items of \
-         the Responses API"
-    )]
-    Nothing,
-    /// Several things do, and none was chosen.
-    #[error(transparent)]
-    Several(DetectError),
-    /// There is no such part.
-    #[error("there is no part {wanted}: it has {there}")]
-    NoSuchPart {
-        /// The part that was asked for, from 1.
-        wanted: usize,
-        /// How many there are.
-        there: usize,
-    },
-    /// Parts of different forms cannot be one patch.
-    #[error("its parts are patches and diffs; choose one with `--part N`")]
-    MixedParts,
-    /// It is wrapped in something that cannot be taken off without loss or guessing.
-    #[error("{wrapper}; {advice}")]
-    Wrapped {
-        /// What is around the patch.
-        wrapper: String,
-        /// What to send instead.
-        advice: String,
-    },
 }
 
 /// Which patches of a text are meant.
@@ -90,7 +66,9 @@ pub enum Part {
 pub fn wrapper(sent: &[u8]) -> Option<String> {
     let first = Marker::Begin.as_str();
     match receive(sent, Part::Only) {
-        Ok(Received { form: ReceivedForm::Envelope(_), notes }) if !notes.is_empty() => {
+        Ok(Received { form: ReceivedForm::Envelope(_) | ReceivedForm::Beneath(..), notes })
+            if !notes.is_empty() =>
+        {
             Some(format!("{}: send the patch alone, its first line `{first}`", notes.join("; ")))
         }
         Ok(Received { form: ReceivedForm::Diff(_), .. }) => {
@@ -99,13 +77,12 @@ pub fn wrapper(sent: &[u8]) -> Option<String> {
         Ok(Received { form: ReceivedForm::Calls(_), .. }) => Some(format!(
             "these are operations of the Responses API: send a patch, its first line `{first}`"
         )),
+        Ok(Received { form: ReceivedForm::Blocks(_), .. }) => {
+            Some(format!("these are SEARCH/REPLACE blocks: send a patch, its first line `{first}`"))
+        }
         Err(NotReceived::Wrapped { wrapper, advice }) => Some(format!("{wrapper}: {advice}")),
         _ => None,
     }
-}
-
-fn wrapped<T>(wrapper: impl Into<String>, advice: impl Into<String>) -> Result<T, NotReceived> {
-    Err(NotReceived::Wrapped { wrapper: wrapper.into(), advice: advice.into() })
 }
 
 /// Finds the patch in what was sent.
@@ -128,6 +105,8 @@ pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
                 notes.push(note);
                 return Ok(Received { form: ReceivedForm::Calls(calls), notes });
             }
+            #[cfg(feature = "shell")]
+            Layer::Shell(call) => return Ok(of_shell(call, notes)),
         }
     }
     wrapped("there is JSON in JSON in JSON", "send the patch alone")
@@ -137,6 +116,8 @@ pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
 enum Layer {
     Text(String, String),
     Calls(Vec<PatchCall>, String),
+    #[cfg(feature = "shell")]
+    Shell(ShellCall),
 }
 
 fn json_layer(text: &[u8]) -> Result<Option<Layer>, NotReceived> {
@@ -241,7 +222,8 @@ fn unwrap(value: Value) -> Result<Option<Layer>, NotReceived> {
                 Value::String(text) if text.trim_start().starts_with(Marker::Begin.as_str()) => {
                     Ok(Some(Layer::Text(text, format!("took the patch out of `{field}`"))))
                 }
-                _ => shell(),
+                Value::String(script) => shell(Command::Script(&script)),
+                _ => wrapped("this is a call without a command", "send the patch alone"),
             };
         }
     }
@@ -290,7 +272,7 @@ fn list(items: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
             (*patch).to_owned(),
             format!("took the patch out of a call of {tool}"),
         ))),
-        Some([_, ..]) => shell(),
+        Some(words @ [_, ..]) => shell(Command::Words(words)),
         _ if items
             .iter()
             .any(|item| item["type"] == "apply_patch_call" || item.get("operation").is_some()) =>
@@ -309,11 +291,35 @@ fn list(items: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
     }
 }
 
-fn shell() -> Result<Option<Layer>, NotReceived> {
-    wrapped(
-        "this is a shell command",
-        "`apply-patch intercept -- COMMAND…` reads a patch out of one",
-    )
+enum Command<'c> {
+    Words(&'c [&'c str]),
+    Script(&'c str),
+}
+
+/// The patch of a shell command, and what was done before and to find it.
+#[cfg(feature = "shell")]
+fn of_shell(call: ShellCall, mut notes: Vec<String>) -> Received {
+    notes.extend(call.notes);
+    let patch = call.patch.into_bytes();
+    let form = match call.directory {
+        Some(directory) => ReceivedForm::Beneath(directory, patch),
+        None => ReceivedForm::Envelope(patch),
+    };
+    Received { form, notes }
+}
+
+#[cfg(feature = "shell")]
+fn shell(command: Command<'_>) -> Result<Option<Layer>, NotReceived> {
+    let call = match command {
+        Command::Words(words) => shell::of_words(words),
+        Command::Script(script) => shell::of_script(script),
+    };
+    call.map(|call| Some(Layer::Shell(call)))
+}
+
+#[cfg(not(feature = "shell"))]
+fn shell(_: Command<'_>) -> Result<Option<Layer>, NotReceived> {
+    wrapped("this is a shell command", "send the patch alone")
 }
 
 fn calls(value: &Value, note: &str) -> Result<Option<Layer>, NotReceived> {
@@ -401,6 +407,10 @@ fn in_text(
     let text = match std::str::from_utf8(&text) {
         Ok(utf8) => {
             let unquoted = unquote(utf8, &mut notes);
+            #[cfg(feature = "shell")]
+            if let Some(call) = shell::find(&unquoted)? {
+                return Ok(of_shell(call, notes));
+            }
             match markers(&unquoted, &mut notes)? {
                 Some(corrected) => Cow::Owned(corrected.into_bytes()),
                 None if unquoted.len() == utf8.len() => Cow::Borrowed(&*text),
@@ -410,12 +420,22 @@ fn in_text(
         Err(_) => Cow::Borrowed(&*text),
     };
     let found = detect::find_all(&text);
+    if found.is_empty() && blocks::are_in(&text) {
+        let converted = blocks::to_envelope(&text);
+        let converted = converted.map_err(|error| NotReceived::parse(&text, error))?;
+        notes.extend(converted.notes);
+        return Ok(Received { form: ReceivedForm::Blocks(converted.text), notes });
+    }
     if found.is_empty() {
-        return hidden(&String::from_utf8_lossy(&text));
+        unfound(&String::from_utf8_lossy(&text))?;
+    }
+    detect::check_around(&text, &found).map_err(|error| NotReceived::parse(&text, error))?;
+    if found.is_empty() {
+        return Err(NotReceived::Nothing);
     }
     let several = |found: Vec<Found>| {
         NotReceived::Several(DetectError::Several(
-            found.into_iter().map(|one| (one.kind, one.lines)).collect(),
+            found.into_iter().map(Found::into_part).collect(),
         ))
     };
     let there = found.len();
@@ -514,12 +534,6 @@ fn unquote<'t>(text: &'t str, notes: &mut Vec<String>) -> Cow<'t, str> {
     text.split_inclusive('\n').map(inner).collect::<String>().into()
 }
 
-/// Quotation marks that no language uses for string literals.
-const QUOTES: [char; 6] = ['\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}', '\u{201f}'];
-
-/// Quotation marks of string literals.
-const LITERAL: [char; 3] = ['"', '\'', '`'];
-
 /// Corrects the spelling of the markers of an envelope, from the first to the last one. In a patch,
 /// only markers begin with `**`. Returns `None` if no line is meant to begin an envelope.
 fn markers(text: &str, notes: &mut Vec<String>) -> Result<Option<String>, NotReceived> {
@@ -552,7 +566,7 @@ fn markers(text: &str, notes: &mut Vec<String>) -> Result<Option<String>, NotRec
         return wrapped("its blanks are no-break spaces (U+00A0)", "send it with plain blanks");
     }
     let mut out = String::with_capacity(text.len());
-    let mut changed = BTreeMap::new();
+    let (mut changed, mut seen) = (Vec::new(), HashSet::new());
     let mut skip = 0;
     for (nth, line) in lines.iter().enumerate() {
         if skip > 0 {
@@ -562,107 +576,65 @@ fn markers(text: &str, notes: &mut Vec<String>) -> Result<Option<String>, NotRec
         }
         match &spelled[nth] {
             Some(right) if (begin..=end).contains(&nth) => {
-                changed.entry(line.trim().to_owned()).or_insert(nth + 1);
+                if seen.insert(line.trim()) {
+                    changed.push((line.trim(), right.trim().to_owned(), nth + 1));
+                }
                 out += right;
             }
             _ => out += line,
         }
         let header = spelled[nth].as_deref().unwrap_or(line);
-        if (begin..=end).contains(&nth) && names_in_diff(header, &lines[nth + 1..]) {
-            notes.push(format!("left out the names of a diff in lines {}-{}", nth + 2, nth + 3));
+        let names = (begin..=end).contains(&nth).then(|| names_in_diff(header, &lines[nth + 1..]));
+        if names == Some(Some(false)) {
+            let lines = format!("{} and {}", nth + 2, nth + 3);
+            return wrapped(
+                format!("lines {lines} name another file than the header above them"),
+                "leave these two lines out, or name their file in the header",
+            );
+        }
+        if names == Some(Some(true)) {
+            let lines = format!("{}-{}", nth + 2, nth + 3);
+            notes.push(format!("normalised lines {lines}: left out the names of a diff"));
             skip = 2;
         }
     }
-    for (line, number) in changed {
-        notes.push(format!("line {number}: read `{line}` as the marker that it is meant to be"));
+    for (line, right, number) in changed {
+        notes.push(format!("normalised line {number}: read `{line}` as `{right}`"));
     }
     Ok(Some(out))
 }
 
-/// Finds an envelope that stands plainly in a text which says nothing else that looks like a patch:
-/// [`receive`] would take it too, but not without copies of the text.
+/// Finds an envelope that stands plainly in a text which says nothing else that looks like a patch,
+/// a command or a comment: [`receive`] would take it too, but not without copies of the text.
 pub(super) fn plain(sent: &[u8]) -> Option<Bare> {
     let found = detect::find_bare(sent)?;
     let prose = |part: &[u8]| {
         std::str::from_utf8(part).is_ok_and(|part| {
-            part.lines().all(|line| {
-                let text = line.trim();
-                respelled(line).is_none()
-                    && Marker::of(text).is_none()
-                    && !text.starts_with("--- ")
-                    && !text.starts_with("diff --git ")
-            })
-        })
+            let says = ["<<", "<!--", "]: ", "apply_patch", "applypatch"];
+            !says.iter().any(|words| part.contains(words))
+        }) && detect::is_prose(part)
     };
     let around = prose(&sent[..found.range.start]) && prose(&sent[found.range.end..]);
     around.then_some(found)
 }
 
-/// Returns whether the lines after the header of an update are the `---` and `+++` lines of a diff
-/// for the same file.
-fn names_in_diff(header: &str, after: &[&str]) -> bool {
-    let Some(path) = header.trim_end().strip_prefix(Marker::Update.as_str()) else { return false };
-    let [old, new, at, ..] = after else { return false };
+/// Reads the lines after the header of an update as the `---` and `+++` lines of a diff, and
+/// returns whether they name the same file. `None` if they are something else.
+fn names_in_diff(header: &str, after: &[&str]) -> Option<bool> {
+    let path = header.trim_end().strip_prefix(Marker::Update.as_str())?;
+    let [old, new, at, ..] = after else { return None };
     let name = |line: &str, mark: &str, prefix: &str| {
         let name = line.trim_end().strip_prefix(mark)?;
-        let name = name.split('\t').next().unwrap_or(name);
-        Some(name.strip_prefix(prefix).unwrap_or(name) == path.trim())
+        let name = name.split('\t').next().unwrap_or(name).trim_end();
+        let path = path.trim().trim_start_matches("./");
+        Some(name.strip_prefix(prefix).unwrap_or(name).trim_start_matches("./") == path)
     };
-    name(old, "--- ", "a/") == Some(true)
-        && name(new, "+++ ", "b/") == Some(true)
-        && at.starts_with("@@ -")
-}
-
-/// Corrects a line that is meant to be a marker; `None` for other lines, and for markers that are
-/// right.
-fn respelled(line: &str) -> Option<String> {
-    let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
-    let text = line.trim_end();
-    let bare = text.trim_matches(QUOTES).trim_matches(LITERAL).trim();
-    let stars = bare.len() - bare.trim_start_matches('*').len();
-    if !(2..=5).contains(&stars) || line.starts_with([' ', '\t']) {
-        return None;
-    }
-    let inner = &bare[stars..];
-    let key = |text: &str| {
-        text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase()
-    };
-    for marker in Marker::ALL {
-        let words = marker.as_str().trim_start_matches('*').trim();
-        let right = match words.strip_suffix(':') {
-            // The marker is the whole line, perhaps with stars at its end too.
-            None => {
-                (key(inner.trim_end_matches('*')) == key(words)).then(|| marker.as_str().to_owned())
-            }
-            Some(words) => {
-                let path = match inner.split_once(':') {
-                    Some((head, path)) if key(head) == key(words) => Some(path),
-                    // The colon is missing.
-                    _ => {
-                        let inner = inner.trim_start();
-                        let head = inner
-                            .get(..words.len())
-                            .filter(|head| head.eq_ignore_ascii_case(words));
-                        head.map(|_| &inner[words.len()..])
-                            .filter(|path| path.starts_with([' ', '\t']))
-                    }
-                };
-                path.map(str::trim)
-                    .filter(|path| !path.is_empty() && !path.contains('*'))
-                    .map(|path| format!("{} {path}", marker.as_str()))
-            }
-        };
-        if let Some(right) = right {
-            return (right != text
-                && !(text.starts_with(marker.as_str()) && marker.as_str().ends_with(':')))
-            .then(|| right + end);
-        }
-    }
-    None
+    let (old, new) = (name(old, "--- ", "a/")?, name(new, "+++ ", "b/")?);
+    at.starts_with("@@").then_some(old && new)
 }
 
 /// Says why nothing was found in a text that may contain a patch after all.
-fn hidden(text: &str) -> Result<Received, NotReceived> {
+fn unfound(text: &str) -> Result<(), NotReceived> {
     let begin = Marker::Begin.as_str();
     let begins = |line: &str| {
         line.starts_with(begin) || line.starts_with("diff --git ") || line.starts_with("@@ -")
@@ -698,22 +670,13 @@ fn hidden(text: &str) -> Result<Received, NotReceived> {
             "send the lines as they are, the first one `*** Begin Patch`",
         );
     }
-    if text.lines().any(|line| line.trim_start().starts_with("<<<<<<< "))
-        && text.contains("\n=======")
-    {
-        return wrapped(
-            "these are SEARCH/REPLACE blocks",
-            "send a patch: `*** Begin Patch`, `*** Update File: path`, `@@`, the old lines after `-` and the new ones after `+`, \
-             `*** End Patch`",
-        );
-    }
     if text.contains(begin) {
         return wrapped(
             "`*** Begin Patch` is not alone on its line",
             "begin a line with it, and end the line after it",
         );
     }
-    Err(NotReceived::Nothing)
+    Ok(())
 }
 
 #[cfg(test)]

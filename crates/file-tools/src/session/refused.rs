@@ -29,6 +29,8 @@ const DIGITS: usize = 12;
 pub enum RefusedForm {
     /// A patch in the envelope.
     Envelope,
+    /// An envelope that was written from SEARCH/REPLACE blocks.
+    Blocks,
     /// A diff, with the number of leading components to strip from its paths, if that was given.
     Diff(Option<usize>),
 }
@@ -37,12 +39,17 @@ impl RefusedForm {
     /// Returns the form of a text.
     #[must_use]
     pub fn of(text: &PatchText) -> Self {
-        text.diff.map_or(Self::Envelope, |how| Self::Diff(how.strip))
+        match text.diff {
+            Some(how) => Self::Diff(how.strip),
+            None if text.exact => Self::Blocks,
+            None => Self::Envelope,
+        }
     }
 
     fn line(self) -> String {
         match self {
             Self::Envelope => "envelope\n".into(),
+            Self::Blocks => "blocks\n".into(),
             Self::Diff(None) => "diff\n".into(),
             Self::Diff(Some(strip)) => format!("diff {strip}\n"),
         }
@@ -51,6 +58,7 @@ impl RefusedForm {
     fn of_line(line: &str) -> Option<Self> {
         match line.split_once(' ') {
             None if line == "envelope" => Some(Self::Envelope),
+            None if line == "blocks" => Some(Self::Blocks),
             None if line == "diff" => Some(Self::Diff(None)),
             Some(("diff", strip)) => strip.parse().ok().map(|strip| Self::Diff(Some(strip))),
             _ => None,
@@ -170,7 +178,8 @@ impl Session {
         };
         let (with, (form, kept)) = (read(sent)?, self.refused(id)?);
         if form != RefusedForm::of(sent) {
-            let message = format!("{id} has another form: send both as patches, or both as diffs");
+            let message =
+                format!("{id} has another form: send both as patches, as diffs or blocks");
             return Err(ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
                 .reason(Reason::NotKept)
                 .remedies([Remedy::SendWhole]));
@@ -206,10 +215,11 @@ fn prune(folder: &Dir) -> Result<(), Error> {
 /// sections.
 fn amended(kept: &Patch, with: &Patch, form: RefusedForm) -> (Vec<u8>, usize) {
     let path = |section: &Section<'_>| section.path.text.trim_start_matches("./").to_owned();
+    let is_diff = matches!(form, RefusedForm::Diff(_));
     let (mut diff, mut envelope) = (Vec::new(), Writer::default());
     let mut push = |patch: &Patch, section: &Section<'_>| {
         let lines = patch.bytes(section.span.clone());
-        if form == RefusedForm::Envelope {
+        if !is_diff {
             return envelope.lines_of(patch, lines);
         }
         diff.extend_from_slice(lines);
@@ -238,7 +248,7 @@ fn amended(kept: &Patch, with: &Patch, form: RefusedForm) -> (Vec<u8>, usize) {
         .zip(taken)
         .filter(|(_, taken)| !taken)
         .for_each(|(section, _)| push(with, section));
-    (if form == RefusedForm::Envelope { envelope.finish() } else { diff }, unchanged)
+    (if is_diff { diff } else { envelope.finish() }, unchanged)
 }
 
 #[cfg(test)]

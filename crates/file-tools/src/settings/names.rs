@@ -16,6 +16,7 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
         Setting::Profile(profile) => ("profile", profile.as_str().into()),
         Setting::FirstPlace => ("ambiguous", "first".into()),
         Setting::AnyForm => ("from", "auto".into()),
+        Setting::Part(nth) => ("part", ArgumentValue::Number(*nth)),
         Setting::Carry => ("carry", true.into()),
         Setting::AllowDelete => ("allow-delete", true.into()),
         Setting::AllowMove => ("allow-move", true.into()),

@@ -146,11 +146,13 @@ impl FileTool for ApplyPatch {
                         .remedies([Remedy::omit(argument)]));
                 }
             }
-            let mut text = PatchText::new(&self.patch, None);
+            let (mut text, mut patch) = PatchText::parsed(&self.patch, &options)?;
             if let Some(id) = &self.amend {
                 text = session.amended(id, &text, &options)?;
+                patch =
+                    text.parse(&options).map_err(|error| error.tool_error(text.text.as_bytes()))?;
             }
-            apply_or_keep(session, &super::parsed(text.text, &options)?, options, self, call)
+            apply_or_keep(session, (&text, &patch), options, self, call)
         };
         if self.dry_run == Some(true) {
             return run(None);
@@ -170,7 +172,7 @@ impl FileTool for ApplyPatch {
 /// Applies a patch; if it has several sections and does not fit, it is kept to be amended.
 fn apply_or_keep(
     session: &Session,
-    patch: &Patch,
+    (text, patch): (&PatchText, &Patch),
     options: Options,
     args: &ApplyPatch,
     call: Option<&mut ChangingCall<'_>>,
@@ -178,7 +180,7 @@ fn apply_or_keep(
     let atomic = args.atomic != Some(false);
     let keeps = call.is_some() && atomic;
     apply_parsed(session, patch, options, atomic, args.diff, call).map_err(|error| {
-        if keeps { session.keep_for_amending(RefusedForm::Envelope, patch, error) } else { error }
+        if keeps { session.keep_for_amending(RefusedForm::of(text), patch, error) } else { error }
     })
 }
 

@@ -14,6 +14,7 @@ use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::fit::{CUT, cut};
 use crate::answer::hints::{self, Caller, Hint};
+use crate::input::PatchText;
 use crate::session::{ChangingCall, Session};
 use crate::settings::Layer;
 use crate::tools::apply_patch::apply_parsed;
@@ -87,7 +88,7 @@ impl FileTool for EditPatch {
             })?;
             options.snapshots = session.snapshots_for(self.carry);
             let prefix = prefix(session, self.workspace_root.as_deref())?;
-            let patch = super::parsed(&self.patch, &options)?;
+            let (_, patch) = PatchText::parsed(&self.patch, &options)?;
             let patch = match &prefix {
                 Some(prefix) => moved_beneath(prefix, &patch),
                 None => patch,

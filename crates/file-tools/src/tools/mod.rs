@@ -51,8 +51,7 @@ use std::sync::Arc;
 use fs_guard::{Access, RelPath, Root};
 use patch_engine::commit::TransactionId;
 use patch_engine::remedy::{Action, ForPerson, Part, Setting};
-use patch_engine::{ErrorKind, Options, Patch, Problem, Reject, Remedy, Report, Sha256};
-use patch_grammar::Text;
+use patch_engine::{ErrorKind, Problem, Reject, Remedy, Report, Sha256};
 use serde_json::json;
 
 use crate::answer::changes::{DiffDetail, diff_of};
@@ -114,13 +113,6 @@ fn encoding(path: &str) -> ToolError {
 
 pub(crate) fn missing(root: &Arc<Root>, path: &str) -> ToolError {
     ToolError::from(Reject::of(path, Problem::Missing).among(root))
-}
-
-/// Parses a patch; the error also names what is wrapped around it.
-fn parsed(text: impl Into<Text>, options: &Options) -> Result<Patch, ToolError> {
-    let text = text.into();
-    patch_engine::parse(text.clone(), &options.parse)
-        .map_err(|error| ToolError::parse_sent(text.as_bytes(), &error))
 }
 
 /// Checks a path; the error has the path that was probably meant.

@@ -1,6 +1,7 @@
 //! Turns a patch into a plan: a [`PlanBuilder`] makes the changes of its sections one after the
 //! other. It reads files and never writes one.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
@@ -14,7 +15,7 @@ use crate::locate::{HunkReject, Note, Placed, RejectReason, Room};
 use crate::plan::base::Base;
 use crate::plan::builder::{New, PlanBuilder, mode_in_place_of};
 use crate::plan::near::Near;
-use crate::plan::options::{Expected, Options};
+use crate::plan::options::{Expected, Options, Profile};
 use crate::plan::prefetch::{Edited, Prefetched, Prefetcher};
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::plan::texts::{Added, Texts};
@@ -38,6 +39,16 @@ const LOOKED_FOR_ELSEWHERE: usize = 20;
 /// refused, nothing may be applied.
 pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result<Plan, Rejects> {
     let files = &files.into();
+    let options = &*if patch.exact {
+        let exact = Options::new(Profile::Strict);
+        Cow::Owned(Options {
+            placement: exact.placement,
+            overwrite: exact.overwrite,
+            ..options.clone()
+        })
+    } else {
+        Cow::Borrowed(options)
+    };
     let named = named(patch);
     let alone = patch.sections().iter().enumerate().filter(|(_, section)| {
         let path = &*section.path.text;
@@ -197,7 +208,8 @@ impl<'p> Planner<'_, 'p> {
             let section = Some(self.patch.place_in_text(index));
             let problem =
                 if self.patch.reversed { problem.in_reverse(self.patch) } else { problem };
-            self.rejects.push(Reject { section, path, hunk, patch_line, problem, near });
+            let exact = self.patch.exact;
+            self.rejects.push(Reject { section, path, hunk, patch_line, problem, near, exact });
         }
     }
 

@@ -27,6 +27,8 @@ pub struct Reject {
     pub problem: Problem,
     /// The path that was probably meant instead. It is only shown, never used.
     pub near: Option<String>,
+    /// The patch wants exact lines and new files, whatever the options allow.
+    pub exact: bool,
 }
 
 /// Everything that keeps a patch from applying, in the order of the patch. There is at least one.
@@ -221,6 +223,7 @@ impl Reject {
             patch_line: None,
             problem,
             near: None,
+            exact: false,
         }
     }
 

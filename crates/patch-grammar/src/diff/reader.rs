@@ -4,58 +4,8 @@ use std::ops::Range;
 
 use super::name::{RawPath, of_git_header, stripped, unquoted, without};
 use crate::error::{ParseErrorKind, Warning, WarningKind};
-use crate::patch::Text;
-
-/// The lines of a part of a text, with their terminators. They are counted from the start of the
-/// text.
-#[derive(Debug)]
-pub(crate) struct Lines<'t> {
-    text: &'t [u8],
-    /// How many lines stand before the part.
-    first: usize,
-    /// Where each line of the part begins, and the end.
-    starts: Vec<usize>,
-}
-
-impl<'t> Lines<'t> {
-    pub(crate) fn of(text: &'t Text) -> Self {
-        Self::new(text.whole(), text.range())
-    }
-
-    pub(crate) fn new(text: &'t [u8], part: Range<usize>) -> Self {
-        let first = memchr::memchr_iter(b'\n', &text[..part.start]).count();
-        let (text, start) = (&text[..part.end], part.start);
-        let mut starts = vec![start];
-        starts.extend(memchr::memchr_iter(b'\n', &text[start..]).map(|end| start + end + 1));
-        if starts.last() != Some(&text.len()) {
-            starts.push(text.len());
-        }
-        Self { text, first, starts }
-    }
-
-    /// Returns the line after the last one.
-    pub(crate) fn len(&self) -> usize {
-        self.first + self.starts.len() - 1
-    }
-
-    /// Returns the byte range of a line; for `len()`, the end of the text.
-    pub(crate) fn range(&self, at: usize) -> Range<usize> {
-        let (at, end) = (at.saturating_sub(self.first), self.starts.len() - 1);
-        self.starts[at.min(end)]..self.starts[(at + 1).min(end)]
-    }
-
-    /// Returns a line with its terminator; nothing beyond the last.
-    fn whole(&self, at: usize) -> &'t [u8] {
-        &self.text[self.range(at)]
-    }
-
-    /// Returns a line without its terminator.
-    fn get(&self, at: usize) -> &'t [u8] {
-        let line = self.whole(at);
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        line.strip_suffix(b"\r").unwrap_or(line)
-    }
-}
+use crate::lines::{Lines, is_combined};
+use crate::outside::{self, COMMANDS, is_binary, submodule};
 
 /// Returns whether a file begins at line `at`; `line` returns the lines.
 pub(crate) fn begins<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
@@ -63,23 +13,103 @@ pub(crate) fn begins<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
         || (line(at).starts_with(b"--- ") && line(at + 1).starts_with(b"+++ "))
 }
 
-/// Returns the end of the files that begin at line `at`, with only empty lines between them. After
-/// an error that is the end of the text, so that every reader finds the same error.
+/// Returns whether a change begins at line `at` that a diff shows: a file, or one that cannot be
+/// applied.
+pub(crate) fn opens<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
+    let text = line(at);
+    match text.first() {
+        Some(b'-') => begins(line, at),
+        Some(b'd') => COMMANDS.iter().any(|command| text.starts_with(command)),
+        Some(b'B') => is_binary(text),
+        Some(b'S') => submodule(text).is_some(),
+        _ => false,
+    }
+}
+
+/// A line that is no part of a file, and is of the diff all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Between {
+    /// It stands for itself: an empty line, or what a program writes before each file.
+    Line,
+    /// The first line of a mail, a commit or properties: all up to the next file belong to it.
+    Text,
+}
+
+impl Between {
+    /// Recognizes line `at`.
+    pub(crate) fn of<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> Option<Self> {
+        /// What diff, git, svn, cvs, hg and bzr write.
+        const LINES: [&[u8]; 14] = [
+            b"diff -",
+            b"Index: ",
+            b"Only in ",
+            b"Common subdirectories: ",
+            b"RCS file: ",
+            b"retrieving revision ",
+            b"=== modified file ",
+            b"=== added file ",
+            b"=== removed file ",
+            b"=== renamed file ",
+            b"=== modified directory ",
+            b"=== added directory ",
+            b"=== removed directory ",
+            b"=== renamed directory ",
+        ];
+        let text = line(at);
+        let rule = |mark: u8| text.len() >= 5 && text.iter().all(|&byte| byte == mark);
+        match text.first() {
+            None => Some(Self::Line),
+            _ if text.trim_ascii().is_empty() => Some(Self::Line),
+            Some(b'=') if rule(b'=') => Some(Self::Line),
+            Some(b'F') if is_hash(text.strip_prefix(b"From ")?, b' ') => Some(Self::Text),
+            Some(b'c') if is_hash(text.strip_prefix(b"commit ")?, b' ') => Some(Self::Text),
+            Some(b'#') if text == b"# HG changeset patch" => Some(Self::Text),
+            Some(b'P') if text.starts_with(b"Property changes on: ") => Some(Self::Text),
+            Some(b'-') if is_signature(&line, at) => Some(Self::Text),
+            Some(b'd') if text.starts_with(b"diff ") && line(at + 1).starts_with(b"--- ") => {
+                Some(Self::Line)
+            }
+            Some(b'I') if text.starts_with(b"Index: ") => {
+                // Without the rule, a line of prose.
+                line(at + 1).starts_with(b"=====").then_some(Self::Line)
+            }
+            _ => LINES[2..]
+                .iter()
+                .chain(&LINES[..1])
+                .any(|words| text.starts_with(words))
+                .then_some(Self::Line),
+        }
+    }
+}
+
+/// Returns whether a text begins with the hash of a commit, and perhaps goes on after `end`.
+fn is_hash(text: &[u8], end: u8) -> bool {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    (digits == 40 || digits == 64) && text.get(digits).is_none_or(|&byte| byte == end)
+}
+
+/// Returns whether a mail signature begins at line `at`, which looks like a deleted line.
+fn is_signature<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
+    matches!(line(at), b"--" | b"-- ")
+        && !matches!(line(at + 1).first(), Some(b'+' | b'-' | b' ' | b'@'))
+}
+
+/// Returns the end of the diff that begins at line `at`: its files, and the lines between and after
+/// them that are its own. After an error that is the end of the text, so that every reader finds
+/// the same error.
 pub(crate) fn extent(lines: &Lines<'_>, at: usize) -> usize {
     let mut reader = Reader::new(lines, None, usize::MAX);
     (reader.at, reader.quiet) = (at, true);
-    let mut end = at;
     loop {
         match reader.file() {
-            Ok(Some(_)) => end = reader.at,
-            Ok(None) => return end,
+            Ok(Some(_)) => {}
+            Ok(None) => return at,
             Err(_) => return lines.len(),
         }
-        let blank = |at: &usize| lines.get(*at).trim_ascii().is_empty();
-        let next = (reader.at..lines.len()).find(|at| !blank(at));
+        let (next, end) = reader.between(reader.at);
         match next {
-            Some(next) if reader.begins(next) => reader.at = next,
-            _ => return end,
+            Some(next) => reader.at = next,
+            None => return end,
         }
     }
 }
@@ -185,7 +215,7 @@ impl<'l, 't> Reader<'l, 't> {
     pub(super) fn new(lines: &'l Lines<'t>, strip: Option<usize>, most: usize) -> Self {
         Self {
             lines,
-            at: lines.first,
+            at: lines.first(),
             strip,
             most,
             files: 0,
@@ -197,7 +227,7 @@ impl<'l, 't> Reader<'l, 't> {
 
     pub(super) fn no_diff(&self) -> Failure {
         self.failure(
-            self.lines.first,
+            self.lines.first(),
             ParseErrorKind::NoDiff,
             "`diff --git`, or `--- ` and `+++ ` lines",
         )
@@ -227,6 +257,8 @@ impl<'l, 't> Reader<'l, 't> {
 
     /// Reads the next file; text before it is ignored.
     pub(super) fn file(&mut self) -> Result<Option<File>, Failure> {
+        // Within the message of a mail or a commit.
+        let mut message = false;
         while self.at < self.lines.len() {
             let line = self.lines.get(self.at);
             let git = line.starts_with(b"diff --git ");
@@ -239,7 +271,7 @@ impl<'l, 't> Reader<'l, 't> {
                 return if git { self.git_file() } else { self.plain_file() }.map(Some);
             }
             let expected = "a text file";
-            if line.starts_with(b"diff --cc ") || line.starts_with(b"diff --combined ") {
+            if COMMANDS[1..].iter().any(|command| line.starts_with(command)) || is_combined(line) {
                 return Err(self.failure(
                     self.at,
                     ParseErrorKind::CombinedDiff,
@@ -250,11 +282,7 @@ impl<'l, 't> Reader<'l, 't> {
                 let path = String::from_utf8_lossy(line).into_owned();
                 return Err(self.failure(self.at, ParseErrorKind::BinaryDiff { path }, expected));
             }
-            if line.starts_with(b"Submodule ") && memchr::memmem::find(line, b"..").is_some() {
-                let path = line["Submodule ".len()..]
-                    .split(|&byte| byte == b' ')
-                    .next()
-                    .unwrap_or_default();
+            if let Some(path) = submodule(line) {
                 let path = String::from_utf8_lossy(path).into_owned();
                 return Err(self.failure(self.at, ParseErrorKind::Submodule { path }, expected));
             }
@@ -262,9 +290,80 @@ impl<'l, 't> Reader<'l, 't> {
                 let expected = "`--- ` and `+++ ` lines before the hunk";
                 return Err(self.failure(self.at, ParseErrorKind::NoFile, expected));
             }
+            let get = |at| self.lines.get(at);
+            match Between::of(get, self.at) {
+                Some(Between::Text) => message = true,
+                Some(Between::Line) if line.starts_with(b"Index: ") => self.index()?,
+                Some(Between::Line) => {}
+                // A message may show a patch; anything else that looks like a part of one is one.
+                None if !message && outside::belongs(get, self.at) => {
+                    let line = self.at + 1;
+                    let kind = ParseErrorKind::TextOutside {
+                        lines: format!("line {line}"),
+                        files: outside::file(get(self.at)).into_iter().collect(),
+                    };
+                    return Err(self.failure(self.at, kind, "the header of a file, or prose"));
+                }
+                None => {}
+            }
+            if line.starts_with(b"Only in ") || line.starts_with(b"Property changes on: ") {
+                self.warn(WarningKind::NotInDiff, self.at);
+            }
             self.at += 1;
         }
         Ok(None)
+    }
+
+    /// Checks that the file which an `Index:` line names follows.
+    fn index(&self) -> Result<(), Failure> {
+        let mut at = self.at + 1;
+        let get = |at| self.lines.get(at);
+        while !get(at).is_empty()
+            && !opens(get, at)
+            && !get(at).starts_with(b"Index: ")
+            && Between::of(get, at) == Some(Between::Line)
+        {
+            at += 1;
+        }
+        if opens(get, at) {
+            return Ok(());
+        }
+        let path = String::from_utf8_lossy(get(self.at)).into_owned();
+        if get(at).starts_with(b"Cannot display: ") {
+            return Err(self.failure(at, ParseErrorKind::BinaryDiff { path }, "a text file"));
+        }
+        let expected = "`--- `, `+++ ` and `@@` lines below";
+        Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, expected))
+    }
+
+    /// Looks for the next file from a line on, past lines that belong to the diff. Returns it, or
+    /// else where these lines end.
+    fn between(&self, from: usize) -> (Option<usize>, usize) {
+        let get = |at| self.lines.get(at);
+        let fence = |at: usize| get(at).starts_with(b"```") || get(at).starts_with(b"~~~");
+        let (mut at, mut end) = (from, from);
+        while at < self.lines.len() {
+            if opens(get, at) {
+                return (Some(at), end);
+            }
+            match Between::of(get, at) {
+                Some(Between::Text) if is_signature(get, at) => {
+                    let version =
+                        |at: usize| !opens(get, at) && Between::of(get, at).is_none() && !fence(at);
+                    at += 1 + usize::from(version(at + 1));
+                }
+                Some(Between::Text) => {
+                    let stops = |&at: &usize| opens(get, at) || fence(at);
+                    at = (at + 1..self.lines.len()).find(stops).unwrap_or(self.lines.len());
+                }
+                Some(Between::Line) => at += 1,
+                None => return (None, end),
+            }
+            if !get(at - 1).trim_ascii().is_empty() {
+                end = at;
+            }
+        }
+        (None, end)
     }
 
     /// Reads a file of a plain unified diff.
@@ -602,6 +701,10 @@ impl<'l, 't> Reader<'l, 't> {
             if !self.lines.get(next).starts_with(b"@@") {
                 break;
             }
+            if is_combined(self.lines.get(next)) {
+                let kind = ParseErrorKind::CombinedDiff;
+                return Err(self.failure(next, kind, "a diff of two files"));
+            }
             self.at = next;
             hunks.push(self.hunk()?);
         }
@@ -685,11 +788,8 @@ impl<'l, 't> Reader<'l, 't> {
             && !self.is_signature(at)
     }
 
-    /// Returns whether a mail signature begins here, which looks like a deleted line.
     fn is_signature(&self, at: usize) -> bool {
-        let next = self.lines.get(at + 1);
-        matches!(self.lines.get(at), b"--" | b"-- ")
-            && !matches!(next.first(), Some(b'+' | b'-' | b' ' | b'@'))
+        is_signature(|at| self.lines.get(at), at)
     }
 
     /// Returns the end of the hunk whose lines begin here, judged by their looks, and how many
@@ -787,10 +887,6 @@ fn heading_alone(line: &[u8]) -> Option<Range<usize>> {
 /// Returns whether a hash in an `index` line is that of an empty file, with SHA-1 or SHA-256.
 fn is_empty_blob(hash: &[u8]) -> bool {
     hash.starts_with(b"e69de29") || hash.starts_with(b"473a0f4")
-}
-
-fn is_binary(line: &[u8]) -> bool {
-    line.starts_with(b"Binary files ") && line.ends_with(b" differ")
 }
 
 /// Returns the 1-based number of a line.

@@ -1,0 +1,202 @@
+//! Shell commands that apply a patch: `cd DIR && apply_patch <<'EOF'` and its relatives.
+
+use patch_grammar::Marker;
+use shell_intercept::{CorrectnessError, Intercept, Shell, intercept, intercept_script};
+
+use super::not_received::{NotReceived, wrapped};
+
+const ALONE: &str = "send the patch alone, its first line `*** Begin Patch`";
+
+/// A patch that a shell command would apply.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ShellCall {
+    /// The patch, after an empty line for each line before it.
+    pub(super) patch: String,
+    /// The directory that the command changes to first.
+    pub(super) directory: Option<String>,
+    /// What was read, and what was left out.
+    pub(super) notes: Vec<String>,
+}
+
+/// Reads the words of a command, of which the last may be a script.
+pub(super) fn of_words(words: &[&str]) -> Result<ShellCall, NotReceived> {
+    call(intercept(words), 0)
+}
+
+/// Reads a script that is all there is.
+pub(super) fn of_script(script: &str) -> Result<ShellCall, NotReceived> {
+    call(intercept_script(Shell::Posix, script), 0)
+}
+
+fn call(found: Intercept<'_>, above: usize) -> Result<ShellCall, NotReceived> {
+    match found {
+        Intercept::Body { patch, workdir } => {
+            let directory = workdir.map(|directory| directory.into_owned());
+            let beneath = directory.iter().map(|dir| format!("; its paths are relative to {dir}"));
+            let note = format!("read a shell command{}", beneath.collect::<String>());
+            let patch = "\n".repeat(above) + &patch;
+            Ok(ShellCall { patch, directory, notes: vec![note] })
+        }
+        Intercept::CorrectnessError(error) => wrapped(error.to_string(), ALONE),
+        Intercept::ShellParseError(error) => wrapped(error.to_string(), ALONE),
+        Intercept::NotApplyPatch => {
+            wrapped("this is a shell command that does more than to apply a patch", ALONE)
+        }
+    }
+}
+
+/// Finds the one shell command in a text that is given a patch. `None` if there is none.
+///
+/// # Errors
+///
+/// When there are several, or it does more than to apply a patch, or the shell would change the
+/// patch: what is meant is then not known.
+pub(super) fn find(text: &str) -> Result<Option<ShellCall>, NotReceived> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut fence: Option<(usize, usize, char)> = None;
+    let mut found = None;
+    let mut at = 0;
+    while at < lines.len() {
+        let line = lines[at].trim();
+        let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'));
+        let length = mark.map_or(0, |mark| line.chars().take_while(|&c| c == mark).count());
+        match fence {
+            Some((_, wanted, sign))
+                if length >= wanted && mark == Some(sign) && line.len() == length =>
+            {
+                fence = None;
+            }
+            None if length >= 3 => fence = Some((at, length, mark.unwrap_or('`'))),
+            _ if opens(&lines, at) => {
+                if found.is_some() {
+                    return wrapped("these are several shell commands", ALONE);
+                }
+                let closes = |line: &&str| {
+                    let line = line.trim();
+                    fence.is_some_and(|(_, length, sign)| {
+                        line.len() >= length && line.chars().all(|c| c == sign)
+                    })
+                };
+                let end = lines[at..].iter().position(closes).map_or(lines.len(), |end| at + end);
+                let first = fence.map_or(at, |(fence, ..)| fence + 1);
+                let above = if fence.is_some() { &lines[first..at] } else { &lines[..at] };
+                let last = above.iter().rev().find(|line| !line.trim().is_empty());
+                let moves = |line: &&&str| {
+                    let word = line.split_whitespace().next().unwrap_or_default();
+                    fence.is_some() || matches!(word, "cd" | "pushd")
+                };
+                if last.is_some_and(|line| moves(&line)) {
+                    return wrapped("the lines above `apply_patch` are commands too", ALONE);
+                }
+                found = Some((at, end));
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    let Some((start, end)) = found else { return Ok(None) };
+    let script = lines[start..end].concat();
+    let script = script.trim_end_matches([' ', '\t', '\r', '\n']).to_owned() + "\n";
+    let script = script.strip_prefix("$ ").unwrap_or(&script);
+    let verdict = intercept_script(Shell::Posix, script);
+    if matches!(verdict, Intercept::CorrectnessError(CorrectnessError::Patch(_)))
+        && !script.starts_with("cd")
+    {
+        // The reader of patches says what is wrong with it, and can correct more.
+        return Ok(None);
+    }
+    // The patch of an argument begins in the line of the command.
+    let above = start + usize::from(script.lines().next().is_some_and(|line| line.contains("<<")));
+    let mut call = call(verdict, above)?;
+    let says = |lines: &[&str]| lines.iter().any(|line| !line.trim().is_empty());
+    let mut out = Vec::new();
+    if says(&lines[..start]) {
+        out.push((0, start));
+    }
+    if says(&lines[end..]) {
+        out.push((end, lines.len()));
+    }
+    let out: Vec<_> = out
+        .iter()
+        .map(|&(first, end)| match end - first {
+            1 => format!("line {end}"),
+            _ => format!("lines {}-{end}", first + 1),
+        })
+        .collect();
+    if !out.is_empty() {
+        call.notes.push(format!("left out {}", out.join(" and ")));
+    }
+    Ok(Some(call))
+}
+
+/// Returns whether the command in line `at` is given a patch: by a heredoc, or as an argument.
+fn opens(lines: &[&str], at: usize) -> bool {
+    let line = lines[at].trim();
+    let line = line.strip_prefix("$ ").unwrap_or(line);
+    let begin = Marker::Begin.as_str();
+    let quoted = ["'", "\""].iter().any(|quote| line.contains(&format!("{quote}{begin}")));
+    let named = line.contains("apply_patch") || line.contains("applypatch");
+    let is_begin = |line: &&str| line.trim_start().starts_with(begin);
+    let heredoc = line.split_once("<<").is_some_and(|(command, tag)| {
+        let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/');
+        command.trim_start().starts_with(word)
+            && !tag.trim_start_matches('-').trim().is_empty()
+            && lines[at + 1..].iter().find(|line| !line.trim().is_empty()).is_some_and(is_begin)
+    });
+    heredoc || (quoted && named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATCH: &str = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
+
+    #[test]
+    fn a_command_is_read_as_the_shell_reads_it() {
+        for (text, above, directory) in [
+            (format!("apply_patch <<'EOF'\n{PATCH}EOF\n"), 1, None),
+            (format!("cd sub && apply_patch <<'EOF'\n{PATCH}EOF\n"), 1, Some("sub")),
+            (format!("cat <<'EOF' | apply_patch\n{PATCH}EOF\n"), 1, None),
+            (format!("cd a/b && cat <<\"E\" | apply_patch\n{PATCH}E\n"), 1, Some("a/b")),
+            (format!("$ apply_patch <<EOF\n{PATCH}EOF\n"), 1, None),
+            (format!("I run:\n\ncd 'a b' && apply_patch <<'EOF'\n{PATCH}EOF\n"), 3, Some("a b")),
+            (format!("So:\n```sh\napply_patch <<'EOF'\n{PATCH}EOF\n```\nDone.\n"), 3, None),
+            (format!("apply_patch '{PATCH}'\n"), 0, None),
+            (format!("cd x && apply_patch \"{PATCH}\"\n"), 0, Some("x")),
+        ] {
+            let found = find(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            let found = found.unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(found.patch, "\n".repeat(above) + PATCH, "{text}");
+            assert_eq!(found.directory.as_deref(), directory, "{text}");
+        }
+        for text in [
+            PATCH.to_owned(),
+            format!("<<'EOF'\n{PATCH}EOF\n"),
+            format!("```\n{PATCH}```\n"),
+            format!("a << b\n\nSo:\n{PATCH}"),
+        ] {
+            assert_eq!(find(&text), Ok(None), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_does_more_is_refused() {
+        let expands = PATCH.replace(": a", ": $a");
+        for text in [
+            format!("apply_patch <<'EOF'\n{PATCH}EOF\nrm -rf build\n"),
+            format!("apply_patch <<EOF\n{expands}EOF\n"),
+            format!("cd sub\napply_patch <<'EOF'\n{PATCH}EOF\n"),
+            format!("```\nset -e\napply_patch <<'EOF'\n{PATCH}EOF\n```\n"),
+            format!("cat <<'EOF' > fix.patch\n{PATCH}EOF\n"),
+            format!("cat <<'EOF' | patch -p1\n{PATCH}EOF\n"),
+            format!("apply_patch <<'EOF'\n{PATCH}"),
+            format!("apply_patch <<'A'\n{PATCH}A\napply_patch <<'B'\n{PATCH}B\n"),
+            format!("cd $HOME && apply_patch <<'EOF'\n{PATCH}EOF\n"),
+        ] {
+            assert!(matches!(find(&text), Err(NotReceived::Wrapped { .. })), "{text}");
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! Reads SEARCH/REPLACE blocks, and writes them as an envelope.
+//!
+//! ```
+//! use patch_grammar::blocks;
+//!
+//! let text = b"greet.py\n<<<<<<< SEARCH\nhi\n=======\nhello\n>>>>>>> REPLACE\n";
+//! let found = blocks::to_envelope(text)?;
+//! let wanted = "*** Begin Patch\n*** Update File: greet.py\n@@\n-hi\n+hello\n*** End Patch\n";
+//! assert_eq!(found.text, wanted.as_bytes());
+//! # Ok::<(), patch_grammar::ParseError>(())
+//! ```
+//!
+//! Each block is a hunk of the file that a line above it names: the line before it, or before the
+//! fence around it, the first line in that fence, or the words after its language. A block without
+//! such a line changes the file of the block before it. A block that searches nothing makes a new
+//! file. Who applies them must take exact and unique lines only: that is what blocks mean.
+
+use std::ops::Range;
+
+use crate::ast::LineKind;
+use crate::diagnose;
+use crate::envelope::Writer;
+use crate::error::{ParseError, ParseErrorKind};
+use crate::fence::Fence;
+use crate::lines::{Lines, left_out};
+use crate::marker::{self, LITERAL, Marker};
+use crate::outside::{self, BLOCK_SIGNS, is_block_marker, opens_block};
+use crate::parse::decode;
+
+/// What blocks become.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Converted {
+    /// The envelope.
+    pub text: Vec<u8>,
+    /// How many blocks there were, and what was left out.
+    pub notes: Vec<String>,
+}
+
+/// One block; lines are counted from 0.
+struct Block<'t> {
+    /// From its first marker to its last, and the line that names the file.
+    lines: Range<usize>,
+    named_in: Option<usize>,
+    path: String,
+    old: Vec<&'t str>,
+    new: Vec<&'t str>,
+}
+
+/// Returns whether a text has a line that opens a block.
+#[must_use]
+pub fn are_in(text: &[u8]) -> bool {
+    text.split(|&byte| byte == b'\n').any(opens_block)
+}
+
+/// Writes all blocks of a text as one envelope.
+///
+/// # Errors
+///
+/// Those of [`decode`]; [`ParseErrorKind::BadBlock`] if a marker is missing or stands there twice,
+/// [`ParseErrorKind::NoBlockPath`] if no line names the file, [`ParseErrorKind::TextOutside`] if
+/// there is a part of another patch around them.
+pub fn to_envelope(text: &[u8]) -> Result<Converted, ParseError> {
+    let text = decode(text)?;
+    let lines = Lines::new(text.as_bytes(), 0..text.len());
+    let blocks = Reader { text, lines: &lines, fence: None, last: None }.blocks()?;
+    let mut taken: Vec<Range<usize>> = Vec::new();
+    for block in &blocks {
+        taken.extend(block.named_in.map(|line| line..line + 1));
+        taken.push(block.lines.clone());
+    }
+    let mut around = Vec::new();
+    let mut end = 0;
+    for range in taken.iter().chain([&(lines.len()..lines.len())]) {
+        around.push(end..range.start.max(end));
+        end = range.end;
+    }
+    outside::check(text.as_bytes(), &lines, around.clone())?;
+    let fence = |line: &[u8]| line.starts_with(b"```") || line.starts_with(b"~~~");
+    let says = |at: usize| {
+        let line = lines.get(at).trim_ascii();
+        !line.is_empty() && !fence(line)
+    };
+    let mut notes = vec![match blocks.len() {
+        1 => "read a SEARCH/REPLACE block".to_owned(),
+        count => format!("read {count} SEARCH/REPLACE blocks"),
+    }];
+    notes.extend(left_out(around.into_iter().filter(|range| range.clone().any(says))));
+    Ok(Converted { text: written(&blocks), notes })
+}
+
+fn written(blocks: &[Block<'_>]) -> Vec<u8> {
+    let mut out = Writer::default();
+    let mut open = None;
+    for block in blocks {
+        let mut lines = String::new();
+        if block.old.is_empty() {
+            open = None;
+            out.header(Marker::Add, &block.path, None);
+            block.new.iter().for_each(|line| marker::push_line(&mut lines, '+', line));
+        } else {
+            if open != Some(&block.path) {
+                out.header(Marker::Update, &block.path, None);
+                open = Some(&block.path);
+            }
+            marker::push_header(&mut lines, None);
+            for (kind, line) in hunk(&block.old, &block.new) {
+                marker::push_line(&mut lines, sign(kind), line);
+            }
+        }
+        out.lines(lines.as_bytes());
+    }
+    out.finish()
+}
+
+/// Takes the lines that both begin and end with as context.
+fn hunk<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(LineKind, &'t str)> {
+    let same = |(old, new): &(&&str, &&str)| old == new;
+    let above = old.iter().zip(new).take_while(same).count();
+    let (rest_old, rest_new) = (&old[above..], &new[above..]);
+    let below = rest_old.iter().rev().zip(rest_new.iter().rev()).take_while(same).count();
+    let of =
+        |kind, lines: &[&'t str]| lines.iter().map(move |line| (kind, *line)).collect::<Vec<_>>();
+    [
+        of(LineKind::Context, &old[..above]),
+        of(LineKind::Delete, &rest_old[..rest_old.len() - below]),
+        of(LineKind::Insert, &rest_new[..rest_new.len() - below]),
+        of(LineKind::Context, &rest_old[rest_old.len() - below..]),
+    ]
+    .concat()
+}
+
+fn sign(kind: LineKind) -> char {
+    match kind {
+        LineKind::Context => ' ',
+        LineKind::Delete => '-',
+        LineKind::Insert => '+',
+    }
+}
+
+struct Reader<'l, 't> {
+    text: &'t str,
+    lines: &'l Lines<'t>,
+    fence: Option<(usize, Fence)>,
+    last: Option<String>,
+}
+
+impl<'t> Reader<'_, 't> {
+    fn get(&self, at: usize) -> &'t str {
+        let range = self.lines.range(at);
+        self.text[range].trim_end_matches(['\n', '\r'])
+    }
+
+    fn failure(&self, at: usize, kind: ParseErrorKind, expected: &'static str) -> ParseError {
+        let start = self.lines.range(at).start;
+        diagnose::at(self.text, start, kind, vec![expected])
+    }
+
+    fn blocks(mut self) -> Result<Vec<Block<'t>>, ParseError> {
+        let (mut blocks, mut at, mut end): (Vec<Block<'t>>, _, _) = (Vec::new(), 0, 0);
+        while at < self.lines.len() {
+            let line = self.get(at);
+            if opens_block(line.as_bytes()) {
+                let block = self.block(at, end)?;
+                (at, end) = (block.lines.end, block.lines.end);
+                self.last = Some(block.path.clone());
+                blocks.push(block);
+                continue;
+            }
+            match &self.fence {
+                Some((_, fence)) if fence.is_closed_by(line) => self.fence = None,
+                Some(_) => {}
+                None => self.fence = Fence::opened_by(line).map(|fence| (at, fence)),
+            }
+            at += 1;
+        }
+        Ok(blocks)
+    }
+
+    /// Reads the block that opens in line `at`; the one before it ended before line `floor`.
+    fn block(&self, at: usize, floor: usize) -> Result<Block<'t>, ParseError> {
+        let opening = self.get(at);
+        let indent = opening.len() - opening.trim_start_matches(' ').len();
+        let sign = opening.trim().as_bytes()[0];
+        let close =
+            BLOCK_SIGNS.into_iter().find(|signs| signs.0 == sign).map_or(b'>', |signs| signs.1);
+        let signs = opening.trim().bytes().take_while(|&byte| byte == sign).count();
+        let is_rule = |line: &str| line.trim_end().trim_start_matches(' ') == "=".repeat(signs);
+        let bad = |at, expected| self.failure(at, ParseErrorKind::BadBlock, expected);
+        let (mut rule, mut end) = (None, at + 1);
+        loop {
+            let line = self.get(end);
+            if end >= self.lines.len() || opens_block(line.as_bytes()) {
+                return Err(bad(end, "`=======` and `>>>>>>> REPLACE` before this line"));
+            }
+            if is_block_marker(line.as_bytes(), close, &["REPLACE", "UPDATED"]) {
+                break;
+            }
+            if is_rule(line) && rule.replace(end).is_some() {
+                return Err(bad(end, "one line `=======` in the block; this is another"));
+            }
+            end += 1;
+        }
+        let rule = rule.ok_or_else(|| bad(end, "`=======` before this line"))?;
+        let mut first = at + 1;
+        if self.get(first).trim_start().starts_with(":start_line:") {
+            // Some tools have line numbers here, above a rule of their own.
+            let is_rule = |at: &usize| self.get(*at).trim() == "-------";
+            first = (first..rule).find(is_rule).map_or(first, |at| at + 1);
+        }
+        let side = |range: Range<usize>| -> Result<Vec<&'t str>, ParseError> {
+            range
+                .map(|at| {
+                    let line = self.get(at);
+                    let blanks = line.len() - line.trim_start_matches(' ').len();
+                    if blanks < indent && !line.trim().is_empty() {
+                        let expected = "the indentation of the line `<<<<<<< SEARCH`";
+                        return Err(bad(at, expected));
+                    }
+                    Ok(&line[blanks.min(indent)..])
+                })
+                .collect()
+        };
+        let (old, new) = (side(first..rule)?, side(rule + 1..end)?);
+        let (path, named_in) = match (self.path(at, floor), &self.last) {
+            (Some((path, at)), _) => (path, Some(at)),
+            (None, Some(last)) => (last.clone(), None),
+            (None, None) => {
+                let expected = "the path of the file in the line above";
+                return Err(self.failure(at, ParseErrorKind::NoBlockPath, expected));
+            }
+        };
+        Ok(Block { lines: at..end + 1, named_in, path, old, new })
+    }
+
+    /// Finds the line that names the file of the block in line `at`.
+    fn path(&self, at: usize, floor: usize) -> Option<(String, usize)> {
+        let above = |from: usize| {
+            let says = |at: &usize| !self.get(*at).trim().is_empty();
+            (floor.max(from.saturating_sub(2))..from).rev().find(says)
+        };
+        let line = above(at);
+        match &self.fence {
+            Some((fence, _)) if *fence >= floor => {
+                if let Some(line) = line.filter(|line| line > fence) {
+                    return named(self.get(line), true).map(|path| (path, line));
+                }
+                let info = self.get(*fence).trim_start().trim_start_matches(['`', '~']);
+                let words = info.split_once(' ').map_or(info, |(_, path)| path);
+                if let Some(path) = named(words, false) {
+                    return Some((path, *fence));
+                }
+                let line = above(*fence)?;
+                named(self.get(line), false).map(|path| (path, line))
+            }
+            _ => {
+                let line = line?;
+                named(self.get(line), false).map(|path| (path, line))
+            }
+        }
+    }
+}
+
+/// Returns the path of a line that says nothing else; `sure` if no prose can stand there.
+fn named(line: &str, sure: bool) -> Option<String> {
+    let mut path = line.trim().trim_start_matches('#').trim_start();
+    let mut sure = sure || path.len() < line.trim().len();
+    for words in ["File: ", "file: ", "Filename: ", "File path: ", "Path: ", "path: "] {
+        if let Some(rest) = path.strip_prefix(words) {
+            (path, sure) = (rest.trim(), true);
+        }
+    }
+    path = path.strip_suffix(':').unwrap_or(path);
+    loop {
+        let marks = ["**", "`", "\"", "'", "*", "__"];
+        let inner = marks.iter().find_map(|mark| {
+            path.strip_prefix(mark)?.strip_suffix(mark).filter(|inner| !inner.contains(mark))
+        });
+        match inner {
+            Some(inner) => (path, sure) = (inner.trim().trim_end_matches(':'), true),
+            None => break,
+        }
+    }
+    let one_word = !path.contains(char::is_whitespace);
+    let looks = path.contains(['/', '.']) && !path.ends_with(['.', ',', ';', '!', '?']);
+    let taken = !path.is_empty()
+        && (looks || sure)
+        && (one_word || (sure && looks))
+        && !path.contains(LITERAL)
+        && !path.contains(['<', '>', '|', '*']);
+    taken.then(|| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn envelope(body: &str) -> Vec<u8> {
+        format!("*** Begin Patch\n{body}*** End Patch\n").into_bytes()
+    }
+
+    const BLOCK: &str = "<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n";
+
+    #[test]
+    fn the_file_is_named_in_the_usual_places() {
+        let wanted = envelope("*** Update File: a.py\n@@\n-x = 1\n+x = 2\n");
+        for text in [
+            format!("a.py\n{BLOCK}"),
+            format!("a.py\n```python\n{BLOCK}```\n"),
+            format!("a.py\n\n```python\n{BLOCK}```\nDone.\n"),
+            format!("So:\n```python\na.py\n{BLOCK}```\n"),
+            format!("So:\n```python a.py\n{BLOCK}```\n"),
+            format!("So:\n```a.py\n{BLOCK}```\n"),
+            format!("**a.py**\n{BLOCK}"),
+            format!("### `a.py`\n```\n{BLOCK}```\n"),
+            format!("File: a.py\n~~~~\n{BLOCK}~~~~\n"),
+            format!("`a.py`:\n{BLOCK}"),
+            format!("a.py\n{}", BLOCK.replace('\n', "\r\n")),
+            format!(
+                "a.py\n{}",
+                BLOCK.replace("<<<<<<< SEARCH", "------- SEARCH").replace(">>>>>>>", "+++++++")
+            ),
+            format!("a.py\n{}", BLOCK.replace("SEARCH", "ORIGINAL").replace("REPLACE", "UPDATED")),
+            format!("a.py\n{}", BLOCK.replace("SEARCH\n", "SEARCH\n:start_line:3\n-------\n")),
+            format!("- a.py\n\n  a.py\n  {}", BLOCK.trim_end().replace('\n', "\n  ")),
+        ] {
+            let found =
+                to_envelope(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(
+                String::from_utf8_lossy(&found.text),
+                String::from_utf8_lossy(&wanted),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn blocks_become_hunks_and_new_files() {
+        for (text, wanted) in [
+            (
+                format!("a\n{BLOCK}").replace("a\n<", "a.py\n<")
+                    + "and\n<<<<<<< SEARCH\ny\nz\n=======\ny\n>>>>>>> REPLACE\n",
+                "*** Update File: a.py\n@@\n-x = 1\n+x = 2\n@@\n y\n-z\n",
+            ),
+            (
+                format!("a.py\n{BLOCK}b.py\n{BLOCK}"),
+                "*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** Update File: b.py\n@@\n-x = 1\n\
+                 +x = 2\n",
+            ),
+            (
+                "n/new.py\n<<<<<<< SEARCH\n=======\n1\n\n2\n>>>>>>> REPLACE\n".into(),
+                "*** Add File: n/new.py\n+1\n+\n+2\n",
+            ),
+            (
+                "a.py\n<<<<<<< SEARCH\n a\n\n b\n=======\n a\n\n c\n b\n>>>>>>> REPLACE\n".into(),
+                "*** Update File: a.py\n@@\n  a\n \n+ c\n  b\n",
+            ),
+        ] {
+            let found =
+                to_envelope(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(
+                String::from_utf8_lossy(&found.text),
+                String::from_utf8_lossy(&envelope(wanted))
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_block_is_refused() {
+        let rst = "a.rst\n<<<<<<< SEARCH\nTitle\n=======\n=======\nTitel\n>>>>>>> REPLACE\n";
+        for (text, line, reason) in [
+            (BLOCK.to_owned(), 1, "no_path"),
+            (format!("Change it like this:\n{BLOCK}"), 2, "no_path"),
+            (format!("Then\n```\n{BLOCK}```\n"), 3, "no_path"),
+            ("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n".into(), 6, "bad_block"),
+            ("a.py\n<<<<<<< SEARCH\nx\n>>>>>>> REPLACE\n".into(), 4, "bad_block"),
+            (format!("a.py\n<<<<<<< SEARCH\n{BLOCK}"), 3, "bad_block"),
+            (rst.into(), 5, "bad_block"),
+            (format!("a.py\n{BLOCK}*** Update File: b.txt\n@@\n-x\n+y\n"), 7, "text_outside"),
+            (format!("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+c\na.py\n{BLOCK}"), 1, "text_outside"),
+        ] {
+            let error = to_envelope(text.as_bytes()).expect_err(&text);
+            assert_eq!((error.line, error.kind.as_str()), (line, reason), "{text}");
+        }
+    }
+}

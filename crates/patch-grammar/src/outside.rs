@@ -1,0 +1,143 @@
+//! Lines that belong to a patch, wherever they stand: what is around a patch may be prose, and must
+//! not be another part of it.
+
+use std::ops::Range;
+
+use crate::diagnose;
+use crate::error::{ParseError, ParseErrorKind};
+use crate::lines::{Lines, listed};
+use crate::marker::{Marker, respelled};
+
+/// The most files that an error names.
+const NAMED: usize = 5;
+
+/// Returns whether a part of a patch begins in line `at`: a marker, a hunk, the header of a file of
+/// a diff, or a SEARCH marker. `line` returns the lines without their terminators.
+pub(crate) fn belongs<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
+    let text = line(at).trim_ascii();
+    let next = line(at + 1);
+    match text.first() {
+        Some(b'@') => {
+            text.starts_with(b"@@") && matches!(next.trim_ascii_end(), [b'+' | b'-' | b' ', ..])
+        }
+        Some(b'*' | b'"' | b'\'' | b'`' | 0x80..) => header(text).is_some(),
+        Some(b'<' | b'-') if opens_block(text) => true,
+        Some(b'-') => text.starts_with(b"--- ") && next.trim_ascii().starts_with(b"+++ "),
+        Some(b'r') => text.starts_with(b"rename from ") && next.starts_with(b"rename to "),
+        Some(b'c') => text.starts_with(b"copy from ") && next.starts_with(b"copy to "),
+        Some(b'I') => text.starts_with(b"Index: ") && next.starts_with(b"===="),
+        Some(b'd') => COMMANDS.iter().any(|command| text.starts_with(command)),
+        Some(b'G') => text == b"GIT binary patch",
+        Some(b'B') => is_binary(text),
+        Some(b'S') => submodule(text).is_some(),
+        Some(b'=') => text.starts_with(b"=== renamed file '"),
+        _ => false,
+    }
+}
+
+/// Reads a line as a marker, also a misspelled one.
+fn header(line: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(line).ok()?;
+    respelled(text).or_else(|| Marker::of(text).map(|_| text.to_owned()))
+}
+
+/// Returns the file that a line names.
+pub(crate) fn file(line: &[u8]) -> Option<String> {
+    let line = line.trim_ascii();
+    let text = |bytes: &[u8]| Some(String::from_utf8_lossy(bytes.trim_ascii()).into_owned());
+    if let Some(path) = line.strip_prefix(b"+++ ").or_else(|| line.strip_prefix(b"--- ")) {
+        let path = path.split(|&byte| byte == b'\t').next().unwrap_or(path);
+        let path = path.strip_prefix(b"a/").or_else(|| path.strip_prefix(b"b/")).unwrap_or(path);
+        return text(path).filter(|path| path != "/dev/null");
+    }
+    for words in [&b"Index: "[..], b"rename from ", b"rename to ", b"copy from ", b"copy to "] {
+        if let Some(path) = line.strip_prefix(words) {
+            return text(path);
+        }
+    }
+    if let Some(path) = submodule(line) {
+        return text(path);
+    }
+    let header = header(line)?;
+    let (marker, path) = (Marker::of(&header)?, header.split_once(": ")?.1.trim());
+    (marker != Marker::Environment).then(|| path.to_owned())
+}
+
+/// Returns the first files that lines name, each once.
+pub(crate) fn files<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Vec<String> {
+    let mut files: Vec<String> = Vec::new();
+    for file in lines.filter_map(file) {
+        if files.len() < NAMED && !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    files
+}
+
+/// Checks the lines around the patches of a text.
+///
+/// # Errors
+///
+/// [`ParseErrorKind::TextOutside`], with the lines that belong to a patch and are in none, and the
+/// files that they name.
+pub(crate) fn check(
+    text: &[u8],
+    lines: &Lines<'_>,
+    around: impl IntoIterator<Item = Range<usize>>,
+) -> Result<(), ParseError> {
+    let mut found = Vec::new();
+    for region in around {
+        let mut of = region.clone();
+        let inside = |at: usize| if at < region.end { lines.get(at) } else { b"" };
+        if let Some(first) = of.find(|&at| belongs(inside, at)) {
+            let says = |at: &usize| !lines.get(*at).trim_ascii().is_empty();
+            let last = (first..region.end).rev().find(says).unwrap_or(first);
+            found.push(first..last + 1);
+        }
+    }
+    let Some(first) = found.first() else { return Ok(()) };
+    let files = files(found.iter().cloned().flatten().map(|at| lines.get(at)));
+    let lines_of = listed(found.iter().take(NAMED).cloned());
+    let kind = ParseErrorKind::TextOutside { lines: lines_of, files };
+    let start = lines.range(first.start).start;
+    let expected = vec!["all sections between one `*** Begin Patch` and one `*** End Patch`"];
+    Err(diagnose::at_offset(text, start, 0, kind, expected))
+}
+
+/// What git writes before a file.
+pub(crate) const COMMANDS: [&[u8]; 3] = [b"diff --git ", b"diff --cc ", b"diff --combined "];
+
+/// The two ways to write the markers of SEARCH/REPLACE blocks: their sign, and what closes the block.
+pub(crate) const BLOCK_SIGNS: [(u8, u8); 2] = [(b'<', b'>'), (b'-', b'+')];
+
+/// Returns whether a line opens a SEARCH/REPLACE block.
+pub(crate) fn opens_block(line: &[u8]) -> bool {
+    BLOCK_SIGNS.iter().any(|&(sign, _)| is_block_marker(line, sign, &["SEARCH", "ORIGINAL"]))
+}
+
+/// Recognizes five to nine signs, and one of the words.
+pub(crate) fn is_block_marker(line: &[u8], sign: u8, words: &[&str]) -> bool {
+    let line = line.trim_ascii();
+    let signs = line.iter().take_while(|&&byte| byte == sign).count();
+    let word = line[signs..].trim_ascii();
+    let word = word.strip_suffix(b">").unwrap_or(word).trim_ascii();
+    (5..=9).contains(&signs) && words.iter().any(|one| word.eq_ignore_ascii_case(one.as_bytes()))
+}
+
+/// Returns whether diff, or git, says in a line that a binary file changes.
+pub(crate) fn is_binary(line: &[u8]) -> bool {
+    (line.starts_with(b"Binary files ") || line.starts_with(b"Files "))
+        && line.ends_with(b" differ")
+        && memchr::memmem::find(line, b" and ").is_some()
+}
+
+/// Returns the directory of the submodule that a line shows a change of, as git does with
+/// `--submodule`.
+pub(crate) fn submodule(line: &[u8]) -> Option<&[u8]> {
+    let rest = line.strip_prefix(b"Submodule ")?;
+    let path = &rest[..memchr::memchr(b' ', rest)?];
+    let range = rest[path.len()..].trim_ascii_start();
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let (old, new) = (digits(range), range.get(digits(range)..)?.strip_prefix(b"..")?);
+    (old > 0 && digits(new.strip_prefix(b".").unwrap_or(new)) > 0).then_some(path)
+}
