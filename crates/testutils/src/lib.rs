@@ -6,6 +6,7 @@
     reason = "tests look at files from outside, and say what they skip"
 )]
 
+pub mod fragments;
 pub mod holds;
 pub mod modules;
 #[cfg(feature = "order")]

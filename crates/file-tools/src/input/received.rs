@@ -576,8 +576,9 @@ fn markers(text: &str, notes: &mut Vec<String>) -> Result<Option<String>, NotRec
         }
         match &spelled[nth] {
             Some(right) if (begin..=end).contains(&nth) => {
-                if seen.insert(line.trim()) {
-                    changed.push((line.trim(), right.trim().to_owned(), nth + 1));
+                let line = line.trim_end_matches(['\r', '\n']);
+                if seen.insert(line) {
+                    changed.push((line, right.trim().to_owned(), nth + 1));
                 }
                 out += right;
             }

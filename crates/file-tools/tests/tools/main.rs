@@ -20,6 +20,7 @@ mod hints;
 mod paging;
 mod patching;
 mod reach;
+mod reader;
 mod reading;
 mod searching;
 mod shown;

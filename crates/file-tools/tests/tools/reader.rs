@@ -1,0 +1,55 @@
+//! What the reader of patches takes: all that belongs to a patch, or nothing.
+
+use file_tools::input::{PatchText, ReadAs};
+use patch_engine::{Options, Profile};
+use proptest::prelude::*;
+use testutils::fragments;
+
+/// Reads a text made of parts by the rules of both profiles.
+fn check(choices: &[u8]) -> Result<(), TestCaseError> {
+    let made = fragments::text(choices);
+    let read = |profile| {
+        let options = Options::new(profile);
+        let sent = made.text.as_str().into();
+        let text = PatchText::read(&sent, &ReadAs::default(), &options.parse).ok()?;
+        let patch = text.parse(&options).ok()?;
+        Some((text, patch))
+    };
+    let (strict, codex) = (read(Profile::Strict), read(Profile::Codex));
+    for (_, patch) in strict.iter().chain(&codex) {
+        prop_assert!(!made.never, "{}", made.text);
+        let found = (patch.sections().len(), patch.hunk_count());
+        prop_assert_eq!(found, (made.sections, made.hunks), "{}", made.text);
+    }
+    if let (Some((strict, _)), Some((codex, _))) = (strict, codex) {
+        prop_assert_eq!(strict.text, codex.text);
+        prop_assert_eq!(strict.notes, codex.notes);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+    #[test]
+    fn nothing_of_a_patch_is_dropped(choices in prop::collection::vec(0_u8..24, 0..7)) {
+        check(&choices)?;
+    }
+}
+
+#[test]
+fn three_parts_in_every_order() {
+    let mut taken = 0;
+    for one in 0..24 {
+        for other in 0..24 {
+            for third in 0..24 {
+                let choices = [one, other, third];
+                check(&choices).unwrap_or_else(|error| panic!("{choices:?}: {error}"));
+                let options = Options::default();
+                let sent = fragments::text(&choices).text.as_str().into();
+                let read = PatchText::read(&sent, &ReadAs::default(), &options.parse);
+                taken += usize::from(read.is_ok_and(|text| text.parse(&options).is_ok()));
+            }
+        }
+    }
+    assert!(taken > 500, "only {taken} are taken");
+}
