@@ -24,7 +24,7 @@ pub use fs_guard::{Entry, FileKind, RelPath, Sha256, Tree};
 pub use locate::edit::{Edit, edit};
 pub use locate::{
     Advice, Ambiguous, Candidate, Difference, HunkReject, Nearest, Note, Order, Pass, Placed,
-    RejectReason, Rules, Shown,
+    Reindented, RejectReason, Rules, Shown,
 };
 pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
 pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};

@@ -634,7 +634,8 @@ fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Remedy> {
         RejectReason::ContextNotFound { nearest: Some(nearest) } => {
             let paste = (!nearest.paste.is_empty())
                 .then(|| Remedy::ReplaceHunk { lines: nearest.paste.clone() });
-            let fuzz = nearest.pass.map(|pass| Remedy::Set(Setting::Fuzz(pass)));
+            let pass = nearest.pass.filter(|_| nearest.untold.is_none());
+            let fuzz = pass.map(|pass| Remedy::Set(Setting::Fuzz(pass)));
             return paste.into_iter().chain([read(&nearest.lines)]).chain(fuzz).collect();
         }
         RejectReason::MultipleMatches { candidates, .. }
@@ -652,6 +653,7 @@ fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Remedy> {
                 (_, []) => Remedy::read_again(path),
             }
         }
+        RejectReason::Indentation { lines, .. } => read(lines),
         RejectReason::OverlappingEdits { other, .. } => Remedy::Join { other: other + 1 },
         RejectReason::AlreadyApplied { .. } => Remedy::LeaveOut(Part::Hunk),
         RejectReason::ContextNotFound { nearest: None } | RejectReason::NoAnchor => {

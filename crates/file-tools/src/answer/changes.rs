@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use patch_engine::commit::{Outcome, Recovered};
-use patch_engine::{Change, ChangeKind, Images, Note, Plan, PlanNote, Report, line_counts};
+use patch_engine::{
+    Change, ChangeKind, Images, Note, Plan, PlanNote, Reindented, Report, line_counts,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -372,11 +374,17 @@ pub fn note_text(note: &Note) -> String {
             "has a header that is not in the file; its only exact place was taken".into()
         }
         Note::SeparatorsDropped => "was matched without the empty lines after it".into(),
-        Note::Reindented { added, removed } if removed.is_empty() => {
-            format!("was indented by {} like the lines it matched", blanks(added))
+        Note::Fuzz(pass) => format!("was matched with fuzz `{pass}`"),
+        Note::Reindented(levels) => {
+            let level = |level: &Reindented| {
+                format!("{} for {}", blanks(&level.file), blanks(&level.patch))
+            };
+            let levels: Vec<_> = levels.iter().map(level).collect();
+            format!("is indented like the file: {}", levels.join(", "))
         }
-        Note::Reindented { removed, .. } => {
-            format!("lost {} of indentation like the lines it matched", blanks(removed))
+        Note::KeptCharacters => {
+            "keeps the file's characters where it changes nothing in the lines that it replaces"
+                .into()
         }
         Note::FirstOfSeveral => "fits in several places; the first was taken".into(),
         Note::StatedLine => {
@@ -385,14 +393,18 @@ pub fn note_text(note: &Note) -> String {
     }
 }
 
+/// Says how many tabs and blanks an indentation has.
 fn blanks(text: &str) -> String {
-    match text.len() {
-        len if text.bytes().all(|byte| byte == b'\t') => {
-            format!("{len} tab{}", if len == 1 { "" } else { "s" })
-        }
-        1 => "1 blank".into(),
-        len => format!("{len} blanks"),
-    }
+    let tabs = text.bytes().filter(|byte| *byte == b'\t').count();
+    let others = text.chars().count() - tabs;
+    let counted = |count: usize, one: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {one}s")),
+    };
+    let words: Vec<_> =
+        [counted(tabs, "tab"), counted(others, "blank")].into_iter().flatten().collect();
+    if words.is_empty() { "no blanks".into() } else { words.join(" and ") }
 }
 
 /// The most paths that are named in a sentence.

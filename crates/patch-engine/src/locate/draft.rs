@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use patch_grammar::LineKind;
 
 use super::needle::Needle;
+use super::written::Written;
 
 use crate::text::lines::Lines;
 
@@ -90,6 +91,14 @@ impl<'f, 'p> Draft<'f, 'p> {
         (node.0 < self.lines.len()).then_some(node.0)
     }
 
+    /// The 1-based pre-image line of a node; for an inserted line that of the line it stands before.
+    pub(crate) fn line_number(&self, mut node: Node) -> usize {
+        while self.inserted(node).is_some() {
+            node = self.next(node);
+        }
+        node.0 + 1
+    }
+
     /// The inserted line of a node.
     pub(crate) fn inserted(&self, node: Node) -> Option<&Inserted<'p>> {
         self.inserted.get(node.0.checked_sub(self.lines.len() + 2)?)
@@ -169,7 +178,7 @@ impl<'f, 'p> Draft<'f, 'p> {
     }
 
     /// Applies a hunk whose old lines are `matched`; a hunk without old lines goes after `after`.
-    /// `reindent` gives the text of an inserted line. Gives back the hunk's lines as they now
+    /// `written` has the texts of its inserted lines. Gives back the hunk's lines as they now
     /// stand.
     pub(crate) fn apply(
         &mut self,
@@ -177,7 +186,7 @@ impl<'f, 'p> Draft<'f, 'p> {
         dropped: usize,
         matched: &[Node],
         after: Node,
-        mut reindent: impl FnMut(&'p [u8]) -> Cow<'p, [u8]>,
+        written: Written<'p>,
     ) -> Vec<Node> {
         let (hunk, hunk_lines) = (needle.index, needle.lines(dropped));
         let mut cursor = match matched.first() {
@@ -185,6 +194,7 @@ impl<'f, 'p> Draft<'f, 'p> {
             None => after,
         };
         let mut matched = matched.iter().copied();
+        let mut written = written.lines.into_iter();
         let mut result = Vec::with_capacity(hunk_lines.len());
         for run in hunk_lines.chunk_by(|left, right| {
             (left.kind == LineKind::Context) == (right.kind == LineKind::Context)
@@ -217,7 +227,7 @@ impl<'f, 'p> Draft<'f, 'p> {
             for (nth, line) in run.iter().filter(|line| line.kind == LineKind::Insert).enumerate() {
                 let node = self.lines.len() + 2 + self.inserted.len();
                 self.inserted.push(Inserted {
-                    text: reindent(line.text),
+                    text: written.next().unwrap_or(Cow::Borrowed(line.text)),
                     hunk,
                     terminator: needle.terminator(line),
                     model: gone.get(nth).or(gone.last()).copied().or(before),

@@ -1,96 +1,395 @@
-//! Indents inserted lines like the file, if the hunk matched with another indentation.
+//! The indentation of the patch, each with that of the file in its place.
+//!
+//! The lines that a hunk matched map the one to the other. What it inserts is indented by this map:
+//! an indentation that a matched line has becomes the file's. Any other one is worked out by every
+//! [`Rule`] that explains all the matched lines; they have to agree, or it stays unknown. So nothing
+//! is guessed: a patch that has 4 blanks where the file has 8 may have lost 4 blanks, or indent by
+//! 4 where the file indents by 8, and then its 8 blanks may stand for 12 or for 16.
 
-use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
-use patch_grammar::LineKind;
+/// How many blanks people and models indent by.
+const WIDTHS: [usize; 4] = [2, 3, 4, 8];
 
-use super::draft::{Draft, Node};
-use super::needle::Needle;
-use super::pass::{Pass, indentation, trim};
-use super::placed::Note;
-
-/// The difference between the indentation of a hunk and that of the lines it matched.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reindent {
-    /// None, or different ones per line: inserted lines stay as they are written.
-    Keep,
-    /// The file has these blanks before the hunk's indentation.
-    Add(Vec<u8>),
-    /// The hunk has these blanks before the file's indentation.
-    Remove(Vec<u8>),
+/// What the matched lines tell of the indentation.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Levels<'a> {
+    /// The indentation of the file, by that of the patch.
+    known: BTreeMap<&'a [u8], &'a [u8]>,
+    /// Those of lines that are replaced. New lines are written like these, even where context is
+    /// indented otherwise.
+    replaced: BTreeSet<&'a [u8]>,
 }
 
-impl<'p> Needle<'p> {
-    /// Returns the difference that all matched lines have in common.
-    pub(crate) fn reindentation(
+impl<'a> Levels<'a> {
+    /// Adds a matched line. Returns whether it agrees with those before: one indentation of the
+    /// patch stands for one of the file.
+    pub(crate) fn learn(&mut self, patch: &'a [u8], file: &'a [u8], is_replaced: bool) -> bool {
+        if is_replaced {
+            self.replaced.insert(patch);
+        }
+        *self.known.entry(patch).or_insert(file) == file
+    }
+
+    /// Returns the file's indentation for each of `wanted`, which are those of the lines that the
+    /// hunk inserts.
+    ///
+    /// # Errors
+    ///
+    /// An indentation that the matched lines do not tell.
+    pub(crate) fn find<'p>(
         &self,
-        matched: &[Node],
-        dropped: usize,
-        pass: Pass,
-        draft: &Draft<'_, '_>,
-    ) -> Reindent {
-        if pass < Pass::Blanks {
-            return Reindent::Keep;
-        }
-        let mut common = None;
-        for (&wanted, &node) in self.old_without(dropped).iter().zip(matched) {
-            let found = draft.text(node);
-            let (wanted_blanks, found_blanks) =
-                (&wanted[..indentation(wanted)], &found[..indentation(found)]);
-            if wanted.len() == wanted_blanks.len() {
-                continue;
-            }
-            let difference = if wanted_blanks == found_blanks {
-                Reindent::Keep
-            } else if let Some(added) = found_blanks.strip_suffix(wanted_blanks) {
-                Reindent::Add(added.to_vec())
-            } else if let Some(removed) = wanted_blanks.strip_suffix(found_blanks) {
-                Reindent::Remove(removed.to_vec())
-            } else {
-                return Reindent::Keep;
+        wanted: &BTreeSet<&'p [u8]>,
+    ) -> Result<BTreeMap<&'p [u8], Vec<u8>>, &'p [u8]> {
+        let mut found: BTreeMap<&[u8], Vec<u8>> = BTreeMap::new();
+        // Shallow ones first: a line one unit deeper than another one is a level of its own.
+        for &patch in wanted {
+            let file = match self.known.get(patch) {
+                _ if self.known.iter().all(|(patch, file)| patch == file) => patch.to_vec(),
+                Some(&file) if self.is_told(patch) => file.to_vec(),
+                Some(_) => self.same_as_context(patch).ok_or(patch)?,
+                None => self.work_out(patch, &found).ok_or(patch)?,
             };
-            if common.get_or_insert_with(|| difference.clone()) != &difference {
-                return Reindent::Keep;
-            }
+            found.insert(patch, file);
         }
-        let reindent = common.unwrap_or(Reindent::Keep);
-        let inserted = || self.hunk.lines.iter().filter(|line| line.kind == LineKind::Insert);
-        match &reindent {
-            Reindent::Remove(blanks)
-                if !inserted().all(|line| is_blank(line.text) || line.text.starts_with(blanks)) =>
-            {
-                Reindent::Keep
-            }
-            _ if inserted().all(|line| is_blank(line.text)) => Reindent::Keep,
-            _ => reindent,
+        Ok(found)
+    }
+
+    /// Whether new lines are written like those that are indented so. It is not certain of context
+    /// that is indented as in the file: a model may have copied that, and not what it writes anew.
+    fn is_told(&self, patch: &[u8]) -> bool {
+        patch.is_empty() || self.known[patch] != patch || self.replaced.contains(patch)
+    }
+
+    /// Returns what is known of indentations that begin like this one.
+    fn like(&self, patch: &[u8]) -> Vec<(&'a [u8], &'a [u8])> {
+        let first = self.kind(patch);
+        let alike = |(patch, _): &(&[u8], &[u8])| patch.is_empty() || patch.first() == first;
+        self.known.iter().map(|(&patch, &file)| (patch, file)).filter(alike).collect()
+    }
+
+    /// Returns what an indentation begins with, and for none what others do.
+    fn kind<'k>(&'k self, patch: &'k [u8]) -> Option<&'k u8> {
+        patch.first().or_else(|| self.known.keys().filter_map(|patch| patch.first()).min())
+    }
+
+    /// Returns the rules that explain the lines of which it is certain that new ones are written
+    /// like them, among those that are `known`.
+    fn rules_of_told(&self, known: &[(&'a [u8], &'a [u8])]) -> Vec<Rule<'a>> {
+        let told: Vec<_> = known.iter().copied().filter(|(patch, _)| self.is_told(patch)).collect();
+        if told.iter().all(|(patch, _)| patch.is_empty()) {
+            return Vec::new();
         }
+        Rule::explaining(&told)
+    }
+
+    /// Returns an indentation that context has in the patch and in the file, if a new line that has
+    /// it means the same.
+    fn same_as_context(&self, patch: &[u8]) -> Option<Vec<u8>> {
+        let rules = self.rules_of_told(&self.like(patch));
+        let same = |rule: &Rule<'_>| rule.apply(patch).as_deref() == Some(patch);
+        rules.iter().all(same).then(|| patch.to_vec())
+    }
+
+    /// Returns what all rules make of an indentation that no matched line has.
+    fn work_out(&self, wanted: &[u8], found: &BTreeMap<&[u8], Vec<u8>>) -> Option<Vec<u8>> {
+        let kind = self.kind(wanted);
+        let mut in_files = self.known.values().copied().filter(|file| !file.is_empty()).peekable();
+        if self.known.keys().all(|patch| patch.first() != kind)
+            && self.known.keys().any(|patch| !patch.is_empty())
+            && in_files.peek().is_some()
+            && in_files.all(|file| file.iter().all(|byte| Some(byte) == kind))
+        {
+            // The matched lines have tabs for the file's blanks, or the reverse, and this line has
+            // what the file has.
+            return Some(wanted.to_vec());
+        }
+        let known = self.like(wanted);
+        let rules = Rule::explaining(&known);
+        let told = self.rules_of_told(&known);
+        let mut results = rules.iter().chain(&told).map(|rule| rule.apply(wanted));
+        let first = results.next()??;
+        if rules.is_empty() || !results.all(|result| result.as_ref() == Some(&first)) {
+            return None;
+        }
+        let levels = known.iter().map(|(patch, _)| *patch).chain(found.keys().copied());
+        let levels: Vec<&[u8]> = levels.collect();
+        let reaches = |rule: &Rule<'_>| rule.is_seen(&known) && rule.reaches(wanted, &levels);
+        rules.iter().any(reaches).then_some(first)
     }
 }
 
-impl Reindent {
-    /// Returns an inserted line as it is written to the file.
-    pub(crate) fn apply<'p>(&self, text: &'p [u8]) -> Cow<'p, [u8]> {
+/// A way in which the indentation of a patch may differ from the file's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Rule<'a> {
+    /// It does not.
+    Same,
+    /// The patch lacks these blanks at the beginning of each line.
+    Add(&'a [u8]),
+    /// The patch has these blanks too many.
+    Remove(&'a [u8]),
+    /// The patch indents by another unit; what is left of a line's indentation, as where it is
+    /// aligned with the line above, is blanks in both.
+    Units {
+        patch: Unit,
+        file: Unit,
+        /// How many levels deeper a line is in the file.
+        deeper: isize,
+    },
+}
+
+/// What one level is indented by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Tab,
+    Blanks(usize),
+}
+
+impl Unit {
+    /// Returns how many levels an indentation has, and how many blanks are left.
+    fn levels(self, indentation: &[u8]) -> Option<(usize, usize)> {
+        let tabs = indentation.iter().take_while(|byte| **byte == b'\t').count();
+        let blanks = indentation.len() - tabs;
+        if indentation[tabs..].iter().any(|byte| *byte != b' ') {
+            return None;
+        }
         match self {
-            Self::Add(blanks) if !is_blank(text) => Cow::Owned([blanks, text].concat()),
-            Self::Remove(blanks) => Cow::Borrowed(text.strip_prefix(&blanks[..]).unwrap_or(text)),
-            _ => Cow::Borrowed(text),
+            Self::Tab => Some((tabs, blanks)),
+            Self::Blanks(width) => (tabs == 0).then_some((blanks / width, blanks % width)),
         }
     }
 
-    pub(crate) fn note(&self) -> Option<Note> {
-        let text = |blanks: &[u8]| String::from_utf8_lossy(blanks).into_owned();
+    fn write(self, levels: usize, blanks: usize) -> Vec<u8> {
+        let mut indentation = match self {
+            Self::Tab => vec![b'\t'; levels],
+            Self::Blanks(width) => vec![b' '; levels * width],
+        };
+        indentation.resize(indentation.len() + blanks, b' ');
+        indentation
+    }
+}
+
+impl<'a> Rule<'a> {
+    /// Returns the rules that explain what is known. A unit and a depth at once explain only what
+    /// nothing simpler does.
+    fn explaining(known: &[(&'a [u8], &'a [u8])]) -> Vec<Self> {
+        let Some(&(patch, file)) = known.iter().find(|(patch, file)| patch != file) else {
+            return match known {
+                // The margin alone tells nothing.
+                [] | [([], _)] => Vec::new(),
+                _ => vec![Self::Same],
+            };
+        };
+        let add = file.strip_suffix(patch).map(Self::Add);
+        let remove = patch.strip_suffix(file).map(Self::Remove);
+        let units = std::iter::once(Unit::Tab)
+            .chain(WIDTHS.map(Unit::Blanks))
+            .filter_map(|unit| Self::units(unit, known));
+        let rules = add.into_iter().chain(remove).chain(units);
+        let mut rules: Vec<Self> = rules
+            .filter(|rule| known.iter().all(|(patch, file)| rule.explains(patch, file)))
+            .collect();
+        let is_simple = |rule: &Self| !matches!(rule, Self::Units { deeper, .. } if *deeper != 0);
+        if rules.iter().any(is_simple) {
+            rules.retain(is_simple);
+        }
+        // Models forget the blank that marks a context line: then the others have no blank too few.
+        if rules.contains(&Self::Add(b" ")) {
+            rules.push(Self::Same);
+        }
+        rules
+    }
+
+    /// Returns the rule by which a patch indents by this unit, if there is one.
+    fn units(patch: Unit, known: &[(&[u8], &[u8])]) -> Option<Self> {
+        let mut points: Vec<(usize, usize)> = Vec::new();
+        let (mut aligned, mut tabs, mut blanks) = (false, false, false);
+        for (of_patch, of_file) in known {
+            let (levels, left) = patch.levels(of_patch)?;
+            let (unit, left) = of_file.split_at(of_file.len().checked_sub(left)?);
+            if left.iter().any(|byte| *byte != b' ') {
+                return None;
+            }
+            aligned |= !left.is_empty();
+            tabs |= unit.contains(&b'\t');
+            blanks |= unit.contains(&b' ');
+            points.push((levels, unit.len()));
+        }
+        points.sort_unstable();
+        let (first, last) = (points.first()?, points.last()?);
+        let (levels, len) = if first.0 == last.0 {
+            *last
+        } else {
+            (last.0 - first.0, last.1.checked_sub(first.1)?)
+        };
+        let width = len.checked_div(levels).filter(|width| width * levels == len)?;
+        let file = match (tabs, blanks, width) {
+            (true, false, 1) => Unit::Tab,
+            (false, true, width) if WIDTHS.contains(&width) => Unit::Blanks(width),
+            _ => return None,
+        };
+        let deeper = (last.1 / width).cast_signed() - last.0.cast_signed();
+        // Who loses levels loses all of them, and lines that are aligned do not tell both.
+        let is_likely = deeper == 0 || (first.0 == 0 && !aligned);
+        (patch != file && is_likely).then_some(Self::Units { patch, file, deeper })
+    }
+
+    fn explains(&self, patch: &[u8], file: &[u8]) -> bool {
         match self {
-            Self::Keep => None,
+            Self::Add(blanks) => file.strip_suffix(patch) == Some(blanks),
+            Self::Remove(blanks) => patch.strip_suffix(file) == Some(blanks),
+            Self::Same | Self::Units { .. } => self.apply(patch).as_deref() == Some(file),
+        }
+    }
+
+    /// Returns the file's indentation for one of the patch.
+    fn apply(&self, wanted: &[u8]) -> Option<Vec<u8>> {
+        match *self {
+            Self::Same => Some(wanted.to_vec()),
+            // Not tabs before blanks: these may be tabs in the file too.
             Self::Add(blanks) => {
-                Some(Note::Reindented { added: text(blanks), removed: String::new() })
+                let alike = |byte: &u8| *byte == blanks[0];
+                wanted.iter().all(alike).then(|| [blanks, wanted].concat())
             }
             Self::Remove(blanks) => {
-                Some(Note::Reindented { added: String::new(), removed: text(blanks) })
+                let alike = |byte: &u8| *byte == blanks[0];
+                wanted
+                    .strip_prefix(blanks)
+                    .filter(|left| left.iter().all(alike))
+                    .map(<[u8]>::to_vec)
+            }
+            Self::Units { patch, file, deeper } => {
+                let (levels, left) = patch.levels(wanted)?;
+                Some(file.write(levels.checked_add_signed(deeper)?, left))
             }
         }
     }
+
+    /// Whether a line is indented by whole units, and not only aligned.
+    fn is_seen(&self, known: &[(&[u8], &[u8])]) -> bool {
+        let Self::Units { patch, .. } = self else { return true };
+        let is_whole = |levels: Option<(usize, usize)>| matches!(levels, Some((1.., 0)));
+        known.iter().any(|(of_patch, _)| is_whole(patch.levels(of_patch)))
+    }
+
+    /// Whether an indentation is at most one unit deeper than the `levels` that there are. Deeper
+    /// ones, and blanks that are no whole unit unless they are at a level that there is, may be an
+    /// alignment that is the same in any unit.
+    fn reaches(&self, wanted: &[u8], levels: &[&[u8]]) -> bool {
+        let Self::Units { patch, .. } = self else { return true };
+        let Some((depth, left)) = patch.levels(wanted) else { return false };
+        let known: Vec<(usize, usize)> =
+            levels.iter().filter_map(|level| patch.levels(level)).collect();
+        let deepest = known.iter().map(|(depth, _)| *depth).max().unwrap_or_default();
+        let is_known = known.iter().any(|level| level.0 == depth || level.1 == left);
+        depth <= deepest + 1 && (left == 0 || is_known)
+    }
 }
 
-fn is_blank(text: &[u8]) -> bool {
-    trim(text).is_empty()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `4` is 4 blanks, `t` a tab, `tt2` two tabs and two blanks, `0` nothing.
+    fn blanks(text: &str) -> Vec<u8> {
+        let of = |c: char| match c {
+            't' => vec![b'\t'],
+            digit => vec![b' '; digit.to_digit(10).expect("a digit") as usize],
+        };
+        text.chars().flat_map(of).collect()
+    }
+
+    /// What becomes of the inserted indentations, when the known ones are as given; `-` is before
+    /// those of replaced lines.
+    fn found(known: &str, wanted: &str) -> Option<Vec<Vec<u8>>> {
+        let known: Vec<(Vec<u8>, Vec<u8>, bool)> = known
+            .split_whitespace()
+            .map(|pair| (pair.trim_start_matches('-').split_once('=').expect("patch=file"), pair))
+            .map(|((patch, file), pair)| (blanks(patch), blanks(file), pair.starts_with('-')))
+            .collect();
+        let mut levels = Levels::default();
+        for (patch, file, is_replaced) in &known {
+            assert!(levels.learn(patch, file, *is_replaced), "{known:?}");
+        }
+        let wanted: Vec<Vec<u8>> = wanted.split_whitespace().map(blanks).collect();
+        let all = levels.find(&wanted.iter().map(|wanted| &wanted[..]).collect()).ok()?;
+        Some(wanted.iter().map(|wanted| all[&wanted[..]].clone()).collect())
+    }
+
+    #[test]
+    fn the_matched_lines_tell_how_inserted_ones_are_indented() {
+        for (known, wanted, result) in [
+            // As in a matched line.
+            ("0=0 4=t", "4 0", Some("t 0")),
+            ("-4=8 -8=8", "4 8", Some("8 8")),
+            ("4=8 8=8", "4 8", None),
+            ("4=8 8=8", "4", Some("8")),
+            // The indentation is the same: only other blanks differed.
+            ("0=0", "4 t", Some("4 t")),
+            ("4=4", "8 2", Some("8 2")),
+            // Units.
+            ("0=0 4=t", "8", Some("tt")),
+            ("0=0 4=t", "8 66 88", Some("tt ttt tttt")),
+            ("4=t", "8 0", Some("tt 0")),
+            ("8=tt", "66 4", Some("ttt t")),
+            ("0=0 t=4", "tt", Some("8")),
+            ("tt=4", "ttt", Some("6")),
+            ("0=0 2=4", "4", Some("8")),
+            ("0=0 4=2", "8 66", Some("4 6")),
+            ("0=0 8=88", "4", Some("8")),
+            ("2=4 4=8", "6", Some("66")),
+            ("4=2 8=4", "0", Some("0")),
+            // Units, and a line that is aligned.
+            ("0=0 4=t", "5", Some("t1")),
+            ("4=t 5=t1", "8 9", Some("tt tt1")),
+            ("0=0 4=4 8=t", "66", Some("t4")),
+            // One depth, and the same unit.
+            ("0=4", "4 8", Some("8 66")),
+            ("0=4 4=8", "8", Some("66")),
+            ("4=8 8=66", "0 66", Some("4 88")),
+            ("4=0 8=4", "66", Some("8")),
+            ("0=t", "t", Some("tt")),
+            // A unit and a depth.
+            ("0=t 4=tt", "8", Some("ttt")),
+            ("0=4 4=6", "8", Some("8")),
+            // Some lines of the patch are indented as in the file.
+            ("t=t 4=t", "8 tt", Some("tt tt")),
+            ("4=t", "t", Some("t")),
+            ("0=0 t=4", "8", Some("8")),
+            ("4=t 77=t77", "4", Some("t")),
+            // Context is indented as in the file, and changed lines are not.
+            ("4=4 -2=4", "2", Some("4")),
+            ("4=4 -2=4", "4", None),
+            ("0=0 -1=0", "0", Some("0")),
+            ("4=4 -6=66", "4", None),
+            ("4=4 -8=4", "4", None),
+            ("6=6 -8=4", "66", None),
+            ("4=4 -8=t", "4 66", Some("4 t4")),
+            // There is more than one explanation.
+            ("4=8", "8", None),
+            ("4=8", "0", None),
+            ("2=4", "4", None),
+            ("8=4", "88", None),
+            ("0=t", "4", None),
+            // There is none.
+            ("4=4 8=66", "66", None),
+            ("4=t 8=t4", "66", None),
+            ("4=0", "0", None),
+            ("8=4", "0", None),
+            // So deep a line is aligned rather than indented.
+            ("0=0 4=t", "88", None),
+            ("0=0 4=t", "9", None),
+            // The blank before a context line was forgotten.
+            ("3=4", "4", None),
+            ("3=4 7=8", "66", None),
+            ("3=4 7=8", "3 7", Some("4 8")),
+        ] {
+            let wanted_result =
+                result.map(|result| result.split_whitespace().map(blanks).collect::<Vec<_>>());
+            assert_eq!(found(known, wanted), wanted_result, "{known:?} {wanted:?}");
+        }
+        let mut levels = Levels::default();
+        assert!(levels.learn(b"    ", b"\t", false));
+        assert!(!levels.learn(b"    ", b"    ", false), "one indentation stands for two");
+    }
 }

@@ -12,6 +12,7 @@ mod find;
 mod headers;
 mod indent;
 mod interner;
+mod kept;
 mod matches;
 mod needle;
 mod ordered;
@@ -25,13 +26,14 @@ mod rules;
 mod scope;
 mod search;
 mod stated;
+mod written;
 
 use patch_grammar::Hunk;
 
 pub(crate) use draft::{Draft, Inserted};
 pub use pass::Pass;
 pub(crate) use placed::Located;
-pub use placed::{Note, Placed};
+pub use placed::{Note, Placed, Reindented};
 pub use reject::{Advice, Candidate, Difference, HunkReject, Nearest, RejectReason, Shown};
 pub(crate) use reject::{NAMED, Room};
 pub use rules::{Ambiguous, Order, Rules};

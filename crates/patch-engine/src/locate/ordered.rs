@@ -139,12 +139,18 @@ pub(crate) fn locate<'f, 'p>(
     for (needle, candidates, (start, further)) in hunks {
         let Candidates { pass, dropped, len, notes, .. } = candidates;
         let matched: Vec<Node> = (start..start + len).map(Node).collect();
-        let reindent = needle.reindentation(&matched, dropped, pass, &draft);
+        let written = match needle.written(&matched, dropped, pass, &draft) {
+            Ok(written) => written,
+            Err(reason) => {
+                rejects.push(effort.reject(needle, reason));
+                continue;
+            }
+        };
         let separators = (dropped > 0).then_some(Note::SeparatorsDropped);
-        let notes =
-            notes.into_iter().chain(further).chain(reindent.note()).chain(separators).collect();
+        let told = written.notes.iter().cloned();
+        let notes = notes.into_iter().chain(further).chain(told).chain(separators).collect();
         let after = draft.previous(Node(start));
-        draft.apply(needle, dropped, &matched, after, |text| reindent.apply(text));
+        draft.apply(needle, dropped, &matched, after, written);
         draft.drops_bom |= needle.deletes_bom(start);
         placed.push(Placed {
             hunk: needle.index,
@@ -153,6 +159,10 @@ pub(crate) fn locate<'f, 'p>(
             pass,
             notes,
         });
+    }
+    if !rejects.is_empty() {
+        rejects.sort_by_key(|reject| reject.hunk);
+        return Err(rejects);
     }
     placed.sort_by_key(|placed| placed.hunk);
     Ok(Located { draft, placed })

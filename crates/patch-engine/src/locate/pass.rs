@@ -62,11 +62,28 @@ pub(crate) fn indentation(line: &[u8]) -> usize {
 
 /// Drops white space of any kind (the Unicode property `White_Space`) at both ends.
 pub(crate) fn trim(line: &[u8]) -> &[u8] {
-    let mut line = trim_end(line);
-    while let Some(len) = leading_space(line) {
-        line = &line[len..];
+    parts(line).text
+}
+
+/// A line in parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Parts<'l> {
+    /// The white space at the beginning; none if there is no other.
+    pub(crate) indentation: &'l [u8],
+    /// What stands between.
+    pub(crate) text: &'l [u8],
+    /// The white space at the end.
+    pub(crate) end: &'l [u8],
+}
+
+/// Splits off the white space at both ends.
+pub(crate) fn parts(line: &[u8]) -> Parts<'_> {
+    let (line, end) = line.split_at(trim_end(line).len());
+    let mut text = line;
+    while let Some(len) = leading_space(text) {
+        text = &text[len..];
     }
-    line
+    Parts { indentation: &line[..line.len() - text.len()], text, end }
 }
 
 fn trim_end(mut line: &[u8]) -> &[u8] {
@@ -133,6 +150,7 @@ fn fold_punctuation(line: &[u8]) -> Vec<u8> {
                 '\u{a0}' | '\u{2002}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
                 other => other,
             };
+            // Each character becomes one, so that those of two equal lines can be paired.
             folded.extend_from_slice(plain.encode_utf8(&mut [0; 4]).as_bytes());
         }
         folded.extend_from_slice(chunk.invalid());

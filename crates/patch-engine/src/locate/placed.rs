@@ -28,18 +28,27 @@ pub enum Note {
     HeaderNotFound,
     /// The empty lines after the hunk were separators.
     SeparatorsDropped,
-    /// Inserted lines were indented like the matched lines.
-    Reindented {
-        /// Blanks that were put before each inserted line.
-        added: String,
-        /// Blanks that were taken away.
-        removed: String,
-    },
+    /// The hunk was matched by this pass: its old lines are not in the file exactly.
+    Fuzz(Pass),
+    /// Inserted lines were indented like the file.
+    Reindented(Vec<Reindented>),
+    /// Where the hunk does not change the lines that it replaces, they keep the file's punctuation
+    /// and the file's blanks at line ends.
+    KeptCharacters,
     /// The hunk fits in several places and the first was taken.
     FirstOfSeveral,
     /// The hunk fits in several places, exactly, and the line that it states tells which one is
     /// meant.
     StatedLine,
+}
+
+/// An indentation of inserted lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reindented {
+    /// The blanks in the patch.
+    pub patch: String,
+    /// The blanks in the file.
+    pub file: String,
 }
 
 /// All hunks of a section, placed.

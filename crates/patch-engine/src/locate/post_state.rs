@@ -50,8 +50,7 @@ pub(crate) fn locate<'f, 'p>(
                 continue;
             }
         };
-        let first_line = line_number(
-            &draft,
+        let first_line = draft.line_number(
             place.matched.first().map_or_else(|| draft.next(place.after), |&node| node),
         );
         if let Some(line) = place.matched.first().and_then(|&node| draft.old(node))
@@ -59,16 +58,21 @@ pub(crate) fn locate<'f, 'p>(
         {
             stated.found(needle, line);
         }
-        let reindent = needle.reindentation(&place.matched, place.dropped, place.pass, &draft);
+        let written = match needle.written(&place.matched, place.dropped, place.pass, &draft) {
+            Ok(written) => written,
+            Err(reason) => {
+                rejects.push(effort.reject(needle, reason));
+                continue;
+            }
+        };
         let mut notes = place.notes;
-        notes.extend(reindent.note());
+        notes.extend_from_slice(&written.notes);
         if place.dropped > 0 {
             notes.push(Note::SeparatorsDropped);
         }
         draft.drops_bom |= place.matched.first() == Some(&Node(0)) && needle.deletes_bom(0);
         let around = place.matched.first().map_or(place.after, |&first| draft.previous(first));
-        let nodes = draft
-            .apply(needle, place.dropped, &place.matched, place.after, |text| reindent.apply(text));
+        let nodes = draft.apply(needle, place.dropped, &place.matched, place.after, written);
         finder.search_around(&draft, needle.index, around, &nodes);
         placed.push(Placed {
             hunk: needle.index,
@@ -398,7 +402,7 @@ fn find(
                     None => notes.push(Note::FirstOfSeveral),
                 }
             }
-            places.sort_by_key(|&place| line_number(draft, place));
+            places.sort_by_key(|&place| draft.line_number(place));
             let Some(&start) = places.first() else { continue };
             let matched: Vec<Node> =
                 std::iter::successors(Some(start), |&node| Some(draft.next(node)))
@@ -464,7 +468,7 @@ fn several(
     effort: &refuse::Effort,
 ) -> RejectReason {
     let mut starts: Vec<u32> =
-        places.iter().map(|&place| line_number(draft, place) as u32 - 1).collect();
+        places.iter().map(|&place| draft.line_number(place) as u32 - 1).collect();
     starts.sort_unstable();
     let more = starts.len() > SATURATION;
     starts.truncate(SATURATION);
@@ -490,12 +494,4 @@ fn broken_by(
         }
     }
     None
-}
-
-/// The 1-based pre-image line of a node; for an inserted line that of the line it stands before.
-fn line_number(draft: &Draft<'_, '_>, mut node: Node) -> usize {
-    while draft.inserted(node).is_some() {
-        node = draft.next(node);
-    }
-    node.0 + 1
 }

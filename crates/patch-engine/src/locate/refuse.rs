@@ -19,6 +19,7 @@ use super::reject::{
 use super::rules::{Order, Rules};
 use super::scope::ScopeEnds;
 use super::search::SATURATION;
+use super::written::Written;
 use crate::text::lines::Lines;
 
 /// How many context lines an advice has at most; more would not be pasted.
@@ -110,6 +111,20 @@ fn find_block(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Option<usize> {
     Blocks::new(lines, vec![block], &[pass]).next(pass, 0, 0)
 }
 
+impl<'p> Needle<'p> {
+    /// What the hunk would insert if its old lines were those of the file from `start` on.
+    fn indented_at(
+        &self,
+        lines: &Lines<'_>,
+        start: usize,
+        dropped: usize,
+    ) -> Result<Written<'p>, RejectReason> {
+        let end = (start + self.old_without(dropped).len()).min(lines.len());
+        let matched: Vec<Node> = (start..end).map(Node).collect();
+        self.indented(&matched, dropped, &Draft::new(lines))
+    }
+}
+
 /// The place that a pass which was not tried would have found.
 fn near_by_pass(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
     if needle.fixed.is_some() {
@@ -180,7 +195,7 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
     let found = region(lines, needle, start, 0);
     let paste = match usize::try_from(start) {
         Ok(start) if !scattered && found.agreeing + 1 >= found.of => {
-            paste(lines, needle, start, 0, None)
+            paste(lines, needle, start, 0, &needle.indented_at(lines, start, 0))
         }
         _ => Vec::new(),
     };
@@ -212,8 +227,13 @@ fn by_pass(
     dropped: usize,
     pass: Pass,
 ) -> Nearest {
-    let paste = paste(lines, needle, start, dropped, Some(pass));
-    Nearest { pass: Some(pass), paste, ..region(lines, needle, start as isize, dropped) }
+    let written = needle.indented_at(lines, start, dropped);
+    let untold = match &written {
+        Err(RejectReason::Indentation { patch_line, .. }) => Some(*patch_line),
+        _ => None,
+    };
+    let paste = paste(lines, needle, start, dropped, &written);
+    Nearest { pass: Some(pass), untold, paste, ..region(lines, needle, start as isize, dropped) }
 }
 
 /// What there is to say about the lines from `start` on, held against the hunk.
@@ -263,6 +283,7 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
         of: old.len(),
         difference,
         pass: None,
+        untold: None,
         scattered: false,
         not_at_end: false,
         region: region.collect(),
@@ -290,33 +311,31 @@ fn shown(index: usize, found: &[u8], wanted: Option<&[u8]>) -> Shown {
     Shown { line: index + 1, text: text.chars().take(SHOWN_WIDTH).collect(), columns }
 }
 
-/// The hunk as it would be with the lines of the file from `start` on; what it inserts is indented
-/// as `pass` would.
+/// The hunk as it would be with the lines of the file from `start` on, and with what it inserts as
+/// it would be written there. Nothing if these lines do not tell how.
 fn paste(
     lines: &Lines<'_>,
     needle: &Needle<'_>,
     start: usize,
     dropped: usize,
-    pass: Option<Pass>,
+    written: &Result<Written<'_>, RejectReason>,
 ) -> Vec<String> {
     let hunk = needle.lines(dropped);
-    let places = start..start + needle.old_without(dropped).len();
+    let mut places = start..start + needle.old_without(dropped).len();
     let long = |index: usize| lines.content(index).len() > SHOWN_WIDTH;
+    let Ok(written) = written else { return Vec::new() };
     if hunk.len() > PASTED_LINES || places.end > lines.len() || places.clone().any(long) {
         return Vec::new();
     }
-    let matched: Vec<Node> = places.clone().map(Node).collect();
-    let reindent =
-        needle.reindentation(&matched, dropped, pass.unwrap_or(Pass::Exact), &Draft::new(lines));
-    let mut places = places;
+    let mut inserted = written.lines.iter();
     let pasted = hunk.iter().map(|line| {
         let (prefix, text) = match line.kind {
-            LineKind::Insert => ('+', reindent.apply(line.text)),
-            LineKind::Context => (' ', lines.content(places.next()?).into()),
-            LineKind::Delete => ('-', lines.content(places.next()?).into()),
+            LineKind::Insert => ('+', &inserted.next()?[..]),
+            LineKind::Context => (' ', lines.content(places.next()?)),
+            LineKind::Delete => ('-', lines.content(places.next()?)),
         };
         let carriage = if line.kind == LineKind::Insert && line.crlf { "\r" } else { "" };
-        Some(format!("{prefix}{}{carriage}", std::str::from_utf8(&text).ok()?))
+        Some(format!("{prefix}{}{carriage}", std::str::from_utf8(text).ok()?))
     });
     pasted.collect::<Option<_>>().unwrap_or_default()
 }

@@ -69,6 +69,18 @@ patch_grammar::named! {
             /// Where the new lines are.
             lines: RangeInclusive<usize>,
         } = "already_applied",
+        /// Its old lines are in the file but for blanks, and do not tell how to indent what it
+        /// inserts.
+        Indentation {
+            /// Where they are.
+            lines: RangeInclusive<usize>,
+            /// The 1-based line of the patch that is inserted with an indentation that they do not
+            /// tell; or, if `contradicts`, the old line that is indented in the file otherwise than
+            /// another one with the same indentation.
+            patch_line: u32,
+            /// Whether one indentation of the hunk stands for several of the file.
+            contradicts: bool,
+        } = "indentation",
         /// It has no old lines and no header, and does not say that it goes to the end of the file.
         NoAnchor = "no_anchor",
         /// A marker for a missing line feed is at a line that is not the last, or the last line of
@@ -224,6 +236,9 @@ pub struct Nearest {
     pub difference: Option<Difference>,
     /// The pass that would have matched, if there is one.
     pub pass: Option<Pass>,
+    /// The 1-based line of the patch that is inserted with an indentation that the lines of the
+    /// region do not tell. The pass would not do then.
+    pub untold: Option<u32>,
     /// Whether all old lines are in the file, but in another order or not together.
     pub scattered: bool,
     /// Whether the old lines stand there, and the hunk was refused only because it says that the

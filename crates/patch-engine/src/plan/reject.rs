@@ -390,6 +390,18 @@ impl fmt::Display for RejectReason {
             Self::AlreadyApplied { lines } => {
                 write!(f, "it is applied already: its new lines are at {}", line_words(lines))
             }
+            Self::Indentation { lines, patch_line, contradicts } => {
+                write!(f, "its old lines are at {} but for blanks, ", line_words(lines))?;
+                if *contradicts {
+                    write!(
+                        f,
+                        "but patch line {patch_line}, which has the same indentation as another \
+                         line of the hunk, does not have it there"
+                    )
+                } else {
+                    write!(f, "which do not tell how to indent patch line {patch_line}")
+                }
+            }
             Self::NoAnchor => f.write_str("it only inserts, and nothing says where"),
             Self::FinalNewline => f.write_str(
                 "its marker for a missing line feed does not fit: that line is not \
@@ -420,6 +432,10 @@ impl fmt::Display for Nearest {
             (None, 1, of) => write!(f, "where 1 of {of} agrees"),
             (None, agreeing, of) => write!(f, "where {agreeing} of {of} agree"),
         }?;
+        if let Some(line) = self.untold {
+            let do_not = if one { "does not" } else { "do not" };
+            write!(f, ", and {do_not} tell how to indent patch line {line}")?;
+        }
         if self.pass.is_none() && self.scattered {
             f.write_str(" (all of them are in the file, but in another order or not together)")?;
         }

@@ -116,6 +116,10 @@ fn of_reject(reject: &Reject) -> Value {
             set("candidates", candidates.iter().map(of_candidate).collect());
             set("moreCandidates", (*more).into());
         }
+        Some(RejectReason::Indentation { lines, patch_line, .. }) => {
+            set("matchedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
+            set("indentedLine", (*patch_line).into());
+        }
         Some(RejectReason::AlreadyApplied { lines }) => {
             set("appliedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
         }
@@ -181,7 +185,7 @@ fn of_nearest(nearest: &Nearest) -> Value {
         "oldLines": nearest.of,
         "firstDifference": difference,
         "region": nearest.region,
-        "wouldMatchWith": nearest.pass.map(Pass::as_str),
+        "wouldMatchWith": nearest.pass.filter(|_| nearest.untold.is_none()).map(Pass::as_str),
         "scattered": nearest.scattered,
         "notAtEnd": nearest.not_at_end,
     })
