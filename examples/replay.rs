@@ -24,6 +24,10 @@
 //! come to is known without comparing texts. Carried, it is that, or what `git merge-file` gives,
 //! or a conflict, and never anything else.
 //!
+//! `--reindent` writes each file with every other unit of indentation and applies the hunks of the
+//! change to that, one by one, each with so many lines of `--context`. What comes out has to be
+//! what the hunk makes of the file as it is, with the other unit, or a refusal.
+//!
 //! `--bare` makes the commits anew in the object database of a clone: git's diff of each, planned
 //! over the tree of its parent, has to give the very tree of the commit, and `git fsck --strict` to
 //! find nothing.
@@ -44,6 +48,8 @@ mod history;
 mod merges;
 #[path = "../tests/replay/outcome.rs"]
 mod outcome;
+#[path = "../tests/replay/reindented.rs"]
+mod reindented;
 #[path = "../tests/replay/stale.rs"]
 mod stale;
 
@@ -75,6 +81,7 @@ struct Args {
     merges: bool,
     bare: bool,
     stale: bool,
+    reindent: bool,
     dirs: Vec<PathBuf>,
 }
 
@@ -92,6 +99,9 @@ fn main() -> ExitCode {
     }
     if args.stale {
         return formatted(&args, temporary.path());
+    }
+    if args.reindent {
+        return reindented(&args);
     }
     if args.merges {
         return merged(&args, temporary.path());
@@ -266,6 +276,35 @@ fn formatted(args: &Args, temporary: &Path) -> ExitCode {
     if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
+/// Applies changes to files in other units of indentation.
+fn reindented(args: &Args) -> ExitCode {
+    let mut contexts: Vec<usize> = args.styles.iter().map(|style| style.context).collect();
+    contexts.sort_unstable();
+    contexts.dedup();
+    let mut bad = false;
+    for dir in &args.dirs {
+        let mut all: Vec<_> = contexts.iter().map(|_| reindented::Counts::default()).collect();
+        let read = history::read(dir, &mut |commit| {
+            for (path, before, after) in commit.updates() {
+                let name = format!("{} {path}", commit.name);
+                for (&context, counts) in contexts.iter().zip(&mut all) {
+                    reindented::count(&name, before, after, context, counts);
+                }
+            }
+        });
+        if let Err(error) = read {
+            eprintln!("replay: {error}");
+            return ExitCode::FAILURE;
+        }
+        for (context, counts) in contexts.iter().zip(&all) {
+            println!("{}, {context} lines: {counts}", dir.display());
+            counts.wrong.iter().for_each(|what| println!("  WRONG      {what}"));
+            bad |= !counts.wrong.is_empty();
+        }
+    }
+    if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
 /// Compares what becomes of the merges' files.
 fn merged(args: &Args, temporary: &Path) -> ExitCode {
     let fresh = || merges::WAYS.map(|_| Counts::default());
@@ -386,7 +425,7 @@ fn read_args() -> Result<Args, String> {
     let (mut contexts, mut dialects, mut headers, mut end_of_file) =
         (Vec::new(), Vec::new(), false, false);
     let (mut road, mut keep, mut from_git, mut dirs) = (20, None, false, Vec::new());
-    let (mut merges, mut bare, mut stale) = (false, false, false);
+    let (mut merges, mut bare, mut stale, mut reindent) = (false, false, false, false);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
         let number =
@@ -401,6 +440,7 @@ fn read_args() -> Result<Args, String> {
             "--merges" => merges = true,
             "--bare" => bare = true,
             "--stale" => stale = true,
+            "--reindent" => reindent = true,
             "--end-of-file" => end_of_file = true,
             "--road" => road = number(value()?)?,
             "--keep" => keep = Some(PathBuf::from(value()?)),
@@ -425,7 +465,7 @@ fn read_args() -> Result<Args, String> {
             }
         }
     }
-    Ok(Args { styles, road, keep, from_git, merges, bare, stale, dirs })
+    Ok(Args { styles, road, keep, from_git, merges, bare, stale, reindent, dirs })
 }
 
 fn keep_files(keep: &Path, style: &Style, name: &str, outcome: &Outcome, files: [&[u8]; 3]) {

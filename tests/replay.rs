@@ -9,6 +9,7 @@ mod bare;
 mod history;
 mod merges;
 mod outcome;
+mod reindented;
 mod stale;
 
 use std::path::Path;
@@ -140,6 +141,35 @@ fn what_a_formatter_made_stale_is_carried_or_in_conflict() {
         }
         assert!(ways[0].right > 0, "{how:?}");
     }
+}
+
+/// A file is written with another unit of indentation: each hunk makes of it what it made of the
+/// file as it was, or is refused.
+#[test]
+fn what_is_patched_in_another_unit_is_the_same_or_refused() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if !repository.join(".git").exists() {
+        eprintln!("skipped: this is not a git repository");
+        return;
+    }
+    let (mut counts, mut commits) = (reindented::Counts::default(), 0);
+    let read = history::read(&repository, &mut |commit| {
+        commits += 1;
+        if commits % every() != 0 {
+            return;
+        }
+        for (path, before, after) in commit.updates() {
+            let name = format!("{} {path}", commit.name);
+            reindented::count(&name, before, after, 3, &mut counts);
+        }
+    });
+    if let Err(error) = read {
+        eprintln!("skipped: {error}");
+        return;
+    }
+    eprintln!("in another unit: {counts}");
+    assert!(counts.wrong.is_empty(), "{counts:#?}");
+    assert!(counts.equal > counts.refused, "{counts}");
 }
 
 /// Without a checkout: git's diff of each commit, over the tree of its parent, gives the very tree

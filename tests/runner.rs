@@ -38,6 +38,7 @@ mod large;
 mod lost;
 mod obeyed;
 mod obeyed_tools;
+mod overlooked;
 mod pictures;
 mod places;
 mod program;

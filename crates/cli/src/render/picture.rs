@@ -181,7 +181,10 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, layers: &L
         }
         _ => None,
     };
-    let line = difference.map(|difference| difference.patch_line).or(reject.patch_line);
+    let line = match reject.hunk_reason() {
+        Some(RejectReason::Indentation { patch_line, .. }) => Some(*patch_line),
+        _ => difference.map(|difference| difference.patch_line).or(reject.patch_line),
+    };
     let in_patch =
         line.and_then(|line| DrawnExcerpt::new(text, line_range(text, line as usize)?, 2));
     let in_patch = in_patch.map(DrawnExcerpt::sanitized);
@@ -322,6 +325,9 @@ fn places(reason: &RejectReason) -> Vec<DrawnPlace> {
                 place(&candidate.lines, Some(*candidate.lines.start()), &label)
             })
             .collect(),
+        RejectReason::Indentation { lines, .. } => {
+            vec![DrawnPlace { whole: true, ..place(lines, None, "the old lines, but for blanks") }]
+        }
         RejectReason::AlreadyApplied { lines } => {
             vec![place(lines, None, "the new lines are here")]
         }

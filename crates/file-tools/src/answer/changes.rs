@@ -258,7 +258,8 @@ pub(crate) fn capped_text(diff: &[u8]) -> Cow<'_, str> {
     }
 }
 
-fn notes(plan: &Plan) -> Vec<String> {
+/// Says what was overlooked, and what a reader should know about a plan.
+pub(crate) fn notes(plan: &Plan) -> Vec<String> {
     plan.notes()
         .iter()
         .map(|note| match note {

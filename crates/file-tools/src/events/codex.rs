@@ -34,7 +34,7 @@ enum Message<'l> {
         call_id: &'l str,
         turn_id: &'l str,
         stdout: String,
-        stderr: &'l str,
+        stderr: String,
         success: bool,
         changes: Changes<'l>,
         status: &'static str,
@@ -88,14 +88,18 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> 
                 Message::PatchApplyBegin { call_id, turn_id, auto_approved, changes }
             }
         }
-        CallEvent::Ended { items, failure, declined, .. } => Message::PatchApplyEnd {
+        CallEvent::Ended { items, notes, failure, declined, .. } => Message::PatchApplyEnd {
             call_id,
             turn_id,
             stdout: match failure {
                 None => success(items.iter().map(|item| (item.operation, item.last_path()))),
                 Some(_) => String::new(),
             },
-            stderr: failure.unwrap_or_default(),
+            // Where the tool of this name prints them.
+            stderr: match failure {
+                None => notes.iter().map(|note| format!("note: {note}\n")).collect(),
+                Some(why) => why.to_owned(),
+            },
             success: failure.is_none(),
             changes: changes(call, items.iter()),
             status: match failure {

@@ -34,6 +34,7 @@ pub(super) enum CallEvent<'e> {
     Ended {
         items: &'e [Item],
         transactions: &'e [String],
+        notes: &'e [String],
         result: &'e RawValue,
         failure: Option<&'e str>,
         declined: bool,

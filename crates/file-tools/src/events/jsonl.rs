@@ -56,7 +56,7 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> 
             }
         }
         CallEvent::Progress { path, done, total } => Line::Progress { call_id, path, done, total },
-        CallEvent::Ended { items, transactions, result, failure, declined } => Line::End {
+        CallEvent::Ended { items, transactions, result, failure, declined, .. } => Line::End {
             call_id,
             ok: failure.is_none(),
             declined,

@@ -46,6 +46,8 @@ use serde_json::value::to_raw_value;
 use event::{CallEvent, CurrentCall};
 use item::Item;
 
+use crate::answer::changes::notes;
+
 pub use item::MAX_TEXT;
 
 /// How events are written.
@@ -80,6 +82,8 @@ struct CallState {
     published: usize,
     committed: Vec<Item>,
     transactions: Vec<String>,
+    /// What a reader should know about the plans that were committed.
+    notes: Vec<String>,
     began: bool,
     changed: bool,
     /// The decisions about the plans of the call.
@@ -147,13 +151,13 @@ impl<'e> Events<'e> {
             self.write_planned();
         }
         let result = to_raw_value(result).expect("an answer is JSON");
-        let (committed, transactions) = (
-            std::mem::take(&mut self.state.committed),
-            std::mem::take(&mut self.state.transactions),
-        );
+        let committed = std::mem::take(&mut self.state.committed);
+        let transactions = std::mem::take(&mut self.state.transactions);
+        let notes = std::mem::take(&mut self.state.notes);
         self.write(&CallEvent::Ended {
             items: &committed,
             transactions: &transactions,
+            notes: &notes,
             result: &result,
             failure,
             declined: self.state.declined,
@@ -232,6 +236,7 @@ impl Host for Events<'_> {
             }
             Event::Committed(report) => {
                 self.turn.applied(report);
+                self.state.notes.extend(notes(&report.plan));
                 self.state.transactions.extend(report.transaction.map(|id| id.to_string()));
                 self.state.committed.append(&mut self.state.pending);
                 self.state.changed = true;

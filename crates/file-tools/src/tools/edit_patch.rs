@@ -54,6 +54,9 @@ pub struct EditPatchResult {
     /// went.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried: Vec<CarriedHunk>,
+    /// What was overlooked, and what a reader should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Why not, in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -116,6 +119,7 @@ impl FileTool for EditPatch {
             ok: true,
             summary: Some(summary.clone()),
             carried: result.data.carried,
+            notes: result.data.notes,
             error: None,
             class: None,
         };
@@ -159,6 +163,7 @@ impl EditPatchResult {
             ok: false,
             summary: None,
             carried: Vec::new(),
+            notes: Vec::new(),
             error: Some(line),
             class: Some(error.class),
         }

@@ -215,6 +215,14 @@ fn the_shape_that_codex_clients_know() {
     assert_eq!(&lines[2]["msg"]["type"], &json!("turn_diff"));
     assert!(lines[2]["msg"]["unified_diff"].as_str().unwrap().starts_with("diff --git a/b b/b\n"));
 
+    // What was overlooked is told where the tool of that name prints it.
+    let body = "*** Update File: a\n@@\n-one\n+uno\n\n\n";
+    let noted = events(&bench, EventForm::Codex, body, true, true, &mut ());
+    assert_eq!(
+        &noted[1]["msg"]["stderr"],
+        &json!("note: a: hunk 1 was matched without the empty lines after it\n")
+    );
+
     let declined = events(&bench, EventForm::Codex, "*** Delete File: a\n", true, false, &mut ());
     let end = &declined[1]["msg"];
     assert_eq!(declined.len(), 2);

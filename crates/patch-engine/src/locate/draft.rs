@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, HashMap};
 use patch_grammar::LineKind;
 
 use super::needle::Needle;
-use super::written::Written;
 
 use crate::text::lines::Lines;
 
@@ -178,7 +177,7 @@ impl<'f, 'p> Draft<'f, 'p> {
     }
 
     /// Applies a hunk whose old lines are `matched`; a hunk without old lines goes after `after`.
-    /// `written` has the texts of its inserted lines. Gives back the hunk's lines as they now
+    /// `written` has the texts of its inserted lines, if they are not those of the patch. Gives back the hunk's lines as they now
     /// stand.
     pub(crate) fn apply(
         &mut self,
@@ -186,7 +185,7 @@ impl<'f, 'p> Draft<'f, 'p> {
         dropped: usize,
         matched: &[Node],
         after: Node,
-        written: Written<'p>,
+        written: Vec<Cow<'p, [u8]>>,
     ) -> Vec<Node> {
         let (hunk, hunk_lines) = (needle.index, needle.lines(dropped));
         let mut cursor = match matched.first() {
@@ -194,7 +193,7 @@ impl<'f, 'p> Draft<'f, 'p> {
             None => after,
         };
         let mut matched = matched.iter().copied();
-        let mut written = written.lines.into_iter();
+        let mut written = written.into_iter();
         let mut result = Vec::with_capacity(hunk_lines.len());
         for run in hunk_lines.chunk_by(|left, right| {
             (left.kind == LineKind::Context) == (right.kind == LineKind::Context)

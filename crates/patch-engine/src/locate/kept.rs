@@ -12,12 +12,12 @@
 
 use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::{Algorithm, DiffOp, capture_diff};
 
 use super::pass::{Parts, Pass, parts};
 
 /// How many pairs of words, and of characters, are compared for the lines of one change.
-const COMPARED: usize = 1 << 20;
+const COMPARED: usize = 1 << 18;
 
 /// Characters of the patch, each with that of the file in its place.
 #[derive(Debug, Default)]
@@ -93,31 +93,27 @@ fn common(old: &[&[u8]], new: &[&[u8]]) -> Vec<Option<usize>> {
     let mut from = vec![None; new.len()];
     let mut left = COMPARED;
     let (old_words, new_words) = (words(old), words(new));
-    let texts = |of: &[&[u8]], words: &[Range<usize>]| -> Vec<Vec<u8>> {
-        words.iter().map(|word| of[word.clone()].concat()).collect()
-    };
-    let span = |words: &[Range<usize>], range: Range<usize>| match &words[range] {
-        [] => 0..0,
-        words => words[0].start..words[words.len() - 1].end,
-    };
-    for op in differences(&texts(old, &old_words), &texts(new, &new_words), &mut left) {
-        let old_span = span(&old_words, op.old_range());
-        let new_span = span(&new_words, op.new_range());
-        let within = match op {
-            DiffOp::Equal { .. } => {
-                vec![DiffOp::Equal { old_index: 0, new_index: 0, len: new_span.len() }]
+    let start = |words: &[Range<usize>], nth: usize, end| words.get(nth).map_or(end, |it| it.start);
+    let (mut old_done, mut new_done) = (0, 0);
+    for stretch in stretches(
+        old_words.iter().map(|word| old[word.clone()].concat()).collect(),
+        new_words.iter().map(|word| new[word.clone()].concat()).collect(),
+        &mut left,
+    ) {
+        // The words between two stretches that are equal are compared by their characters.
+        let old_start = start(&old_words, stretch.old, old.len());
+        let new_start = start(&new_words, stretch.new, new.len());
+        let old_between = old[old_done..old_start].to_vec();
+        let new_between = new[new_done..new_start].to_vec();
+        for within in stretches(old_between, new_between, &mut left) {
+            for nth in 0..within.len {
+                from[new_done + within.new + nth] = Some(old_done + within.old + nth);
             }
-            DiffOp::Replace { .. } => {
-                differences(&old[old_span.clone()], &new[new_span.clone()], &mut left)
-            }
-            DiffOp::Delete { .. } | DiffOp::Insert { .. } => Vec::new(),
-        };
-        for op in within {
-            if let DiffOp::Equal { old_index, new_index, len } = op {
-                for nth in 0..len {
-                    from[new_span.start + new_index + nth] = Some(old_span.start + old_index + nth);
-                }
-            }
+        }
+        old_done = start(&old_words, stretch.old + stretch.len, old.len());
+        new_done = start(&new_words, stretch.new + stretch.len, new.len());
+        for (old, new) in (old_start..old_done).zip(new_start..new_done) {
+            from[new] = Some(old);
         }
     }
     from
@@ -140,19 +136,35 @@ fn words(characters: &[&[u8]]) -> Vec<Range<usize>> {
     words
 }
 
-/// Returns the smallest difference, and takes its cost from `left`; if that is not enough, only
-/// what is equal at both ends.
-fn differences<T: Ord + std::hash::Hash>(old: &[T], new: &[T], left: &mut usize) -> Vec<DiffOp> {
-    let cost = old.len().saturating_mul(new.len());
-    if let Some(rest) = left.checked_sub(cost) {
-        *left = rest;
-        return capture_diff_slices(Algorithm::Myers, old, new);
-    }
+/// What two texts have in common, from these places on.
+struct Stretch {
+    old: usize,
+    new: usize,
+    len: usize,
+}
+
+/// Returns what two texts have in common by their smallest difference, in order: what is equal at
+/// both ends, and between if `left` is enough for that. The cost is taken from it. The last stretch
+/// ends both texts.
+fn stretches<T: Eq + std::hash::Hash>(old: Vec<T>, new: Vec<T>, left: &mut usize) -> Vec<Stretch> {
     let equal = |(old, new): &(&T, &T)| old == new;
-    let before = old.iter().zip(new).take_while(equal).count();
+    let before = old.iter().zip(&new).take_while(equal).count();
     let (old_rest, new_rest) = (&old[before..], &new[before..]);
     let after = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(equal).count();
-    let end =
-        DiffOp::Equal { old_index: old.len() - after, new_index: new.len() - after, len: after };
-    vec![DiffOp::Equal { old_index: 0, new_index: 0, len: before }, end]
+    let (old_end, new_end) = (old.len() - after, new.len() - after);
+    let mut stretches = vec![Stretch { old: 0, new: 0, len: before }];
+    let cost = (old_end - before).saturating_mul(new_end - before);
+    if let Some(rest) = left.checked_sub(cost) {
+        *left = rest;
+        let ops =
+            capture_diff(Algorithm::Myers, &old[..], before..old_end, &new[..], before..new_end);
+        stretches.extend(ops.into_iter().filter_map(|op| match op {
+            DiffOp::Equal { old_index, new_index, len } => {
+                Some(Stretch { old: old_index, new: new_index, len })
+            }
+            _ => None,
+        }));
+    }
+    stretches.push(Stretch { old: old_end, new: new_end, len: after });
+    stretches
 }

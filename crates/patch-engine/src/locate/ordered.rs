@@ -150,7 +150,7 @@ pub(crate) fn locate<'f, 'p>(
         let told = written.notes.iter().cloned();
         let notes = notes.into_iter().chain(further).chain(told).chain(separators).collect();
         let after = draft.previous(Node(start));
-        draft.apply(needle, dropped, &matched, after, written);
+        draft.apply(needle, dropped, &matched, after, written.lines);
         draft.drops_bom |= needle.deletes_bom(start);
         placed.push(Placed {
             hunk: needle.index,

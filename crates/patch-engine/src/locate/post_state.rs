@@ -72,7 +72,7 @@ pub(crate) fn locate<'f, 'p>(
         }
         draft.drops_bom |= place.matched.first() == Some(&Node(0)) && needle.deletes_bom(0);
         let around = place.matched.first().map_or(place.after, |&first| draft.previous(first));
-        let nodes = draft.apply(needle, place.dropped, &place.matched, place.after, written);
+        let nodes = draft.apply(needle, place.dropped, &place.matched, place.after, written.lines);
         finder.search_around(&draft, needle.index, around, &nodes);
         placed.push(Placed {
             hunk: needle.index,

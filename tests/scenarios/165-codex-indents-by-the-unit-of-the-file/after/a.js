@@ -1,0 +1,7 @@
+function f() {
+    if (a) {
+        for (const c of d) {
+            c();
+        }
+    }
+}

@@ -1,0 +1,3 @@
+def run(x):
+	if x:
+		value = 1
