@@ -51,7 +51,7 @@ fn each_output_names_the_pass_that_a_hunk_needed() {
         ("apply-patch", &["serve", "--mcp"], &serve),
     ] {
         let (dir, home) = (temp(), temp());
-        let config = home.path().join(".config/apply-patch");
+        let config = home.path().join("config/apply-patch");
         fs::create_dir_all(&config).expect("a folder");
         fs::write(config.join("config.toml"), "fuzz = \"blanks\"\n").expect("a file");
         fs::write(dir.path().join("a"), "all:\n\tone\n").expect("a file");

@@ -1,8 +1,8 @@
 //! `apply-patch ops`: the built-in operations of the Responses API, one answer for each call.
 
 use apply_patch_api::engine::commit::approval::Approvals;
-use apply_patch_api::engine::{ApplyError, Failed, Reject, Report};
-use apply_patch_api::tools::ops::{self, CallOutput, PatchCall};
+use apply_patch_api::engine::{ApplyError, Failed, PlanNote, Reject, Report};
+use apply_patch_api::tools::ops::{self, CallOutput, FileOperation, PatchCall};
 use clap::Args;
 
 use super::apply;
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::Input;
-use crate::{json, source};
+use crate::{json, render, source};
 
 #[derive(Debug, Args)]
 #[command(
@@ -70,12 +70,11 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
     let failed = match applied {
         Ok(reports) => {
             let id = reports.iter().find_map(|report| report.transaction);
-            json::print(&answers(calls, |_| {
-                Ok(match id {
-                    Some(id) => format!("done (transaction {id})"),
-                    None => "done; nothing changed".into(),
-                })
-            }));
+            let done = match id {
+                Some(id) => format!("done (transaction {id})"),
+                None => "done; nothing changed".into(),
+            };
+            json::print(&answers(calls, |call| Ok(done.clone() + &told(call, &reports))));
             return Exit::Done;
         }
         Err(failed) => failed,
@@ -102,6 +101,20 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
     };
     json::print(&answers(calls, |call| Err(of_call(call))));
     Failure::Failed(Box::new((input, failed))).error().class.into()
+}
+
+/// Says what a reader should know about the hunks of a call.
+fn told(call: &PatchCall, reports: &[Report]) -> String {
+    let (FileOperation::CreateFile { path: own, .. }
+    | FileOperation::UpdateFile { path: own, .. }
+    | FileOperation::DeleteFile { path: own }) = &call.operation;
+    let note = |note: &PlanNote| match note {
+        PlanNote::Hunk { path, hunk, note } if path == own => {
+            Some(format!("; hunk {} {}", hunk + 1, render::note_text(note)))
+        }
+        _ => None,
+    };
+    reports.iter().flat_map(|report| report.plan.notes()).filter_map(note).collect()
 }
 
 /// One answer for each call; `None` in a failure means that another call failed.

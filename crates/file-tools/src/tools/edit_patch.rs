@@ -70,12 +70,12 @@ impl FileTool for EditPatch {
 
     const ABOUT: About = About {
         title: "Apply a patch, briefly",
-        does: "The same patches by strict rules, with a brief answer: {ok, summary} with counts \
-            of files, or {ok, error} with one line that begins with the error's kind. \
-            allow_delete lets it remove files.",
+        does: "The same patches by strict rules, with a brief answer: {ok, summary} counts files, \
+            {ok, error} has a line that begins with the error's kind. allow_delete lets it remove \
+            files.",
         errors: "Errors: patch_parse_error: correct it. patch_apply_error, multiple_matches, \
             overlapping_edits, stale_file: read the file, then correct the hunk. \
-            permission_denied: not allowed, or guarded; ask. binary_file, not_found, \
+            permission_denied: ask. binary_file, not_found, \
             already_exists, outside_workspace: correct the path.",
         example: "{\"patch\":\"*** Begin Patch\\n*** Add File: a.txt\\n+hi\\n*** End Patch\"}",
         idempotent: false,
