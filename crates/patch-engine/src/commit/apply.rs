@@ -264,8 +264,9 @@ impl Workspace {
         verified: bool,
     ) -> Option<Report> {
         let id = self.already_done(text, &options.expected, verified).ok()??;
-        let builder = PlanBuilder::new(self.root(), options);
-        let plan = Arc::new(builder.plan(patch.hunk_count(), Vec::new(), Vec::new()));
+        let mut builder = PlanBuilder::new(self.root(), options);
+        builder.hunk_count = patch.hunk_count();
+        let plan = Arc::new(builder.finish().ok()?);
         Some(Report {
             transaction: Some(id),
             plan,

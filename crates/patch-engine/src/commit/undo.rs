@@ -155,17 +155,16 @@ impl Workspace {
                 reach.check(&record.path, true, Access::Read)?;
             }
             let path = target.as_ref().map_or(record.path.as_str(), RelPath::as_str);
-            let path = self.root().check(path, Access::Create)?;
-            if let Err(mut problem) = builder.make_way(&path) {
-                if let Problem::Exists { by } = &mut problem {
+            if let Err(mut reject) = builder.create_from(path, stored(before, id, slot)) {
+                if let Problem::Exists { by } = &mut reject.problem {
+                    let path = self.root().check(path, Access::Create)?;
                     let now = look(&self.root().into(), &path)?
                         .and_then(Result::ok)
                         .map(|disk| disk.sha256);
                     *by = left_by(&history::log(&store)?.0, path.as_str(), now, &reach);
                 }
-                return Err(rejected(&path, problem));
+                return Err(rejected(reject));
             }
-            builder.restore(&path, None, Some(stored(before, id, slot)));
         }
         Ok(builder.finish()?)
     }
@@ -188,10 +187,11 @@ fn elsewhere<'p>(
     Err(Error::Elsewhere { id, paths: outside, project })
 }
 
-fn rejected(path: &RelPath, problem: Problem) -> Error {
-    match problem {
+/// Makes the error of a path where nothing can be restored.
+fn rejected(reject: Reject) -> Error {
+    match reject.problem {
         Problem::Guard(error) => error.into(),
-        problem => Rejects::from(Reject::of(path.as_str(), problem)).into(),
+        _ => Rejects::from(reject).into(),
     }
 }
 
@@ -226,10 +226,10 @@ fn plan_undo(
     let comes_back = |record: &Record| {
         back.contains(&*record.path) || records.iter().any(|wanted| wanted.slot == record.slot)
     };
-    builder.undoes(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
-    let mut come_back = Vec::new();
+    builder.undo(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
     let all_kept = OnceCell::new();
-    let (mut drifted, mut conflicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut drifted = Vec::new();
+    let mut conflicts = Vec::new();
     // All paths are checked first, so that nothing is told of any if one is refused.
     let checked = |path: &String| reach.check(path, authentic, Access::Update);
     let checked_paths =
@@ -246,7 +246,7 @@ fn plan_undo(
             )? {
                 Some(Ok((post, carried))) if how.carry => {
                     builder.restore(&path, now, Some(post));
-                    notes.extend(carried);
+                    builder.notes.extend(carried);
                 }
                 Some(Err(found)) if how.carry => {
                     let conflict =
@@ -258,9 +258,6 @@ fn plan_undo(
             Ok(now) => {
                 let post = record.before.as_ref().map(|state| stored(state, id, record.slot));
                 builder.restore(&path, now, post);
-                if record.before.is_some() {
-                    come_back.push(path);
-                }
             }
         }
     }
@@ -277,11 +274,7 @@ fn plan_undo(
     if let Some(rejects) = Rejects::new(conflicts) {
         return Err(rejects.into());
     }
-    // All removals are known by now: a removed file may make way for a directory that another file
-    // needs.
-    for path in &come_back {
-        builder.create_parents(path).map_err(|problem| rejected(path, problem))?;
-    }
+    builder.create_parents().map_err(rejected)?;
     for (dir, mode) in &journal.removed_dirs {
         let dir = checked(dir)?;
         // Undoing a whole transaction restores its directories even if they are empty.
@@ -292,7 +285,7 @@ fn plan_undo(
     for (dir, _) in journal.created_dirs.iter().rev() {
         builder.remove_dir(checked(dir)?);
     }
-    Ok(builder.plan(0, Vec::new(), notes))
+    Ok(builder.finish()?)
 }
 
 /// Returns the last transaction that changed a path, if the file is still as that one left it, and
@@ -364,13 +357,10 @@ fn carried_back(
     };
     let bytes = splices.apply(&current);
     let post = PostImage {
-        sha256: Sha256::of(&bytes),
-        size: bytes.len() as u64,
-        image: Image::Kept(bytes.into()),
         mode: Mode::Exactly(mode),
-        link: false,
         rewritten: false,
         attributes_of: Some(path.clone()),
+        ..PostImage::kept(bytes)
     };
     Ok(Some(Ok((post, hunks.into_iter().map(|hunk| hunk.note(&record.path)).collect()))))
 }
@@ -466,12 +456,9 @@ pub(super) fn is_as_left(
 
 fn stored(state: &FileState, transaction: TransactionId, slot: u32) -> PostImage {
     PostImage {
-        image: Image::Stored(transaction, slot),
-        sha256: state.sha256,
-        size: state.size,
         mode: Mode::Exactly(state.mode & 0o777),
         link: state.link,
         rewritten: false,
-        attributes_of: None,
+        ..PostImage::new(Image::Stored(transaction, slot), state.sha256, state.size)
     }
 }

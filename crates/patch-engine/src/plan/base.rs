@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use fs_guard::{RelPath, Sha256};
 
-use crate::plan::PostImage;
 use crate::plan::options::{Expected, Options, Snapshots};
 use crate::plan::reject::{Checked, Problem};
 use crate::text::files::Files;
@@ -43,14 +42,9 @@ impl<'o> Base<'o> {
         Ok(found)
     }
 
-    /// Returns the file at a path, if it differs from `now`.
-    pub(crate) fn unlike(
-        &mut self,
-        path: &RelPath,
-        now: &PostImage,
-    ) -> Checked<Option<Arc<Vec<u8>>>> {
-        let base = self.of(path)?;
-        Ok(base.filter(|base| base.len() as u64 != now.size || Sha256::of(base) != now.sha256))
+    /// Returns the file at a path, if it differs from the one that is there now.
+    pub(crate) fn unlike(&mut self, path: &RelPath, now: Sha256) -> Checked<Option<Arc<Vec<u8>>>> {
+        Ok(self.of(path)?.filter(|base| Sha256::of(base) != now))
     }
 
     /// Returns whether a file with this hash is at a path.
@@ -74,10 +68,10 @@ impl<'o> Base<'o> {
     }
 
     /// Refuses a change that cannot be carried, where the file is not what the author saw.
-    pub(crate) fn check_unchanged(&mut self, path: &RelPath, now: &PostImage) -> Checked<()> {
+    pub(crate) fn check_unchanged(&mut self, path: &RelPath, now: Sha256) -> Checked<()> {
         match self.unlike(path, now)? {
             None => Ok(()),
-            Some(base) => Err(Problem::Stale { expected: hash(&base), actual: Some(now.sha256) }),
+            Some(base) => Err(Problem::Stale { expected: hash(&base), actual: Some(now) }),
         }
     }
 

@@ -12,9 +12,10 @@ use super::{
     Authority, Change, ChangeKind, Image, Mode, NewDir, Plan, PlanNote, PostImage, PreImage,
     Transition, Undone,
 };
-use crate::carry::{Carried, Conflict, carry};
+use crate::carry::{Carried, CarriedHunk, Conflict, carry};
 use crate::locate::Placed;
 use crate::locate::edit::Edit;
+use crate::plan::near::Near;
 use crate::plan::options::Options;
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::text::files::Files;
@@ -46,15 +47,18 @@ pub const MAX_DELETED: usize = 10_000;
 /// ```
 #[derive(Debug)]
 pub struct PlanBuilder<'o> {
-    pub(crate) files: Files,
+    pub(super) files: Files,
     options: &'o Options,
     entries: HashMap<RelPath, Entry>,
     /// Paths in the order they were first written.
     order: Vec<RelPath>,
     /// Folded spellings of all paths.
     folded: HashMap<String, RelPath>,
+    /// The path that was checked last, and for what: a section names its path to several verbs.
+    pub(super) checked: Option<(RelPath, Access)>,
     /// A file that was read ahead; taken when its path is asked for.
-    pub(crate) offered: Option<(RelPath, Disk)>,
+    pub(super) offered: Option<(RelPath, Disk)>,
+    near: Near,
     create_dirs: Vec<RelPath>,
     /// The directories to be created, each with a file that needs it.
     directories: HashMap<RelPath, RelPath>,
@@ -66,8 +70,10 @@ pub struct PlanBuilder<'o> {
     undo_of: Option<Undone>,
     /// How many bytes of files are kept in memory.
     kept: u64,
-    notes: Vec<PlanNote>,
-    pub(crate) carried_bases: Vec<(RelPath, Arc<Vec<u8>>)>,
+    pub(crate) hunk_count: usize,
+    pub(super) placed: Vec<(usize, Placed)>,
+    pub(crate) notes: Vec<PlanNote>,
+    pub(super) carried_bases: Vec<(RelPath, Arc<Vec<u8>>)>,
 }
 
 /// One path of the overlay.
@@ -78,7 +84,7 @@ pub(crate) struct Entry {
     /// Its bytes are counted as kept.
     kept: bool,
     /// A section about it was rejected; further rejects about it would only repeat that.
-    pub(crate) rejected: bool,
+    rejected: bool,
 }
 
 /// What the changes so far leave at a path.
@@ -91,10 +97,10 @@ enum State {
 
 /// A file that was written.
 #[derive(Debug, Clone)]
-pub(crate) struct New {
-    pub(crate) post: PostImage,
+struct New {
+    post: PostImage,
     /// The path on disk that it moved from.
-    pub(crate) origin: Option<RelPath>,
+    origin: Option<RelPath>,
 }
 
 impl Entry {
@@ -102,13 +108,18 @@ impl Entry {
         Self { disk, state: State::AsOnDisk, kept: false, rejected: false }
     }
 
-    /// Returns whether a file exists at this path now.
-    pub(crate) fn exists(&self) -> bool {
-        match self.state {
-            State::AsOnDisk => self.disk.is_some(),
-            State::Absent => false,
-            State::Written(_) => true,
+    /// Returns the hash of the file or link that is at this path now.
+    fn sha256(&self) -> Option<Sha256> {
+        match &self.state {
+            State::AsOnDisk => self.disk.as_ref().map(|disk| disk.sha256),
+            State::Absent => None,
+            State::Written(new) => Some(new.post.sha256),
         }
+    }
+
+    /// Returns whether a file or link is at this path now.
+    pub(super) fn exists(&self) -> bool {
+        self.sha256().is_some()
     }
 }
 
@@ -122,6 +133,7 @@ pub struct Loaded {
     pub bytes: Arc<Vec<u8>>,
     /// Its hash.
     pub sha256: Sha256,
+    mode: Mode,
 }
 
 impl<'o> PlanBuilder<'o> {
@@ -138,7 +150,9 @@ impl<'o> PlanBuilder<'o> {
             entries: HashMap::with_capacity(paths),
             order: Vec::with_capacity(paths),
             folded: HashMap::with_capacity(paths),
+            checked: None,
             offered: None,
+            near: Near::default(),
             create_dirs: Vec::new(),
             directories: HashMap::new(),
             restored_dirs: Vec::new(),
@@ -146,6 +160,8 @@ impl<'o> PlanBuilder<'o> {
             authority: Authority::Policy,
             undo_of: None,
             kept: 0,
+            hunk_count: 0,
+            placed: Vec::new(),
             notes: Vec::new(),
             carried_bases: Vec::new(),
         }
@@ -158,13 +174,23 @@ impl<'o> PlanBuilder<'o> {
     /// When the guard refuses it, or it is too large.
     pub fn load(&mut self, path: &str) -> Result<Option<Loaded>, Reject> {
         self.at(path, |builder| {
-            let path = builder.files.check(path, Access::Update)?;
-            if !builder.entry(&path, Access::Update)?.exists() {
-                return Ok(None);
+            let path = builder.check(path, Access::Update)?;
+            match builder.file(&path, Access::Update) {
+                Err(Problem::Missing) => Ok(None),
+                file => builder.loaded(path, &file?.post).map(Some),
             }
-            let New { post, .. } = builder.current(&path)?;
-            let bytes = builder.source(&path, &post)?;
-            Ok(Some(Loaded { path, bytes, sha256: post.sha256 }))
+        })
+    }
+
+    /// Reads a file as it was before all changes or, where a change created it, as it is now.
+    pub(super) fn load_original(&mut self, path: &str) -> Result<Loaded, Reject> {
+        self.at(path, |builder| {
+            let path = builder.check(path, Access::Read)?;
+            let post = match &builder.entry(&path, Access::Read)?.disk {
+                Some(disk) => as_on_disk(&path, disk).post,
+                None => builder.file(&path, Access::Read)?.post,
+            };
+            builder.loaded(path, &post)
         })
     }
 
@@ -175,12 +201,44 @@ impl<'o> PlanBuilder<'o> {
     /// When something is there (and the options do not replace it), the guard refuses the path, or
     /// a directory is missing (and the options do not create it).
     pub fn create(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), Reject> {
+        self.create_from(path, PostImage::kept(bytes))
+    }
+
+    /// The same, with an image. A file that is replaced passes on its attributes, and its mode
+    /// where the image does not state one.
+    pub(crate) fn create_from(&mut self, path: &str, mut post: PostImage) -> Result<(), Reject> {
         self.at(path, |builder| {
-            let target = builder.files.check(path, Access::Create)?;
-            let replaced = builder.make_way(&target)?;
-            let sha256 = Sha256::of(&bytes);
-            builder.put(&target, Image::kept(bytes, sha256), mode_in_place_of(&replaced), replaced)
+            let path = builder.check(path, Access::Create)?;
+            let replaced = builder.make_way(&path)?;
+            if !matches!(post.image, Image::Stored(..)) {
+                check_size(&path, post.size, builder.options.max_file_size)?;
+            }
+            if let Some(replaced) = replaced {
+                if post.mode.exact().is_none() {
+                    post.mode = Mode::Exactly(replaced.kept_mode());
+                }
+                post.attributes_of = Some(path.clone());
+            }
+            builder.write(&path, New { post, origin: None });
+            Ok(())
         })
+    }
+
+    /// Plans a copy of a file as it was before all changes: in a git diff the order of the files
+    /// does not count.
+    ///
+    /// # Errors
+    ///
+    /// When there is no file to copy, and the errors of [`create`](Self::create).
+    pub fn copy(&mut self, from: &str, to: &str) -> Result<(), Reject> {
+        let Loaded { path, bytes, sha256, mode } = self.load_original(from)?;
+        self.settle(&path);
+        self.at(to, |builder| match builder.check(to, Access::Create)? {
+            target if target == path => Err(Problem::SamePath),
+            _ => Ok(()),
+        })?;
+        let size = bytes.len() as u64;
+        self.create_from(to, PostImage { mode, ..PostImage::new(Image::Kept(bytes), sha256, size) })
     }
 
     /// Plans replacements in a file. Nothing is planned when the result is the same.
@@ -193,15 +251,46 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// When a replacement reaches beyond the end of the file.
     pub fn update(&mut self, path: &str, splices: Splices) -> Result<(), Reject> {
+        self.update_to(path, splices, None)
+    }
+
+    /// The same, with the hash and the size of the result where they are known.
+    pub(super) fn update_to(
+        &mut self,
+        path: &str,
+        splices: Splices,
+        outcome: Option<(Sha256, u64)>,
+    ) -> Result<(), Reject> {
         self.at(path, |builder| {
-            let path = builder.files.check(path, Access::Update)?;
-            builder.entry(&path, Access::Update)?;
-            let new = builder.current(&path)?;
-            let source = builder.source(&path, &new.post)?;
-            let (sha256, size) = splices.outcome(&source);
-            let new = builder.edited(&path, new, &source, splices, sha256, size)?;
+            let path = builder.check(path, Access::Update)?;
+            let New { post, origin } = builder.file(&path, Access::Update)?;
+            let (sha256, size) = match outcome {
+                Some(outcome) => outcome,
+                None => splices.outcome(&builder.source(&path, &post)?),
+            };
+            check_size(&path, size, builder.options.max_file_size)?;
+            let image = match post.image {
+                Image::OnDisk(from) => Image::Spliced(from, splices),
+                // The ranges refer to the result of an earlier change.
+                _ => Image::Kept(splices.apply(&builder.source(&path, &post)?).into()),
+            };
+            let post = PostImage { image, sha256, size, ..post };
+            builder.write(&path, New { post, origin });
+            Ok(())
+        })
+    }
+
+    /// Plans the right to run a file, or that it cannot be run.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such file, or the guard refuses it.
+    pub fn set_executable(&mut self, path: &str, yes: bool) -> Result<(), Reject> {
+        self.at(path, |builder| {
+            let path = builder.check(path, Access::Update)?;
+            let mut new = builder.file(&path, Access::Update)?;
+            new.post.mode = new.post.mode.with_executable(yes);
             builder.write(&path, new);
-            builder.settle(&path);
             Ok(())
         })
     }
@@ -217,9 +306,20 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// When the edit was not made for `base`.
     pub fn carry(&mut self, path: &str, base: &[u8], edit: &Edit) -> Result<(), Rejects> {
-        let file = self
-            .load(path)?
-            .ok_or_else(|| Reject::of(path, Problem::Missing).among(&self.files))?;
+        let (checked, hunks) = self.carry_hunks(path, base, edit)?;
+        self.notes.extend(hunks.into_iter().map(|hunk| hunk.note(path)));
+        self.carried_bases.push((checked, Arc::new(edit.apply(base))));
+        Ok(())
+    }
+
+    /// The same, without notes: returns where the hunks went.
+    pub(super) fn carry_hunks(
+        &mut self,
+        path: &str,
+        base: &[u8],
+        edit: &Edit,
+    ) -> Result<(RelPath, Vec<CarriedHunk>), Rejects> {
+        let file = self.load(path)?.ok_or_else(|| self.reject(path, Problem::Missing))?;
         let Carried { splices, hunks } = carry(base, &file.bytes, edit).map_err(|conflicts| {
             let reject = |conflict: Conflict| {
                 let hunk = conflict.hunks.first().copied();
@@ -229,9 +329,7 @@ impl<'o> PlanBuilder<'o> {
                 .expect("an edit that is not carried has conflicts")
         })?;
         self.update(path, splices)?;
-        self.notes.extend(hunks.into_iter().map(|hunk| hunk.note(path)));
-        self.carried_bases.push((file.path, Arc::new(edit.apply(base))));
-        Ok(())
+        Ok((file.path, hunks))
     }
 
     /// Plans the deletion of a file or link.
@@ -241,7 +339,7 @@ impl<'o> PlanBuilder<'o> {
     /// When nothing is there, or the guard refuses it.
     pub fn remove(&mut self, path: &str) -> Result<(), Reject> {
         self.at(path, |builder| {
-            let path = builder.files.check(path, Access::Delete)?;
+            let path = builder.check(path, Access::Delete)?;
             builder.entry(&path, Access::Delete)?;
             builder.take_away(&path)
         })
@@ -269,7 +367,6 @@ impl<'o> PlanBuilder<'o> {
                 .ok_or_else(|| at(Problem::Missing))?;
             self.insert(&file, Some(disk));
             self.take_away(&file).map_err(at)?;
-            self.settle(&file);
         }
         Ok(())
     }
@@ -281,26 +378,27 @@ impl<'o> PlanBuilder<'o> {
     /// When there is no file, something is at the new path (and the options do not replace it), the
     /// options forbid moves, or the guard refuses one of the paths.
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Reject> {
-        let (path, new) = self.at(from, |builder| {
-            let path = builder.files.check(from, Access::Delete)?;
-            builder.check_file(&path, Access::Delete)?;
-            Ok((path.clone(), builder.current(&path)?))
+        let (path, mut new) = self.at(from, |builder| {
+            let path = builder.check(from, Access::Delete)?;
+            let new = builder.file(&path, Access::Delete)?;
+            Ok((path, new))
         })?;
-        let (target, replaced) = self.at(to, |builder| {
-            let target = builder.files.check(to, Access::Create)?;
+        self.at(to, |builder| {
+            let target = builder.check(to, Access::Create)?;
             if target == path {
                 return Err(Problem::SamePath);
             }
             if !builder.options.allow_move {
                 return Err(Problem::MoveNotAllowed);
             }
-            let replaced = builder.make_way(&target)?;
-            Ok((target, replaced))
-        })?;
-        self.move_to(&path, &target, new, replaced.is_some());
-        self.settle(&path);
-        self.settle(&target);
-        Ok(())
+            // A file that this plan creates did not move: it appears at its last path.
+            if builder.make_way(&target)?.is_some() {
+                new.post.attributes_of.get_or_insert_with(|| target.clone());
+            }
+            builder.set(&path, State::Absent);
+            builder.write(&target, new);
+            Ok(())
+        })
     }
 
     /// Returns the plan of all changes together.
@@ -308,31 +406,47 @@ impl<'o> PlanBuilder<'o> {
     /// # Errors
     ///
     /// When the new files would make a directory a git repository.
-    pub fn finish(mut self) -> Result<Plan, Rejects> {
-        self.check_no_new_repository()?;
-        let notes = std::mem::take(&mut self.notes);
-        Ok(self.plan(0, Vec::new(), notes))
+    pub fn finish(self) -> Result<Plan, Rejects> {
+        if self.undo_of.is_none() {
+            self.check_no_new_repository()?;
+        }
+        Ok(self.plan())
     }
 
     /// Makes a change; a problem becomes the reject of `path`.
-    fn at<T>(
+    pub(super) fn at<T>(
         &mut self,
         path: &str,
         change: impl FnOnce(&mut Self) -> Checked<T>,
     ) -> Result<T, Reject> {
-        change(self).map_err(|problem| Reject::of(path, problem).among(&self.files))
+        change(self).map_err(|problem| self.reject(path, problem))
+    }
+
+    /// Makes the reject of a path, with the path that was probably meant.
+    pub(super) fn reject(&self, path: &str, problem: Problem) -> Reject {
+        let near = self.near.path(&self.files, path, &problem);
+        Reject { near, ..Reject::of(path, problem) }
     }
 }
 
-/// What patches, undo and restore need in addition.
-impl<'o> PlanBuilder<'o> {
-    /// Returns the overlay's entry for a path that was looked at before.
-    pub(crate) fn known(&mut self, path: &RelPath) -> Option<&mut Entry> {
-        self.entries.get_mut(path)
+/// What the planner asks, and what undo does in addition.
+impl PlanBuilder<'_> {
+    /// Checks a path, unless that was done just now.
+    pub(super) fn check(&mut self, path: &str, access: Access) -> Checked<RelPath> {
+        if let Some((last, allowed)) = &self.checked
+            && last.as_str() == path
+            // What may be created may be changed, and both may be read.
+            && (*allowed == access || (*allowed != Access::Read && access != Access::Create))
+        {
+            return Ok(last.clone());
+        }
+        let checked = self.files.check(path, access)?;
+        self.checked = Some((checked.clone(), access));
+        Ok(checked)
     }
 
     /// Returns the overlay's entry for a path, which is read from disk the first time.
-    pub(crate) fn entry(&mut self, path: &RelPath, access: Access) -> Checked<&mut Entry> {
+    pub(super) fn entry(&mut self, path: &RelPath, access: Access) -> Checked<&mut Entry> {
         if !self.entries.contains_key(path) {
             self.check_spelling(path)?;
             if access == Access::Create {
@@ -357,32 +471,57 @@ impl<'o> PlanBuilder<'o> {
         Ok(self.entries.get_mut(path).expect("inserted above"))
     }
 
+    /// Returns the hash of the file or link at a path after the changes so far.
+    pub(super) fn hash(&mut self, path: &str, access: Access) -> Result<Option<Sha256>, Reject> {
+        self.at(path, |builder| {
+            let path = builder.check(path, access)?;
+            Ok(builder.entry(&path, access)?.sha256())
+        })
+    }
+
+    /// Notes that a section about a path was rejected, if anything was found out about that path.
+    pub(super) fn set_rejected(&mut self, path: &RelPath) {
+        if let Some(entry) = self.entries.get_mut(path) {
+            entry.rejected = true;
+            self.settle(path);
+        }
+    }
+
+    /// Returns whether a section about a path was rejected.
+    pub(super) fn is_rejected(&self, path: &RelPath) -> bool {
+        self.entries.get(path).is_some_and(|entry| entry.rejected)
+    }
+
     /// Adds an entry for a path.
-    pub(crate) fn insert(&mut self, path: &RelPath, disk: Option<Disk>) {
+    fn insert(&mut self, path: &RelPath, disk: Option<Disk>) {
         self.entries.insert(path.clone(), Entry::new(disk));
     }
 
-    /// Returns the file at a path after the changes so far.
-    pub(crate) fn current(&self, path: &RelPath) -> Checked<New> {
-        let Entry { disk, state, .. } = &self.entries[path];
-        match (state, disk) {
+    /// Returns the file at a path after the changes so far, to be changed or moved.
+    fn file(&mut self, path: &RelPath, access: Access) -> Checked<New> {
+        let entry = self.entry(path, access)?;
+        match (&entry.state, &entry.disk) {
             (State::Written(new), _) => Ok(new.clone()),
-            (State::AsOnDisk, Some(disk)) => Ok(as_on_disk(path, disk)),
+            (State::AsOnDisk, Some(disk)) if disk.metadata.kind == FileKind::File => {
+                Ok(as_on_disk(path, disk))
+            }
+            (State::AsOnDisk, Some(disk)) => {
+                // A link may be deleted but not moved: the guard's error says where it leads.
+                let metadata = disk.metadata.clone();
+                self.files.check_pre_image(path, &metadata, Access::Update)?;
+                Err(not_a_file(path, metadata.kind))
+            }
             _ => Err(Problem::Missing),
         }
     }
 
-    /// Returns the file that was at a path before all changes, or, where a change created it, the
-    /// current one.
-    pub(crate) fn original(&self, path: &RelPath) -> Checked<New> {
-        match &self.entries[path].disk {
-            Some(disk) if disk.metadata.kind == FileKind::File => Ok(as_on_disk(path, disk)),
-            _ => self.current(path),
-        }
+    fn loaded(&mut self, path: RelPath, post: &PostImage) -> Checked<Loaded> {
+        let bytes = self.source(&path, post)?;
+        Ok(Loaded { path, bytes, sha256: post.sha256, mode: post.mode })
     }
 
     /// Returns the bytes of the file that is at `path` after the changes so far.
-    pub(crate) fn source(&mut self, path: &RelPath, file: &PostImage) -> Checked<Arc<Vec<u8>>> {
+    fn source(&mut self, path: &RelPath, file: &PostImage) -> Checked<Arc<Vec<u8>>> {
         let from = match &file.image {
             Image::Kept(bytes) => return Ok(Arc::clone(bytes)),
             Image::Lines(lines) => return Ok(lines.bytes().into()),
@@ -408,61 +547,36 @@ impl<'o> PlanBuilder<'o> {
             return Err(Problem::Guard(fs_guard::Error::Changed { path: asked.to_string() }));
         }
         disk.metadata = metadata;
-        // Until the change is made; `settle` decides whether they stay.
+        // Until the change is made: then `settle` decides whether they stay.
         disk.bytes = Some(Arc::clone(&bytes));
         Ok(bytes)
     }
 
-    /// Returns a file with replacements made.
-    pub(crate) fn edited(
-        &self,
-        path: &RelPath,
-        base: New,
-        source: &[u8],
-        splices: Splices,
-        sha256: Sha256,
-        size: u64,
-    ) -> Checked<New> {
-        check_size(path, size, self.options.max_file_size)?;
-        let image = match base.post.image {
-            Image::OnDisk(from) => Image::Spliced(from, splices),
-            // The ranges refer to the result of an earlier change.
-            _ => Image::Kept(splices.apply(source).into()),
-        };
-        Ok(New { post: PostImage { image, sha256, size, ..base.post }, ..base })
+    /// Plans to undo a transaction, whose journal names the paths: they are not checked again.
+    pub(crate) fn undo(&mut self, id: TransactionId, partial: bool, authentic: bool) {
+        self.undo_of = Some(Undone { id, partial });
+        self.authority = Authority::Journal { authentic };
     }
 
-    /// Writes a file with new bytes; [`make_way`](Self::make_way) gave what it replaces.
-    pub(crate) fn put(
-        &mut self,
-        path: &RelPath,
-        (image, sha256, size): (Image, Sha256, u64),
-        mode: Mode,
-        replaced: Option<Option<Metadata>>,
-    ) -> Checked<()> {
-        check_size(path, size, self.options.max_file_size)?;
-        let post = PostImage {
-            image,
-            sha256,
-            size,
-            mode,
-            link: false,
-            rewritten: true,
-            attributes_of: replaced.iter().flatten().next().map(|_| path.clone()),
-        };
-        self.write(path, New { post, origin: None });
-        self.settle(path);
-        Ok(())
-    }
-
-    /// Replaces `disk` by a file that an earlier transaction displaced.
+    /// Plans to undo the change of one path, where `disk` is now.
     pub(crate) fn restore(&mut self, path: &RelPath, disk: Option<Disk>, post: Option<PostImage>) {
         self.insert(path, disk);
         match post {
             Some(post) => self.write(path, New { post, origin: None }),
             None => self.set(path, State::Absent),
         }
-        self.settle(path);
+    }
+
+    /// Creates the missing directories of the files that come back. All removals are known by then:
+    /// a removed file may make way for a directory that another file needs.
+    pub(crate) fn create_parents(&mut self) -> Result<(), Reject> {
+        for path in self.order.clone() {
+            if let Entry { disk: None, state: State::Written(_), .. } = &self.entries[&path] {
+                let missing = self.at(path.as_str(), |builder| builder.parents_missing(&path))?;
+                self.need_dirs(missing, &path);
+            }
+        }
+        Ok(())
     }
 
     /// Sets the permissions of a directory, if it is created; with `always` it is created even if
@@ -478,48 +592,8 @@ impl<'o> PlanBuilder<'o> {
         self.remove_dirs.push(path);
     }
 
-    /// Creates the missing parent directories of a path.
-    pub(crate) fn create_parents(&mut self, path: &RelPath) -> Checked<()> {
-        let missing = self.parents_missing(path)?;
-        self.need_dirs(missing, path);
-        Ok(())
-    }
-
-    /// Notes that the plan undoes a transaction, whose journal names the paths.
-    pub(crate) fn undoes(&mut self, id: TransactionId, partial: bool, authentic: bool) {
-        self.undo_of = Some(Undone { id, partial });
-        self.authority = Authority::Journal { authentic };
-    }
-
-    /// Checks that there is a regular file to edit or move.
-    pub(crate) fn check_file(&mut self, path: &RelPath, access: Access) -> Checked<()> {
-        let entry = self.entry(path, access)?;
-        if !entry.exists() {
-            return Err(Problem::Missing);
-        }
-        if let Some(disk) = &entry.disk
-            && disk.metadata.kind != FileKind::File
-        {
-            // A link may be deleted but not moved: the guard's error says where it leads.
-            let metadata = disk.metadata.clone();
-            self.files.check_pre_image(path, &metadata, Access::Update)?;
-            let (path, kind) = (path.to_string(), metadata.kind);
-            return Err(Problem::Guard(fs_guard::Error::NotAFile { path, kind }));
-        }
-        Ok(())
-    }
-
-    /// Moves a file to another path.
-    pub(crate) fn move_to(&mut self, from: &RelPath, to: &RelPath, new: New, replaces: bool) {
-        self.set(from, State::Absent);
-        let New { mut post, origin } = new;
-        // A file that this plan creates did not move: it appears at its last path.
-        post.attributes_of = post.attributes_of.or_else(|| replaces.then(|| to.clone()));
-        self.write(to, New { post, origin });
-    }
-
     /// Keeps the bytes of a file in memory as long as there is room.
-    pub(crate) fn settle(&mut self, path: &RelPath) {
+    fn settle(&mut self, path: &RelPath) {
         let size = match self.entries.get(path) {
             Some(Entry { disk: Some(Disk { bytes: Some(bytes), .. }), kept: false, .. }) => {
                 bytes.len()
@@ -536,23 +610,21 @@ impl<'o> PlanBuilder<'o> {
         }
     }
 
-    /// Checks that a file may be created at `path`, and returns what it replaces; `Some(None)` is a
-    /// file that this plan created.
-    pub(crate) fn make_way(&mut self, path: &RelPath) -> Checked<Option<Option<Metadata>>> {
+    /// Checks that a file may be created at `path`, and returns the file on disk that it replaces.
+    fn make_way(&mut self, path: &RelPath) -> Checked<Option<Metadata>> {
         let overwrite = self.options.overwrite;
         let entry = self.entry(path, Access::Create)?;
         if let State::AsOnDisk = entry.state
             && let Some(disk) = &entry.disk
             && disk.metadata.kind != FileKind::File
         {
-            let (path, kind) = (path.to_string(), disk.metadata.kind);
-            return Err(Problem::Guard(fs_guard::Error::NotAFile { path, kind }));
+            return Err(not_a_file(path, disk.metadata.kind));
         }
         if entry.exists() {
             if !overwrite {
                 return Err(Problem::Exists { by: None });
             }
-            return Ok(Some(entry.disk.as_ref().map(|disk| disk.metadata.clone())));
+            return Ok(entry.disk.as_ref().map(|disk| disk.metadata.clone()));
         }
         for directory in path.ancestors() {
             if let Some(Entry { state: State::Written(_), .. }) = self.entries.get(&directory) {
@@ -584,7 +656,7 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// Deletes the file or link at a path that was looked at.
-    pub(crate) fn take_away(&mut self, path: &RelPath) -> Checked<()> {
+    fn take_away(&mut self, path: &RelPath) -> Checked<()> {
         if !self.entries[path].exists() {
             return Err(Problem::Missing);
         }
@@ -592,12 +664,15 @@ impl<'o> PlanBuilder<'o> {
             return Err(Problem::DeleteNotAllowed);
         }
         self.set(path, State::Absent);
-        self.settle(path);
         Ok(())
     }
 
-    pub(crate) fn write(&mut self, path: &RelPath, new: New) {
+    fn write(&mut self, path: &RelPath, new: New) {
+        let origin = new.origin.clone();
         self.set(path, State::Written(new));
+        if let Some(origin) = origin.filter(|origin| origin != path) {
+            self.settle(&origin);
+        }
     }
 
     fn set(&mut self, path: &RelPath, state: State) {
@@ -606,6 +681,7 @@ impl<'o> PlanBuilder<'o> {
             self.order.push(path.clone());
         }
         entry.state = state;
+        self.settle(path);
     }
 
     fn need_dirs(&mut self, missing: Vec<RelPath>, path: &RelPath) {
@@ -639,7 +715,7 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// Refuses new files that would make a directory a git repository.
-    pub(crate) fn check_no_new_repository(&self) -> Result<(), Reject> {
+    fn check_no_new_repository(&self) -> Result<(), Reject> {
         let appearing = self.order.iter().filter(|path| {
             let entry = &self.entries[*path];
             entry.disk.is_none() && entry.exists()
@@ -660,13 +736,8 @@ impl<'o> PlanBuilder<'o> {
         }
     }
 
-    /// Returns the plan, also when it changes nothing.
-    pub(crate) fn plan(
-        mut self,
-        hunk_count: usize,
-        placed: Vec<(usize, Placed)>,
-        mut notes: Vec<PlanNote>,
-    ) -> Plan {
+    fn plan(mut self) -> Plan {
+        let mut notes = std::mem::take(&mut self.notes);
         let mut transitions = Vec::with_capacity(self.order.len());
         let mut removals = Vec::new();
         let moves = self.order.iter().filter_map(|path| match &self.entries[path].state {
@@ -720,8 +791,8 @@ impl<'o> PlanBuilder<'o> {
             remove_dirs: self.remove_dirs,
             undo_of: self.undo_of,
             changes,
-            hunk_count,
-            placed,
+            hunk_count: self.hunk_count,
+            placed: self.placed,
             notes,
             carried_bases: self.carried_bases,
         }
@@ -769,10 +840,8 @@ fn as_on_disk(path: &RelPath, disk: &Disk) -> New {
     }
 }
 
-/// Returns the mode of a new file: that of the file it replaces, if there is one.
-pub(crate) fn mode_in_place_of(replaced: &Option<Option<Metadata>>) -> Mode {
-    let kept = replaced.iter().flatten().next().map(|seen| Mode::Exactly(seen.kept_mode()));
-    kept.unwrap_or(Mode::Default { executable: false })
+fn not_a_file(path: &RelPath, kind: FileKind) -> Problem {
+    Problem::Guard(fs_guard::Error::NotAFile { path: path.to_string(), kind })
 }
 
 /// Returns whether a post-image is the same as the pre-image.

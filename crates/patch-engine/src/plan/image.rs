@@ -79,6 +79,27 @@ pub(crate) struct PostImage {
     pub(crate) attributes_of: Option<RelPath>,
 }
 
+impl PostImage {
+    /// Makes a new file.
+    pub(crate) fn new(image: Image, sha256: Sha256, size: u64) -> Self {
+        Self {
+            image,
+            sha256,
+            size,
+            mode: Mode::Default { executable: false },
+            link: false,
+            rewritten: true,
+            attributes_of: None,
+        }
+    }
+
+    /// Makes a new file of bytes in memory.
+    pub(crate) fn kept(bytes: Vec<u8>) -> Self {
+        let (sha256, size) = (Sha256::of(&bytes), bytes.len() as u64);
+        Self::new(Image::Kept(bytes.into()), sha256, size)
+    }
+}
+
 /// The permission bits of a post-image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -142,15 +163,6 @@ pub(crate) enum Image {
     Spliced(RelPath, Splices),
     /// An earlier transaction displaced them.
     Stored(TransactionId, u32),
-}
-
-impl Image {
-    /// Makes an image of bytes in memory, with their hash and their length.
-    pub(crate) fn kept(bytes: impl Into<Arc<Vec<u8>>>, sha256: Sha256) -> (Self, Sha256, u64) {
-        let bytes = bytes.into();
-        let size = bytes.len() as u64;
-        (Self::Kept(bytes), sha256, size)
-    }
 }
 
 #[cfg(test)]

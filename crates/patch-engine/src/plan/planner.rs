@@ -6,21 +6,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
 
-use fs_guard::{Access, Metadata, RelPath, Sha256};
+use fs_guard::{Access, RelPath, Sha256};
 use patch_grammar::{Hunk, LineKind, Patch, Section, SectionOperation, Spanned};
 
-use crate::carry::{Carried, CarriedHunk, carry};
+use crate::carry::CarriedHunk;
 use crate::locate::edit;
 use crate::locate::{HunkReject, Note, Placed, RejectReason, Room};
 use crate::plan::base::Base;
-use crate::plan::builder::{New, PlanBuilder, mode_in_place_of};
-use crate::plan::near::Near;
+use crate::plan::builder::{Loaded, PlanBuilder};
 use crate::plan::options::{Expected, Options, Profile};
-use crate::plan::prefetch::{Edited, Prefetched, Prefetcher};
+use crate::plan::prefetch::{Edited, Prefetched, Prefetcher, access_of};
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::plan::texts::{Added, Texts};
-use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
+use crate::plan::{Plan, PlanNote};
 use crate::text::files::Files;
+use crate::text::splices::Splices;
 
 /// The most other files of the patch that are searched for the lines of a rejected hunk.
 const OTHER_FILES: usize = 20;
@@ -61,25 +61,21 @@ pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result
     let prefetcher = Prefetcher::new(files, patch, &texts, alone);
     thread::scope(|scope| {
         let mut prefetch = prefetcher.start(scope);
+        let mut builder =
+            PlanBuilder::with_capacity(files.clone(), options, patch.sections().len());
+        builder.hunk_count = patch.hunk_count();
+        builder.placed.reserve_exact(patch.hunk_count());
+        builder.notes.extend(patch.notes.iter().cloned().map(PlanNote::Input));
+        builder.notes.extend(patch.warnings.iter().cloned().map(PlanNote::Text));
         let mut planner = Planner {
-            builder: PlanBuilder::with_capacity(files.clone(), options, patch.sections().len()),
+            builder,
             patch,
             options,
             texts: &texts,
             named,
             prefetched: None,
-            checked: Vec::new(),
             base: Base::new(options),
-            placed: Vec::with_capacity(patch.hunk_count()),
-            notes: patch
-                .notes
-                .iter()
-                .cloned()
-                .map(PlanNote::Input)
-                .chain(patch.warnings.iter().cloned().map(PlanNote::Text))
-                .collect(),
             rejects: Vec::new(),
-            near: Near::default(),
             looked_elsewhere: 0,
             room: Room::new(),
         };
@@ -112,20 +108,15 @@ struct Planner<'a, 'p> {
     named: HashMap<&'p str, Vec<usize>>,
     /// What was prefetched for the current section.
     prefetched: Option<Prefetched>,
-    /// The paths of the current section.
-    checked: Vec<RelPath>,
     base: Base<'a>,
-    placed: Vec<(usize, Placed)>,
-    notes: Vec<PlanNote>,
     rejects: Vec<Reject>,
-    near: Near,
     /// How many rejected hunks were looked for in other files.
     looked_elsewhere: usize,
     /// The room for the reasons of rejected hunks.
     room: Room,
 }
 
-impl<'p> Planner<'_, 'p> {
+impl<'a, 'p> Planner<'a, 'p> {
     fn files(&self) -> &Files {
         &self.builder.files
     }
@@ -150,9 +141,7 @@ impl<'p> Planner<'_, 'p> {
                     {
                         continue;
                     }
-                    if let Ok(entry) = self.builder.entry(&checked, Access::Read) {
-                        entry.rejected = true;
-                    }
+                    self.builder.set_rejected(&checked);
                 }
                 self.rejects.push(Reject::of(path, problem));
             }
@@ -170,16 +159,18 @@ impl<'p> Planner<'_, 'p> {
         sections.peek().is_some() && sections.all(updates)
     }
 
+    /// Returns the hash of the file that is at a path before the patch.
     fn actual(&mut self, path: &str) -> Checked<Option<Sha256>> {
-        let path = self.files().check(path, Access::Read)?;
+        let path = self.builder.check(path, Access::Read)?;
         Ok(self.builder.entry(&path, Access::Read)?.disk.as_ref().map(|disk| disk.sha256))
     }
 
     fn section(&mut self, index: usize, section: &'p Section<'p>) {
-        self.builder.offered = self
-            .prefetched
-            .as_mut()
-            .and_then(|found| Some((found.path.clone(), found.disk.take()?)));
+        self.builder.offered = None;
+        if let Some(Prefetched { path, disk, .. }) = &mut self.prefetched {
+            self.builder.checked = Some((path.clone(), access_of(section)));
+            self.builder.offered = disk.take().map(|disk| (path.clone(), disk));
+        }
         let result = match &section.operation {
             SectionOperation::Add(lines) => self.add(index, section, lines),
             SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
@@ -188,28 +179,23 @@ impl<'p> Planner<'_, 'p> {
             }
             SectionOperation::Copy { to, hunks } => self.copy(index, section, to, hunks),
         };
-        for path in std::mem::take(&mut self.checked) {
-            self.builder.settle(&path);
-        }
-        let Err(failures) = result else { return };
+        let Err(rejects) = result else { return };
         for path in [Some(&section.path), section.destination()].into_iter().flatten() {
-            if let Ok(path) = self.files().check(&path.text, Access::Read)
-                && let Some(entry) = self.builder.known(&path)
-            {
-                entry.rejected = true;
+            if let Ok(path) = self.files().check(&path.text, Access::Read) {
+                self.builder.set_rejected(&path);
             }
         }
-        for failure in failures {
-            let Failure { path, hunk, patch_line, problem } = failure;
-            let path = path.unwrap_or_else(|| section.path.text.to_string());
-            let hunk = hunk.map(|hunk| section.place_in_text(hunk));
-            let patch_line = Some(patch_line.unwrap_or_else(|| section.line()));
-            let near = self.near.path(self.files(), &path, &problem);
-            let section = Some(self.patch.place_in_text(index));
-            let problem =
-                if self.patch.reversed { problem.in_reverse(self.patch) } else { problem };
-            let exact = self.patch.exact;
-            self.rejects.push(Reject { section, path, hunk, patch_line, problem, near, exact });
+        for mut reject in rejects {
+            let line =
+                reject.hunk.map_or_else(|| section.line(), |hunk| section.hunks()[hunk].line);
+            reject.patch_line.get_or_insert(line);
+            reject.hunk = reject.hunk.map(|hunk| section.place_in_text(hunk));
+            reject.section = Some(self.patch.place_in_text(index));
+            reject.exact = self.patch.exact;
+            if self.patch.reversed {
+                reject.problem = reject.problem.in_reverse(self.patch);
+            }
+            self.rejects.push(reject);
         }
     }
 
@@ -218,26 +204,24 @@ impl<'p> Planner<'_, 'p> {
         index: usize,
         section: &'p Section<'p>,
         lines: &patch_grammar::AddedLines<'p>,
-    ) -> Result<(), Vec<Failure>> {
-        let path = self.check(section, Access::Create)?;
-        let entry = self.builder.entry(&path, Access::Create)?;
-        if entry.rejected {
-            return Err(Vec::new());
-        }
-        let actual = entry.disk.as_ref().map(|disk| disk.sha256);
+    ) -> Result<(), Rejects> {
+        let Some(path) = self.open(section)? else { return Ok(()) };
+        let at = |problem| Reject::of(&section.path.text, problem);
         // A caller that expects a file here does not mean to create one.
         if let Some(&expected @ Expected::Hash(_)) = self.options.expected.get(&*section.path.text)
         {
-            return Err(Problem::Stale { expected, actual }.into());
+            let actual = self.actual(&section.path.text).map_err(at)?;
+            return Err(at(Problem::Stale { expected, actual }).into());
         }
-        let replaced = self.make_way(index, &path)?;
+        self.check_unused(index, &section.path)?;
         let added = self.prefetched.take().and_then(|prefetched| prefetched.added);
         let added = added.or_else(|| self.texts.make(&path, lines));
-        let Added { content, notes } = added.ok_or(Problem::Hunk(RejectReason::Encoding))?;
-        self.notes.extend(notes);
-        let mode = with_executable(mode_in_place_of(&replaced), section);
+        let Added { post, notes } =
+            added.ok_or_else(|| at(Problem::Hunk(RejectReason::Encoding)))?;
+        self.builder.create_from(&section.path.text, post)?;
+        self.builder.notes.extend(notes);
         self.base.leave(&path, None);
-        Ok(self.builder.put(&path, content, mode, replaced)?)
+        self.set_executable(section, &section.path)
     }
 
     /// `hunks` are the lines that a diff says the file has.
@@ -246,29 +230,25 @@ impl<'p> Planner<'_, 'p> {
         index: usize,
         section: &'p Section<'p>,
         hunks: Option<&'p [Hunk<'p>]>,
-    ) -> Result<(), Vec<Failure>> {
-        let path = self.check(section, Access::Delete)?;
-        if self.builder.entry(&path, Access::Delete)?.rejected {
-            return Err(Vec::new());
-        }
-        if let Ok(now) = self.builder.current(&path) {
-            self.base.check_unchanged(&path, &now.post)?;
+    ) -> Result<(), Rejects> {
+        let Some(path) = self.open(section)? else { return Ok(()) };
+        let at = |problem| Reject::of(&section.path.text, problem);
+        if let Some(now) = self.builder.hash(&section.path.text, Access::Delete)? {
+            self.base.check_unchanged(&path, now).map_err(at)?;
             self.base.leave(&path, None);
         }
         if let Some(hunks) = hunks {
-            self.builder.check_file(&path, Access::Delete)?;
-            let file = self.builder.current(&path)?.post;
-            let source = self.builder.source(&path, &file)?;
-            if !is_all_of(&source, hunks) {
+            let file = self.load(section)?;
+            if !is_all_of(&file.bytes, hunks) {
                 // A hunk that has no place is a better explanation.
-                match self.apply(&path, &file, &source, hunks)? {
-                    Err(rejects) => return Err(self.hunk_failures(index, &path, hunks, rejects)),
+                match self.apply(&file, hunks).map_err(at)? {
+                    Err(rejects) => return Err(self.rejected(index, section, &path, rejects)),
                     Ok(edited) if edited.is_all_of_it(hunks) => {}
-                    Ok(_) => return Err(Problem::LeavesLines.into()),
+                    Ok(_) => return Err(at(Problem::LeavesLines).into()),
                 }
             }
         }
-        Ok(self.builder.take_away(&path)?)
+        Ok(self.builder.remove(&section.path.text)?)
     }
 
     /// Copies a file as it was before the patch: the sections of a git diff do not depend on their
@@ -279,36 +259,25 @@ impl<'p> Planner<'_, 'p> {
         section: &'p Section<'p>,
         to: &Spanned<'p>,
         hunks: &'p [Hunk<'p>],
-    ) -> Result<(), Vec<Failure>> {
-        let path = self.check(section, Access::Read)?;
-        if self.builder.entry(&path, Access::Read)?.rejected {
-            return Err(Vec::new());
-        }
-        let file = self.builder.original(&path)?.post;
-        self.base.check_unchanged(&path, &file)?;
-        let mut failures = Vec::new();
-        let target =
-            self.new_place(index, &path, to).map_err(|failure| failures.push(failure)).ok();
-        let source = self.builder.source(&path, &file)?;
-        let (bytes, sha256) = if hunks.is_empty() {
-            (source, file.sha256)
+    ) -> Result<(), Rejects> {
+        let Some(path) = self.open(section)? else { return Ok(()) };
+        let at = |problem| Reject::of(&section.path.text, problem);
+        let file = self.builder.load_original(&section.path.text)?;
+        self.base.check_unchanged(&path, file.sha256).map_err(at)?;
+        let edited = if hunks.is_empty() {
+            Ok(None)
         } else {
-            match self.apply(&path, &file, &source, hunks)? {
-                Ok(Edited { edit, sha256, .. }) => {
-                    let bytes = edit.apply(&source);
-                    self.note_placed(index, section, edit.placed);
-                    (bytes.into(), sha256)
-                }
-                Err(rejects) => {
-                    failures.extend(self.hunk_failures(index, &path, hunks, rejects));
-                    return Err(failures);
-                }
-            }
+            let edited = self.apply(&file, hunks).map_err(at)?;
+            edited.map(Some).map_err(|rejects| self.rejected(index, section, &path, rejects))
         };
-        let Some((to, replaced)) = target else { return Err(failures) };
-        let mode = with_executable(file.mode, section);
-        self.base.leave(&to, None);
-        Ok(self.builder.put(&to, Image::kept(bytes, sha256), mode, replaced)?)
+        let copied = self.place(index, section, to, PlanBuilder::copy);
+        if let Some(Edited { edit, sha256, size, .. }) = both(copied, edited)? {
+            self.note_placed(index, section, edit.placed);
+            self.builder.update_to(&to.text, edit.splices, Some((sha256, size)))?;
+        }
+        let target = self.builder.check(&to.text, Access::Create).map_err(at)?;
+        self.base.leave(&target, None);
+        self.set_executable(section, to)
     }
 
     fn update(
@@ -317,172 +286,160 @@ impl<'p> Planner<'_, 'p> {
         section: &'p Section<'p>,
         move_to: Option<&Spanned<'p>>,
         hunks: &'p [Hunk<'p>],
-    ) -> Result<(), Vec<Failure>> {
-        let access = if move_to.is_some() { Access::Delete } else { Access::Update };
-        let path = self.check(section, access)?;
-        if self.builder.entry(&path, access)?.rejected {
-            return Err(Vec::new());
-        }
-        self.builder.check_file(&path, access).or_else(|problem| match problem {
+    ) -> Result<(), Rejects> {
+        let Some(path) = self.open(section)? else { return Ok(()) };
+        let at = |problem| Reject::of(&section.path.text, problem);
+        if self.builder.hash(&section.path.text, access_of(section))?.is_none() {
             // The file may have existed when the patch was written.
-            Problem::Missing => Err(self.base.missing(&path)?),
-            problem => Err(problem),
-        })?;
-        let mut failures = Vec::new();
-        let target = move_to.and_then(|to| {
-            let target = self.new_place(index, &path, to).and_then(|target| {
-                if self.options.allow_move {
-                    Ok(target)
-                } else {
-                    Err(failure_at(to, Problem::MoveNotAllowed))
-                }
-            });
-            target.map_err(|failure| failures.push(failure)).ok()
-        });
-        let edited =
-            self.edited(index, section, &path, hunks).map_err(|more| failures.extend(more)).ok();
-        let Some(mut new) = edited.filter(|_| failures.is_empty()) else { return Err(failures) };
-        new.post.mode = with_executable(new.post.mode, section);
-        match target {
-            None => self.builder.write(&path, new),
-            Some((to, replaced)) => {
-                self.builder.move_to(&path, &to, new, replaced.is_some());
-                self.base.rename(&path, &to)?;
-            }
+            let missing = self.base.missing(&path).map_err(at)?;
+            return Err(self.builder.reject(&section.path.text, missing).into());
         }
-        Ok(())
+        let edited = if !hunks.is_empty() {
+            self.edit(index, section, &path, hunks)
+        } else if move_to.is_none() && section.executable.is_none() {
+            // The plan notes that nothing changes.
+            self.builder.update(&section.path.text, Splices::new()).map_err(Rejects::from)
+        } else {
+            Ok(())
+        };
+        let Some(to) = move_to else {
+            edited?;
+            return self.set_executable(section, &section.path);
+        };
+        both(self.place(index, section, to, PlanBuilder::rename), edited)?;
+        let target = self.builder.check(&to.text, Access::Create).map_err(at)?;
+        self.base.rename(&path, &target).map_err(at)?;
+        self.set_executable(section, to)
     }
 
-    /// Checks the new path of a moved or copied file that is at `path`, and returns what it
-    /// replaces there.
-    fn new_place(
+    /// Checks the path of a section, and returns it unless a section about it was rejected.
+    fn open(&mut self, section: &Section<'_>) -> Result<Option<RelPath>, Reject> {
+        let text = &*section.path.text;
+        let path = self.builder.at(text, |builder| builder.check(text, access_of(section)))?;
+        Ok(Some(path).filter(|path| !self.builder.is_rejected(path)))
+    }
+
+    /// Reads the file of a section.
+    fn load(&mut self, section: &Section<'_>) -> Result<Loaded, Reject> {
+        let path = &section.path.text;
+        self.builder.load(path)?.ok_or_else(|| self.builder.reject(path, Problem::Missing))
+    }
+
+    /// Moves or copies the file of a section to its new path.
+    fn place(
         &mut self,
         index: usize,
-        path: &RelPath,
-        to: &Spanned<'p>,
-    ) -> Result<(RelPath, Option<Option<Metadata>>), Failure> {
-        let at = |problem| failure_at(to, problem);
-        let target = self
-            .files()
-            .check(&to.text, Access::Create)
-            .map_err(|error| at(Problem::Guard(error)))?;
-        self.checked.push(target.clone());
-        if &target == path {
-            return Err(at(Problem::SamePath));
-        }
-        let replaced = self.make_way(index, &target).map_err(at)?;
-        Ok((target, replaced))
+        section: &Section<'_>,
+        to: &Spanned<'_>,
+        verb: fn(&mut PlanBuilder<'a>, &str, &str) -> Result<(), Reject>,
+    ) -> Result<(), Reject> {
+        let placed = self
+            .check_unused(index, to)
+            .and_then(|()| verb(&mut self.builder, &section.path.text, &to.text));
+        placed.map_err(|reject| {
+            let patch_line = (reject.path == *to.text).then_some(to.line);
+            Reject { patch_line, ..reject }
+        })
     }
 
-    /// Checks that a section may create a file at `path`, and returns what it replaces.
-    fn make_way(&mut self, index: usize, path: &RelPath) -> Checked<Option<Option<Metadata>>> {
-        let replaced = self.builder.make_way(path)?;
-        let named = self.named.get(path.as_str()).into_iter().flatten();
-        match named.copied().find(|&other| other != index) {
-            Some(other) if replaced.is_some() => Err(Problem::ReplacesUsed { other }),
-            _ => Ok(replaced),
+    /// Refuses to replace a file that another section reads or changes.
+    fn check_unused(&mut self, index: usize, to: &Spanned<'_>) -> Result<(), Reject> {
+        let named = &self.named;
+        self.builder.at(&to.text, |builder| {
+            let path = builder.check(&to.text, Access::Create)?;
+            let users = named.get(path.as_str()).into_iter().flatten();
+            match users.copied().find(|&other| other != index) {
+                Some(other)
+                    if self.options.overwrite && builder.entry(&path, Access::Create)?.exists() =>
+                {
+                    Err(Problem::ReplacesUsed { other })
+                }
+                _ => Ok(()),
+            }
+        })
+    }
+
+    /// Sets the right to run a file, where a section states it.
+    fn set_executable(&mut self, section: &Section<'_>, path: &Spanned<'_>) -> Result<(), Rejects> {
+        match section.executable {
+            Some(yes) => Ok(self.builder.set_executable(&path.text, yes)?),
+            None => Ok(()),
         }
     }
 
     /// Applies hunks to the text of a file.
     fn apply(
         &self,
-        path: &RelPath,
-        file: &PostImage,
-        source: &[u8],
+        file: &Loaded,
         hunks: &'p [Hunk<'p>],
     ) -> Checked<Result<Edited, Vec<HunkReject>>> {
-        let binary = || Problem::Binary { size: file.size, sha256: file.sha256 };
-        let text = self.texts.of(path, source, hunks).ok_or_else(binary)?;
-        Ok(Edited::new(source, &text, hunks, self.options))
+        let text = self.texts.of(&file.path, &file.bytes, hunks).ok_or_else(|| binary(file))?;
+        Ok(Edited::new(&file.bytes, &text, hunks, self.options))
     }
 
-    /// Returns the file at `path` with `hunks` applied.
-    fn edited(
+    /// Applies the hunks of a section to its file.
+    fn edit(
         &mut self,
         index: usize,
         section: &'p Section<'p>,
         path: &RelPath,
         hunks: &'p [Hunk<'p>],
-    ) -> Result<New, Vec<Failure>> {
-        let base = self.builder.current(path)?;
-        if hunks.is_empty() {
-            return Ok(base);
-        }
-        let source = self.builder.source(path, &base.post)?;
-        if let Some(seen) = self.base.unlike(path, &base.post)? {
-            return self.carried(index, section, path, hunks, base, (&seen, &source));
+    ) -> Result<(), Rejects> {
+        let at = |problem| Reject::of(&section.path.text, problem);
+        let file = self.load(section)?;
+        if let Some(seen) = self.base.unlike(path, file.sha256).map_err(at)? {
+            return self.carry(index, section, hunks, &file, &seen);
         }
         // The result of this section is both the file and the base for the next section.
         self.base.leave(path, None);
         // The edit was made of the file on disk: it is valid if this section found the file there.
         let holds = self.builder.offered.is_none();
-        let prefetched =
-            self.prefetched.take().filter(|prefetched| holds && prefetched.path == *path);
+        let prefetched = self.prefetched.take().filter(|_| holds);
         let edited = match prefetched.and_then(|prefetched| prefetched.edited) {
             Some(edited) => Ok(edited),
-            None => self.apply(path, &base.post, &source, hunks)?,
+            None => self.apply(&file, hunks).map_err(at)?,
         };
-        let Edited { edit, sha256, size, encoding } = match edited {
-            Ok(edited) => edited,
-            Err(rejects) => return Err(self.hunk_failures(index, path, hunks, rejects)),
-        };
-        self.notes.extend(
+        let Edited { edit, sha256, size, encoding } =
+            edited.map_err(|rejects| self.rejected(index, section, path, rejects))?;
+        self.builder.notes.extend(
             encoding.map(|encoding| PlanNote::Encoded {
                 path: section.path.text.to_string(),
                 encoding,
             }),
         );
         self.note_placed(index, section, edit.placed);
-        Ok(self.builder.edited(path, base, &source, edit.splices, sha256, size)?)
+        Ok(self.builder.update_to(&section.path.text, edit.splices, Some((sha256, size)))?)
     }
 
-    /// Returns the file at `path` with hunks applied that were located in its base.
-    fn carried(
+    /// Locates the hunks of a section in the base of its file, and carries them to the file.
+    fn carry(
         &mut self,
         index: usize,
         section: &'p Section<'p>,
-        path: &RelPath,
         hunks: &'p [Hunk<'p>],
-        now: New,
-        (base, source): (&[u8], &[u8]),
-    ) -> Result<New, Vec<Failure>> {
-        let binary = || Problem::Binary { size: now.post.size, sha256: now.post.sha256 };
-        let text = self.texts.of(path, base, hunks).ok_or_else(binary)?;
+        now: &Loaded,
+        base: &[u8],
+    ) -> Result<(), Rejects> {
+        let path = &now.path;
+        let at = |problem| Reject::of(&section.path.text, problem);
+        let text = self.texts.of(path, base, hunks).ok_or_else(|| at(binary(now)))?;
         // Lines of other encodings are not compared as bytes.
         if text.encoding().is_some() {
-            self.base.check_unchanged(path, &now.post)?;
+            self.base.check_unchanged(path, now.sha256).map_err(at)?;
         }
-        let edit = match edit::edit_text(
-            &text,
-            hunks,
-            &self.options.placement,
-            self.options.final_newline,
-        ) {
+        let Options { placement, final_newline, .. } = self.options;
+        let edit = match edit::edit_text(&text, hunks, placement, *final_newline) {
             Ok(edit) => edit,
             Err(rejects) => {
                 // The expected version was not what the author saw either, so its lines explain
                 // nothing.
                 if self.options.base.is_none() {
-                    self.base.check_unchanged(path, &now.post)?;
+                    self.base.check_unchanged(path, now.sha256).map_err(at)?;
                 }
-                return Err(self.hunk_failures(index, path, hunks, rejects));
+                return Err(self.rejected(index, section, path, rejects));
             }
         };
-        let Carried { splices, hunks: carried } =
-            carry(base, source, &edit).map_err(|conflicts| {
-                let failure = |conflict: crate::carry::Conflict| {
-                    let hunk = conflict.hunks.first().copied();
-                    let patch_line = hunk.map(|hunk| hunks[hunk].line);
-                    Failure {
-                        path: None,
-                        hunk,
-                        patch_line,
-                        problem: Problem::Conflict(Box::new(conflict)),
-                    }
-                };
-                conflicts.into_iter().map(failure).collect::<Vec<_>>()
-            })?;
+        let (_, carried) = self.builder.carry_hunks(&section.path.text, base, &edit)?;
         self.base.leave(path, Some(Arc::new(edit.apply(base))));
         for carried in carried {
             if let Some(placed) = edit.placed.iter().find(|placed| placed.hunk == carried.hunk) {
@@ -492,10 +449,9 @@ impl<'p> Planner<'_, 'p> {
                 self.note_placed(index, section, vec![placed]);
             }
             let hunk = section.place_in_text(carried.hunk);
-            self.notes.push(CarriedHunk { hunk, ..carried }.note(&section.path.text));
+            self.builder.notes.push(CarriedHunk { hunk, ..carried }.note(&section.path.text));
         }
-        let (sha256, size) = splices.outcome(source);
-        Ok(self.builder.edited(path, now, source, splices, sha256, size)?)
+        Ok(())
     }
 
     fn note_placed(&mut self, index: usize, section: &'p Section<'p>, all: Vec<Placed>) {
@@ -505,24 +461,27 @@ impl<'p> Planner<'_, 'p> {
                 hunk: section.place_in_text(placed.hunk),
                 note: note.clone(),
             };
-            self.notes.extend(placed.notes.iter().map(note));
-            self.placed.push((index, placed));
+            self.builder.notes.extend(placed.notes.iter().map(note));
+            self.builder.placed.push((index, placed));
         }
     }
 
-    fn hunk_failures(
+    /// Makes the rejects of hunks that have no place in the file at `path`.
+    fn rejected(
         &mut self,
         index: usize,
+        section: &'p Section<'p>,
         path: &RelPath,
-        hunks: &'p [Hunk<'p>],
         rejects: Vec<HunkReject>,
-    ) -> Vec<Failure> {
-        let failure = |HunkReject { hunk, patch_line, reason }| {
+    ) -> Rejects {
+        let reject = |HunkReject { hunk, patch_line, reason }| {
             let reason = self.room.fit(reason);
-            let problem = self.elsewhere(index, path, &hunks[hunk], reason);
-            Failure { path: None, hunk: Some(hunk), patch_line: Some(patch_line), problem }
+            let problem = self.elsewhere(index, path, &section.hunks()[hunk], reason);
+            let (hunk, patch_line) = (Some(hunk), Some(patch_line));
+            Reject { hunk, patch_line, ..Reject::of(&section.path.text, problem) }
         };
-        rejects.into_iter().map(failure).collect()
+        Rejects::new(rejects.into_iter().map(reject).collect())
+            .expect("hunks that are rejected have reasons")
     }
 
     /// Looks for the lines of a rejected hunk in the other files of the patch.
@@ -568,27 +527,30 @@ impl<'p> Planner<'_, 'p> {
         Problem::Hunk(reason)
     }
 
-    /// Checks the path of a section, unless prefetching has checked it.
-    fn check(&mut self, section: &Section<'_>, access: Access) -> Checked<RelPath> {
-        let path = match &self.prefetched {
-            Some(prefetched) => prefetched.path.clone(),
-            None => self.files().check(&section.path.text, access)?,
-        };
-        self.checked.push(path.clone());
-        Ok(path)
-    }
-
     fn finish(self) -> Result<Plan, Rejects> {
-        let Self { mut builder, patch, named, base, placed, notes, mut rejects, .. } = self;
+        let Self { mut builder, named, base, mut rejects, .. } = self;
         drop(named);
-        rejects.extend(builder.check_no_new_repository().err());
-        rejects.sort_by_key(|reject| (reject.section, reject.patch_line));
-        if let Some(rejects) = Rejects::new(rejects) {
-            return Err(rejects);
-        }
         builder.carried_bases = base.left();
-        Ok(builder.plan(patch.hunk_count(), placed, notes))
+        match builder.finish() {
+            Ok(plan) if rejects.is_empty() => return Ok(plan),
+            plan => rejects.extend(plan.err().into_iter().flatten()),
+        }
+        rejects.sort_by_key(|reject| (reject.section, reject.patch_line));
+        Err(Rejects::new(rejects).expect("without a reject there is a plan"))
     }
+}
+
+/// Returns both errors of a section, which are told together.
+fn both<T>(placed: Result<(), Reject>, edited: Result<T, Rejects>) -> Result<T, Rejects> {
+    match (placed, edited) {
+        (Ok(()), edited) => edited,
+        (Err(reject), Ok(_)) => Err(reject.into()),
+        (Err(reject), Err(more)) => Err(Rejects::from(reject).and(more)),
+    }
+}
+
+fn binary(file: &Loaded) -> Problem {
+    Problem::Binary { size: file.bytes.len() as u64, sha256: file.sha256 }
 }
 
 /// Returns whether a section names a path.
@@ -600,11 +562,6 @@ pub(crate) fn names(section: &Section<'_>, path: &str) -> bool {
 /// Removes the `./` that a patch may put before a path.
 fn plain(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
-}
-
-/// Returns the mode that a section states, or else `mode`.
-fn with_executable(mode: Mode, section: &Section<'_>) -> Mode {
-    section.executable.map_or(mode, |executable| mode.with_executable(executable))
 }
 
 /// Returns whether the lines that `hunks` delete are exactly those of the file, byte for byte.
@@ -623,29 +580,4 @@ fn is_all_of(source: &[u8], hunks: &[Hunk<'_>]) -> bool {
         rest = after;
     }
     rest.is_some_and(<[u8]>::is_empty)
-}
-
-/// A rejected part of a section.
-struct Failure {
-    path: Option<String>,
-    hunk: Option<usize>,
-    patch_line: Option<u32>,
-    problem: Problem,
-}
-
-/// Makes a failure about the new path of a file.
-fn failure_at(to: &Spanned<'_>, problem: Problem) -> Failure {
-    Failure { path: Some(to.text.to_string()), hunk: None, patch_line: Some(to.line), problem }
-}
-
-impl From<Problem> for Failure {
-    fn from(problem: Problem) -> Self {
-        Self { path: None, hunk: None, patch_line: None, problem }
-    }
-}
-
-impl From<Problem> for Vec<Failure> {
-    fn from(problem: Problem) -> Self {
-        vec![problem.into()]
-    }
 }

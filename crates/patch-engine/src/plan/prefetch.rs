@@ -60,8 +60,8 @@ impl Prefetched {
     fn size(&self) -> usize {
         let read =
             self.disk.as_ref().and_then(|disk| disk.bytes.as_ref()).map_or(0, |bytes| bytes.len());
-        let added = match &self.added {
-            Some(Added { content: (Image::Kept(bytes), ..), .. }) => bytes.len(),
+        let added = match self.added.as_ref().map(|added| &added.post.image) {
+            Some(Image::Kept(bytes)) => bytes.len(),
             _ => 0,
         };
         read + added
@@ -126,6 +126,17 @@ impl Edited {
         edit.splices.hash(source, from, &mut hasher);
         let size = edit.splices.size_of(source.len()) as u64;
         Self { edit, sha256: hasher.finish(), size, encoding: text.encoding() }
+    }
+}
+
+/// Returns what a section does with the file at its path.
+pub(crate) fn access_of(section: &Section<'_>) -> Access {
+    match &section.operation {
+        SectionOperation::Add(_) => Access::Create,
+        SectionOperation::Delete(_) => Access::Delete,
+        SectionOperation::Update { move_to: Some(_), .. } => Access::Delete,
+        SectionOperation::Update { move_to: None, .. } => Access::Update,
+        SectionOperation::Copy { .. } => Access::Read,
     }
 }
 
@@ -236,19 +247,18 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
     }
 
     fn section(&self, section: &'p Section<'p>) -> Option<Prefetched> {
-        let (access, hunks) = match &section.operation {
+        let access = access_of(section);
+        let path = self.files.check(&section.path.text, access).ok()?;
+        let hunks = match &section.operation {
             SectionOperation::Add(lines) => {
-                let path = self.files.check(&section.path.text, Access::Create).ok()?;
                 let added = Some(self.texts.make(&path, lines)?);
                 return Some(Prefetched { path, disk: None, edited: None, added });
             }
-            SectionOperation::Delete(_) => (Access::Delete, &[][..]),
-            SectionOperation::Update { move_to: Some(_), hunks } => (Access::Delete, &hunks[..]),
-            SectionOperation::Update { move_to: None, hunks } => (Access::Update, &hunks[..]),
+            SectionOperation::Delete(_) => &[][..],
+            SectionOperation::Update { hunks, .. } => &hunks[..],
             // The source of a copy does not change, and another section may name it.
             SectionOperation::Copy { .. } => return None,
         };
-        let path = self.files.check(&section.path.text, access).ok()?;
         let options = self.texts.options;
         let (metadata, bytes) =
             load_unhashed(self.files, &path, access, options.max_file_size).ok()??;

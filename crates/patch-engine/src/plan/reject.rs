@@ -40,6 +40,12 @@ impl Rejects {
     pub(crate) fn new(rejects: Vec<Reject>) -> Option<Self> {
         (!rejects.is_empty()).then_some(Self(rejects))
     }
+
+    /// Returns these, and then others.
+    pub(crate) fn and(mut self, others: Self) -> Self {
+        self.0.extend(others);
+        self
+    }
 }
 
 impl From<Reject> for Rejects {

@@ -1,12 +1,12 @@
 //! Reads the texts of files, and makes new files, which are stored as the workspace wants them.
 
 use encoding_rs::UTF_8;
-use fs_guard::{RelPath, Sha256};
+use fs_guard::RelPath;
 use patch_grammar::{AddedLines, Hunk, LineEndings, Patch, SectionOperation};
 
 use crate::plan::options::Options;
 use crate::plan::shared_lines::{self, SharedLines};
-use crate::plan::{Image, PlanNote};
+use crate::plan::{Image, PlanNote, PostImage};
 use crate::text::conventions::{Convention, Conventions};
 use crate::text::encoding::{self, FileText};
 use crate::text::files::Files;
@@ -15,8 +15,7 @@ use crate::text::lines::BOM;
 /// A new file.
 #[derive(Debug)]
 pub(crate) struct Added {
-    /// Its bytes, their hash and their length.
-    pub(crate) content: (Image, Sha256, u64),
+    pub(crate) post: PostImage,
     /// What was done to the text by declaration or convention.
     pub(crate) notes: Vec<PlanNote>,
 }
@@ -72,7 +71,7 @@ impl<'a> Texts<'a> {
         if let Some(patch) = self.shared.filter(|_| as_it_stands) {
             let shared = SharedLines::of(patch, lines, rule);
             let (sha256, size) = shared.hash();
-            return Some(Added { content: (Image::Lines(shared), sha256, size), notes });
+            return Some(Added { post: PostImage::new(Image::Lines(shared), sha256, size), notes });
         }
         let mut bytes = shared_lines::added(lines, rule);
         if !as_it_stands {
@@ -93,8 +92,7 @@ impl<'a> Texts<'a> {
                 notes.push(PlanNote::Encoded { path: named(), encoding: charset.name() });
             }
         }
-        let sha256 = Sha256::of(&bytes);
-        Some(Added { content: Image::kept(bytes, sha256), notes })
+        Some(Added { post: PostImage::kept(bytes), notes })
     }
 }
 
@@ -146,7 +144,7 @@ mod tests {
             let made = patch.sections().iter().filter_map(|section| match &section.operation {
                 SectionOperation::Add(lines) => {
                     let path = files.check(&section.path.text, Access::Create).unwrap();
-                    Some(matches!(texts.make(&path, lines).unwrap().content.0, Image::Lines(_)))
+                    Some(matches!(texts.make(&path, lines).unwrap().post.image, Image::Lines(_)))
                 }
                 _ => None,
             });

@@ -23,6 +23,7 @@ mod reverse;
 mod snapshots;
 mod transaction;
 mod turn_diff;
+mod verbs;
 mod written;
 
 /// Files beside this one, and in the folder beneath, are modules.
