@@ -72,7 +72,7 @@ impl Progress {
                 Stage::Files { what, of, .. } => Stage::Files { what, done: index + 1, of },
                 stage => stage,
             }),
-            Event::Verifying(_) | Event::Committed(_) | Event::Failed(..) => self.hide(),
+            Event::Verifying(_) | Event::Committed(_) | Event::Failed { .. } => self.hide(),
             _ => {}
         }
     }

@@ -15,8 +15,10 @@ pub mod remedy;
 mod show;
 mod text;
 
-pub use commit::apply::{ApplyError, ApplyOptions, Failed, approve, gravest};
+pub use commit::apply::{ApplyOptions, Failed};
 pub use commit::buffers::{FileEdit, HostFile, HostTree, Position, TextEdit};
+pub use commit::committer::{Committer, NotCommitted, commit_to};
+pub use commit::error::{ApplyError, gravest};
 pub use commit::host::{CommitLog, Event, Host, intend};
 pub use commit::memory::{Changed, InMemoryError, MemoryTree, apply_in_memory};
 pub use commit::report::Report;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::AppendFile;
-use patch_engine::commit::{CommitError, Recovered, TransactionId, Workspace};
+use patch_engine::commit::{Recovered, TransactionId, Workspace};
 use patch_engine::{Change, CommitLog, ErrorKind, Plan, Profile};
 
 use super::Audit;
@@ -31,8 +31,8 @@ pub(crate) struct Recorder<'r> {
     durable: bool,
     /// The profile of the patch, if it is one.
     profile: Option<Profile>,
-    /// The additional fields of a commit to a git repository.
-    git: Option<GitFields>,
+    /// The additional fields of a commit to a git repository; none in a directory.
+    details: Vec<(&'static str, String)>,
     plans: Vec<Planned>,
     /// The commits whose intents are written, each with the index of its plan.
     begun: Vec<(TransactionId, usize)>,
@@ -48,15 +48,6 @@ pub(crate) struct Recorder<'r> {
     has_begun: bool,
     /// The number of newest transactions that no purge removes.
     always_kept: usize,
-}
-
-/// The additional fields of lines about a commit to a git repository.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct GitFields {
-    pub(crate) onto: String,
-    pub(crate) commit: String,
-    pub(crate) tree: String,
-    pub(crate) branch: Option<String>,
 }
 
 /// A plan whose changes are logged before the commit and after it.
@@ -96,7 +87,7 @@ impl<'r> Recorder<'r> {
             operation,
             durable,
             profile: None,
-            git: None,
+            details: Vec::new(),
             plans: Vec::new(),
             begun: Vec::new(),
             written: None,
@@ -113,23 +104,10 @@ impl<'r> Recorder<'r> {
         Self { profile: Some(profile), ..self }
     }
 
-    /// Sets the git commit that the following lines are about.
-    #[cfg(feature = "git")]
-    pub(crate) fn of_commit(&mut self, fields: GitFields) {
-        self.git = Some(fields);
-    }
-
     /// Returns the end of a commit's lines, except for their place in the chain.
     fn closing(&self, ok: Option<bool>, error: Option<ErrorKind>, id: TransactionId) -> Vec<u8> {
         let mut out = closing(ok, error, None, Some(id));
-        if let Some(GitFields { onto, commit, tree, branch }) = &self.git {
-            json::field(&mut out, "onto", onto);
-            json::field(&mut out, "commit", commit);
-            json::field(&mut out, "tree", tree);
-            if let Some(branch) = branch {
-                json::field(&mut out, "branch", branch);
-            }
-        }
+        self.details.iter().for_each(|(name, value)| json::field(&mut out, name, value));
         out
     }
 
@@ -431,6 +409,10 @@ impl CommitLog for Recorder<'_> {
         self.plans.push(Planned { plan: Arc::clone(plan), diffs: Some(Diffs::begin(plan)) });
     }
 
+    fn details(&mut self, details: Vec<(&'static str, String)>) {
+        self.details = details;
+    }
+
     fn intend(&mut self, id: TransactionId) -> Result<(), String> {
         let plan = self.plans.len().checked_sub(1).ok_or("the audit log was not given the plan")?;
         let intended = &self.plans[plan].plan;
@@ -440,8 +422,10 @@ impl CommitLog for Recorder<'_> {
         let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
             // The caller holds the lock, so an intent without an outcome was interrupted. (In a git
             // repository the session asks the branch.)
-            for open in
-                lines.open().into_iter().filter(|open| self.git.is_none() && !own.contains(open))
+            for open in lines
+                .open()
+                .into_iter()
+                .filter(|open| self.details.is_empty() && !own.contains(open))
             {
                 if let Some(finished) = self.happened(open) {
                     self.push_recovered(self.audit, lines, open, finished)?;
@@ -459,12 +443,12 @@ impl CommitLog for Recorder<'_> {
         Ok(())
     }
 
-    fn ended(&mut self, ended: Result<TransactionId, &CommitError>) {
+    fn ended(&mut self, ended: Result<TransactionId, Option<ErrorKind>>) {
         let (committed, kind) = match ended {
             Ok(id) => (vec![id], ErrorKind::Unknown),
-            Err(error) if error.is_rolled_back() => (Vec::new(), error.kind()),
+            Err(Some(kind)) => (Vec::new(), kind),
             // Recovery writes the outcome.
-            Err(_) => {
+            Err(None) => {
                 self.begun.clear();
                 return;
             }

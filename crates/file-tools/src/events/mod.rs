@@ -241,9 +241,9 @@ impl Host for Events<'_> {
                 self.state.committed.append(&mut self.state.pending);
                 self.state.changed = true;
             }
-            Event::Failed(plan, error) => {
+            Event::Failed { plan, rolled_back } => {
                 let items = std::mem::take(&mut self.state.pending);
-                if !error.is_rolled_back() {
+                if !rolled_back {
                     self.turn.interrupted(plan);
                     let stayed = items
                         .into_iter()

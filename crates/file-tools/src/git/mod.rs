@@ -18,11 +18,11 @@ use git_tree::{
     BranchMove, EntryKind, Id, NewCommit, OpenOptions, Repository, Resolved, Role, Signature,
     TreeChange,
 };
-use patch_engine::commit::{Durability, Locked, StatePlace, TransactionId, Workspace};
+use patch_engine::commit::{Committed, Durability, Locked, StatePlace, TransactionId, Workspace};
 use patch_engine::remedy::Setting;
 use patch_engine::{
-    ApplyError, ChangedFile, CommitLog as _, ErrorKind, Event, Files, Host, Options, Patch, Plan,
-    Rejects, Remedy, Report, approve, intend, plan,
+    ApplyError, ChangedFile, CommitLog, Committer, ErrorKind, Event, Files, Host, NotCommitted,
+    Options, Patch, Plan, Rejects, Remedy, Report, commit_to, intend, plan,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -30,7 +30,7 @@ use serde_json::json;
 use crate::answer::changes::{DiffDetail, PatchData};
 use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::reason::Reason;
-use crate::audit::recorder::{GitFields, Recorder};
+use crate::audit::recorder::Recorder;
 use crate::audit::{self, Audit, Operation};
 use crate::session::SessionSettings;
 
@@ -140,6 +140,12 @@ impl From<&GitError> for ToolError {
     }
 }
 
+impl From<ApplyError> for GitError {
+    fn from(error: ApplyError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
 impl From<fs_guard::Error> for GitError {
     fn from(error: fs_guard::Error) -> Self {
         Self::Failed(error.into())
@@ -223,10 +229,10 @@ impl GitSession {
         request: &GitRequest,
     ) -> Result<GitReport, GitError> {
         let place = self.place(request, None)?;
-        let plan = self.plan_over(patch, options, &place)?;
+        let plan = Arc::new(self.plan_over(patch, options, &place)?);
         let Place { onto: Resolved { commit: onto, tree }, branch, .. } = place;
         let tree = self.tree_of(&plan, tree)?;
-        Ok(GitReport { commit: None, tree, onto, branch, report: Report::of_tree(plan, None) })
+        Ok(GitReport { commit: None, tree, onto, branch, report: Report::new(plan, None) })
     }
 
     /// Computes the id of the tree that a plan makes of the tree `onto`, for which it was made;
@@ -259,16 +265,16 @@ impl GitSession {
         // Once is enough: the next session can do it too, and where the log cannot be written, this
         // change is refused anyway.
         self.answered.call_once(|| drop(self.answer_cut_off(&log)));
-        let mut locked = None;
-        let result = self.applied(patch, options, request, (&mut log, &mut locked), host);
-        let committed: Vec<TransactionId> =
-            result.iter().filter_map(|found| found.commit.and(found.report.transaction)).collect();
+        let (place, written, locked) = (None, None, None);
+        let mut onto =
+            OntoCommit { session: self, patch, options, request, place, written, locked };
+        let result = commit_to(&mut onto, &mut log, host);
         let error = result.as_ref().err().map(ToolError::from);
         // The intent is in the log; that the outcome is missing shows there.
-        if let Err(error) = log.finish(&committed, error.as_ref()) {
+        if let Err(error) = log.finish(&[], error.as_ref()) {
             host.event(&Event::Unlogged(&error.to_string()));
         }
-        result
+        Ok(onto.report(result?))
     }
 
     /// Writes the outcome of killed runs into the logs. A run holds the lock from its intent to its
@@ -340,85 +346,6 @@ impl GitSession {
         Some(true)
     }
 
-    fn applied<'s>(
-        &'s self,
-        patch: &Patch,
-        options: &Options,
-        request: &GitRequest,
-        (log, locked): (&mut Recorder<'_>, &mut Option<Locked<'s>>),
-        host: &mut dyn Host,
-    ) -> Result<GitReport, GitError> {
-        let mut seen = None;
-        loop {
-            let place = self.place(request, seen)?;
-            seen = Some(place.seen);
-            match self.once(patch, options, request, &place, (log, locked), host) {
-                Err(error @ GitError::Moved(_)) if request.carry && place.branch.is_some() => {
-                    // The intended commit was not published.
-                    let _ = log.finish(&[], Some(&ToolError::from(&error)));
-                    *locked = None;
-                }
-                result => return result,
-            }
-        }
-    }
-
-    fn once<'s>(
-        &'s self,
-        patch: &Patch,
-        options: &Options,
-        request: &GitRequest,
-        place: &Place,
-        (log, locked): (&mut Recorder<'_>, &mut Option<Locked<'s>>),
-        host: &mut dyn Host,
-    ) -> Result<GitReport, GitError> {
-        let Place { onto, branch, from, .. } = place;
-        let (onto, from) = (*onto, *from);
-        let plan = self.plan_over(patch, options, place)?;
-        let nothing = |report| GitReport {
-            commit: None,
-            tree: onto.tree,
-            onto: onto.commit,
-            branch: None,
-            report,
-        };
-        if plan.is_empty() {
-            return Ok(nothing(Report::of_tree(plan, None)));
-        }
-        approve(&plan, host).map_err(|error| ToolError::from(&error))?;
-        log.planned(&plan);
-        host.event(&Event::Planned(&plan));
-        // A change that fails leaves no objects behind.
-        let repository = self.repository.isolated();
-        let written = write(&repository, &plan, onto, request)?;
-        let id = TransactionId::new(SystemTime::now(), None)?;
-        log.of_commit(GitFields {
-            onto: onto.commit.to_string(),
-            commit: written.commit.to_string(),
-            tree: written.tree.to_string(),
-            branch: branch.clone(),
-        });
-        // Held until the outcome is written: an intent whose process does not hold the lock was cut
-        // off.
-        *locked = Some(self.lock()?);
-        intend(id, log, host).map_err(|error| ToolError::from(&ApplyError::from(error)))?;
-        host.event(&Event::Staged(id));
-        match branch {
-            Some(branch) => self.publish(&repository, branch, from, &written, request, host)?,
-            None => repository.flush().map_err(ToolError::from)?,
-        }
-        let report = Report::of_tree(plan, Some(id));
-        host.event(&Event::Committed(&report));
-        let commit = Some(written.commit);
-        Ok(GitReport {
-            commit,
-            tree: written.tree,
-            onto: onto.commit,
-            branch: branch.clone(),
-            report,
-        })
-    }
-
     /// Returns the files of a commit as the base of a patch: the files that its author saw.
     ///
     /// # Errors
@@ -467,19 +394,14 @@ impl GitSession {
         }
     }
 
-    fn plan_over(
-        &self,
-        patch: &Patch,
-        options: &Options,
-        place: &Place,
-    ) -> Result<Arc<Plan>, Rejects> {
+    fn plan_over(&self, patch: &Patch, options: &Options, place: &Place) -> Result<Plan, Rejects> {
         let files =
             |commit| CommitTree::new(&self.repository, commit).files(Arc::clone(&self.policy));
         if place.seen == place.onto {
-            return Ok(Arc::new(plan(files(place.onto), patch, options)?));
+            return plan(files(place.onto), patch, options);
         }
         let options = Options { base: Some(files(place.seen)), ..options.clone() };
-        Ok(Arc::new(plan(files(place.onto), patch, &options)?))
+        plan(files(place.onto), patch, &options)
     }
 
     /// Moves the branch, after everything that it leads to is durable.
@@ -520,7 +442,91 @@ impl GitSession {
     }
 }
 
+/// Commits a patch to a repository.
+struct OntoCommit<'s, 'r> {
+    session: &'s GitSession,
+    patch: &'r Patch,
+    options: &'r Options,
+    request: &'r GitRequest,
+    /// Known as soon as there is a plan.
+    place: Option<Place>,
+    written: Option<Written>,
+    /// Held until the outcome is written: an intent whose process does not hold the lock was cut
+    /// off.
+    locked: Option<Locked<'s>>,
+}
+
+impl OntoCommit<'_, '_> {
+    fn place(&self) -> &Place {
+        self.place.as_ref().expect("BUG: what is committed was planned")
+    }
+
+    fn publish(
+        &mut self,
+        plan: &Plan,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+    ) -> Result<Committed, GitError> {
+        let Place { onto, branch, from, .. } = self.place().clone();
+        // A change that fails leaves no objects behind.
+        let repository = self.session.repository.isolated();
+        let written = write(&repository, plan, onto, self.request)?;
+        let id = TransactionId::new(SystemTime::now(), None)?;
+        let mut details = vec![
+            ("onto", onto.commit.to_string()),
+            ("commit", written.commit.to_string()),
+            ("tree", written.tree.to_string()),
+        ];
+        details.extend(branch.clone().map(|branch| ("branch", branch)));
+        log.details(details);
+        self.locked = Some(self.session.lock()?);
+        intend(id, log, host).map_err(ApplyError::from)?;
+        match branch {
+            Some(branch) => {
+                self.session.publish(&repository, &branch, from, &written, self.request, host)?;
+            }
+            None => repository.flush().map_err(ToolError::from)?,
+        }
+        self.written = Some(written);
+        Ok(id.into())
+    }
+
+    fn report(self, report: Report) -> GitReport {
+        let Place { onto, branch, .. } = self.place();
+        let (commit, tree) = match &self.written {
+            Some(written) => (Some(written.commit), written.tree),
+            None => (None, onto.tree),
+        };
+        let branch = branch.clone().filter(|_| commit.is_some());
+        GitReport { commit, tree, onto: onto.commit, branch, report }
+    }
+}
+
+impl Committer for OntoCommit<'_, '_> {
+    type Error = GitError;
+
+    fn plan(&mut self, _: &mut dyn CommitLog, _: &mut dyn Host) -> Result<Plan, GitError> {
+        self.locked = None;
+        let seen = self.place.as_ref().map(|place| place.seen);
+        let place = self.place.insert(self.session.place(self.request, seen)?);
+        Ok(self.session.plan_over(self.patch, self.options, place)?)
+    }
+
+    fn commit(
+        &mut self,
+        plan: &Arc<Plan>,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+    ) -> Result<Committed, NotCommitted<GitError>> {
+        self.publish(plan, log, host).map_err(|error| {
+            let overtaken = matches!(error, GitError::Moved(_)) && self.request.carry;
+            NotCommitted { kind: ToolError::from(&error).kind, rolled_back: true, overtaken, error }
+        })
+    }
+}
+
 /// The commit and the branch that a patch goes to.
+#[derive(Clone)]
 struct Place {
     onto: Resolved,
     /// The commit that the author of the patch saw: `onto`, or one before it.

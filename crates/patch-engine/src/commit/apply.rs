@@ -7,15 +7,17 @@ use fs_guard::{Hasher, RelPath, Root, Sha256};
 use patch_grammar::Patch;
 use workspace_trash::Prefix;
 
-use crate::commit::host::{CommitLog, Decision, Event, Host, Request};
+use crate::commit::committer::{Committer, NotCommitted, commit_to};
+use crate::commit::error::ApplyError;
+use crate::commit::host::{CommitLog, Event, Host};
 use crate::commit::report::Report;
-use crate::commit::{self, CommitError, CommitOptions, Recovered, TransactionId, Workspace};
+use crate::commit::{
+    CommitError, CommitOptions, Committed, Locked, Recovered, TransactionId, Workspace,
+};
 use crate::plan::Plan;
 use crate::plan::builder::PlanBuilder;
-use crate::plan::kind::ErrorKind;
 use crate::plan::options::Options;
 use crate::plan::planner::{names, plan};
-use crate::plan::reject::{Reject, Rejects};
 
 /// The settings with which a patch is applied.
 #[derive(Debug, Clone)]
@@ -43,27 +45,6 @@ impl ApplyOptions {
     }
 }
 
-/// Why a patch was not applied.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ApplyError {
-    /// It cannot be planned.
-    #[error(transparent)]
-    Rejected(#[from] Rejects),
-    /// The workspace could not be locked or recovered.
-    #[error(transparent)]
-    Workspace(#[from] commit::Error),
-    /// It could not be committed.
-    #[error(transparent)]
-    Commit(#[from] CommitError),
-    /// The plan was shown and declined.
-    #[error("declined; nothing was changed")]
-    Declined,
-    /// Approval was requested, and the same patch will be tried again.
-    #[error("not approved yet; nothing was changed")]
-    Postponed,
-}
-
 /// Why a patch was not applied, or not all of it, and what was applied.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
@@ -74,46 +55,6 @@ pub struct Failed {
     pub error: ApplyError,
     /// What was committed before: only where sections are applied one by one.
     pub reports: Vec<Report>,
-}
-
-impl ApplyError {
-    /// Returns the stable kind; of several rejects, that of the gravest: refusals, then stale
-    /// files, then the first.
-    #[must_use]
-    pub fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Rejected(rejects) => gravest(rejects).map_or(ErrorKind::Unknown, Reject::kind),
-            Self::Workspace(error) => error.kind(),
-            Self::Commit(error) => error.kind(),
-            Self::Declined | Self::Postponed => ErrorKind::PermissionDenied,
-        }
-    }
-}
-
-/// Returns the reject that decides how a failure is reported: a refused path goes before a stale
-/// file, and that before everything else.
-#[must_use]
-pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
-    let rank = |reject: &&Reject| match reject.kind() {
-        ErrorKind::OutsideWorkspace => 0,
-        ErrorKind::PermissionDenied => 1,
-        ErrorKind::StaleFile => 2,
-        _ => 3,
-    };
-    rejects.iter().min_by_key(rank)
-}
-
-/// Asks a host about exactly the plan that will be committed.
-///
-/// # Errors
-///
-/// When it does not approve, or the plan cannot be shown.
-pub fn approve(plan: &Plan, host: &mut dyn Host) -> Result<(), ApplyError> {
-    match host.approve(&Request::new(plan)).map_err(commit::Error::from)? {
-        Decision::Approve | Decision::ApproveForSession => Ok(()),
-        Decision::Decline => Err(ApplyError::Declined),
-        Decision::Postpone => Err(ApplyError::Postponed),
-    }
 }
 
 /// Hashes a patch, to recognise it later: its text, its paths and hunks, and the directory of the
@@ -267,13 +208,7 @@ impl Workspace {
         let mut builder = PlanBuilder::new(self.root(), options);
         builder.hunk_count = patch.hunk_count();
         let plan = Arc::new(builder.finish().ok()?);
-        Some(Report {
-            transaction: Some(id),
-            plan,
-            trashed: Vec::new(),
-            recovered: Vec::new(),
-            already_done: true,
-        })
+        Some(Report { already_done: true, ..Report::new(plan, Some(id)) })
     }
 
     /// Undoes a transaction, or what it did to `paths` (none: all of it).
@@ -317,57 +252,76 @@ impl Workspace {
         host: &mut dyn Host,
         plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, E>,
     ) -> Result<Report, E> {
-        let mut recovered: Vec<Recovered> = Vec::new();
-        // The lock is held from the first look at the files to the last change. Only where no patch
-        // was ever applied is there no place for a lock yet: it is made when it is known that the
-        // patch fits, so that one that does not leaves no trace. Should a second process do the
-        // same at the same time, the commit finds files that are not as planned, and the patch is
-        // planned anew.
-        let mut lock_first = self.has_state();
-        let lock = || self.lock(options.lock_timeout).map_err(ApplyError::from);
-        loop {
-            self.root().forget();
-            let early = if lock_first { Some(lock()?) } else { None };
-            if let Some(found) =
-                early.as_ref().map(|locked| locked.recovered()).filter(|found| !found.is_empty())
-            {
-                log.recovered(found);
-                host.event(&Event::Recovered(found));
-                recovered.extend_from_slice(found);
-            }
-            let plan = Arc::new(plan(self.root())?);
-            if plan.is_empty() {
-                return Ok(Report {
-                    transaction: None,
-                    plan,
-                    trashed: Vec::new(),
-                    recovered,
-                    already_done: false,
-                });
-            }
-            approve(&plan, host)?;
-            let locked = match early {
-                Some(locked) => locked,
-                None => lock()?,
-            };
-            log.planned(&plan);
-            host.event(&Event::Planned(&plan));
-            let committed = locked.commit(&plan, options, log, host);
-            log.ended(committed.as_ref().map(|committed| committed.id));
-            match committed {
-                Ok(committed) => {
-                    let (transaction, trashed) = (Some(committed.id), committed.trashed);
-                    let report =
-                        Report { transaction, plan, trashed, recovered, already_done: false };
-                    host.event(&Event::Committed(&report));
-                    return Ok(report);
-                }
-                Err(CommitError::Stale(_)) if !lock_first => lock_first = true,
-                Err(error) => {
-                    host.event(&Event::Failed(&plan, &error));
-                    return Err(ApplyError::from(error).into());
-                }
+        let directory = &mut InDirectory {
+            workspace: self,
+            options,
+            plan,
+            lock_first: self.has_state(),
+            locked: None,
+            recovered: Vec::new(),
+        };
+        commit_to(directory, log, host)
+    }
+}
+
+/// Commits to the root of a workspace.
+struct InDirectory<'d, 'w, E> {
+    workspace: &'w Workspace,
+    options: &'d CommitOptions,
+    plan: &'d mut dyn FnMut(&Arc<Root>) -> Result<Plan, E>,
+    /// The lock is held from the first look at the files to the last change. Only where no patch
+    /// was ever applied is there no place for a lock yet: it is made when it is known that the
+    /// patch fits, so that one that does not leaves no trace. Should a second process do the same
+    /// at the same time, the commit finds files that are not as planned, and the patch is planned
+    /// anew.
+    lock_first: bool,
+    locked: Option<Locked<'w>>,
+    recovered: Vec<Recovered>,
+}
+
+impl<'w, E> InDirectory<'_, 'w, E> {
+    fn lock(&mut self) -> Result<&Locked<'w>, ApplyError> {
+        let locked = match self.locked.take() {
+            Some(locked) => locked,
+            None => self.workspace.lock(self.options.lock_timeout)?,
+        };
+        Ok(self.locked.insert(locked))
+    }
+}
+
+impl<E: From<ApplyError>> Committer for InDirectory<'_, '_, E> {
+    type Error = E;
+
+    fn plan(&mut self, log: &mut dyn CommitLog, host: &mut dyn Host) -> Result<Plan, E> {
+        self.locked = None;
+        self.workspace.root().forget();
+        if self.lock_first {
+            let found = self.lock()?.recovered().to_vec();
+            if !found.is_empty() {
+                log.recovered(&found);
+                host.event(&Event::Recovered(&found));
+                self.recovered.extend(found);
             }
         }
+        (self.plan)(self.workspace.root())
+    }
+
+    fn commit(
+        &mut self,
+        plan: &Arc<Plan>,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+    ) -> Result<Committed, NotCommitted<E>> {
+        let options = self.options;
+        let committed = self.lock()?.commit(plan, options, log, host);
+        committed.map_err(|error| {
+            let stale = matches!(error, CommitError::Stale(_));
+            let overtaken = stale && !std::mem::replace(&mut self.lock_first, true);
+            NotCommitted { overtaken, ..ApplyError::from(error).into() }
+        })
+    }
+
+    fn recovered(&mut self) -> Vec<Recovered> {
+        std::mem::take(&mut self.recovered)
     }
 }

@@ -5,7 +5,7 @@ use workspace_trash::{JournalProblem, TransactionId};
 
 use super::options::NotVerified;
 use crate::plan::kind::ErrorKind;
-use crate::plan::reject::Rejects;
+use crate::plan::reject::{Reject, Rejects};
 
 /// A file that is not in the expected state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -183,6 +183,54 @@ impl Error {
             }
         }
     }
+}
+
+/// Why a patch was not applied.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyError {
+    /// It cannot be planned.
+    #[error(transparent)]
+    Rejected(#[from] Rejects),
+    /// The workspace could not be locked or recovered.
+    #[error(transparent)]
+    Workspace(#[from] Error),
+    /// It could not be committed.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+    /// The plan was shown and declined.
+    #[error("declined; nothing was changed")]
+    Declined,
+    /// Approval was requested, and the same patch will be tried again.
+    #[error("not approved yet; nothing was changed")]
+    Postponed,
+}
+
+impl ApplyError {
+    /// Returns the stable kind; of several rejects, that of the gravest: refusals, then stale
+    /// files, then the first.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Rejected(rejects) => gravest(rejects).map_or(ErrorKind::Unknown, Reject::kind),
+            Self::Workspace(error) => error.kind(),
+            Self::Commit(error) => error.kind(),
+            Self::Declined | Self::Postponed => ErrorKind::PermissionDenied,
+        }
+    }
+}
+
+/// Returns the reject that decides how a failure is reported: a refused path goes before a stale
+/// file, and that before everything else.
+#[must_use]
+pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
+    let rank = |reject: &&Reject| match reject.kind() {
+        ErrorKind::OutsideWorkspace => 0,
+        ErrorKind::PermissionDenied => 1,
+        ErrorKind::StaleFile => 2,
+        _ => 3,
+    };
+    rejects.iter().min_by_key(rank)
 }
 
 /// A plan could not be committed. Except for [`RollbackIncomplete`](Self::RollbackIncomplete) and

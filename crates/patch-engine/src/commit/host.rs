@@ -9,6 +9,7 @@ use crate::commit::error::CommitError;
 use crate::commit::recovered::Recovered;
 use crate::commit::report::Report;
 use crate::plan::Plan;
+use crate::plan::kind::ErrorKind;
 
 /// The caller of a change: a terminal, a tool server, a program. `()` approves everything and
 /// ignores events.
@@ -134,9 +135,13 @@ pub enum Event<'e> {
     Verifying(TransactionId),
     /// The plan is committed.
     Committed(&'e Report),
-    /// The plan could not be committed; [`is_rolled_back`](CommitError::is_rolled_back) tells
-    /// whether anything is changed.
-    Failed(&'e Plan, &'e CommitError),
+    /// The plan could not be committed.
+    Failed {
+        /// The plan.
+        plan: &'e Plan,
+        /// Everything is as it was before.
+        rolled_back: bool,
+    },
     /// The change could not be logged in full; why.
     Unlogged(&'e str),
     /// The plan is committed, but its journal is not signed, since there is no place for a key. A
@@ -155,6 +160,10 @@ pub trait CommitLog {
     /// This plan will be committed. The host may keep it, to work on it meanwhile.
     fn planned(&mut self, plan: &Arc<Plan>) {}
 
+    /// Says more about the commit that is about to happen: the name and the value of each fact that
+    /// a git repository adds.
+    fn details(&mut self, details: Vec<(&'static str, String)>) {}
+
     /// All files are staged and nothing is published: writes down what is about to happen.
     ///
     /// # Errors
@@ -164,10 +173,9 @@ pub trait CommitLog {
         Ok(())
     }
 
-    /// The commit has ended, and the workspace is still locked: all of it happened, or why not.
-    /// After an error that [is not rolled back](CommitError::is_rolled_back), recovery finds out
-    /// whether it happened.
-    fn ended(&mut self, ended: Result<TransactionId, &CommitError>) {}
+    /// The commit has ended, and the lock is still held: all of it happened, or nothing, with the
+    /// kind of the error. Without a kind, recovery finds out whether it happened.
+    fn ended(&mut self, ended: Result<TransactionId, Option<ErrorKind>>) {}
 
     /// Returns the file that has to be made durable together with the journal.
     fn file(&self) -> Option<&AppendFile> {
@@ -177,8 +185,8 @@ pub trait CommitLog {
 
 impl CommitLog for () {}
 
-/// Logs what is about to happen, when all is staged and nothing is published. Writing that may take
-/// a while, so the host is polled before and after it: this is its last chance to cancel.
+/// Logs and tells what is about to happen, when all is staged and nothing is published. Writing that
+/// may take a while, so the host is polled before and after it: this is its last chance to cancel.
 ///
 /// # Errors
 ///
@@ -186,10 +194,13 @@ impl CommitLog for () {}
 pub fn intend(
     id: TransactionId,
     log: &mut dyn CommitLog,
-    host: &dyn Host,
+    host: &mut dyn Host,
 ) -> Result<(), CommitError> {
-    let poll = || if host.cancelled() { Err(CommitError::Cancelled) } else { Ok(()) };
-    poll()?;
+    let poll =
+        |host: &dyn Host| if host.cancelled() { Err(CommitError::Cancelled) } else { Ok(()) };
+    poll(host)?;
     log.intend(id).map_err(CommitError::Refused)?;
-    poll()
+    poll(host)?;
+    host.event(&Event::Staged(id));
+    Ok(())
 }

@@ -21,6 +21,7 @@ pub(crate) mod apply;
 pub mod approval;
 mod below;
 pub(crate) mod buffers;
+pub(crate) mod committer;
 pub(crate) mod error;
 mod held;
 mod history;

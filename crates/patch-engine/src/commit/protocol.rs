@@ -28,6 +28,13 @@ pub struct Committed {
     pub trashed: Vec<Option<String>>,
 }
 
+impl From<TransactionId> for Committed {
+    /// A commit that keeps no displaced files.
+    fn from(id: TransactionId) -> Self {
+        Self { id, trashed: Vec::new() }
+    }
+}
+
 impl Locked<'_> {
     /// Carries out all of a plan, or none of it.
     ///
@@ -112,7 +119,6 @@ impl Commit<'_> {
             drop(files);
             return Err(self.give_up(pending, beside, refused));
         }
-        host.event(&Event::Staged(id));
         let Targets { paths, created } = targets;
         let paths =
             journal.records.iter().map(|record| paths[record.slot as usize].clone()).collect();

@@ -26,9 +26,9 @@ pub struct Report {
 }
 
 impl Report {
-    /// Makes the report of a plan for a tree; `transaction` is its name in a log.
+    /// Makes the report of a plan; `transaction` is its name in the log, if it was committed.
     #[must_use]
-    pub fn of_tree(plan: Arc<Plan>, transaction: Option<TransactionId>) -> Self {
+    pub fn new(plan: Arc<Plan>, transaction: Option<TransactionId>) -> Self {
         Self { transaction, plan, trashed: Vec::new(), recovered: Vec::new(), already_done: false }
     }
 

@@ -14,6 +14,7 @@ mod approval;
 mod bytes;
 mod capability;
 mod carry;
+mod committer;
 mod diffs;
 mod memory;
 mod placement;
