@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use file_tools::audit::{Audit, Operation};
 use file_tools::{Session, SessionName, SessionSettings};
-use patch_engine::ApplyError;
 use patch_engine::commit::{Durability, KeyPlace, Workspace};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
@@ -74,7 +73,7 @@ impl Race {
 
     fn undo(&self) -> String {
         let tools = self.tools();
-        let plan = &mut |_: &_| Ok::<_, ApplyError>(tools.workspace().plan_undo_last()?);
+        let plan = &mut |_: &_| tools.workspace().plan_undo_last();
         match tools.execute("undo", Operation::Write, &mut (), plan) {
             Ok(_) => "done".into(),
             Err(error) => error.kind().to_string(),

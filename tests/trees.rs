@@ -11,8 +11,8 @@ use file_tools::git::CommitTree;
 use fs_guard::{FileKind, Globs, HardLinks, NamePolicy, Policy, Root};
 use git_tree::{EntryKind, OpenOptions, Repository, Resolved, TreeChange};
 use patch_engine::{
-    Ambiguous, Content, Files, HostFile, HostTree, MemoryTree, Options, Pass, Plan, Profile,
-    Reject, plan,
+    Ambiguous, Charset, Content, Files, HostFile, HostTree, MemoryTree, Options, Pass, Plan,
+    Profile, Reject, plan,
 };
 use patch_grammar::Patch;
 use patch_grammar::diff::{self, DiffOptions};
@@ -146,7 +146,8 @@ fn rules(args: &[String]) -> Option<(Options, Policy, bool)> {
             }
             "--encoding" => {
                 let (pattern, label) = rest.next()?.split_once('=')?;
-                options.encodings.declare(pattern, label).ok()?;
+                let files = Globs::new([pattern]).ok()?;
+                options.encodings.declare(files, Charset::of_label(label)?);
             }
             "--expect" => {
                 let (path, hash) = rest.next()?.split_once('=')?;

@@ -9,7 +9,7 @@ use apply_patch_fuzz::{Bench, LINES, PATHS, SECRET, look};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use patch_engine::commit::{CommitOptions, Durability, Error};
-use patch_engine::{ApplyError, ApplyOptions, Options, Profile};
+use patch_engine::{ApplyOptions, Options, Profile};
 
 #[derive(Debug, Arbitrary)]
 struct Input<'a> {
@@ -111,7 +111,7 @@ fuzz_target!(|input: Input<'_>| {
             Err(failed) => {
                 let error = failed.error;
                 assert!(
-                    !matches!(&error, ApplyError::Commit(error) if !error.is_rolled_back()),
+                    !matches!(&error, Error::Commit(error) if !error.is_rolled_back()),
                     "{error}: {text}"
                 );
                 assert!(!planned, "it was planned and not committed: {error}: {text}");
@@ -128,12 +128,12 @@ fuzz_target!(|input: Input<'_>| {
                 }
                 bench.changed();
                 workspace.root().forget();
-                let plan = &mut |_: &_| Ok::<_, ApplyError>(workspace.plan_undo_last()?);
+                let plan = &mut |_: &_| workspace.plan_undo_last();
                 match workspace.execute(&settings.commit, &mut (), &mut (), plan) {
                     Ok(_) => {}
                     // A file that became a directory in one patch stays one: docs/safety.md says
                     // so.
-                    Err(ApplyError::Workspace(Error::Drifted { drifts, .. }))
+                    Err(Error::Drifted { drifts, .. })
                         if drifts.iter().all(|drift| {
                             bench.root().join(&drift.path).is_dir()
                                 && before[Path::new(&drift.path)].0 == 'f'

@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use patch_engine::commit::{Durability, Workspace};
-use patch_engine::{ApplyError, ApplyOptions, Options, Patch, Profile, edit, parse};
+use patch_engine::commit::{Durability, Error, Workspace};
+use patch_engine::{ApplyOptions, Options, Patch, Profile, edit, parse};
 use patch_grammar::diff::{self, DiffOptions};
 use testutils::takers::{self, LINK};
 use testutils::write::{Kind, Style, write_hunks, write_patch};
@@ -130,7 +130,7 @@ fn apply_in(root: &Path, patch: &Patch, mut options: Options, commit: &Commit) -
         Ok(_) => Outcome::Wrong("on disk".into()),
         Err(failed) => {
             let why = match &failed.error {
-                ApplyError::Rejected(rejects) => rejects[0].reason().to_owned(),
+                Error::Rejected(rejects) => rejects[0].reason().to_owned(),
                 error => error.kind().as_str().to_owned(),
             };
             if same { Outcome::Refused(why) } else { Outcome::Partial(why) }

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use patch_engine::{
-    Edit, Expected, InMemoryError, MemoryTree, Options, Profile, RelPath, Sha256, Snapshots,
-    apply_in_memory, edit, is_binary, parse,
+    Edit, Expected, MemoryTree, Options, Profile, RelPath, Sha256, Snapshots, apply_in_memory,
+    edit, is_binary, parse,
 };
 use testutils::write::{Style, write_hunks};
 
@@ -298,7 +298,7 @@ fn carry(before: &[u8], now: &[u8], text: &str, options: Options) -> Result<Vec<
             tree.commit(&changed.plan).expect("it was planned for this tree");
             Ok(tree.get("f").expect("it was updated").to_vec())
         }
-        Err(InMemoryError::Rejected(rejects)) => Err(rejects[0].reason()),
+        Err(patch_engine::commit::Error::Rejected(rejects)) => Err(rejects[0].reason()),
         Err(_) => Err("no patch"),
     }
 }

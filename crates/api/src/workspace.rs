@@ -11,7 +11,7 @@ use file_tools::{Session, SessionName, ToolError, history};
 use fs_guard::Access;
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{self, TransactionId};
-use patch_engine::{ApplyError, Event, Expected, Options, Patch, Problem, Reject};
+use patch_engine::{Event, Expected, Options, Patch, Problem, Reject};
 use serde_json::{Value, json};
 
 use crate::error::argument;
@@ -237,7 +237,7 @@ impl OpenWorkspace {
         plan: &dyn Fn() -> Result<patch_engine::Plan, commit::Error>,
     ) -> Result<Value, ToolError> {
         let call = |host: &mut dyn patch_engine::Host| {
-            let plan = &mut |_: &_| Ok::<_, ApplyError>(plan()?);
+            let plan = &mut |_: &_| plan();
             let report = self.session.execute(tool, Operation::Write, host, plan)?;
             Ok(restored(&report, detail))
         };

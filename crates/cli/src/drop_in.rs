@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
-use apply_patch_api::engine::{ApplyError, MAX_PATCH_SIZE, Profile};
+use apply_patch_api::engine::{MAX_PATCH_SIZE, Profile, commit};
 use apply_patch_api::tools::changes::success;
 use apply_patch_api::tools::input::ReadAs;
 use apply_patch_api::tools::settings::{Layer, Layers, Settings};
@@ -141,7 +141,7 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
             Ok(())
         }
         Err(failed) => Err(match failed.error {
-            ApplyError::Rejected(rejects) => Failure::Rejected(Box::new((input, rejects))),
+            commit::Error::Rejected(rejects) => Failure::Rejected(Box::new((input, rejects))),
             _ => Failure::Failed(Box::new((input, failed))),
         }),
     }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use apply_patch_api::engine::{ApplyError, Problem, Rejects};
+use apply_patch_api::engine::{Problem, Rejects, commit};
 use apply_patch_api::files::{Access, Enclosing, FileKind, Root};
 
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
     let rejects: &Rejects = match failure {
         Failure::Rejected(rejected) => &rejected.1,
         Failure::Failed(failed) => match &failed.1.error {
-            ApplyError::Rejected(rejects) => rejects,
+            commit::Error::Rejected(rejects) => rejects,
             _ => return None,
         },
         _ => return None,

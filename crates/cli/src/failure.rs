@@ -38,7 +38,10 @@ pub(crate) enum Failure {
 
 impl From<commit::Error> for Failure {
     fn from(error: commit::Error) -> Self {
-        Self::Workspace(Box::new(error))
+        match error {
+            commit::Error::Commit(error) => error.into(),
+            error => Self::Workspace(Box::new(error)),
+        }
     }
 }
 

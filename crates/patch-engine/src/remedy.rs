@@ -691,7 +691,10 @@ impl Error {
         let ask = |decision| vec![Remedy::Ask(decision)];
         let untrusted = self.to_be_trusted();
         match self {
-            Self::Rejected(rejects) => rejects[0].remedies(),
+            Self::Parse(error) => Remedy::of_parse(error),
+            Self::Rejected(rejects) | Self::NotRestored(rejects) => rejects[0].remedies(),
+            Self::Declined => ask(ForPerson::SayInstead),
+            Self::Commit(error) => error.remedies(),
             Self::Drifted { id, carry: true, .. } => {
                 vec![Remedy::Set(Setting::Carry), Remedy::See(Listing::Transaction(*id))]
             }
@@ -720,7 +723,7 @@ impl Error {
                 ask(ForPerson::UndoAtTop { id: *id, project: project.clone() })
             }
             // It can be done when the check has ended, but not from within it.
-            Self::BeingChecked => Vec::new(),
+            Self::BeingChecked | Self::Postponed => Vec::new(),
             Self::NotRecovered { .. } => ask(ForPerson::LookAtJournal),
             Self::Store(_) | Self::Doubtful { .. } => ask(ForPerson::LookAtState),
         }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use apply_patch_api::VerifyCommand;
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
-use apply_patch_api::engine::commit::{CommitError, Verify};
-use apply_patch_api::engine::{ApplyError, Options, Patch, Plan, Report};
+use apply_patch_api::engine::commit::{self, CommitError, Verify};
+use apply_patch_api::engine::{Options, Patch, Plan, Report};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::DiffDetail;
 use apply_patch_api::tools::events::Events;
@@ -282,7 +282,7 @@ fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
     let input = match &mut failure {
         Failure::Rejected(rejected) => &mut rejected.0,
         Failure::Failed(failed) if failed.1.reports.is_empty() => match &failed.1.error {
-            ApplyError::Rejected(_) | ApplyError::Commit(CommitError::Unverified(_)) => {
+            commit::Error::Rejected(_) | commit::Error::Commit(CommitError::Unverified(_)) => {
                 &mut failed.0
             }
             _ => return failure,
@@ -345,14 +345,14 @@ fn attempt(
         Err(failed) => failed,
     };
     match (&failed.error, interrupted) {
-        (ApplyError::Commit(CommitError::Cancelled), Some(exit)) => {
+        (commit::Error::Commit(CommitError::Cancelled), Some(exit)) => {
             render::message("interrupted; everything was rolled back");
             if let Some(events) = events {
                 events.end_call(&(), Some("interrupted; everything was rolled back"));
             }
             Ok(Some(exit))
         }
-        (ApplyError::Declined, _) => match prompt.instead() {
+        (commit::Error::Declined, _) => match prompt.instead() {
             Some(Instead::Edit) => Ok(None),
             Some(Instead::Nothing(why)) if failed.reports.is_empty() => {
                 Err(Failure::Refused(approve::no_answer(why)))

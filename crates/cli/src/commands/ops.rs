@@ -1,7 +1,7 @@
 //! `apply-patch ops`: the built-in operations of the Responses API, one answer for each call.
 
 use apply_patch_api::engine::commit::approval::Approvals;
-use apply_patch_api::engine::{ApplyError, Failed, PlanNote, Reject, Report};
+use apply_patch_api::engine::{Failed, PlanNote, Reject, Report, commit};
 use apply_patch_api::tools::ops::{self, CallOutput, FileOperation, PatchCall};
 use clap::Args;
 
@@ -86,7 +86,7 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
         error.suggested_next_action.map(|next| format!("\nnext: {next}")).unwrap_or_default();
     let message = format!("{}{next}", error.message);
     let rejects: &[Reject] =
-        if let ApplyError::Rejected(rejects) = failure { rejects } else { &[] };
+        if let commit::Error::Rejected(rejects) = failure { rejects } else { &[] };
     let of_call = |call: &PatchCall| {
         let index = calls.iter().position(|other| std::ptr::eq(other, call));
         let own: Vec<_> = rejects

@@ -2,7 +2,7 @@
 
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
 use apply_patch_api::engine::commit::{self, CommitError, TransactionId, Workspace};
-use apply_patch_api::engine::{ApplyError, Plan, Report};
+use apply_patch_api::engine::{Plan, Report};
 use apply_patch_api::files::{Access, RelPath};
 use apply_patch_api::tools::Session;
 use apply_patch_api::tools::audit::Operation;
@@ -175,21 +175,19 @@ pub(super) fn execute(
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, global.quiet || global.json);
     let mut approvals = Approvals::new(approval);
-    let plan = &mut |_: &_| Ok::<_, ApplyError>(plan()?);
+    let plan = &mut |_: &_| plan();
     let report = match session.execute(tool, Operation::Write, &mut approvals.ask(&mut host), plan)
     {
         Ok(report) => report,
-        Err(ApplyError::Commit(CommitError::Cancelled)) => {
+        Err(commit::Error::Commit(CommitError::Cancelled)) => {
             render::message("interrupted; everything was rolled back");
             return Ok(host.interrupt.exit().unwrap_or(Exit::Interrupted));
         }
-        Err(ApplyError::Workspace(error)) => return Err(error.into()),
-        Err(ApplyError::Commit(error)) => return Err(error.into()),
-        Err(ApplyError::Declined) => {
+        Err(commit::Error::Declined) => {
             render::message("declined; nothing was changed");
             return Ok(Exit::Refused);
         }
-        Err(error) => unreachable!("BUG: nothing is rejected here: {error}"),
+        Err(error) => return Err(error.into()),
     };
     print_report(global, session.workspace(), &report, detail.unwrap_or_default());
     Ok(Exit::Done)

@@ -14,7 +14,7 @@ mod unified;
 use std::path::Path;
 
 use apply_patch_api::engine::commit::{self, CommitError, Recovered, Workspace};
-use apply_patch_api::engine::{ApplyError, Event, Failed, Plan, PlanNote, Rejects, Remedy, Report};
+use apply_patch_api::engine::{Event, Failed, Plan, PlanNote, Rejects, Remedy, Report};
 use apply_patch_api::tools::{Caller, FailureClass, Hint, ToolError, hints};
 
 use crate::failure::Failure;
@@ -97,20 +97,17 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             let (input, Failed { error, reports, .. }): &(_, Failed) = failed;
             reports.iter().for_each(|report| names(global.root(), &report.plan));
             match error {
-                ApplyError::Rejected(rejects) => picture::rejects(input, rejects, global),
+                commit::Error::Rejected(rejects) => picture::rejects(input, rejects, global),
                 error => {
-                    if let ApplyError::Commit(error) = error {
+                    if let commit::Error::Commit(error) = error {
                         not_verified(error);
                     }
                     message(&error.to_string());
-                    match error {
-                        ApplyError::Workspace(error) => refusal(error).into_iter().for_each(advise),
-                        ApplyError::Commit(CommitError::Files(error)) => advise(error),
-                        _ => {}
-                    }
+                    refusal(error).into_iter().for_each(advise);
                 }
             }
-            let incomplete = matches!(error, ApplyError::Commit(error) if !error.is_rolled_back());
+            let incomplete =
+                matches!(error, commit::Error::Commit(error) if !error.is_rolled_back());
             if reports.is_empty() && !incomplete {
                 unchanged(&error.to_string());
             } else if !reports.is_empty() {
@@ -154,7 +151,9 @@ fn not_verified(error: &CommitError) {
 /// Returns what the guard refused, or what failed, if its advice is for a person.
 fn refusal(error: &commit::Error) -> Option<&apply_patch_api::files::Error> {
     match error {
-        commit::Error::Files(error) => Some(error),
+        commit::Error::Files(error) | commit::Error::Commit(CommitError::Files(error)) => {
+            Some(error)
+        }
         commit::Error::Store(apply_patch_api::trash::Error::Files(
             error @ apply_patch_api::files::Error::OthersState { .. },
         )) => Some(error),

@@ -2,9 +2,7 @@
 
 use patch_engine::commit::{self, CheckEnd, CommitError, JournalProblem, NotVerified};
 use patch_engine::remedy::{self, ForPerson, PathLike};
-use patch_engine::{
-    ApplyError, ErrorKind, Expected, Failed, ParseError, Problem, Reject, Remedy, Sha256,
-};
+use patch_engine::{ErrorKind, Expected, Failed, ParseError, Problem, Reject, Remedy, Sha256};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -260,11 +258,11 @@ impl ToolError {
     }
 
     /// Makes the error of a workspace that cannot be used, or of a change in it that cannot be
-    /// planned.
+    /// planned or committed.
     #[must_use]
     pub fn workspace(error: &commit::Error) -> Self {
-        if let commit::Error::Rejected(rejects) = error {
-            // Only a restore is rejected here, and a restore never replaces a file.
+        if let commit::Error::NotRestored(rejects) = error {
+            // A restore never replaces a file.
             let rejected = Self::rejected(rejects);
             let there =
                 rejects.iter().find(|reject| matches!(reject.problem, Problem::Exists { .. }));
@@ -277,6 +275,12 @@ impl ToolError {
             };
         }
         let (class, details) = match error {
+            commit::Error::Parse(error) => return Self::parse(error),
+            commit::Error::Rejected(rejects) => return Self::rejected(rejects),
+            commit::Error::Commit(error) => return Self::commit(error),
+            commit::Error::Declined | commit::Error::Postponed => {
+                (FailureClass::Refused, Value::Null)
+            }
             commit::Error::Drifted { drifts, .. } => (
                 FailureClass::Stale,
                 json!({ "reason": Reason::Stale.as_str(), "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }),
@@ -327,7 +331,8 @@ impl ToolError {
             _ => (FailureClass::of(error.kind(), true), Value::Null),
         };
         let path = error.path().map(ToOwned::to_owned);
-        Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }
+        let postponed = matches!(error, commit::Error::Postponed);
+        Self { path, details, postponed, ..Self::new(class, error.kind(), error.to_string()) }
             .remedies(error.remedies())
     }
 
@@ -429,27 +434,9 @@ impl ToolError {
     }
 }
 
-impl From<&ApplyError> for ToolError {
-    fn from(error: &ApplyError) -> Self {
-        match error {
-            ApplyError::Rejected(rejects) => Self::rejected(rejects),
-            ApplyError::Workspace(error) => Self::workspace(error),
-            ApplyError::Commit(error) => Self::commit(error),
-            ApplyError::Declined => {
-                Self::new(FailureClass::Refused, error.kind(), error.to_string())
-                    .remedies([Remedy::Ask(ForPerson::SayInstead)])
-            }
-            error => Self {
-                postponed: matches!(error, ApplyError::Postponed),
-                ..Self::new(FailureClass::Refused, error.kind(), error.to_string())
-            },
-        }
-    }
-}
-
-impl From<ApplyError> for ToolError {
-    fn from(error: ApplyError) -> Self {
-        Self::from(&error)
+impl From<&commit::Error> for ToolError {
+    fn from(error: &commit::Error) -> Self {
+        Self::workspace(error)
     }
 }
 

@@ -18,11 +18,13 @@ use git_tree::{
     BranchMove, EntryKind, Id, NewCommit, OpenOptions, Repository, Resolved, Role, Signature,
     TreeChange,
 };
-use patch_engine::commit::{Committed, Durability, Locked, StatePlace, TransactionId, Workspace};
+use patch_engine::commit::{
+    self, Committed, Durability, Locked, StatePlace, TransactionId, Workspace,
+};
 use patch_engine::remedy::Setting;
 use patch_engine::{
-    ApplyError, ChangedFile, CommitLog, Committer, ErrorKind, Event, Files, Host, NotCommitted,
-    Options, Patch, Plan, Rejects, Remedy, Report, commit_to, intend, plan,
+    ChangedFile, CommitLog, Committer, ErrorKind, Event, Files, Host, NotCommitted, Options, Patch,
+    Plan, Rejects, Remedy, Report, commit_to, intend, plan,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -140,8 +142,8 @@ impl From<&GitError> for ToolError {
     }
 }
 
-impl From<ApplyError> for GitError {
-    fn from(error: ApplyError) -> Self {
+impl From<commit::Error> for GitError {
+    fn from(error: commit::Error) -> Self {
         Self::Failed(error.into())
     }
 }
@@ -480,7 +482,7 @@ impl OntoCommit<'_, '_> {
         details.extend(branch.clone().map(|branch| ("branch", branch)));
         log.details(details);
         self.locked = Some(self.session.lock()?);
-        intend(id, log, host).map_err(ApplyError::from)?;
+        intend(id, log, host).map_err(commit::Error::from)?;
         match branch {
             Some(branch) => {
                 self.session.publish(&repository, &branch, from, &written, self.request, host)?;

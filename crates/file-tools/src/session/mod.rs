@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
 use patch_engine::commit::approval::{ApprovalPolicy, Decision, Request};
-use patch_engine::commit::{CommitOptions, Durability, Recovered, Verify, Workspace};
+use patch_engine::commit::{self, CommitOptions, Durability, Recovered, Verify, Workspace};
 use patch_engine::remedy::Action;
 use patch_engine::{
-    ApplyError, ApplyOptions, Encodings, ErrorKind, Event, Expected, Failed, Host, Loaded, Options,
-    Patch, Plan, PlanBuilder, Problem, Profile, Reject, Remedy, Report,
+    ApplyOptions, Encodings, ErrorKind, Event, Expected, Failed, Host, Loaded, Options, Patch,
+    Plan, PlanBuilder, Problem, Profile, Reject, Remedy, Report,
 };
 use workspace_trash::Retention;
 
@@ -450,7 +450,7 @@ impl Session {
         plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, E>,
     ) -> Result<Report, E>
     where
-        E: From<ApplyError>,
+        E: From<commit::Error>,
         ToolError: for<'e> From<&'e E>,
     {
         let mut log = self.recorder(tool, operation);

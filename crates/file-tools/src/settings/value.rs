@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use fs_guard::{GlobError, Globs, MAX_GLOBS, bounded};
-use patch_engine::Encodings;
 use patch_engine::commit::Prefix;
+use patch_engine::{Charset, Encodings};
 use serde_json::Value as Json;
 use workspace_trash::Retention;
 
@@ -395,8 +395,9 @@ impl Charsets {
     #[must_use]
     pub fn encodings(&self) -> Encodings {
         let mut encodings = Encodings::default();
-        for (glob, label) in self.0.iter().filter_map(|one| one.rsplit_once('=')) {
-            encodings.declare(glob, label).expect("it was checked");
+        for one in &self.0 {
+            let (files, charset) = declaration(one).expect("it was checked");
+            encodings.declare(files, charset);
         }
         encodings
     }
@@ -408,9 +409,19 @@ impl Charsets {
 ///
 /// When there is no `=`, or no such label, or the glob is malformed.
 pub fn charset(text: &str) -> Result<String, String> {
-    let (glob, label) = text.rsplit_once('=').ok_or("it has no `=`; wanted GLOB=LABEL")?;
-    Encodings::default().declare(glob, label).map_err(|error| error.to_string())?;
+    declaration(text)?;
     Ok(text.to_owned())
+}
+
+fn declaration(text: &str) -> Result<(Globs, Charset), String> {
+    let (glob, label) = text.rsplit_once('=').ok_or("it has no `=`; wanted GLOB=LABEL")?;
+    let charset = Charset::of_label(label).ok_or_else(|| {
+        format!(
+            "there is no charset {label:?}; the labels are those of the WHATWG, such as \
+             `windows-1252` and `shift_jis`"
+        )
+    })?;
+    Ok((Globs::new([glob]).map_err(|error| error.to_string())?, charset))
 }
 
 impl Value for Charsets {

@@ -1,7 +1,8 @@
 //! Files in other encodings: read, searched and changed as text, and written back as they were.
 
 use file_tools::SessionSettings;
-use patch_engine::Encodings;
+use fs_guard::Globs;
+use patch_engine::{Charset, Encodings};
 use serde_json::json;
 
 use crate::support::{Bench, call, fails, settings, sha};
@@ -57,7 +58,7 @@ fn a_charset_is_declared_by_the_host_or_by_the_workspace() {
     ];
     let bench = Bench::new(files);
     let mut encodings = Encodings::default();
-    encodings.declare("*.txt", "latin1").unwrap();
+    encodings.declare(Globs::new(["*.txt"]).unwrap(), Charset::of_label("latin1").unwrap());
     let tools = bench.with(SessionSettings { encodings, ..settings() });
     for (path, wanted) in [("f.txt", "café\nx\n"), ("f.old", "café\n")] {
         let read = call(&tools, "read_file", &json!({ "path": path }));

@@ -198,7 +198,7 @@ fn operations_are_told_of_their_own_diffs() {
         "{error}"
     );
     let declined =
-        ToolError::from(&patch_engine::ApplyError::Declined).addressed(Caller::Operations);
+        ToolError::from(&patch_engine::commit::Error::Declined).addressed(Caller::Operations);
     assert!(
         declined.suggested_next_action.unwrap().contains("ask the person"),
         "{:?}",

@@ -8,11 +8,10 @@ use patch_grammar::Patch;
 use workspace_trash::Prefix;
 
 use crate::commit::committer::{Committer, NotCommitted, commit_to};
-use crate::commit::error::ApplyError;
 use crate::commit::host::{CommitLog, Event, Host};
 use crate::commit::report::Report;
 use crate::commit::{
-    CommitError, CommitOptions, Committed, Locked, Recovered, TransactionId, Workspace,
+    CommitError, CommitOptions, Committed, Error, Locked, Recovered, TransactionId, Workspace,
 };
 use crate::plan::Plan;
 use crate::plan::builder::PlanBuilder;
@@ -52,7 +51,7 @@ impl ApplyOptions {
 pub struct Failed {
     /// Why nothing, or nothing more, was committed.
     #[source]
-    pub error: ApplyError,
+    pub error: Error,
     /// What was committed before: only where sections are applied one by one.
     pub reports: Vec<Report>,
 }
@@ -234,8 +233,8 @@ impl Workspace {
         paths: &[RelPath],
         options: &CommitOptions,
         host: &mut dyn Host,
-    ) -> Result<Report, ApplyError> {
-        self.execute(options, &mut (), host, &mut |_| Ok(self.plan_undo(id, paths)?))
+    ) -> Result<Report, Error> {
+        self.execute(options, &mut (), host, &mut |_| self.plan_undo(id, paths))
     }
 
     /// Locks, plans, asks and commits: the only way to change files, forwards or back.
@@ -245,7 +244,7 @@ impl Workspace {
     /// # Errors
     ///
     /// Those of `plan`, of asking, of locking and of committing.
-    pub fn execute<E: From<ApplyError>>(
+    pub fn execute<E: From<Error>>(
         &self,
         options: &CommitOptions,
         log: &mut dyn CommitLog,
@@ -280,7 +279,7 @@ struct InDirectory<'d, 'w, E> {
 }
 
 impl<'w, E> InDirectory<'_, 'w, E> {
-    fn lock(&mut self) -> Result<&Locked<'w>, ApplyError> {
+    fn lock(&mut self) -> Result<&Locked<'w>, Error> {
         let locked = match self.locked.take() {
             Some(locked) => locked,
             None => self.workspace.lock(self.options.lock_timeout)?,
@@ -289,7 +288,7 @@ impl<'w, E> InDirectory<'_, 'w, E> {
     }
 }
 
-impl<E: From<ApplyError>> Committer for InDirectory<'_, '_, E> {
+impl<E: From<Error>> Committer for InDirectory<'_, '_, E> {
     type Error = E;
 
     fn plan(&mut self, log: &mut dyn CommitLog, host: &mut dyn Host) -> Result<Plan, E> {
@@ -317,7 +316,7 @@ impl<E: From<ApplyError>> Committer for InDirectory<'_, '_, E> {
         committed.map_err(|error| {
             let stale = matches!(error, CommitError::Stale(_));
             let overtaken = stale && !std::mem::replace(&mut self.lock_first, true);
-            NotCommitted { overtaken, ..ApplyError::from(error).into() }
+            NotCommitted { overtaken, ..Error::from(error).into() }
         })
     }
 

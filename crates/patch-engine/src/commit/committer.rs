@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::error::{ApplyError, Error};
+use super::error::Error;
 use super::host::{CommitLog, Decision, Event, Host, Request};
 use super::protocol::Committed;
 use super::recovered::Recovered;
@@ -24,7 +24,7 @@ use crate::plan::kind::ErrorKind;
 ///   so there is nothing to recover, and the parent commit has what was displaced.
 pub trait Committer {
     /// Why there is no plan, or why it is not committed.
-    type Error: From<ApplyError>;
+    type Error: From<Error>;
 
     /// Makes the plan; another one if the last one was [overtaken](NotCommitted::overtaken).
     ///
@@ -66,9 +66,9 @@ pub struct NotCommitted<E> {
     pub overtaken: bool,
 }
 
-impl<E: From<ApplyError>> From<ApplyError> for NotCommitted<E> {
-    fn from(error: ApplyError) -> Self {
-        let rolled_back = !matches!(&error, ApplyError::Commit(error) if !error.is_rolled_back());
+impl<E: From<Error>> From<Error> for NotCommitted<E> {
+    fn from(error: Error) -> Self {
+        let rolled_back = !matches!(&error, Error::Commit(error) if !error.is_rolled_back());
         Self { kind: error.kind(), rolled_back, overtaken: false, error: error.into() }
     }
 }
@@ -115,10 +115,10 @@ pub fn commit_to<C: Committer>(
 /// # Errors
 ///
 /// When it does not approve, or the plan cannot be shown.
-fn approve(plan: &Plan, host: &mut dyn Host) -> Result<(), ApplyError> {
-    match host.approve(&Request::new(plan)).map_err(Error::from)? {
+fn approve(plan: &Plan, host: &mut dyn Host) -> Result<(), Error> {
+    match host.approve(&Request::new(plan))? {
         Decision::Approve | Decision::ApproveForSession => Ok(()),
-        Decision::Decline => Err(ApplyError::Declined),
-        Decision::Postpone => Err(ApplyError::Postponed),
+        Decision::Decline => Err(Error::Declined),
+        Decision::Postpone => Err(Error::Postponed),
     }
 }

@@ -1,6 +1,7 @@
 //! The errors of transactions.
 
 use fs_guard::Sha256;
+use patch_grammar::ParseError;
 use workspace_trash::{JournalProblem, TransactionId};
 
 use super::options::NotVerified;
@@ -32,10 +33,25 @@ pub enum Doubt {
     Future,
 }
 
-/// The workspace could not be locked, or a transaction not be read or planned.
+/// Why something was not planned, or not done: a patch, an operation, an undo.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The text is not a patch.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    /// It cannot be planned: every reason.
+    #[error(transparent)]
+    Rejected(#[from] Rejects),
+    /// The plan was shown and declined.
+    #[error("declined; nothing was changed")]
+    Declined,
+    /// Approval was requested, and the same patch will be tried again.
+    #[error("not approved yet; nothing was changed")]
+    Postponed,
+    /// The plan could not be committed.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
     /// The store could not be used.
     #[error(transparent)]
     Store(#[from] workspace_trash::Error),
@@ -73,7 +89,7 @@ pub enum Error {
     },
     /// A file cannot be restored to the wanted path.
     #[error(transparent)]
-    Rejected(#[from] Rejects),
+    NotRestored(Rejects),
     /// There is nothing to undo, or to redo.
     #[error("there is no transaction to {0}")]
     NothingTo(&'static str),
@@ -150,14 +166,19 @@ impl Error {
         }
     }
 
-    /// Returns the kind for programs.
+    /// Returns the kind for programs; of several rejects, that of the [gravest].
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Store(error) => error.kind().into(),
             Self::Files(error) => error.kind().into(),
             Self::Drifted { .. } => ErrorKind::StaleFile,
-            Self::Rejected(rejects) => rejects[0].kind(),
+            Self::Parse(_) => ErrorKind::PatchParseError,
+            Self::Rejected(rejects) | Self::NotRestored(rejects) => {
+                gravest(rejects).map_or(ErrorKind::Unknown, Reject::kind)
+            }
+            Self::Declined | Self::Postponed => ErrorKind::PermissionDenied,
+            Self::Commit(error) => error.kind(),
             Self::NotInTransaction { .. } | Self::NothingTo(_) => ErrorKind::NotFound,
             Self::Aborted(_) => ErrorKind::CommandFailed,
             Self::Doubtful { .. } => ErrorKind::PermissionDenied,
@@ -175,47 +196,17 @@ impl Error {
             Self::Files(error) => error.path(),
             Self::Drifted { drifts, .. } => drifts.first().map(|drift| &*drift.path),
             Self::NotInTransaction { path, .. } => Some(path),
-            Self::Rejected(rejects) => Some(&rejects[0].path),
+            Self::Rejected(rejects) | Self::NotRestored(rejects) => Some(&rejects[0].path),
+            Self::Commit(error) => error.path(),
             Self::Elsewhere { paths, .. } => paths.first().map(String::as_str),
             Self::NotRecovered { journal, .. } => Some(journal),
-            Self::NothingTo(_) | Self::Aborted(_) | Self::Doubtful { .. } | Self::BeingChecked => {
-                None
-            }
-        }
-    }
-}
-
-/// Why a patch was not applied.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ApplyError {
-    /// It cannot be planned.
-    #[error(transparent)]
-    Rejected(#[from] Rejects),
-    /// The workspace could not be locked or recovered.
-    #[error(transparent)]
-    Workspace(#[from] Error),
-    /// It could not be committed.
-    #[error(transparent)]
-    Commit(#[from] CommitError),
-    /// The plan was shown and declined.
-    #[error("declined; nothing was changed")]
-    Declined,
-    /// Approval was requested, and the same patch will be tried again.
-    #[error("not approved yet; nothing was changed")]
-    Postponed,
-}
-
-impl ApplyError {
-    /// Returns the stable kind; of several rejects, that of the gravest: refusals, then stale
-    /// files, then the first.
-    #[must_use]
-    pub fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Rejected(rejects) => gravest(rejects).map_or(ErrorKind::Unknown, Reject::kind),
-            Self::Workspace(error) => error.kind(),
-            Self::Commit(error) => error.kind(),
-            Self::Declined | Self::Postponed => ErrorKind::PermissionDenied,
+            Self::Parse(_)
+            | Self::Declined
+            | Self::Postponed
+            | Self::NothingTo(_)
+            | Self::Aborted(_)
+            | Self::Doubtful { .. }
+            | Self::BeingChecked => None,
         }
     }
 }

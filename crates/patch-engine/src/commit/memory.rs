@@ -6,13 +6,13 @@ use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
 use fs_guard::{Entry, Error, FileKind, Policy, Sha256, Tree};
-use patch_grammar::{ParseError, parse};
+use patch_grammar::parse;
 
+use crate::commit;
 use crate::plan::Plan;
 use crate::plan::images::{ChangedFile, Content};
 use crate::plan::options::Options;
 use crate::plan::planner::plan;
-use crate::plan::reject::Rejects;
 use crate::text::files::Files;
 
 /// Files in memory, by path. Directories are there as long as a file is in them. A clone is cheap.
@@ -147,20 +147,6 @@ pub struct Changed {
     pub plan: Plan,
 }
 
-/// Why a patch does not apply to files in memory.
-#[derive(Debug, thiserror::Error)]
-pub enum InMemoryError {
-    /// The text is not a patch.
-    #[error(transparent)]
-    Parse(#[from] ParseError),
-    /// The patch cannot be planned: every reason.
-    #[error(transparent)]
-    Rejected(#[from] Rejects),
-    /// The tree has changed meanwhile.
-    #[error(transparent)]
-    Read(#[from] Error),
-}
-
 /// Applies a patch to files in memory, under the rules of a workspace and its default
 /// [`policy`](crate::policy()). `tree` stays as it is: [`MemoryTree::commit`] makes the change
 /// there.
@@ -174,7 +160,7 @@ pub fn apply_in_memory(
     tree: &MemoryTree,
     text: &str,
     options: &Options,
-) -> Result<Changed, InMemoryError> {
+) -> Result<Changed, commit::Error> {
     static POLICY: OnceLock<Arc<Policy>> = OnceLock::new();
     let policy = POLICY.get_or_init(|| Arc::new(crate::plan::policy::policy()));
     let patch = parse(text, &options.parse)?;

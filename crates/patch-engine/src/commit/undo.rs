@@ -191,7 +191,7 @@ fn elsewhere<'p>(
 fn rejected(reject: Reject) -> Error {
     match reject.problem {
         Problem::Guard(error) => error.into(),
-        _ => Rejects::from(reject).into(),
+        _ => Error::NotRestored(reject.into()),
     }
 }
 
@@ -272,7 +272,7 @@ fn plan_undo(
         return Err(Error::Drifted { id, drifts: drifted.into_iter().map(drift).collect(), carry });
     }
     if let Some(rejects) = Rejects::new(conflicts) {
-        return Err(rejects.into());
+        return Err(Error::NotRestored(rejects));
     }
     builder.create_parents().map_err(rejected)?;
     for (dir, mode) in &journal.removed_dirs {

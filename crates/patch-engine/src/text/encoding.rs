@@ -8,9 +8,9 @@
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
-use fs_guard::{GlobError, Globs, RelPath};
+use fs_guard::{Globs, RelPath};
 
-use crate::text::charset::by_label;
+use crate::text::charset::Charset;
 use crate::text::conventions::Conventions;
 use crate::text::files::Files;
 use crate::text::lines::{BOM, is_binary};
@@ -22,33 +22,11 @@ pub struct Encodings {
     declared: Vec<(Globs, &'static Encoding)>,
 }
 
-/// Why a charset cannot be declared.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum EncodingError {
-    /// The pattern is not a glob.
-    #[error(transparent)]
-    Pattern(#[from] GlobError),
-    /// There is no charset of that name, or it is stateful, so that the bytes of a line depend on
-    /// what precedes it.
-    #[error(
-        "there is no charset {0:?}; the labels are those of the WHATWG, such as `windows-1252` \
-         and `shift_jis`"
-    )]
-    Label(String),
-}
-
 impl Encodings {
-    /// Declares that the files that match `pattern` have the charset `label`, a label of the
-    /// WHATWG. A later declaration goes before an earlier one.
-    ///
-    /// # Errors
-    ///
-    /// When the pattern is not a glob, or the label is not known.
-    pub fn declare(&mut self, pattern: &str, label: &str) -> Result<(), EncodingError> {
-        let encoding = by_label(label).ok_or_else(|| EncodingError::Label(label.to_owned()))?;
-        self.declared.push((Globs::new([pattern])?, encoding));
-        Ok(())
+    /// Declares that the files that match one of `patterns` have a charset. A later declaration goes
+    /// before an earlier one.
+    pub fn declare(&mut self, patterns: Globs, charset: Charset) {
+        self.declared.push((patterns, charset.0));
     }
 
     /// Returns the text of one of `files` with these bytes, by the charset that is declared here or
@@ -201,6 +179,7 @@ fn encode(text: &str, encoding: &'static Encoding) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::charset::by_label;
 
     fn utf16(text: &str, encoding: &'static Encoding) -> Vec<u8> {
         encode(text, encoding).expect("UTF-16 has all characters")

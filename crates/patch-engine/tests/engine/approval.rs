@@ -4,8 +4,8 @@ use std::fs;
 
 use fs_guard::{Globs, Policy};
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
-use patch_engine::commit::{CommitOptions, Durability, KeyPlace, Workspace};
-use patch_engine::{ApplyError, ApplyOptions, Host, Options, Profile, parse};
+use patch_engine::commit::{CommitOptions, Durability, Error, KeyPlace, Workspace};
+use patch_engine::{ApplyOptions, Host, Options, Profile, parse};
 use tempfile::TempDir;
 
 /// Gives one answer, and remembers why it was asked.
@@ -52,10 +52,7 @@ impl Session {
         let mut person = Person { answer, asked: None };
         let applied = self.workspace.apply(&patch, &settings, &mut self.approvals.ask(&mut person));
         if let Err(failed) = &applied {
-            assert!(
-                matches!(failed.error, ApplyError::Declined | ApplyError::Rejected(_)),
-                "{failed}"
-            );
+            assert!(matches!(failed.error, Error::Declined | Error::Rejected(_)), "{failed}");
         }
         (person.asked, applied.is_ok())
     }

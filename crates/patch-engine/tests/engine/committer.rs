@@ -5,10 +5,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use patch_engine::commit::approval::{Decision, Request};
-use patch_engine::commit::{CommitOptions, Committed, KeyPlace, TransactionId, Workspace};
+use patch_engine::commit::{CommitOptions, Committed, Error, KeyPlace, TransactionId, Workspace};
 use patch_engine::{
-    ApplyError, CommitLog, Committer, ErrorKind, Event, Files, Host, MemoryTree, NotCommitted,
-    Options, Plan, commit_to, intend, parse,
+    CommitLog, Committer, ErrorKind, Event, Files, Host, MemoryTree, NotCommitted, Options, Plan,
+    commit_to, intend, parse,
 };
 
 type Steps = Rc<RefCell<Vec<String>>>;
@@ -70,9 +70,9 @@ struct InMemory {
 }
 
 impl Committer for InMemory {
-    type Error = ApplyError;
+    type Error = Error;
 
-    fn plan(&mut self, _: &mut dyn CommitLog, _: &mut dyn Host) -> Result<Plan, ApplyError> {
+    fn plan(&mut self, _: &mut dyn CommitLog, _: &mut dyn Host) -> Result<Plan, Error> {
         let files = Files::of_tree(Arc::new(self.tree.clone()), patch_engine::policy());
         let options = Options::default();
         let patch = parse(self.patch, &options.parse).unwrap();
@@ -84,12 +84,12 @@ impl Committer for InMemory {
         plan: &Arc<Plan>,
         log: &mut dyn CommitLog,
         host: &mut dyn Host,
-    ) -> Result<Committed, NotCommitted<ApplyError>> {
+    ) -> Result<Committed, NotCommitted<Error>> {
         let id = TransactionId::new(std::time::SystemTime::now(), None).unwrap();
-        intend(id, log, host).map_err(ApplyError::from)?;
+        intend(id, log, host).map_err(Error::from)?;
         if self.overtaken > 0 {
             self.overtaken -= 1;
-            let error = ApplyError::Declined;
+            let error = Error::Declined;
             return Err(NotCommitted { overtaken: true, ..error.into() });
         }
         self.tree.commit(plan).unwrap();
@@ -122,7 +122,7 @@ fn in_directory(wrong: Wrong) -> Vec<String> {
     let options = Options::default();
     let text = if wrong == Wrong::NothingToDo { SAME } else { ADD };
     let patch = parse(text, &options.parse).unwrap();
-    let mut plan = |root: &_| Ok::<_, ApplyError>(patch_engine::plan(root, &patch, &options)?);
+    let mut plan = |root: &_| Ok::<_, Error>(patch_engine::plan(root, &patch, &options)?);
     let _ = workspace.execute(&CommitOptions::default(), &mut log, &mut host, &mut plan);
     steps.take()
 }

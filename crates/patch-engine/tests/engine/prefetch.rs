@@ -6,9 +6,7 @@ use std::path::Path;
 
 use patch_engine::commit::Workspace;
 use patch_engine::commit::approval::{Decision, Request};
-use patch_engine::{
-    ApplyError, ApplyOptions, Expected, Host, MAX_MEMORY, Options, Plan, Profile, Rejects,
-};
+use patch_engine::{ApplyOptions, Expected, Host, MAX_MEMORY, Options, Plan, Profile, Rejects};
 
 /// Plans a patch against files that each hold their own name and a number.
 fn plan(files: usize, patch: &str, change: impl FnOnce(&mut Options)) -> Result<Plan, Rejects> {
@@ -149,7 +147,7 @@ fn apply(
     patch: &str,
     max_memory: u64,
     meanwhile: impl Fn(),
-) -> Result<String, ApplyError> {
+) -> Result<String, patch_engine::commit::Error> {
     let workspace = Workspace::open(dir, patch_engine::policy()).unwrap();
     let mut settings = ApplyOptions::new(Options::new(Profile::Strict));
     settings.options.max_memory = max_memory;

@@ -44,7 +44,7 @@ fn applied(now: &str, sections: &str, options: &Options) -> Result<Vec<String>, 
                 .map(|(path, it)| format!("{path}={}", String::from_utf8_lossy(&it.bytes)))
                 .collect())
         }
-        Err(patch_engine::InMemoryError::Rejected(rejects)) => Err(rejects[0].reason()),
+        Err(patch_engine::commit::Error::Rejected(rejects)) => Err(rejects[0].reason()),
         Err(error) => panic!("{error}"),
     }
 }

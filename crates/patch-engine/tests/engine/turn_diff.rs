@@ -53,7 +53,7 @@ impl Turn {
     fn undo(&mut self) {
         let workspace = &self.workspace;
         let plan = &mut |_: &_| Ok(workspace.plan_undo_last()?);
-        let report = workspace.execute::<patch_engine::ApplyError>(
+        let report = workspace.execute::<patch_engine::commit::Error>(
             &Self::commit_options(),
             &mut (),
             &mut (),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use patch_engine::commit::{CommitOptions, KeyPlace, Workspace};
-use patch_engine::{ApplyError, Content, Files, MemoryTree, Options, PlanBuilder, Reject, Splices};
+use patch_engine::commit::{CommitOptions, Error, KeyPlace, Workspace};
+use patch_engine::{Content, Files, MemoryTree, Options, PlanBuilder, Reject, Splices};
 
 type Verbs = fn(&mut PlanBuilder<'_>) -> Result<(), Reject>;
 
@@ -104,7 +104,7 @@ fn a_new_file_moves_onto_a_new_file() {
     let workspace = Workspace::open(dir.path(), patch_engine::policy()).unwrap();
     let workspace = workspace.with_key_place(KeyPlace::Nowhere);
     let options = Options { overwrite: true, ..Options::default() };
-    let mut plan = |root: &_| -> Result<_, ApplyError> {
+    let mut plan = |root: &_| -> Result<_, Error> {
         let mut builder = PlanBuilder::new(root, &options);
         let verbs = builder
             .create("a", b"A\n".to_vec())

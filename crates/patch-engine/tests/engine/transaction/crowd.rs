@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use patch_engine::commit::{Durability, KeyPlace, Workspace};
-use patch_engine::{ApplyError, ApplyOptions, Options, parse};
+use patch_engine::{ApplyOptions, Options, parse};
 
 use super::support::*;
 use testutils::share::whole;
@@ -162,7 +162,8 @@ fn worker() {
             Ok(reports) => println!("\ndone {}", reports[0].recovered.len()),
             // The patch was made before the one that was cut off had happened, or someone else came
             // first with the line of all.
-            Err(ApplyError::Rejected(_)) if recovering || text.contains("-total: ") => {}
+            Err(patch_engine::commit::Error::Rejected(_))
+                if recovering || text.contains("-total: ") => {}
             Err(error) => panic!("{:?}: {error}\n{text}", error.kind()),
         }
         recovering = false;

@@ -196,7 +196,7 @@ fn paths_are_relative_to_the_directory_and_what_lies_outside_is_undone_in_the_pr
     project.undo(one, &[], &CommitOptions::default(), &mut ()).unwrap();
     assert_eq!(tree.snapshot(), before);
     // And again, from where it was done.
-    let redo = a.execute::<patch_engine::ApplyError>(
+    let redo = a.execute::<patch_engine::commit::Error>(
         &CommitOptions::default(),
         &mut (),
         &mut (),

@@ -18,7 +18,7 @@ use patch_engine::commit::{
     self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Outcome, Recovered,
     Workspace,
 };
-use patch_engine::{ApplyError, Options, Plan, PlanBuilder, Report, Splices};
+use patch_engine::{Options, Plan, PlanBuilder, Report, Splices};
 use tempfile::TempDir;
 
 use testutils::order::broken_laws;
@@ -187,9 +187,9 @@ pub(crate) fn options() -> CommitOptions {
 pub(crate) fn execute(
     workspace: &Workspace,
     plan: impl FnOnce(&Workspace) -> Result<Plan, commit::Error>,
-) -> Result<Report, ApplyError> {
+) -> Result<Report, commit::Error> {
     let mut plan = Some(plan);
-    let mut once = |_: &_| Ok((plan.take().expect("planned once"))(workspace)?);
+    let mut once = |_: &_| (plan.take().expect("planned once"))(workspace);
     let report = workspace.execute(&options(), &mut (), &mut (), &mut once);
     if report.is_ok() {
         note("acknowledged", workspace.root().path());

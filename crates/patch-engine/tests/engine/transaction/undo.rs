@@ -5,7 +5,7 @@ use testutils::posix::{PermissionsExt as _, symlink};
 
 use fs_guard::Access;
 use patch_engine::commit::{Error, KeyPlace, Left, UndoOptions};
-use patch_engine::{ApplyError, ApplyOptions, ChangeKind, ErrorKind, Plan, PlanBuilder};
+use patch_engine::{ApplyOptions, ChangeKind, ErrorKind, Plan, PlanBuilder};
 use patch_grammar::diff::{self, DiffOptions};
 use workspace_trash::Retention;
 
@@ -15,11 +15,7 @@ fn run(
     tree: &Tree,
     plan: impl FnOnce(&patch_engine::commit::Workspace) -> Result<Plan, Error>,
 ) -> Result<(), Error> {
-    match execute(&tree.open(), plan) {
-        Ok(_) => Ok(()),
-        Err(ApplyError::Workspace(error)) => Err(error),
-        Err(error) => panic!("{error}"),
-    }
+    execute(&tree.open(), plan).map(drop)
 }
 
 #[cfg_attr(windows, ignore = "Wine has no links that a program can make")]
