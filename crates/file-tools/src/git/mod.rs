@@ -124,10 +124,7 @@ pub enum GitError {
     /// It cannot be planned.
     #[error(transparent)]
     Rejected(#[from] Rejects),
-    /// Someone else moved the branch meanwhile.
-    #[error(transparent)]
-    Moved(Box<ToolError>),
-    /// Any other failure.
+    /// Any other failure; the branch may have been moved by someone else.
     #[error(transparent)]
     Failed(#[from] ToolError),
 }
@@ -136,7 +133,6 @@ impl From<&GitError> for ToolError {
     fn from(error: &GitError) -> Self {
         match error {
             GitError::Rejected(rejects) => Self::rejected(rejects),
-            GitError::Moved(error) => (**error).clone(),
             GitError::Failed(error) => error.clone(),
         }
     }
@@ -429,7 +425,7 @@ impl GitSession {
             match repository.move_branch(&to) {
                 Ok(()) => return Ok(()),
                 Err(git_tree::Error::RefMoved { actual, .. }) => {
-                    return Err(GitError::Moved(Box::new(moved(branch, from, actual))));
+                    return Err(moved(branch, from, actual).into());
                 }
                 Err(error @ git_tree::Error::NotDurable { .. }) => {
                     host.event(&Event::NotDurable(&ToolError::from(error).message));
@@ -521,8 +517,10 @@ impl Committer for OntoCommit<'_, '_> {
         host: &mut dyn Host,
     ) -> Result<Committed, NotCommitted<GitError>> {
         self.publish(plan, log, host).map_err(|error| {
-            let overtaken = matches!(error, GitError::Moved(_)) && self.request.carry;
-            NotCommitted { kind: ToolError::from(&error).kind, rolled_back: true, overtaken, error }
+            let ToolError { kind, details, .. } = ToolError::from(&error);
+            let moved = details["reason"] == Reason::BranchMoved.as_str();
+            let overtaken = moved && self.request.carry;
+            NotCommitted { error, kind, rolled_back: true, overtaken }
         })
     }
 }

@@ -87,7 +87,7 @@ pub enum Error {
         /// not see it.
         project: Option<String>,
     },
-    /// A file cannot be restored to the wanted path.
+    /// A file cannot be restored to the wanted path, or a change cannot be carried back.
     #[error(transparent)]
     NotRestored(Rejects),
     /// There is nothing to undo, or to redo.

@@ -173,11 +173,11 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// When the guard refuses it, or it is too large.
     pub fn load(&mut self, path: &str) -> Result<Option<Loaded>, Reject> {
-        self.at(path, |builder| {
-            let path = builder.check(path, Access::Update)?;
-            match builder.file(&path, Access::Update) {
-                Err(Problem::Missing) => Ok(None),
-                file => builder.loaded(path, &file?.post).map(Some),
+        self.at(path, |builder| match builder.file(path, Access::Update) {
+            Err(Problem::Missing) => Ok(None),
+            file => {
+                let (path, New { post, .. }) = file?;
+                builder.loaded(path, &post).map(Some)
             }
         })
     }
@@ -188,7 +188,7 @@ impl<'o> PlanBuilder<'o> {
             let path = builder.check(path, Access::Read)?;
             let post = match &builder.entry(&path, Access::Read)?.disk {
                 Some(disk) => as_on_disk(&path, disk).post,
-                None => builder.file(&path, Access::Read)?.post,
+                None => builder.file(path.as_str(), Access::Read)?.1.post,
             };
             builder.loaded(path, &post)
         })
@@ -262,8 +262,7 @@ impl<'o> PlanBuilder<'o> {
         outcome: Option<(Sha256, u64)>,
     ) -> Result<(), Reject> {
         self.at(path, |builder| {
-            let path = builder.check(path, Access::Update)?;
-            let New { post, origin } = builder.file(&path, Access::Update)?;
+            let (path, New { post, origin }) = builder.file(path, Access::Update)?;
             let (sha256, size) = match outcome {
                 Some(outcome) => outcome,
                 None => splices.outcome(&builder.source(&path, &post)?),
@@ -287,8 +286,7 @@ impl<'o> PlanBuilder<'o> {
     /// When there is no such file, or the guard refuses it.
     pub fn set_executable(&mut self, path: &str, yes: bool) -> Result<(), Reject> {
         self.at(path, |builder| {
-            let path = builder.check(path, Access::Update)?;
-            let mut new = builder.file(&path, Access::Update)?;
+            let (path, mut new) = builder.file(path, Access::Update)?;
             new.post.mode = new.post.mode.with_executable(yes);
             builder.write(&path, new);
             Ok(())
@@ -378,11 +376,7 @@ impl<'o> PlanBuilder<'o> {
     /// When there is no file, something is at the new path (and the options do not replace it), the
     /// options forbid moves, or the guard refuses one of the paths.
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Reject> {
-        let (path, mut new) = self.at(from, |builder| {
-            let path = builder.check(from, Access::Delete)?;
-            let new = builder.file(&path, Access::Delete)?;
-            Ok((path, new))
-        })?;
+        let (path, mut new) = self.at(from, |builder| builder.file(from, Access::Delete))?;
         self.at(to, |builder| {
             let target = builder.check(to, Access::Create)?;
             if target == path {
@@ -406,11 +400,69 @@ impl<'o> PlanBuilder<'o> {
     /// # Errors
     ///
     /// When the new files would make a directory a git repository.
-    pub fn finish(self) -> Result<Plan, Rejects> {
+    pub fn finish(mut self) -> Result<Plan, Rejects> {
         if self.undo_of.is_none() {
             self.check_no_new_repository()?;
         }
-        Ok(self.plan())
+        let mut notes = std::mem::take(&mut self.notes);
+        let mut transitions = Vec::with_capacity(self.order.len());
+        let mut removals = Vec::new();
+        let moves = self.order.iter().filter_map(|path| match &self.entries[path].state {
+            State::Written(new) => new.origin.clone().filter(|origin| origin != path),
+            State::AsOnDisk | State::Absent => None,
+        });
+        let moved: HashSet<RelPath> = moves.collect();
+        // The path on disk that each new file moved from.
+        let mut origins: HashMap<usize, RelPath> = HashMap::new();
+        for path in std::mem::take(&mut self.order) {
+            let Entry { disk: before, state, .. } =
+                self.entries.remove(&path).expect("every touched path has an entry");
+            match state {
+                State::Written(New { post, origin }) => {
+                    let origin = origin.filter(|origin| *origin != path);
+                    // Where a file moved away, an equal one in its place is a new file.
+                    let stays = origin.is_none() && !moved.contains(&path);
+                    if stays && before.as_ref().is_some_and(|before| is_same(before, &post)) {
+                        notes.push(PlanNote::Unchanged { path: path.to_string() });
+                        continue;
+                    }
+                    origins.extend(origin.map(|origin| (transitions.len(), origin)));
+                    transitions.push(Transition { path, before, after: Some(post) });
+                }
+                State::Absent if before.is_some() => {
+                    removals.push(Transition { path, before, after: None })
+                }
+                State::Absent | State::AsOnDisk => {}
+            }
+        }
+        transitions.append(&mut removals);
+        // The maps below are as large, and these are not needed any more.
+        (self.entries, self.folded) = (HashMap::new(), HashMap::new());
+        if self.undo_of.is_some() {
+            infer_moves(&transitions, &mut origins);
+        }
+        let before: HashMap<RelPath, usize> = transitions
+            .iter()
+            .enumerate()
+            .filter(|(_, transition)| transition.before.is_some())
+            .map(|(index, transition)| (transition.path.clone(), index))
+            .collect();
+        let changes = changes(&transitions, &before, &origins);
+        let create_dirs = self.created(&transitions);
+        Ok(Plan {
+            files: self.files,
+            authority: self.authority,
+            transitions,
+            before,
+            create_dirs,
+            remove_dirs: self.remove_dirs,
+            undo_of: self.undo_of,
+            changes,
+            hunk_count: self.hunk_count,
+            placed: self.placed,
+            notes,
+            carried_bases: self.carried_bases,
+        })
     }
 
     /// Makes a change; a problem becomes the reject of `path`.
@@ -498,21 +550,23 @@ impl PlanBuilder<'_> {
     }
 
     /// Returns the file at a path after the changes so far, to be changed or moved.
-    fn file(&mut self, path: &RelPath, access: Access) -> Checked<New> {
-        let entry = self.entry(path, access)?;
-        match (&entry.state, &entry.disk) {
-            (State::Written(new), _) => Ok(new.clone()),
+    fn file(&mut self, path: &str, access: Access) -> Checked<(RelPath, New)> {
+        let path = self.check(path, access)?;
+        let entry = self.entry(&path, access)?;
+        let new = match (&entry.state, &entry.disk) {
+            (State::Written(new), _) => new.clone(),
             (State::AsOnDisk, Some(disk)) if disk.metadata.kind == FileKind::File => {
-                Ok(as_on_disk(path, disk))
+                as_on_disk(&path, disk)
             }
             (State::AsOnDisk, Some(disk)) => {
                 // A link may be deleted but not moved: the guard's error says where it leads.
                 let metadata = disk.metadata.clone();
-                self.files.check_pre_image(path, &metadata, Access::Update)?;
-                Err(not_a_file(path, metadata.kind))
+                self.files.check_pre_image(&path, &metadata, Access::Update)?;
+                return Err(not_a_file(&path, metadata.kind));
             }
-            _ => Err(Problem::Missing),
-        }
+            _ => return Err(Problem::Missing),
+        };
+        Ok((path, new))
     }
 
     fn loaded(&mut self, path: RelPath, post: &PostImage) -> Checked<Loaded> {
@@ -733,68 +787,6 @@ impl PlanBuilder<'_> {
         match self.folded.entry(folded).or_insert_with(|| path.clone()) {
             other if other != path => Err(Problem::Collides { with: other.to_string() }),
             _ => Ok(()),
-        }
-    }
-
-    fn plan(mut self) -> Plan {
-        let mut notes = std::mem::take(&mut self.notes);
-        let mut transitions = Vec::with_capacity(self.order.len());
-        let mut removals = Vec::new();
-        let moves = self.order.iter().filter_map(|path| match &self.entries[path].state {
-            State::Written(new) => new.origin.clone().filter(|origin| origin != path),
-            State::AsOnDisk | State::Absent => None,
-        });
-        let moved: HashSet<RelPath> = moves.collect();
-        // The path on disk that each new file moved from.
-        let mut origins: HashMap<usize, RelPath> = HashMap::new();
-        for path in std::mem::take(&mut self.order) {
-            let Entry { disk: before, state, .. } =
-                self.entries.remove(&path).expect("every touched path has an entry");
-            match state {
-                State::Written(New { post, origin }) => {
-                    let origin = origin.filter(|origin| *origin != path);
-                    // Where a file moved away, an equal one in its place is a new file.
-                    let stays = origin.is_none() && !moved.contains(&path);
-                    if stays && before.as_ref().is_some_and(|before| is_same(before, &post)) {
-                        notes.push(PlanNote::Unchanged { path: path.to_string() });
-                        continue;
-                    }
-                    origins.extend(origin.map(|origin| (transitions.len(), origin)));
-                    transitions.push(Transition { path, before, after: Some(post) });
-                }
-                State::Absent if before.is_some() => {
-                    removals.push(Transition { path, before, after: None })
-                }
-                State::Absent | State::AsOnDisk => {}
-            }
-        }
-        transitions.append(&mut removals);
-        // The maps below are as large, and these are not needed any more.
-        (self.entries, self.folded) = (HashMap::new(), HashMap::new());
-        if self.undo_of.is_some() {
-            infer_moves(&transitions, &mut origins);
-        }
-        let before: HashMap<RelPath, usize> = transitions
-            .iter()
-            .enumerate()
-            .filter(|(_, transition)| transition.before.is_some())
-            .map(|(index, transition)| (transition.path.clone(), index))
-            .collect();
-        let changes = changes(&transitions, &before, &origins);
-        let create_dirs = self.created(&transitions);
-        Plan {
-            files: self.files,
-            authority: self.authority,
-            transitions,
-            before,
-            create_dirs,
-            remove_dirs: self.remove_dirs,
-            undo_of: self.undo_of,
-            changes,
-            hunk_count: self.hunk_count,
-            placed: self.placed,
-            notes,
-            carried_bases: self.carried_bases,
         }
     }
 
