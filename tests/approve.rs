@@ -60,6 +60,31 @@ fn a_person_sees_the_diff_in_colour_and_decides() {
 }
 
 #[test]
+fn of_several_patches_a_person_chooses_one() {
+    let second = HARMLESS.replace("+A", "+B");
+    let several = format!("{HARMLESS}or\n{second}");
+    for (line, answer, exit, wanted) in [
+        ("$it ../p", "1", 0, "A\n"),
+        ("$it < ../p", "2", 0, "B\n"),
+        ("$it ../p", "q", 3, "a\n"),
+        ("$it ../p", "7", 1, "a\n"),
+        ("$it --check ../p", "2", 0, "a\n"),
+    ] {
+        let dir = with(&several);
+        let mut terminal = on_terminal(dir.path(), line, NO_EDITOR);
+        terminal
+            .exp_string("1: a patch in lines 1-6 (a); 2: a patch in lines 8-13 (a)")
+            .expect("both");
+        terminal.exp_string("Which one? [its number, all, q] ").expect("the question");
+        terminal.send_line(answer).expect("sent");
+        terminal
+            .exp_string(&format!("exit {exit}\r\n"))
+            .unwrap_or_else(|error| panic!("{line}, {answer}: {error}"));
+        assert_eq!(read(dir.path(), "a").as_deref(), Some(wanted), "{line}, {answer}");
+    }
+}
+
+#[test]
 fn help_and_the_whole_diff_are_a_key_away() {
     let long: String = (0..200).map(|line| format!("+line {line}\n")).collect();
     let dir = with(&format!("*** Begin Patch\n*** Add File: n\n{long}*** End Patch\n"));

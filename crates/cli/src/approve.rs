@@ -6,6 +6,7 @@ use std::process::Command;
 
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Decision, Reason, Request};
 use apply_patch_api::engine::{MAX_PATCH_SIZE, Plan};
+use apply_patch_api::tools::received::Part;
 
 use crate::failure::Failure;
 use crate::input::Input;
@@ -152,6 +153,29 @@ pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
     let mut answer = String::new();
     terminal.read_line(&mut answer).map_err(gone)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Asks which of several patches is meant; `several` lists them.
+pub(crate) fn which(several: &str) -> Result<Part, Failure> {
+    let gone = |error: std::io::Error| Failure::Refused(no_answer(error.kind()));
+    let terminal = outside::terminal().map_err(|error| gone(std::io::Error::other(error)))?;
+    let mut terminal = BufReader::new(terminal);
+    writeln!(terminal.get_mut(), "{}", render::sanitize(several)).map_err(gone)?;
+    loop {
+        write!(terminal.get_mut(), "Which one? [its number, all, q] ").map_err(gone)?;
+        let mut answer = String::new();
+        if terminal.read_line(&mut answer).map_err(gone)? == 0 {
+            return Err(Failure::Refused(no_answer(ErrorKind::UnexpectedEof)));
+        }
+        match answer.trim() {
+            "all" => return Ok(Part::All),
+            "q" => return Err(Failure::Refused("none was chosen; nothing was changed".into())),
+            number => match number.parse() {
+                Ok(nth) if nth > 0 => return Ok(Part::Nth(nth)),
+                _ => {}
+            },
+        }
+    }
 }
 
 /// Shows what would change, and at most `limit` lines of how.

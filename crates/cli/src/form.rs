@@ -1,14 +1,38 @@
 //! What the input is: a patch in the envelope, a diff, operations as JSON, or SEARCH/REPLACE blocks.
 
+use apply_patch_api::engine::commit::approval::ApprovalPolicy;
 use apply_patch_api::engine::{Options, Patch};
 use apply_patch_api::grammar::ParseOptions;
 use apply_patch_api::tools::input::{InputError, PatchText, ReadAs};
 use apply_patch_api::tools::received::NotReceived;
 
+use crate::approve;
+use crate::args::From;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::input::Input;
 
-/// Finds the patch in the input, and notes how. `options` are those that it will be parsed with.
+/// Finds the patch in the input, and notes how. `options` are those that it will be parsed with. Of
+/// several patches a person chooses one, if there is a terminal to ask at.
+pub(crate) fn chosen(
+    global: &Global,
+    input: Input,
+    from: &From,
+    options: &ParseOptions,
+) -> Result<Input, Failure> {
+    let how = from.how();
+    match of(input.clone(), &how, options) {
+        Err(Failure::Several(error))
+            if how.part.is_none() && !global.json && approve::preset() != ApprovalPolicy::Never =>
+        {
+            let part = approve::which(&error.to_string())?;
+            of(input, &ReadAs { part: Some(part), ..how }, options)
+        }
+        result => result,
+    }
+}
+
+/// The same, but nobody is asked.
 pub(crate) fn of(input: Input, how: &ReadAs, options: &ParseOptions) -> Result<Input, Failure> {
     let sent = PatchText::read(&input.sent.text, how, options);
     let sent = sent.map_err(|error| failure(&input, error))?;
@@ -31,9 +55,11 @@ pub(crate) fn failure(input: &Input, error: InputError) -> Failure {
         }
         InputError::Irreversible(rejects) => Failure::rejected(input, rejects),
         error => {
+            let several = matches!(&error, InputError::NotReceived(NotReceived::Several(_)));
             let mut error = error.tool_error(input.bytes());
             error.message = format!("{}: {}", input.name, error.message);
-            Failure::Tool(Box::new(error))
+            let error = Box::new(error);
+            if several { Failure::Several(error) } else { Failure::Tool(error) }
         }
     }
 }

@@ -10,7 +10,7 @@ const { join } = require("node:path");
 const { test } = require("node:test");
 const { Worker } = require("node:worker_threads");
 
-const { filesOf, inMemory, scenarios } = require("./scenarios.cjs");
+const { dialects, filesOf, inMemory, scenarios } = require("./scenarios.cjs");
 
 // The package under test is where the tests run, not where they are.
 const library = createRequire(join(process.cwd(), "x.js"))("apply-patch-cli");
@@ -49,6 +49,8 @@ test("every scenario in a directory", async () => {
 });
 
 test("every scenario in memory", () => inMemory(library.applyInMemory));
+
+test("every dialect", () => dialects(library.applyInMemory));
 
 test("a plan is what is applied, or nothing", async () => {
   const place = folder({ a: "one\n" });

@@ -110,4 +110,37 @@ function inMemory(applyInMemory) {
   }
 }
 
-module.exports = { filesOf, inMemory, scenarios };
+/** Every dialect (tests/dialects/README.md): the patch inside is taken, or the text is refused. */
+function dialects(applyInMemory) {
+  const folder = join(__dirname, "../../../tests/dialects");
+  const before = filesOf(join(folder, "before"));
+  const names = readdirSync(folder).filter((name) => /^[0-9].*\.txt$/.test(name)).sort();
+  assert.ok(names.length > 200, `${names.length} dialects`);
+  const attempt = (patch, options) => {
+    try {
+      return { files: applyInMemory(before, patch, options).files };
+    } catch (error) {
+      return { error };
+    }
+  };
+  for (const name of names) {
+    const whole = readFileSync(join(folder, name));
+    const head = whole.indexOf("=====sent\n");
+    const rest = whole.subarray(head + "=====sent\n".length);
+    const at = rest.indexOf("\n=====is\n");
+    const sent = at < 0 ? rest : rest.subarray(0, at);
+    const outcome = whole.subarray(0, head).toString().split("\n")[0];
+    const [verdict, ...words] = outcome.split(": ");
+    const found = attempt(sent, {});
+    if (verdict === "refused") {
+      assert.ok(found.error?.message.includes(words.join(": ")), `${name}: ${found.error?.message}`);
+      continue;
+    }
+    const inside = rest.subarray(at + "\n=====is\n".length);
+    const wanted = attempt(inside, { from: words[0] === "diff" ? "unified" : "envelope" });
+    assert.ok(wanted.files, `${name}: ${wanted.error?.message}`);
+    assert.deepEqual(found.files, wanted.files, `${name}: ${found.error?.message}`);
+  }
+}
+
+module.exports = { dialects, filesOf, inMemory, scenarios };

@@ -135,7 +135,7 @@ pub(super) fn planned(
     let options = options(global, &args.rules)?;
     let session = workspace::session(global)?;
     let input = source::read(args.input.file.as_deref())?;
-    let input = form::of(input, &args.from.how(), &options.parse)?;
+    let input = form::chosen(global, input, &args.from, &options.parse)?;
     let planned = look(global, &session, &input, &options, true)?;
     Ok(planned.map(|(patch, plan)| (patch, plan, options)))
 }
@@ -234,7 +234,7 @@ fn run(
     let mut input = if args.stream {
         live::read(&options.parse)?
     } else {
-        form::of(source.read()?, &args.from.how(), &options.parse)?
+        form::chosen(global, source.read()?, &args.from, &options.parse)?
     };
     events::begin(events, global.root(), &args.reporting, input.bytes())?;
     if let Some(id) = &args.amend {

@@ -32,7 +32,7 @@ pub(crate) struct ConvertArgs {
 pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failure> {
     let options = apply::options(global, &args.rules)?;
     let input = source::read(args.input.file.as_deref())?;
-    let input = form::of(input, &args.from.how(), &options.parse)?;
+    let input = form::chosen(global, input, &args.from, &options.parse)?;
     let mut files = || {
         let session = workspace::recovered(global).map_err(|failure| failure.error())?;
         Ok(Files::from(session.workspace().root()))

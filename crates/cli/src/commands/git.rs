@@ -134,7 +134,7 @@ fn one(
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
     let input = source::read(args.input.file.as_deref())?;
-    let input = form::of(input, &args.from.how(), &options.parse)?;
+    let input = form::chosen(global, input, &args.from, &options.parse)?;
     events::begin(events, global.root(), &args.reporting, input.bytes())?;
     let patch = &form::parsed(&input, options)?;
     let failure = |error| match error {

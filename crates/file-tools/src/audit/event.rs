@@ -97,6 +97,10 @@ pub struct Event {
     /// The unified diff, cut at 64 KiB; left out for large files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// What was normalised or tolerated in the patch, and other notes of its plan: in the first
+    /// intent of a transaction, at most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Whether it was done. An intent does not know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ok: Option<bool>,

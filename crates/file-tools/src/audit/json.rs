@@ -11,6 +11,21 @@ pub(super) fn field(out: &mut Vec<u8>, key: &str, value: &str) {
     out.push(b'"');
 }
 
+/// Writes a list of texts, unless it is empty.
+pub(super) fn list(out: &mut Vec<u8>, key: &str, values: &[String]) {
+    for (nth, value) in values.iter().enumerate() {
+        if nth == 0 {
+            open(out, key);
+        }
+        out.extend_from_slice(if nth == 0 { b"[\"" } else { b",\"" });
+        escape(out, value);
+        out.push(b'"');
+    }
+    if !values.is_empty() {
+        out.push(b']');
+    }
+}
+
 /// Writes a boolean field.
 pub(super) fn flag(out: &mut Vec<u8>, key: &str, value: bool) {
     open(out, key);

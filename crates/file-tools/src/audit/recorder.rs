@@ -17,7 +17,11 @@ use super::event::Event;
 use super::event::{Operation, Phase};
 use super::json;
 use super::strings::Strings;
+use crate::answer::changes;
 use crate::answer::error::ToolError;
+
+/// The most notes of a plan that are logged.
+const MAX_NOTES: usize = 20;
 
 /// Records one call in the log.
 ///
@@ -431,7 +435,13 @@ impl CommitLog for Recorder<'_> {
                     self.push_recovered(self.audit, lines, open, finished)?;
                 }
             }
-            self.each_change(intended, |change| lines.push(&[&opening, change, &closing]))?;
+            let mut notes = Vec::new();
+            let mut all = changes::notes(intended);
+            all.truncate(MAX_NOTES);
+            json::list(&mut notes, "notes", &all);
+            self.each_change(intended, |change| {
+                lines.push(&[&opening, change, &std::mem::take(&mut notes), &closing])
+            })?;
             if !intended.is_empty() {
                 lines.intends(id);
             }

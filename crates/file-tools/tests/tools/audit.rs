@@ -35,6 +35,7 @@ fn event(number: usize) -> Event {
         before_sha256: Some(sha(b"a")),
         after_sha256: Some(sha(b"b")),
         diff: Some("@@ -1 +1 @@\n-a\n+b\n".into()),
+        notes: Vec::new(),
         ok: Some(true),
         error_kind: None,
         reason: None,
@@ -48,6 +49,21 @@ fn event(number: usize) -> Event {
         head: None,
         torn: None,
     }
+}
+
+#[test]
+fn the_notes_of_a_patch_stand_in_its_first_intent() {
+    let bench = Bench::new(&[("f", b"x\n"), ("g", b"x\n")]);
+    let patch = "*** Begin Patch ***\n*** Update File: f\n@@\n-x\n+y\n*** Delete File: g\n\
+                 *** End Patch";
+    bench.done("apply_patch", &json!({ "patch": patch }));
+    let lines = lines(&bench, "test.jsonl");
+    let noted: Vec<_> = lines.iter().filter(|line| line.get("notes").is_some()).collect();
+    let [line] = noted[..] else { panic!("{lines:#?}") };
+    assert_eq!(line["phase"], "intent");
+    assert_eq!(line["path"], "f");
+    let note = line["notes"][0].as_str().expect("a note");
+    assert!(note.starts_with("normalised line 1: "), "{note}");
 }
 
 #[test]
