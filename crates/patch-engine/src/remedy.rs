@@ -656,9 +656,18 @@ fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Remedy> {
         RejectReason::Indentation { lines, .. } => read(lines),
         RejectReason::OverlappingEdits { other, .. } => Remedy::Join { other: other + 1 },
         RejectReason::AlreadyApplied { .. } => Remedy::LeaveOut(Part::Hunk),
-        RejectReason::ContextNotFound { nearest: None } | RejectReason::NoAnchor => {
-            Remedy::read_again(path)
+        RejectReason::NoAnchor { header: Some((means_line, line)) } => {
+            return vec![
+                Remedy::AddContext {
+                    means_line: *means_line,
+                    below: false,
+                    lines: vec![line.clone()],
+                },
+                Remedy::Set(Setting::Profile(Profile::Codex)),
+            ];
         }
+        RejectReason::ContextNotFound { nearest: None }
+        | RejectReason::NoAnchor { header: None } => Remedy::read_again(path),
         RejectReason::FinalNewline => Remedy::LeaveOut(Part::NoNewline),
         RejectReason::Encoding => {
             return vec![

@@ -13,6 +13,7 @@ mod headers;
 mod indent;
 mod interner;
 mod kept;
+pub(crate) mod mangled;
 mod matches;
 mod needle;
 mod ordered;
@@ -31,6 +32,7 @@ mod written;
 use patch_grammar::Hunk;
 
 pub(crate) use draft::{Draft, Inserted};
+pub use mangled::Mangled;
 pub use pass::Pass;
 pub(crate) use placed::Located;
 pub use placed::{Note, Placed, Reindented};

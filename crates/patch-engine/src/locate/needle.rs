@@ -83,6 +83,15 @@ impl<'p> Needle<'p> {
         Self { index, hunk, old, endings, shows_crlf, separators, headers, numbered, fixed, stated }
     }
 
+    /// The one line of the file that the innermost header names, with its number from 1.
+    pub(crate) fn named_line(&self, lines: &Lines<'_>) -> Option<(usize, String)> {
+        let header = self.headers.last()?.trim().as_bytes();
+        let mut named = lines.iter().enumerate().filter(|(_, line)| line.trim_ascii() == header);
+        let (index, line) = named.next()?;
+        let text = std::str::from_utf8(line).ok()?;
+        named.next().is_none().then(|| (index + 1, text.to_owned()))
+    }
+
     /// Whether the hunk has no lines to look for.
     pub(crate) fn is_insertion(&self) -> bool {
         self.old.is_empty()

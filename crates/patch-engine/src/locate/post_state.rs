@@ -364,7 +364,7 @@ fn find(
         // Of a diff the line alone says where; the end of the file is not what it means.
         if !names_end && (!rules.append_without_anchor || needle.hunk.endings == LineEndings::Exact)
         {
-            return Err(RejectReason::NoAnchor);
+            return Err(RejectReason::NoAnchor { header: needle.named_line(draft.lines) });
         }
         return Ok(Place {
             pass: Pass::Exact,

@@ -5,12 +5,13 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use patch_grammar::LineKind;
+use patch_grammar::{Hunk, Line, LineKind};
 
 use super::applied;
 use super::draft::{Draft, Node};
 use super::find::Blocks;
 use super::interner::{FOREIGN, Interner};
+use super::mangled::{Mangled, without_entities, without_numbers};
 use super::needle::{Fixed, Needle};
 use super::pass::{Pass, indentation, trim};
 use super::reject::{
@@ -100,10 +101,45 @@ pub(crate) fn not_found(
     if let Some(lines) = applied::place(lines, needle) {
         return RejectReason::AlreadyApplied { lines };
     }
-    let nearest = near_by_pass(lines, needle, rules)
+    let nearest = near_mangled(lines, needle)
+        .or_else(|| near_by_pass(lines, needle, rules))
         .or_else(|| near_by_votes(lines, needle))
         .or_else(|| near_by_likeness(lines, needle));
     RejectReason::ContextNotFound { nearest: nearest.map(Box::new) }
+}
+
+/// The place that the lines have without line numbers or entities.
+fn near_mangled(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
+    let nearest = |hunk: &Hunk<'_>, mangled: Mangled| {
+        let needle = Needle::new(needle.index, hunk, lines);
+        let mut nearest = match find_block(lines, needle.old_without(0), Pass::Exact) {
+            Some(start) => {
+                let found = region(lines, &needle, start as isize, 0);
+                let paste = paste(lines, &needle, start, 0, &needle.indented_at(lines, start, 0));
+                Nearest { paste, ..found }
+            }
+            None => near_by_votes(lines, &needle).filter(|found| found.agreeing > 0)?,
+        };
+        nearest.mangled = Some(mangled);
+        Some(nearest)
+    };
+    let plain = |line: &[u8]| find_block(lines, &[line], Pass::Exact).is_some();
+    if needle.old.iter().all(|line| trim(line).is_empty() || plain(line)) {
+        return None;
+    }
+    let numbered = || {
+        without_numbers(needle.hunk)
+            .iter()
+            .find_map(|(_, hunk)| nearest(hunk, Mangled::LineNumbers))
+    };
+    let entities = || {
+        let texts = without_entities(needle.hunk)?;
+        let decoded =
+            texts.iter().zip(&needle.hunk.lines).map(|(text, line)| Line { text, ..*line });
+        let hunk = Hunk { lines: decoded.collect(), ..needle.hunk.clone() };
+        nearest(&hunk, Mangled::Entities)
+    };
+    numbered().or_else(entities)
 }
 
 /// The first place of a block of lines.
@@ -283,6 +319,7 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
         of: old.len(),
         difference,
         pass: None,
+        mangled: None,
         untold: None,
         scattered: false,
         not_at_end: false,

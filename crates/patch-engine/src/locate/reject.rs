@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::mem::size_of;
 use std::ops::RangeInclusive;
 
+use super::mangled::Mangled;
 use super::pass::Pass;
 use super::search::SATURATION;
 
@@ -81,8 +82,11 @@ patch_grammar::named! {
             /// Whether one indentation of the hunk stands for several of the file.
             contradicts: bool,
         } = "indentation",
-        /// It has no old lines and no header, and does not say that it goes to the end of the file.
-        NoAnchor = "no_anchor",
+        /// It has no old lines, and nothing says where it goes that the rules take for a place.
+        NoAnchor {
+            /// The line that its header names, if it names one: its number and its text.
+            header: Option<(usize, String)>,
+        } = "no_anchor",
         /// A marker for a missing line feed is at a line that is not the last, or the last line of
         /// the file has a line feed.
         FinalNewline = "final_newline",
@@ -236,6 +240,9 @@ pub struct Nearest {
     pub difference: Option<Difference>,
     /// The pass that would have matched, if there is one.
     pub pass: Option<Pass>,
+    /// What was done to the hunk's lines before its author saw them. The rest is about the lines
+    /// without it.
+    pub mangled: Option<Mangled>,
     /// The 1-based line of the patch that is inserted with an indentation that the lines of the
     /// region do not tell. The pass would not do then.
     pub untold: Option<u32>,

@@ -11,6 +11,7 @@ mod image;
 pub(crate) mod images;
 pub(crate) mod kind;
 pub(crate) mod near;
+mod normalise;
 pub(crate) mod options;
 pub(crate) mod planner;
 pub(crate) mod policy;

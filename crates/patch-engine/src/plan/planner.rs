@@ -14,6 +14,7 @@ use crate::locate::edit;
 use crate::locate::{HunkReject, Note, Placed, RejectReason, Room};
 use crate::plan::base::Base;
 use crate::plan::builder::{Loaded, PlanBuilder};
+use crate::plan::normalise::normalised;
 use crate::plan::options::{Expected, Options, Profile};
 use crate::plan::prefetch::{Edited, Prefetched, Prefetcher, access_of};
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
@@ -48,6 +49,10 @@ pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result
         })
     } else {
         Cow::Borrowed(options)
+    };
+    let patch = &*match options.base {
+        Some(_) => Cow::Borrowed(patch),
+        None => normalised(files, patch, options.max_file_size),
     };
     let named = named(patch);
     let alone = patch.sections().iter().enumerate().filter(|(_, section)| {

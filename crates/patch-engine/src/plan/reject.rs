@@ -8,7 +8,7 @@ use patch_grammar::Patch;
 use workspace_trash::TransactionId;
 
 use crate::carry::{Conflict, Excerpt};
-use crate::locate::{NAMED, Nearest, Pass, RejectReason};
+use crate::locate::{Mangled, NAMED, Nearest, Pass, RejectReason};
 use crate::plan::kind::ErrorKind;
 use crate::plan::options::Expected;
 
@@ -408,7 +408,13 @@ impl fmt::Display for RejectReason {
                     write!(f, "which do not tell how to indent patch line {patch_line}")
                 }
             }
-            Self::NoAnchor => f.write_str("it only inserts, and nothing says where"),
+            Self::NoAnchor { header: Some((line, _)) } => write!(
+                f,
+                "it only inserts, and has no context line; its header is line {line} of the file"
+            ),
+            Self::NoAnchor { header: None } => {
+                f.write_str("it only inserts, and nothing says where")
+            }
             Self::FinalNewline => f.write_str(
                 "its marker for a missing line feed does not fit: that line is not \
                              the last, or the file ends in a line feed",
@@ -426,6 +432,16 @@ impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let one = self.lines.start() == self.lines.end();
         let (is, differ) = if one { ("is", "differs") } else { ("are", "differ") };
+        match self.mangled {
+            Some(Mangled::LineNumbers) => {
+                f.write_str("line numbers stand before its lines: leave them out; without them ")?;
+            }
+            Some(Mangled::Entities) => f.write_str(
+                "it has HTML entities (such as `&lt;`) where the file has the characters; with \
+                 these ",
+            )?,
+            None => {}
+        }
         write!(f, "nearest {is} {}, ", line_words(&self.lines))?;
         match (self.pass, self.agreeing, self.of) {
             (Some(Pass::Trailing), ..) => write!(f, "which {differ} only in blanks at line ends"),

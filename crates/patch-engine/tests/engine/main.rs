@@ -17,6 +17,7 @@ mod carry;
 mod committer;
 mod diffs;
 mod memory;
+mod normalised;
 mod placement;
 mod prefetch;
 mod refused;

@@ -1,0 +1,101 @@
+//! What only the file tells about how a hunk was meant: line numbers before its lines, and `@@`
+//! behind its header. Both are left out where that loses nothing, and noted.
+
+use std::borrow::Cow;
+
+use fs_guard::Access;
+use patch_grammar::{Hunk, Patch, Section, SectionOperation};
+
+use crate::locate::mangled::without_numbers;
+use crate::text::files::Files;
+use crate::text::lines::Lines;
+
+/// Returns the patch as it is meant for these files.
+pub(super) fn normalised<'a>(files: &Files, patch: &'a Patch, limit: u64) -> Cow<'a, Patch> {
+    let odd = |section: &Section<'_>| {
+        section.hunks().iter().any(|hunk| has_numbers(hunk) || has_closed_header(hunk))
+    };
+    if !patch.sections().iter().any(odd) {
+        return Cow::Borrowed(patch);
+    }
+    let mut notes = Vec::new();
+    let changed = patch.with_sections(|_, sections| {
+        let mut sections = sections.to_vec();
+        for section in sections.iter_mut().filter(|section| odd(section)) {
+            let Ok(path) = files.check(&section.path.text, Access::Read) else { continue };
+            let Ok((bytes, _)) = files.read(&path, limit) else { continue };
+            let lines = Lines::new(&bytes);
+            let (SectionOperation::Update { hunks, .. } | SectionOperation::Copy { hunks, .. }) =
+                &mut section.operation
+            else {
+                continue;
+            };
+            for hunk in hunks {
+                notes.extend(hunk_normalised(hunk, &lines));
+            }
+        }
+        Ok::<_, std::convert::Infallible>(sections)
+    });
+    let Ok(mut changed) = changed;
+    changed.notes.extend(notes);
+    Cow::Owned(changed)
+}
+
+/// Whether a hunk looks as if its lines had numbers.
+fn has_numbers(hunk: &Hunk<'_>) -> bool {
+    let first = hunk.old_lines().next();
+    first.is_some_and(|line| {
+        let text = line.text.trim_ascii_start();
+        let text = text.strip_prefix(b"L").unwrap_or(text);
+        text.first().is_some_and(u8::is_ascii_digit)
+    }) && !without_numbers(hunk).is_empty()
+}
+
+/// Whether a header ends in `@@`, as that of a diff without a heading.
+fn has_closed_header(hunk: &Hunk<'_>) -> bool {
+    hunk.old_start.is_none() && hunk.headers.iter().any(|header| open(&header.text).is_some())
+}
+
+/// The header without the `@@` at its end.
+fn open(header: &str) -> Option<&str> {
+    let text = header.trim_end().strip_suffix("@@")?;
+    // Line numbers are left out elsewhere.
+    (text.ends_with([' ', '\t']) && !text.trim().is_empty() && !text.starts_with('-'))
+        .then(|| text.trim_end())
+}
+
+/// Changes a hunk to what is meant, and says what was left out.
+fn hunk_normalised(hunk: &mut Hunk<'_>, lines: &Lines<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    for header in &mut hunk.headers {
+        let named =
+            |text: &str| lines.iter().any(|line| line.trim_ascii() == text.trim().as_bytes());
+        if let Some(text) = open(&header.text).filter(|text| named(text) && !named(&header.text)) {
+            let text = text.to_owned();
+            notes.push(format!("normalised line {}: left out `@@` behind `{text}`", header.line));
+            header.text = text.into();
+        }
+    }
+    if hunk.old_start.is_some() {
+        return notes;
+    }
+    let stands = |hunk: &Hunk<'_>, at: usize| {
+        let mut found = lines.iter().skip(at);
+        hunk.old_lines().all(|line| found.next() == Some(line.text))
+    };
+    // Lines that are in the file as they are have no numbers before them.
+    let Some(first) = hunk.old_lines().next().map(|line| line.text) else { return notes };
+    if lines.iter().any(|line| line == first) {
+        return notes;
+    }
+    let meant = without_numbers(hunk)
+        .into_iter()
+        .find(|(first, meant)| first.checked_sub(1).is_some_and(|at| stands(meant, at)));
+    if let Some((first, meant)) = meant {
+        let line = hunk.line;
+        notes.push(format!("normalised line {line}: left out the line numbers of the hunk"));
+        let old_start = u32::try_from(first).ok();
+        *hunk = Hunk { old_start, headers: Vec::new(), ..meant };
+    }
+    notes
+}
