@@ -137,6 +137,30 @@ impl Root {
         &self.path
     }
 
+    /// Returns the part of an absolute path that is beneath the root, and empty text for the root
+    /// itself: where the path leads through the root's own path, or through links to it from
+    /// elsewhere. Whether that part may be touched is for [`check`](Self::check) to say, and what
+    /// is opened is beneath the open root in any case.
+    #[must_use]
+    #[allow(clippy::disallowed_methods, reason = "only to compare paths; nothing is opened by it")]
+    pub fn relative(&self, path: &str) -> Option<String> {
+        /// No path of a file is longer.
+        const LONGEST: usize = 4096;
+        let path = Path::new(path);
+        if !path.is_absolute() || path.as_os_str().len() > LONGEST {
+            return None;
+        }
+        let own = std::path::absolute(&self.path).ok()?;
+        let through_links = || {
+            let real = std::fs::canonicalize(&self.path).ok()?;
+            let is_root = |dir: &&Path| std::fs::canonicalize(dir).is_ok_and(|dir| dir == real);
+            let dirs: Vec<&Path> = path.ancestors().collect();
+            path.strip_prefix(dirs.into_iter().rev().find(is_root)?).ok()
+        };
+        let rest = path.strip_prefix(own).ok().or_else(through_links)?.to_str()?;
+        Some(if cfg!(windows) { rest.replace('\\', "/") } else { rest.to_owned() })
+    }
+
     /// Returns the device number of its file system.
     #[must_use]
     pub fn device(&self) -> u64 {

@@ -4,17 +4,28 @@ use apply_patch_api::tools::{Hint, Reply, Tool, ToolError};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
+/// The most notes in the text.
+const MAX_NOTES: usize = 20;
+
 /// Makes the result of a reply: the data, and a sentence as text; for an error, the text is what a
 /// model needs to correct the call.
 pub(crate) fn result(reply: &Reply) -> CallToolResult {
     let value = serde_json::to_value(reply).unwrap_or_default();
-    let text = match reply {
+    let mut text = match reply {
         Reply::Success(success) => success.output.clone(),
         Reply::Failure(failure) => explained(&failure.error),
         Reply::EditPatch(result) => {
             result.summary.as_ref().or(result.error.as_ref()).cloned().unwrap_or_default()
         }
     };
+    let mut notes = reply.notes();
+    for note in notes.by_ref().take(MAX_NOTES) {
+        text += &format!("\nnote: {note}");
+    }
+    match notes.count() {
+        0 => {}
+        more => text += &format!("\nand {more} more notes"),
+    }
     let mut result = if reply.is_ok() {
         CallToolResult::structured(value)
     } else {

@@ -1,6 +1,5 @@
 //! Asking a person: what is shown, and how the answer is tied to it.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,9 +7,9 @@ use std::time::{Duration, Instant};
 use apply_patch_api::engine::commit::approval::Reason;
 use apply_patch_api::engine::{ChangeKind, Plan};
 use apply_patch_api::files::{Hasher, Sha256};
-use apply_patch_api::tools::Tool;
 use apply_patch_api::tools::changes::summary;
 use apply_patch_api::tools::shown::is_unsafe;
+use apply_patch_api::tools::{Arguments, Tool};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, InputRequiredResult,
     InputResponses, RequestStateCodec, SealOptions,
@@ -109,13 +108,6 @@ fn visible(line: &str, max: usize) -> String {
     text
 }
 
-/// Returns whether the arguments have this value under that key, or cannot be read. (The tool
-/// refuses duplicate keys.)
-pub(crate) fn has(args: &RawValue, key: &str, wanted: bool) -> bool {
-    let args: Result<BTreeMap<Cow<'_, str>, &RawValue>, _> = serde_json::from_str(args.get());
-    args.map_or(true, |args| args.get(key).is_some_and(|value| value.get() == wanted.to_string()))
-}
-
 /// A call as an answer is tied to it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OpenQuestion<'c> {
@@ -128,8 +120,11 @@ pub(crate) struct OpenQuestion<'c> {
 impl OpenQuestion<'_> {
     /// Makes the question.
     pub(crate) fn question(&self, preview: &Preview) -> ElicitRequestParams {
-        let warning =
-            if has(self.args, "permanent", true) { "THIS CANNOT BE UNDONE. " } else { "" };
+        let warning = if Arguments::from(self.args).flag(self.tool, "permanent") == Some(true) {
+            "THIS CANNOT BE UNDONE. "
+        } else {
+            ""
+        };
         let tool = self.tool.as_str();
         let message =
             format!("{warning}{tool} in {}: {}", visible(self.root, MAX_LINE), preview.text);

@@ -11,7 +11,7 @@ use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
 use apply_patch_api::engine::remedy::ForPerson;
 use apply_patch_api::tools::audit::Audit;
 use apply_patch_api::tools::{
-    ErrorKind, FailureClass, Reason, Session, SessionName, Tool, ToolError,
+    Arguments, ErrorKind, FailureClass, Reason, Session, SessionName, Tool, ToolError,
 };
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -26,7 +26,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc, watch};
 
-use crate::ask::{OpenQuestion, Response, Seals, has};
+use crate::ask::{OpenQuestion, Response, Seals};
 use crate::backlog::Backlog;
 use crate::error::ServeError;
 use crate::host::{CallHost, CallProgress, ToolAnswer, Unapproved};
@@ -359,11 +359,16 @@ impl CallOf<'_> {
         OpenQuestion { tool: self.tool, args: &self.args, root: &self.server.root }
     }
 
+    /// Returns a flag of the arguments, as the tool takes it.
+    fn flag(&self, name: &str) -> Option<bool> {
+        Arguments::from(&*self.args).flag(self.tool, name)
+    }
+
     /// Returns whether a person has to be asked.
     fn asks(&self) -> bool {
         match self.tools.rules.approval {
             Approval::Never => false,
-            Approval::Auto => self.tool == Tool::DeleteFile && has(&self.args, "permanent", true),
+            Approval::Auto => self.tool == Tool::DeleteFile && self.flag("permanent") == Some(true),
             Approval::Ask => !self.tool.is_read_only(),
         }
     }
@@ -382,7 +387,7 @@ impl CallOf<'_> {
         state: Option<&str>,
         responses: Option<&InputResponses>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if self.tool == Tool::ApplyPatch && has(&self.args, "atomic", false) {
+        if self.tool == Tool::ApplyPatch && self.flag("atomic") == Some(false) {
             let message = "a patch that has to be approved is applied as a whole";
             let error = ToolError::arguments(Reason::BadArguments, message)
                 .remedies([Remedy::omit("atomic")]);

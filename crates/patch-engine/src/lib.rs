@@ -39,6 +39,7 @@ pub use plan::options::{
 pub use plan::planner::plan;
 pub use plan::policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
 pub use plan::reject::{Irreversible, Problem, Reject, Rejects, line_words};
+pub use plan::relative::relative;
 pub use plan::reverse::reverse;
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Transition};
 pub use remedy::Remedy;

@@ -12,17 +12,25 @@ pub struct Success<T> {
     pub output: String,
     /// What happened, as data.
     pub data: T,
+    /// What was taken for the tool in another form than it was sent in, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub normalised: Vec<String>,
 }
 
 impl<T> Success<T> {
     /// Makes the envelope of a success.
     pub fn new(output: impl Into<String>, data: T) -> Self {
-        Self { ok: true, output: output.into(), data }
+        Self { ok: true, output: output.into(), data, normalised: Vec::new() }
     }
 
     /// Replaces the data.
     pub fn map<U>(self, with: impl FnOnce(T) -> U) -> Success<U> {
-        Success { ok: true, output: self.output, data: with(self.data) }
+        Success {
+            ok: true,
+            output: self.output,
+            data: with(self.data),
+            normalised: self.normalised,
+        }
     }
 }
 
@@ -32,11 +40,14 @@ pub struct Failure {
     ok: bool,
     /// Why it failed.
     pub error: ToolError,
+    /// What was taken for the tool in another form than it was sent in, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub normalised: Vec<String>,
 }
 
 impl From<ToolError> for Failure {
     fn from(error: ToolError) -> Self {
-        Self { ok: false, error: error.bounded() }
+        Self { ok: false, error: error.bounded(), normalised: Vec::new() }
     }
 }
 

@@ -129,6 +129,15 @@ impl FileTool for ApplyPatch {
         idempotent: false,
     };
 
+    fn paths(&mut self) -> Vec<&mut String> {
+        match &mut self.expected_sha256_by_path {
+            Some(ExpectedFiles::List(files)) => {
+                files.iter_mut().map(|file| &mut file.path).collect()
+            }
+            Some(ExpectedFiles::ByPath(_)) | None => Vec::new(),
+        }
+    }
+
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
             let profile = self.profile.map(Profile::from);
@@ -138,7 +147,8 @@ impl FileTool for ApplyPatch {
                 self.expected_sha256_by_path.iter().flat_map(ExpectedFiles::each)
             {
                 let hash = expected(hash, &argument)?;
-                let key = path.strip_prefix("./").unwrap_or(path).to_owned();
+                let key = session.root().relative(path);
+                let key = key.unwrap_or_else(|| path.strip_prefix("./").unwrap_or(path).to_owned());
                 let before = options.expected.insert(key, hash);
                 if before.is_some_and(|before| before != hash) {
                     let message = format!("{path} is expected with two hashes");
@@ -193,6 +203,7 @@ pub(super) fn apply_parsed(
     detail: Option<DiffDetail>,
     call: Option<&mut ChangingCall<'_>>,
 ) -> ToolResult<PatchData> {
+    let patch = &*patch_engine::relative(&session.root().into(), patch);
     expect_what_was_read(session, patch, &mut options);
     let checked: HashSet<String> = options.expected.keys().cloned().collect();
     let Some(call) = call else {

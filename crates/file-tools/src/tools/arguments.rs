@@ -1,8 +1,12 @@
 //! Reading the arguments of a call, and what is wrong with them: everything at once, with the names
 //! that were probably meant.
 
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use patch_engine::remedy::ArgumentChange;
 
@@ -14,6 +18,113 @@ where
     D: Deserializer<'de>,
 {
     Ok(Option::deserialize(deserializer)?.filter(|value| *value != T::default()))
+}
+
+/// Parses JSON; `None` also where an object has a name twice, of which serde would keep the last.
+pub(crate) fn parsed(text: &str) -> Option<Value> {
+    struct Unique;
+    impl<'de> Deserialize<'de> for Unique {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            deserializer.deserialize_any(Self)
+        }
+    }
+    impl<'de> Visitor<'de> for Unique {
+        type Value = Self;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("JSON")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
+            let mut names = HashSet::new();
+            while let Some((name, _)) = map.next_entry::<String, Self>()? {
+                if !names.insert(name) {
+                    return Err(serde::de::Error::custom("a name is there twice"));
+                }
+            }
+            Ok(self)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self, A::Error> {
+            while seq.next_element::<Self>()?.is_some() {}
+            Ok(self)
+        }
+
+        fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+            Ok(self)
+        }
+
+        fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+            Ok(self)
+        }
+
+        fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+            Ok(self)
+        }
+
+        fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+            Ok(self)
+        }
+
+        fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+            Ok(self)
+        }
+
+        fn visit_unit<E>(self) -> Result<Self, E> {
+            Ok(self)
+        }
+    }
+    serde_json::from_str::<Unique>(text).ok()?;
+    serde_json::from_str(text).ok()
+}
+
+/// Takes the arguments for what the schema wants, where nothing is lost by that: a JSON text of a
+/// list, an object, a number, or true or false for what is in it; and for what may be left out,
+/// empty text as left out. Adds a note for each.
+pub(crate) fn normalise(schema: &Value, args: &mut Value, notes: &mut Vec<String>) {
+    normalise_at(schema, args, "", notes);
+}
+
+fn normalise_at(schema: &Value, value: &mut Value, at: &str, notes: &mut Vec<String>) {
+    let type_name = schema["type"].as_str().unwrap_or_default();
+    if let Value::String(text) = value
+        && type_name != "string"
+        && let Some(found) = parsed(text)
+        && (of_type(type_name).1(&found)
+            // The error then names what is wrong with the value itself.
+            || matches!(type_name, "array" | "object") && (found.is_array() || found.is_object()))
+    {
+        notes.push(match at {
+            "" => "the arguments were a JSON text, and were read as what is in it".into(),
+            at => format!("`{at}` was a JSON text, and was read as what is in it"),
+        });
+        *value = found;
+    }
+    match value {
+        Value::Object(fields) => {
+            let properties = &schema["properties"];
+            fields.retain(|name, value| {
+                let wanted = &properties[name];
+                // An empty text is one, unless only some words will do.
+                let takes_text = wanted["type"] == "string" && wanted["enum"].is_null();
+                let left_out =
+                    value == "" && !wanted.is_null() && !takes_text && !is_required(schema, name);
+                if left_out {
+                    notes.push(format!("`{}` was empty, and was left out", field(at, name)));
+                }
+                !left_out
+            });
+            for (name, value) in fields {
+                normalise_at(&properties[name], value, &field(at, name), notes);
+            }
+        }
+        Value::Array(items) => {
+            for (nth, value) in items.iter_mut().enumerate() {
+                normalise_at(&schema["items"], value, &format!("{at}[{nth}]"), notes);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The Jaro-Winkler similarity from which one name is taken for the other.
@@ -33,7 +144,9 @@ pub(crate) fn problems(schema: &Value, args: &Value) -> Found {
     check(schema, args, "", &mut found);
     // An argument that was given under another name is not missing.
     let renamed = |name: &str| {
-        found.changes.iter().any(|it| matches!(it, ArgumentChange::Rename { to, .. } if to == name))
+        let list = format!("{name}[0].");
+        let gives = |to: &str| to == name || to.starts_with(&list);
+        found.changes.iter().any(|it| matches!(it, ArgumentChange::Rename { to, .. } if gives(to)))
     };
     let changes = found
         .changes
@@ -47,13 +160,22 @@ pub(crate) fn problems(schema: &Value, args: &Value) -> Found {
 /// none.
 pub(crate) fn needed(schema: &Value) -> Vec<ArgumentChange> {
     let properties = schema["properties"].as_object().into_iter().flatten();
-    let required = schema["required"].as_array().filter(|names| !names.is_empty());
-    let is_needed = |name: &str| required.is_none_or(|names| names.contains(&name.into()));
+    let needs_none = schema["required"].as_array().is_none_or(Vec::is_empty);
+    let is_needed = |name: &str| needs_none || is_required(schema, name);
     let give = |(name, schema): (&String, &Value)| ArgumentChange::Give {
         argument: name.clone(),
         wanted: wanted(schema),
     };
     properties.filter(|(name, _)| is_needed(name)).map(give).collect()
+}
+
+fn is_required(schema: &Value, name: &str) -> bool {
+    schema["required"].as_array().is_some_and(|names| names.contains(&name.into()))
+}
+
+/// Returns the name of a field of the argument `at`.
+fn field(at: &str, name: &str) -> String {
+    if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") }
 }
 
 fn check(schema: &Value, value: &Value, at: &str, found: &mut Found) {
@@ -71,8 +193,7 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut Found) {
     }
     if let (Some(properties), Some(fields)) = (schema["properties"].as_object(), value.as_object())
     {
-        let name =
-            |field: &str| if at.is_empty() { field.to_owned() } else { format!("{at}.{field}") };
+        let name = |name: &str| field(at, name);
         let required =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let mut missing = Vec::new();
@@ -90,7 +211,7 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut Found) {
                 // An optional argument may be null.
                 Some(_) if value.is_null() => {}
                 Some(schema) => check(schema, value, &name(field), found),
-                None => unknown(&name(field), field, properties.keys().map(String::as_str), found),
+                None => unknown(&name(field), field, (properties, fields), found),
             }
         }
     }
@@ -124,27 +245,69 @@ fn of_type(name: &str) -> (&'static str, fn(&Value) -> bool) {
     }
 }
 
-/// Notes that a field is not known, and which one was probably meant.
-fn unknown<'k>(
+/// Names that tools have for the same argument, without the marks between their words.
+const SAME: &[&[&str]] = &[
+    &["path", "filepath", "filename", "file", "targetfile", "targetpath", "relativepath"],
+    &["path", "root", "directory", "dir", "dirpath", "directorypath", "folder", "cwd"],
+    &["oldtext", "oldstring", "oldstr", "search", "find"],
+    &["newtext", "newstring", "newstr", "replace", "replacement", "replacewith"],
+    &["content", "contents", "filetext", "text", "newcontent"],
+    &["inserttext", "newstr", "newstring", "newtext", "text"],
+    &["patch", "input", "diff", "patchtext"],
+    &["frompath", "source", "sourcepath", "src", "oldpath", "from"],
+    &["topath", "destination", "destinationpath", "dest", "newpath", "to"],
+    &["query", "pattern", "regex", "searchterm"],
+    &["startline", "offset", "linestart", "fromline"],
+    &["endline", "lineend", "toline"],
+    &["includeglobs", "include", "includepattern", "includepatterns", "glob"],
+    &["excludeglobs", "exclude", "excludepattern", "excludepatterns"],
+    &["expectedsha256", "sha256", "hash"],
+];
+
+/// Returns a name without the marks between its words.
+fn plain(name: &str) -> String {
+    name.replace(['_', '-'], "").to_lowercase()
+}
+
+/// Returns whether two names mean the same: in another style, or in another tool.
+fn means_same(one: &str, other: &str) -> bool {
+    let both = [plain(one), plain(other)];
+    both[0] == both[1]
+        || SAME.iter().any(|names| both.iter().all(|name| names.contains(&name.as_str())))
+}
+
+/// Notes that a field is not known, and which one was probably meant: one of those beside it, or
+/// one in the first element of a list that is missing.
+fn unknown(
     place: &str,
-    field: &str,
-    known: impl Iterator<Item = &'k str> + Clone,
+    name: &str,
+    (properties, given): (&Map<String, Value>, &Map<String, Value>),
     found: &mut Found,
 ) {
-    // The same name in another style: `old_text` for `oldText`.
-    let plain = |name: &str| name.replace(['_', '-'], "").to_lowercase();
-    let likeness = |name: &&str| {
-        if plain(name) == plain(field) { 1.0 } else { strsim::jaro_winkler(name, field) }
+    let at = place.strip_suffix(name).unwrap_or_default();
+    let beside = || properties.keys().find(|known| means_same(known, name)).cloned();
+    let within = || {
+        let missing = properties.iter().filter(|(list, _)| !given.contains_key(*list));
+        missing.into_iter().find_map(|(list, schema)| {
+            let fields = schema["items"]["properties"].as_object()?;
+            let known = fields.keys().find(|known| means_same(known, name))?;
+            Some(format!("{list}[0].{known}"))
+        })
     };
-    let near = known.clone().map(|name| (likeness(&name), name)).filter(|near| near.0 >= ALIKE);
-    match near.max_by(|left, right| left.0.total_cmp(&right.0)) {
-        Some((_, name)) => {
-            let to = format!("{}{name}", place.strip_suffix(field).unwrap_or_default());
-            found.problems.push(format!("`{place}` is not known; did you mean `{name}`?"));
+    let near = || {
+        let likeness = |known: &String| strsim::jaro_winkler(known, name);
+        let near = properties.keys().map(|known| (likeness(known), known));
+        let near = near.filter(|near| near.0 >= ALIKE);
+        near.max_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, known)| known.clone())
+    };
+    match beside().or_else(within).or_else(near) {
+        Some(meant) => {
+            found.problems.push(format!("`{place}` is not known; did you mean `{meant}`?"));
+            let to = format!("{at}{meant}");
             found.changes.push(ArgumentChange::Rename { argument: place.into(), to });
         }
         None => {
-            let all: Vec<_> = known.map(|name| format!("`{name}`")).collect();
+            let all: Vec<_> = properties.keys().map(|known| format!("`{known}`")).collect();
             found.problems.push(format!("`{place}` is not known; there is {}", all.join(", ")));
             found.changes.push(ArgumentChange::Omit { argument: place.into() });
         }
@@ -187,6 +350,20 @@ mod tests {
                 Tool::EditPatch,
                 json!({ "patch": "", "dryRun": true }),
                 "`dryRun` is not known; did you mean `dry_run`?",
+            ),
+            (
+                Tool::EditFile,
+                json!({ "file_path": "a", "old_string": "b", "newString": "c", "replace_all": true }),
+                "`path` and `edits` are missing; `file_path` is not known; did you mean `path`?; \
+                 `old_string` is not known; did you mean `edits[0].oldText`?; `newString` is not \
+                 known; did you mean `edits[0].newText`?; `replace_all` is not known; did you mean \
+                 `edits[0].replaceAll`?",
+            ),
+            (
+                Tool::MoveFile,
+                json!({ "source": "a", "destination": "b" }),
+                "`fromPath` and `toPath` are missing; `source` is not known; did you mean \
+                 `fromPath`?; `destination` is not known; did you mean `toPath`?",
             ),
             (Tool::ApplyPatch, json!([]), "the arguments must be an object"),
             (

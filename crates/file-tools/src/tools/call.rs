@@ -54,24 +54,43 @@ impl Arguments<'_> {
     fn value(self) -> Option<Value> {
         match self {
             Self::Value(value) => Some(value.clone()),
-            Self::Text(text) => serde_json::from_str(text.get()).ok(),
+            Self::Text(text) => arguments::parsed(text.get()),
         }
     }
 
-    fn read<A: DeserializeOwned>(self) -> Result<A, serde_json::Error> {
-        self.read_as_is().or_else(|error| match self.without_added() {
-            Some(args) => A::deserialize(&args),
-            None => Err(error),
+    /// Reads the arguments of a tool; what was [normalised](arguments::normalise) for that is
+    /// noted.
+    fn read<A: DeserializeOwned>(
+        self,
+        tool: Tool,
+        notes: &mut Vec<String>,
+    ) -> Result<A, serde_json::Error> {
+        self.read_as_is().or_else(|error| {
+            let Some((args, own)) = self.mended(&tool.info().input_schema) else {
+                return Err(error);
+            };
+            notes.extend(own);
+            A::deserialize(&args)
         })
     }
 
-    /// Returns the arguments without those that clients add; `None` when there are none of these.
-    fn without_added(self) -> Option<Value> {
-        let mut args = self.value()?;
+    /// Returns the arguments as the tool takes them, with notes: without those that clients add,
+    /// and normalised. `None` if that changes nothing, or if they are not JSON.
+    fn mended(self, schema: &Value) -> Option<(Value, Vec<String>)> {
+        let (mut args, mut notes) = (self.value()?, Vec::new());
+        arguments::normalise(schema, &mut args, &mut notes);
         let fields = args.as_object_mut()?;
         let before = fields.len();
         fields.retain(|name, _| !ADDED_BY_CLIENTS.contains(&&**name));
-        (fields.len() < before).then_some(args)
+        (fields.len() < before || !notes.is_empty()).then_some((args, notes))
+    }
+
+    /// Returns a flag as the tool takes it; `None` if it is not given, or is not one.
+    #[must_use]
+    pub fn flag(self, tool: Tool, name: &str) -> Option<bool> {
+        let schema = tool.info().input_schema;
+        let args = self.mended(&schema).map(|(args, _)| args).or_else(|| self.value())?;
+        args.get(name)?.as_bool()
     }
 
     fn read_as_is<A: DeserializeOwned>(self) -> Result<A, serde_json::Error> {
@@ -111,10 +130,11 @@ macro_rules! called {
                 tool: Tool,
                 args: Arguments<'_>,
                 host: &mut dyn Host,
+                notes: &mut Vec<String>,
             ) -> Result<Success<Data>, ToolError> {
                 match tool {
                     $(Tool::$tool => {
-                        let done = self.run::<super::$module::$tool>(tool, args, host)?;
+                        let done = self.run::<super::$module::$tool>(tool, args, host, notes)?;
                         Ok(done.map(Data::$tool))
                     })*
                 }
@@ -161,6 +181,29 @@ impl Reply {
             Self::Failure(failure) => Some(&failure.error.message),
             Self::EditPatch(result) => result.error.as_deref(),
         }
+    }
+
+    /// Returns what was overlooked, or taken in another form than it was sent in, a sentence each.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        let (normalised, noted) = match self {
+            Self::Success(Success { normalised, data: Data::ApplyPatch(data), .. }) => {
+                (normalised, &data.notes[..])
+            }
+            Self::Success(success) => (&success.normalised, &[][..]),
+            Self::Failure(failure) => (&failure.normalised, &[][..]),
+            Self::EditPatch(result) => (&result.notes, &[][..]),
+        };
+        normalised.iter().chain(noted).map(String::as_str)
+    }
+
+    /// Adds what was taken in another form than it was sent in.
+    fn add_notes(&mut self, notes: Vec<String>) {
+        match self {
+            Self::Success(success) => &mut success.normalised,
+            Self::Failure(failure) => &mut failure.normalised,
+            Self::EditPatch(result) => &mut result.notes,
+        }
+        .extend(notes);
     }
 
     /// Makes the answer of a tool that failed, in the words of its caller.
@@ -234,12 +277,15 @@ impl Session {
             max_result_bytes: Option<u64>,
         }
         let args = args.into();
-        let asked = args.read::<Bound>().ok().and_then(|bound| bound.max_result_bytes);
-        let mut reply = match self.answer(tool, args, host) {
+        let asked =
+            args.read::<Bound>(tool, &mut Vec::new()).ok().and_then(|bound| bound.max_result_bytes);
+        let mut notes = Vec::new();
+        let mut reply = match self.answer(tool, args, host, &mut notes) {
             Ok(Success { data: Data::EditPatch(result), .. }) => Reply::EditPatch(result),
             Ok(success) => Reply::Success(success),
             Err(error) => Reply::failed(tool, error),
         };
+        reply.add_notes(notes);
         let most = self.settings().max_output.unwrap_or(usize::MAX);
         // Reading tools have limits of their own, and give a cursor to go on from where they cut.
         let usual = if tool.is_read_only() { usize::MAX } else { MAX_RESULT };
@@ -254,9 +300,17 @@ impl Session {
         tool: Tool,
         args: Arguments<'_>,
         host: &mut dyn Host,
+        notes: &mut Vec<String>,
     ) -> ToolResult<T::Data> {
-        match args.read::<T>() {
-            Ok(call) => {
+        match args.read::<T>(tool, notes) {
+            Ok(mut call) => {
+                for path in call.paths() {
+                    if let Some(rest) = self.workspace().root().relative(path) {
+                        let taken = if rest.is_empty() { "." } else { &*rest };
+                        notes.push(format!("the absolute path {path:?} was taken as {taken:?}"));
+                        *path = rest;
+                    }
+                }
                 let layers = &self.settings().layers;
                 // Flags are looked at before they become arguments, and arguments after.
                 call.call(self, host).map_err(|error| {
@@ -264,10 +318,11 @@ impl Session {
                 })
             }
             Err(error) => {
-                let args = args.without_added().or_else(|| args.value()).unwrap_or_default();
+                let schema = tool.info().input_schema;
+                let mended = args.mended(&schema).map(|(args, _)| args);
+                let args = mended.or_else(|| args.value()).unwrap_or_default();
                 let what = format!("the arguments of {} do not fit", tool.as_str());
-                let error =
-                    ToolError::bad_arguments(&what, &tool.info().input_schema, &args, &error);
+                let error = ToolError::bad_arguments(&what, &schema, &args, &error);
                 if tool.is_read_only() {
                     return Err(error);
                 }

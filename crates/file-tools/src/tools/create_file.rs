@@ -61,6 +61,10 @@ impl FileTool for CreateFile {
         idempotent: false,
     };
 
+    fn paths(&mut self) -> Vec<&mut String> {
+        vec![&mut self.path]
+    }
+
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         session.changing(Tool::CreateFile, host, |call| {
             let parents = self.create_parent_directories == Some(true);

@@ -74,6 +74,10 @@ impl FileTool for DeleteFile {
         idempotent: false,
     };
 
+    fn paths(&mut self) -> Vec<&mut String> {
+        vec![&mut self.path]
+    }
+
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         session.changing(Tool::DeleteFile, host, |call| {
             let given = self.expected_sha256.as_deref();

@@ -109,6 +109,10 @@ impl FileTool for EditFile {
         idempotent: false,
     };
 
+    fn paths(&mut self) -> Vec<&mut String> {
+        vec![&mut self.path]
+    }
+
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         edit_file_as(session, Caller::Tool(Tool::EditFile), self, host)
     }

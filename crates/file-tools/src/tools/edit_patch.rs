@@ -60,6 +60,10 @@ pub struct EditPatchResult {
     /// Why not, in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What was overlooked, or taken in another form than it was sent in, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub notes: Vec<String>,
     /// How a failed call ends a program.
     #[serde(skip)]
     pub class: Option<FailureClass>,
@@ -80,6 +84,11 @@ impl FileTool for EditPatch {
         example: "{\"patch\":\"*** Begin Patch\\n*** Add File: a.txt\\n+hi\\n*** End Patch\"}",
         idempotent: false,
     };
+
+    fn paths(&mut self) -> Vec<&mut String> {
+        // Its own description has an absolute one.
+        Vec::new()
+    }
 
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
@@ -121,6 +130,7 @@ impl FileTool for EditPatch {
             carried: result.data.carried,
             notes: result.data.notes,
             error: None,
+            notes: result.data.notes,
             class: None,
         };
         Ok(Success::new(summary, data))
@@ -165,6 +175,7 @@ impl EditPatchResult {
             carried: Vec::new(),
             notes: Vec::new(),
             error: Some(line),
+            notes: Vec::new(),
             class: Some(error.class),
         }
     }

@@ -11,6 +11,7 @@ use crate::answer::hints::Caller;
 use crate::answer::reason::Reason;
 use crate::session::Session;
 use crate::session::bounds::within;
+use crate::tools::arguments::normalise;
 use crate::tools::create_file::CreateFile;
 use crate::tools::edit_file::edit_file_as;
 use crate::tools::edit_file::{EditFile, TextEdit};
@@ -116,10 +117,18 @@ impl Session {
         max_characters: Option<usize>,
         host: &mut dyn Host,
     ) -> EditorReply {
-        match self.try_editor(input, max_characters, host) {
+        let (mut input, mut notes) = (input.clone(), Vec::new());
+        let schema = arguments_of(input["command"].as_str().unwrap_or_default());
+        normalise(&schema, &mut input, &mut notes);
+        let mut reply = match self.try_editor(&input, max_characters, host) {
             Ok(content) => EditorReply { content, is_error: false },
             Err(error) => EditorReply::failed(within(error, &self.settings().layers)),
+        };
+        for note in notes {
+            reply.content +=
+                &format!("{}note: {note}", if reply.content.ends_with('\n') { "" } else { "\n" });
         }
+        reply
     }
 
     /// Runs a command of the editor tool.
@@ -306,15 +315,10 @@ impl Session {
 
     /// Makes an absolute path, as models give them to this tool, relative to the root.
     pub(crate) fn beneath_root(&self, path: &str) -> Result<String, ToolError> {
-        if !path.starts_with('/') {
+        if !std::path::Path::new(path).is_absolute() {
             return Ok(path.to_owned());
         }
-        let root = std::path::absolute(self.workspace().root().path()).ok();
-        let inside = root
-            .as_ref()
-            .and_then(|root| std::path::Path::new(path).strip_prefix(root).ok()?.to_str());
-        inside
-            .map(str::to_owned)
-            .ok_or_else(|| fs_guard::Error::NotWithin { path: path.into() }.into())
+        let inside = self.workspace().root().relative(path);
+        inside.ok_or_else(|| fs_guard::Error::NotWithin { path: path.into() }.into())
     }
 }

@@ -20,6 +20,9 @@ pub trait FileTool: DeserializeOwned + JsonSchema {
     /// What is said of it.
     const ABOUT: About;
 
+    /// Returns the arguments that are paths beneath the root.
+    fn paths(&mut self) -> Vec<&mut String>;
+
     /// Does it.
     ///
     /// # Errors

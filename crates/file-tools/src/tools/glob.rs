@@ -82,6 +82,10 @@ impl FileTool for Glob {
         idempotent: true,
     };
 
+    fn paths(&mut self) -> Vec<&mut String> {
+        self.root.iter_mut().collect()
+    }
+
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         let root = session.root();
         let pattern = self.pattern.strip_prefix("./").unwrap_or(&self.pattern);

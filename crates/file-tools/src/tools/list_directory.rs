@@ -88,6 +88,10 @@ impl FileTool for ListDirectory {
         idempotent: true,
     };
 
+    fn paths(&mut self) -> Vec<&mut String> {
+        self.path.iter_mut().collect()
+    }
+
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         let root = session.root();
         let dir = find_directory(session, root, "path", self.path.as_deref())?;

@@ -58,6 +58,10 @@ impl FileTool for MoveFile {
         idempotent: false,
     };
 
+    fn paths(&mut self) -> Vec<&mut String> {
+        vec![&mut self.from_path, &mut self.to_path]
+    }
+
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         session.changing(Tool::MoveFile, host, |call| {
             let given = self.expected_sha256.as_deref();

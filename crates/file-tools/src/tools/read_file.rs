@@ -106,6 +106,10 @@ impl FileTool for ReadFile {
         idempotent: true,
     };
 
+    fn paths(&mut self) -> Vec<&mut String> {
+        vec![&mut self.path]
+    }
+
     fn call(&self, session: &Session, _: &mut dyn Host) -> ToolResult<Self::Data> {
         let (path, bytes) = opened(session, self)?;
         let sha256 = Sha256::of(&bytes);

@@ -60,6 +60,10 @@ impl FileTool for RestoreFile {
         idempotent: false,
     };
 
+    fn paths(&mut self) -> Vec<&mut String> {
+        [&mut self.trashed_path, &mut self.target_path].into_iter().flatten().collect()
+    }
+
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         session.changing(Tool::RestoreFile, host, |call| {
             let one = "either trashedPath or trashId is needed, not both";

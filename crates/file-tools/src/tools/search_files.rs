@@ -119,6 +119,10 @@ impl FileTool for SearchFiles {
         idempotent: true,
     };
 
+    fn paths(&mut self) -> Vec<&mut String> {
+        self.root.iter_mut().collect()
+    }
+
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         let root = session.root();
         if self.query.is_empty() {

@@ -70,6 +70,10 @@ impl FileTool for Undo {
         idempotent: false,
     };
 
+    fn paths(&mut self) -> Vec<&mut String> {
+        self.paths.iter_mut().flatten().collect()
+    }
+
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         session.changing(Tool::Undo, host, |call| {
             let named = self.transaction_id.as_deref().unwrap_or_default().trim();

@@ -71,6 +71,10 @@ impl FileTool for WriteFile {
         idempotent: true,
     };
 
+    fn paths(&mut self) -> Vec<&mut String> {
+        vec![&mut self.path]
+    }
+
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         session.changing(Tool::WriteFile, host, |call| {
             let given = self.expected_sha256.as_deref();

@@ -1018,7 +1018,7 @@ fn paths_of_a_directory_below_are_those_of_the_project() {
     let below = Workspace::open(&bench.path("sub"), patch_engine::policy()).unwrap();
     let below = below.with_key_place(bench.workspace().key_place().clone());
     let tools = Session::new(below, Audit::new(session("below"), None), settings());
-    let outside = bench.path("sub/made").to_str().unwrap().to_owned();
+    let outside = bench.path("made").to_str().unwrap().to_owned();
     crate::support::done(&tools, "delete_file", &json!({ "path": "f" }));
     for (tool, args) in [
         ("delete_file", json!({ "path": "none" })),

@@ -35,7 +35,6 @@ fn a_wrong_path_gets_the_one_that_was_probably_meant() {
         (".env", b"x\n"),
         ("node_modules/lib/hidden.py", b"x\n"),
     ]);
-    let absolute = bench.path("src/app.py").to_str().unwrap().to_owned();
     for (path, wanted) in [
         ("a/src/app.py", Some("src/app.py")),
         ("b/src/app.py", Some("src/app.py")),
@@ -46,7 +45,6 @@ fn a_wrong_path_gets_the_one_that_was_probably_meant() {
         ("src/papp.py", Some("src/app.py")),
         ("src/App.py", Some("src/app.py")),
         ("elsewhere/only.py", Some("src/deep/only.py")),
-        (&*absolute, Some("src/app.py")),
         ("src/../src/app.py", Some("src/app.py")),
         ("src\\app.py", Some("src/app.py")),
         ("src//app.py", Some("src/app.py")),

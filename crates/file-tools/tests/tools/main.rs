@@ -17,6 +17,7 @@ mod events;
 mod finding;
 mod guard;
 mod hints;
+mod normalised;
 mod paging;
 mod patching;
 mod reach;

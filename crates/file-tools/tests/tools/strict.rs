@@ -4,7 +4,7 @@
 use file_tools::Tool;
 use serde_json::{Map, Value, json};
 
-use crate::support::{Bench, sha};
+use crate::support::{every_call, patch, sha};
 
 /// Nothing, for every argument that may be left out. True and false always say something, and so do
 /// the words of a list.
@@ -29,38 +29,13 @@ fn nothing(schema: &Value) -> Map<String, Value> {
 
 #[test]
 fn what_is_given_as_nothing_is_not_given() {
-    let bench =
-        Bench::new(&[("f", b"one\ntwo\n"), ("old", b"old\n"), ("gone", b"gone\n"), ("left", b"")]);
-    let trashed = bench.done("delete_file", &json!({ "path": "gone" }))["trashedTo"].clone();
-    let undo = bench.done("create_file", &json!({ "path": "new", "content": "" }))["transactionId"]
-        .clone();
-    let edit = json!({ "oldText": "two", "newText": "2" });
-    let patch = "*** Begin Patch\n*** Update File: f\n@@\n-one\n+1\n*** End Patch\n";
-    for tool in Tool::ALL {
-        let required = match tool {
-            Tool::ReadFile => json!({ "path": "f" }),
-            Tool::ListDirectory => json!({}),
-            Tool::SearchFiles => json!({ "query": "two", "mode": "text" }),
-            Tool::Glob => json!({ "pattern": "*" }),
-            Tool::CreateFile => json!({ "path": "created", "content": "" }),
-            Tool::WriteFile => json!({ "path": "written", "content": "" }),
-            Tool::EditFile => json!({ "path": "f", "edits": [edit] }),
-            Tool::MoveFile => {
-                bench.done("read_file", &json!({ "path": "old" }));
-                json!({ "fromPath": "old", "toPath": "moved" })
-            }
-            Tool::DeleteFile => json!({ "path": "left" }),
-            Tool::RestoreFile => json!({ "trashedPath": trashed }),
-            Tool::ApplyPatch => json!({ "patch": patch }),
-            Tool::EditPatch => json!({ "patch": patch.replace("-one\n+1", "-1\n+one") }),
-            Tool::Undo => json!({ "transactionId": undo }),
-        };
+    let (bench, calls) = every_call();
+    for (tool, required) in calls {
         let schema = tool.info().input_schema;
         let mut args = nothing(&schema);
         if tool == Tool::EditFile {
-            let edits = &schema["properties"]["edits"]["items"];
-            let mut filled = nothing(edits);
-            filled.extend(edit.as_object().expect("an edit").clone());
+            let mut filled = nothing(&schema["properties"]["edits"]["items"]);
+            filled.extend(required["edits"][0].as_object().expect("an edit").clone());
             args.extend([("path".into(), json!("f")), ("edits".into(), json!([filled]))]);
         } else {
             args.extend(required.as_object().expect("arguments").clone());
@@ -71,7 +46,8 @@ fn what_is_given_as_nothing_is_not_given() {
         assert!(reply["ok"] == true, "{}: {reply}", tool.as_str());
         assert_eq!(wanted.unwrap_or_else(|| reply.clone()), reply, "{}", tool.as_str());
     }
-    assert_eq!(bench.read("f"), b"one\n2\n");
+    assert_eq!(bench.read("f"), b"1\n2\n");
+    assert_eq!(bench.read("g"), b"1\n");
     assert_eq!(bench.read("gone"), b"gone\n");
     assert!(bench.exists("moved"));
     assert!(bench.exists("created"));
@@ -80,7 +56,8 @@ fn what_is_given_as_nothing_is_not_given() {
     // The two in which empty text says something: a file that must not exist.
     let found = json!({ "path": "f", "content": "", "expectedSha256": "" });
     bench.fails("write_file", &found, "stale_file");
+    let patch = patch("*** Update File: f\n@@\n-one\n+1\n");
     let found = json!({ "patch": patch, "expectedSha256ByPath": [{ "path": "f", "sha256": "" }] });
     bench.fails("apply_patch", &found, "stale_file");
-    assert_eq!(sha(&bench.read("f")), sha(b"one\n2\n"));
+    assert_eq!(sha(&bench.read("f")), sha(b"1\n2\n"));
 }

@@ -17,6 +17,7 @@ use crate::plan::Plan;
 use crate::plan::builder::PlanBuilder;
 use crate::plan::options::Options;
 use crate::plan::planner::{names, plan};
+use crate::plan::relative::relative;
 
 /// The settings with which a patch is applied.
 #[derive(Debug, Clone)]
@@ -146,6 +147,7 @@ impl Workspace {
                 .map(|report| vec![report])
                 .map_err(|error| Failed { error, reports: Vec::new() });
         }
+        let patch = &*relative(&self.root().into(), patch);
         let mut options = settings.options.clone();
         let mut reports: Vec<Report> = Vec::new();
         for (index, section) in patch.sections().iter().enumerate() {

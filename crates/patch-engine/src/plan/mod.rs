@@ -17,6 +17,7 @@ pub(crate) mod planner;
 pub(crate) mod policy;
 mod prefetch;
 pub(crate) mod reject;
+pub(crate) mod relative;
 pub(crate) mod reverse;
 pub(crate) mod shared_lines;
 #[cfg(test)]

@@ -38,8 +38,7 @@ impl Near {
     pub(crate) fn path(&self, files: &Files, path: &str, problem: &Problem) -> Option<String> {
         let respelt = match problem {
             Problem::Guard(Error::Spelling { problem: Spelling::Absolute, .. }) => {
-                let root = std::path::absolute(files.directory()?.path()).ok()?;
-                std::path::Path::new(path).strip_prefix(root).ok()?.to_str()?.to_owned()
+                files.directory()?.relative(path)?
             }
             Problem::Guard(Error::Spelling {
                 problem:

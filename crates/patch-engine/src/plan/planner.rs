@@ -18,6 +18,7 @@ use crate::plan::normalise::normalised;
 use crate::plan::options::{Expected, Options, Profile};
 use crate::plan::prefetch::{Edited, Prefetched, Prefetcher, access_of};
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
+use crate::plan::relative::relative;
 use crate::plan::texts::{Added, Texts};
 use crate::plan::{Plan, PlanNote};
 use crate::text::files::Files;
@@ -50,6 +51,7 @@ pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result
     } else {
         Cow::Borrowed(options)
     };
+    let patch = &*relative(files, patch);
     let patch = &*match options.base {
         Some(_) => Cow::Borrowed(patch),
         None => normalised(files, patch, options.max_file_size),
