@@ -67,7 +67,9 @@ fn one_file_is_sent_again_and_not_three() {
     let told = apply(dir.path(), &[], THREE);
     let id = refused(dir.path(), THREE);
     assert!(told.code == 1, "{told:?}");
-    assert!(told.stderr.contains(&format!("`--amend {id}`")), "{told:?}");
+    let said = format!("send only b again, corrected, with `--amend {id}`");
+    assert!(told.stderr.contains(&said), "{told:?}");
+    assert!(json(dir.path(), &[], THREE).1.to_string().contains(&said));
     let path = dir.path().join("w/.apply-patch/refused/cli").join(&id);
     assert_eq!(fs::metadata(&path).expect("it is kept").permissions().mode() & 0o777, 0o600);
     // What would be done is seen before.
@@ -254,6 +256,10 @@ fn a_tool_amends_what_it_was_refused() {
         .to_owned();
     assert_eq!(code, 1, "{answer}");
     assert_eq!(tree(dir.path()), before.clone(), "{answer}");
+    let next = answer["error"]["suggestedNextAction"].as_str().expect("a sentence");
+    let said =
+        format!("; to keep the other sections, send only b again, corrected, with amend {id}");
+    assert!(next.ends_with(&said), "{next}");
     // It is another session's, or a diff's, or no name at all.
     for (session, id) in [("two", &*id), ("one", "p-0123456789ab"), ("one", "../cli")] {
         let (code, answer) = call(dir.path(), session, json!({ "patch": B, "amend": id }));
@@ -281,4 +287,37 @@ fn a_tool_amends_what_it_was_refused() {
         tree(dir.path()),
         wanted.map(|(name, text)| (name.to_owned(), text.to_owned())).into()
     );
+}
+
+/// The sentence names the sections that are wrong: by their paths, whatever path of them was
+/// refused, and only where others are worth keeping.
+#[test]
+fn only_what_helps_is_said_of_amending() {
+    let dir = files();
+    let absolute = dir.path().join("w/b").to_str().expect("text").to_owned();
+    let update = |path: &str, old: &str| format!("*** Update File: {path}\n@@\n-{old}\n+x\n");
+    let (good, bad) = (update("a", "one"), update("b", "wrong"));
+    for (sections, wanted) in [
+        (format!("{good}{bad}"), Some("send only b again")),
+        (format!("{good}{}", update("./b", "wrong")), Some("send only b again")),
+        (format!("{good}{}", update(&absolute, "wrong")), Some("send only b again")),
+        (format!("{good}*** Move File: b -> a/x\n"), Some("send only b again")),
+        (format!("{good}{bad}{}", update("c", "wrong")), Some("send only b, c again")),
+        (format!("{bad}{}", update("c", "wrong")), None),
+    ] {
+        let patch = format!("*** Begin Patch\n{sections}*** End Patch\n");
+        let (code, answer) = json(dir.path(), &[], &patch);
+        assert_eq!(code, 1, "{patch}{answer}");
+        let next = answer["error"]["suggestedNextAction"].to_string();
+        match wanted {
+            Some(wanted) => assert!(next.contains(wanted), "{patch}{next}"),
+            None => assert!(!next.contains("amend"), "{patch}{next}"),
+        }
+    }
+    // The kept section had an absolute path, and the new one has not.
+    let patch = format!("*** Begin Patch\n{good}{}*** End Patch\n", update(&absolute, "wrong"));
+    let id = refused(dir.path(), &patch);
+    let (code, answer) = json(dir.path(), &["--amend", &id], B);
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(tree(dir.path())["b"], "TWO\n");
 }

@@ -88,9 +88,9 @@ pub mod trash {
 #[cfg(feature = "workspace")]
 pub mod tools {
     pub use file_tools::{
-        Arguments, BadSessionName, Caller, EditorReply, ErrorKind, FailureClass, Hint, MAX_RESULT,
-        Reason, Reply, Session, SessionName, SessionSettings, StoreSize, Tool, ToolError, audit,
-        bounds, brief_catalogue, catalogue, changes, choices, envelope, events, git, hints,
-        history, input, ops, received, refused, settings, shown, specs, store_size,
+        Arguments, BadSessionName, Caller, EditorReply, ErrorKind, FailureClass, Hint, Kept,
+        MAX_RESULT, Reason, Reply, Session, SessionName, SessionSettings, StoreSize, Tool,
+        ToolError, audit, bounds, brief_catalogue, catalogue, changes, choices, envelope, events,
+        git, hints, history, input, ops, received, refused, settings, shown, specs, store_size,
     };
 }

@@ -4,8 +4,7 @@ use apply_patch_api::engine::commit;
 use apply_patch_api::engine::remedy::ForPerson;
 use apply_patch_api::engine::{Failed, MAX_PATCH_SIZE, ParseError, Rejects, Remedy};
 use apply_patch_api::tools::input::InputError;
-use apply_patch_api::tools::{ErrorKind, FailureClass, ToolError};
-use serde_json::json;
+use apply_patch_api::tools::{ErrorKind, FailureClass, Kept, ToolError};
 
 use crate::input::Input;
 
@@ -101,16 +100,16 @@ impl Failure {
             Self::Failed(failed) => ToolError::failed(&failed.1),
         };
         match self.kept() {
-            Some(id) => error.details(json!({ "patchId": id })),
+            Some(kept) => error.kept_as(kept.clone()),
             None => error,
         }
     }
 
-    /// The name under which the patch is kept.
-    pub(crate) fn kept(&self) -> Option<&str> {
+    /// How the patch is kept.
+    pub(crate) fn kept(&self) -> Option<&Kept> {
         match self {
-            Self::Rejected(rejected) => rejected.0.kept.as_deref(),
-            Self::Failed(failed) => failed.0.kept.as_deref(),
+            Self::Rejected(rejected) => rejected.0.kept.as_ref(),
+            Self::Failed(failed) => failed.0.kept.as_ref(),
             _ => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use apply_patch_api::engine::{ParseError, Patch};
 use apply_patch_api::grammar::{ParseOptions, Text};
+use apply_patch_api::tools::Kept;
 use apply_patch_api::tools::input::PatchText;
 
 /// A text and the name it goes by in messages.
@@ -9,8 +10,8 @@ use apply_patch_api::tools::input::PatchText;
 pub(crate) struct Input {
     pub(crate) sent: PatchText,
     pub(crate) name: String,
-    /// The name under which the patch is kept after it was refused.
-    pub(crate) kept: Option<String>,
+    /// How the patch is kept after it was refused.
+    pub(crate) kept: Option<Kept>,
 }
 
 impl Input {

@@ -12,7 +12,7 @@ pub mod settings;
 pub mod specs;
 pub mod tools;
 
-pub use answer::error::{FailureClass, ToolError, journal_problem};
+pub use answer::error::{FailureClass, Kept, ToolError, journal_problem};
 pub use answer::hints::{Caller, Hint};
 pub use answer::reason::Reason;
 pub use answer::{changes, envelope, hints, shown};

@@ -7,13 +7,13 @@ use std::time::Duration;
 use apply_patch_api::VerifyCommand;
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
 use apply_patch_api::engine::commit::{self, CommitError, Verify};
-use apply_patch_api::engine::{Options, Patch, Plan, Report};
+use apply_patch_api::engine::{Options, Patch, Plan, Rejects, Report};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::DiffDetail;
 use apply_patch_api::tools::events::Events;
 use apply_patch_api::tools::refused::RefusedForm;
 use apply_patch_api::tools::settings::{Settings, seconds};
-use apply_patch_api::tools::{Session, SessionSettings};
+use apply_patch_api::tools::{Kept, Session, SessionSettings};
 use clap::Args;
 
 use super::workspace;
@@ -277,8 +277,20 @@ fn run(
     }
 }
 
+fn paths_of(rejects: &Rejects) -> Vec<String> {
+    rejects.iter().map(|reject| reject.path.clone()).collect()
+}
+
 /// Keeps a patch of several sections that was refused.
 fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
+    let refused: Vec<String> = match &failure {
+        Failure::Rejected(rejected) => paths_of(&rejected.1),
+        Failure::Failed(failed) => match &failed.1.error {
+            commit::Error::Rejected(rejects) => paths_of(rejects),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    };
     let input = match &mut failure {
         Failure::Rejected(rejected) => &mut rejected.0,
         Failure::Failed(failed) if failed.1.reports.is_empty() => match &failed.1.error {
@@ -289,10 +301,13 @@ fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
         },
         _ => return failure,
     };
-    let several = !input.sent.reverse
-        && form::parsed(input, options).is_ok_and(|patch| patch.sections().len() > 1);
-    if several {
-        input.kept = session.keep_refused(RefusedForm::of(&input.sent), input.bytes());
+    if !input.sent.reverse
+        && let Ok(patch) = form::parsed(input, options)
+        && patch.sections().len() > 1
+        && let Some(id) = session.keep_refused(RefusedForm::of(&input.sent), input.bytes())
+    {
+        let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
+        input.kept = Some(Kept { id, wrong: session.wrong_sections(&patch, &refused) });
     }
     failure
 }

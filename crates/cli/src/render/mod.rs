@@ -116,11 +116,14 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             }
         }
     }
-    if let Some(id) = failure.kept() {
-        message(&format!(
-            "the patch is kept: send the sections of some files again with `--amend {id}`, and it \
-             has the others"
-        ));
+    if let Some(kept) = failure.kept() {
+        let id = &kept.id;
+        message(&kept.words(Caller::Terminal).unwrap_or_else(|| {
+            format!(
+                "the patch is kept: send the sections of some files again with `--amend {id}`, and \
+                 it has the others"
+            )
+        }));
     }
 }
 

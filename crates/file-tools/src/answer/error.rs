@@ -11,6 +11,7 @@ use crate::answer::hints::{self, Caller, Hint};
 use crate::answer::reason::Reason;
 use crate::input::received;
 use crate::tools::arguments::{self, Found};
+use crate::tools::tool::Tool;
 
 /// The most reasons besides the gravest that an error lists; of more it gives the number. A patch
 /// may have a hundred thousand, and each takes some kilobytes as JSON.
@@ -50,6 +51,40 @@ impl FailureClass {
     }
 }
 
+/// A refused patch that is kept, so that only the sections that are wrong need to be sent again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// The name to amend it by.
+    pub id: String,
+    /// The files whose sections are wrong; empty if all are, or if it is not known which.
+    pub wrong: Vec<String>,
+}
+
+impl Kept {
+    /// Says how it is amended, for a caller that can do so, if only some of it is wrong.
+    #[must_use]
+    pub fn words(&self, caller: Caller) -> Option<String> {
+        /// More files are not named.
+        const NAMED: usize = 5;
+        let with = match caller {
+            Caller::Tool(Tool::ApplyPatch) => format!("amend {}", self.id),
+            Caller::Terminal => format!("`--amend {}`", self.id),
+            Caller::Tool(_) | Caller::Editor | Caller::Operations => return None,
+        };
+        Some(match self.wrong.len() {
+            0 => return None,
+            1..=NAMED => format!(
+                "to keep the other sections, send only {} again, corrected, with {with}",
+                self.wrong.join(", ")
+            ),
+            more => format!(
+                "to keep the other sections, send only those of the {more} files that are refused, \
+                 corrected, with {with}"
+            ),
+        })
+    }
+}
+
 /// Why a call failed.
 #[derive(Debug, Clone, Serialize, thiserror::Error)]
 #[serde(rename_all = "camelCase")]
@@ -80,6 +115,9 @@ pub struct ToolError {
     /// The remedies of each of `details.rejects`.
     #[serde(skip)]
     pub reject_remedies: Vec<Vec<Remedy>>,
+    /// The refused patch, if it is kept.
+    #[serde(skip)]
+    pub kept: Option<Kept>,
     /// Who gets the hints.
     #[serde(skip)]
     pub caller: Caller,
@@ -109,6 +147,7 @@ impl ToolError {
             hints: Vec::new(),
             remedies: Vec::new(),
             reject_remedies: Vec::new(),
+            kept: None,
             caller: Caller::Terminal,
             class,
             postponed: false,
@@ -205,6 +244,14 @@ impl ToolError {
         Self { remedies: remedies.into_iter().collect(), ..self }.addressed(caller)
     }
 
+    /// Says by which name the refused patch can be amended.
+    #[must_use]
+    pub fn kept_as(self, kept: Kept) -> Self {
+        let caller = self.caller;
+        let error = self.details(json!({ "patchId": kept.id }));
+        Self { kept: Some(kept), ..error }.addressed(caller)
+    }
+
     /// Adds a remedy in front of the others.
     #[must_use]
     pub fn also_first(mut self, remedy: Remedy) -> Self {
@@ -218,8 +265,10 @@ impl ToolError {
         self.caller = caller;
         self.remedies = hints::addressed(&self.remedies, caller);
         self.hints = Hint::all_of(&self.remedies, caller);
+        let next = (!self.hints.is_empty()).then(|| hints::words(&self.hints, caller));
+        let amend = self.kept.as_ref().and_then(|kept| kept.words(caller));
         self.suggested_next_action =
-            (!self.hints.is_empty()).then(|| hints::words(&self.hints, caller));
+            [next, amend].into_iter().flatten().reduce(|next, amend| format!("{next}; {amend}"));
         let rejects =
             self.details.get_mut("rejects").and_then(Value::as_array_mut).into_iter().flatten();
         for (reject, own) in rejects.zip(&mut self.reject_remedies) {

@@ -1,12 +1,13 @@
 //! Refused patches, kept so that only the corrected sections need to be sent again.
 
+use std::collections::HashSet;
+
 use fs_guard::{Dir, Error, Sha256};
-use patch_engine::{ErrorKind, Options, Patch, Remedy};
+use patch_engine::{ErrorKind, Files, Options, Patch, Remedy};
 use patch_grammar::Section;
 use patch_grammar::envelope::Writer;
-use serde_json::json;
 
-use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::error::{FailureClass, Kept, ToolError};
 use crate::answer::reason::Reason;
 use crate::input::PatchText;
 use crate::session::Session;
@@ -155,9 +156,45 @@ impl Session {
         let fits_not = matches!(error.class, FailureClass::DoesNotApply | FailureClass::Stale);
         let keeps = fits_not && patch.sections().len() > 1;
         match keeps.then(|| self.keep_refused(form, patch.text().as_bytes())).flatten() {
-            Some(id) => error.details(json!({ "patchId": id })),
+            Some(id) => {
+                let rejects = error.details["rejects"].as_array().into_iter().flatten();
+                let refused = rejects.filter_map(|reject| reject["path"].as_str());
+                let refused: Vec<&str> = refused.chain(error.path.as_deref()).collect();
+                let is_whole = error.details["moreRejects"].is_null();
+                let wrong =
+                    if is_whole { self.wrong_sections(patch, &refused) } else { Vec::new() };
+                error.kept_as(Kept { id, wrong })
+            }
             None => error,
         }
+    }
+
+    /// Returns the files of the sections that name a refused path. None if these are all files of
+    /// the patch, of which then nothing is worth keeping, or if some path is in no section: then
+    /// another section is not the remedy.
+    #[must_use]
+    pub fn wrong_sections(&self, patch: &Patch, refused: &[&str]) -> Vec<String> {
+        let patch = patch_engine::relative(&self.workspace().root().into(), patch);
+        let mut wrong: Vec<String> = Vec::new();
+        let mut right = false;
+        let mut found: HashSet<&str> = HashSet::new();
+        for section in patch.sections() {
+            let paths = [Some(&section.path), section.destination()].into_iter().flatten();
+            let named: Vec<&str> = paths.map(|path| plain(&path.text)).collect();
+            let is_named = |refused: &&str| {
+                named
+                    .iter()
+                    .any(|path| fs_guard::shortened(path) == fs_guard::shortened(plain(refused)))
+            };
+            let of_it: Vec<&str> = refused.iter().copied().filter(is_named).collect();
+            found.extend(&of_it);
+            right |= of_it.is_empty();
+            if !of_it.is_empty() && !wrong.iter().any(|known| known == named[0]) {
+                wrong.push(named[0].to_owned());
+            }
+        }
+        let all = refused.iter().all(|path| found.contains(path));
+        if right && all { wrong } else { Vec::new() }
     }
 
     /// Completes a patch by the refused one of this name: its sections for other files are taken,
@@ -186,11 +223,19 @@ impl Session {
         }
         let mut kept = sent.with_text(kept);
         kept.notes.clear();
-        let (text, unchanged) = amended(&read(&kept)?, &with, form);
+        let files = Files::from(self.workspace().root());
+        let [old, with] =
+            [read(&kept)?, with].map(|it| patch_engine::relative(&files, &it).into_owned());
+        let (text, unchanged) = amended(&old, &with, form);
         let mut whole = sent.with_text(text);
         whole.notes.push(format!("amended {id}: {unchanged} of its sections kept"));
         Ok(whole)
     }
+}
+
+/// Removes the `./` that a patch may put before a path.
+fn plain(path: &str) -> &str {
+    path.trim_start_matches("./")
 }
 
 fn id_of(bytes: &[u8]) -> String {
@@ -214,7 +259,7 @@ fn prune(folder: &Dir) -> Result<(), Error> {
 /// same paths; sections for other paths come last. Returns the text, and the number of unchanged
 /// sections.
 fn amended(kept: &Patch, with: &Patch, form: RefusedForm) -> (Vec<u8>, usize) {
-    let path = |section: &Section<'_>| section.path.text.trim_start_matches("./").to_owned();
+    let path = |section: &Section<'_>| plain(&section.path.text).to_owned();
     let is_diff = matches!(form, RefusedForm::Diff(_));
     let (mut diff, mut envelope) = (Vec::new(), Writer::default());
     let mut push = |patch: &Patch, section: &Section<'_>| {
