@@ -22,6 +22,18 @@ pub fn fold(name: &str) -> Cow<'_, str> {
     Cow::Owned(folded.chars().filter(|&c| !is_ignorable(c)).nfkc().collect())
 }
 
+/// Returns the Unicode normalisation of each of two names that differ in nothing else, and so look
+/// alike; `None` for others.
+#[must_use]
+pub fn normalisations(one: &str, other: &str) -> Option<[&'static str; 2]> {
+    let form = |name: &str| match name {
+        name if unicode_normalization::is_nfc(name) => "NFC",
+        name if unicode_normalization::is_nfd(name) => "NFD",
+        _ => "neither NFC nor NFD",
+    };
+    (one != other && one.nfc().eq(other.nfc())).then(|| [one, other].map(form))
+}
+
 /// Returns whether `c` is one of Unicode's default-ignorable code points.
 pub(crate) fn is_ignorable(c: char) -> bool {
     matches!(u32::from(c),
@@ -33,7 +45,22 @@ pub(crate) fn is_ignorable(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fold;
+    use super::{fold, normalisations};
+
+    #[test]
+    fn names_the_normalisation_of_names_that_look_alike() {
+        let (composed, apart, mixed) = ("é/é", "e\u{301}/e\u{301}", "é/e\u{301}");
+        for (one, other, wanted) in [
+            (composed, apart, Some(["NFC", "NFD"])),
+            (apart, composed, Some(["NFD", "NFC"])),
+            (mixed, composed, Some(["neither NFC nor NFD", "NFC"])),
+            (composed, composed, None),
+            ("e", "é", None),
+            ("É", "é", None),
+        ] {
+            assert_eq!(normalisations(one, other), wanted, "{one:?} {other:?}");
+        }
+    }
 
     #[test]
     fn folds_what_some_file_system_folds() {

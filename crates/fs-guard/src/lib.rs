@@ -44,7 +44,7 @@ pub use dir::{Dir, Spot};
 pub use dirs::Dirs;
 pub use enclosing::{Common, Enclosing, WORK_TREES};
 pub use error::{Error, NoRoot, Rule, shortened, visible, without_middle};
-pub use fold::fold;
+pub use fold::{fold, normalisations};
 pub use globs::{GlobError, GlobSet, Globs, MAX_GLOB, MAX_GLOBS, bounded};
 pub use kind::ErrorKind;
 pub use list::DirEntry;

@@ -44,9 +44,13 @@ impl Root {
     }
 
     /// Finds an existing entry, at the path or at a directory on the way, that differs from it only
-    /// by case or Unicode normalisation.
-    pub fn collision(&self, path: &RelPath) -> Result<Option<String>, Error> {
-        rules::collision(self, path)
+    /// by case or Unicode normalisation. `moved` is a file that will be gone by then.
+    pub fn collision(
+        &self,
+        path: &RelPath,
+        moved: Option<&RelPath>,
+    ) -> Result<Option<String>, Error> {
+        rules::collision(self, path, moved)
     }
 
     /// Returns the directories that would have to be created for the path, outermost first.

@@ -123,8 +123,12 @@ const REFS: u8 = 2;
 const COMMONDIR: u8 = 3;
 
 /// Finds an existing entry, at the path or at a directory on the way, that differs from it only by
-/// case or Unicode normalisation.
-pub(crate) fn collision(files: &impl Look, path: &RelPath) -> Result<Option<String>, Error> {
+/// case or Unicode normalisation. `moved` is a file that will be gone by then.
+pub(crate) fn collision(
+    files: &impl Look,
+    path: &RelPath,
+    moved: Option<&RelPath>,
+) -> Result<Option<String>, Error> {
     let mut start = 0;
     for name in path.components() {
         let parent = path.as_str()[..start].trim_end_matches('/');
@@ -132,11 +136,19 @@ pub(crate) fn collision(files: &impl Look, path: &RelPath) -> Result<Option<Stri
         let learnt = files.learnt();
         let Some(listing) = learnt.listings.get(parent) else { return Ok(None) };
         if !listing.names.contains(name) {
-            let existing = listing.folded.get(&*fold(name));
-            return Ok(existing.map(|existing| match parent {
-                "" => existing.to_string(),
+            let beneath = |existing: &str| match parent {
+                "" => existing.to_owned(),
                 parent => format!("{parent}/{existing}"),
-            }));
+            };
+            let folded = fold(name);
+            let existing = listing.folded.get(&*folded).map(|existing| beneath(existing));
+            let (Some(_), Some(moved)) = (&existing, moved) else { return Ok(existing) };
+            // There may be several.
+            let alike = listing.names.iter().filter(|other| fold(other) == folded);
+            return Ok(alike
+                .map(|other| beneath(other))
+                .filter(|other| other != moved.as_str())
+                .min());
         }
         start += name.len() + 1;
     }

@@ -206,8 +206,12 @@ impl GuardedTree {
     /// # Errors
     ///
     /// If a directory cannot be listed.
-    pub fn collision(&self, path: &RelPath) -> Result<Option<String>, Error> {
-        rules::collision(self, path)
+    pub fn collision(
+        &self,
+        path: &RelPath,
+        moved: Option<&RelPath>,
+    ) -> Result<Option<String>, Error> {
+        rules::collision(self, path, moved)
     }
 
     /// Returns the directories that would have to be created for the path, outermost first.

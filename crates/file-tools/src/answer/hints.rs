@@ -685,7 +685,13 @@ impl Hint {
             Self::UseHeader { means_line, header } => {
                 format!("to mean line {means_line}, begin the hunk with `{header}`")
             }
-            Self::RenamePath { to, .. } => format!("did you mean {to}? Nothing was done to it"),
+            Self::RenamePath { from, to } => match fs_guard::normalisations(from, to) {
+                None => format!("did you mean {to}? Nothing was done to it"),
+                Some([own, other]) => format!(
+                    "did you mean {to}? It looks the same, but its letters are written in {other}, \
+                     and here in {own} (Unicode normalisation). Nothing was done to it"
+                ),
+            },
             Self::ChoosePath { path, like } => {
                 format!("choose another path than {}: {like}", visible(path))
             }

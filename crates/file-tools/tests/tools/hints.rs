@@ -434,3 +434,18 @@ fn a_pattern_for_one_directory_says_so_when_it_finds_nothing() {
     assert_eq!(told("**/*.py"), "1 paths match");
     assert_eq!(told("src/*.rs"), "0 paths match");
 }
+
+/// Both look alike: the words say what differs.
+#[test]
+fn a_name_in_another_normalisation_is_told_by_that() {
+    for (there, asked, words) in [
+        ("cafe\u{301}.txt", "caf\u{e9}.txt", "written in NFD, and here in NFC"),
+        ("caf\u{e9}.txt", "cafe\u{301}.txt", "written in NFC, and here in NFD"),
+    ] {
+        let bench = Bench::new(&[(there, b"x\n")]);
+        let error = bench.fails("read_file", &json!({ "path": asked }), "not_found");
+        assert_eq!(error["hints"][0]["to"], there, "{error}");
+        let next = error["suggestedNextAction"].as_str().unwrap();
+        assert!(next.contains(words), "{next}");
+    }
+}

@@ -238,3 +238,18 @@ fn moves_a_file() {
         &json!({ "fromPath": "bin", "toPath": "bin2", "expectedSha256": sha(b"\0") }),
     );
 }
+
+#[test]
+fn a_file_gets_another_spelling_of_its_name_and_the_old_one_again() {
+    let bench = Bench::new(&[("Readme.md", b"x\n"), ("cafe\u{301}", b"x\n")]);
+    for (from, to) in [("Readme.md", "README.md"), ("cafe\u{301}", "caf\u{e9}")] {
+        bench.done("read_file", &json!({ "path": from }));
+        let moved = bench.done("move_file", &json!({ "fromPath": from, "toPath": to }));
+        assert!(bench.exists(to), "{to}");
+        // One file on a file system that takes both names for the same.
+        let other = bench.call("create_file", &json!({ "path": from, "content": "" }));
+        assert_eq!(other["error"]["kind"], "already_exists", "{other}");
+        bench.done("undo", &json!({ "transactionId": moved["transactionId"] }));
+        assert_eq!(bench.read(from), b"x\n");
+    }
+}

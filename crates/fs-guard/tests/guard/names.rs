@@ -100,7 +100,7 @@ fn names_that_differ_by_case_or_normalisation_collide() {
     let tree = Tree::new(&[("README.md", ""), ("Dir/é", ""), ("Dir/Sub/Deep/File", "")]);
     for root in tree.both() {
         let _ = fs::remove_file(tree.root.join("late"));
-        let collision = |name: &str| root.collision(&path(&root, name)).unwrap();
+        let collision = |name: &str| root.collision(&path(&root, name), None).unwrap();
         assert_eq!(collision("readme.md"), Some("README.md".into()));
         assert_eq!(collision("README.md"), None);
         assert_eq!(collision("dir/x"), Some("Dir".into()));
@@ -110,6 +110,18 @@ fn names_that_differ_by_case_or_normalisation_collide() {
         assert_eq!(collision("Dir/Sub/Deep/file"), Some("Dir/Sub/Deep/File".into()));
         assert_eq!(collision("Dir/Sub/deep/x"), Some("Dir/Sub/Deep".into()));
         assert_eq!(collision("Dir/Sub/Deep/File"), None);
+        // A file that gets the other name is not in its way; another one is.
+        let of_moved = |name: &str, moved: &str| {
+            root.collision(&path(&root, name), Some(&path(&root, moved))).unwrap()
+        };
+        assert_eq!(of_moved("readme.md", "README.md"), None);
+        assert_eq!(of_moved("Dir/e\u{301}", "Dir/é"), None);
+        assert_eq!(of_moved("dir/x", "Dir/é"), Some("Dir".into()));
+        fs::write(tree.root.join("Readme.md"), "").unwrap();
+        root.forget();
+        assert_eq!(of_moved("readme.md", "README.md"), Some("Readme.md".into()));
+        fs::remove_file(tree.root.join("Readme.md")).unwrap();
+        root.forget();
         // What was learnt is forgotten when that is wanted.
         assert_eq!(collision("LATE"), None);
         fs::write(tree.root.join("late"), "").unwrap();

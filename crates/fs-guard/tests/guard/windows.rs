@@ -102,7 +102,7 @@ fn a_file_has_one_name_whatever_the_file_system_takes_for_it() {
         assert_eq!(root.inspect(&at, Access::Delete).unwrap(), None, "{name}");
     }
     assert_eq!(verdict(root.read(&path(&root, "README.md"), 9)), "fine");
-    assert_eq!(root.collision(&path(&root, "readme.md")).unwrap(), Some("README.md".into()));
+    assert_eq!(root.collision(&path(&root, "readme.md"), None).unwrap(), Some("README.md".into()));
     // It cannot be given to another file either, nor taken from the one that has it.
     let dirs = Dirs::new(&root);
     let place = |name: &str| dirs.place(&target(&root, name)).unwrap();

@@ -54,6 +54,11 @@ pub struct PlanBuilder<'o> {
     order: Vec<RelPath>,
     /// Folded spellings of all paths.
     folded: HashMap<String, RelPath>,
+    /// The file on disk that is moved right now: its new path may differ from it by case or Unicode
+    /// normalisation alone.
+    moving: Option<RelPath>,
+    /// Such new paths, by the file that had the other spelling.
+    respelt: HashMap<RelPath, RelPath>,
     /// The path that was checked last, and for what: a section names its path to several verbs.
     pub(super) checked: Option<(RelPath, Access)>,
     /// A file that was read ahead; taken when its path is asked for.
@@ -150,6 +155,8 @@ impl<'o> PlanBuilder<'o> {
             entries: HashMap::with_capacity(paths),
             order: Vec::with_capacity(paths),
             folded: HashMap::with_capacity(paths),
+            moving: None,
+            respelt: HashMap::new(),
             checked: None,
             offered: None,
             near: Near::default(),
@@ -385,8 +392,13 @@ impl<'o> PlanBuilder<'o> {
             if !builder.options.allow_move {
                 return Err(Problem::MoveNotAllowed);
             }
+            // Another file may have the name on disk by now.
+            let goes = |origin: &RelPath| *origin == path || !builder.entries[origin].exists();
+            builder.moving = new.origin.clone().filter(goes);
+            let replaced = builder.make_way(&target);
+            builder.moving = None;
             // A file that this plan creates did not move: it appears at its last path.
-            if builder.make_way(&target)?.is_some() {
+            if replaced?.is_some() {
                 new.post.attributes_of.get_or_insert_with(|| target.clone());
             }
             builder.set(&path, State::Absent);
@@ -674,6 +686,12 @@ impl PlanBuilder<'_> {
         {
             return Err(not_a_file(path, disk.metadata.kind));
         }
+        if let Some(other) = self.respelt.get(path)
+            && self.entries[other].exists()
+        {
+            return Err(Problem::Collides { with: other.to_string() });
+        }
+        let entry = &self.entries[path];
         if entry.exists() {
             if !overwrite {
                 return Err(Problem::Exists { by: None });
@@ -692,7 +710,7 @@ impl PlanBuilder<'_> {
             return Ok(None);
         }
         if self.entries[path].disk.is_none()
-            && let Some(existing) = self.files.collision(path)?
+            && let Some(existing) = self.files.collision(path, self.moving.as_ref())?
         {
             return Err(Problem::Guard(fs_guard::Error::Collision {
                 path: path.to_string(),
@@ -785,8 +803,12 @@ impl PlanBuilder<'_> {
     fn check_spelling(&mut self, path: &RelPath) -> Checked<()> {
         let folded = fs_guard::fold(path.as_str()).into_owned();
         match self.folded.entry(folded).or_insert_with(|| path.clone()) {
-            other if other != path => Err(Problem::Collides { with: other.to_string() }),
-            _ => Ok(()),
+            other if other == path => Ok(()),
+            other if self.moving.as_ref() == Some(other) && other.parent() == path.parent() => {
+                self.respelt.insert(other.clone(), path.clone());
+                Ok(())
+            }
+            other => Err(Problem::Collides { with: other.to_string() }),
         }
     }
 

@@ -79,7 +79,12 @@ impl Near {
                 return 0;
             }
             match found.as_str() {
-                found if found.ends_with(&beneath) => 3,
+                found
+                    if found.ends_with(&beneath)
+                        || fs_guard::normalisations(found, path).is_some() =>
+                {
+                    3
+                }
                 found if one_edit(found, path) => 2,
                 _ if found.file_name() == name => 1,
                 _ => 0,

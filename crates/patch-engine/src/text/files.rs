@@ -170,8 +170,12 @@ impl Files {
         }
     }
 
-    pub(crate) fn collision(&self, path: &RelPath) -> Result<Option<String>, Error> {
-        either!(self, files => files.collision(path))
+    pub(crate) fn collision(
+        &self,
+        path: &RelPath,
+        moved: Option<&RelPath>,
+    ) -> Result<Option<String>, Error> {
+        either!(self, files => files.collision(path, moved))
     }
 
     pub(crate) fn parents_missing(&self, path: &RelPath) -> Result<Vec<RelPath>, Error> {
