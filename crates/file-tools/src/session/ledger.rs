@@ -1,7 +1,11 @@
-//! What a session has read, so that it does not write over what it has not seen.
+//! What a session has read, so that it does not write over what it has not seen: whole files, whose
+//! hash it was told, and lines of files that an answer printed.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -29,7 +33,69 @@ pub(crate) struct Ledger {
     kept: Option<SessionName>,
     /// How long to wait for another process that writes to it.
     lock_timeout: Duration,
-    seen: Mutex<BTreeMap<String, Sha256>>,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// The hash of each file that was read.
+    files: BTreeMap<String, Sha256>,
+    /// The lines that were printed of a file, of one version of it.
+    lines: BTreeMap<String, (Sha256, Lines)>,
+}
+
+/// Lines, from 1: ranges in order that do not touch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Lines(Vec<RangeInclusive<usize>>);
+
+impl Lines {
+    fn add(&mut self, new: RangeInclusive<usize>) {
+        if new.is_empty() {
+            return;
+        }
+        self.0.push(new);
+        self.0.sort_by_key(|range| *range.start());
+        let mut joined: Vec<RangeInclusive<usize>> = Vec::new();
+        for range in self.0.drain(..) {
+            match joined.last_mut() {
+                Some(last) if *range.start() <= last.end().saturating_add(1) => {
+                    *last = *last.start()..=*range.end().max(last.end());
+                }
+                _ => joined.push(range),
+            }
+        }
+        self.0 = joined;
+    }
+
+    fn cover(&self, wanted: &RangeInclusive<usize>) -> bool {
+        let holds = |range: &RangeInclusive<usize>| {
+            range.start() <= wanted.start() && wanted.end() <= range.end()
+        };
+        wanted.is_empty() || self.0.iter().any(holds)
+    }
+}
+
+impl fmt::Display for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, range) in self.0.iter().enumerate() {
+            let comma = if nth == 0 { "" } else { "," };
+            write!(f, "{comma}{}-{}", range.start(), range.end())?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Lines {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut lines = Self::default();
+        for range in text.split(',') {
+            let (first, last) = range.split_once('-').ok_or(())?;
+            lines.add(first.parse().map_err(drop)?..=last.parse().map_err(drop)?);
+        }
+        Ok(lines)
+    }
 }
 
 impl Ledger {
@@ -44,7 +110,7 @@ impl Ledger {
         session: &SessionName,
         lock_timeout: Duration,
     ) -> Result<Self, commit::Error> {
-        let mut seen = BTreeMap::new();
+        let mut seen = Seen::default();
         if let Some(dir) = folder(workspace)? {
             match dir.spot(&file_name(session)).read(MAX_SIZE) {
                 Ok((bytes, _)) => {
@@ -64,7 +130,7 @@ impl Ledger {
     }
 
     pub(crate) fn get(&self, path: &str) -> Option<Sha256> {
-        self.seen().get(path).copied()
+        self.seen().files.get(path).copied()
     }
 
     /// Notes the hashes that files have now; `None` for a file that is gone.
@@ -76,8 +142,8 @@ impl Ledger {
         let mut lines = String::new();
         for (path, hash) in files {
             let known = match hash {
-                Some(hash) => self.seen().insert(path.clone(), *hash),
-                None => self.seen().remove(path),
+                Some(hash) => self.seen().files.insert(path.clone(), *hash),
+                None => self.seen().files.remove(path),
             };
             if known == *hash {
                 continue;
@@ -88,15 +154,56 @@ impl Ledger {
             }
             .expect("a string takes all");
         }
+        self.write(workspace, &lines)
+    }
+
+    /// Notes that these lines of a version of a file were printed.
+    pub(crate) fn note_lines(
+        &self,
+        workspace: &Workspace,
+        path: &str,
+        hash: Sha256,
+        lines: impl IntoIterator<Item = RangeInclusive<usize>>,
+    ) -> Result<(), commit::Error> {
+        let known = {
+            let mut seen = self.seen();
+            let (of, known) = seen.lines.entry(path.to_owned()).or_insert((hash, Lines::default()));
+            let before = known.clone();
+            if *of != hash {
+                (*of, *known) = (hash, Lines::default());
+            }
+            lines.into_iter().for_each(|range| known.add(range));
+            if before == *known {
+                return Ok(());
+            }
+            known.to_string()
+        };
+        self.write(workspace, &format!("{hash}:{known} {}\n", workspace.prefix().join(path)))
+    }
+
+    /// Returns whether all these lines of this version of a file were printed.
+    pub(crate) fn has_lines(
+        &self,
+        path: &str,
+        hash: Sha256,
+        wanted: &[RangeInclusive<usize>],
+    ) -> bool {
+        let seen = self.seen();
+        let lines = seen.lines.get(path).filter(|(of, _)| *of == hash);
+        lines.is_some_and(|(_, lines)| wanted.iter().all(|range| lines.cover(range)))
+    }
+
+    /// Adds lines to the ledger on disk, if there is one.
+    fn write(&self, workspace: &Workspace, lines: &str) -> Result<(), commit::Error> {
         let Some(session) = self.kept.as_ref().filter(|_| !lines.is_empty()) else { return Ok(()) };
-        match append(workspace, session, &lines, self.lock_timeout) {
+        match append(workspace, session, lines, self.lock_timeout) {
             // Where nothing can be written, there is no need to remember what was read.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
             result => result,
         }
     }
 
-    fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Sha256>> {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -123,13 +230,16 @@ fn append(
 fn compact(
     dir: &Dir,
     session: &SessionName,
-    (seen, prefix): (&BTreeMap<String, Sha256>, &Prefix),
+    (seen, prefix): (&Seen, &Prefix),
     lock_timeout: Duration,
 ) -> Result<(), Error> {
     let _lock = dir.spot("lock").lock(lock_timeout)?;
     let mut text = String::new();
-    for (path, hash) in seen {
+    for (path, hash) in &seen.files {
         writeln!(text, "{hash} {}", prefix.join(path)).expect("a string takes all");
+    }
+    for (path, (hash, lines)) in &seen.lines {
+        writeln!(text, "{hash}:{lines} {}", prefix.join(path)).expect("a string takes all");
     }
     dir.spot(&file_name(session)).write(text.as_bytes(), false)
 }
@@ -139,14 +249,41 @@ fn file_name(session: &SessionName) -> String {
 }
 
 /// Paths have no control characters, so a line is a line. They are the project's.
-fn read_line(line: &str, prefix: &Prefix, seen: &mut BTreeMap<String, Sha256>) {
+fn read_line(line: &str, prefix: &Prefix, seen: &mut Seen) {
     let Some((hash, path)) = line.strip_suffix('\n').and_then(|line| line.split_once(' ')) else {
         return;
     };
     let path = prefix.relative(path);
     if hash == "-" {
-        seen.remove(&path);
+        seen.files.remove(&path);
     } else if let Ok(hash) = hash.parse() {
-        seen.insert(path, hash);
+        seen.files.insert(path, hash);
+    } else if let Some((hash, lines)) = hash.split_once(':')
+        && let (Ok(hash), Ok(lines)) = (hash.parse(), lines.parse())
+    {
+        seen.lines.insert(path, (hash, lines));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_covered_by_what_was_printed_and_no_more() {
+        let mut lines = Lines::default();
+        for range in [5..=6, 1..=2, 3..=3, 9..=9, 6..=7] {
+            lines.add(range);
+        }
+        assert_eq!(lines.to_string(), "1-3,5-7,9-9");
+        assert_eq!("1-3,5-7,9-9".parse(), Ok(lines.clone()));
+        for (wanted, covered) in
+            [(1..=3, true), (6..=7, true), (3..=5, false), (8..=8, false), (7..=9, false)]
+        {
+            assert_eq!(lines.cover(&wanted), covered, "{wanted:?}");
+        }
+        for text in ["", "1", "1-", "a-b", "1-2,"] {
+            assert_eq!(text.parse::<Lines>(), Err(()), "{text:?}");
+        }
     }
 }

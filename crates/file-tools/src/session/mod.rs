@@ -4,6 +4,7 @@ pub mod bounds;
 pub mod history;
 pub(crate) mod ledger;
 pub(crate) mod left;
+pub(crate) mod printed;
 pub mod refused;
 pub(crate) mod session_name;
 pub(crate) mod snapshots;
@@ -362,7 +363,7 @@ impl Session {
             return expected(given, "expectedSha256");
         }
         let key = crate::tools::checked(self.root(), path, Access::Read)?;
-        match self.ledger.get(key.as_str()) {
+        match self.ledger.get(key.as_str()).or_else(|| self.printed_whole(&key)) {
             Some(seen) => Ok(Expected::Hash(seen)),
             None => Err(self.unread(path, &key)),
         }

@@ -292,6 +292,7 @@ impl Session {
         reply.fit(
             asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(most),
         );
+        self.note_printed(&reply);
         reply
     }
 

@@ -1,6 +1,6 @@
 //! `edit_file`: replaces pieces of text, each of them found in the file as it was before the call.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use patch_engine::remedy::{Action, MAX_PLACES, Part};
 use patch_engine::{
@@ -131,7 +131,6 @@ pub(crate) fn edit_file_as(
 ) -> ToolResult<EditFileData> {
     session.changing(Tool::EditFile, host, |call| {
         let given = args.expected_sha256.as_deref();
-        let expected = session.seen(&args.path, given)?;
         let mut replacements = 0;
         let mut now = None;
         let report = call.commit(&mut |root| {
@@ -139,13 +138,19 @@ pub(crate) fn edit_file_as(
             let mut builder = PlanBuilder::new(root, &options);
             // The version that the edits are for, and the error of the current file if that is
             // another version.
-            let (file, stale) = match session.load(&mut builder, &args.path, given) {
-                Ok(Some(file)) => (file, None),
-                Ok(None) => return Err(super::missing(root, &args.path)),
-                Err(error) => match base_of(session, &mut builder, args, expected) {
-                    Some(base) => (base, Some(error)),
-                    None => return Err(error),
-                },
+            let (file, stale) = match printed(session, &mut builder, caller, args) {
+                Some(file) => (file, None),
+                None => {
+                    let expected = session.seen(&args.path, given)?;
+                    match session.load(&mut builder, &args.path, given) {
+                        Ok(Some(file)) => (file, None),
+                        Ok(None) => return Err(super::missing(root, &args.path)),
+                        Err(error) => match base_of(session, &mut builder, args, expected) {
+                            Some(base) => (base, Some(error)),
+                            None => return Err(error),
+                        },
+                    }
+                }
             };
             let unicode = args.edits.iter().any(|edit| !edit.new_text.is_ascii());
             let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, unicode)
@@ -153,6 +158,7 @@ pub(crate) fn edit_file_as(
                 return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
             };
             let found = Edits::new(caller, &args.path, text.bytes()).splices(&args.edits);
+            let found = found.map(|found| found.edit);
             let Some(stale) = stale else {
                 let splices = found?.splices;
                 replacements = splices.as_slice().len();
@@ -201,6 +207,28 @@ pub(crate) fn edit_file_as(
         let output = format!("edited {} in {places}{words}", data.path);
         Ok(Success::new(output, data))
     })
+}
+
+/// Returns the file as it is now, if the caller gives no hash and has not read this version, but
+/// every line of the edits was printed in an answer.
+fn printed(
+    session: &Session,
+    builder: &mut PlanBuilder<'_>,
+    caller: Caller,
+    args: &EditFile,
+) -> Option<Loaded> {
+    if args.expected_sha256.is_some() {
+        return None;
+    }
+    let file = builder.load(&args.path).ok()??;
+    if session.ledger().get(file.path.as_str()) == Some(file.sha256) {
+        return None;
+    }
+    let encodings = &session.settings().encodings;
+    let text = encodings.text_of(session.workspace().root(), &file.path, &file.bytes, false)?;
+    let found = Edits::new(caller, &args.path, text.bytes()).splices(&args.edits).ok()?;
+    let seen = session.ledger().has_lines(file.path.as_str(), file.sha256, &found.lines);
+    seen.then_some(file)
 }
 
 /// Returns the version of the file that the caller saw, if the file has changed since and the
@@ -269,6 +297,13 @@ fn text_and_crlf(body: &[u8]) -> (Vec<u8>, Vec<usize>) {
     (text, crlf)
 }
 
+/// Where the edits of a call go.
+struct FoundEdits {
+    edit: Edit,
+    /// The lines that each place has a part of.
+    lines: Vec<RangeInclusive<usize>>,
+}
+
 /// A file with CRLF as LF, and where each byte of that is in the file.
 struct Edits<'f> {
     caller: Caller,
@@ -312,7 +347,7 @@ impl<'f> Edits<'f> {
         self.text[..at].iter().filter(|&&byte| byte == b'\n').count() + 1
     }
 
-    fn splices(&self, edits: &[TextEdit]) -> Result<Edit, ToolError> {
+    fn splices(&self, edits: &[TextEdit]) -> Result<FoundEdits, ToolError> {
         if edits.is_empty() {
             return Err(ToolError::arguments(Reason::NoEdits, "there are no edits")
                 .remedies([Remedy::give("edits", "a list of at least one edit")]));
@@ -371,10 +406,12 @@ impl<'f> Edits<'f> {
         {
             return Err(super::encoding(self.path));
         }
+        let lines_of = |place: &Range<usize>| self.line(place.start)..=self.line(place.end - 1);
+        let lines = all.iter().map(|(place, ..)| lines_of(place)).collect();
         let sources = all.iter().map(|(_, index, _)| vec![*index]).collect();
         let mut splices = Splices::new();
         all.into_iter().for_each(|(_, _, (range, text))| splices.push(range, text));
-        Ok(Edit { splices, sources, placed: Vec::new() })
+        Ok(FoundEdits { edit: Edit { splices, sources, placed: Vec::new() }, lines })
     }
 
     /// Finds the places where the old text of an edit is replaced.

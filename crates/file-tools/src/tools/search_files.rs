@@ -101,6 +101,10 @@ pub struct SearchMatch {
     pub column: Option<u64>,
     /// The line with its context, or the path.
     pub preview: String,
+    /// The first line of the preview.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub(crate) first_line: usize,
 }
 
 impl FileTool for SearchFiles {
@@ -226,6 +230,7 @@ impl Search<'_> {
                 line: None,
                 column: None,
                 preview,
+                first_line: 0,
             });
         }
     }
@@ -248,8 +253,8 @@ impl Search<'_> {
                 .query
                 .find(line)
                 .map(|start| String::from_utf8_lossy(&line[..start]).chars().count() as u64 + 1);
-            let shown =
-                &lines[at.saturating_sub(self.context)..(at + self.context + 1).min(lines.len())];
+            let first = at.saturating_sub(self.context);
+            let shown = &lines[first..(at + self.context + 1).min(lines.len())];
             let preview: Vec<_> =
                 shown.iter().map(|line| cut(&String::from_utf8_lossy(line))).collect();
             self.matches.push(SearchMatch {
@@ -257,6 +262,7 @@ impl Search<'_> {
                 line: Some(number),
                 column,
                 preview: preview.join("\n"),
+                first_line: first + 1,
             });
         }
     }

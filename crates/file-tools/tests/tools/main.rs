@@ -20,6 +20,7 @@ mod hints;
 mod normalised;
 mod paging;
 mod patching;
+mod printed;
 mod reach;
 mod reader;
 mod reading;
