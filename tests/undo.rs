@@ -142,3 +142,42 @@ fn a_file_that_is_gone_or_was_added_is_no_case_for_carry() {
     assert!(code == 4, "{answer}");
     assert!(message.contains("(there is no file)"), "{answer}");
 }
+
+/// Every edit of an agent is a transaction of its own: a turn is undone by one command.
+#[test]
+fn a_turn_is_one_undo() {
+    let dir = files();
+    let call = |session: &str, from: &str, to: &str| {
+        let patch =
+            format!("*** Begin Patch\n*** Update File: b\n@@\n-{from}\n+{to}\n*** End Patch\n");
+        let args = json!({ "patch": patch }).to_string();
+        let tool = ["--json", "tool", "apply_patch", "--session", session, "--args", "-"];
+        let answer = run(dir.path(), &tool, &args).json().expect("JSON");
+        answer["data"]["transactionId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    };
+    let text = || fs::read_to_string(dir.path().join("w/b")).expect("the file");
+    let ids = [call("turn7", "b", "c"), call("turn7", "c", "d"), call("turn7", "d", "e")];
+    let shown = run(dir.path(), &["undo", "--session", "turn7", "-n"], "");
+    assert!(shown.stdout.contains("\n-e\n+b\n"), "{shown:?}");
+    let (code, answer) = undo(dir.path(), &["--session", "turn7"]);
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(answer["data"]["undoOf"], *ids[2], "{answer}");
+    assert_eq!(answer["data"]["alsoUndoOf"], json!([ids[1], ids[0]]), "{answer}");
+    assert_eq!(text(), "b\n");
+    let log = run(dir.path(), &["log"], "");
+    assert!(log.stdout.contains(" and 2 more"), "{log:?}");
+    assert_eq!(log.stdout.matches("undone by").count(), 3, "{log:?}");
+    // It is done, and comes back as one.
+    assert_eq!(undo(dir.path(), &["--session", "turn7"]).0, 1);
+    let redone = run(dir.path(), &["redo"], "");
+    assert_eq!(text(), "e\n", "{redone:?}");
+    assert_eq!(undo(dir.path(), &["--since", &ids[1]]).0, 0);
+    assert_eq!(text(), "c\n");
+    assert_eq!(undo(dir.path(), &["--since", "1h"]).0, 0);
+    assert_eq!(text(), "b\n");
+    for args in [&["--session", "other"][..], &["--since", "3000-01-01"]] {
+        assert_eq!(undo(dir.path(), args).0, 1, "{args:?}");
+    }
+    assert_eq!(undo(dir.path(), &["--since", "no time"]).0, 1);
+    assert_eq!(undo(dir.path(), &["--session", "turn7", "--since", "1h"]).0, 2);
+}

@@ -90,7 +90,8 @@ pub mod tools {
     pub use file_tools::{
         Arguments, BadSessionName, Caller, EditorReply, ErrorKind, FailureClass, Hint, Kept,
         MAX_RESULT, Reason, Reply, Session, SessionName, SessionSettings, StoreSize, Tool,
-        ToolError, audit, bounds, brief_catalogue, catalogue, changes, choices, envelope, events,
-        git, hints, history, input, ops, received, refused, settings, shown, specs, store_size,
+        ToolError, Turn, audit, bounds, brief_catalogue, catalogue, changes, choices, envelope,
+        events, git, hints, history, input, ops, received, refused, settings, shown, specs,
+        store_size,
     };
 }

@@ -18,6 +18,7 @@ pub use answer::reason::Reason;
 pub use answer::{changes, envelope, hints, shown};
 pub use input::{ops, received};
 pub use patch_engine::ErrorKind;
+pub use session::left::Turn;
 pub use session::session_name::{BadSessionName, SessionName};
 pub use session::store_size::{StoreSize, store_size};
 pub use session::{Session, SessionSettings};

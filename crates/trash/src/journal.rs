@@ -99,6 +99,8 @@ pub struct Header {
     pub session: Option<String>,
     /// The transaction that it undoes.
     pub undo_of: Option<TransactionId>,
+    /// More transactions that it undoes, as one with that.
+    pub also_undo_of: Vec<TransactionId>,
     /// Whether it undoes only a part of that.
     pub partial: bool,
     /// Whether it counts only once it is [marked](crate::Pending::mark_done) as done.
@@ -117,6 +119,7 @@ impl Header {
             agent: None,
             session: None,
             undo_of: None,
+            also_undo_of: Vec::new(),
             partial: false,
             unverified: false,
             text: None,
@@ -282,8 +285,17 @@ impl Journal {
 
     /// Writes the lines before the records.
     fn write_header(&self, text: &mut String) -> std::fmt::Result {
-        let Header { id, tool, agent, session, undo_of, partial, unverified, text: asked } =
-            &self.header;
+        let Header {
+            id,
+            tool,
+            agent,
+            session,
+            undo_of,
+            also_undo_of,
+            partial,
+            unverified,
+            text: asked,
+        } = &self.header;
         writeln!(text, "{FIRST_LINE}\nid {id}\ntime {}", crate::time::format_time(id.time()))?;
         for (name, value) in [("tool", tool), ("agent", agent), ("session", session)] {
             if let Some(value) = value {
@@ -292,6 +304,9 @@ impl Journal {
         }
         if let Some(undone) = undo_of {
             writeln!(text, "{} {undone}", if *partial { "undo-part-of" } else { "undo-of" })?;
+        }
+        for undone in also_undo_of {
+            writeln!(text, "also-undo-of {undone}")?;
         }
         if let Some(asked) = asked {
             writeln!(text, "text {asked}")?;
@@ -469,6 +484,7 @@ fn read_body(body: &str) -> Option<Journal> {
                 journal.header.undo_of = Some(rest.parse().ok()?);
                 journal.header.partial = word == "undo-part-of";
             }
+            "also-undo-of" => journal.header.also_undo_of.push(rest.parse().ok()?),
             "text" => journal.header.text = Some(rest.parse().ok()?),
             "state" if rest == "unverified" => journal.header.unverified = true,
             "mkdir" => {
@@ -553,6 +569,7 @@ mod tests {
                 tool: Some("cleaner".into()),
                 session: Some("two\nlines\\ and \u{1b}".into()),
                 undo_of: Some(id),
+                also_undo_of: vec![id, id],
                 partial: true,
                 unverified: true,
                 text: Some(Sha256::of(b"text")),

@@ -4,9 +4,10 @@ use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
 use apply_patch_api::engine::commit::{self, CommitError, TransactionId, Workspace};
 use apply_patch_api::engine::{Plan, Report};
 use apply_patch_api::files::{Access, RelPath};
-use apply_patch_api::tools::Session;
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::{DiffDetail, restored};
+use apply_patch_api::tools::settings::since;
+use apply_patch_api::tools::{Session, Turn};
 use apply_patch_api::trash::Prefix;
 use clap::Args;
 
@@ -25,7 +26,9 @@ use crate::{json, render};
     apply-patch undo --carry -n              show what that is in files that changed since\n  \
     apply-patch undo @2                      undo the one before it\n  \
     apply-patch undo 9f3ac1d2 -- src/a.rs    undo what a transaction did to a file\n  \
-    apply-patch undo -- src/a.rs             undo the last change of a file")]
+    apply-patch undo -- src/a.rs             undo the last change of a file\n  \
+    apply-patch undo --session turn7         undo all that a session changed\n  \
+    apply-patch undo --since 9f3ac1d2        undo a transaction and all that followed it")]
 pub(crate) struct UndoArgs {
     /// Transaction: its id, a beginning or an end of it, `last`, or `@N` for the N-th of the log.
     /// Unless given: the last one that is not undone; with paths, the last one that changed them
@@ -34,6 +37,12 @@ pub(crate) struct UndoArgs {
     /// Restore only these paths
     #[arg(value_name = "PATH", last = true)]
     pub(crate) paths: Vec<String>,
+    /// All that this session changed, as one: all of it or nothing
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "paths", "since", "trust"])]
+    pub(crate) session: Option<String>,
+    /// A transaction and all that followed it, or all since a time (`2h`, `2026-11-26`), as one
+    #[arg(long, value_name = "ID|TIME", conflicts_with_all = ["id", "paths", "trust"])]
+    pub(crate) since: Option<String>,
     /// Carry what is undone to files that have changed since, where that is certain
     #[arg(long)]
     pub(crate) carry: bool,
@@ -71,6 +80,18 @@ pub(crate) struct RedoArgs {
 pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
     let mut session = workspace::session(global)?;
+    if let Some(turn) = turn(session.workspace(), args)? {
+        let plan = |session: &Session| session.plan_undo_turn(&turn, args.carry);
+        if !session.workspace().prefix().is_empty()
+            && let Err(commit::Error::Elsewhere { .. }) = plan(&session)
+        {
+            session = workspace::project(global, &session);
+        }
+        let never = ApprovalPolicy::Never;
+        return execute(global, &session, "undo", args.dry_run, args.detail.diff, never, || {
+            plan(&session)
+        });
+    }
     let mut id = args.id.as_deref().map(|id| workspace::id(session.workspace(), id)).transpose()?;
     let mut given = args.paths.clone();
     let mut outside = given.iter().any(|path| Prefix::leads_out(path));
@@ -121,6 +142,23 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
     execute(global, &session, "redo", args.dry_run, args.detail.diff, never, || {
         session.workspace().plan_redo(id)
     })
+}
+
+/// Returns the turn that is named.
+fn turn(workspace: &Workspace, args: &UndoArgs) -> Result<Option<Turn>, Failure> {
+    if let Some(name) = &args.session {
+        return Ok(Some(Turn::Session(name.clone())));
+    }
+    let Some(text) = &args.since else { return Ok(None) };
+    match (workspace::id(workspace, text), since(text)) {
+        (Ok(id), Ok(_)) => Err(Failure::Usage(format!(
+            "{text:?} is a time, and the transaction {id} is named by it too: give more of the id, \
+             or the time as a date"
+        ))),
+        (Ok(id), Err(_)) => Ok(Some(Turn::From(id))),
+        (Err(_), Ok(time)) => Ok(Some(Turn::Since(time))),
+        (Err(not_found), Err(_)) => Err(not_found),
+    }
 }
 
 fn checked(workspace: &Workspace, paths: &[String]) -> Result<Vec<RelPath>, Failure> {

@@ -37,6 +37,9 @@ pub(crate) fn what(entry: &LogEntry, names: usize) -> String {
     if let Some(undone) = header.undo_of {
         line +=
             &format!("  undoes {}{}", if header.partial { "part of " } else { "" }, undone.short());
+        if !header.also_undo_of.is_empty() {
+            line += &format!(" and {} more", header.also_undo_of.len());
+        }
     }
     if let Some(by) = entry.undone_by {
         line += &format!("  undone by {}", by.short());

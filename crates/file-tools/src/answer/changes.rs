@@ -223,6 +223,10 @@ pub fn restored(report: &Report, detail: DiffDetail) -> Value {
         "undoOf": report.plan.undo_of().map(|id| id.to_string()),
         "changedFiles": committed_files(report, detail),
     });
+    let also: Vec<_> = report.plan.also_undone().iter().map(ToString::to_string).collect();
+    if !also.is_empty() {
+        data["alsoUndoOf"] = json!(also);
+    }
     let carried: Vec<_> = carried(&report.plan).collect();
     if !carried.is_empty() {
         data["carried"] = json!(carried);

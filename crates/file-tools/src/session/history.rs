@@ -210,6 +210,10 @@ pub fn transaction(
         "rolledBack": entry.aborted,
         "files": changes(&entry.journal).iter().map(file).collect::<Vec<_>>(),
     });
+    if !header.also_undo_of.is_empty() {
+        let also = header.also_undo_of.iter().map(ToString::to_string);
+        value["alsoUndoOf"] = also.collect::<Vec<_>>().into();
+    }
     if !entry.journal.carried.is_empty() {
         let lines = |(first, last): (usize, usize)| LineRange { start_line: first, end_line: last };
         let one = |one: &Carried| CarriedHunk {

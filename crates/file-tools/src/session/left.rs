@@ -2,13 +2,38 @@
 //! transaction displaced them.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::time::SystemTime;
 
-use patch_engine::commit::{self, Left, TransactionId, UndoOptions};
+use patch_engine::commit::{self, Left, LogEntry, TransactionId, UndoOptions};
 use patch_engine::{FinalNewline, Options, Plan, edit};
 use patch_grammar::diff::{self, DiffOptions};
 
 use crate::audit::{self, Event, Phase};
 use crate::session::Session;
+
+/// Transactions that are undone together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Turn {
+    /// Those of a session.
+    Session(String),
+    /// This one and all that followed it.
+    From(TransactionId),
+    /// Those since then.
+    Since(SystemTime),
+}
+
+impl Turn {
+    fn has(&self, entry: &LogEntry) -> bool {
+        let header = &entry.journal.header;
+        let is_in = match self {
+            Self::Session(name) => header.session.as_ref() == Some(name),
+            Self::From(id) => header.id >= *id,
+            Self::Since(time) => header.id.time() >= *time,
+        };
+        is_in && !entry.aborted
+    }
+}
 
 impl Session {
     /// Plans to undo a transaction, or the last one, or what it did to `paths`. With `carry`, what
@@ -26,12 +51,38 @@ impl Session {
         carry: bool,
         trust: bool,
     ) -> Result<Plan, commit::Error> {
+        self.undoing(carry, trust, |options| self.workspace().plan_undo_with(id, paths, options))
+    }
+
+    /// Plans to undo all transactions of a turn as one.
+    ///
+    /// # Errors
+    ///
+    /// When there are none, and those of
+    /// [`Workspace::plan_undo_all`](commit::Workspace::plan_undo_all).
+    pub fn plan_undo_turn(&self, turn: &Turn, carry: bool) -> Result<Plan, commit::Error> {
+        let log = self.workspace().log()?;
+        let mut of_turn: Vec<_> = log.iter().filter(|entry| turn.has(entry)).collect();
+        // What others have undone is undone.
+        let ids: HashSet<TransactionId> =
+            of_turn.iter().map(|entry| entry.journal.header.id).collect();
+        of_turn.retain(|entry| entry.undone_by.is_none_or(|by| ids.contains(&by)));
+        let ids: Vec<_> = of_turn.iter().map(|entry| entry.journal.header.id).collect();
+        self.undoing(carry, false, |options| self.workspace().plan_undo_all(&ids, options))
+    }
+
+    fn undoing(
+        &self,
+        carry: bool,
+        trust: bool,
+        plan: impl FnOnce(&UndoOptions<'_>) -> Result<Plan, commit::Error>,
+    ) -> Result<Plan, commit::Error> {
         let events = OnceCell::new();
         let left = |left: &Left<'_>| {
             let events = events.get_or_init(|| audit::events(self.workspace()).unwrap_or_default());
             rebuilt(events, &self.workspace().prefix().join(left.path), left)
         };
-        self.workspace().plan_undo_with(id, paths, &UndoOptions { carry, trust, left: &left })
+        plan(&UndoOptions { carry, trust, left: &left })
     }
 }
 

@@ -1,12 +1,17 @@
 //! `undo`, and who is asked before something changes.
 
-use file_tools::Session;
-use file_tools::audit::Audit;
+use file_tools::audit::{Audit, Operation};
+use file_tools::{Session, Turn};
+use patch_engine::commit;
 use patch_engine::commit::approval::{Decision, Request};
-use patch_engine::{ChangeKind, Host};
+use patch_engine::{ApplyError, ChangeKind, Host, Report};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
 use serde_json::{Value, json};
 
-use crate::support::{Bench, session, settings, sha};
+use crate::support::{Bench, call, done, patch, session, settings, sha};
+use testutils::holds::holds;
 
 #[test]
 fn what_is_named_is_taken_back_and_brought_again() {
@@ -120,4 +125,149 @@ fn everything_that_changes_files_is_asked_for() {
     assert_eq!(bench.read("f"), b"a\n".to_vec());
     assert!(!bench.exists("n"));
     assert!(!bench.exists("d"));
+}
+
+/// What is at each path.
+fn tree(bench: &Bench) -> std::collections::BTreeMap<String, Vec<u8>> {
+    let paths = ["a", "b", "c", "d/a", "d/e/b"];
+    let there = paths.into_iter().filter(|path| bench.path(path).is_file());
+    there.map(|path| (path.to_owned(), bench.read(path))).collect()
+}
+
+/// Undoes all that a session did; why not.
+fn undo_turn(tools: &Session, turn: &Turn, carry: bool) -> Result<Report, ApplyError> {
+    let plan = &mut |_: &_| Ok::<_, ApplyError>(tools.plan_undo_turn(turn, carry)?);
+    tools.execute("undo", Operation::Write, &mut (), plan)
+}
+
+fn of_session(name: &str) -> Turn {
+    Turn::Session(name.into())
+}
+
+#[test]
+fn a_turn_is_undone_as_one_and_comes_back_as_one() {
+    let step = prop_oneof![
+        (select(&["a", "b", "c", "d/a", "d/e/b"]), "[xy]{0,2}").prop_map(|(path, text)| {
+            ("write_file", json!({ "path": path, "content": text, "expectedSha256": "" }))
+        }),
+        select(&["a", "b", "c", "d/a", "d/e/b"])
+            .prop_map(|path| ("delete_file", json!({ "path": path }))),
+        (select(&["a", "b", "c"]), select(&["b", "c", "d/a", "d/e/b"])).prop_map(|(from, to)| {
+            ("move_file", json!({ "fromPath": from, "toPath": to, "overwrite": true }))
+        }),
+        Just(("undo", json!({}))),
+    ];
+    let did = std::cell::Cell::new([0, 0]);
+    holds(60, &(vec(step, 1..7), 0..3_usize), |(steps, others)| {
+        let bench = Bench::new(&[("a", b"1\n"), ("b", b"2\n"), ("d/a", b"3\n")]);
+        let (mine, other) = (bench.resume("mine"), bench.resume("other"));
+        let mut before = tree(&bench);
+        let mut done: Vec<Value> = Vec::new();
+        for (nth, (tool, args)) in steps.into_iter().enumerate() {
+            if nth == others {
+                before = tree(&bench);
+            }
+            // The first ones are those of another session.
+            let tools = if nth < others { &other } else { &mine };
+            let mut args = args.clone();
+            match tool {
+                "write_file" | "delete_file" | "move_file" => {
+                    let path = args.get("path").or(args.get("fromPath")).expect("a path").clone();
+                    if bench.path(path.as_str().expect("text")).is_file() {
+                        call(tools, "read_file", &json!({ "path": path }));
+                        args.as_object_mut().expect("arguments").remove("expectedSha256");
+                    }
+                }
+                _ => {
+                    let Some(last) = done.pop() else { continue };
+                    args = json!({ "transactionId": last });
+                }
+            }
+            let id = call(tools, tool, &args)["data"]["transactionId"].clone();
+            if nth < others {
+                // It is part of no turn that is undone here.
+                done.clear();
+            } else if id.is_string() && tool != "undo" {
+                done.push(id);
+            }
+        }
+        let after = tree(&bench);
+        let undone = undo_turn(&mine, &of_session("mine"), false);
+        let mut counts = did.get();
+        match undone {
+            Ok(report) => {
+                assert_eq!(tree(&bench), before);
+                counts[0] += 1;
+                if let Some(id) = report.transaction {
+                    let redo =
+                        &mut |_: &_| Ok::<_, ApplyError>(mine.workspace().plan_redo(Some(id))?);
+                    mine.execute("redo", Operation::Write, &mut (), redo).expect("it comes back");
+                    assert_eq!(tree(&bench), after);
+                }
+            }
+            Err(ApplyError::Workspace(commit::Error::NothingTo(_))) => counts[1] += 1,
+            Err(error) => panic!("{error}: {:?}", tree(&bench)),
+        }
+        did.set(counts);
+    });
+    assert!(did.get()[0] > 20, "{:?}", did.get());
+}
+
+#[test]
+fn a_turn_is_undone_whole_or_not_at_all() {
+    let bench = Bench::new(&[("a", b"1\n"), ("b", b"1\n"), ("c", b"1\n")]);
+    let (mine, other) = (bench.resume("mine"), bench.resume("other"));
+    let update = |tools: &Session, path: &str, from: u8, to: u8| {
+        let section = format!("*** Update File: {path}\n@@\n-{from}\n+{to}\n");
+        done(tools, "apply_patch", &json!({ "patch": patch(&section) }))["transactionId"].clone()
+    };
+    update(&mine, "a", 1, 2);
+    update(&mine, "b", 1, 2);
+    update(&other, "b", 2, 3);
+    done(&mine, "read_file", &json!({ "path": "b" }));
+    update(&mine, "b", 3, 4);
+    update(&mine, "c", 1, 2);
+    let before = tree(&bench);
+    // What another session did between is not lost.
+    let error = undo_turn(&mine, &of_session("mine"), false).unwrap_err().to_string();
+    assert!(error.contains("\"b\""), "{error}");
+    assert_eq!(tree(&bench), before);
+    // What is there already counts as undone, whoever did it.
+    bench.write("a", b"1\n");
+    bench.write("b", b"1\n");
+    let report = undo_turn(&mine, &of_session("mine"), false).expect("undone");
+    assert_eq!(report.plan.changes().len(), 1, "only c changes");
+    assert_eq!(bench.read("c"), b"1\n");
+    let again = undo_turn(&mine, &of_session("mine"), false).expect("nothing is left");
+    assert!(again.plan.is_empty());
+    // From one transaction on, all sessions.
+    let bench = Bench::new(&[("a", b"1\n"), ("b", b"1\n")]);
+    let (mine, other) = (bench.resume("mine"), bench.resume("other"));
+    update(&mine, "a", 1, 2);
+    let from = update(&mine, "b", 1, 2);
+    update(&other, "a", 2, 3);
+    update(&other, "b", 2, 3);
+    let from = from.as_str().expect("an id").parse().expect("an id");
+    undo_turn(&mine, &Turn::From(from), false).expect("undone");
+    assert_eq!(bench.read("a"), b"2\n");
+    assert_eq!(bench.read("b"), b"1\n");
+}
+
+#[test]
+fn a_turn_is_carried_beneath_later_changes() {
+    let bench = Bench::new(&[("a", b"1\n2\n3\n4\n5\n6\n7\n8\n")]);
+    let mine = bench.resume("mine");
+    for (old, new) in [("1\n", "one\n"), ("2\n", "two\n"), ("one\n", "ONE\n")] {
+        done(&mine, "read_file", &json!({ "path": "a" }));
+        let edits = json!([{ "oldText": old, "newText": new }]);
+        done(&mine, "edit_file", &json!({ "path": "a", "edits": edits }));
+    }
+    bench.write("a", b"ONE\ntwo\n3\n4\n5\n6\n7\nEIGHT\n");
+    let error = undo_turn(&mine, &of_session("mine"), false).unwrap_err();
+    assert!(
+        matches!(error, ApplyError::Workspace(commit::Error::Drifted { carry: true, .. })),
+        "{error}"
+    );
+    undo_turn(&mine, &of_session("mine"), true).expect("carried");
+    assert_eq!(bench.read("a"), b"1\n2\n3\n4\n5\n6\n7\nEIGHT\n");
 }

@@ -132,12 +132,9 @@ pub(super) fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>),
             Err(error) => return Err(error.into()),
         };
         let undone_by = undone.get(&id).copied();
-        if let Some(target) = journal.header.undo_of
-            && !journal.header.partial
-            && !aborted
-            && undone_by.is_none()
-        {
-            undone.insert(target, id);
+        if !journal.header.partial && !aborted && undone_by.is_none() {
+            let targets = journal.header.undo_of.iter().chain(&journal.header.also_undo_of);
+            undone.extend(targets.map(|target| (*target, id)));
         }
         entries.push(LogEntry { journal, undone_by, aborted, whole: true });
     }

@@ -361,6 +361,7 @@ impl Commit<'_> {
                 agent: options.agent.clone(),
                 session: options.session.clone(),
                 undo_of: undone.map(|undone| undone.id),
+                also_undo_of: self.plan.also_undone().to_vec(),
                 partial: undone.is_some_and(|undone| undone.partial),
                 unverified: options.verify.is_some(),
                 text: options.text,

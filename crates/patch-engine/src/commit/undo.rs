@@ -1,7 +1,7 @@
 //! Plans that restore the files that transactions displaced.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use fs_guard::{Access, FileKind, RelPath, Root, Sha256};
@@ -102,7 +102,24 @@ impl Workspace {
                 (history::last_active(&log, false)?.ok_or(Error::NothingTo("undo"))?, log.0)
             }
         };
-        plan_undo(self, (&store, &log), id, paths, options)
+        plan_undo(self, (&store, &log), &[id], paths, options)
+    }
+
+    /// Plans to undo several transactions as one: each file comes back as it was before the first
+    /// of them that changed it, if it is as the last of them left it, and nothing else changed it
+    /// between. A file that is as it was already is left alone.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`plan_undo_with`](Self::plan_undo_with), for all of them together.
+    pub fn plan_undo_all(
+        &self,
+        ids: &[TransactionId],
+        options: &UndoOptions<'_>,
+    ) -> Result<Plan, Error> {
+        let store = self.store()?.filter(|_| !ids.is_empty()).ok_or(Error::NothingTo("undo"))?;
+        let log = history::log(&store)?.0;
+        plan_undo(self, (&store, &log), ids, &[], options)
     }
 
     /// Plans to undo an undo. `id` is the undo or the transaction that it undid; `None` is the
@@ -117,7 +134,7 @@ impl Workspace {
         plan_undo(
             self,
             (&store, &log.0),
-            undo.ok_or(Error::NothingTo("redo"))?,
+            &[undo.ok_or(Error::NothingTo("redo"))?],
             &[],
             &UndoOptions::default(),
         )
@@ -198,16 +215,14 @@ fn rejected(reject: Reject) -> Error {
 fn plan_undo(
     workspace: &Workspace,
     (store, log): (&Store<'_>, &[LogEntry]),
-    id: TransactionId,
+    ids: &[TransactionId],
     paths: &[RelPath],
     how: &UndoOptions<'_>,
 ) -> Result<Plan, Error> {
     let root = workspace.root();
-    let (journal, authentic) = store.journal_if(id, how.trust)?;
-    if store.is_aborted(id)? {
-        return Err(Error::Aborted(id));
-    }
-    let back = history::taken_back(log, id);
+    let Joined { journal, authentic, sources } = joined(store, ids, how.trust)?;
+    let id = journal.header.id;
+    let back = if ids.len() == 1 { history::taken_back(log, id) } else { HashSet::new() };
     let mut records = wanted(&journal, paths)?;
     if paths.is_empty() && records.iter().any(|record| !back.contains(&*record.path)) {
         records.retain(|record| !back.contains(&*record.path));
@@ -227,6 +242,7 @@ fn plan_undo(
         back.contains(&*record.path) || records.iter().any(|wanted| wanted.slot == record.slot)
     };
     builder.undo(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
+    builder.also_undone = journal.header.also_undo_of.clone();
     let all_kept = OnceCell::new();
     let mut drifted = Vec::new();
     let mut conflicts = Vec::new();
@@ -235,13 +251,22 @@ fn plan_undo(
     let checked_paths =
         records.iter().map(|record| checked(&record.path)).collect::<Result<Vec<_>, _>>()?;
     for (&record, path) in records.iter().zip(checked_paths) {
-        match is_as_left(root, &path, record, &journal)? {
+        let source = &sources[&*record.path];
+        let is_gap = source.gap.is_some();
+        let as_left = is_as_left(root, &path, record, &journal)?;
+        let (Ok(now) | Err(now)) = &as_left;
+        // Its effect is gone already.
+        if ids.len() > 1 && is_as_before(record, now.as_ref()) {
+            continue;
+        }
+        match as_left {
+            Ok(now) if is_gap => drifted.push((record, now, false)),
             Err(now) => match carried_back(
                 workspace,
                 (store, &all_kept),
-                id,
+                source,
                 (record, &path),
-                now.as_ref(),
+                now.as_ref().filter(|_| !is_gap),
                 how,
             )? {
                 Some(Ok((post, carried))) if how.carry => {
@@ -256,7 +281,8 @@ fn plan_undo(
                 carried => drifted.push((record, now, matches!(carried, Some(Ok(_))))),
             },
             Ok(now) => {
-                let post = record.before.as_ref().map(|state| stored(state, id, record.slot));
+                let post =
+                    record.before.as_ref().map(|state| stored(state, source.first, record.slot));
                 builder.restore(&path, now, post);
             }
         }
@@ -264,11 +290,16 @@ fn plan_undo(
     if !drifted.is_empty() {
         let carry = drifted.iter().all(|(.., carried)| *carried);
         let drift = |(record, now, _): (&Record, Option<Disk>, bool)| {
+            let source = &sources[&*record.path];
+            if let Some(gap) = &source.gap {
+                return gap.clone();
+            }
             let (expected, actual) =
                 (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256));
-            let by = left_by(log, &record.path, actual, &reach).filter(|by| *by != id);
+            let by = left_by(log, &record.path, actual, &reach).filter(|by| !ids.contains(by));
             Drift { path: record.path.clone(), expected, actual, by }
         };
+        let id = sources[&*drifted[0].0.path].last.0;
         return Err(Error::Drifted { id, drifts: drifted.into_iter().map(drift).collect(), carry });
     }
     if let Some(rejects) = Rejects::new(conflicts) {
@@ -286,6 +317,111 @@ fn plan_undo(
         builder.remove_dir(checked(dir)?);
     }
     Ok(builder.finish()?)
+}
+
+/// Transactions that are undone as one.
+struct Joined {
+    /// What they did together, under the newest one's header.
+    journal: Journal,
+    authentic: bool,
+    /// Where the files of each path are.
+    sources: HashMap<String, Displaced>,
+}
+
+/// Where the versions of a file are that several transactions changed.
+struct Displaced {
+    /// The first transaction, which displaced the file that comes back.
+    first: TransactionId,
+    /// The last one, and its record.
+    last: (TransactionId, Record),
+    /// Where something else changed the file between two of them.
+    gap: Option<Drift>,
+}
+
+/// Reads the journals of transactions, newest first, and joins them to one.
+fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joined, Error> {
+    let mut all: Option<Joined> = None;
+    for &id in ids {
+        let (journal, authentic) = store.journal_if(id, trust)?;
+        if store.is_aborted(id)? {
+            return Err(Error::Aborted(id));
+        }
+        let Some(all) = &mut all else {
+            let displaced =
+                |record: &Record| Displaced { first: id, last: (id, record.clone()), gap: None };
+            let sources =
+                journal.records.iter().map(|record| (record.path.clone(), displaced(record)));
+            let sources = sources.collect();
+            all = Some(Joined { journal, authentic, sources });
+            continue;
+        };
+        all.authentic &= authentic;
+        all.journal.header.also_undo_of.push(id);
+        // The first of them that made or removed a directory says whether it was there before.
+        let made = |dir: &String| journal.created_dirs.iter().any(|(other, _)| other == dir);
+        all.journal.removed_dirs.retain(|(dir, _)| !made(dir));
+        all.journal.created_dirs.retain(|(dir, _)| !made(dir));
+        all.journal.created_dirs.splice(0..0, journal.created_dirs);
+        for (dir, mode) in journal.removed_dirs {
+            all.journal.created_dirs.retain(|(other, _)| *other != dir);
+            all.journal.removed_dirs.retain(|(other, _)| *other != dir);
+            all.journal.removed_dirs.push((dir, mode));
+        }
+        for record in journal.records {
+            let Some(later) = all.journal.records.iter_mut().find(|it| it.path == record.path)
+            else {
+                let source = Displaced { first: id, last: (id, record.clone()), gap: None };
+                all.sources.insert(record.path.clone(), source);
+                all.journal.records.push(record);
+                continue;
+            };
+            let source = all.sources.get_mut(&record.path).expect("each record has a source");
+            if !are_same(record.after.as_ref(), later.before.as_ref()) {
+                let hash = |state: &Option<FileState>| state.as_ref().map(|state| state.sha256);
+                source.gap = Some(Drift {
+                    path: record.path.clone(),
+                    expected: hash(&record.after),
+                    actual: hash(&later.before),
+                    by: None,
+                });
+            }
+            source.first = id;
+            *later = Record { after: later.after.clone(), ..record };
+        }
+    }
+    let mut all = all.expect("BUG: there is a transaction to undo");
+    // The numbers are those of several transactions.
+    if ids.len() > 1 {
+        all.journal.moved.clear();
+    }
+    Ok(all)
+}
+
+/// Returns whether a file is as it was before a transaction changed it.
+fn is_as_before(record: &Record, now: Option<&Disk>) -> bool {
+    match (&record.before, now) {
+        (None, None) => true,
+        (Some(before), Some(now)) => is_same(before, now),
+        _ => false,
+    }
+}
+
+/// Returns whether two journals state the same file.
+fn are_same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
+    let mode = |state: &FileState| if state.link { 0 } else { state.mode & 0o777 };
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            one.sha256 == other.sha256 && one.link == other.link && mode(one) == mode(other)
+        }
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
+/// Returns whether a file is the one that a journal states.
+fn is_same(state: &FileState, disk: &Disk) -> bool {
+    disk.metadata.kind == state.kind()
+        && disk.sha256 == state.sha256
+        && (state.link || disk.metadata.kept_mode() == state.mode & 0o777)
 }
 
 /// Returns the last transaction that changed a path, if the file is still as that one left it, and
@@ -314,7 +450,7 @@ type CarriedBack = Result<(PostImage, Vec<PlanNote>), Vec<Conflict>>;
 fn carried_back(
     workspace: &Workspace,
     (store, all_kept): (&Store<'_>, &OnceCell<Vec<TrashEntry>>),
-    id: TransactionId,
+    source: &Displaced,
     (record, path): (&Record, &RelPath),
     now: Option<&Disk>,
     how: &UndoOptions<'_>,
@@ -331,11 +467,19 @@ fn carried_back(
         (before, after, now) if before == after => now,
         _ => return Ok(None),
     };
-    let Some(wanted) = kept(store, id, record.slot, before.sha256)? else { return Ok(None) };
+    let Some(wanted) = kept(store, source.first, record.slot, before.sha256)? else {
+        return Ok(None);
+    };
+    let (id, last) = &source.last;
+    let before_last = match &last.before {
+        Some(before) => kept(store, *id, last.slot, before.sha256)?,
+        None => Some(Vec::new()),
+    };
+    let Some(before_last) = before_last else { return Ok(None) };
     let Some(base) = left(
         store,
         all_kept,
-        &Left { id, path: &record.path, before: &wanted, sha256: after.sha256 },
+        &Left { id: *id, path: &record.path, before: &before_last, sha256: after.sha256 },
         how,
     )?
     else {
@@ -443,11 +587,7 @@ pub(super) fn is_as_left(
     }
     let same = match (&now, left) {
         (None, None) => true,
-        (Some(Ok(disk)), Some(state)) => {
-            disk.metadata.kind == state.kind()
-                && disk.sha256 == state.sha256
-                && (state.link || disk.metadata.kept_mode() == state.mode & 0o777)
-        }
+        (Some(Ok(disk)), Some(state)) => is_same(state, disk),
         _ => false,
     };
     let disk = now.and_then(Result::ok);

@@ -73,6 +73,7 @@ pub struct PlanBuilder<'o> {
     remove_dirs: Vec<RelPath>,
     authority: Authority,
     undo_of: Option<Undone>,
+    pub(crate) also_undone: Vec<TransactionId>,
     /// How many bytes of files are kept in memory.
     kept: u64,
     pub(crate) hunk_count: usize,
@@ -166,6 +167,7 @@ impl<'o> PlanBuilder<'o> {
             remove_dirs: Vec::new(),
             authority: Authority::Policy,
             undo_of: None,
+            also_undone: Vec::new(),
             kept: 0,
             hunk_count: 0,
             placed: Vec::new(),
@@ -469,6 +471,7 @@ impl<'o> PlanBuilder<'o> {
             create_dirs,
             remove_dirs: self.remove_dirs,
             undo_of: self.undo_of,
+            also_undone: self.also_undone,
             changes,
             hunk_count: self.hunk_count,
             placed: self.placed,

@@ -71,6 +71,8 @@ pub struct Plan {
     create_dirs: Vec<NewDir>,
     remove_dirs: Vec<RelPath>,
     undo_of: Option<Undone>,
+    /// More transactions that it undoes.
+    also_undone: Vec<TransactionId>,
     changes: Vec<Change>,
     hunk_count: usize,
     placed: Vec<(usize, Placed)>,
@@ -138,6 +140,12 @@ impl Plan {
         self.undo_of.map(|undone| undone.id)
     }
 
+    /// Returns the other transactions that it undoes, older than [`undo_of`](Self::undo_of).
+    #[must_use]
+    pub fn also_undone(&self) -> &[TransactionId] {
+        &self.also_undone
+    }
+
     /// Returns how many hunks the patch has.
     #[must_use]
     pub fn hunk_count(&self) -> usize {
@@ -201,6 +209,7 @@ impl Plan {
             create_dirs,
             remove_dirs,
             undo_of,
+            also_undone,
             // Reported, but not carried out.
             hunk_count: _,
             placed: _,
@@ -230,6 +239,8 @@ impl Plan {
             }
             None => digest.bytes(b""),
         }
+        digest.number(also_undone.len() as u64);
+        also_undone.iter().for_each(|id| digest.bytes(id.to_string().as_bytes()));
         digest.0.finish()
     }
 

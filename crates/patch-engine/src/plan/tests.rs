@@ -64,6 +64,7 @@ fn plan(root: &Arc<Root>) -> Plan {
         create_dirs: vec![NewDir { path: path("d"), mode: Some(0o755) }],
         remove_dirs: vec![path("e")],
         undo_of: Some(Undone { id: id("2"), partial: false }),
+        also_undone: Vec::new(),
         changes: Vec::new(),
         hunk_count: 1,
         placed: Vec::new(),
@@ -86,7 +87,7 @@ fn the_digest_changes_with_everything_that_is_carried_out() {
     fs::write(dir.path().join("a"), "A\n").unwrap();
     let root = Arc::clone(workspace(&dir, crate::policy()).root());
     type Alteration = (&'static str, fn(&mut Plan));
-    let alterations: [Alteration; 33] = [
+    let alterations: [Alteration; 34] = [
         ("path", |plan| plan.transitions[0].path = path("b")),
         ("order", |plan| plan.transitions.swap(0, 1)),
         ("one path less", |plan| _ = plan.transitions.pop()),
@@ -122,6 +123,7 @@ fn the_digest_changes_with_everything_that_is_carried_out() {
         }),
         ("undo of another", |plan| plan.undo_of = Some(Undone { id: id("3"), partial: false })),
         ("partial", |plan| plan.undo_of = Some(Undone { id: id("2"), partial: true })),
+        ("undo of one more", |plan| plan.also_undone.push(id("3"))),
         ("no undo", |plan| plan.undo_of = None),
         ("authority of a journal", |plan| plan.authority = Authority::Journal { authentic: false }),
         ("authority of a signed journal", |plan| {
