@@ -171,6 +171,8 @@ fn a_turn_is_one_undo() {
     assert_eq!(undo(dir.path(), &["--session", "turn7"]).0, 1);
     let redone = run(dir.path(), &["redo"], "");
     assert_eq!(text(), "e\n", "{redone:?}");
+    let log = run(dir.path(), &["log"], "");
+    assert_eq!(log.stdout.matches("undone by").count(), 1, "only the undo: {log:?}");
     assert_eq!(undo(dir.path(), &["--since", &ids[1]]).0, 0);
     assert_eq!(text(), "c\n");
     assert_eq!(undo(dir.path(), &["--since", "1h"]).0, 0);

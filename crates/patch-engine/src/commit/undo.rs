@@ -342,7 +342,9 @@ struct Displaced {
 fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joined, Error> {
     let mut all: Option<Joined> = None;
     for &id in ids {
-        let (journal, authentic) = store.journal_if(id, trust)?;
+        let (mut journal, authentic) = store.journal_if(id, trust)?;
+        // What it undid itself is not undone by this.
+        journal.header.also_undo_of.clear();
         if store.is_aborted(id)? {
             return Err(Error::Aborted(id));
         }
