@@ -563,6 +563,7 @@ fn hints_keep_within_the_bounds() {
     let deletes = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
     let loose = "*** Begin Patch\n*** Update File: a\n@@\n-  x\n+  y\n*** End Patch\n";
     let into = "*** Begin Patch\n*** Add File: d/e\n+x\n*** End Patch\n";
+    let done = "*** Begin Patch\n*** Update File: a\n@@\n # T\n-old\n+new\n keep\n*** End Patch\n";
     let in_file = "in .apply-patch.toml";
     // The workspace's file, the patch, the tool, what is said, and what is not.
     for (workspace, patch, tool, said, unsaid) in [
@@ -574,9 +575,15 @@ fn hints_keep_within_the_bounds() {
         ("fuzz = \"none\"", loose, "", "copy", "--fuzz"),
         ("profile = \"strict\"", into, "apply_patch", "", "set profile to"),
         ("", into, "", "--create-parents", in_file),
+        ("", done, "", "--skip-applied", in_file),
+        ("", done, "apply_patch", "set skipApplied to true", in_file),
+        ("skip-applied = false", done, "", "leave the hunk out", "--skip-applied"),
         ("create-parents = false", into, "", "", "--create-parents"),
     ] {
         let place = Place::new("", workspace, patch);
+        if patch == done {
+            fs::write(place.0.path().join("w/a"), "# T\nnew\nkeep\n").expect("a file");
+        }
         let runs = if tool.is_empty() {
             vec![
                 place.run("apply-patch", &[], &["../p"]),

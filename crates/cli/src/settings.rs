@@ -30,6 +30,7 @@ pub(crate) fn of_rules(rules: &Rules) -> Layer {
         profile: rules.profile,
         fuzz: rules.fuzz,
         ambiguous: rules.ambiguous,
+        skip_applied: rules.skip_applied.then_some(true),
         create_parents: rules.create_parents.then_some(true),
         overwrite: rules.overwrite.then_some(true),
         allow_delete: rules.allow_delete,

@@ -140,6 +140,8 @@ pub enum Setting {
     Profile(Profile),
     /// Take the first of several places.
     FirstPlace,
+    /// Leave out hunks that are applied already.
+    SkipApplied,
     /// Find out which form the input has.
     AnyForm,
     /// Take one of several patches, by its number from 1.
@@ -655,7 +657,9 @@ fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Remedy> {
         }
         RejectReason::Indentation { lines, .. } => read(lines),
         RejectReason::OverlappingEdits { other, .. } => Remedy::Join { other: other + 1 },
-        RejectReason::AlreadyApplied { .. } => Remedy::LeaveOut(Part::Hunk),
+        RejectReason::AlreadyApplied { .. } => {
+            return vec![Remedy::LeaveOut(Part::Hunk), Remedy::Set(Setting::SkipApplied)];
+        }
         RejectReason::NoAnchor { header: Some((means_line, line)) } => {
             return vec![
                 Remedy::AddContext {

@@ -39,6 +39,7 @@ export interface PatchOptions {
   allowDelete?: boolean;
   allowMove?: boolean;
   createParents?: boolean;
+  skipApplied?: boolean;
   ambiguous?: "reject" | "first";
   fuzz?: "none" | "trailing" | "blanks" | "unicode";
   encoding?: string[];

@@ -53,6 +53,8 @@ export interface PatchOptions {
   base?: Record<string, string>;
   overwrite?: boolean;
   createParents?: boolean;
+  /** Leave out hunks that are applied already. */
+  skipApplied?: boolean;
   allowDelete?: boolean;
   allowMove?: boolean;
   ambiguous?: "reject" | "first";
@@ -86,6 +88,8 @@ export interface WorkspaceOptions {
   profile?: "strict" | "codex";
   overwrite?: boolean;
   createParents?: boolean;
+  /** Leave out hunks that are applied already. */
+  skipApplied?: boolean;
   allowDelete?: boolean;
   allowMove?: boolean;
   ambiguous?: "reject" | "first";

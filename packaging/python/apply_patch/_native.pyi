@@ -25,6 +25,7 @@ class _PatchOptions(TypedDict, total=False):
     base: Mapping[str, str] | None
     overwrite: bool | None
     create_parents: bool | None
+    skip_applied: bool | None
     allow_delete: bool | None
     allow_move: bool | None
     ambiguous: Literal["reject", "first"] | None
@@ -44,6 +45,7 @@ class _WorkspaceOptions(TypedDict, total=False):
     profile: _Profile | None
     overwrite: bool | None
     create_parents: bool | None
+    skip_applied: bool | None
     allow_delete: bool | None
     allow_move: bool | None
     ambiguous: Literal["reject", "first"] | None

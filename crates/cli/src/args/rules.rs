@@ -53,6 +53,9 @@ pub(crate) struct Rules {
     /// What to do with a hunk that fits in several places [default: reject]
     #[arg(long, value_name = "WHAT", value_parser = choice::<Ambiguous>())]
     pub(crate) ambiguous: Option<Ambiguous>,
+    /// Leave out hunks that are applied already
+    #[arg(long)]
+    pub(crate) skip_applied: bool,
     /// What may differ when a hunk is located: nothing, blanks at line ends (`trailing`), at both
     /// ends (`blanks`), or also typographic punctuation (`unicode`) [default: none; unicode with
     /// `--profile codex`]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use apply_patch_api::engine::{Order, Pass, Patch, Placed, Plan, PlanNote};
+use apply_patch_api::engine::{Note, Order, Pass, Patch, Placed, Plan, PlanNote};
 use apply_patch_api::grammar::{LineKind, Section, SectionOperation};
 use apply_patch_api::tools::changes::carried_text;
 use serde_json::json;
@@ -93,6 +93,16 @@ fn section_words(index: usize, section: &Section<'_>) -> String {
 
 fn hunk_words(section: &Section<'_>, placed: &Placed, order: Order) -> String {
     let hunk = &section.hunks()[placed.hunk];
+    if placed.notes.contains(&Note::AlreadyApplied) {
+        let last = placed.first_line + placed.line_count - 1;
+        return format!(
+            "  Hunk {} (patch line {}) is applied already, and is left out: its new lines are at \
+             lines {}-{last}.",
+            section.place_in_text(placed.hunk) + 1,
+            hunk.line,
+            placed.first_line
+        );
+    }
     let of = |kind: LineKind| hunk.lines.iter().filter(|line| line.kind == kind).count();
     let (deleted, inserted, context) =
         (of(LineKind::Delete), of(LineKind::Insert), of(LineKind::Context));

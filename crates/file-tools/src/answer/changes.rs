@@ -395,6 +395,7 @@ pub fn note_text(note: &Note) -> String {
         Note::StatedLine => {
             "fits in several places; the one that the diff's line numbers mean was taken".into()
         }
+        Note::AlreadyApplied => "is applied already, and was left out".into(),
     }
 }
 

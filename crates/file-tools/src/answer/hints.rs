@@ -220,6 +220,7 @@ fn own(tool: Tool, setting: &Setting) -> Option<Setting> {
             | Setting::Profile(Profile::Codex)
             | Setting::Fuzz(_),
         ) => Some(Setting::Profile(Profile::Codex)),
+        (Tool::ApplyPatch, Setting::SkipApplied) => Some(setting.clone()),
         _ => None,
     }
 }
@@ -523,6 +524,7 @@ fn allowed(setting: &Setting) -> String {
         | Setting::Fuzz(_)
         | Setting::Profile(_)
         | Setting::FirstPlace
+        | Setting::SkipApplied
         | Setting::AnyForm
         | Setting::Part(_)
         | Setting::Carry

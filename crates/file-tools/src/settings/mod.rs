@@ -160,6 +160,8 @@ settings! { |profile, approve, options|
     fuzz: Pass, "fuzz", Patch = if profile == Profile::Codex { Pass::Unicode } else { Pass::Exact };
     /// What to do with a hunk that fits in several places.
     ambiguous: Ambiguous, "ambiguous", Patch = Ambiguous::Reject;
+    /// Whether hunks that are applied already are left out.
+    skip_applied: bool, "skip-applied", Patch = false;
     /// Whether missing directories are made.
     create_parents: bool, "create-parents", Patch = options.create_parents;
     /// Whether added and moved files may replace others.
@@ -265,6 +267,7 @@ impl Settings {
         options.create_parents = self.create_parents;
         options.overwrite = self.overwrite;
         options.placement.ambiguous = self.ambiguous;
+        options.placement.skip_applied = self.skip_applied;
         options.placement.passes =
             Pass::ALL.into_iter().filter(|&pass| pass <= self.fuzz).collect();
         options

@@ -15,6 +15,7 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
         Setting::Fuzz(pass) => ("fuzz", pass.as_str().into()),
         Setting::Profile(profile) => ("profile", profile.as_str().into()),
         Setting::FirstPlace => ("ambiguous", "first".into()),
+        Setting::SkipApplied => ("skip-applied", true.into()),
         Setting::AnyForm => ("from", "auto".into()),
         Setting::Part(nth) => ("part", ArgumentValue::Number(*nth)),
         Setting::Carry => ("carry", true.into()),
@@ -35,6 +36,7 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
 pub(crate) fn argument_of(key: &str) -> String {
     match key {
         "create-parents" => "createParentDirectories".into(),
+        "skip-applied" => "skipApplied".into(),
         key => key.replace('-', "_"),
     }
 }

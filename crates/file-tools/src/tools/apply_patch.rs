@@ -29,19 +29,21 @@ use crate::tools::tool::Tool;
 pub struct ApplyPatch {
     /// The patch, from `*** Begin Patch` to `*** End Patch`.
     pub patch: String,
-    /// Files as you read them: the patch is refused if one is another by now.
+    /// Files as you read them; refused if one is another now.
     #[schemars(with = "Option<Vec<ExpectedFile>>")]
     pub expected_sha256_by_path: Option<ExpectedFiles>,
     /// All sections or none; true by default.
     pub atomic: Option<bool>,
     /// Only tell what would change.
     pub dry_run: Option<bool>,
-    /// strict (default): exact, nothing guessed. codex: headers are anchors, blanks may differ,
-    /// files may be replaced.
+    /// strict (default): exact. codex: headers are anchors, blanks may differ, files may be
+    /// replaced.
     pub profile: Option<PatchProfile>,
     /// false: refuse a file that changed since.
     pub carry: Option<bool>,
-    /// patchId of a refused patch: files that are not in this one are taken from there.
+    /// Leave out hunks applied already.
+    pub skip_applied: Option<bool>,
+    /// patchId of a refused patch, for files not in this one.
     #[serde(default, deserialize_with = "given")]
     pub amend: Option<String>,
     /// Diff to show; none by default, full for a dryRun.
@@ -122,7 +124,7 @@ impl FileTool for ApplyPatch {
             patch_apply_error: details.nearest tells where the lines nearly are; read there. \
             multiple_matches: add context. overlapping_edits: join the hunks. stale_file: read \
             again. not_found, already_exists, binary_file, file_too_large, outside_workspace, \
-            command_failed: correct that section of the patch. permission_denied: leave it out, \
+            command_failed: correct that section. permission_denied: leave it out, \
             ask. timeout: try again.",
         example: "{\"patch\":\"*** Begin Patch\\n*** Update File: a.txt\\n@@\\n-old\\n+new\\n*** \
             End Patch\"}",
@@ -141,7 +143,9 @@ impl FileTool for ApplyPatch {
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
             let profile = self.profile.map(Profile::from);
-            let mut options = session.options_for(Layer { profile, ..Layer::default() })?;
+            let skip_applied = self.skip_applied;
+            let mut options =
+                session.options_for(Layer { profile, skip_applied, ..Layer::default() })?;
             options.snapshots = session.snapshots_for(self.carry);
             for (path, hash, argument) in
                 self.expected_sha256_by_path.iter().flat_map(ExpectedFiles::each)

@@ -5,7 +5,7 @@
 
 use patch_grammar::{Hunk, LineEndings};
 
-use crate::locate::{self, Draft, HunkReject, Inserted, Placed, RejectReason, Rules};
+use crate::locate::{self, Draft, HunkReject, Inserted, Note, Pass, Placed, RejectReason, Rules};
 use crate::plan::options::FinalNewline;
 use crate::text::encoding::FileText;
 use crate::text::lines::Lines;
@@ -39,6 +39,60 @@ impl Edit {
 ///
 /// All hunks that cannot be placed, each with its reason.
 pub fn edit<'p>(
+    source: &[u8],
+    hunks: &'p [Hunk<'p>],
+    placement: &Rules,
+    final_newline: FinalNewline,
+) -> Result<Edit, Vec<HunkReject>> {
+    edit_once(source, hunks, placement, final_newline).or_else(|rejects| {
+        if placement.skip_applied {
+            edit_others(source, hunks, placement, final_newline, rejects)
+        } else {
+            Err(rejects)
+        }
+    })
+}
+
+/// Does the same without the hunks that were rejected because they are applied already.
+fn edit_others(
+    source: &[u8],
+    hunks: &[Hunk<'_>],
+    placement: &Rules,
+    final_newline: FinalNewline,
+    rejects: Vec<HunkReject>,
+) -> Result<Edit, Vec<HunkReject>> {
+    let left_out = |reject: &HunkReject| match &reject.reason {
+        RejectReason::AlreadyApplied { lines } => Some(Placed {
+            hunk: reject.hunk,
+            first_line: *lines.start(),
+            line_count: lines.clone().count(),
+            pass: Pass::Exact,
+            notes: vec![Note::AlreadyApplied],
+        }),
+        _ => None,
+    };
+    let done: Vec<Placed> = rejects.iter().filter_map(left_out).collect();
+    if done.is_empty() {
+        return Err(rejects);
+    }
+    // The hunks keep their numbers.
+    let kept: Vec<usize> =
+        (0..hunks.len()).filter(|hunk| done.iter().all(|placed| placed.hunk != *hunk)).collect();
+    let others: Vec<Hunk<'_>> = kept.iter().map(|&hunk| hunks[hunk].clone()).collect();
+    let edited = edit(source, &others, placement, final_newline).map_err(|rejects| {
+        let numbered = |reject: HunkReject| HunkReject { hunk: kept[reject.hunk], ..reject };
+        rejects.into_iter().map(numbered).collect::<Vec<_>>()
+    })?;
+    let sources = edited.sources.into_iter();
+    let sources = sources.map(|of| of.into_iter().map(|hunk| kept[hunk]).collect()).collect();
+    let placed = edited.placed.into_iter();
+    let mut placed: Vec<Placed> =
+        placed.map(|placed| Placed { hunk: kept[placed.hunk], ..placed }).chain(done).collect();
+    placed.sort_by_key(|placed| placed.hunk);
+    Ok(Edit { splices: edited.splices, sources, placed })
+}
+
+fn edit_once<'p>(
     source: &[u8],
     hunks: &'p [Hunk<'p>],
     placement: &Rules,

@@ -38,4 +38,7 @@ pub struct Rules {
     /// Whether two or more stacked headers must be in the file. Otherwise a single exact place is
     /// enough without them.
     pub stacked_headers_must_match: bool,
+    /// Whether a hunk is left out, with a note, if there is strong evidence that it is applied
+    /// already. Otherwise it is refused.
+    pub skip_applied: bool,
 }

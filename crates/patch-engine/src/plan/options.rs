@@ -155,6 +155,7 @@ impl Options {
                 ambiguous: Ambiguous::Reject,
                 append_without_anchor: codex,
                 stacked_headers_must_match: false,
+                skip_applied: false,
             },
             add_newline: if codex { AddNewline::EveryLine } else { AddNewline::Joined },
             final_newline: if codex { FinalNewline::Add } else { FinalNewline::Keep },

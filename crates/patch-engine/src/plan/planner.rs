@@ -11,7 +11,7 @@ use patch_grammar::{Hunk, LineKind, Patch, Section, SectionOperation, Spanned};
 
 use crate::carry::CarriedHunk;
 use crate::locate::edit;
-use crate::locate::{HunkReject, Note, Placed, RejectReason, Room};
+use crate::locate::{HunkReject, Note, Placed, RejectReason, Room, Rules};
 use crate::plan::base::Base;
 use crate::plan::builder::{Loaded, PlanBuilder};
 use crate::plan::normalise::normalised;
@@ -44,7 +44,7 @@ pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result
     let options = &*if patch.exact {
         let exact = Options::new(Profile::Strict);
         Cow::Owned(Options {
-            placement: exact.placement,
+            placement: Rules { skip_applied: options.placement.skip_applied, ..exact.placement },
             overwrite: exact.overwrite,
             ..options.clone()
         })
@@ -434,8 +434,9 @@ impl<'a, 'p> Planner<'a, 'p> {
         if text.encoding().is_some() {
             self.base.check_unchanged(path, now.sha256).map_err(at)?;
         }
-        let Options { placement, final_newline, .. } = self.options;
-        let edit = match edit::edit_text(&text, hunks, placement, *final_newline) {
+        // Carrying finds out what is there already.
+        let placement = Rules { skip_applied: false, ..self.options.placement.clone() };
+        let edit = match edit::edit_text(&text, hunks, &placement, self.options.final_newline) {
             Ok(edit) => edit,
             Err(rejects) => {
                 // The expected version was not what the author saw either, so its lines explain
