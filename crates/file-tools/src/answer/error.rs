@@ -117,7 +117,7 @@ pub struct ToolError {
     pub reject_remedies: Vec<Vec<Remedy>>,
     /// The refused patch, if it is kept.
     #[serde(skip)]
-    pub kept: Option<Kept>,
+    pub kept: Option<Box<Kept>>,
     /// Who gets the hints.
     #[serde(skip)]
     pub caller: Caller,
@@ -249,7 +249,7 @@ impl ToolError {
     pub fn kept_as(self, kept: Kept) -> Self {
         let caller = self.caller;
         let error = self.details(json!({ "patchId": kept.id }));
-        Self { kept: Some(kept), ..error }.addressed(caller)
+        Self { kept: Some(Box::new(kept)), ..error }.addressed(caller)
     }
 
     /// Adds a remedy in front of the others.
