@@ -41,7 +41,7 @@ pub struct ApplyPatch {
     pub profile: Option<PatchProfile>,
     /// false: refuse a file that changed since.
     pub carry: Option<bool>,
-    /// Leave out hunks applied already.
+    /// Omit hunks applied already.
     pub skip_applied: Option<bool>,
     /// patchId of a refused patch, for files not in this one.
     #[serde(default, deserialize_with = "given")]

@@ -60,10 +60,6 @@ pub struct EditPatchResult {
     /// Why not, in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What was overlooked, or taken in another form than it was sent in, a sentence each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(skip)]
-    pub notes: Vec<String>,
     /// How a failed call ends a program.
     #[serde(skip)]
     pub class: Option<FailureClass>,
@@ -130,7 +126,6 @@ impl FileTool for EditPatch {
             carried: result.data.carried,
             notes: result.data.notes,
             error: None,
-            notes: result.data.notes,
             class: None,
         };
         Ok(Success::new(summary, data))
@@ -175,7 +170,6 @@ impl EditPatchResult {
             carried: Vec::new(),
             notes: Vec::new(),
             error: Some(line),
-            notes: Vec::new(),
             class: Some(error.class),
         }
     }

@@ -4,7 +4,7 @@ use file_tools::audit::{Audit, Operation};
 use file_tools::{Session, Turn};
 use patch_engine::commit;
 use patch_engine::commit::approval::{Decision, Request};
-use patch_engine::{ApplyError, ChangeKind, Host, Report};
+use patch_engine::{ChangeKind, Host, Report};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -135,8 +135,8 @@ fn tree(bench: &Bench) -> std::collections::BTreeMap<String, Vec<u8>> {
 }
 
 /// Undoes all that a session did; why not.
-fn undo_turn(tools: &Session, turn: &Turn, carry: bool) -> Result<Report, ApplyError> {
-    let plan = &mut |_: &_| Ok::<_, ApplyError>(tools.plan_undo_turn(turn, carry)?);
+fn undo_turn(tools: &Session, turn: &Turn, carry: bool) -> Result<Report, commit::Error> {
+    let plan = &mut |_: &_| Ok::<_, commit::Error>(tools.plan_undo_turn(turn, carry)?);
     tools.execute("undo", Operation::Write, &mut (), plan)
 }
 
@@ -200,12 +200,12 @@ fn a_turn_is_undone_as_one_and_comes_back_as_one() {
                 counts[0] += 1;
                 if let Some(id) = report.transaction {
                     let redo =
-                        &mut |_: &_| Ok::<_, ApplyError>(mine.workspace().plan_redo(Some(id))?);
+                        &mut |_: &_| Ok::<_, commit::Error>(mine.workspace().plan_redo(Some(id))?);
                     mine.execute("redo", Operation::Write, &mut (), redo).expect("it comes back");
                     assert_eq!(tree(&bench), after);
                 }
             }
-            Err(ApplyError::Workspace(commit::Error::NothingTo(_))) => counts[1] += 1,
+            Err(commit::Error::NothingTo(_)) => counts[1] += 1,
             Err(error) => panic!("{error}: {:?}", tree(&bench)),
         }
         did.set(counts);
@@ -264,10 +264,7 @@ fn a_turn_is_carried_beneath_later_changes() {
     }
     bench.write("a", b"ONE\ntwo\n3\n4\n5\n6\n7\nEIGHT\n");
     let error = undo_turn(&mine, &of_session("mine"), false).unwrap_err();
-    assert!(
-        matches!(error, ApplyError::Workspace(commit::Error::Drifted { carry: true, .. })),
-        "{error}"
-    );
+    assert!(matches!(error, commit::Error::Drifted { carry: true, .. }), "{error}");
     undo_turn(&mine, &of_session("mine"), true).expect("carried");
     assert_eq!(bench.read("a"), b"1\n2\n3\n4\n5\n6\n7\nEIGHT\n");
 }
