@@ -52,13 +52,8 @@ impl Turn {
 
     fn undo(&mut self) {
         let workspace = &self.workspace;
-        let plan = &mut |_: &_| Ok(workspace.plan_undo_last()?);
-        let report = workspace.execute::<patch_engine::commit::Error>(
-            &Self::commit_options(),
-            &mut (),
-            &mut (),
-            plan,
-        );
+        let plan = &mut |_: &_| workspace.plan_undo_last();
+        let report = workspace.execute(&Self::commit_options(), &mut (), &mut (), plan);
         self.diff.applied(&report.unwrap());
     }
 

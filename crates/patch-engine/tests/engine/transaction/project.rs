@@ -196,13 +196,8 @@ fn paths_are_relative_to_the_directory_and_what_lies_outside_is_undone_in_the_pr
     project.undo(one, &[], &CommitOptions::default(), &mut ()).unwrap();
     assert_eq!(tree.snapshot(), before);
     // And again, from where it was done.
-    let redo = a.execute::<patch_engine::commit::Error>(
-        &CommitOptions::default(),
-        &mut (),
-        &mut (),
-        &mut |_| Ok(a.plan_redo(Some(one))?),
-    );
-    redo.unwrap();
+    let redo = &mut |_: &_| a.plan_redo(Some(one));
+    a.execute(&CommitOptions::default(), &mut (), &mut (), redo).unwrap();
     assert_eq!(tree.read("a/x"), "2\n");
     a.undo(top.log().unwrap()[0].journal.header.id, &[], &CommitOptions::default(), &mut ())
         .unwrap();
