@@ -127,7 +127,7 @@ fn through(door: &str, form: &str, sent: &[u8]) -> Option<Outcome> {
                 let answer: Value = serde_json::from_str(line).expect("JSON");
                 (answer["id"] == 2).then_some(answer)
             });
-            let answer = answer.last().expect("an answer");
+            let answer = answer.collect::<Vec<_>>().pop().expect("an answer");
             of_json(answer["result"]["structuredContent"].clone())
         }
         _ => {

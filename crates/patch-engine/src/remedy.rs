@@ -528,7 +528,10 @@ impl Remedy {
                 vec![Self::Ask(ForPerson::Allow(Setting::Environment(id.clone())))]
             }
             kind => match kind.as_str() {
-                "no_begin" if is_diff => vec![Self::Set(Setting::AnyForm)],
+                // Other forms are expected only where they are looked for.
+                "no_begin" if is_diff && error.expected.len() == 1 => {
+                    vec![Self::Set(Setting::AnyForm)]
+                }
                 "padded" | "wrapped" | "no_at" => {
                     vec![correct(), Self::Set(Setting::Profile(Profile::Codex))]
                 }

@@ -130,6 +130,18 @@ pub enum LineEndings {
     Stated,
     /// All lines end in the file as they do in the patch: the rule of unified diffs.
     Exact,
+    /// The same, of a diff that has no carriage return at all and may have lost them, as git's do
+    /// under `core.autocrlf`: an old line matches one that ends in CRLF too, and a new one ends
+    /// like its neighbour.
+    Unmarked,
+}
+
+impl LineEndings {
+    /// Returns whether the lines are those of a diff, which has the bytes of the file.
+    #[must_use]
+    pub fn is_of_diff(self) -> bool {
+        matches!(self, Self::Exact | Self::Unmarked)
+    }
 }
 
 /// The lines of a new file, still as they stand in the patch.

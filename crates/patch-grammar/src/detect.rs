@@ -138,10 +138,10 @@ fn is_plain(line: &[u8], next: &[u8]) -> bool {
         Some(path) => !path.starts_with(b" ") || path.starts_with(b"  ") || path.ends_with(b" "),
         None => line.ends_with(b" "),
     };
-    !blanks
-        && !path.ends_with(b"\t")
-        && !path.iter().any(|byte| matches!(byte, b'*' | b'"' | b'\'' | b'`'))
-        && !(line.starts_with(Marker::Update.as_str().as_bytes()) && next.starts_with(b"--- "))
+    let decorated = path.iter().any(|byte| matches!(byte, b'*' | b'"' | b'\'' | b'`'));
+    let update = line.starts_with(Marker::Update.as_str().as_bytes());
+    let names_diff = update && next.starts_with(b"--- ");
+    !(blanks || path.ends_with(b"\t") || decorated || names_diff)
 }
 
 /// Returns whether a text can be an envelope as it stands, without anything around it but empty
@@ -656,9 +656,14 @@ mod tests {
                 vec![(DetectedKind::Diff, 1..7), (DetectedKind::Diff, 8..14)],
             ),
         ] {
-            let wanted =
-                if wanted.is_empty() { DetectError::Nothing } else { DetectError::Several(wanted) };
-            assert_eq!(find(text.as_bytes()), Err(wanted), "{text}");
+            let found: Vec<_> = match find(text.as_bytes()) {
+                Err(DetectError::Several(all)) => {
+                    all.into_iter().map(|part| (part.kind, part.lines)).collect()
+                }
+                Err(DetectError::Nothing) => Vec::new(),
+                Ok(one) => panic!("{text}: {one:?}"),
+            };
+            assert_eq!(found, wanted, "{text}");
         }
     }
 

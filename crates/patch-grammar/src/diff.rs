@@ -85,9 +85,13 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
         warnings.insert(0, Warning { kind: WarningKind::StoredWithCrlf, line: 1 });
     }
     match files {
-        Ok(files) => Patch::read(text, |text| {
-            Ok((files.into_iter().map(|file| section(text, file)).collect(), warnings))
-        }),
+        Ok(files) => {
+            let bare = !framed && memchr::memchr(b'\r', text.as_bytes()).is_none();
+            let endings = if bare { LineEndings::Unmarked } else { LineEndings::Exact };
+            Patch::read(text, |text| {
+                Ok((files.into_iter().map(|file| section(text, file, endings)).collect(), warnings))
+            })
+        }
         // Lines are the same in both texts; bytes are counted in the text that was given.
         Err(Failure { line, within, kind, expected }) => {
             let start = Lines::of(&given).range(line).start;
@@ -96,9 +100,9 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
     }
 }
 
-fn section(text: &[u8], file: File) -> Section<'_> {
+fn section(text: &[u8], file: File, endings: LineEndings) -> Section<'_> {
     let spanned = |Name { text, span, line }| Spanned { text: Cow::Owned(text), span, line };
-    let hunks = || file.hunks.iter().map(|part| hunk(text, part)).collect();
+    let hunks = || file.hunks.iter().map(|part| hunk(text, part, endings)).collect();
     let operation = match file.operation {
         // The reader has checked that a new file has one hunk at most.
         Operation::Add => SectionOperation::Add(AddedLines::of_body(
@@ -114,8 +118,8 @@ fn section(text: &[u8], file: File) -> Section<'_> {
     Section { path: spanned(file.path), operation, executable: file.executable, span: file.span }
 }
 
-fn hunk<'p>(text: &'p [u8], part: &HunkPart) -> Hunk<'p> {
-    let (lines, _) = hunk_lines(&text[part.body.clone()], part.line + 1, LineEndings::Exact);
+fn hunk<'p>(text: &'p [u8], part: &HunkPart, endings: LineEndings) -> Hunk<'p> {
+    let (lines, _) = hunk_lines(&text[part.body.clone()], part.line + 1, endings);
     let header = |span: &Range<usize>| {
         let text = Cow::Borrowed(std::str::from_utf8(&text[span.clone()]).ok()?);
         Some(Spanned { text, span: span.clone(), line: part.line })
@@ -129,7 +133,7 @@ fn hunk<'p>(text: &'p [u8], part: &HunkPart) -> Hunk<'p> {
         headers,
         lines,
         separators: part.separators,
-        endings: LineEndings::Exact,
+        endings,
         old_start: part.old_start,
         new_start: part.new_start,
         span: part.span.clone(),

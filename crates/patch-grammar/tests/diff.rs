@@ -134,6 +134,14 @@ fn files_are_what_their_headers_say() {
         // A directory called `w`, as the first line shows.
         ("diff --git w/x w/x\nindex 1..2\n--- w/x\n+++ w/x\n", "M w/x\n"),
         ("Index: x\n=====\n--- x\t(revision 1)\n+++ x\t(working copy)\n", "M x\n"),
+        // Tabs before a time stamp that became blanks.
+        (
+            "--- a/x 2024-06-06 14:05:11.000000000 -0500\n+++ b/x 2024-06-22 11:27:13.9 -0500\n",
+            "M x\n",
+        ),
+        ("--- x  2024-06-06 14:05:11\n+++ x  2024-06-22 11:27:13\n", "M x\n"),
+        ("--- a 14:05:11\n+++ a 14:05:11\n", "M a 14:05:11\n"),
+        ("--- 2024-06-06 14:05:11\n+++ 2024-06-06 14:05:11\n", "M 2024-06-06 14:05:11\n"),
         // Text before it, as in a mail.
         (
             "From 1 Mon\nSubject: x\n---\n x | 2 +-\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n",

@@ -232,10 +232,6 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
     let has_hunks = is_patch || caller == Caller::Operations;
     match (remedy, caller) {
         (_, Caller::Terminal) => if_any(true),
-        (Remedy::Set(Setting::AnyForm), _) if is_patch => Some(Remedy::give(
-            "patch",
-            "a patch from `*** Begin Patch` to `*** End Patch`, not a diff",
-        )),
         (Remedy::Set(setting), Caller::Tool(tool)) => own(tool, setting).map(Remedy::Set),
         (Remedy::Set(_) | Remedy::See(_) | Remedy::First(_), _) => None,
         (Remedy::Ask(ForPerson::Allow(setting)), Caller::Tool(tool @ Tool::EditPatch)) => {

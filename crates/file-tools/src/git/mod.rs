@@ -126,27 +126,33 @@ pub enum GitError {
     Rejected(#[from] Rejects),
     /// Any other failure; the branch may have been moved by someone else.
     #[error(transparent)]
-    Failed(#[from] ToolError),
+    Failed(Box<ToolError>),
+}
+
+impl From<ToolError> for GitError {
+    fn from(error: ToolError) -> Self {
+        Self::Failed(Box::new(error))
+    }
 }
 
 impl From<&GitError> for ToolError {
     fn from(error: &GitError) -> Self {
         match error {
             GitError::Rejected(rejects) => Self::rejected(rejects),
-            GitError::Failed(error) => error.clone(),
+            GitError::Failed(error) => (**error).clone(),
         }
     }
 }
 
 impl From<commit::Error> for GitError {
     fn from(error: commit::Error) -> Self {
-        Self::Failed(error.into())
+        ToolError::from(error).into()
     }
 }
 
 impl From<fs_guard::Error> for GitError {
     fn from(error: fs_guard::Error) -> Self {
-        Self::Failed(error.into())
+        ToolError::from(error).into()
     }
 }
 

@@ -1,10 +1,11 @@
 //! Patches as input: an envelope, a diff, or operations of the Responses API, which become an
 //! envelope; and the conversion of one form to another.
 
+#[cfg(not(feature = "shell"))]
+mod no_shell;
 mod not_received;
 pub mod ops;
 pub mod received;
-#[cfg(feature = "shell")]
 mod shell;
 
 use patch_engine::{

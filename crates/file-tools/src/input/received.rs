@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 
 use crate::input::not_received::wrapped;
 use crate::input::ops::{self, PatchCall};
-#[cfg(feature = "shell")]
 use crate::input::shell::{self, ShellCall};
 
 pub use crate::input::not_received::NotReceived;
@@ -105,7 +104,6 @@ pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
                 notes.push(note);
                 return Ok(Received { form: ReceivedForm::Calls(calls), notes });
             }
-            #[cfg(feature = "shell")]
             Layer::Shell(call) => return Ok(of_shell(call, notes)),
         }
     }
@@ -116,7 +114,6 @@ pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
 enum Layer {
     Text(String, String),
     Calls(Vec<PatchCall>, String),
-    #[cfg(feature = "shell")]
     Shell(ShellCall),
 }
 
@@ -222,7 +219,9 @@ fn unwrap(value: Value) -> Result<Option<Layer>, NotReceived> {
                 Value::String(text) if text.trim_start().starts_with(Marker::Begin.as_str()) => {
                     Ok(Some(Layer::Text(text, format!("took the patch out of `{field}`"))))
                 }
-                Value::String(script) => shell(Command::Script(&script)),
+                Value::String(script) => {
+                    shell::of_script(&script).map(|call| Some(Layer::Shell(call)))
+                }
                 _ => wrapped("this is a call without a command", "send the patch alone"),
             };
         }
@@ -272,7 +271,7 @@ fn list(items: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
             (*patch).to_owned(),
             format!("took the patch out of a call of {tool}"),
         ))),
-        Some(words @ [_, ..]) => shell(Command::Words(words)),
+        Some(words @ [_, ..]) => shell::of_words(words).map(|call| Some(Layer::Shell(call))),
         _ if items
             .iter()
             .any(|item| item["type"] == "apply_patch_call" || item.get("operation").is_some()) =>
@@ -291,13 +290,7 @@ fn list(items: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
     }
 }
 
-enum Command<'c> {
-    Words(&'c [&'c str]),
-    Script(&'c str),
-}
-
 /// The patch of a shell command, and what was done before and to find it.
-#[cfg(feature = "shell")]
 fn of_shell(call: ShellCall, mut notes: Vec<String>) -> Received {
     notes.extend(call.notes);
     let patch = call.patch.into_bytes();
@@ -306,20 +299,6 @@ fn of_shell(call: ShellCall, mut notes: Vec<String>) -> Received {
         None => ReceivedForm::Envelope(patch),
     };
     Received { form, notes }
-}
-
-#[cfg(feature = "shell")]
-fn shell(command: Command<'_>) -> Result<Option<Layer>, NotReceived> {
-    let call = match command {
-        Command::Words(words) => shell::of_words(words),
-        Command::Script(script) => shell::of_script(script),
-    };
-    call.map(|call| Some(Layer::Shell(call)))
-}
-
-#[cfg(not(feature = "shell"))]
-fn shell(_: Command<'_>) -> Result<Option<Layer>, NotReceived> {
-    wrapped("this is a shell command", "send the patch alone")
 }
 
 fn calls(value: &Value, note: &str) -> Result<Option<Layer>, NotReceived> {
@@ -407,7 +386,6 @@ fn in_text(
     let text = match std::str::from_utf8(&text) {
         Ok(utf8) => {
             let unquoted = unquote(utf8, &mut notes);
-            #[cfg(feature = "shell")]
             if let Some(call) = shell::find(&unquoted)? {
                 return Ok(of_shell(call, notes));
             }

@@ -1,8 +1,11 @@
 //! Shell commands that apply a patch: `cd DIR && apply_patch <<'EOF'` and its relatives.
 
 use patch_grammar::Marker;
+#[cfg(feature = "shell")]
 use shell_intercept::{CorrectnessError, Intercept, Shell, intercept, intercept_script};
 
+#[cfg(not(feature = "shell"))]
+use super::no_shell::{CorrectnessError, Intercept, Shell, intercept, intercept_script};
 use super::not_received::{NotReceived, wrapped};
 
 const ALONE: &str = "send the patch alone, its first line `*** Begin Patch`";
@@ -40,7 +43,9 @@ fn call(found: Intercept<'_>, above: usize) -> Result<ShellCall, NotReceived> {
         Intercept::CorrectnessError(error) => wrapped(error.to_string(), ALONE),
         Intercept::ShellParseError(error) => wrapped(error.to_string(), ALONE),
         Intercept::NotApplyPatch => {
-            wrapped("this is a shell command that does more than to apply a patch", ALONE)
+            let known = cfg!(feature = "shell");
+            let more = if known { " that does more than to apply a patch" } else { "" };
+            wrapped(format!("this is a shell command{more}"), ALONE)
         }
     }
 }
@@ -148,7 +153,7 @@ fn opens(lines: &[&str], at: usize) -> bool {
     heredoc || (quoted && named)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "shell"))]
 mod tests {
     use super::*;
 

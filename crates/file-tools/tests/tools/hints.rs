@@ -147,12 +147,12 @@ fn each_caller_is_told_in_its_own_words() {
         bench.fails("create_file", &json!({ "path": deep, "content": "" }), "command_failed");
     assert!(error.to_string().len() < 2000, "{error}");
     assert!(error["suggestedNextAction"].as_str().unwrap().contains("256"), "{error}");
-    let diff =
-        bench.call("apply_patch", &json!({ "patch": "diff --git a/f b/f\n--- a/f\n+++ b/f\n" }));
-    let next = diff["error"]["suggestedNextAction"].as_str().unwrap();
+    let two = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n".repeat(2);
+    let two = bench.call("apply_patch", &json!({ "patch": two }));
     assert_eq!(
-        next, "let `patch` be a patch from `*** Begin Patch` to `*** End Patch`, not a diff",
-        "{diff}"
+        two["error"]["suggestedNextAction"].as_str(),
+        Some("send one patch, one diff, or the operations of one response"),
+        "{two}"
     );
 }
 

@@ -3,7 +3,7 @@
 //! Bytes that no hunk touches are never copied or rewritten. An inserted line ends as the patch
 //! states; if it states nothing, like the line that it replaces, or else like its neighbour.
 
-use patch_grammar::{Hunk, LineEndings};
+use patch_grammar::Hunk;
 
 use crate::locate::{self, Draft, HunkReject, Inserted, Note, Pass, Placed, RejectReason, Rules};
 use crate::plan::options::FinalNewline;
@@ -197,7 +197,7 @@ impl SpliceWriter<'_, '_, '_> {
     /// Returns whether a new last line has a line feed.
     fn ends_in_newline(&self, line: &Inserted<'_>) -> bool {
         let hunk = &self.hunks[line.hunk];
-        let stated = || line.terminator == Some(b"\r\n") || hunk.endings == LineEndings::Exact;
+        let stated = || line.terminator == Some(b"\r\n") || hunk.endings.is_of_diff();
         let was_marked = || hunk.old_lines().any(|line| line.no_newline);
         !line.no_newline
             && (stated()
@@ -209,7 +209,7 @@ impl SpliceWriter<'_, '_, '_> {
     /// Returns rejects for hunks that insert text beyond ASCII into a file that is not UTF-8.
     fn badly_encoded(&self, splices: &[Splice]) -> Vec<HunkReject> {
         // A diff has bytes, not text. They are taken to be in the encoding of the file.
-        if self.hunks.iter().any(|hunk| hunk.endings == LineEndings::Exact) {
+        if self.hunks.iter().any(|hunk| hunk.endings.is_of_diff()) {
             return Vec::new();
         }
         if splices.iter().all(|splice| splice.text.is_ascii())

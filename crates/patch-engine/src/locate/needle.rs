@@ -79,7 +79,7 @@ impl<'p> Needle<'p> {
         let headers: &[_] = if hunk.old_start.is_some() { &[] } else { &hunk.headers };
         let headers = headers.iter().map(|header| without_line_numbers(&header.text));
         let headers: Vec<_> = headers.filter(|header| !header.trim().is_empty()).collect();
-        let numbered = hunk.endings == LineEndings::Exact || headers.len() < hunk.headers.len();
+        let numbered = hunk.endings.is_of_diff() || headers.len() < hunk.headers.len();
         Self { index, hunk, old, endings, shows_crlf, separators, headers, numbered, fixed, stated }
     }
 
@@ -174,7 +174,7 @@ impl<'p> Needle<'p> {
     pub(crate) fn terminator(&self, line: &Line<'_>) -> Option<&'static [u8]> {
         match (line.crlf, self.hunk.endings) {
             (true, _) => Some(b"\r\n"),
-            (false, LineEndings::Framing) => None,
+            (false, LineEndings::Framing | LineEndings::Unmarked) => None,
             // No old line shows a terminator that the new one could have to be like.
             (false, LineEndings::Exact) if self.hunk.old_lines().all(|line| line.no_newline) => {
                 Some(b"\n")

@@ -16,8 +16,6 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
-use patch_grammar::LineEndings;
-
 use super::draft::{Draft, Node};
 use super::find::Blocks;
 use super::interner::{FOREIGN, Interner, fingerprint};
@@ -362,8 +360,7 @@ fn find(
     if needle.is_insertion() {
         let names_end = needle.fixed == Some(Fixed::End) || draft.lines.len() == 0;
         // Of a diff the line alone says where; the end of the file is not what it means.
-        if !names_end && (!rules.append_without_anchor || needle.hunk.endings == LineEndings::Exact)
-        {
+        if !names_end && (!rules.append_without_anchor || needle.hunk.endings.is_of_diff()) {
             return Err(RejectReason::NoAnchor { header: needle.named_line(draft.lines) });
         }
         return Ok(Place {

@@ -12,7 +12,7 @@ use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use fs_guard::{Access, FileKind, Hasher, RelPath, Sha256};
-use patch_grammar::{Hunk, LineEndings, Patch, Section, SectionOperation};
+use patch_grammar::{Hunk, Patch, Section, SectionOperation};
 
 use crate::locate::edit::{self, Edit};
 use crate::locate::{HunkReject, Pass};
@@ -83,7 +83,7 @@ impl Edited {
     /// with all other bytes equal.
     pub(crate) fn is_all_of_it(&self, hunks: &[Hunk<'_>]) -> bool {
         let exact = self.edit.placed.iter().all(|placed| placed.pass == Pass::Exact);
-        self.size == 0 && exact && hunks.iter().all(|hunk| hunk.endings != LineEndings::Exact)
+        self.size == 0 && exact && !hunks.iter().any(|hunk| hunk.endings.is_of_diff())
     }
 
     /// Applies hunks to the text of a file.

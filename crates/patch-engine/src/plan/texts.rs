@@ -49,7 +49,7 @@ impl<'a> Texts<'a> {
         hunks: &[Hunk<'_>],
     ) -> Option<FileText<'f>> {
         // A diff has the bytes of the file as they are stored.
-        if hunks.iter().any(|hunk| hunk.endings == LineEndings::Exact) {
+        if hunks.iter().any(|hunk| hunk.endings.is_of_diff()) {
             return FileText::of(stored, None);
         }
         let unicode = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| !line.text.is_ascii());

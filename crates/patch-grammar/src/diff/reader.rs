@@ -566,14 +566,13 @@ impl<'l, 't> Reader<'l, 't> {
             let (name, after) = found.ok_or_else(bad)?;
             (name, rest.len() - after.len())
         } else {
-            // A time stamp may follow; after a name with blanks, git writes a tab alone.
-
-            let length = memchr::memchr(b'\t', rest).unwrap_or(rest.len());
+            // A time stamp may follow; after a name with blanks, git writes a tab alone. Where tabs
+            // became blanks, it is told by its form.
+            let length = memchr::memchr(b'\t', rest).unwrap_or_else(|| before_time(rest));
             (self.unescaped(&rest[..length], line), length)
         };
-        let epoch = [&b"\t1970-01-01 "[..], b"\t1969-12-31 "]
-            .iter()
-            .any(|time| rest[length..].starts_with(time));
+        let time = rest[length..].trim_ascii_start();
+        let epoch = time.starts_with(b"1970-01-01 ") || time.starts_with(b"1969-12-31 ");
         let text = (name != b"/dev/null").then_some(name);
         Ok(RawName { text, span: start..start + length, line, epoch })
     }
@@ -856,6 +855,50 @@ impl Numbers {
             new,
             heading: (!heading.is_empty()).then(|| start..start + heading.len()),
         })
+    }
+}
+
+/// Returns the length of a name without a time stamp behind blanks:
+/// `2024-06-22 11:27:13.931633400 -0500`, with or without the fraction and the zone.
+fn before_time(rest: &[u8]) -> usize {
+    let text = rest.trim_ascii_end();
+    let mut words = text.rsplit(|&byte| byte == b' ');
+    let like = |word: &[u8], form: &[u8]| {
+        word.len() == form.len()
+            && word.iter().zip(form).all(|(byte, form)| match form {
+                b'0' => byte.is_ascii_digit(),
+                b'+' => matches!(byte, b'+' | b'-'),
+                form => byte == form,
+            })
+    };
+    let clock = |word: &[u8]| {
+        let (time, fraction) = word.split_at(word.len().min(8));
+        like(time, b"00:00:00")
+            && (fraction.is_empty()
+                || (fraction.len() > 1
+                    && fraction.starts_with(b".")
+                    && fraction[1..].iter().all(u8::is_ascii_digit)))
+    };
+    let mut word = words.next().unwrap_or_default();
+    let mut length = word.len();
+    if like(word, b"+0000") {
+        word = words.next().unwrap_or_default();
+        length += word.len() + 1;
+    }
+    if !clock(word) {
+        return rest.len();
+    }
+    match words.next() {
+        Some(date) if like(date, b"0000-00-00") => {
+            let name = &text[..text.len() - length - 1 - date.len()];
+            let trimmed = name.trim_ascii_end();
+            if trimmed.is_empty() || trimmed.len() == name.len() {
+                rest.len()
+            } else {
+                trimmed.len()
+            }
+        }
+        _ => rest.len(),
     }
 }
 
