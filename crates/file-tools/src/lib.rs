@@ -7,6 +7,7 @@ pub mod events;
 #[cfg(feature = "git")]
 pub mod git;
 pub mod input;
+mod json;
 mod session;
 pub mod settings;
 pub mod specs;

@@ -6,17 +6,16 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt;
 
 use patch_grammar::detect::{self, Bare, DetectError, Detected, DetectedKind, Found};
 use patch_grammar::marker::{LITERAL, respelled};
 use patch_grammar::{Marker, blocks};
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
 
 use crate::input::not_received::wrapped;
 use crate::input::ops::{self, PatchCall};
 use crate::input::shell::{self, ShellCall};
+use crate::json;
 
 pub use crate::input::not_received::NotReceived;
 
@@ -121,8 +120,8 @@ fn json_layer(text: &[u8]) -> Result<Option<Layer>, NotReceived> {
     let trimmed = text.trim_ascii();
     let Ok(text) = std::str::from_utf8(trimmed) else { return Ok(None) };
     if text.starts_with(['{', '[', '"']) {
-        return match serde_json::from_str::<Unique>(text) {
-            Ok(Unique(value)) => unwrap(value),
+        return match json::unique(text) {
+            Ok(value) => unwrap(value),
             Err(error) if error.is_data() => wrapped(
                 format!("this is JSON that says something twice: {error}"),
                 "send each once",
@@ -322,58 +321,6 @@ fn operations(all: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
     };
     let items: Vec<Value> = all.into_iter().enumerate().map(item).collect();
     calls(&Value::Array(items), "took operations without their call items")
-}
-
-/// JSON in which no object has a field twice: one of the two would be lost.
-struct Unique(Value);
-
-impl<'de> Deserialize<'de> for Unique {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Unique;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("JSON")
-            }
-            fn visit_bool<E>(self, value: bool) -> Result<Unique, E> {
-                Ok(Unique(value.into()))
-            }
-            fn visit_i64<E>(self, value: i64) -> Result<Unique, E> {
-                Ok(Unique(value.into()))
-            }
-            fn visit_u64<E>(self, value: u64) -> Result<Unique, E> {
-                Ok(Unique(value.into()))
-            }
-            fn visit_f64<E>(self, value: f64) -> Result<Unique, E> {
-                Ok(Unique(value.into()))
-            }
-            fn visit_str<E>(self, value: &str) -> Result<Unique, E> {
-                Ok(Unique(value.into()))
-            }
-            fn visit_unit<E>(self) -> Result<Unique, E> {
-                Ok(Unique(Value::Null))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Unique, A::Error> {
-                let mut all = Vec::new();
-                while let Some(Unique(item)) = items.next_element()? {
-                    all.push(item);
-                }
-                Ok(Unique(Value::Array(all)))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Unique, A::Error> {
-                let mut all = serde_json::Map::new();
-                while let Some((name, Unique(value))) = fields.next_entry::<String, Unique>()? {
-                    if all.insert(name.clone(), value).is_some() {
-                        return Err(serde::de::Error::custom(format!(
-                            "`{name}` stands there twice"
-                        )));
-                    }
-                }
-                Ok(Unique(Value::Object(all)))
-            }
-        }
-        deserializer.deserialize_any(Any)
-    }
 }
 
 /// Finds the patch in a text that is not JSON.

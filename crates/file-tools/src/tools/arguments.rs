@@ -1,14 +1,12 @@
 //! Reading the arguments of a call, and what is wrong with them: everything at once, with the names
 //! that were probably meant.
 
-use std::collections::HashSet;
-use std::fmt;
-
-use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use patch_engine::remedy::ArgumentChange;
+
+use crate::json;
 
 /// Reads an argument that may be left out. Strict schemas require every argument, and none may be
 /// null there, so that a model gives empty text, 0 or an empty list for what it would leave out.
@@ -18,64 +16,6 @@ where
     D: Deserializer<'de>,
 {
     Ok(Option::deserialize(deserializer)?.filter(|value| *value != T::default()))
-}
-
-/// Parses JSON; `None` also where an object has a name twice, of which serde would keep the last.
-pub(crate) fn parsed(text: &str) -> Option<Value> {
-    struct Unique;
-    impl<'de> Deserialize<'de> for Unique {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            deserializer.deserialize_any(Self)
-        }
-    }
-    impl<'de> Visitor<'de> for Unique {
-        type Value = Self;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("JSON")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
-            let mut names = HashSet::new();
-            while let Some((name, _)) = map.next_entry::<String, Self>()? {
-                if !names.insert(name) {
-                    return Err(serde::de::Error::custom("a name is there twice"));
-                }
-            }
-            Ok(self)
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self, A::Error> {
-            while seq.next_element::<Self>()?.is_some() {}
-            Ok(self)
-        }
-
-        fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-            Ok(self)
-        }
-
-        fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-            Ok(self)
-        }
-
-        fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-            Ok(self)
-        }
-
-        fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-            Ok(self)
-        }
-
-        fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-            Ok(self)
-        }
-
-        fn visit_unit<E>(self) -> Result<Self, E> {
-            Ok(self)
-        }
-    }
-    serde_json::from_str::<Unique>(text).ok()?;
-    serde_json::from_str(text).ok()
 }
 
 /// Takes the arguments for what the schema wants, where nothing is lost by that: a JSON text of a
@@ -89,7 +29,7 @@ fn normalise_at(schema: &Value, value: &mut Value, at: &str, notes: &mut Vec<Str
     let type_name = schema["type"].as_str().unwrap_or_default();
     if let Value::String(text) = value
         && type_name != "string"
-        && let Some(found) = parsed(text)
+        && let Some(found) = json::unique(text).ok()
         && (of_type(type_name).1(&found)
             // The error then names what is wrong with the value itself.
             || matches!(type_name, "array" | "object") && (found.is_array() || found.is_object()))

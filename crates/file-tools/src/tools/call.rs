@@ -12,6 +12,7 @@ use crate::answer::envelope::{Failure, Success, ToolResult};
 use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::hints::Caller;
 use crate::answer::reason::Reason;
+use crate::json;
 use crate::session::Session;
 use crate::session::bounds::within;
 use crate::tools::arguments;
@@ -54,7 +55,7 @@ impl Arguments<'_> {
     fn value(self) -> Option<Value> {
         match self {
             Self::Value(value) => Some(value.clone()),
-            Self::Text(text) => arguments::parsed(text.get()),
+            Self::Text(text) => json::unique(text.get()).ok(),
         }
     }
 
