@@ -477,7 +477,13 @@ pub(crate) fn consistent(error: &Value) -> Result<(), String> {
             "nothing lifts it, and yet something helps"
         }
         () if count("rename_path") > 0 && count("choose_path") > 0 => "two other paths",
-        () if hints.iter().any(|hint| hint["part"] == "hunk") && names.len() > 1 => {
+        // What is done may also be left out by a setting.
+        () if hints.iter().any(|hint| hint["part"] == "hunk")
+            && hints.iter().any(|hint| {
+                let skips = hint["flag"] == "--skip-applied" || hint["argument"] == "skipApplied";
+                hint["part"] != "hunk" && !skips
+            }) =>
+        {
             "it is done, and yet to be done"
         }
         () if names.iter().collect::<BTreeSet<_>>().len() < names.len()
