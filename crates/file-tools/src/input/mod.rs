@@ -242,6 +242,10 @@ impl PatchText {
                             ]);
                             Err(error.into())
                         }
+                        // What is in the fence is no patch.
+                        Err(error) if error.kind == ParseErrorKind::Wrapped => {
+                            Err(NotReceived::Nothing.into())
+                        }
                         _ => Ok(given),
                     },
                     Err(error) => Err(error.into()),

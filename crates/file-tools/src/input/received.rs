@@ -353,11 +353,9 @@ fn in_text(
     }
     if found.is_empty() {
         unfound(&String::from_utf8_lossy(&text))?;
-    }
-    detect::check_around(&text, &found).map_err(|error| NotReceived::parse(&text, error))?;
-    if found.is_empty() {
         return Err(NotReceived::Nothing);
     }
+    detect::check_around(&text, &found).map_err(|error| NotReceived::parse(&text, error))?;
     let several = |found: Vec<Found>| {
         NotReceived::Several(DetectError::Several(
             found.into_iter().map(Found::into_part).collect(),
@@ -616,9 +614,7 @@ mod tests {
     #[test]
     fn what_stands_plainly_in_a_text_is_received_without_a_copy() {
         let mut plain_ones = 0;
-        for above in
-            ["", "\u{feff}", "\n \n", "So:\n\n```diff\n", "apply_patch <<'EOF'\n", "é **b**\n"]
-        {
+        for above in ["", "\u{feff}", "\n \n", "So:\n\n```diff\n", "<answer>\n", "é **b**\n"] {
             for below in ["", "\n", "```\n", "EOF", "```\nDone: `x`.\n\n* one\n"] {
                 for patch in [DELETES, UPDATES] {
                     let end = if below.is_empty() || patch.ends_with('\n') { "" } else { "\n" };

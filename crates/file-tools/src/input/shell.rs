@@ -141,16 +141,25 @@ fn opens(lines: &[&str], at: usize) -> bool {
     let line = lines[at].trim();
     let line = line.strip_prefix("$ ").unwrap_or(line);
     let begin = Marker::Begin.as_str();
-    let quoted = ["'", "\""].iter().any(|quote| line.contains(&format!("{quote}{begin}")));
-    let named = line.contains("apply_patch") || line.contains("applypatch");
     let is_begin = |line: &&str| line.trim_start().starts_with(begin);
+    let next = lines[at + 1..].iter().find(|line| !line.trim().is_empty()).copied();
+    let names = ["apply_patch", "applypatch"];
+    let begins = |words: &&str| line.starts_with(*words);
+    let moves = line.starts_with("cd ") && names.iter().any(|name| line.contains(name));
+    let quoted = ["'", "\""].iter().any(|quote| {
+        line.contains(&format!("{quote}{begin}"))
+            || (line.ends_with(quote) && next.is_some_and(|next| is_begin(&next)))
+    });
+    let argument = (moves || names.iter().any(begins)) && quoted;
+    // Without what gives it the patch, too, the directory says where the paths are.
+    let bare = moves && next.is_some_and(|next| is_begin(&next));
     let heredoc = line.split_once("<<").is_some_and(|(command, tag)| {
         let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/');
         command.trim_start().starts_with(word)
             && !tag.trim_start_matches('-').trim().is_empty()
-            && lines[at + 1..].iter().find(|line| !line.trim().is_empty()).is_some_and(is_begin)
+            && next.is_some_and(|next| is_begin(&next))
     });
-    heredoc || (quoted && named)
+    heredoc || argument || bare
 }
 
 #[cfg(all(test, feature = "shell"))]
@@ -182,6 +191,8 @@ mod tests {
             format!("<<'EOF'\n{PATCH}EOF\n"),
             format!("```\n{PATCH}```\n"),
             format!("a << b\n\nSo:\n{PATCH}"),
+            format!("apply_patch\n{PATCH}"),
+            "<tool_call>\n{\"name\": \"apply_patch\", \"input\": \"*** Begin Patch\\n\"}\n".into(),
         ] {
             assert_eq!(find(&text), Ok(None), "{text}");
         }
@@ -199,6 +210,8 @@ mod tests {
             format!("cat <<'EOF' | patch -p1\n{PATCH}EOF\n"),
             format!("apply_patch <<'EOF'\n{PATCH}"),
             format!("apply_patch <<'A'\n{PATCH}A\napply_patch <<'B'\n{PATCH}B\n"),
+            format!("cd sub && apply_patch\n{PATCH}"),
+            format!("cd sub && apply_patch \"\n{PATCH}${{x}}\"\n"),
             format!("cd $HOME && apply_patch <<'EOF'\n{PATCH}EOF\n"),
         ] {
             assert!(matches!(find(&text), Err(NotReceived::Wrapped { .. })), "{text}");
