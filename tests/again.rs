@@ -44,6 +44,9 @@ fn a_patch_that_was_applied_is_not_applied_again() {
         assert_eq!(&data["changedFiles"], &json!([]));
         assert_eq!(&*text(dir.path()), "one\nmore\ntwo\n");
     }
+    let run =
+        program::run("apply_patch", &dir.path().join("w"), dir.path(), &[""; 0], INSERT.as_bytes());
+    assert!(run.code == 0 && run.stderr.contains("has done this already"), "{run:#?}");
     // What is shown is what would happen.
     for args in [&["-n"][..], &["--check"], &["check"], &["explain"], &["-n", "--stat"]] {
         let (code, shown) = apply(dir.path(), args, INSERT);

@@ -128,6 +128,9 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     drop(patch);
     match applied {
         Ok(reports) => {
+            if reports.iter().any(|report| report.already_done) {
+                render::hint(&reports);
+            }
             for report in &reports {
                 render::notes(&report.plan);
                 let changes = report.plan.changes().iter();

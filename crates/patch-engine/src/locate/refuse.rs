@@ -2,6 +2,7 @@
 //!
 //! This is the only module where likeness counts, and it places nothing.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 
@@ -123,17 +124,25 @@ fn near_mangled(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
         nearest.mangled = Some(mangled);
         Some(nearest)
     };
-    let plain = |line: &[u8]| find_block(lines, &[line], Pass::Exact).is_some();
-    if needle.old.iter().all(|line| trim(line).is_empty() || plain(line)) {
-        return None;
-    }
+    // A line that is in the file as it stands was not mangled.
+    let is_in_file = |text: &[u8]| lines.iter().any(|line| line == text);
     let numbered = || {
-        without_numbers(needle.hunk)
-            .iter()
-            .find_map(|(_, hunk)| nearest(hunk, Mangled::LineNumbers))
+        let ways = without_numbers(needle.hunk);
+        let first = needle.old.first().filter(|_| !ways.is_empty())?;
+        if is_in_file(first) {
+            return None;
+        }
+        ways.iter().find_map(|(_, hunk)| nearest(hunk, Mangled::LineNumbers))
     };
     let entities = || {
         let texts = without_entities(needle.hunk)?;
+        let decoded = |(text, line): &(&Cow<'_, [u8]>, &Line<'_>)| {
+            line.kind != LineKind::Insert && ***text != *line.text
+        };
+        let (_, first) = texts.iter().zip(&needle.hunk.lines).find(decoded)?;
+        if is_in_file(first.text) {
+            return None;
+        }
         let decoded =
             texts.iter().zip(&needle.hunk.lines).map(|(text, line)| Line { text, ..*line });
         let hunk = Hunk { lines: decoded.collect(), ..needle.hunk.clone() };

@@ -2,6 +2,7 @@
 //! behind its header. Both are left out where that loses nothing, and noted.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use fs_guard::Access;
 use patch_grammar::{Hunk, Patch, Section, SectionOperation};
@@ -24,14 +25,17 @@ pub(super) fn normalised<'a>(files: &Files, patch: &'a Patch, limit: u64) -> Cow
         for section in sections.iter_mut().filter(|section| odd(section)) {
             let Ok(path) = files.check(&section.path.text, Access::Read) else { continue };
             let Ok((bytes, _)) = files.read(&path, limit) else { continue };
-            let lines = Lines::new(&bytes);
+            let file = Lines::new(&bytes);
+            let lines: Vec<&[u8]> = file.iter().collect();
+            // Each hunk asks for lines, and there may be many hunks.
+            let known = lines.iter().flat_map(|line| [*line, line.trim_ascii()]).collect();
             let (SectionOperation::Update { hunks, .. } | SectionOperation::Copy { hunks, .. }) =
                 &mut section.operation
             else {
                 continue;
             };
             for hunk in hunks {
-                notes.extend(hunk_normalised(hunk, &lines));
+                notes.extend(hunk_normalised(hunk, &lines, &known));
             }
         }
         Ok::<_, std::convert::Infallible>(sections)
@@ -64,12 +68,12 @@ fn open(header: &str) -> Option<&str> {
         .then(|| text.trim_end())
 }
 
-/// Changes a hunk to what is meant, and says what was left out.
-fn hunk_normalised(hunk: &mut Hunk<'_>, lines: &Lines<'_>) -> Vec<String> {
+/// Changes a hunk to what is meant, and says what was left out. `known` has the lines of the file,
+/// also without the blanks around them.
+fn hunk_normalised(hunk: &mut Hunk<'_>, lines: &[&[u8]], known: &HashSet<&[u8]>) -> Vec<String> {
     let mut notes = Vec::new();
     for header in &mut hunk.headers {
-        let named =
-            |text: &str| lines.iter().any(|line| line.trim_ascii() == text.trim().as_bytes());
+        let named = |text: &str| known.contains(text.trim().as_bytes());
         if let Some(text) = open(&header.text).filter(|text| named(text) && !named(&header.text)) {
             let text = text.to_owned();
             notes.push(format!("normalised line {}: left out `@@` behind `{text}`", header.line));
@@ -80,12 +84,12 @@ fn hunk_normalised(hunk: &mut Hunk<'_>, lines: &Lines<'_>) -> Vec<String> {
         return notes;
     }
     let stands = |hunk: &Hunk<'_>, at: usize| {
-        let mut found = lines.iter().skip(at);
-        hunk.old_lines().all(|line| found.next() == Some(line.text))
+        let mut found = lines.get(at..).unwrap_or_default().iter();
+        hunk.old_lines().all(|line| found.next().is_some_and(|found| *found == line.text))
     };
     // Lines that are in the file as they are have no numbers before them.
     let Some(first) = hunk.old_lines().next().map(|line| line.text) else { return notes };
-    if lines.iter().any(|line| line == first) {
+    if known.contains(first) {
         return notes;
     }
     let meant = without_numbers(hunk)
