@@ -141,23 +141,27 @@ fn opens(lines: &[&str], at: usize) -> bool {
     let line = lines[at].trim();
     let line = line.strip_prefix("$ ").unwrap_or(line);
     let begin = Marker::Begin.as_str();
-    let is_begin = |line: &&str| line.trim_start().starts_with(begin);
-    let next = lines[at + 1..].iter().find(|line| !line.trim().is_empty()).copied();
+    // It is looked for last: there may be many empty lines.
+    let begins_below = || {
+        let next = lines[at + 1..].iter().find(|line| !line.trim().is_empty());
+        next.is_some_and(|next| next.trim_start().starts_with(begin))
+    };
     let names = ["apply_patch", "applypatch"];
     let begins = |words: &&str| line.starts_with(*words);
     let moves = line.starts_with("cd ") && names.iter().any(|name| line.contains(name));
-    let quoted = ["'", "\""].iter().any(|quote| {
-        line.contains(&format!("{quote}{begin}"))
-            || (line.ends_with(quote) && next.is_some_and(|next| is_begin(&next)))
-    });
-    let argument = (moves || names.iter().any(begins)) && quoted;
+    let quoted = || {
+        ["'", "\""].iter().any(|quote| {
+            line.contains(&format!("{quote}{begin}")) || (line.ends_with(quote) && begins_below())
+        })
+    };
+    let argument = (moves || names.iter().any(begins)) && quoted();
     // Without what gives it the patch, too, the directory says where the paths are.
-    let bare = moves && next.is_some_and(|next| is_begin(&next));
+    let bare = moves && begins_below();
     let heredoc = line.split_once("<<").is_some_and(|(command, tag)| {
         let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/');
         command.trim_start().starts_with(word)
             && !tag.trim_start_matches('-').trim().is_empty()
-            && next.is_some_and(|next| is_begin(&next))
+            && begins_below()
     });
     heredoc || argument || bare
 }

@@ -27,7 +27,7 @@ use crate::tools::tool::Tool;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ApplyPatch {
-    /// The patch, from `*** Begin Patch` to `*** End Patch`.
+    /// Patch, from `*** Begin Patch` to `*** End Patch`.
     pub patch: String,
     /// Files as you read them; refused if one is another now.
     #[schemars(with = "Option<Vec<ExpectedFile>>")]
@@ -39,7 +39,7 @@ pub struct ApplyPatch {
     /// strict (default): exact. codex: headers are anchors, blanks may differ, files may be
     /// replaced.
     pub profile: Option<PatchProfile>,
-    /// false: refuse a file that changed since.
+    /// false: refuse a file changed since.
     pub carry: Option<bool>,
     /// Omit hunks applied already.
     pub skip_applied: Option<bool>,

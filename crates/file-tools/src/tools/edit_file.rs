@@ -41,7 +41,7 @@ pub struct EditFile {
     pub expected_sha256: Option<String>,
     /// Replacements; all are matched against the file as it is before the call.
     pub edits: Vec<TextEdit>,
-    /// false: refuse a file that changed since.
+    /// false: refuse a file changed since.
     pub carry: Option<bool>,
     /// Diff to show; none by default.
     pub diff: Option<DiffDetail>,

@@ -27,7 +27,7 @@ use crate::tools::walk::find_directory;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditPatch {
-    /// The patch, from `*** Begin Patch` to `*** End Patch`.
+    /// Patch, from `*** Begin Patch` to `*** End Patch`.
     pub patch: String,
     /// Directory that paths are relative to; the workspace root by default.
     #[serde(default, deserialize_with = "given")]
@@ -38,7 +38,7 @@ pub struct EditPatch {
     pub allow_delete: Option<bool>,
     /// Let the patch move files; true by default.
     pub allow_move: Option<bool>,
-    /// false: refuse a file that changed since.
+    /// false: refuse a file changed since.
     pub carry: Option<bool>,
 }
 

@@ -90,7 +90,7 @@ fn deletion<'p>(section: &Section<'p>, added: &AddedLines<'p>, options: &Options
     let line = |(text, number)| Line::new(text, added.endings, number, LineKind::Delete);
     let mut lines: Vec<_> = added.lines().zip(numbers).map(line).collect();
     // Joined lines end in a line feed, unless the last is empty: then it is not a line of the file.
-    let joined = options.add_newline == AddNewline::Joined && added.endings != LineEndings::Exact;
+    let joined = options.add_newline == AddNewline::Joined && !added.endings.is_of_diff();
     if added.no_newline {
         if let (Some(last), Some(text)) = (lines.last_mut(), added.lines().last()) {
             // A carriage return before no line feed is part of the line.

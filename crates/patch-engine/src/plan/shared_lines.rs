@@ -47,7 +47,7 @@ pub(crate) fn added_in_pieces<E>(
         piece.push(b'\n');
     }
     // A diff states how the last line ends, whatever the rule.
-    let joined = rule == AddNewline::Joined && added.endings != LineEndings::Exact;
+    let joined = rule == AddNewline::Joined && !added.endings.is_of_diff();
     if added.no_newline || (joined && last.is_empty()) {
         piece.pop();
     }

@@ -62,7 +62,7 @@ impl<'a> Texts<'a> {
         let rule = self.options.add_newline;
         let mut notes = Vec::new();
         // A diff states every byte.
-        let exact = lines.endings == LineEndings::Exact;
+        let exact = lines.endings.is_of_diff();
         let convention = if exact { Convention::default() } else { self.conventions.of(path) };
         let declared = self.options.encodings.of(path.as_str()).or(convention.charset);
         let charset = declared.filter(|&charset| !exact && charset != UTF_8);

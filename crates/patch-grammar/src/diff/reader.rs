@@ -292,7 +292,8 @@ impl<'l, 't> Reader<'l, 't> {
             }
             let get = |at| self.lines.get(at);
             match Between::of(get, self.at) {
-                Some(Between::Text) => message = true,
+                // Below a signature, or the properties of a file, stands no message.
+                Some(Between::Text) => message |= !matches!(line.first(), Some(b'-' | b'P')),
                 Some(Between::Line) if line.starts_with(b"Index: ") => self.index()?,
                 Some(Between::Line) => {}
                 // A message may show a patch; anything else that looks like a part of one is one.
