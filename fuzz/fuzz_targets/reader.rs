@@ -31,7 +31,7 @@ fuzz_target!(|input: Input<'_>| {
     };
     let (strict, codex) = (read(&text, Profile::Strict), read(&text, Profile::Codex));
     for (_, patch) in strict.iter().chain(&codex) {
-        if let Some(Fragments { sections, hunks, never, .. }) = made {
+        if let Some(Fragments { sections, hunks, never, ambiguous: false, .. }) = made {
             assert!(!never, "{text}");
             assert_eq!((patch.sections().len(), patch.hunk_count()), (sections, hunks), "{text}");
         }

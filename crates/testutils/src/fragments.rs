@@ -11,6 +11,8 @@ pub struct Fragments {
     pub hunks: usize,
     /// Whether a part of it can never be applied.
     pub never: bool,
+    /// Whether the names of a diff stand below a hunk, where they may be two of its lines.
+    pub ambiguous: bool,
 }
 
 /// A part: its text, the files and the hunks in it, and whether it can be applied.
@@ -49,6 +51,7 @@ pub fn text(choices: &[u8]) -> Fragments {
     let mut out = Fragments::default();
     for &choice in choices {
         let (text, sections, hunks, applicable) = PARTS[usize::from(choice) % PARTS.len()];
+        out.ambiguous |= text.starts_with("--- ") && out.text.ends_with("+2\n");
         // All blocks of one file are one section.
         out.sections +=
             if text.contains("SEARCH") && out.text.contains(text) { 0 } else { sections };

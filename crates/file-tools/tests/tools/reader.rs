@@ -18,6 +18,9 @@ fn check(choices: &[u8]) -> Result<(), TestCaseError> {
     let (strict, codex) = (read(Profile::Strict), read(Profile::Codex));
     for (_, patch) in strict.iter().chain(&codex) {
         prop_assert!(!made.never, "{}", made.text);
+        if made.ambiguous {
+            continue;
+        }
         let found = (patch.sections().len(), patch.hunk_count());
         prop_assert_eq!(found, (made.sections, made.hunks), "{}", made.text);
     }
