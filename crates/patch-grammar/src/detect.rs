@@ -238,8 +238,8 @@ pub fn is_prose(text: &[u8]) -> bool {
 ///
 /// # Errors
 ///
-/// [`ParseErrorKind::TextOutside`](crate::ParseErrorKind::TextOutside) if a line belongs to a patch
-/// and is in none of them, and [`ParseErrorKind::Hidden`](crate::ParseErrorKind::Hidden) if one is
+/// [`ParseErrorKind::TextOutside`] if a line belongs to a patch
+/// and is in none of them, and [`ParseErrorKind::Hidden`] if one is
 /// in a comment.
 pub fn check_around(text: &[u8], found: &[Found]) -> Result<(), ParseError> {
     let skipped = text.len() - text.strip_prefix(BOM).unwrap_or(text).len();
