@@ -2,7 +2,6 @@
 //! patch of its own.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::io::{BufRead as _, BufReader, Write as _};
 
 use apply_patch_api::engine::{Plan, Rejects};
@@ -424,9 +423,7 @@ fn places(patch: &Patch, plan: &dyn Fn(&Patch) -> Result<Plan, Rejects>) -> Plac
     for (index, section) in patch.sections().iter().enumerate() {
         let mut kept: Vec<_> = (0..section.hunks().len()).collect();
         while !kept.is_empty() {
-            let alone = patch
-                .with_sections(|_, all| Ok::<_, Infallible>(vec![with_hunks(&all[index], &kept)]));
-            let Ok(alone) = alone;
+            let alone = patch.map_sections(|all| vec![with_hunks(&all[index], &kept)]);
             let rejects = match plan(&alone) {
                 Ok(plan) => {
                     placed(&mut places, (index, section), &kept, &plan, 0);

@@ -83,6 +83,21 @@ impl<'p> Section<'p> {
         }
     }
 
+    /// Iterates over the paths that it names: its own and, of a moved file or a copy, the new one.
+    pub fn paths(&self) -> impl Iterator<Item = &Spanned<'p>> {
+        std::iter::once(&self.path).chain(self.destination())
+    }
+
+    /// Iterates over the same, to change them.
+    pub fn paths_mut(&mut self) -> impl Iterator<Item = &mut Spanned<'p>> {
+        let destination = match &mut self.operation {
+            SectionOperation::Update { move_to, .. } => move_to.as_mut(),
+            SectionOperation::Copy { to, .. } => Some(to),
+            SectionOperation::Add(_) | SectionOperation::Delete(_) => None,
+        };
+        std::iter::once(&mut self.path).chain(destination)
+    }
+
     /// Returns the 1-based line of the section's header.
     #[must_use]
     pub fn line(&self) -> u32 {

@@ -1,5 +1,6 @@
 //! A patch and the text that it owns.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -170,6 +171,17 @@ impl Patch {
             reversed: self.reversed,
             exact: self.exact,
         })
+    }
+
+    /// Makes a patch with other sections of the same text, as [`with_sections`](Self::with_sections)
+    /// does where nothing can fail.
+    #[must_use]
+    pub fn map_sections(
+        &self,
+        make: impl for<'p> FnOnce(&[Section<'p>]) -> Vec<Section<'p>>,
+    ) -> Self {
+        let Ok(made) = self.with_sections(|_, sections| Ok::<_, Infallible>(make(sections)));
+        made
     }
 
     /// Counts the hunks of all sections.

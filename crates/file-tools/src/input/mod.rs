@@ -14,7 +14,7 @@ use patch_engine::{
 };
 use patch_grammar::detect::{self, Bare};
 use patch_grammar::diff::{self, DiffOptions};
-use patch_grammar::{ParseOptions, Text, blocks, envelope};
+use patch_grammar::{ParseOptions, Section, Text, blocks, envelope};
 use serde_json::Value;
 
 use crate::answer::error::{FailureClass, ToolError};
@@ -225,7 +225,9 @@ impl PatchText {
                         Ok(Self { text, diff: Some(diff), notes, ..given })
                     }
                     Ok(Received { form: ReceivedForm::Beneath(directory, bytes), notes }) => {
-                        let text = beneath(&directory, &parse(bytes, options)?);
+                        let patch = parse(&bytes, options)
+                            .map_err(|error| NotReceived::parse(&bytes, error))?;
+                        let text = envelope_beneath(&directory, &patch);
                         Ok(Self { text: text.into(), notes, ..given })
                     }
                     Ok(Received { form: ReceivedForm::Blocks(bytes), notes }) => {
@@ -288,26 +290,32 @@ impl PatchText {
     }
 }
 
+/// Puts a path of a patch beneath a directory. A path that the guard would refuse stays one that it
+/// refuses.
+pub(crate) fn beneath(directory: &str, path: &str) -> String {
+    if path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("{directory}/{}", path.strip_prefix("./").unwrap_or(path))
+    }
+}
+
 /// Puts the paths of an envelope beneath a directory; its lines keep their numbers.
-fn beneath(directory: &str, patch: &Patch) -> Vec<u8> {
+fn envelope_beneath(directory: &str, patch: &Patch) -> Vec<u8> {
     let directory = directory.trim_start_matches("./").trim_end_matches('/');
     let text = patch.text();
-    let mut out = text.as_bytes().to_vec();
     if matches!(directory, "" | ".") {
-        return out;
+        return text.as_bytes().to_vec();
     }
-    let paths = patch
-        .sections()
-        .iter()
-        .flat_map(|section| [Some(&section.path), section.destination()].into_iter().flatten());
-    let mut starts: Vec<usize> = paths
-        .filter(|path| !path.text.starts_with('/'))
-        .map(|path| path.span.start - text.range().start)
-        .collect();
-    starts.sort_unstable();
-    for start in starts.into_iter().rev() {
-        out.splice(start..start, format!("{directory}/").into_bytes());
+    let mut paths: Vec<_> = patch.sections().iter().flat_map(Section::paths).collect();
+    paths.sort_unstable_by_key(|path| path.span.start);
+    let (mut out, mut done) = (Vec::new(), text.range().start);
+    for path in paths {
+        out.extend_from_slice(patch.bytes(done..path.span.start));
+        out.extend_from_slice(beneath(directory, &path.text).as_bytes());
+        done = path.span.end;
     }
+    out.extend_from_slice(patch.bytes(done..text.range().end));
     out
 }
 

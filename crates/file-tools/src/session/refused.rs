@@ -179,8 +179,7 @@ impl Session {
         let mut right = false;
         let mut found: HashSet<&str> = HashSet::new();
         for section in patch.sections() {
-            let paths = [Some(&section.path), section.destination()].into_iter().flatten();
-            let named: Vec<&str> = paths.map(|path| plain(&path.text)).collect();
+            let named: Vec<&str> = section.paths().map(|path| plain(&path.text)).collect();
             let is_named = |refused: &&str| {
                 named
                     .iter()

@@ -1,10 +1,8 @@
 //! `edit.patch`: the patch tool with a result shape of its own, and with permissions for deletes
 //! and moves.
 
-use std::convert::Infallible;
-
-use patch_engine::{ChangeKind, Host, Patch, Profile};
-use patch_grammar::SectionOperation;
+use patch_engine::{ChangeKind, Host, Profile};
+use patch_grammar::Section;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,7 +12,7 @@ use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::fit::{CUT, cut};
 use crate::answer::hints::{self, Caller, Hint};
-use crate::input::PatchText;
+use crate::input::{PatchText, beneath};
 use crate::session::{ChangingCall, Session};
 use crate::settings::Layer;
 use crate::tools::apply_patch::apply_parsed;
@@ -98,7 +96,13 @@ impl FileTool for EditPatch {
             let prefix = prefix(session, self.workspace_root.as_deref())?;
             let (_, patch) = PatchText::parsed(&self.patch, &options)?;
             let patch = match &prefix {
-                Some(prefix) => moved_beneath(prefix, &patch),
+                Some(prefix) => patch.map_sections(|sections| {
+                    let mut sections = sections.to_vec();
+                    for path in sections.iter_mut().flat_map(Section::paths_mut) {
+                        path.text = beneath(prefix, &path.text).into();
+                    }
+                    sections
+                }),
                 None => patch,
             };
             apply_parsed(session, &patch, options, true, Some(DiffDetail::None), call)
@@ -173,29 +177,4 @@ impl EditPatchResult {
             class: Some(error.class),
         }
     }
-}
-
-/// Puts a path of the patch beneath a directory. A path that the guard would refuse stays one that
-/// it refuses.
-fn beneath(prefix: &str, path: &str) -> String {
-    if path.starts_with('/') {
-        path.to_owned()
-    } else {
-        format!("{prefix}/{}", path.strip_prefix("./").unwrap_or(path))
-    }
-}
-
-fn moved_beneath(prefix: &str, patch: &Patch) -> Patch {
-    let moved = patch.with_sections(|_, sections| {
-        let mut sections = sections.to_vec();
-        for section in &mut sections {
-            section.path.text = beneath(prefix, &section.path.text).into();
-            if let SectionOperation::Update { move_to: Some(to), .. } = &mut section.operation {
-                to.text = beneath(prefix, &to.text).into();
-            }
-        }
-        Ok::<_, Infallible>(sections)
-    });
-    let Ok(moved) = moved;
-    moved
 }

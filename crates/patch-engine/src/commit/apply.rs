@@ -1,6 +1,5 @@
 //! Applies a patch: lock, plan, ask, commit, report.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use fs_guard::{Hasher, RelPath, Root, Sha256};
@@ -75,7 +74,7 @@ fn hash_of(patch: &Patch, prefix: &Prefix) -> Option<Sha256> {
     // The same text may be about other paths: where it is applied beneath a directory, or leading
     // parts are left out.
     for section in patch.sections() {
-        for path in [Some(&section.path), section.destination()].into_iter().flatten() {
+        for path in section.paths() {
             hasher.update(b"\0");
             hasher.update(path.text.as_bytes());
         }
@@ -151,8 +150,7 @@ impl Workspace {
         let mut options = settings.options.clone();
         let mut reports: Vec<Report> = Vec::new();
         for (index, section) in patch.sections().iter().enumerate() {
-            let part = patch.with_sections(|_, all| Ok::<_, Infallible>(vec![all[index].clone()]));
-            let Ok(mut part) = part;
+            let mut part = patch.map_sections(|all| vec![all[index].clone()]);
             // Notes about the text are reported with the first section.
             if index > 0 {
                 part.warnings.clear();

@@ -20,7 +20,7 @@ pub(super) fn normalised<'a>(files: &Files, patch: &'a Patch, limit: u64) -> Cow
         return Cow::Borrowed(patch);
     }
     let mut notes = Vec::new();
-    let changed = patch.with_sections(|_, sections| {
+    let mut changed = patch.map_sections(|sections| {
         let mut sections = sections.to_vec();
         for section in sections.iter_mut().filter(|section| odd(section)) {
             let Ok(path) = files.check(&section.path.text, Access::Read) else { continue };
@@ -38,9 +38,8 @@ pub(super) fn normalised<'a>(files: &Files, patch: &'a Patch, limit: u64) -> Cow
                 notes.extend(hunk_normalised(hunk, &lines, &known));
             }
         }
-        Ok::<_, std::convert::Infallible>(sections)
+        sections
     });
-    let Ok(mut changed) = changed;
     changed.notes.extend(notes);
     Cow::Owned(changed)
 }

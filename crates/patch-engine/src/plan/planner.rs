@@ -99,7 +99,7 @@ pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result
 fn named(patch: &Patch) -> HashMap<&str, Vec<usize>> {
     let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, section) in patch.sections().iter().enumerate() {
-        for path in [Some(&section.path), section.destination()].into_iter().flatten() {
+        for path in section.paths() {
             named.entry(&path.text).or_default().push(index);
         }
     }
@@ -187,7 +187,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             SectionOperation::Copy { to, hunks } => self.copy(index, section, to, hunks),
         };
         let Err(rejects) = result else { return };
-        for path in [Some(&section.path), section.destination()].into_iter().flatten() {
+        for path in section.paths() {
             if let Ok(path) = self.files().check(&path.text, Access::Read) {
                 self.builder.set_rejected(&path);
             }

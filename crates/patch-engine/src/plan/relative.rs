@@ -1,9 +1,9 @@
 //! Absolute paths of a patch that lead beneath the root.
 
 use std::borrow::Cow;
-use std::convert::Infallible;
+use std::path::Path;
 
-use patch_grammar::{Patch, SectionOperation};
+use patch_grammar::{Patch, Section, Spanned};
 
 use crate::text::files::Files;
 
@@ -12,32 +12,21 @@ use crate::text::files::Files;
 #[must_use]
 pub fn relative<'p>(files: &Files, patch: &'p Patch) -> Cow<'p, Patch> {
     let Some(root) = files.directory() else { return Cow::Borrowed(patch) };
-    let mut notes = Vec::new();
-    let mut of_root = |text: &mut Cow<'_, str>, line: u32| {
-        let Some(rest) = root.relative(text) else { return };
-        notes.push(format!("the absolute path in line {line} was taken as {rest:?}"));
-        *text = rest.into();
-    };
-    let any = patch.sections().iter().any(|section| {
-        let paths = [Some(&section.path), section.destination()];
-        paths.into_iter().flatten().any(|path| std::path::Path::new(&*path.text).is_absolute())
-    });
-    if !any {
+    let is_absolute = |path: &Spanned<'_>| Path::new(&*path.text).is_absolute();
+    if !patch.sections().iter().flat_map(Section::paths).any(is_absolute) {
         return Cow::Borrowed(patch);
     }
-    let changed = patch.with_sections(|_, sections| {
+    let mut notes = Vec::new();
+    let mut changed = patch.map_sections(|sections| {
         let mut sections = sections.to_vec();
-        for section in &mut sections {
-            of_root(&mut section.path.text, section.path.line);
-            match &mut section.operation {
-                SectionOperation::Update { move_to: Some(to), .. }
-                | SectionOperation::Copy { to, .. } => of_root(&mut to.text, to.line),
-                _ => {}
-            }
+        for path in sections.iter_mut().flat_map(Section::paths_mut) {
+            let Some(rest) = root.relative(&path.text) else { continue };
+            let line = path.line;
+            notes.push(format!("the absolute path in line {line} was taken as {rest:?}"));
+            path.text = rest.into();
         }
-        Ok::<_, Infallible>(sections)
+        sections
     });
-    let Ok(mut changed) = changed;
     changed.notes.extend(notes);
     Cow::Owned(changed)
 }
