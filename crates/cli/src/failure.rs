@@ -29,8 +29,6 @@ pub(crate) enum Failure {
     Workspace(Box<commit::Error>),
     /// A plan could not be committed.
     Commit(Box<commit::CommitError>),
-    /// There are several patches in the input.
-    Several(Box<ToolError>),
     /// What a library reports as programs see it.
     Tool(Box<ToolError>),
     /// Why a patch was not applied, or not all of it.
@@ -96,7 +94,7 @@ impl Failure {
             Self::Rejected(rejected) => ToolError::rejected(&rejected.1),
             Self::Workspace(error) => ToolError::workspace(error),
             Self::Commit(error) => ToolError::commit(error),
-            Self::Several(error) | Self::Tool(error) => (**error).clone(),
+            Self::Tool(error) => (**error).clone(),
             Self::Failed(failed) => ToolError::failed(&failed.1),
         };
         match self.kept() {

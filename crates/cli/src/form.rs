@@ -3,6 +3,7 @@
 use apply_patch_api::engine::commit::approval::ApprovalPolicy;
 use apply_patch_api::engine::{Options, Patch};
 use apply_patch_api::grammar::ParseOptions;
+use apply_patch_api::tools::ToolError;
 use apply_patch_api::tools::input::{InputError, PatchText, ReadAs};
 use apply_patch_api::tools::received::NotReceived;
 
@@ -21,20 +22,24 @@ pub(crate) fn chosen(
     options: &ParseOptions,
 ) -> Result<Input, Failure> {
     let how = from.how();
-    match of(input.clone(), &how, options) {
-        Err(Failure::Several(error))
+    match PatchText::read(&input.sent.text, &how, options) {
+        Err(several @ InputError::NotReceived(NotReceived::Several(_)))
             if how.part.is_none() && !global.json && approve::preset() != ApprovalPolicy::Never =>
         {
-            let part = approve::which(&error.to_string())?;
+            let part = approve::which(&tool_error(&input, &several).to_string())?;
             of(input, &ReadAs { part: Some(part), ..how }, options)
         }
-        result => result,
+        sent => found(input, sent),
     }
 }
 
 /// The same, but nobody is asked.
 pub(crate) fn of(input: Input, how: &ReadAs, options: &ParseOptions) -> Result<Input, Failure> {
     let sent = PatchText::read(&input.sent.text, how, options);
+    found(input, sent)
+}
+
+fn found(input: Input, sent: Result<PatchText, InputError>) -> Result<Input, Failure> {
     let sent = sent.map_err(|error| failure(&input, error))?;
     let name = if sent.converted { format!("{}, converted", input.name) } else { input.name };
     Ok(Input { sent, name, kept: None })
@@ -54,12 +59,13 @@ pub(crate) fn failure(input: &Input, error: InputError) -> Failure {
             Failure::parse(&Input { sent, ..input.clone() }, *error)
         }
         InputError::Irreversible(rejects) => Failure::rejected(input, rejects),
-        error => {
-            let several = matches!(&error, InputError::NotReceived(NotReceived::Several(_)));
-            let mut error = error.tool_error(input.bytes());
-            error.message = format!("{}: {}", input.name, error.message);
-            let error = Box::new(error);
-            if several { Failure::Several(error) } else { Failure::Tool(error) }
-        }
+        error => Failure::Tool(Box::new(tool_error(input, &error))),
     }
+}
+
+/// The error as programs see it, with the name of the input.
+fn tool_error(input: &Input, error: &InputError) -> ToolError {
+    let mut error = error.tool_error(input.bytes());
+    error.message = format!("{}: {}", input.name, error.message);
+    error
 }

@@ -303,6 +303,18 @@ pub enum LineKind {
     Insert,
 }
 
+impl LineKind {
+    /// Returns what a line of this kind begins with in a patch.
+    #[must_use]
+    pub const fn sign(self) -> char {
+        match self {
+            Self::Context => ' ',
+            Self::Delete => '-',
+            Self::Insert => '+',
+        }
+    }
+}
+
 /// Splits a hunk into its lines; the first is line `number` of the patch. Also returns how many of
 /// the last lines are empty and lack even their blank.
 pub(crate) fn hunk_lines(text: &[u8], number: u32, endings: LineEndings) -> (Vec<Line<'_>>, usize) {

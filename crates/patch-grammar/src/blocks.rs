@@ -104,7 +104,7 @@ fn written(blocks: &[Block<'_>]) -> Vec<u8> {
             }
             marker::push_header(&mut lines, None);
             for (kind, line) in hunk(&block.old, &block.new) {
-                marker::push_line(&mut lines, sign(kind), line);
+                marker::push_line(&mut lines, kind.sign(), line);
             }
         }
         out.lines(lines.as_bytes());
@@ -127,14 +127,6 @@ fn hunk<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(LineKind, &'t str)> {
         of(LineKind::Context, &rest_old[rest_old.len() - below..]),
     ]
     .concat()
-}
-
-fn sign(kind: LineKind) -> char {
-    match kind {
-        LineKind::Context => ' ',
-        LineKind::Delete => '-',
-        LineKind::Insert => '+',
-    }
 }
 
 struct Reader<'l, 't> {

@@ -11,11 +11,13 @@ use memchr::memmem;
 use crate::diagnose;
 use crate::diff::{self, Between};
 use crate::error::{ParseError, ParseErrorKind};
-use crate::fence::Fence;
-use crate::lines::{Lines, left_out, numbers, shown};
+use crate::lines::{Lines, numbers, shown};
 use crate::marker::Marker;
 use crate::outside;
 use crate::wrapper;
+
+pub use crate::fence::Fence;
+pub use crate::lines::left_out;
 
 const BEGIN: &str = Marker::Begin.as_str();
 const END: &str = Marker::End.as_str();
@@ -480,17 +482,18 @@ fn diff(
                 || Fence::opened_by(lines[first]).is_some(),
                 |fence| fence.is_closed_by(lines[first]),
             );
-        let leads = || match Between::of(line, first) {
-            _ if first < *leads_nowhere => false,
+        let between = Between::of(line, first);
+        let leads = match between {
+            _ if ends || first < *leads_nowhere => false,
             Some(Between::Line) => first > at || !line(at).trim_ascii().is_empty(),
             Some(Between::Text) => !matches!(line(first).first(), Some(b'-' | b'P')),
             None => message,
         };
-        if ends || !leads() {
+        if !leads {
             *leads_nowhere = first.max(*leads_nowhere);
             return None;
         }
-        message |= Between::of(line, first) == Some(Between::Text);
+        message |= between == Some(Between::Text);
         first += 1;
     }
     let end = match fence {

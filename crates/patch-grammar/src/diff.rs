@@ -28,7 +28,6 @@ use crate::ast::{
 };
 use crate::diagnose;
 use crate::error::{ParseError, Warning, WarningKind};
-use crate::lines::Lines;
 use crate::patch::{Patch, Text};
 
 pub use name::push_quoted;
@@ -63,7 +62,7 @@ impl Default for DiffOptions {
 pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, ParseError> {
     let given = text.into();
     let read = |text: &Text| {
-        let lines = Lines::of(text);
+        let lines = text.lines();
         let mut reader = Reader::new(&lines, options.strip, options.max_sections);
         let mut files = Vec::new();
         let result = loop {
@@ -94,7 +93,7 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
         }
         // Lines are the same in both texts; bytes are counted in the text that was given.
         Err(Failure { line, within, kind, expected }) => {
-            let start = Lines::of(&given).range(line).start;
+            let start = given.lines().range(line).start;
             Err(diagnose::at_offset(given.whole(), start, within, kind, vec![expected]))
         }
     }

@@ -177,9 +177,7 @@ fn write_hunk(out: &mut String, hunk: &Hunk<'_>) -> Result<(), Unsaid> {
     for (nth, line) in hunk.lines.iter().enumerate() {
         match line.kind {
             LineKind::Context if nth >= separators => out.push('\n'),
-            LineKind::Context => push(out, ' ', line.text, line.crlf)?,
-            LineKind::Delete => push(out, '-', line.text, line.crlf)?,
-            LineKind::Insert => push(out, '+', line.text, line.crlf)?,
+            kind => push(out, kind.sign(), line.text, line.crlf)?,
         }
         if line.no_newline {
             push_no_newline(out);

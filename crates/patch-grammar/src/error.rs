@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::lines::listed;
+
 // Where the generated parser looks for it.
 pub(crate) use pest_itself::error::Error;
 
@@ -50,10 +52,10 @@ crate::names::named! {
         #[error("there is other text after `*** End Patch`")]
         TextAfter = "text_after",
         /// Lines around the patch are a part of a patch too.
-        #[error("{lines} {} outside the patch and would be lost{}", stand(lines), of_files(files))]
+        #[error("{} outside the patch and would be lost{}", stand(lines), of_files(files))]
         TextOutside {
-            /// The lines, in words.
-            lines: String,
+            /// The first of them, from 0, last excluded.
+            lines: Vec<Range<usize>>,
             /// The files that they name, as written.
             files: Vec<String>,
         } = "text_outside",
@@ -176,8 +178,9 @@ fn is_close(closest: Option<&str>) -> String {
     closest.map(|closest| format!("; {closest} is close")).unwrap_or_default()
 }
 
-fn stand(lines: &str) -> &'static str {
-    if lines.starts_with("line ") && !lines.contains(" and ") { "stands" } else { "stand" }
+fn stand(lines: &[Range<usize>]) -> String {
+    let one = lines.iter().map(Range::len).sum::<usize>() == 1;
+    format!("{} {}", listed(lines.iter().cloned()), if one { "stands" } else { "stand" })
 }
 
 fn of_files(files: &[String]) -> String {

@@ -2,14 +2,16 @@
 
 /// An open code fence of Markdown.
 #[derive(Debug)]
-pub(crate) struct Fence {
+pub struct Fence {
     pub(crate) indent: usize,
     mark: char,
     length: usize,
 }
 
 impl Fence {
-    pub(crate) fn opened_by(line: &str) -> Option<Self> {
+    /// Returns the fence that a line opens.
+    #[must_use]
+    pub fn opened_by(line: &str) -> Option<Self> {
         let text = line.trim_start_matches(' ');
         let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
         let length = text.chars().take_while(|&c| c == mark).count();
@@ -20,8 +22,9 @@ impl Fence {
         })
     }
 
-    /// A fence that is indented deeper belongs to what is inside.
-    pub(crate) fn is_closed_by(&self, line: &str) -> bool {
+    /// Returns whether a line closes it. A fence that is indented deeper belongs to what is inside.
+    #[must_use]
+    pub fn is_closed_by(&self, line: &str) -> bool {
         let text = line.trim_start_matches(' ');
         let marks = text.trim_end();
         line.len() - text.len() <= self.indent

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use crate::patch::Text;
-
 /// The lines of a part of a text, with their terminators. They are counted from the start of the
 /// text.
 #[derive(Debug)]
@@ -16,10 +14,6 @@ pub(crate) struct Lines<'t> {
 }
 
 impl<'t> Lines<'t> {
-    pub(crate) fn of(text: &'t Text) -> Self {
-        Self::new(text.whole(), text.range())
-    }
-
     pub(crate) fn new(text: &'t [u8], part: Range<usize>) -> Self {
         let first = memchr::memchr_iter(b'\n', &text[..part.start]).count();
         let (text, start) = (&text[..part.end], part.start);
@@ -61,7 +55,7 @@ impl<'t> Lines<'t> {
 }
 
 /// Says which lines were left out, counted from 0, if any were.
-pub(crate) fn left_out(lines: impl IntoIterator<Item = Range<usize>>) -> Option<String> {
+pub fn left_out(lines: impl IntoIterator<Item = Range<usize>>) -> Option<String> {
     let lines = listed(lines);
     (!lines.is_empty()).then(|| format!("left out {lines}"))
 }

@@ -74,7 +74,7 @@ pub fn respelled(line: &str) -> Option<String> {
         let path = text.strip_prefix(marker.as_str())?;
         marker.as_str().ends_with(':').then_some((marker, path))
     }) {
-        let path = bare_path(marker, path).unwrap_or_else(|| path.trim().to_owned());
+        let path = bare_path(marker, path);
         if path.is_empty() {
             return None;
         }
@@ -104,7 +104,7 @@ pub fn respelled(line: &str) -> Option<String> {
                             .filter(|path| path.starts_with([' ', '\t']))
                     }
                 };
-                path.map(|path| bare_path(marker, path).unwrap_or_else(|| path.trim().to_owned()))
+                path.map(|path| bare_path(marker, path))
                     .filter(|path| !path.is_empty() && !path.contains('*'))
                     .map(|path| format!("{} {path}", marker.as_str()))
             }
@@ -117,11 +117,8 @@ pub fn respelled(line: &str) -> Option<String> {
 }
 
 /// Takes quotation marks, backticks, and stars behind a blank off the path of a header, or off both
-/// paths of a move. Returns `None` if there are none.
-fn bare_path(marker: Marker, path: &str) -> Option<String> {
-    if marker == Marker::Environment {
-        return None;
-    }
+/// paths of a move, which may also be quoted as one.
+fn bare_path(marker: Marker, path: &str) -> String {
     let one = |path: &str| {
         let mut path = path.trim();
         let stars = path.trim_end_matches('*');
@@ -134,19 +131,14 @@ fn bare_path(marker: Marker, path: &str) -> Option<String> {
         };
         LITERAL.into_iter().find_map(quoted).unwrap_or(path).trim().to_owned()
     };
-    let bare = match (marker, path.split_once(" -> ")) {
-        (Marker::Move, Some((from, to))) => {
-            // Both are quoted as one, or each alone.
-            match one(path).split_once(" -> ") {
-                Some((from, to)) if one(path) != path.trim() => {
-                    format!("{} -> {}", one(from), one(to))
-                }
-                _ => format!("{} -> {}", one(from), one(to)),
-            }
-        }
-        _ => one(path),
-    };
-    (bare != path.trim()).then_some(bare)
+    if marker == Marker::Environment {
+        return path.trim().to_owned();
+    }
+    let whole = one(path);
+    match whole.split_once(" -> ").filter(|_| marker == Marker::Move) {
+        Some((from, to)) => format!("{} -> {}", one(from), one(to)),
+        None => whole,
+    }
 }
 
 /// Writes the `@@` line of a hunk.

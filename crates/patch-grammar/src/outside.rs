@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind};
-use crate::lines::{Lines, listed};
+use crate::lines::Lines;
 use crate::marker::{Marker, respelled};
 
 /// The most files that an error names.
@@ -96,10 +96,10 @@ pub(crate) fn check(
         }
     }
     let Some(first) = found.first() else { return Ok(()) };
-    let files = files(found.iter().cloned().flatten().map(|at| lines.get(at)));
-    let lines_of = listed(found.iter().take(NAMED).cloned());
-    let kind = ParseErrorKind::TextOutside { lines: lines_of, files };
     let start = lines.range(first.start).start;
+    let files = files(found.iter().cloned().flatten().map(|at| lines.get(at)));
+    found.truncate(NAMED);
+    let kind = ParseErrorKind::TextOutside { lines: found, files };
     let expected = vec!["all sections between one `*** Begin Patch` and one `*** End Patch`"];
     Err(diagnose::at_offset(text, start, 0, kind, expected))
 }

@@ -9,6 +9,7 @@ use yoke::{Yoke, Yokeable};
 
 use crate::ast::Section;
 use crate::error::{ParseError, Warning};
+use crate::lines::Lines;
 
 /// A text and the part of it that is a patch, shared by all who need them.
 #[derive(Clone, PartialEq, Eq)]
@@ -41,6 +42,11 @@ impl Text {
     #[must_use]
     pub fn range(&self) -> Range<usize> {
         self.part.clone()
+    }
+
+    /// Returns the lines of the patch.
+    pub(crate) fn lines(&self) -> Lines<'_> {
+        Lines::new(&self.whole, self.range())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Unified and git diffs as trees.
 
 use patch_grammar::diff::{self, DiffOptions};
-use patch_grammar::{Hunk, LineKind, Patch, SectionOperation};
+use patch_grammar::{Hunk, Patch, SectionOperation};
 
 /// A tree in a few words: one line a section, one a hunk, one a line; `$` is a CRLF, `%` no line
 /// feed.
@@ -41,11 +41,7 @@ fn hunk_shown(hunk: &Hunk<'_>) -> String {
     let header = hunk.headers.first().map_or(String::new(), |header| format!(" {}", header.text));
     let mut out = format!("@{start}{header}\n");
     for line in &hunk.lines {
-        out.push(match line.kind {
-            LineKind::Context => ' ',
-            LineKind::Delete => '-',
-            LineKind::Insert => '+',
-        });
+        out.push(line.kind.sign());
         out += &line.text.escape_ascii().to_string();
         out += if line.crlf { "$" } else { "" };
         out += if line.no_newline { "%\n" } else { "\n" };

@@ -61,7 +61,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             picture::rejects(input, rejects, global);
             message("nothing was changed");
         }
-        Failure::Several(error) | Failure::Tool(error) => {
+        Failure::Tool(error) => {
             message(&error.message);
             error.suggested_next_action.iter().for_each(|next| message(next));
             if error.class != FailureClass::Partial {

@@ -1,6 +1,9 @@
 //! Shell commands that apply a patch: `cd DIR && apply_patch <<'EOF'` and its relatives.
 
+use std::ops::Range;
+
 use patch_grammar::Marker;
+use patch_grammar::detect::{Fence, left_out};
 #[cfg(feature = "shell")]
 use shell_intercept::{CorrectnessError, Intercept, Shell, intercept, intercept_script};
 
@@ -58,41 +61,39 @@ fn call(found: Intercept<'_>, above: usize) -> Result<ShellCall, NotReceived> {
 /// patch: what is meant is then not known.
 pub(super) fn find(text: &str) -> Result<Option<ShellCall>, NotReceived> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let mut fence: Option<(usize, usize, char)> = None;
+    let says =
+        |range: &Range<usize>| lines[range.clone()].iter().any(|line| !line.trim().is_empty());
+    let mut fence: Option<(usize, Fence)> = None;
     let mut found = None;
     let mut at = 0;
     while at < lines.len() {
-        let line = lines[at].trim();
-        let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'));
-        let length = mark.map_or(0, |mark| line.chars().take_while(|&c| c == mark).count());
-        match fence {
-            Some((_, wanted, sign))
-                if length >= wanted && mark == Some(sign) && line.len() == length =>
-            {
-                fence = None;
+        let line = lines[at].trim_end();
+        match &fence {
+            Some((_, open)) if open.is_closed_by(line) => fence = None,
+            None if Fence::opened_by(line).is_some() => {
+                fence = Fence::opened_by(line).map(|fence| (at, fence));
             }
-            None if length >= 3 => fence = Some((at, length, mark.unwrap_or('`'))),
             _ if opens(&lines, at) => {
                 if found.is_some() {
                     return wrapped("these are several shell commands", ALONE);
                 }
-                let closes = |line: &&str| {
-                    let line = line.trim();
-                    fence.is_some_and(|(_, length, sign)| {
-                        line.len() >= length && line.chars().all(|c| c == sign)
-                    })
+                // In a fence all lines above are commands too; elsewhere they are prose, unless the
+                // last one changes the directory.
+                let above = match &fence {
+                    Some((fence, _)) => says(&(fence + 1..at)),
+                    None => {
+                        let last = lines[..at].iter().rev().find(|line| !line.trim().is_empty());
+                        let word = last.and_then(|line| line.split_whitespace().next());
+                        matches!(word, Some("cd" | "pushd"))
+                    }
                 };
-                let end = lines[at..].iter().position(closes).map_or(lines.len(), |end| at + end);
-                let first = fence.map_or(at, |(fence, ..)| fence + 1);
-                let above = if fence.is_some() { &lines[first..at] } else { &lines[..at] };
-                let last = above.iter().rev().find(|line| !line.trim().is_empty());
-                let moves = |line: &&&str| {
-                    let word = line.split_whitespace().next().unwrap_or_default();
-                    fence.is_some() || matches!(word, "cd" | "pushd")
-                };
-                if last.is_some_and(|line| moves(&line)) {
+                if above {
                     return wrapped("the lines above `apply_patch` are commands too", ALONE);
                 }
+                let closes = |line: &&str| {
+                    fence.as_ref().is_some_and(|(_, fence)| fence.is_closed_by(line.trim_end()))
+                };
+                let end = lines[at..].iter().position(closes).map_or(lines.len(), |end| at + end);
                 found = Some((at, end));
                 at = end;
                 continue;
@@ -115,24 +116,8 @@ pub(super) fn find(text: &str) -> Result<Option<ShellCall>, NotReceived> {
     // The patch of an argument begins in the line of the command.
     let above = start + usize::from(script.lines().next().is_some_and(|line| line.contains("<<")));
     let mut call = call(verdict, above)?;
-    let says = |lines: &[&str]| lines.iter().any(|line| !line.trim().is_empty());
-    let mut out = Vec::new();
-    if says(&lines[..start]) {
-        out.push((0, start));
-    }
-    if says(&lines[end..]) {
-        out.push((end, lines.len()));
-    }
-    let out: Vec<_> = out
-        .iter()
-        .map(|&(first, end)| match end - first {
-            1 => format!("line {end}"),
-            _ => format!("lines {}-{end}", first + 1),
-        })
-        .collect();
-    if !out.is_empty() {
-        call.notes.push(format!("left out {}", out.join(" and ")));
-    }
+    let around = [0..start, end..lines.len()];
+    call.notes.extend(left_out(around.into_iter().filter(says)));
     Ok(Some(call))
 }
 

@@ -49,11 +49,8 @@ struct Seen {
 struct Lines(Vec<RangeInclusive<usize>>);
 
 impl Lines {
-    fn add(&mut self, new: RangeInclusive<usize>) {
-        if new.is_empty() {
-            return;
-        }
-        self.0.push(new);
+    fn add(&mut self, new: impl IntoIterator<Item = RangeInclusive<usize>>) {
+        self.0.extend(new.into_iter().filter(|range| !range.is_empty()));
         self.0.sort_by_key(|range| *range.start());
         let mut joined: Vec<RangeInclusive<usize>> = Vec::new();
         for range in self.0.drain(..) {
@@ -68,10 +65,11 @@ impl Lines {
     }
 
     fn cover(&self, wanted: &RangeInclusive<usize>) -> bool {
+        let nth = self.0.partition_point(|range| range.end() < wanted.start());
         let holds = |range: &RangeInclusive<usize>| {
             range.start() <= wanted.start() && wanted.end() <= range.end()
         };
-        wanted.is_empty() || self.0.iter().any(holds)
+        wanted.is_empty() || self.0.get(nth).is_some_and(holds)
     }
 }
 
@@ -89,11 +87,12 @@ impl FromStr for Lines {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let mut lines = Self::default();
-        for range in text.split(',') {
+        let range = |range: &str| {
             let (first, last) = range.split_once('-').ok_or(())?;
-            lines.add(first.parse().map_err(drop)?..=last.parse().map_err(drop)?);
-        }
+            Ok(first.parse().map_err(drop)?..=last.parse().map_err(drop)?)
+        };
+        let mut lines = Self::default();
+        lines.add(text.split(',').map(range).collect::<Result<Vec<_>, ()>>()?);
         Ok(lines)
     }
 }
@@ -172,7 +171,7 @@ impl Ledger {
             if *of != hash {
                 (*of, *known) = (hash, Lines::default());
             }
-            lines.into_iter().for_each(|range| known.add(range));
+            known.add(lines);
             if before == *known {
                 return Ok(());
             }
@@ -272,9 +271,11 @@ mod tests {
     #[test]
     fn lines_are_covered_by_what_was_printed_and_no_more() {
         let mut lines = Lines::default();
-        for range in [5..=6, 1..=2, 3..=3, 9..=9, 6..=7] {
-            lines.add(range);
-        }
+        let ranges = [5..=6, 1..=2, 3..=3, 9..=9, 6..=7];
+        lines.add(ranges.clone());
+        let mut one_by_one = Lines::default();
+        ranges.into_iter().for_each(|range| one_by_one.add([range]));
+        assert_eq!(one_by_one, lines);
         assert_eq!(lines.to_string(), "1-3,5-7,9-9");
         assert_eq!("1-3,5-7,9-9".parse(), Ok(lines.clone()));
         for (wanted, covered) in

@@ -330,12 +330,20 @@ struct Joined {
 
 /// Where the versions of a file are that several transactions changed.
 struct Displaced {
+    /// Which record of the joined journal is the file's.
+    nth: usize,
     /// The first transaction, which displaced the file that comes back.
     first: TransactionId,
     /// The last one, and its record.
     last: (TransactionId, Record),
     /// Where something else changed the file between two of them.
     gap: Option<Drift>,
+}
+
+impl Displaced {
+    fn by(id: TransactionId, record: &Record, nth: usize) -> Self {
+        Self { nth, first: id, last: (id, record.clone()), gap: None }
+    }
 }
 
 /// Reads the journals of transactions, newest first, and joins them to one.
@@ -349,11 +357,10 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
             return Err(Error::Aborted(id));
         }
         let Some(all) = &mut all else {
-            let displaced =
-                |record: &Record| Displaced { first: id, last: (id, record.clone()), gap: None };
-            let sources =
-                journal.records.iter().map(|record| (record.path.clone(), displaced(record)));
-            let sources = sources.collect();
+            let source = |(nth, record): (usize, &Record)| {
+                (record.path.clone(), Displaced::by(id, record, nth))
+            };
+            let sources = journal.records.iter().enumerate().map(source).collect();
             all = Some(Joined { journal, authentic, sources });
             continue;
         };
@@ -370,14 +377,13 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
             all.journal.removed_dirs.push((dir, mode));
         }
         for record in journal.records {
-            let Some(later) = all.journal.records.iter_mut().find(|it| it.path == record.path)
-            else {
-                let source = Displaced { first: id, last: (id, record.clone()), gap: None };
-                all.sources.insert(record.path.clone(), source);
+            let Some(source) = all.sources.get_mut(&record.path) else {
+                let nth = all.journal.records.len();
+                all.sources.insert(record.path.clone(), Displaced::by(id, &record, nth));
                 all.journal.records.push(record);
                 continue;
             };
-            let source = all.sources.get_mut(&record.path).expect("each record has a source");
+            let later = &mut all.journal.records[source.nth];
             if !are_same(record.after.as_ref(), later.before.as_ref()) {
                 let hash = |state: &Option<FileState>| state.as_ref().map(|state| state.sha256);
                 source.gap = Some(Drift {

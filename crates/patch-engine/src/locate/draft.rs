@@ -177,8 +177,8 @@ impl<'f, 'p> Draft<'f, 'p> {
     }
 
     /// Applies a hunk whose old lines are `matched`; a hunk without old lines goes after `after`.
-    /// `written` has the texts of its inserted lines, if they are not those of the patch. Gives back the hunk's lines as they now
-    /// stand.
+    /// `written` has the texts of its inserted lines, if they are not those of the patch. Gives back
+    /// the hunk's lines as they now stand.
     pub(crate) fn apply(
         &mut self,
         needle: &Needle<'p>,

@@ -375,13 +375,12 @@ fn paste(
     }
     let mut inserted = written.lines.iter();
     let pasted = hunk.iter().map(|line| {
-        let (prefix, text) = match line.kind {
-            LineKind::Insert => ('+', &inserted.next()?[..]),
-            LineKind::Context => (' ', lines.content(places.next()?)),
-            LineKind::Delete => ('-', lines.content(places.next()?)),
+        let text = match line.kind {
+            LineKind::Insert => &inserted.next()?[..],
+            LineKind::Context | LineKind::Delete => lines.content(places.next()?),
         };
         let carriage = if line.kind == LineKind::Insert && line.crlf { "\r" } else { "" };
-        Some(format!("{prefix}{}{carriage}", std::str::from_utf8(text).ok()?))
+        Some(format!("{}{}{carriage}", line.kind.sign(), std::str::from_utf8(text).ok()?))
     });
     pasted.collect::<Option<_>>().unwrap_or_default()
 }

@@ -39,9 +39,8 @@ impl Between {
     /// Recognizes line `at`.
     pub(crate) fn of<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> Option<Self> {
         /// What diff, git, svn, cvs, hg and bzr write.
-        const LINES: [&[u8]; 14] = [
+        const LINES: [&[u8]; 13] = [
             b"diff -",
-            b"Index: ",
             b"Only in ",
             b"Common subdirectories: ",
             b"RCS file: ",
@@ -73,11 +72,7 @@ impl Between {
                 // Without the rule, a line of prose.
                 line(at + 1).starts_with(b"=====").then_some(Self::Line)
             }
-            _ => LINES[2..]
-                .iter()
-                .chain(&LINES[..1])
-                .any(|words| text.starts_with(words))
-                .then_some(Self::Line),
+            _ => LINES.iter().any(|words| text.starts_with(words)).then_some(Self::Line),
         }
     }
 }
@@ -298,10 +293,9 @@ impl<'l, 't> Reader<'l, 't> {
                 Some(Between::Line) => {}
                 // A message may show a patch; anything else that looks like a part of one is one.
                 None if !message && outside::belongs(get, self.at) => {
-                    let line = self.at + 1;
                     let kind = ParseErrorKind::TextOutside {
-                        lines: format!("line {line}"),
-                        files: outside::file(get(self.at)).into_iter().collect(),
+                        lines: std::iter::once(self.at..self.at + 1).collect(),
+                        files: outside::file(line).into_iter().collect(),
                     };
                     return Err(self.failure(self.at, kind, "the header of a file, or prose"));
                 }

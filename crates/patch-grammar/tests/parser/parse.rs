@@ -1,6 +1,6 @@
 //! What parses, what does not, and what is said about it.
 
-use patch_grammar::{Dialect, LineKind, ParseOptions, Patch, SectionOperation, parse, recognizes};
+use patch_grammar::{Dialect, ParseOptions, Patch, SectionOperation, parse, recognizes};
 
 fn codex() -> ParseOptions {
     ParseOptions { strip_wrappers: true, bare_first_hunk: true, ..ParseOptions::default() }
@@ -30,11 +30,7 @@ fn show(patch: &Patch) -> String {
                     let headers: Vec<_> = hunk.headers.iter().map(|header| &*header.text).collect();
                     out += &format!(" @{}", headers.join("@"));
                     for line in &hunk.lines {
-                        let mark = match line.kind {
-                            LineKind::Context => ' ',
-                            LineKind::Delete => '-',
-                            LineKind::Insert => '+',
-                        };
+                        let mark = line.kind.sign();
                         out += &format!(
                             "|{mark}{}{}{}",
                             line.text_lossy(),
