@@ -1,5 +1,6 @@
 //! Runs `tests/scenarios/*`: a folder is a case. Its README says what is in a folder.
 
+use std::collections::HashSet;
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::net::UnixListener;
@@ -54,8 +55,8 @@ fn scenarios() {
     assert!(!cases.is_empty(), "no scenario is called {only:?}");
 }
 
-/// Whether the files of a case can be made on Windows: no links, pipes and modes, and no names that
-/// mean something else there.
+/// Whether the files of a case can be made on Windows: no links, pipes and modes, no names that
+/// mean something else there, and none that differ by case alone.
 fn windows_can_have(case: &Path) -> bool {
     let means_something_else = |name: &str| {
         let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_lowercase();
@@ -77,7 +78,12 @@ fn windows_can_have(case: &Path) -> bool {
     {
         names.extend(tree::beneath(folder).map(|(path, _)| path));
     }
-    steps.lines().all(fine) && !names.iter().any(|path| path.split('/').any(means_something_else))
+    names.sort();
+    names.dedup();
+    let folded: HashSet<_> = names.iter().map(|path| path.to_lowercase()).collect();
+    folded.len() == names.len()
+        && steps.lines().all(fine)
+        && !names.iter().any(|path| path.split('/').any(means_something_else))
 }
 
 #[test]

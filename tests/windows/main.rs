@@ -73,6 +73,26 @@ fn succeeded(run: &Run) {
 }
 
 #[test]
+fn a_name_that_differs_by_case_alone_is_refused_before_anything_changes() {
+    let place = Place::new();
+    for args in [&["-n"][..], &[]] {
+        let patch = "*** Begin Patch\n*** Move File: gone.txt -> GONE.txt\n*** End Patch\n";
+        let refused = place.run(args, patch);
+        assert_eq!(refused.code, 1, "{refused:#?}");
+        assert!(refused.stderr.contains("takes this name and gone.txt for one"), "{refused:#?}");
+    }
+    assert_eq!(place.files(), Place::old());
+    // In two patches it works.
+    for (from, to) in [("gone.txt", "other"), ("other", "GONE.txt")] {
+        let patch = format!("*** Begin Patch\n*** Move File: {from} -> {to}\n*** End Patch\n");
+        succeeded(&place.run(&[], &patch));
+    }
+    let names = fs::read_dir(place.dir.path()).expect("the folder");
+    let mut names = names.map(|entry| entry.expect("an entry").file_name());
+    assert!(names.any(|name| name == "GONE.txt"));
+}
+
+#[test]
 fn a_patch_is_applied_logged_shown_and_taken_back() {
     let place = Place::new();
     let dry = place.run(&["-n"], PATCH);

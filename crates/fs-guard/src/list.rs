@@ -44,13 +44,17 @@ impl Root {
     }
 
     /// Finds an existing entry, at the path or at a directory on the way, that differs from it only
-    /// by case or Unicode normalisation. `moved` is a file that will be gone by then.
+    /// by case or Unicode normalisation. `moved` is a file that will be gone by then, which is in
+    /// the way only on Windows if the names differ by case alone: there both are one.
     pub fn collision(
         &self,
         path: &RelPath,
         moved: Option<&RelPath>,
     ) -> Result<Option<String>, Error> {
-        rules::collision(self, path, moved)
+        let is_one = |moved: &&RelPath| {
+            cfg!(windows) && moved.as_str().to_lowercase() == path.as_str().to_lowercase()
+        };
+        rules::collision(self, path, moved.filter(|moved| !is_one(moved)))
     }
 
     /// Returns the directories that would have to be created for the path, outermost first.

@@ -114,14 +114,17 @@ fn names_that_differ_by_case_or_normalisation_collide() {
         let of_moved = |name: &str, moved: &str| {
             root.collision(&path(&root, name), Some(&path(&root, moved))).unwrap()
         };
-        assert_eq!(of_moved("readme.md", "README.md"), None);
+        let in_the_way = cfg!(windows).then(|| "README.md".to_owned());
+        assert_eq!(of_moved("readme.md", "README.md"), in_the_way);
         assert_eq!(of_moved("Dir/e\u{301}", "Dir/é"), None);
         assert_eq!(of_moved("dir/x", "Dir/é"), Some("Dir".into()));
-        fs::write(tree.root.join("Readme.md"), "").unwrap();
-        root.forget();
-        assert_eq!(of_moved("readme.md", "README.md"), Some("Readme.md".into()));
-        fs::remove_file(tree.root.join("Readme.md")).unwrap();
-        root.forget();
+        if cfg!(unix) {
+            fs::write(tree.root.join("Readme.md"), "").unwrap();
+            root.forget();
+            assert_eq!(of_moved("readme.md", "README.md"), Some("Readme.md".into()));
+            fs::remove_file(tree.root.join("Readme.md")).unwrap();
+            root.forget();
+        }
         // What was learnt is forgotten when that is wanted.
         assert_eq!(collision("LATE"), None);
         fs::write(tree.root.join("late"), "").unwrap();
