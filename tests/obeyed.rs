@@ -82,7 +82,7 @@ impl Call {
                     Ok(patch) => {
                         let session = session(&scenario.workspace(), scenario.home.path());
                         session
-                            .apply("ops", &patch, options, true, &mut ())
+                            .apply("ops", &patch, options, patch_engine::Atomicity::Whole, &mut ())
                             .map_err(|failed| ToolError::failed(&failed))
                     }
                 };

@@ -69,10 +69,10 @@ pub mod grammar {
 #[cfg(feature = "workspace")]
 pub mod engine {
     pub use patch_engine::{
-        Advice, Ambiguous, Change, ChangeKind, ErrorKind, Event, Expected, Failed, Files, Host,
-        Images, MAX_PATCH_SIZE, Note, Options, Order, ParseError, Pass, Patch, Placed, Plan,
-        PlanBuilder, PlanNote, Problem, Profile, Reject, RejectReason, Rejects, Remedy, Report,
-        STATE_DIR, Splices, commit, decode, key_place, parse, plan, policy, remedy,
+        Advice, Ambiguous, Atomicity, Change, ChangeKind, ErrorKind, Event, Expected, Failed,
+        Files, Host, Images, MAX_PATCH_SIZE, Note, Options, Order, ParseError, Pass, Patch, Placed,
+        Plan, PlanBuilder, PlanNote, Problem, Profile, Reject, RejectReason, Rejects, Remedy,
+        Report, STATE_DIR, Splices, commit, decode, key_place, parse, plan, policy, remedy,
     };
 }
 

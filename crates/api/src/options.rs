@@ -12,7 +12,7 @@ use file_tools::received::Part;
 use file_tools::settings::{Choice, Layer, Layers, Raw, Scope};
 use file_tools::specs::Client;
 use patch_engine::commit::approval::ApprovalPolicy;
-use patch_engine::{Files, MemoryTree, Options, Patch, Profile};
+use patch_engine::{Atomicity, Files, MemoryTree, Options, Patch, Profile};
 use patch_grammar::Dialect;
 use patch_grammar::export::Format;
 use serde::Deserialize;
@@ -140,6 +140,9 @@ pub struct PatchOptions {
     pub amend: Option<String>,
     /// Whether all of the patch is one transaction; true unless set. In a workspace only.
     pub atomic: Option<bool>,
+    /// Whether the sections that fit are applied where others do not, as one transaction. In a
+    /// workspace only.
+    pub partial: bool,
     /// What an answer shows of the changes: `none`, the default, `stat` or `full`.
     pub diff: DiffDetail,
 }
@@ -169,12 +172,34 @@ impl PatchOptions {
         Ok((parsed, rules))
     }
 
+    /// Returns which sections are applied where some do not apply.
+    pub(crate) fn atomicity(&self) -> Result<Atomicity, ToolError> {
+        match (self.atomic != Some(false), self.partial) {
+            (true, false) => Ok(Atomicity::Whole),
+            (false, false) => Ok(Atomicity::EachSection),
+            (true, true) if self.reverse => {
+                let message = "a patch is reversed as a whole";
+                Err(argument("partial", message, "false, or leave it out"))
+            }
+            (true, true) => Ok(Atomicity::Fitting),
+            (false, true) => {
+                let message = "`partial` makes one transaction, and `atomic` false makes several";
+                Err(argument("partial", message, "false, or leave out `atomic`"))
+            }
+        }
+    }
+
     /// Finds the patch in a text; it is still to be parsed.
     pub(crate) fn read_text(
         &self,
         layers: &Layers,
         patch: &[u8],
     ) -> Result<(PatchText, Options), ToolError> {
+        if self.atomicity()? != Atomicity::Whole {
+            let name = if self.partial { "partial" } else { "atomic" };
+            let message = "only in a workspace is a patch applied in part";
+            return Err(argument(name, message, "nothing here"));
+        }
         if self.amend.is_some() {
             let message = "refused patches are kept by workspaces only";
             return Err(argument("amend", message, "nothing here"));

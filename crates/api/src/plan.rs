@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use file_tools::ToolError;
 use file_tools::changes::{DiffDetail, PatchData, outcome, summary};
-use patch_engine::Report;
+use patch_engine::{Rejects, Report};
 use serde_json::{Value, json};
 
 /// What a patch would do. It is not changed by what happens to the files since.
@@ -13,6 +13,8 @@ pub struct PlannedPatch {
     pub(crate) plan: Arc<patch_engine::Plan>,
     /// The patch was applied before: nothing is to be done.
     pub(crate) done: Option<Report>,
+    /// Why some of the patch is left out.
+    pub(crate) left_out: Option<Rejects>,
     /// The patch and its options, so that it can be made again.
     #[cfg(feature = "workspace")]
     pub(crate) made_of: Option<(Vec<u8>, crate::options::PatchOptions)>,
@@ -24,9 +26,21 @@ impl PlannedPatch {
         Self {
             plan: Arc::new(plan),
             done: None,
+            left_out: None,
             #[cfg(feature = "workspace")]
             made_of: None,
         }
+    }
+
+    /// A plan of a workspace.
+    #[cfg(feature = "workspace")]
+    pub(crate) fn of_report(
+        report: Report,
+        left_out: Option<Rejects>,
+        made_of: Option<(Vec<u8>, crate::options::PatchOptions)>,
+    ) -> Self {
+        let plan = Arc::clone(&report.plan);
+        Self { plan, done: report.already_done.then_some(report), left_out, made_of }
     }
 
     /// A name of exactly this plan: 64 hexadecimal digits.
@@ -87,7 +101,10 @@ impl PlannedPatch {
     fn shown(&self, detail: DiffDetail) -> Result<PatchData, ToolError> {
         match &self.done {
             Some(report) => Ok(PatchData::applied(std::slice::from_ref(report), true, detail)),
-            None => Ok(PatchData::planned(&self.plan, detail)?),
+            None => Ok(match &self.left_out {
+                Some(why) => PatchData::planned(&self.plan, detail)?.without(why),
+                None => PatchData::planned(&self.plan, detail)?,
+            }),
         }
     }
 }

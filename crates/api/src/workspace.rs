@@ -1,7 +1,6 @@
 //! A directory, its session, and its transactions.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use file_tools::audit::{Audit, Operation};
 use file_tools::changes::{DiffDetail, PatchData, restored};
@@ -11,7 +10,7 @@ use file_tools::{Session, SessionName, ToolError, history};
 use fs_guard::Access;
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{self, TransactionId};
-use patch_engine::{Event, Expected, Options, Patch, Problem, Reject};
+use patch_engine::{Atomicity, Event, Expected, Failed, Options, Patch, Problem, Reject};
 use serde_json::{Value, json};
 
 use crate::error::argument;
@@ -91,21 +90,15 @@ impl OpenWorkspace {
         self.tidy();
         let made_of = Some((patch.to_vec(), options.clone()));
         let (_, patch, rules) = self.parsed(patch, options)?;
-        let workspace = self.session.workspace();
-        let verified = self.session.settings().verify.is_some();
-        if options.atomic != Some(false)
-            && let Some(report) = workspace.already_applied(&patch, &rules, verified)
-        {
-            return Ok(PlannedPatch {
-                plan: Arc::clone(&report.plan),
-                done: Some(report),
-                made_of,
-            });
+        match self.session.preview(&patch, rules, options.atomicity()?) {
+            Ok(report) => Ok(PlannedPatch::of_report(report, None, made_of)),
+            Err(Failed { error: commit::Error::Rejected(why), mut reports, .. })
+                if reports.first().is_some_and(|report| report.plan.is_partial()) =>
+            {
+                Ok(PlannedPatch::of_report(reports.remove(0), Some(why), made_of))
+            }
+            Err(failed) => Err(ToolError::failed(&failed)),
         }
-        workspace.root().forget();
-        let plan = patch_engine::plan(workspace.root(), &patch, &rules);
-        let plan = Arc::new(plan.map_err(|rejects| ToolError::rejected(&rejects))?);
-        Ok(PlannedPatch { plan, done: None, made_of })
     }
 
     /// Reads a patch, amended where that is asked for, and the rules for it.
@@ -167,7 +160,11 @@ impl OpenWorkspace {
         host: Callbacks<'_>,
         exactly: Option<&PlannedPatch>,
     ) -> Result<Value, ToolError> {
-        let atomic = options.atomic != Some(false) || exactly.is_some();
+        let atomicity = match options.atomicity()? {
+            Atomicity::EachSection if exactly.is_some() => Atomicity::Whole,
+            atomicity => atomicity,
+        };
+        let atomic = atomicity != Atomicity::EachSection;
         if !atomic && self.session.settings().verify.is_some() {
             let message = "a workspace with `verify` changes all files of a patch or none";
             return Err(argument("atomic", message, "true, or leave it out"));
@@ -184,13 +181,18 @@ impl OpenWorkspace {
                 }
             }
             let mut host = Exactly { host, plan: exactly, differs: false };
-            let reports = self.session.apply("apply", &patch, rules, atomic, &mut host);
+            let reports = self.session.apply("apply", &patch, rules, atomicity, &mut host);
             let reports = reports.map_err(|failed| match (host.differs, exactly) {
                 (true, Some(plan)) => stale(plan),
-                _ if atomic && !options.reverse => {
-                    self.session.keep_for_amending(form, &patch, ToolError::failed(&failed))
+                _ => {
+                    let error = ToolError::failed(&failed);
+                    let keeps = atomic && !options.reverse;
+                    let kept = || self.session.keep(form, &patch, &error, &failed.reports);
+                    match keeps.then(kept).flatten() {
+                        Some(kept) => error.kept_as(kept),
+                        None => error,
+                    }
                 }
-                _ => ToolError::failed(&failed),
             })?;
             Ok(PatchData::applied(&reports, atomic, options.diff))
         };
@@ -279,7 +281,7 @@ impl OpenWorkspace {
 /// Makes the error of a plan that differs from the plan that would be committed now.
 fn stale(plan: &PlannedPatch) -> ToolError {
     let path = plan.plan.transitions().first().map_or("", |transition| transition.path().as_str());
-    let error = ToolError::rejected(&[Reject::of(
+    let error = ToolError::of_rejects(&[Reject::of(
         path,
         Problem::Guard(fs_guard::Error::Changed { path: path.into() }),
     )]);

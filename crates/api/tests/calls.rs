@@ -528,6 +528,41 @@ fn a_refused_patch_is_amended() {
     assert!(api::apply_in_memory(&tree(), PATCH.as_bytes(), &amends).is_err());
 }
 
+#[test]
+fn the_sections_that_fit_are_planned_and_applied() {
+    let dir = directory();
+    let other = dir.path().join("b.txt");
+    fs::write(&other, "b\n").expect("a file");
+    let here = workspace(dir.path(), json!({}));
+    let patch = b"*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+TWO\n*** Update File: b.txt\n@@\n-c\n+B\n\
+        *** End Patch\n";
+    let partial = || options(json!({ "partial": true }));
+    let outcomes = |hunks: &Value| -> Vec<String> {
+        let hunks = hunks.as_array().expect("hunks").iter();
+        hunks.map(|hunk| hunk["outcome"].as_str().expect("one").to_owned()).collect()
+    };
+    let plan = here.plan(patch, &partial()).expect("a part fits");
+    assert_eq!(plan.summary(), "1 updated");
+    assert_eq!(plan.notes(), ["b.txt: left out"]);
+    let data = plan.data(api::tools::changes::DiffDetail::None).expect("data");
+    assert_eq!(outcomes(&data["hunks"]), ["applied", "rejected"]);
+    let failed = here.apply_plan(&plan, Callbacks::default()).expect_err("a part does not fit");
+    assert_eq!(failed.details["applied"]["changedFiles"][0]["path"], "a.txt");
+    assert_eq!(outcomes(&failed.details["hunks"]), ["applied", "rejected"]);
+    assert!(failed.details["patchId"].is_string());
+    assert_eq!(text(dir.path()), "one\nTWO\nthree\n");
+    for wrong in
+        [json!({ "partial": true, "atomic": false }), json!({ "partial": true, "reverse": true })]
+    {
+        here.apply(patch, &options(wrong), Callbacks::default()).expect_err("not both");
+    }
+    // What is not a workspace applies all or nothing, and says so.
+    for only in [json!({ "partial": true }), json!({ "atomic": false })] {
+        let wrong = api::apply_in_memory(&tree(), PATCH.as_bytes(), &options(only));
+        assert_eq!(wrong.expect_err("all or nothing").details["reason"], "bad_arguments");
+    }
+}
+
 /// The command runs in the directory, after its files are changed.
 #[cfg(unix)]
 #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
-use apply_patch_api::engine::{MAX_PATCH_SIZE, Profile, commit};
+use apply_patch_api::engine::{Atomicity, MAX_PATCH_SIZE, Profile, commit};
 use apply_patch_api::tools::changes::success;
 use apply_patch_api::tools::input::ReadAs;
 use apply_patch_api::tools::settings::{Layer, Layers, Settings};
@@ -123,8 +123,13 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     let mut host = TerminalHost::new(&prompt, None, false);
     // What is guarded stays refused: a program names what it allows.
     let mut approvals = Approvals::new(global.settings.approve);
-    let applied =
-        session.apply("apply_patch", &patch, options, true, &mut approvals.ask(&mut host));
+    let applied = session.apply(
+        "apply_patch",
+        &patch,
+        options,
+        Atomicity::Whole,
+        &mut approvals.ask(&mut host),
+    );
     drop(patch);
     match applied {
         Ok(reports) => {

@@ -2,7 +2,7 @@
 
 use apply_patch_api::engine::commit;
 use apply_patch_api::engine::remedy::ForPerson;
-use apply_patch_api::engine::{Failed, MAX_PATCH_SIZE, ParseError, Rejects, Remedy};
+use apply_patch_api::engine::{Failed, MAX_PATCH_SIZE, ParseError, Plan, Rejects, Remedy};
 use apply_patch_api::tools::input::InputError;
 use apply_patch_api::tools::{ErrorKind, FailureClass, Kept, ToolError};
 
@@ -100,6 +100,16 @@ impl Failure {
         match self.kept() {
             Some(kept) => error.kept_as(kept.clone()),
             None => error,
+        }
+    }
+
+    /// What would be applied of a patch that does not apply as a whole.
+    pub(crate) fn planned(&self) -> Option<&Plan> {
+        match self {
+            Self::Failed(failed) if failed.1.dry_run => {
+                failed.1.reports.first().map(|report| &*report.plan)
+            }
+            _ => None,
         }
     }
 

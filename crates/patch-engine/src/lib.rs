@@ -15,7 +15,7 @@ pub mod remedy;
 mod show;
 mod text;
 
-pub use commit::apply::{ApplyOptions, Failed};
+pub use commit::apply::{ApplyOptions, Atomicity, Failed};
 pub use commit::buffers::{FileEdit, HostFile, HostTree, Position, TextEdit};
 pub use commit::committer::{Committer, NotCommitted, commit_to};
 pub use commit::error::gravest;
@@ -30,6 +30,7 @@ pub use locate::{
 };
 pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
 pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};
+pub use plan::hunk_result::{HunkOutcome, HunkResult};
 pub use plan::images::{ChangedFile, Content, Images};
 pub use plan::kind::ErrorKind;
 pub use plan::options::{

@@ -598,6 +598,7 @@ impl Reject {
             }
             Problem::Irreversible(_) => Remedy::LeaveOut(Part::Section),
             Problem::SamePath => Remedy::LeaveOut(Part::Move),
+            Problem::OneName { .. } => Remedy::choose(&self.path, PathLike::Free),
             // A file that is to be added is expected not to be there.
             Problem::Stale { expected: Expected::Hash(expected), actual: Some(actual) }
                 if expected == actual =>

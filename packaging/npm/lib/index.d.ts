@@ -71,6 +71,8 @@ export interface PatchOptions {
   amend?: string;
   /** Whether all of the patch is one transaction (true unless set). In a workspace only. */
   atomic?: boolean;
+  /** Apply the sections that fit, and keep the others to be amended. In a workspace only. */
+  partial?: boolean;
   /** What an answer shows of the changes. */
   diff?: "none" | "stat" | "full";
 }
@@ -137,11 +139,28 @@ export interface ChangedFile {
   [more: string]: unknown;
 }
 
+/** What becomes of a hunk. `section` and `hunkIndex` count from 0, lines from 1. */
+export interface Hunk {
+  path: string;
+  section: number;
+  hunkIndex: number;
+  outcome: "applied" | "already_applied" | "rejected" | "not_applied";
+  startLine?: number;
+  lineCount?: number;
+  /** The pass that matched. */
+  pass?: "none" | "trailing" | "blanks" | "unicode";
+  notes?: string[];
+  /** Why it is rejected. */
+  reason?: string;
+}
+
 /** What a call did: the `data` of `apply-patch --json`. */
 export interface Applied {
   /** What `undo` takes; null when there was nothing to change. */
   transactionId: string | null;
   changedFiles: ChangedFile[];
+  /** Of a patch. */
+  hunks?: Hunk[];
   /** The very patch was applied before, and its files are as it left them: nothing was done. */
   alreadyDone?: boolean;
   [more: string]: unknown;

@@ -35,6 +35,7 @@ class _PatchOptions(TypedDict, total=False):
     max_operations: int | None
     amend: str | None
     atomic: bool | None
+    partial: bool
     diff: _Detail
 
 class _WorkspaceOptions(TypedDict, total=False):

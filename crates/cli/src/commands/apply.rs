@@ -7,13 +7,13 @@ use std::time::Duration;
 use apply_patch_api::VerifyCommand;
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
 use apply_patch_api::engine::commit::{self, CommitError, Verify};
-use apply_patch_api::engine::{Options, Patch, Plan, Rejects, Report};
+use apply_patch_api::engine::{Atomicity, Failed, Options, Patch, Plan, Report};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::DiffDetail;
 use apply_patch_api::tools::events::Events;
 use apply_patch_api::tools::refused::RefusedForm;
 use apply_patch_api::tools::settings::{Settings, seconds};
-use apply_patch_api::tools::{Kept, Session, SessionSettings};
+use apply_patch_api::tools::{Session, SessionSettings};
 use clap::Args;
 
 use super::workspace;
@@ -71,6 +71,10 @@ pub(crate) struct ApplyArgs {
     /// Apply file by file and stop at the first failure; what was applied stays
     #[arg(long)]
     pub(crate) no_atomic: bool,
+    /// Apply the sections that fit, as one transaction, and keep the others to be amended: of a
+    /// section all hunks are applied, or none
+    #[arg(long, conflicts_with_all = ["no_atomic", "interactive", "reverse"])]
+    pub(crate) partial: bool,
     /// Take the sections of other files from this patch, which was refused: the error named it.
     /// Those of the same files are replaced, and the whole is applied as one
     #[arg(long, value_name = "ID", conflicts_with = "reverse")]
@@ -93,6 +97,17 @@ pub(crate) struct ApplyArgs {
     pub(crate) writing: args::Writing,
     #[command(flatten)]
     pub(crate) reporting: args::Reporting,
+}
+
+impl ApplyArgs {
+    /// Returns which sections are applied where some do not apply.
+    fn atomicity(&self) -> Atomicity {
+        match (self.partial, self.no_atomic) {
+            (true, _) => Atomicity::Fitting,
+            (false, true) => Atomicity::EachSection,
+            (false, false) => Atomicity::Whole,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -131,12 +146,12 @@ pub(crate) fn options_without_base(
 pub(super) fn planned(
     global: &Global,
     args: &CheckArgs,
-) -> Result<Option<(Patch, Plan, Options)>, Failure> {
+) -> Result<Option<(Patch, Arc<Plan>, Options)>, Failure> {
     let options = options(global, &args.rules)?;
     let session = workspace::session(global)?;
     let input = source::read(args.input.file.as_deref())?;
     let input = form::chosen(global, input, &args.from, &options.parse)?;
-    let planned = look(global, &session, &input, &options, true)?;
+    let planned = look(global, &session, &input, &options, Atomicity::Whole)?;
     Ok(planned.map(|(patch, plan)| (patch, plan, options)))
 }
 
@@ -147,21 +162,22 @@ fn look(
     session: &Session,
     input: &Input,
     options: &Options,
-    atomic: bool,
-) -> Result<Option<(Patch, Plan)>, Failure> {
+    atomicity: Atomicity,
+) -> Result<Option<(Patch, Arc<Plan>)>, Failure> {
     let patch = form::parsed(input, options)?;
     workspace::tidy(global, session);
-    if atomic && let Some(report) = session.workspace().already_applied(&patch, options, false) {
-        if global.json {
-            json::print(&json::applied(&[report], true, None));
-        } else if !global.quiet {
-            render::hint(&[report]);
-        }
-        return Ok(None);
+    let report = session
+        .preview(&patch, options.clone(), atomicity)
+        .map_err(|failed| Failure::Failed(Box::new((input.clone(), failed))))?;
+    if !report.already_done {
+        return Ok(Some((patch, report.plan)));
     }
-    let plan = apply_patch_api::engine::plan(session.workspace().root(), &patch, options)
-        .map_err(|rejects| Failure::rejected(input, rejects))?;
-    Ok(Some((patch, plan)))
+    if global.json {
+        json::print(&json::applied(&[report], true, None));
+    } else if !global.quiet {
+        render::hint(&[report]);
+    }
+    Ok(None)
 }
 
 /// The failure where approval is needed, and there is no terminal to ask at.
@@ -248,8 +264,15 @@ fn run(
         input = Input { sent, name: format!("{id}, amended"), kept: None };
     }
     if looks_only {
-        if let Some((_, plan)) = look(global, session, &input, &options, !args.no_atomic)? {
-            preview(global, args, &plan)?;
+        match look(global, session, &input, &options, args.atomicity()) {
+            Ok(Some((_, plan))) => preview(global, args, &plan)?,
+            Ok(None) => {}
+            Err(failure) => {
+                if let (Some(plan), false) = (failure.planned(), global.json) {
+                    preview(global, args, plan)?;
+                }
+                return Err(failure);
+            }
         }
         return Ok(Exit::Done);
     }
@@ -277,37 +300,15 @@ fn run(
     }
 }
 
-fn paths_of(rejects: &Rejects) -> Vec<String> {
-    rejects.iter().map(|reject| reject.path.clone()).collect()
-}
-
-/// Keeps a patch of several sections that was refused.
+/// Keeps what was not applied of a patch.
 fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
-    let refused: Vec<String> = match &failure {
-        Failure::Rejected(rejected) => paths_of(&rejected.1),
-        Failure::Failed(failed) => match &failed.1.error {
-            commit::Error::Rejected(rejects) => paths_of(rejects),
-            _ => Vec::new(),
-        },
-        _ => Vec::new(),
-    };
-    let input = match &mut failure {
-        Failure::Rejected(rejected) => &mut rejected.0,
-        Failure::Failed(failed) if failed.1.reports.is_empty() => match &failed.1.error {
-            commit::Error::Rejected(_) | commit::Error::Commit(CommitError::Unverified(_)) => {
-                &mut failed.0
-            }
-            _ => return failure,
-        },
-        _ => return failure,
-    };
-    if !input.sent.reverse
-        && let Ok(patch) = form::parsed(input, options)
-        && patch.sections().len() > 1
-        && let Some(id) = session.keep_refused(RefusedForm::of(&input.sent), input.bytes())
+    let error = failure.error();
+    if let Failure::Failed(failed) = &mut failure
+        && !failed.0.sent.reverse
+        && let Ok(patch) = form::parsed(&failed.0, options)
     {
-        let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
-        input.kept = Some(Kept { id, wrong: session.wrong_sections(&patch, &refused) });
+        let (input, Failed { reports, .. }) = &mut **failed;
+        input.kept = session.keep(RefusedForm::of(&input.sent), &patch, &error, reports);
     }
     failure
 }
@@ -343,7 +344,7 @@ fn attempt(
         "apply",
         patch,
         options.clone(),
-        !args.no_atomic,
+        args.atomicity(),
         &mut approvals.ask(&mut host),
     );
     let interrupted = host.interrupt.exit();

@@ -1,7 +1,7 @@
 //! `apply-patch ops`: the built-in operations of the Responses API, one answer for each call.
 
 use apply_patch_api::engine::commit::approval::Approvals;
-use apply_patch_api::engine::{Failed, PlanNote, Reject, Report, commit};
+use apply_patch_api::engine::{Atomicity, Failed, PlanNote, Reject, Report, commit};
 use apply_patch_api::tools::ops::{self, CallOutput, FileOperation, PatchCall};
 use clap::Args;
 
@@ -62,7 +62,8 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
     let mut host = TerminalHost::new(&prompt, None, true);
     // What is guarded stays refused: a program names what it allows.
     let mut approvals = Approvals::new(global.settings.approve);
-    let applied = session.apply("ops", &patch, options, true, &mut approvals.ask(&mut host));
+    let applied =
+        session.apply("ops", &patch, options, Atomicity::Whole, &mut approvals.ask(&mut host));
     Ok(report(&calls, converted, applied))
 }
 

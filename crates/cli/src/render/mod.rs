@@ -94,8 +94,10 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             }
         }
         Failure::Failed(failed) => {
-            let (input, Failed { error, reports, .. }): &(_, Failed) = failed;
-            reports.iter().for_each(|report| names(global.root(), &report.plan));
+            let (input, Failed { error, reports, dry_run, .. }): &(_, Failed) = failed;
+            if !dry_run {
+                reports.iter().for_each(|report| names(global.root(), &report.plan));
+            }
             match error {
                 commit::Error::Rejected(rejects) => picture::rejects(input, rejects, global),
                 error => {
@@ -108,11 +110,19 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             }
             let incomplete =
                 matches!(error, commit::Error::Commit(error) if !error.is_rolled_back());
-            if reports.is_empty() && !incomplete {
-                unchanged(&error.to_string());
-            } else if !reports.is_empty() {
-                message("stopped half way; the changes listed above stay");
-                hint(reports);
+            let is_partial = reports.iter().any(|report| report.plan.is_partial());
+            match (&reports[..], dry_run) {
+                ([], _) if incomplete => {}
+                ([], _) => unchanged(&error.to_string()),
+                (_, true) => message("only a part of it would be applied"),
+                (_, false) if is_partial => {
+                    message("applied in part; the changes listed above stay");
+                    hint(reports);
+                }
+                (_, false) => {
+                    message("stopped half way; the changes listed above stay");
+                    hint(reports);
+                }
             }
         }
     }
@@ -240,6 +250,7 @@ pub(crate) fn notes(plan: &Plan) {
             PlanNote::Unchanged { path } => {
                 format!("warning: {path}: the patch changes nothing in it")
             }
+            PlanNote::LeftOut { path } => format!("note: {path}: left out"),
             PlanNote::Hunk { path, hunk, note } => {
                 format!("note: {path}: hunk {} {}", hunk + 1, note_text(note))
             }

@@ -1,11 +1,13 @@
 //! What a call changed, as data, in the shape in which the patch tool and the command line answer.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use patch_engine::commit::{Outcome, Recovered};
 use patch_engine::{
-    Change, ChangeKind, Images, Note, Plan, PlanNote, Reindented, Report, line_counts,
+    Change, ChangeKind, HunkOutcome, HunkResult, Images, Note, Plan, PlanNote, Reindented, Rejects,
+    Report, line_counts,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -64,6 +66,9 @@ pub struct PatchData {
     /// What was overlooked, and what a reader should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What becomes of each hunk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hunks: Vec<HunkAnswer>,
     /// The hunks that were carried to files that had changed since they were read, and where they
     /// went.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -107,6 +112,95 @@ pub struct LineRange {
     pub end_line: usize,
 }
 
+/// What becomes of a hunk.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HunkAnswer {
+    /// Its file.
+    pub path: String,
+    /// Its section, from 0.
+    pub section: usize,
+    /// Its number in the section, from 0.
+    pub hunk_index: usize,
+    /// applied, already_applied, rejected, or not_applied as something else is rejected.
+    pub outcome: &'static str,
+    /// The first line that it matched or stands before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_line: Option<usize>,
+    /// How many lines it matched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line_count: Option<usize>,
+    /// The pass that matched: none (exact), trailing, blanks or unicode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass: Option<&'static str>,
+    /// What a reader should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Why it is rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+}
+
+impl HunkAnswer {
+    fn of(HunkResult { path, section, hunk, outcome, .. }: HunkResult<'_>) -> Self {
+        let name = outcome.as_str();
+        let mut answer = Self {
+            path: path.to_owned(),
+            section,
+            hunk_index: hunk,
+            outcome: name,
+            start_line: None,
+            line_count: None,
+            pass: None,
+            notes: Vec::new(),
+            reason: None,
+        };
+        match outcome {
+            HunkOutcome::Applied(Some(placed)) => {
+                answer.start_line = Some(placed.first_line);
+                answer.line_count = Some(placed.line_count);
+                answer.pass = Some(placed.pass.as_str());
+                answer.notes = placed.notes.iter().map(note_text).collect();
+            }
+            HunkOutcome::AlreadyApplied(Some(lines)) => {
+                answer.start_line = Some(*lines.start());
+                answer.line_count = Some(lines.count());
+            }
+            HunkOutcome::Rejected(reject) => answer.reason = Some(reject.reason()),
+            HunkOutcome::Applied(None)
+            | HunkOutcome::AlreadyApplied(None)
+            | HunkOutcome::NotApplied => {}
+        }
+        answer
+    }
+
+    /// Lists the hunks of a plan.
+    #[must_use]
+    pub fn of_plan(plan: &Plan) -> Vec<Self> {
+        plan.hunks().into_iter().map(Self::of).collect()
+    }
+
+    /// Lists the hunks of a committed patch, or of one that was applied already.
+    fn of_report(report: &Report) -> Vec<Self> {
+        let mut hunks = Self::of_plan(&report.plan);
+        if report.already_done {
+            let done = HunkOutcome::AlreadyApplied(None).as_str();
+            hunks.iter_mut().for_each(|hunk| hunk.outcome = done);
+        }
+        hunks
+    }
+
+    /// Lists the hunks of a patch that was not applied, or of which only these were.
+    pub(crate) fn of_rejects(rejects: &Rejects, mut applied: Vec<Self>) -> Vec<Self> {
+        let place = |hunk: &Self| (hunk.section, hunk.hunk_index);
+        let known: HashSet<_> = applied.iter().map(place).collect();
+        let others = rejects.hunks().into_iter().map(Self::of);
+        applied.extend(others.filter(|hunk| !known.contains(&place(hunk))));
+        applied.sort_by_key(place);
+        applied
+    }
+}
+
 /// One file that a call changed.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -143,11 +237,19 @@ impl PatchData {
             atomic: true,
             dry_run: true,
             hunk_count: plan.hunk_count(),
+            hunks: HunkAnswer::of_plan(plan),
             changed_files: changed_files(plan.images(), detail)?,
             notes: notes(plan),
             carried: carried(plan).collect(),
             ..Self::default()
         })
+    }
+
+    /// Tells what becomes of the hunks that are left out, too.
+    #[must_use]
+    pub fn without(mut self, left_out: &Rejects) -> Self {
+        self.hunks = HunkAnswer::of_rejects(left_out, self.hunks);
+        self
     }
 
     /// Describes what was committed.
@@ -169,6 +271,7 @@ impl PatchData {
                 .iter()
                 .flat_map(|report| committed_files(report, detail))
                 .collect(),
+            hunks: reports.iter().flat_map(HunkAnswer::of_report).collect(),
             notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
             carried: reports.iter().flat_map(|report| carried(&report.plan)).collect(),
             already_done: reports.iter().any(|report| report.already_done),
@@ -275,6 +378,7 @@ pub(crate) fn notes(plan: &Plan) -> Vec<String> {
                 format!("{path}: hunk {} {}", hunk + 1, carried_text(from, to, *already_there))
             }
             PlanNote::Unchanged { path } => format!("{path}: unchanged"),
+            PlanNote::LeftOut { path } => format!("{path}: left out"),
             PlanNote::Hunk { path, hunk, note } => {
                 format!("{path}: hunk {} {}", hunk + 1, note_text(note))
             }

@@ -2,11 +2,13 @@
 
 use patch_engine::commit::{self, CheckEnd, CommitError, JournalProblem, NotVerified};
 use patch_engine::remedy::{self, ForPerson, PathLike};
-use patch_engine::{ErrorKind, Expected, Failed, ParseError, Problem, Reject, Remedy, Sha256};
+use patch_engine::{
+    ErrorKind, Expected, Failed, ParseError, Problem, Reject, Rejects, Remedy, Sha256,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::answer::changes::{DiffDetail, PatchData};
+use crate::answer::changes::{DiffDetail, HunkAnswer, PatchData};
 use crate::answer::hints::{self, Caller, Hint};
 use crate::answer::reason::Reason;
 use crate::input::received;
@@ -58,6 +60,8 @@ pub struct Kept {
     pub id: String,
     /// The files whose sections are wrong; empty if all are, or if it is not known which.
     pub wrong: Vec<String>,
+    /// It is what was left out; the other sections are applied.
+    pub is_rest: bool,
 }
 
 impl Kept {
@@ -71,15 +75,18 @@ impl Kept {
             Caller::Terminal => format!("`--amend {}`", self.id),
             Caller::Tool(_) | Caller::Editor | Caller::Operations => return None,
         };
+        let (what, which) = if self.is_rest {
+            ("apply what was left out, send", "the sections of the")
+        } else {
+            ("keep the other sections, send only", "those of the")
+        };
         Some(match self.wrong.len() {
             0 => return None,
-            1..=NAMED => format!(
-                "to keep the other sections, send only {} again, corrected, with {with}",
-                self.wrong.join(", ")
-            ),
+            1..=NAMED => {
+                format!("to {what} {} again, corrected, with {with}", self.wrong.join(", "))
+            }
             more => format!(
-                "to keep the other sections, send only those of the {more} files that are refused, \
-                 corrected, with {with}"
+                "to {what} {which} {more} files that are refused again, corrected, with {with}"
             ),
         })
     }
@@ -216,7 +223,7 @@ impl ToolError {
     ) -> Self {
         let problem = Problem::Stale { expected: *expected, actual };
         let reject = Reject::of(path, problem);
-        let mut error = Self::rejected(std::slice::from_ref(&reject));
+        let mut error = Self::of_rejects(std::slice::from_ref(&reject));
         if by_ledger {
             error.message = format!("{path}: it was changed since this session read it");
         }
@@ -420,13 +427,19 @@ impl ToolError {
     }
 
     /// Makes the error of a patch or an operation that cannot be planned: the gravest reason first,
-    /// all of them in the details.
+    /// all of them in the details, and what becomes of each hunk.
+    #[must_use]
+    pub fn rejected(rejects: &Rejects) -> Self {
+        Self::of_rejects(rejects).hunks(HunkAnswer::of_rejects(rejects, Vec::new()))
+    }
+
+    /// Makes the error of these reasons.
     ///
     /// # Panics
     ///
     /// Panics when there are no rejects.
     #[must_use]
-    pub fn rejected(rejects: &[Reject]) -> Self {
+    pub fn of_rejects(rejects: &[Reject]) -> Self {
         let first = patch_engine::gravest(rejects).expect("BUG: what was rejected has rejects");
         let from_system = matches!(&first.problem, Problem::Guard(error) if error.is_failure());
         let class = match first.kind() {
@@ -458,28 +471,45 @@ impl ToolError {
 
     /// Makes the error of a single operation that cannot be planned.
     pub(crate) fn refused(reject: &Reject) -> Self {
-        let mut error = Self::rejected(std::slice::from_ref(reject));
+        let mut error = Self::of_rejects(std::slice::from_ref(reject));
         // An agent can correct a path; a person approves.
         let hopeless = matches!(error.class, FailureClass::Failed | FailureClass::Partial);
         error.recoverable = !hopeless && error.kind != ErrorKind::PermissionDenied;
         error
     }
 
+    fn hunks(mut self, hunks: Vec<HunkAnswer>) -> Self {
+        if !hunks.is_empty() {
+            self.details["hunks"] = value_of(&hunks);
+        }
+        self
+    }
+
     /// Makes the error of a patch that was not applied, or only in part.
     #[must_use]
     pub fn failed(failed: &Failed) -> Self {
         let mut error = Self::from(&failed.error);
-        if !failed.reports.is_empty() {
-            error.class = FailureClass::Partial;
-            error.recoverable = false;
-            if error.details.is_null() {
-                error.details = json!({});
-            }
-            error.details["applied"] =
-                serde_json::to_value(PatchData::applied(&failed.reports, false, DiffDetail::None))
-                    .unwrap_or_default();
+        if failed.reports.is_empty() {
+            return error;
         }
-        error
+        let is_partial = failed.reports.iter().any(|report| report.plan.is_partial());
+        error.class = FailureClass::Partial;
+        error.recoverable &= is_partial;
+        if error.details.is_null() {
+            error.details = json!({});
+        }
+        let mut applied = match &failed.reports[..] {
+            [report] if failed.dry_run => {
+                PatchData::planned(&report.plan, DiffDetail::Full).unwrap_or_default()
+            }
+            reports => PatchData::applied(reports, is_partial, DiffDetail::None),
+        };
+        let hunks = std::mem::take(&mut applied.hunks);
+        error.details["applied"] = value_of(&applied);
+        match &failed.error {
+            commit::Error::Rejected(rejects) => error.hunks(HunkAnswer::of_rejects(rejects, hunks)),
+            _ => error.hunks(hunks),
+        }
     }
 }
 

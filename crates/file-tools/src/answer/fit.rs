@@ -90,6 +90,13 @@ impl ToolError {
             return;
         }
         cut(&mut self.message, max / 4, CUT);
+        // What is rejected is in `rejects`, with more about it.
+        if let Some(details) = self.details.as_object_mut() {
+            details.remove("hunks");
+        }
+        if length(self) <= max {
+            return;
+        }
         let path = self.path.clone().unwrap_or_default();
         /// The bytes of the note and of the number of rejects left out.
         const NOTE: usize = 160;
@@ -124,9 +131,23 @@ impl ToolError {
                     short[name] = kept(name);
                 }
             }
+            if let Some(applied) = self.details.get("applied") {
+                short["applied"] = transactions(applied);
+            }
             self.details = short;
         }
     }
+}
+
+/// Returns what was applied without its files: the transactions, of which the log tells more.
+fn transactions(applied: &Value) -> Value {
+    let mut short = json!({ "truncated": true });
+    for name in ["atomic", "dryRun", "transactionId", "transactionIds"] {
+        if let Some(value) = applied.get(name) {
+            short[name] = value.clone();
+        }
+    }
+    short
 }
 
 fn bound_values(value: &mut Value) {

@@ -1,6 +1,7 @@
 //! Sessions: every change is made through one, with its audit log and its read ledger.
 
 pub mod bounds;
+pub(crate) mod changing;
 pub mod history;
 pub(crate) mod ledger;
 pub(crate) mod left;
@@ -14,16 +15,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
-use patch_engine::commit::approval::{ApprovalPolicy, Decision, Request};
+use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::commit::{self, CommitOptions, Durability, Recovered, Verify, Workspace};
 use patch_engine::remedy::Action;
 use patch_engine::{
-    ApplyOptions, Encodings, ErrorKind, Event, Expected, Failed, Host, Loaded, Options, Patch,
-    Plan, PlanBuilder, Problem, Profile, Reject, Remedy, Report,
+    ApplyOptions, Atomicity, Encodings, ErrorKind, Event, Expected, Failed, Host, Loaded, Options,
+    Patch, Plan, PlanBuilder, Problem, Profile, Reject, Remedy, Report,
 };
 use workspace_trash::Retention;
 
-use crate::answer::envelope::ToolResult;
 use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::reason::Reason;
 use crate::audit::recorder::Recorder;
@@ -32,7 +32,6 @@ use crate::session::ledger::Ledger;
 use crate::session::session_name::SessionName;
 use crate::settings::names::argument_of;
 use crate::settings::{Layer, Layers, MAX_SNAPSHOTS};
-use crate::tools::tool::Tool;
 
 /// The most files of one call whose new bytes are kept as snapshots. A larger change is not likely
 /// to be edited further.
@@ -412,7 +411,22 @@ impl Session {
         Ok(file)
     }
 
-    /// Applies a patch: in one transaction, or one for each section when `atomic` is not set.
+    /// Plans what [`apply`](Self::apply) would do, and writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Why the patch does not apply, or not all of it, and what would be applied.
+    pub fn preview(
+        &self,
+        patch: &Patch,
+        options: Options,
+        atomicity: Atomicity,
+    ) -> Result<Report, Failed> {
+        let commit = self.commit_options("preview");
+        self.workspace.preview(patch, &ApplyOptions { options, commit, atomicity })
+    }
+
+    /// Applies a patch: all of it, or the sections that `atomicity` says.
     ///
     /// # Errors
     ///
@@ -422,10 +436,10 @@ impl Session {
         tool: &str,
         patch: &Patch,
         options: Options,
-        atomic: bool,
+        atomicity: Atomicity,
         host: &mut dyn Host,
     ) -> Result<Vec<Report>, Failed> {
-        let settings = ApplyOptions { options, commit: self.commit_options(tool), atomic };
+        let settings = ApplyOptions { options, commit: self.commit_options(tool), atomicity };
         let mut log = self.recorder(tool, Operation::Patch).of_patch(settings.options.profile);
         let result = self.workspace.apply_logged(patch, &settings, &mut log, host);
         let (reports, error) = match &result {
@@ -528,26 +542,6 @@ impl Session {
             host.event(&Event::Unlogged(&unlogged));
         }
     }
-
-    /// Runs a tool that may change files, and logs its failure.
-    pub(crate) fn changing<T>(
-        &self,
-        tool: Tool,
-        host: &mut dyn Host,
-        run: impl FnOnce(&mut ChangingCall<'_>) -> ToolResult<T>,
-    ) -> ToolResult<T> {
-        let mut call = ChangingCall { session: self, tool, host, logged: false };
-        let result = run(&mut call);
-        if let (Err(error), false) = (&result, call.logged) {
-            self.failed(tool.as_str(), operation_of(tool), error, call.host);
-        }
-        result
-    }
-}
-
-/// Returns what the log calls the changes of a tool.
-fn operation_of(tool: Tool) -> Operation {
-    tool.operation().expect("BUG: a tool that only reads changes nothing")
 }
 
 /// Finishes the plan of a single operation.
@@ -572,69 +566,3 @@ pub(crate) fn expected(text: &str, argument: &str) -> Result<Expected, ToolError
 
 /// What an expected hash has to be.
 const SHA256_WANTED: &str = "the sha256 that read_file gives for the file, unchanged";
-
-/// A call of a tool that may change files.
-pub(crate) struct ChangingCall<'c> {
-    session: &'c Session,
-    tool: Tool,
-    host: &'c mut dyn Host,
-    /// Whether the outcome is in the audit log.
-    logged: bool,
-}
-
-impl ChangingCall<'_> {
-    /// Plans and commits.
-    pub(crate) fn commit(
-        &mut self,
-        plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, ToolError>,
-    ) -> Result<Report, ToolError> {
-        self.logged = true;
-        self.session.execute(self.tool.as_str(), operation_of(self.tool), self.host, plan)
-    }
-
-    /// Plans a patch and commits it; `check` sees each plan before it is approved.
-    pub(crate) fn apply(
-        &mut self,
-        patch: &Patch,
-        options: Options,
-        atomic: bool,
-        check: &dyn Fn(&Plan) -> Result<(), ToolError>,
-    ) -> Result<Vec<Report>, ToolError> {
-        self.logged = true;
-        let mut host = Checked { host: self.host, check, error: None };
-        self.session.apply(self.tool.as_str(), patch, options, atomic, &mut host).map_err(
-            |failed| match host.error.take() {
-                Some(error) if failed.reports.is_empty() => error,
-                _ => ToolError::failed(&failed),
-            },
-        )
-    }
-}
-
-/// A host that checks each plan before it is approved.
-struct Checked<'h> {
-    host: &'h mut dyn Host,
-    check: &'h dyn Fn(&Plan) -> Result<(), ToolError>,
-    error: Option<ToolError>,
-}
-
-impl Host for Checked<'_> {
-    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
-        match (self.check)(request.plan) {
-            Ok(()) => self.host.approve(request),
-            Err(error) => {
-                let path = error.path.clone().unwrap_or_default();
-                self.error = Some(error);
-                Err(fs_guard::Error::Changed { path })
-            }
-        }
-    }
-
-    fn cancelled(&self) -> bool {
-        self.host.cancelled()
-    }
-
-    fn event(&mut self, event: &Event<'_>) {
-        self.host.event(event);
-    }
-}

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use fs_guard::{Dir, Error, Sha256};
-use patch_engine::{ErrorKind, Files, Options, Patch, Remedy};
+use patch_engine::{ErrorKind, Files, Options, Patch, Remedy, Report};
 use patch_grammar::Section;
 use patch_grammar::envelope::Writer;
 
@@ -68,11 +68,10 @@ impl RefusedForm {
 }
 
 impl Session {
-    /// Keeps a refused patch, and returns the name to amend it by. `None` if it is too long or
-    /// cannot be kept, which is not a second failure, or if a call must leave no trace because
-    /// nothing was ever changed.
-    #[must_use]
-    pub fn keep_refused(&self, form: RefusedForm, text: &[u8]) -> Option<String> {
+    /// Keeps a text, and returns the name to amend it by. `None` if it is too long or cannot be
+    /// kept, which is not a second failure, or if a call must leave no trace because nothing was
+    /// ever changed.
+    fn keep_text(&self, form: RefusedForm, text: &[u8]) -> Option<String> {
         if text.len() as u64 > MAX_SIZE
             || (self.settings().traceless && !self.workspace().has_state())
         {
@@ -144,36 +143,44 @@ impl Session {
         })
     }
 
-    /// Keeps a patch of several sections that does not fit; its error then says by which name
-    /// (`patchId`) it can be amended.
+    /// Keeps a patch of several sections that does not apply, or those that were left out, and
+    /// returns how it can be amended. `error` and `reports` are what became of the patch.
     #[must_use]
-    pub fn keep_for_amending(
+    pub fn keep(
         &self,
         form: RefusedForm,
         patch: &Patch,
-        error: ToolError,
-    ) -> ToolError {
-        let fits_not = matches!(error.class, FailureClass::DoesNotApply | FailureClass::Stale);
-        let keeps = fits_not && patch.sections().len() > 1;
-        match keeps.then(|| self.keep_refused(form, patch.text().as_bytes())).flatten() {
-            Some(id) => {
-                let rejects = error.details["rejects"].as_array().into_iter().flatten();
-                let refused = rejects.filter_map(|reject| reject["path"].as_str());
-                let refused: Vec<&str> = refused.chain(error.path.as_deref()).collect();
-                let is_whole = error.details["moreRejects"].is_null();
+        error: &ToolError,
+        reports: &[Report],
+    ) -> Option<Kept> {
+        let rejects = error.details["rejects"].as_array().into_iter().flatten();
+        let refused = rejects.filter_map(|reject| reject["path"].as_str());
+        let refused: Vec<&str> = refused.chain(error.path.as_deref()).collect();
+        let is_whole = error.details["moreRejects"].is_null();
+        match (error.class, reports) {
+            (FailureClass::Partial, [report]) if report.plan.is_partial() => {
+                let rest = report.plan.left_out().iter();
+                let rest: Vec<_> = rest.map(|&index| (patch, &patch.sections()[index])).collect();
+                let id = self.keep_text(form, &written(&rest, form))?;
+                let wrong = if is_whole { distinct(&refused) } else { Vec::new() };
+                Some(Kept { id, wrong, is_rest: true })
+            }
+            (FailureClass::DoesNotApply | FailureClass::Stale | FailureClass::Unverified, [])
+                if patch.sections().len() > 1 =>
+            {
+                let id = self.keep_text(form, patch.text().as_bytes())?;
                 let wrong =
                     if is_whole { self.wrong_sections(patch, &refused) } else { Vec::new() };
-                error.kept_as(Kept { id, wrong })
+                Some(Kept { id, wrong, is_rest: false })
             }
-            None => error,
+            _ => None,
         }
     }
 
     /// Returns the files of the sections that name a refused path. None if these are all files of
     /// the patch, of which then nothing is worth keeping, or if some path is in no section: then
     /// another section is not the remedy.
-    #[must_use]
-    pub fn wrong_sections(&self, patch: &Patch, refused: &[&str]) -> Vec<String> {
+    fn wrong_sections(&self, patch: &Patch, refused: &[&str]) -> Vec<String> {
         let patch = patch_engine::relative(&self.workspace().root().into(), patch);
         let mut wrong: Vec<String> = Vec::new();
         let mut right = false;
@@ -259,18 +266,8 @@ fn prune(folder: &Dir) -> Result<(), Error> {
 /// sections.
 fn amended(kept: &Patch, with: &Patch, form: RefusedForm) -> (Vec<u8>, usize) {
     let path = |section: &Section<'_>| plain(&section.path.text).to_owned();
-    let is_diff = matches!(form, RefusedForm::Diff(_));
-    let (mut diff, mut envelope) = (Vec::new(), Writer::default());
-    let mut push = |patch: &Patch, section: &Section<'_>| {
-        let lines = patch.bytes(section.span.clone());
-        if !is_diff {
-            return envelope.lines_of(patch, lines);
-        }
-        diff.extend_from_slice(lines);
-        if !diff.ends_with(b"\n") {
-            diff.push(b'\n');
-        }
-    };
+    let mut sections = Vec::new();
+    let mut push = |patch, section| sections.push((patch, section));
     let (mut unchanged, mut taken) = (0, vec![false; with.sections().len()]);
     for section in kept.sections() {
         let of_path =
@@ -292,7 +289,35 @@ fn amended(kept: &Patch, with: &Patch, form: RefusedForm) -> (Vec<u8>, usize) {
         .zip(taken)
         .filter(|(_, taken)| !taken)
         .for_each(|(section, _)| push(with, section));
-    (if is_diff { diff } else { envelope.finish() }, unchanged)
+    (written(&sections, form), unchanged)
+}
+
+/// Writes sections, each with its patch, as one patch.
+fn written(sections: &[(&Patch, &Section<'_>)], form: RefusedForm) -> Vec<u8> {
+    let lines =
+        |(patch, section): &(&Patch, &Section<'_>)| patch.bytes(section.span.clone()).to_vec();
+    if let RefusedForm::Diff(_) = form {
+        return sections.iter().map(lines).fold(Vec::new(), |mut diff, lines| {
+            diff.extend_from_slice(&lines);
+            if !diff.ends_with(b"\n") {
+                diff.push(b'\n');
+            }
+            diff
+        });
+    }
+    let mut envelope = Writer::default();
+    for (patch, section) in sections {
+        envelope.lines_of(patch, patch.bytes(section.span.clone()));
+    }
+    envelope.finish()
+}
+
+/// Lists each path once.
+fn distinct(paths: &[&str]) -> Vec<String> {
+    let mut all: Vec<String> = paths.iter().map(|path| plain(path).to_owned()).collect();
+    all.sort();
+    all.dedup();
+    all
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use fs_guard::Access;
-use patch_engine::{Expected, Host, Options, Patch, Plan, Profile, Remedy};
+use patch_engine::{Atomicity, Expected, Host, Options, Patch, Plan, Profile, Remedy, Report};
 use patch_grammar::SectionOperation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,9 @@ use crate::answer::page::fitting;
 use crate::answer::reason::Reason;
 use crate::answer::text::length;
 use crate::input::PatchText;
+use crate::session::changing::ChangingCall;
 use crate::session::refused::RefusedForm;
-use crate::session::{ChangingCall, Session, expected};
+use crate::session::{Session, expected};
 use crate::settings::Layer;
 use crate::tools::arguments::given;
 use crate::tools::file_tool::{About, FileTool};
@@ -29,11 +30,13 @@ use crate::tools::tool::Tool;
 pub struct ApplyPatch {
     /// Patch, from `*** Begin Patch` to `*** End Patch`.
     pub patch: String,
-    /// Files as you read them; refused if one is another now.
+    /// Files as you read them; refused if changed since.
     #[schemars(with = "Option<Vec<ExpectedFile>>")]
     pub expected_sha256_by_path: Option<ExpectedFiles>,
     /// All sections or none; true by default.
     pub atomic: Option<bool>,
+    /// Apply the sections that fit; keep the others (patchId).
+    pub partial: Option<bool>,
     /// Only tell what would change.
     pub dry_run: Option<bool>,
     /// strict (default): exact. codex: headers are anchors, blanks may differ, files may be
@@ -69,7 +72,7 @@ pub enum ExpectedFiles {
 pub struct ExpectedFile {
     /// The file.
     pub path: String,
-    /// sha256 from read_file; empty for a file that must not exist.
+    /// sha256 from read_file; empty: no such file.
     pub sha256: String,
 }
 
@@ -166,7 +169,9 @@ impl FileTool for ApplyPatch {
                 patch =
                     text.parse(&options).map_err(|error| error.tool_error(text.text.as_bytes()))?;
             }
-            apply_or_keep(session, (&text, &patch), options, self, call)
+            let atomicity = self.atomicity()?;
+            let keep = (atomicity != Atomicity::EachSection).then(|| RefusedForm::of(&text));
+            apply_parsed(session, &patch, options, (atomicity, keep), self.diff, call)
         };
         if self.dry_run == Some(true) {
             return run(None);
@@ -178,24 +183,28 @@ impl FileTool for ApplyPatch {
         let carried = fitting(&data.carried, &mut { max / 4 }, |hunk| length(hunk) + 1);
         data.truncated |= carried < data.carried.len();
         data.carried.truncate(carried);
-        data.truncated |=
-            cut_changes(&mut data.changed_files, max - length(&data.carried).min(max));
+        let hunks = fitting(&data.hunks, &mut { max / 4 }, |hunk| length(hunk) + 1);
+        data.truncated |= hunks < data.hunks.len();
+        data.hunks.truncate(hunks);
+        let others = length(&data.carried) + length(&data.hunks);
+        data.truncated |= cut_changes(&mut data.changed_files, max - others.min(max));
     }
 }
 
-/// Applies a patch; if it has several sections and does not fit, it is kept to be amended.
-fn apply_or_keep(
-    session: &Session,
-    (text, patch): (&PatchText, &Patch),
-    options: Options,
-    args: &ApplyPatch,
-    call: Option<&mut ChangingCall<'_>>,
-) -> ToolResult<PatchData> {
-    let atomic = args.atomic != Some(false);
-    let keeps = call.is_some() && atomic;
-    apply_parsed(session, patch, options, atomic, args.diff, call).map_err(|error| {
-        if keeps { session.keep_for_amending(RefusedForm::of(text), patch, error) } else { error }
-    })
+impl ApplyPatch {
+    /// Returns which sections are applied where some do not apply.
+    fn atomicity(&self) -> Result<Atomicity, ToolError> {
+        match (self.atomic != Some(false), self.partial == Some(true)) {
+            (true, false) => Ok(Atomicity::Whole),
+            (true, true) => Ok(Atomicity::Fitting),
+            (false, false) => Ok(Atomicity::EachSection),
+            (false, true) => {
+                let message = "partial makes one transaction, and atomic: false makes several";
+                Err(ToolError::arguments(Reason::BadArguments, message)
+                    .remedies([Remedy::omit("atomic"), Remedy::omit("partial")]))
+            }
+        }
+    }
 }
 
 /// Applies a patch, or only plans it if there is no call.
@@ -203,35 +212,41 @@ pub(super) fn apply_parsed(
     session: &Session,
     patch: &Patch,
     mut options: Options,
-    atomic: bool,
+    (atomicity, keep): (Atomicity, Option<RefusedForm>),
     detail: Option<DiffDetail>,
     call: Option<&mut ChangingCall<'_>>,
 ) -> ToolResult<PatchData> {
     let patch = &*patch_engine::relative(&session.root().into(), patch);
     expect_what_was_read(session, patch, &mut options);
     let checked: HashSet<String> = options.expected.keys().cloned().collect();
+    let is_atomic = atomicity != Atomicity::EachSection;
     let Some(call) = call else {
-        let done =
-            if atomic { session.workspace().already_applied(patch, &options, false) } else { None };
-        if let Some(report) = done {
+        let check = |report: &Report| check_replaced(session, &report.plan, &checked);
+        let report = match session.preview(patch, options, atomicity) {
+            Ok(report) => report,
+            Err(failed) => {
+                failed.reports.iter().try_for_each(check)?;
+                return Err(ToolError::failed(&failed));
+            }
+        };
+        if report.already_done {
             let reports = [report];
             return Ok(Success::new(
                 outcome(&reports),
-                PatchData::applied(&reports, atomic, detail.unwrap_or_default()),
+                PatchData::applied(&reports, is_atomic, detail.unwrap_or_default()),
             ));
         }
-        let plan = patch_engine::plan(session.root(), patch, &options)
-            .map_err(|rejects| ToolError::rejected(&rejects))?;
-        check_replaced(session, &plan, &checked)?;
-        let data = PatchData::planned(&plan, detail.unwrap_or(DiffDetail::Full))?;
+        check(&report)?;
+        let data = PatchData::planned(&report.plan, detail.unwrap_or(DiffDetail::Full))?;
         return Ok(Success::new(
-            format!("it applies: {}{}", summary(&plan), carried_words(&data.carried)),
+            format!("it applies: {}{}", summary(&report.plan), carried_words(&data.carried)),
             data,
         ));
     };
-    let reports =
-        call.apply(patch, options, atomic, &|plan| check_replaced(session, plan, &checked))?;
-    let data = PatchData::applied(&reports, atomic, detail.unwrap_or_default());
+    let reports = call.apply(patch, options, (atomicity, keep), &|plan| {
+        check_replaced(session, plan, &checked)
+    })?;
+    let data = PatchData::applied(&reports, is_atomic, detail.unwrap_or_default());
     Ok(Success::new(outcome(&reports) + &carried_words(&data.carried), data))
 }
 

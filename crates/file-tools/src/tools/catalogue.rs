@@ -101,7 +101,7 @@ impl Tool {
         let About { title, does, errors, example, idempotent } = self.about();
         let (input_schema, output_schema) = self.schemas();
         // Programs check answers with it, and few models see it, so it has no descriptions.
-        let output_schema = without_rare(bare(output_schema));
+        let output_schema = without_hunks(bare(output_schema));
         let annotations = Annotations {
             read_only_hint: self.is_read_only(),
             destructive_hint: !matches!(self.operation(), None | Some(Operation::Create)),
@@ -135,12 +135,13 @@ fn bare(mut schema: Value) -> Value {
     schema
 }
 
-/// Removes the fields of carried hunks from a schema: few answers have them, and docs/results.md
-/// describes them.
-fn without_rare(mut schema: Value) -> Value {
-    for at in ["/properties/carried/items", "/properties/data/properties/carried/items"] {
-        if let Some(items) = schema.pointer_mut(at) {
-            *items = serde_json::json!({ "type": "object" });
+/// Removes the fields of hunks from a schema: docs/results.md describes them.
+fn without_hunks(mut schema: Value) -> Value {
+    for list in ["hunks", "carried"] {
+        for above in ["", "/properties/data"] {
+            if let Some(items) = schema.pointer_mut(&format!("{above}/properties/{list}/items")) {
+                *items = serde_json::json!({ "type": "object" });
+            }
         }
     }
     schema

@@ -34,12 +34,12 @@ const WIDER: usize = 5;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EditFile {
-    /// File, relative to the workspace root.
+    /// File, from the workspace root.
     pub path: String,
-    /// sha256 from read_file; by default the one that this session saw last.
+    /// sha256 from read_file; by default what this session saw last.
     #[serde(default, deserialize_with = "given")]
     pub expected_sha256: Option<String>,
-    /// Replacements; all are matched against the file as it is before the call.
+    /// Replacements; all are matched against the file before the call.
     pub edits: Vec<TextEdit>,
     /// false: refuse a file changed since.
     pub carry: Option<bool>,
@@ -60,7 +60,7 @@ pub struct TextEdit {
     pub new_text: String,
     /// Replace it wherever it is.
     pub replace_all: Option<bool>,
-    /// Replace it wherever it is, if it is there so many times.
+    /// Replace all, if there are so many.
     #[serde(default, deserialize_with = "given")]
     pub expected_occurrences: Option<u64>,
 }
@@ -265,7 +265,7 @@ fn conflict(rejects: Rejects) -> ToolError {
     let mut rejects: Vec<Reject> = rejects.into_iter().collect();
     let edit = rejects.first().and_then(|reject| reject.hunk);
     rejects.iter_mut().for_each(|reject| reject.hunk = None);
-    ToolError::rejected(&rejects).details(json!({ "editIndex": edit }))
+    ToolError::of_rejects(&rejects).details(json!({ "editIndex": edit }))
 }
 
 fn no_change(caller: Caller, path: &str, edit: Option<usize>) -> ToolError {

@@ -1,7 +1,7 @@
 //! `edit.patch`: the patch tool with a result shape of its own, and with permissions for deletes
 //! and moves.
 
-use patch_engine::{ChangeKind, Host, Profile};
+use patch_engine::{Atomicity, ChangeKind, Host, Profile};
 use patch_grammar::Section;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,8 @@ use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::fit::{CUT, cut};
 use crate::answer::hints::{self, Caller, Hint};
 use crate::input::{PatchText, beneath};
-use crate::session::{ChangingCall, Session};
+use crate::session::Session;
+use crate::session::changing::ChangingCall;
 use crate::settings::Layer;
 use crate::tools::apply_patch::apply_parsed;
 use crate::tools::arguments::given;
@@ -105,7 +106,8 @@ impl FileTool for EditPatch {
                 }),
                 None => patch,
             };
-            apply_parsed(session, &patch, options, true, Some(DiffDetail::None), call)
+            let whole = (Atomicity::Whole, None);
+            apply_parsed(session, &patch, options, whole, Some(DiffDetail::None), call)
         };
         let result = if self.dry_run == Some(true) {
             run(None)

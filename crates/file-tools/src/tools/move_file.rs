@@ -14,11 +14,11 @@ use crate::tools::tool::Tool;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MoveFile {
-    /// File, relative to the workspace root.
+    /// File, from the workspace root.
     pub from_path: String,
     /// Its new path, in an existing directory.
     pub to_path: String,
-    /// sha256 of the file, from read_file; by default the one that this session saw last.
+    /// sha256 of the file, from read_file; by default what this session saw last.
     #[serde(default, deserialize_with = "given")]
     pub expected_sha256: Option<String>,
     /// Replace a file at toPath; the trash keeps it.

@@ -29,7 +29,7 @@ const MAX_BYTES: u64 = 262_144;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReadFile {
-    /// File, relative to the workspace root.
+    /// File, from the workspace root.
     pub path: String,
     /// First line, from 1.
     #[serde(default, deserialize_with = "given")]
@@ -37,7 +37,7 @@ pub struct ReadFile {
     /// Last line, included.
     #[serde(default, deserialize_with = "given")]
     pub end_line: Option<u64>,
-    /// Most bytes of content; 262144 by default.
+    /// Most bytes of content (262144).
     #[serde(default, deserialize_with = "given")]
     pub max_bytes: Option<u64>,
     /// nextCursor of the last answer.

@@ -46,16 +46,16 @@ pub struct SearchFiles {
     /// Directory to look in; the workspace root by default.
     #[serde(default, deserialize_with = "given")]
     pub root: Option<String>,
-    /// Look only at paths that match one of these.
+    /// Look only at paths like these.
     #[serde(default, deserialize_with = "given")]
     pub include_globs: Option<Vec<String>>,
-    /// Leave out paths that match one of these.
+    /// Leave out paths like these.
     #[serde(default, deserialize_with = "given")]
     pub exclude_globs: Option<Vec<String>>,
-    /// Most results; 100 by default, at most 5000.
+    /// Most results (100), at most 5000.
     #[serde(default, deserialize_with = "given")]
     pub max_results: Option<u64>,
-    /// Lines around each match in its preview; 0 by default.
+    /// Lines around each match; 0 by default.
     pub context_lines: Option<u64>,
     /// nextCursor of the last answer.
     #[serde(default, deserialize_with = "given")]

@@ -22,7 +22,7 @@ use crate::tools::tool::Tool;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WriteFile {
-    /// File, relative to the workspace root.
+    /// File, from the workspace root.
     pub path: String,
     /// All of its new text.
     pub content: String,

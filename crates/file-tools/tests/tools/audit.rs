@@ -9,7 +9,7 @@ use file_tools::{Session, SessionSettings};
 use fs_guard::fault::{Fault, arm, busy, disarm, lack};
 use fs_guard::record::{Act, note, record, recorded};
 use patch_engine::commit::{Durability, TransactionId, Workspace};
-use patch_engine::{Host, Options, Profile};
+use patch_engine::{Atomicity, Host, Options, Profile};
 use serde_json::{Value, json};
 use workspace_trash::Retention;
 
@@ -141,7 +141,7 @@ fn lines_of_patches_are_events_to_the_byte() {
         let options = Options::default();
         let patch = patch_engine::parse(text, &options.parse).unwrap();
         let session = Session::new(bench.workspace(), audit.clone(), settings());
-        let applied = session.apply("ap\\ply", &patch, options, atomic, &mut ());
+        let applied = session.apply("ap\\ply", &patch, options, atomicity(atomic), &mut ());
         assert_eq!(applied.is_ok(), atomic, "{applied:?}");
     };
     let text = "*** Begin Patch\n*** Add File: ü\n+a\u{2028}\u{c}\n*** Update File: old \"1\"\n@@\n-\"\tx\\\n+y\n\
@@ -184,7 +184,7 @@ fn diffs_are_left_out_where_they_are_too_many() {
         let options = Options::new(Profile::Codex);
         let patch = patch_engine::parse(&text, &options.parse).unwrap();
         let session = Session::new(bench.workspace(), Audit::new(session("s"), None), settings());
-        let reports = session.apply("apply", &patch, options, atomic, &mut ()).unwrap();
+        let reports = session.apply("apply", &patch, options, atomicity(atomic), &mut ()).unwrap();
         assert_eq!(reports.len(), if atomic { 1 } else { 300 });
         let mut found = lines(&bench, "s.jsonl");
         found.retain(|line| line["phase"] == "outcome");
@@ -255,7 +255,7 @@ fn a_log_of_thousands_of_operations_verifies_and_with_a_byte_changed_it_does_not
         }
         text += "*** End Patch\n";
         let patch = patch_engine::parse(&text, &options.parse).unwrap();
-        session.apply("apply", &patch, options.clone(), true, &mut ()).unwrap();
+        session.apply("apply", &patch, options.clone(), Atomicity::Whole, &mut ()).unwrap();
     }
     let verified = verify(&workspace, None).unwrap();
     assert!(verified[0].ok, "{verified:?}");
@@ -645,7 +645,7 @@ fn an_interrupted_transaction_is_told_when_it_is_seen_to() {
     let patch = patch_engine::parse(text, &options.parse).unwrap();
     let session = Session::new(bench.workspace(), audit, settings());
     let cut = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        session.apply("apply", &patch, options.clone(), true, &mut Crash)
+        session.apply("apply", &patch, options.clone(), Atomicity::Whole, &mut Crash)
     }));
     assert!(cut.is_err());
     assert!(bench.exists("a"));
@@ -689,7 +689,7 @@ fn every_intent_gets_an_answer() {
         let killed =
             Session::new(bench.workspace(), Audit::new(session("killed"), None), settings());
         arm(Fault::Crash, at, false);
-        let _ = killed.apply("apply", &patch, options.clone(), true, &mut ());
+        let _ = killed.apply("apply", &patch, options.clone(), Atomicity::Whole, &mut ());
         let calls = disarm();
         let intents: Vec<_> = if bench.exists(".apply-patch/audit/killed.jsonl") {
             lines(&bench, "killed.jsonl")
@@ -708,7 +708,7 @@ fn every_intent_gets_an_answer() {
                 Session::new(bench.workspace(), Audit::new(session("killed"), None), settings());
             let text = "*** Begin Patch\n*** Add File: c\n*** End Patch\n";
             let patch = patch_engine::parse(text, &options.parse).unwrap();
-            next.apply("apply", &patch, options.clone(), true, &mut ()).unwrap();
+            next.apply("apply", &patch, options.clone(), Atomicity::Whole, &mut ()).unwrap();
         } else {
             let workspace = bench.workspace();
             let locked = workspace.lock(std::time::Duration::ZERO).unwrap();
@@ -765,11 +765,15 @@ impl Host for At<'_> {
     }
 }
 
+fn atomicity(atomic: bool) -> Atomicity {
+    if atomic { Atomicity::Whole } else { Atomicity::EachSection }
+}
+
 fn apply(session: &Session, text: &str, atomic: bool, host: &mut dyn Host) -> bool {
     let options = Options::default();
     let text = format!("*** Begin Patch\n{text}*** End Patch\n");
     let patch = patch_engine::parse(&text, &options.parse).unwrap();
-    session.apply("apply", &patch, options, atomic, host).is_ok()
+    session.apply("apply", &patch, options, atomicity(atomic), host).is_ok()
 }
 
 /// Phase, path, and whether it went well, of each line.

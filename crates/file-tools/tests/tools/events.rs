@@ -4,7 +4,7 @@ use std::path::Path;
 
 use file_tools::events::{EventForm, Events, MAX_TEXT};
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
-use patch_engine::{ApplyOptions, Event, Host, Options, Profile, parse};
+use patch_engine::{ApplyOptions, Atomicity, Event, Host, Options, Profile, parse};
 use serde_json::{Value, json};
 
 use crate::support::Bench;
@@ -43,7 +43,9 @@ fn events(
     let workspace = bench.workspace();
     let text = format!("*** Begin Patch\n{body}*** End Patch\n");
     let mut settings = ApplyOptions::new(Options::new(Profile::Codex));
-    settings.atomic = atomic;
+    if !atomic {
+        settings.atomicity = Atomicity::EachSection;
+    }
     let patch = parse(&text, &settings.options.parse).unwrap();
     let mut lines = Vec::new();
     let mut events = Events::new(form, "s", bench.dir.path(), |line| {

@@ -1,6 +1,6 @@
 //! `apply_patch` and `edit.patch`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Bench, patch, sha};
 
@@ -120,6 +120,81 @@ fn section_by_section_stops_at_the_first_that_fails() {
     assert_eq!(bench.read("a"), b"y\n".to_vec());
     assert!(!bench.exists("n"));
     assert_eq!(&error["recoverable"], &json!(false));
+}
+
+#[test]
+fn the_sections_that_fit_are_applied_and_the_others_are_kept() {
+    let bench = Bench::new(&[("a", b"a\n"), ("b", b"b\n"), ("c", b"c\n")]);
+    let (a, b, c) = (
+        "*** Update File: a\n@@\n-a\n+A\n",
+        "*** Update File: b\n@@\n-none\n+B\n",
+        "*** Update File: c\n@@\n-none\n+C\n",
+    );
+    let args = json!({ "patch": patch(&format!("{a}{b}{c}")), "partial": true });
+    let dry = json!({ "patch": args["patch"], "partial": true, "dryRun": true });
+    let preview = bench.fails("apply_patch", &dry, "patch_apply_error");
+    assert_eq!(bench.read("a"), b"a\n".to_vec());
+    let error = bench.fails("apply_patch", &args, "patch_apply_error");
+    assert_eq!(bench.read("a"), b"A\n".to_vec());
+    let applied = &error["details"]["applied"];
+    assert_eq!(applied["changedFiles"].as_array().unwrap().len(), 1);
+    assert_eq!(applied["notes"], json!(["b: left out", "c: left out"]));
+    assert!(applied["transactionId"].is_string());
+    assert_eq!(preview["details"]["applied"]["dryRun"], true);
+    let hunks = json!([
+        { "path": "a", "section": 0, "hunkIndex": 0, "outcome": "applied", "startLine": 1, "lineCount": 1, "pass": "none" },
+        { "path": "b", "section": 1, "hunkIndex": 0, "outcome": "rejected", "reason": "context_not_found" },
+        { "path": "c", "section": 2, "hunkIndex": 0, "outcome": "rejected", "reason": "context_not_found" },
+    ]);
+    assert_eq!(error["details"]["hunks"], hunks);
+    assert_eq!(preview["details"]["hunks"], hunks);
+    assert_eq!(error["recoverable"], true);
+    let id = error["details"]["patchId"].as_str().unwrap();
+    let next = error["suggestedNextAction"].as_str().unwrap();
+    assert!(
+        next.ends_with(&format!(
+            "to apply what was left out, send b, c again, corrected, with amend {id}"
+        )),
+        "{next}"
+    );
+    // The section of c is taken from what was kept: it is still wrong.
+    let only_b = patch("*** Update File: b\n@@\n-b\n+B\n");
+    let amend = json!({ "patch": only_b, "amend": id, "partial": true });
+    let error = bench.fails("apply_patch", &amend, "patch_apply_error");
+    assert_eq!((bench.read("b"), bench.read("c")), (b"B\n".to_vec(), b"c\n".to_vec()));
+    let id = error["details"]["patchId"].as_str().unwrap();
+    let only_c = patch("*** Update File: c\n@@\n-c\n+C\n");
+    bench.done("apply_patch", &json!({ "patch": only_c, "amend": id }));
+    assert_eq!(bench.read("c"), b"C\n".to_vec());
+    // Two ways to apply a part are not one.
+    let both = json!({ "patch": only_c, "partial": true, "atomic": false });
+    bench.fails("apply_patch", &both, "command_failed");
+}
+
+#[test]
+fn every_answer_tells_what_became_of_each_hunk() {
+    let bench = Bench::new(&[("a", b"1\n2\n3\n"), ("b", b"b\n")]);
+    let text = patch("*** Update File: a\n@@\n 1\n-2\n+two\n 3\n*** Update File: b\n@@\n-x\n+y\n");
+    let hunks = |outcomes: [&str; 2]| outcomes.map(String::from).to_vec();
+    let of = |hunks: &Value| -> Vec<String> {
+        let hunks = hunks.as_array().unwrap().iter();
+        hunks.map(|hunk| hunk["outcome"].as_str().unwrap().to_owned()).collect()
+    };
+    let error = bench.fails("apply_patch", &json!({ "patch": text }), "patch_apply_error");
+    assert_eq!(of(&error["details"]["hunks"]), hunks(["not_applied", "rejected"]));
+    let text = text.replace("-x", "-b");
+    for dry in [true, false] {
+        let data = bench.done("apply_patch", &json!({ "patch": text, "dryRun": dry }));
+        assert_eq!(of(&data["hunks"]), hunks(["applied", "applied"]));
+    }
+    // The same again, and as another text.
+    let data = bench.done("apply_patch", &json!({ "patch": text }));
+    assert_eq!(of(&data["hunks"]), hunks(["already_applied", "already_applied"]));
+    let other = text.replace("+y", "+z").replace("-b", "-y");
+    let error = bench.fails("apply_patch", &json!({ "patch": other }), "patch_apply_error");
+    assert_eq!(of(&error["details"]["hunks"]), hunks(["already_applied", "not_applied"]));
+    let data = bench.done("apply_patch", &json!({ "patch": other, "skipApplied": true }));
+    assert_eq!(of(&data["hunks"]), hunks(["already_applied", "applied"]));
 }
 
 #[test]

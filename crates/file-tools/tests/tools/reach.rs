@@ -90,7 +90,10 @@ impl Project {
         let text = patch(body);
         let options = Options { create_parents: true, ..Options::default() };
         let parsed = parse(&text, &options.parse).unwrap();
-        let reports = self.person().apply("apply", &parsed, options, true, &mut ()).unwrap();
+        let reports = self
+            .person()
+            .apply("apply", &parsed, options, patch_engine::Atomicity::Whole, &mut ())
+            .unwrap();
         reports[0].transaction.unwrap().to_string()
     }
 

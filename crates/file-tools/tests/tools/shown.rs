@@ -14,7 +14,7 @@ use file_tools::changes::{DiffDetail, PatchData, capped};
 use file_tools::events::{EventForm, Events};
 use fs_guard::Sha256;
 use patch_engine::commit::approval::{Decision, Request};
-use patch_engine::{Change, Event, Host, Images, Options, Profile, parse};
+use patch_engine::{Atomicity, Change, Event, Host, Images, Options, Profile, parse};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -575,9 +575,10 @@ fn check_events(watch: &mut Watch<'_>, shown: &[Shown], first: &Tree) {
 #[test]
 fn a_patch_and_its_undo_do_what_they_show() {
     let memory = select(&[1 << 10, 1 << 11, 1 << 12, patch_engine::MAX_MEMORY][..]);
-    let strategy = (trees(), acts(), any::<bool>(), any::<bool>(), memory);
+    let atomicity = select(&[Atomicity::Whole, Atomicity::Fitting, Atomicity::EachSection][..]);
+    let strategy = (trees(), acts(), any::<bool>(), atomicity, memory);
     let applied = RefCell::new((0, 0));
-    let run = holds_with_git(&strategy, |(tree, acts, codex, atomic, max_memory)| {
+    let run = holds_with_git(&strategy, |(tree, acts, codex, atomicity, max_memory)| {
         let bench = Bench::new(&[]);
         let dir = bench.dir.path();
         write_tree(dir, &tree);
@@ -588,12 +589,12 @@ fn a_patch_and_its_undo_do_what_they_show() {
         let Ok(patch) = parse(&text, &options.parse) else { return };
         let mut watch = Watch::new(dir);
         watch.events.begin_call("c", "apply_patch", &text);
-        let result = bench.tools().apply("apply_patch", &patch, options, atomic, &mut watch);
+        let result = bench.tools().apply("apply_patch", &patch, options, atomicity, &mut watch);
         watch.events.end_call(&(), result.as_ref().err().map(ToString::to_string).as_deref());
         let shown = watch.take(&audit(dir));
         check_events(&mut watch, &shown, &tree);
         let after = read_tree(dir);
-        if atomic && result.is_err() {
+        if atomicity == Atomicity::Whole && result.is_err() {
             assert_eq!(after, tree, "a patch that failed changed something");
         }
         applied.borrow_mut().0 += usize::from(result.is_ok());

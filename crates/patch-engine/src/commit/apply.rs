@@ -14,9 +14,13 @@ use crate::commit::{
 };
 use crate::plan::Plan;
 use crate::plan::builder::PlanBuilder;
+use crate::plan::fitting::{plan_before_first, plan_fitting};
 use crate::plan::options::Options;
-use crate::plan::planner::{names, plan};
+use crate::plan::paths::names;
+use crate::plan::planner::plan;
+use crate::plan::reject::Rejects;
 use crate::plan::relative::relative;
+use crate::text::files::Files;
 
 /// The settings with which a patch is applied.
 #[derive(Debug, Clone)]
@@ -25,9 +29,22 @@ pub struct ApplyOptions {
     pub options: Options,
     /// How the transaction is committed.
     pub commit: CommitOptions,
-    /// Whether all sections are one transaction. Otherwise each is its own, and the first that
-    /// fails is the last. Default: true.
-    pub atomic: bool,
+    /// Which sections are applied where some do not apply. Default: none.
+    pub atomicity: Atomicity,
+}
+
+/// Which sections of a patch are applied where some do not apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Atomicity {
+    /// None: all sections are one transaction.
+    #[default]
+    Whole,
+    /// Those that do, as one transaction: all hunks of a section, or none. A section is left out
+    /// too if it names a path of one that does not apply. None are applied where the guard or the
+    /// policy refuses a section, or the system fails.
+    Fitting,
+    /// Those before the first that does not: each section is a transaction.
+    EachSection,
 }
 
 impl Default for ApplyOptions {
@@ -40,7 +57,18 @@ impl ApplyOptions {
     /// ApplyOptions with the rules `options`, and defaults for the rest.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options, commit: CommitOptions::default(), atomic: true }
+        Self { options, commit: CommitOptions::default(), atomicity: Atomicity::Whole }
+    }
+}
+
+impl ApplyOptions {
+    /// Plans a patch. Also returns why some of it is left out.
+    fn plan(&self, files: &Files, patch: &Patch) -> Result<(Plan, Option<Rejects>), Rejects> {
+        match self.atomicity {
+            Atomicity::Whole => plan(files, patch, &self.options).map(|plan| (plan, None)),
+            Atomicity::Fitting => plan_fitting(files, patch, &self.options),
+            Atomicity::EachSection => plan_before_first(files, patch, &self.options),
+        }
     }
 }
 
@@ -52,8 +80,16 @@ pub struct Failed {
     /// Why nothing, or nothing more, was committed.
     #[source]
     pub error: Error,
-    /// What was committed before: only where sections are applied one by one.
+    /// What was committed: nothing with [`Atomicity::Whole`].
     pub reports: Vec<Report>,
+    /// Nothing was committed: the reports tell what would be.
+    pub dry_run: bool,
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self { error, reports: Vec::new(), dry_run: false }
+    }
 }
 
 /// Hashes a patch, to recognise it later: its text, its paths and hunks, and the directory of the
@@ -85,8 +121,7 @@ fn hash_of(patch: &Patch, prefix: &Prefix) -> Option<Sha256> {
 }
 
 impl Workspace {
-    /// Applies a patch: in one transaction, or one for each section when [`ApplyOptions::atomic`]
-    /// is not set.
+    /// Applies a patch: all of it, or what [`ApplyOptions::atomicity`] says.
     ///
     /// `host` is asked about exactly the plan that will be committed.
     ///
@@ -131,21 +166,35 @@ impl Workspace {
         log: &mut dyn CommitLog,
         host: &mut dyn Host,
     ) -> Result<Vec<Report>, Failed> {
-        if settings.atomic {
-            let text = hash_of(patch, self.prefix());
-            let verified = settings.commit.verify.is_some();
-            if let Some(report) =
-                text.and_then(|text| self.replayed(&text, patch, &settings.options, verified))
-            {
-                return Ok(vec![report]);
-            }
-            let commit = CommitOptions { text, ..settings.commit.clone() };
-            let plan = &mut |root: &_| Ok(plan(root, patch, &settings.options)?);
-            let report = self.execute(&commit, log, host, plan);
-            return report
-                .map(|report| vec![report])
-                .map_err(|error| Failed { error, reports: Vec::new() });
+        if settings.atomicity == Atomicity::EachSection {
+            return self.apply_each(patch, settings, log, host);
         }
+        let text = hash_of(patch, self.prefix());
+        if let Some(report) = self.replayed(text.as_ref(), patch, settings) {
+            return Ok(vec![report]);
+        }
+        let commit = CommitOptions { text, ..settings.commit.clone() };
+        let mut why = None;
+        let plan = &mut |root: &Arc<Root>| {
+            let plan;
+            (plan, why) = settings.plan(&root.into(), patch).map_err(Error::from)?;
+            Ok::<_, Error>(plan)
+        };
+        let report = self.execute(&commit, log, host, plan)?;
+        match why {
+            None => Ok(vec![report]),
+            Some(why) => Err(Failed { reports: vec![report], ..Error::from(why).into() }),
+        }
+    }
+
+    /// Applies each section as a transaction.
+    fn apply_each(
+        &self,
+        patch: &Patch,
+        settings: &ApplyOptions,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+    ) -> Result<Vec<Report>, Failed> {
         let patch = &*relative(&self.root().into(), patch);
         let mut options = settings.options.clone();
         let mut reports: Vec<Report> = Vec::new();
@@ -164,7 +213,7 @@ impl Workspace {
                     names(section, path) || !later.iter().any(|later| names(later, path))
                 });
             }
-            let plan = &mut |root: &_| Ok(plan(root, &part, &of_part)?);
+            let plan = &mut |root: &_| plan(root, &part, &of_part).map_err(Error::from);
             match self.execute(&settings.commit, log, host, plan) {
                 Ok(report) => {
                     // What was expected of a file is checked before it is changed for the first
@@ -174,38 +223,55 @@ impl Workspace {
                     }
                     reports.push(report);
                 }
-                Err(error) => return Err(Failed { error, reports }),
+                Err(Error::Rejected(why)) => {
+                    let error = Error::Rejected(why.of_section(patch, index));
+                    return Err(Failed { reports, ..error.into() });
+                }
+                Err(error) => return Err(Failed { reports, ..error.into() }),
             }
         }
         Ok(reports)
     }
 
-    /// Returns what [`apply`](Self::apply) returns for a patch that was applied already as one
-    /// transaction and whose files are as that left them; with `verified`, if that transaction was
-    /// verified. Returns `None` also where this cannot be found out: applying the patch will then
-    /// show why.
+    /// Plans what [`apply`](Self::apply) would do, and writes nothing. The report has no
+    /// transaction, unless the patch was applied already.
     ///
-    /// A preview asks this first, so that it does not differ from the commit.
-    #[must_use]
-    pub fn already_applied(
-        &self,
-        patch: &Patch,
-        options: &Options,
-        verified: bool,
-    ) -> Option<Report> {
-        self.replayed(&hash_of(patch, self.prefix())?, patch, options, verified)
+    /// # Errors
+    ///
+    /// Why the patch does not apply, or not all of it; the reports tell what would be applied.
+    pub fn preview(&self, patch: &Patch, settings: &ApplyOptions) -> Result<Report, Failed> {
+        if settings.atomicity != Atomicity::EachSection {
+            let text = hash_of(patch, self.prefix());
+            if let Some(report) = self.replayed(text.as_ref(), patch, settings) {
+                return Ok(report);
+            }
+        }
+        self.root().forget();
+        let (plan, why) = settings.plan(&self.root().into(), patch).map_err(Error::from)?;
+        let report = Report::new(Arc::new(plan), None);
+        match why {
+            None => Ok(report),
+            Some(why) => {
+                let error = Error::from(why);
+                Err(Failed { error, reports: vec![report], dry_run: true })
+            }
+        }
     }
 
+    /// Returns what [`apply`](Self::apply) returns for a patch that was applied already as one
+    /// transaction and whose files are as that left them; if it has to be verified, that
+    /// transaction was. Returns `None` also where this cannot be found out: applying the patch will
+    /// then show why.
     fn replayed(
         &self,
-        text: &Sha256,
+        text: Option<&Sha256>,
         patch: &Patch,
-        options: &Options,
-        verified: bool,
+        settings: &ApplyOptions,
     ) -> Option<Report> {
-        let id = self.already_done(text, &options.expected, verified).ok()??;
-        let mut builder = PlanBuilder::new(self.root(), options);
-        builder.hunk_count = patch.hunk_count();
+        let verified = settings.commit.verify.is_some();
+        let id = self.already_done(text?, &settings.options.expected, verified).ok()??;
+        let mut builder = PlanBuilder::new(self.root(), &settings.options);
+        builder.patch = Some(patch.clone());
         let plan = Arc::new(builder.finish().ok()?);
         Some(Report { already_done: true, ..Report::new(plan, Some(id)) })
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use fs_guard::{Access, Dirs, FileKind, RelPath, StagedFile, SyncGroup, Target};
+use fs_guard::{Access, Dirs, FileKind, RelPath, Sha256, StagedFile, SyncGroup, Target};
 use workspace_trash::{Carried, FileState, Header, Journal, Pending, Record, TransactionId};
 
 use super::below::check_none_unfinished;
@@ -189,7 +189,7 @@ impl Commit<'_> {
             }
         } else {
             // If this fails, the same patch is applied again or refused, and nothing worse.
-            if let Some(text) = &self.options.text {
+            if let Some(text) = &self.patch_hash() {
                 let _ = store.note_applied(text, id);
             }
             let _ = store.purge_sometimes(
@@ -202,6 +202,11 @@ impl Commit<'_> {
             host.event(&Event::Unsigned);
         }
         Ok(committed)
+    }
+
+    /// Returns the hash of the patch, if all of it is applied: it is recognised by that.
+    fn patch_hash(&self) -> Option<Sha256> {
+        self.options.text.filter(|_| !self.plan.is_partial())
     }
 
     /// Removes what was staged. Only the folder was written, and the files staged beside their
@@ -364,7 +369,7 @@ impl Commit<'_> {
                 also_undo_of: self.plan.also_undone().to_vec(),
                 partial: undone.is_some_and(|undone| undone.partial),
                 unverified: options.verify.is_some(),
-                text: options.text,
+                text: self.patch_hash(),
                 ..Header::new(id)
             },
             created_dirs: self

@@ -1,10 +1,11 @@
 //! The only way to make a plan: an overlay over the files of a workspace, in which changes are made
 //! one after the other.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
+use patch_grammar::Patch;
 use workspace_trash::TransactionId;
 
 use super::disk::{Disk, load};
@@ -76,7 +77,10 @@ pub struct PlanBuilder<'o> {
     pub(crate) also_undone: Vec<TransactionId>,
     /// How many bytes of files are kept in memory.
     kept: u64,
-    pub(crate) hunk_count: usize,
+    /// The patch whose changes are made.
+    pub(crate) patch: Option<Patch>,
+    /// Its sections whose changes are not made.
+    pub(super) left_out: BTreeSet<usize>,
     pub(super) placed: Vec<(usize, Placed)>,
     pub(crate) notes: Vec<PlanNote>,
     pub(super) carried_bases: Vec<(RelPath, Arc<Vec<u8>>)>,
@@ -169,7 +173,8 @@ impl<'o> PlanBuilder<'o> {
             undo_of: None,
             also_undone: Vec::new(),
             kept: 0,
-            hunk_count: 0,
+            patch: None,
+            left_out: BTreeSet::new(),
             placed: Vec::new(),
             notes: Vec::new(),
             carried_bases: Vec::new(),
@@ -473,7 +478,8 @@ impl<'o> PlanBuilder<'o> {
             undo_of: self.undo_of,
             also_undone: self.also_undone,
             changes,
-            hunk_count: self.hunk_count,
+            patch: self.patch,
+            left_out: self.left_out,
             placed: self.placed,
             notes,
             carried_bases: self.carried_bases,
@@ -715,6 +721,9 @@ impl PlanBuilder<'_> {
         if self.entries[path].disk.is_none()
             && let Some(existing) = self.files.collision(path, self.moving.as_ref())?
         {
+            if self.moving.as_ref().is_some_and(|moving| existing == moving.as_str()) {
+                return Err(Problem::OneName { with: existing });
+            }
             return Err(Problem::Guard(fs_guard::Error::Collision {
                 path: path.to_string(),
                 existing,

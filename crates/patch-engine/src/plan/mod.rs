@@ -7,12 +7,15 @@
 pub(crate) mod base;
 pub(crate) mod builder;
 pub(crate) mod disk;
+pub(crate) mod fitting;
+pub(crate) mod hunk_result;
 mod image;
 pub(crate) mod images;
 pub(crate) mod kind;
 pub(crate) mod near;
 mod normalise;
 pub(crate) mod options;
+pub(crate) mod paths;
 pub(crate) mod planner;
 pub(crate) mod policy;
 mod prefetch;
@@ -24,12 +27,12 @@ pub(crate) mod shared_lines;
 mod tests;
 mod texts;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use fs_guard::{Hasher, RelPath, Sha256};
-use patch_grammar::Warning;
+use patch_grammar::{Patch, Section, Warning};
 use workspace_trash::TransactionId;
 
 use crate::locate::{Note, Placed};
@@ -74,7 +77,10 @@ pub struct Plan {
     /// More transactions that it undoes.
     also_undone: Vec<TransactionId>,
     changes: Vec<Change>,
-    hunk_count: usize,
+    /// The patch that it was made of.
+    patch: Option<Patch>,
+    /// The sections of that which were left out, because they do not apply.
+    left_out: BTreeSet<usize>,
     placed: Vec<(usize, Placed)>,
     notes: Vec<PlanNote>,
     carried_bases: Vec<(RelPath, Arc<Vec<u8>>)>,
@@ -146,10 +152,28 @@ impl Plan {
         &self.also_undone
     }
 
-    /// Returns how many hunks the patch has.
+    /// Returns how many hunks the patch has, without those of sections that were left out.
     #[must_use]
     pub fn hunk_count(&self) -> usize {
-        self.hunk_count
+        self.sections().map(|(_, section)| section.hunks().len()).sum()
+    }
+
+    /// Returns the sections of the patch whose changes are made, each with its index.
+    fn sections(&self) -> impl Iterator<Item = (usize, &Section<'_>)> {
+        let all = self.patch.iter().flat_map(|patch| patch.sections().iter().enumerate());
+        all.filter(|(index, _)| !self.left_out.contains(index))
+    }
+
+    /// Returns the 0-based sections of the patch that were left out.
+    #[must_use]
+    pub fn left_out(&self) -> &BTreeSet<usize> {
+        &self.left_out
+    }
+
+    /// Returns whether sections of the patch were left out.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        !self.left_out.is_empty()
     }
 
     /// Returns where each hunk went, with its 0-based section, in the order of the sections.
@@ -211,7 +235,8 @@ impl Plan {
             undo_of,
             also_undone,
             // Reported, but not carried out.
-            hunk_count: _,
+            patch: _,
+            left_out: _,
             placed: _,
             notes: _,
             carried_bases: _,
@@ -404,6 +429,12 @@ pub enum PlanNote {
         to: RangeInclusive<usize>,
         /// The file had everything already that the hunk changes.
         already_there: bool,
+    },
+    /// The sections of a file were left out, because they do not apply, or because others of the
+    /// same files do not.
+    LeftOut {
+        /// The file.
+        path: String,
     },
     /// A section changes nothing.
     Unchanged {

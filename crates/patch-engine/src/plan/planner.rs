@@ -2,7 +2,7 @@
 //! other. It reads files and never writes one.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::thread;
 
@@ -16,6 +16,7 @@ use crate::plan::base::Base;
 use crate::plan::builder::{Loaded, PlanBuilder};
 use crate::plan::normalise::normalised;
 use crate::plan::options::{Expected, Options, Profile};
+use crate::plan::paths::{names, plain};
 use crate::plan::prefetch::{Edited, Prefetched, Prefetcher, access_of};
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::plan::relative::relative;
@@ -40,7 +41,16 @@ const LOOKED_FOR_ELSEWHERE: usize = 20;
 /// Everything that keeps the patch from applying, in the order of the patch. When anything is
 /// refused, nothing may be applied.
 pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result<Plan, Rejects> {
-    let files = &files.into();
+    plan_without(&files.into(), patch, options, &BTreeSet::new())
+}
+
+/// Plans a patch as if these sections were not in it.
+pub(crate) fn plan_without(
+    files: &Files,
+    patch: &Patch,
+    options: &Options,
+    left_out: &BTreeSet<usize>,
+) -> Result<Plan, Rejects> {
     let options = &*if patch.exact {
         let exact = Options::new(Profile::Strict);
         Cow::Owned(Options {
@@ -56,8 +66,12 @@ pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result
         Some(_) => Cow::Borrowed(patch),
         None => normalised(files, patch, options.max_file_size),
     };
-    let named = named(patch);
-    let alone = patch.sections().iter().enumerate().filter(|(_, section)| {
+    let sections = || {
+        let all = patch.sections().iter().enumerate();
+        all.filter(|(index, _)| !left_out.contains(index))
+    };
+    let named = named(sections());
+    let alone = sections().filter(|(_, section)| {
         let path = &*section.path.text;
         // Expectations are checked before, which reads the file.
         // Where a base is known, hunks may belong elsewhere than in the file.
@@ -70,7 +84,8 @@ pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result
         let mut prefetch = prefetcher.start(scope);
         let mut builder =
             PlanBuilder::with_capacity(files.clone(), options, patch.sections().len());
-        builder.hunk_count = patch.hunk_count();
+        builder.patch = Some(patch.clone());
+        builder.left_out.clone_from(left_out);
         builder.placed.reserve_exact(patch.hunk_count());
         builder.notes.extend(patch.notes.iter().cloned().map(PlanNote::Input));
         builder.notes.extend(patch.warnings.iter().cloned().map(PlanNote::Text));
@@ -87,7 +102,7 @@ pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result
             room: Room::new(),
         };
         planner.check_expectations();
-        for (index, section) in patch.sections().iter().enumerate() {
+        for (index, section) in sections() {
             planner.prefetched = prefetch.take(index);
             planner.section(index, section);
         }
@@ -96,9 +111,11 @@ pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result
 }
 
 /// Returns the sections that name each path.
-fn named(patch: &Patch) -> HashMap<&str, Vec<usize>> {
+fn named<'p>(
+    sections: impl Iterator<Item = (usize, &'p Section<'p>)>,
+) -> HashMap<&'p str, Vec<usize>> {
     let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, section) in patch.sections().iter().enumerate() {
+    for (index, section) in sections {
         for path in section.paths() {
             named.entry(&path.text).or_default().push(index);
         }
@@ -536,7 +553,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 
     fn finish(self) -> Result<Plan, Rejects> {
-        let Self { mut builder, named, base, mut rejects, .. } = self;
+        let Self { mut builder, patch, named, base, mut rejects, .. } = self;
         drop(named);
         builder.carried_bases = base.left();
         match builder.finish() {
@@ -544,7 +561,8 @@ impl<'a, 'p> Planner<'a, 'p> {
             plan => rejects.extend(plan.err().into_iter().flatten()),
         }
         rejects.sort_by_key(|reject| (reject.section, reject.patch_line));
-        Err(Rejects::new(rejects).expect("without a reject there is a plan"))
+        let rejects = Rejects::new(rejects).expect("without a reject there is a plan");
+        Err(rejects.of_patch(patch))
     }
 }
 
@@ -559,17 +577,6 @@ fn both<T>(placed: Result<(), Reject>, edited: Result<T, Rejects>) -> Result<T, 
 
 fn binary(file: &Loaded) -> Problem {
     Problem::Binary { size: file.bytes.len() as u64, sha256: file.sha256 }
-}
-
-/// Returns whether a section names a path.
-pub(crate) fn names(section: &Section<'_>, path: &str) -> bool {
-    plain(&section.path.text) == path
-        || section.destination().is_some_and(|to| plain(&to.text) == path)
-}
-
-/// Removes the `./` that a patch may put before a path.
-fn plain(path: &str) -> &str {
-    path.strip_prefix("./").unwrap_or(path)
 }
 
 /// Returns whether the lines that `hunks` delete are exactly those of the file, byte for byte.

@@ -32,25 +32,53 @@ pub struct Reject {
 }
 
 /// Everything that keeps a patch from applying, in the order of the patch. There is at least one.
-#[derive(Debug)]
-pub struct Rejects(Vec<Reject>);
+pub struct Rejects {
+    all: Vec<Reject>,
+    /// The patch, where it is one that does not apply.
+    patch: Option<Patch>,
+}
 
 impl Rejects {
     /// Returns `None` when nothing was rejected.
     pub(crate) fn new(rejects: Vec<Reject>) -> Option<Self> {
-        (!rejects.is_empty()).then_some(Self(rejects))
+        (!rejects.is_empty()).then_some(Self { all: rejects, patch: None })
+    }
+
+    /// Says which patch was refused.
+    pub(crate) fn of_patch(self, patch: &Patch) -> Self {
+        Self { patch: Some(patch.clone()), ..self }
+    }
+
+    /// Says that the one section that was planned was this one of a patch.
+    pub(crate) fn of_section(mut self, patch: &Patch, index: usize) -> Self {
+        for reject in self.all.iter_mut().filter(|reject| reject.section.is_some()) {
+            reject.section = Some(patch.place_in_text(index));
+        }
+        self.of_patch(patch)
+    }
+
+    /// Leaves out what is not about this section.
+    pub(crate) fn only(mut self, section: usize) -> Self {
+        self.all.retain(|reject| reject.section == Some(section));
+        self
+    }
+
+    /// Returns the patch that was refused, if it was one.
+    pub(crate) fn patch(&self) -> Option<&Patch> {
+        self.patch.as_ref()
     }
 
     /// Returns these, and then others.
     pub(crate) fn and(mut self, others: Self) -> Self {
-        self.0.extend(others);
+        self.all.extend(others);
+        self.all.sort_by_key(|reject| (reject.section, reject.patch_line));
         self
     }
 }
 
 impl From<Reject> for Rejects {
     fn from(reject: Reject) -> Self {
-        Self(vec![reject])
+        Self { all: vec![reject], patch: None }
     }
 }
 
@@ -59,7 +87,7 @@ impl IntoIterator for Rejects {
     type IntoIter = std::vec::IntoIter<Reject>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.all.into_iter()
     }
 }
 
@@ -67,13 +95,19 @@ impl Deref for Rejects {
     type Target = [Reject];
 
     fn deref(&self) -> &[Reject] {
-        &self.0
+        &self.all
+    }
+}
+
+impl fmt::Debug for Rejects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.all.fmt(f)
     }
 }
 
 impl fmt::Display for Rejects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rejects = self.0.iter();
+        let mut rejects = self.all.iter();
         if let Some(first) = rejects.next() {
             write!(f, "{first}")?;
         }
@@ -121,6 +155,12 @@ pub enum Problem {
     #[error("the patch also names {with}, which differs only by case or Unicode normalisation")]
     Collides {
         /// The other path.
+        with: String,
+    },
+    /// The file system takes the old and the new name of a file for one.
+    #[error("the file system takes this name and {with} for one")]
+    OneName {
+        /// The old name.
         with: String,
     },
     /// A file would move to its own path.
@@ -239,9 +279,10 @@ impl Reject {
         match &self.problem {
             Problem::Guard(error) => error.kind().into(),
             Problem::Missing | Problem::MissingParent { .. } => ErrorKind::NotFound,
-            Problem::Exists { .. } | Problem::ReplacesUsed { .. } | Problem::Collides { .. } => {
-                ErrorKind::AlreadyExists
-            }
+            Problem::Exists { .. }
+            | Problem::ReplacesUsed { .. }
+            | Problem::Collides { .. }
+            | Problem::OneName { .. } => ErrorKind::AlreadyExists,
             Problem::SamePath | Problem::ParentIsFile { .. } => ErrorKind::CommandFailed,
             Problem::Stale { .. } | Problem::Conflict(_) => ErrorKind::StaleFile,
             Problem::Binary { .. } => ErrorKind::BinaryFile,
@@ -267,7 +308,7 @@ impl Reject {
             Problem::ParentIsFile { .. } => ProblemName::NotADirectory,
             Problem::Exists { .. } => ProblemName::Exists,
             Problem::ReplacesUsed { .. } => ProblemName::ReplacesUsed,
-            Problem::Collides { .. } => ProblemName::Collision,
+            Problem::Collides { .. } | Problem::OneName { .. } => ProblemName::Collision,
             Problem::SamePath => ProblemName::SamePath,
             Problem::Stale { .. } => ProblemName::Stale,
             Problem::Conflict(_) => ProblemName::Conflict,

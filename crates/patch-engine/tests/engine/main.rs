@@ -16,6 +16,7 @@ mod capability;
 mod carry;
 mod committer;
 mod diffs;
+mod fitting;
 mod memory;
 mod normalised;
 mod placement;

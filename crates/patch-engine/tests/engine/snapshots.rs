@@ -123,8 +123,10 @@ fn sections_that_are_applied_one_by_one_are_carried_too() {
     write("f", "new\na\nb\nc\nd\ne\n");
     write("g", "g\n");
     let workspace = Workspace::open(dir.path(), patch_engine::policy()).unwrap();
-    let settings =
-        patch_engine::ApplyOptions { atomic: false, ..patch_engine::ApplyOptions::new(options()) };
+    let settings = patch_engine::ApplyOptions {
+        atomicity: patch_engine::Atomicity::EachSection,
+        ..patch_engine::ApplyOptions::new(options())
+    };
     let apply = |text: &str| {
         let patch = patch_engine::parse(text, &settings.options.parse).unwrap();
         workspace.apply(&patch, &settings, &mut ()).map(|reports| reports.len())

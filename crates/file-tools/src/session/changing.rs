@@ -1,0 +1,108 @@
+//! Calls of tools that may change files.
+
+use std::sync::Arc;
+
+use fs_guard::Root;
+use patch_engine::commit::approval::{Decision, Request};
+use patch_engine::{Atomicity, Event, Host, Options, Patch, Plan, Report};
+
+use crate::answer::envelope::ToolResult;
+use crate::answer::error::ToolError;
+use crate::audit::Operation;
+use crate::session::Session;
+use crate::session::refused::RefusedForm;
+use crate::tools::tool::Tool;
+
+impl Session {
+    /// Runs a tool that may change files, and logs its failure.
+    pub(crate) fn changing<T>(
+        &self,
+        tool: Tool,
+        host: &mut dyn Host,
+        run: impl FnOnce(&mut ChangingCall<'_>) -> ToolResult<T>,
+    ) -> ToolResult<T> {
+        let mut call = ChangingCall { session: self, tool, host, logged: false };
+        let result = run(&mut call);
+        if let (Err(error), false) = (&result, call.logged) {
+            self.failed(tool.as_str(), operation_of(tool), error, call.host);
+        }
+        result
+    }
+}
+
+/// A call of a tool that may change files.
+pub(crate) struct ChangingCall<'c> {
+    session: &'c Session,
+    tool: Tool,
+    host: &'c mut dyn Host,
+    /// Whether the outcome is in the audit log.
+    logged: bool,
+}
+
+impl ChangingCall<'_> {
+    /// Plans and commits.
+    pub(crate) fn commit(
+        &mut self,
+        plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, ToolError>,
+    ) -> Result<Report, ToolError> {
+        self.logged = true;
+        self.session.execute(self.tool.as_str(), operation_of(self.tool), self.host, plan)
+    }
+
+    /// Plans a patch and commits it; `check` sees each plan before it is approved. A patch in the
+    /// form `keep` that does not apply is kept to be amended.
+    pub(crate) fn apply(
+        &mut self,
+        patch: &Patch,
+        options: Options,
+        (atomicity, keep): (Atomicity, Option<RefusedForm>),
+        check: &dyn Fn(&Plan) -> Result<(), ToolError>,
+    ) -> Result<Vec<Report>, ToolError> {
+        self.logged = true;
+        let mut host = Checked { host: self.host, check, error: None };
+        let applied = self.session.apply(self.tool.as_str(), patch, options, atomicity, &mut host);
+        applied.map_err(|failed| {
+            let own = host.error.take().filter(|_| failed.reports.is_empty());
+            let error = own.unwrap_or_else(|| ToolError::failed(&failed));
+            let kept =
+                keep.and_then(|form| self.session.keep(form, patch, &error, &failed.reports));
+            match kept {
+                Some(kept) => error.kept_as(kept),
+                None => error,
+            }
+        })
+    }
+}
+
+/// A host that checks each plan before it is approved.
+struct Checked<'h> {
+    host: &'h mut dyn Host,
+    check: &'h dyn Fn(&Plan) -> Result<(), ToolError>,
+    error: Option<ToolError>,
+}
+
+impl Host for Checked<'_> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        match (self.check)(request.plan) {
+            Ok(()) => self.host.approve(request),
+            Err(error) => {
+                let path = error.path.clone().unwrap_or_default();
+                self.error = Some(error);
+                Err(fs_guard::Error::Changed { path })
+            }
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.host.cancelled()
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.host.event(event);
+    }
+}
+
+/// Returns what the log calls the changes of a tool.
+fn operation_of(tool: Tool) -> Operation {
+    tool.operation().expect("BUG: a tool that only reads changes nothing")
+}
