@@ -6,7 +6,7 @@ use file_tools::audit::{Audit, Operation};
 use file_tools::changes::{DiffDetail, PatchData, restored};
 use file_tools::refused::RefusedForm;
 use file_tools::settings::Layers;
-use file_tools::{Session, SessionName, ToolError, history};
+use file_tools::{Session, SessionName, ToolError, Turn, history};
 use fs_guard::Access;
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{self, TransactionId};
@@ -211,9 +211,31 @@ impl OpenWorkspace {
         let paths: Result<Vec<_>, _> =
             options.paths.iter().map(|path| root.check(path, Access::Read)).collect();
         let (paths, named) = (paths?, options.id.as_deref().map(id).transpose()?);
+        if let Some(turn) = self.turn(options)? {
+            return self.executed("undo", options.diff, host, &|| {
+                self.session.plan_undo_turn(&turn, options.carry)
+            });
+        }
         self.executed("undo", options.diff, host, &|| {
             self.session.plan_undo(named, &paths, options.carry, false)
         })
+    }
+
+    /// Returns the turn that is to be undone, if one is named.
+    fn turn(&self, options: &UndoRequest) -> Result<Option<Turn>, ToolError> {
+        let turn = match (&options.session, &options.since) {
+            (None, None) => return Ok(None),
+            (Some(name), None) => Turn::Session(name.clone()),
+            (None, Some(since)) => Turn::since(self.session.workspace(), since)?,
+            (Some(_), Some(_)) => {
+                return Err(argument("since", "`session` and `since` name two turns", "nothing"));
+            }
+        };
+        if options.id.is_some() || !options.paths.is_empty() {
+            let message = "a turn is undone as a whole, without `id` and `paths`";
+            return Err(argument("since", message, "nothing, or leave out `id` and `paths`"));
+        }
+        Ok(Some(turn))
     }
 
     /// Reverses an undo: the `data` of `apply-patch redo --json`.

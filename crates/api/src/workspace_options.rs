@@ -95,6 +95,11 @@ pub struct UndoRequest {
     pub id: Option<String>,
     /// Only these files of it.
     pub paths: Vec<String>,
+    /// All that this session did, as one, in place of a transaction.
+    pub session: Option<String>,
+    /// A transaction and all that followed it, or all since a time (`2h`, `2026-11-26`), as one, in
+    /// place of a transaction.
+    pub since: Option<String>,
     /// Carry what is undone to files that changed since, where that is certain.
     pub carry: bool,
     /// What the answer shows of the changes.

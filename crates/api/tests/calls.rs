@@ -529,6 +529,43 @@ fn a_refused_patch_is_amended() {
 }
 
 #[test]
+fn a_turn_is_undone_as_one() {
+    let undo = |here: &OpenWorkspace, request: Value| {
+        here.undo(&UndoRequest::read(request).expect("options"), Callbacks::default())
+    };
+    let change = |from: &str, to: &str| {
+        format!("*** Begin Patch\n*** Update File: a.txt\n@@\n-{from}\n+{to}\n*** End Patch\n")
+    };
+    for by in ["session", "id", "time"] {
+        let dir = directory();
+        let before = text(dir.path());
+        let here = workspace(dir.path(), json!({ "session": "turn" }));
+        let mut first = None;
+        for (from, to) in [("two", "2"), ("2", "II"), ("one", "1")] {
+            let done =
+                here.apply(change(from, to).as_bytes(), &options(json!({})), Callbacks::default());
+            first.get_or_insert(done.expect("it applies")["transactionId"].clone());
+        }
+        let request = match by {
+            "session" => json!({ "session": "turn" }),
+            "id" => json!({ "since": first }),
+            _ => json!({ "since": "1h" }),
+        };
+        let undone = undo(&here, request).expect("a turn");
+        assert_eq!(undone["alsoUndoOf"].as_array().map(Vec::len), Some(2), "{by}: {undone}");
+        assert_eq!(text(dir.path()), before, "{by}");
+        for wrong in [
+            json!({ "session": "turn", "since": "1h" }),
+            json!({ "since": "1h", "paths": ["a.txt"] }),
+            json!({ "session": "turn", "id": first }),
+            json!({ "since": "yore" }),
+        ] {
+            undo(&here, wrong.clone()).expect_err(&wrong.to_string());
+        }
+    }
+}
+
+#[test]
 fn the_sections_that_fit_are_planned_and_applied() {
     let dir = directory();
     let other = dir.path().join("b.txt");

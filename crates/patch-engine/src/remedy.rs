@@ -8,7 +8,7 @@ use patch_grammar::{ParseError, ParseErrorKind};
 use workspace_trash::TransactionId;
 
 use crate::commit::{CommitError, Error};
-use crate::locate::{Advice, Candidate, Pass, RejectReason};
+use crate::locate::{Advice, Candidate, Edge, Pass, RejectReason};
 use crate::plan::options::{Expected, Profile};
 use crate::plan::policy::STATE_DIR;
 use crate::plan::reject::{Problem, Reject};
@@ -634,10 +634,10 @@ fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Remedy> {
         lines: Some(lines.clone()),
     };
     vec![match reason {
-        RejectReason::ContextNotFound { nearest: Some(nearest) } if nearest.not_at_end => {
-            return vec![Remedy::LeaveOut(Part::EndOfFile), read(&nearest.lines)];
-        }
         RejectReason::ContextNotFound { nearest: Some(nearest) } => {
+            if let Some(edge) = &nearest.not_at {
+                return vec![within(edge, *nearest.lines.start()), read(&nearest.lines)];
+            }
             let paste = (!nearest.paste.is_empty())
                 .then(|| Remedy::ReplaceHunk { lines: nearest.paste.clone() });
             let pass = nearest.pass.filter(|_| nearest.untold.is_none());
@@ -698,6 +698,16 @@ fn chosen(place: &Candidate) -> Option<Remedy> {
         }
         Advice::Header(header) => Remedy::UseHeader { means_line, header: Some(header.clone()) },
     })
+}
+
+/// Returns what makes a hunk stand elsewhere than at an end of the file.
+fn within(edge: &Edge, means_line: usize) -> Remedy {
+    let (below, lines) = match edge {
+        Edge::Marked => return Remedy::LeaveOut(Part::EndOfFile),
+        Edge::End { below } => (true, below),
+        Edge::Start { above } => (false, above),
+    };
+    Remedy::AddContext { means_line, below, lines: lines.clone() }
 }
 
 impl Error {

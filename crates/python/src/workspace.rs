@@ -86,20 +86,22 @@ impl PyWorkspace {
     }
 
     /// Undoes a transaction: the last one that is not undone, unless one is named.
-    #[pyo3(signature = (id=None, /, *, paths=Vec::new(), carry=false, diff="none", approve=None, observe=None))]
+    #[pyo3(signature = (id=None, /, *, paths=Vec::new(), session=None, since=None, carry=false, diff="none", approve=None, observe=None))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn undo<'py>(
         &self,
         py: Python<'py>,
         id: Option<String>,
         paths: Vec<FilePath>,
+        session: Option<String>,
+        since: Option<String>,
         carry: bool,
         diff: &str,
         approve: Option<Py<PyAny>>,
         observe: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let paths = paths.into_iter().map(|path| path.0).collect();
-        let options = UndoRequest { id, paths, carry, diff: detail(py, diff)? };
+        let options = UndoRequest { id, paths, session, since, carry, diff: detail(py, diff)? };
         PyCallbacks { approve, observe }.run(py, |host| self.0.undo(&options, host))
     }
 

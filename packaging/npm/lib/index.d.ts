@@ -139,6 +139,18 @@ export interface ChangedFile {
   [more: string]: unknown;
 }
 
+/** What is undone. */
+export interface UndoOptions {
+  /** Only these files of the transaction. */
+  paths?: string[];
+  /** All that this session did, as one, in place of a transaction. */
+  session?: string;
+  /** A transaction and all that followed it, or all since a time (`2h`, `2026-11-26`), as one. */
+  since?: string;
+  carry?: boolean;
+  diff?: "none" | "stat" | "full";
+}
+
 /** What becomes of a hunk. `section` and `hunkIndex` count from 0, lines from 1. */
 export interface Hunk {
   path: string;
@@ -220,8 +232,8 @@ export class Workspace {
   applySync(patch: Text, options?: PatchOptions): Applied;
   applySync(plan: Plan): Applied;
   /** Undoes a transaction; the last one that is not undone, unless named. */
-  undo(id?: string, options?: { paths?: string[]; carry?: boolean; diff?: "none" | "stat" | "full" } & Callbacks): Promise<Applied>;
-  undoSync(id?: string, options?: { paths?: string[]; carry?: boolean; diff?: "none" | "stat" | "full" }): Applied;
+  undo(id?: string, options?: UndoOptions & Callbacks): Promise<Applied>;
+  undoSync(id?: string, options?: UndoOptions): Applied;
   /** Reverses an undo. */
   redo(id?: string, callbacks?: Callbacks): Promise<Applied>;
   redoSync(id?: string): Applied;

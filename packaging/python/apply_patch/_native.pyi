@@ -149,6 +149,8 @@ class Workspace:
         /,
         *,
         paths: Sequence[_Path] = ...,
+        session: str | None = None,
+        since: str | None = None,
         carry: bool = False,
         diff: _Detail = "none",
         approve: _Approve | None = None,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use apply_patch_api::engine::{Note, Order, Pass, Patch, Placed, Plan, PlanNote};
 use apply_patch_api::grammar::{LineKind, Section, SectionOperation};
-use apply_patch_api::tools::changes::carried_text;
+use apply_patch_api::tools::changes::{HunkAnswer, carried_text};
 use serde_json::json;
 
 use super::apply;
@@ -26,7 +26,7 @@ pub(super) fn print(global: &Global, patch: &Patch, plan: &Plan, order: Order) {
     let lines = words(patch, plan, order);
     if global.json {
         let output = format!("it applies: {}", render::summary(plan));
-        json::done(output, json!({ "explanation": lines }));
+        json::done(output, json!({ "explanation": lines, "hunks": HunkAnswer::of_plan(plan) }));
     } else {
         lines.iter().for_each(|line| render::paragraph(line));
     }

@@ -6,7 +6,6 @@ use apply_patch_api::engine::{Plan, Report};
 use apply_patch_api::files::{Access, RelPath};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::{DiffDetail, restored};
-use apply_patch_api::tools::settings::since;
 use apply_patch_api::tools::{Session, Turn};
 use apply_patch_api::trash::Prefix;
 use clap::Args;
@@ -149,16 +148,8 @@ fn turn(workspace: &Workspace, args: &UndoArgs) -> Result<Option<Turn>, Failure>
     if let Some(name) = &args.session {
         return Ok(Some(Turn::Session(name.clone())));
     }
-    let Some(text) = &args.since else { return Ok(None) };
-    match (workspace::id(workspace, text), since(text)) {
-        (Ok(id), Ok(_)) => Err(Failure::Usage(format!(
-            "{text:?} is a time, and the transaction {id} is named by it too: give more of the id, \
-             or the time as a date"
-        ))),
-        (Ok(id), Err(_)) => Ok(Some(Turn::From(id))),
-        (Err(_), Ok(time)) => Ok(Some(Turn::Since(time))),
-        (Err(not_found), Err(_)) => Err(not_found),
-    }
+    let turn = args.since.as_deref().map(|text| Turn::since(workspace, text)).transpose();
+    turn.map_err(|error| Failure::Tool(Box::new(error)))
 }
 
 fn checked(workspace: &Workspace, paths: &[String]) -> Result<Vec<RelPath>, Failure> {

@@ -5,12 +5,14 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::time::SystemTime;
 
-use patch_engine::commit::{self, Left, LogEntry, TransactionId, UndoOptions};
-use patch_engine::{FinalNewline, Options, Plan, edit};
+use patch_engine::commit::{self, Left, LogEntry, TransactionId, UndoOptions, Workspace};
+use patch_engine::{ErrorKind, FinalNewline, Options, Plan, edit};
 use patch_grammar::diff::{self, DiffOptions};
 
+use crate::answer::error::{FailureClass, ToolError};
 use crate::audit::{self, Event, Phase};
-use crate::session::Session;
+use crate::session::{Session, history};
+use crate::settings::since;
 
 /// Transactions that are undone together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +26,26 @@ pub enum Turn {
 }
 
 impl Turn {
+    /// Reads what names a transaction and all that followed it, or a time: an age or a date.
+    ///
+    /// # Errors
+    ///
+    /// When it names neither, or both.
+    pub fn since(workspace: &Workspace, text: &str) -> Result<Self, ToolError> {
+        match (history::find(workspace, text), since(text)) {
+            (Ok(id), Ok(_)) => {
+                let message = format!(
+                    "{text:?} is a time, and the transaction {id} is named by it too: give more \
+                     of the id, or the time as a date"
+                );
+                Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message))
+            }
+            (Ok(id), Err(_)) => Ok(Self::From(id)),
+            (Err(_), Ok(time)) => Ok(Self::Since(time)),
+            (Err(not_found), Err(_)) => Err(not_found),
+        }
+    }
+
     fn has(&self, entry: &LogEntry) -> bool {
         let header = &entry.journal.header;
         let is_in = match self {

@@ -7,11 +7,12 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
 
-use patch_grammar::{Line, LineKind};
+use patch_grammar::{Hunk, Line, LineKind};
 
 use super::find::Blocks;
 use super::needle::{Fixed, Needle};
 use super::pass::{Pass, trim};
+use super::placed::{Note, Placed};
 use super::scope::ScopeEnds;
 use crate::text::lines::{BOM, Lines};
 
@@ -30,14 +31,70 @@ pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclu
         return None;
     }
     let blocks = Blocks::new(lines, vec![&new], &[Pass::Exact]);
-    let start = blocks.next(Pass::Exact, 0, 0)?;
+    // A hunk that is at an end of the file stands there or nowhere.
+    let first = match needle.fixed {
+        Some(Fixed::End) => lines.len().checked_sub(new.len())?,
+        Some(Fixed::Start) | None => 0,
+    };
+    let start = blocks.next(Pass::Exact, 0, first)?;
     let place = start..start + new.len();
-    let evident = blocks.next(Pass::Exact, 0, start + 1).is_none()
-        && stands_as_wanted(lines, needle, &wanted, &place)
+    let alone = || {
+        needle.fixed.is_some()
+            || blocks.next(Pass::Exact, 0, start + 1).is_none() && old_lines_are_gone(lines, hunk)
+    };
+    let evident = stands_as_wanted(lines, needle, &wanted, &place)
         && says_enough(lines, &wanted)
-        && nothing_to_replace(lines, hunk)
+        && alone()
+        && removed_lines_are_gone(lines, hunk)
         && in_scope(lines, needle, start);
     evident.then(|| start + 1..=place.end)
+}
+
+/// Returns the lines where the whole post-state of a hunk stands that was placed, and that inserts
+/// lines at the edges of its old ones: the file has just these lines there already, and would have
+/// them twice. Where a diff states this very line, it means the repetition.
+pub(crate) fn again(
+    lines: &Lines<'_>,
+    hunk: &Hunk<'_>,
+    placed: &Placed,
+) -> Option<RangeInclusive<usize>> {
+    let dropped = placed.notes.contains(&Note::SeparatorsDropped);
+    let body = &hunk.lines[..hunk.lines.len() - if dropped { hunk.separators } else { 0 }];
+    let start = placed.first_line - 1;
+    let is_stated = |stated| placed.line_count == 0 || stated as usize == placed.first_line;
+    if body.iter().any(|line| line.kind == LineKind::Delete)
+        || hunk.old_start.is_some_and(is_stated)
+    {
+        return None;
+    }
+    let old = start..start + placed.line_count;
+    let is_insert = |line: &Line<'_>| line.kind == LineKind::Insert;
+    let first = body.iter().position(|line| !is_insert(line)).unwrap_or(0);
+    let last = body.iter().rposition(|line| !is_insert(line)).map_or(0, |last| last + 1);
+    let stand = |new: &[Line<'_>], first: Option<usize>| {
+        first.is_some_and(|first| {
+            first + new.len() <= lines.len()
+                && new.iter().zip(first..).all(|(line, index)| {
+                    is_insert(line) && placed.pass.same(line.text, lines.content(index))
+                })
+        })
+    };
+    let (above, below) = (&body[..first], &body[last..]);
+    let place = if stand(above, old.start.checked_sub(above.len())) && stand(below, Some(old.end)) {
+        old.start - above.len()..old.end + below.len()
+    } else if first == last && stand(below, old.start.checked_sub(below.len())) {
+        old.start - below.len()..old.end
+    } else {
+        return None;
+    };
+    if body[first..last].iter().any(is_insert) {
+        return None;
+    }
+    let wanted: Vec<&Line<'_>> = body.iter().collect();
+    let evident = body.iter().any(|line| is_insert(line) && tells(line.text))
+        && (hunk.headers.iter().any(|header| tells(header.text.as_bytes()))
+            || says_enough(lines, &wanted));
+    evident.then(|| place.start + 1..=place.end)
 }
 
 /// Returns the texts of adjacent lines. A byte-order mark belongs to the file, not to its first
@@ -130,17 +187,20 @@ fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
     counts.values().filter(|&&count| count == 1).count() >= 2
 }
 
-/// Returns whether the lines that the hunk replaces stand nowhere, even if lines are compared
-/// leniently: none of the deleted lines, and not all old lines together.
-fn nothing_to_replace(lines: &Lines<'_>, hunk: &[Line<'_>]) -> bool {
+/// Returns whether no line that the hunk deletes stands anywhere, even if lines are compared
+/// leniently.
+fn removed_lines_are_gone(lines: &Lines<'_>, hunk: &[Line<'_>]) -> bool {
     let matched = || hunk.iter().filter(|line| line.kind != LineKind::Insert);
     let old = texts(lines, matched());
     let removed =
         matched().zip(&old).filter(|(line, text)| line.kind == LineKind::Delete && tells(text));
     let removed: HashSet<_> = removed.map(|(_, text)| Pass::Unicode.key(text)).collect();
-    if !removed.is_empty() && lines.iter().any(|line| removed.contains(&Pass::Unicode.key(line))) {
-        return false;
-    }
+    removed.is_empty() || !lines.iter().any(|line| removed.contains(&Pass::Unicode.key(line)))
+}
+
+/// Returns whether the old lines of the hunk do not stand together, compared in the same way.
+fn old_lines_are_gone(lines: &Lines<'_>, hunk: &[Line<'_>]) -> bool {
+    let old = texts(lines, hunk.iter().filter(|line| line.kind != LineKind::Insert));
     old.is_empty()
         || Blocks::new(lines, vec![&old], &[Pass::Unicode]).next(Pass::Unicode, 0, 0).is_none()
 }

@@ -5,6 +5,7 @@
 
 use patch_grammar::Hunk;
 
+use super::applied;
 use crate::locate::{self, Draft, HunkReject, Inserted, Note, Pass, Placed, RejectReason, Rules};
 use crate::plan::options::FinalNewline;
 use crate::text::encoding::FileText;
@@ -100,6 +101,19 @@ fn edit_once<'p>(
 ) -> Result<Edit, Vec<HunkReject>> {
     let lines = Lines::new(source);
     let located = locate::locate(&lines, hunks, placement)?;
+    let again: Vec<HunkReject> = located
+        .placed
+        .iter()
+        .filter_map(|placed| {
+            let hunk = &hunks[placed.hunk];
+            let lines = applied::again(&lines, hunk, placed)?;
+            let reason = RejectReason::AlreadyApplied { lines };
+            Some(HunkReject { hunk: placed.hunk, patch_line: hunk.line, reason })
+        })
+        .collect();
+    if !again.is_empty() {
+        return Err(again);
+    }
     let writer = SpliceWriter { hunks, final_newline, draft: &located.draft };
     let (splices, sources) = writer.splices()?;
     Ok(Edit { splices, sources, placed: located.placed })

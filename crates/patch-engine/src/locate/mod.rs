@@ -36,7 +36,7 @@ pub use mangled::Mangled;
 pub use pass::Pass;
 pub(crate) use placed::Located;
 pub use placed::{Note, Placed, Reindented};
-pub use reject::{Advice, Candidate, Difference, HunkReject, Nearest, RejectReason, Shown};
+pub use reject::{Advice, Candidate, Difference, Edge, HunkReject, Nearest, RejectReason, Shown};
 pub(crate) use reject::{NAMED, Room};
 pub use rules::{Ambiguous, Order, Rules};
 

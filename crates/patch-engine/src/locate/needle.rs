@@ -27,8 +27,10 @@ pub(crate) struct Needle<'p> {
     pub(crate) headers: Vec<&'p str>,
     /// Whether a header has line numbers and nothing else, or the hunk is one of a diff.
     pub(crate) numbered: bool,
-    /// Where the hunk says itself that it is.
+    /// Where the hunk says itself that it is, or its diff does.
     pub(crate) fixed: Option<Fixed>,
+    /// The hunk says so by a marker.
+    pub(crate) is_marked: bool,
     /// The 0-based line that a diff states for its first old line.
     pub(crate) stated: Option<usize>,
 }
@@ -44,17 +46,31 @@ enum Ending {
 /// A place that a hunk states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fixed {
-    /// At the beginning of the file: its first line has a byte-order mark.
+    /// At the beginning of the file: its first line has a byte-order mark, or its diff says so.
     Start,
     /// At the end of the file.
     End,
+}
+
+/// Returns the end of the file at which a hunk of a numbered diff was made: a diff shows lines
+/// around each change, as far as there are any. `git apply` has the same rule. A hunk without any
+/// context says nothing: its diff may be one of `-U0`.
+fn edge(hunk: &Hunk<'_>) -> Option<Fixed> {
+    let is_context =
+        |line: Option<&Line<'_>>| line.is_some_and(|line| line.kind == LineKind::Context);
+    let (above, below) = (is_context(hunk.lines.first()), is_context(hunk.lines.last()));
+    match (hunk.old_start.filter(|_| hunk.endings.is_of_diff())?, above, below) {
+        (_, true, false) => Some(Fixed::End),
+        (0 | 1, false, true) => Some(Fixed::Start),
+        _ => None,
+    }
 }
 
 impl<'p> Needle<'p> {
     pub(crate) fn new(index: usize, hunk: &'p Hunk<'p>, lines: &Lines<'_>) -> Self {
         let mut old: Vec<&[u8]> = hunk.old_lines().map(|line| line.text).collect();
         let at_end = hunk.end_of_file || hunk.old_lines().any(|line| line.no_newline);
-        let mut fixed = at_end.then_some(Fixed::End);
+        let mut fixed = at_end.then_some(Fixed::End).or_else(|| edge(hunk));
         if let Some(first) = old.first_mut()
             && lines.has_bom()
             && let Some(rest) = first.strip_prefix(BOM)
@@ -80,7 +96,19 @@ impl<'p> Needle<'p> {
         let headers = headers.iter().map(|header| without_line_numbers(&header.text));
         let headers: Vec<_> = headers.filter(|header| !header.trim().is_empty()).collect();
         let numbered = hunk.endings.is_of_diff() || headers.len() < hunk.headers.len();
-        Self { index, hunk, old, endings, shows_crlf, separators, headers, numbered, fixed, stated }
+        Self {
+            index,
+            hunk,
+            old,
+            endings,
+            shows_crlf,
+            separators,
+            headers,
+            numbered,
+            fixed,
+            is_marked: at_end,
+            stated,
+        }
     }
 
     /// The one line of the file that the innermost header names, with its number from 1.

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use patch_grammar::{Hunk, Line, LineKind};
 
@@ -16,7 +17,7 @@ use super::mangled::{Mangled, without_entities, without_numbers};
 use super::needle::{Fixed, Needle};
 use super::pass::{Pass, indentation, trim};
 use super::reject::{
-    Advice, Candidate, Difference, HunkReject, Nearest, RejectReason, Room, Shown,
+    Advice, Candidate, Difference, Edge, HunkReject, Nearest, RejectReason, Room, Shown,
 };
 use super::rules::{Order, Rules};
 use super::scope::ScopeEnds;
@@ -185,6 +186,9 @@ fn near_by_pass(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option
     None
 }
 
+/// How many lines of context a hunk is offered that lacks them: as many as a diff has.
+const CONTEXT: usize = 3;
+
 /// The same for a hunk that names its place: there with a pass that was not tried, or elsewhere as
 /// it is.
 fn near_fixed(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
@@ -198,9 +202,22 @@ fn near_fixed(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<N
     }
     let elsewhere = |&pass: &Pass| find_block(lines, needle.old_without(0), pass);
     let start = rules.passes.iter().find_map(elsewhere)?;
-    let end_of_file = needle.fixed == Some(Fixed::End);
-    let found = region(lines, needle, start as isize, 0);
-    Some(Nearest { not_at_end: end_of_file, ..found })
+    let end = start + needle.old.len();
+    let texts = |range: Range<usize>| {
+        let lines = range.map(|index| str::from_utf8(lines.content(index)).map(str::to_owned));
+        lines.collect::<Result<Vec<_>, _>>().ok()
+    };
+    let not_at = match needle.fixed {
+        _ if needle.is_marked => Some(Edge::Marked),
+        Some(Fixed::End) => {
+            texts(end..lines.len().min(end + CONTEXT)).map(|below| Edge::End { below })
+        }
+        Some(Fixed::Start) if needle.stated.is_some() => {
+            texts(start.saturating_sub(CONTEXT)..start).map(|above| Edge::Start { above })
+        }
+        Some(Fixed::Start) | None => None,
+    };
+    Some(Nearest { not_at, ..region(lines, needle, start as isize, 0) })
 }
 
 /// The place where most lines of the hunk agree, lines compared as leniently as can be.
@@ -331,7 +348,7 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
         mangled: None,
         untold: None,
         scattered: false,
-        not_at_end: false,
+        not_at: None,
         region: region.collect(),
         paste: Vec::new(),
     }

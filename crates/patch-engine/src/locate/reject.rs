@@ -226,6 +226,25 @@ pub enum Advice {
     Header(String),
 }
 
+/// An end of a file, at which a hunk says it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edge {
+    /// By `*** End of File`, or a note that the last line has no terminator.
+    Marked,
+    /// The end: a hunk of a diff has context above its changes, and none below. These lines stand
+    /// below, at most 3.
+    End {
+        /// The lines.
+        below: Vec<String>,
+    },
+    /// The beginning: a hunk of a diff begins at line 1, without context above its changes. These
+    /// lines stand above, at most 3.
+    Start {
+        /// The lines.
+        above: Vec<String>,
+    },
+}
+
 /// The region of the file that is most similar to the old lines of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -248,9 +267,9 @@ pub struct Nearest {
     pub untold: Option<u32>,
     /// Whether all old lines are in the file, but in another order or not together.
     pub scattered: bool,
-    /// Whether the old lines stand there, and the hunk was refused only because it says that the
-    /// file ends with them.
-    pub not_at_end: bool,
+    /// The end of the file at which the hunk says it is, if its old lines stand there and it was
+    /// refused only because of that.
+    pub not_at: Option<Edge>,
     /// The first lines of the region, at most 12.
     pub region: Vec<Shown>,
     /// The hunk, ready to paste, with the lines of the region in place of its context and deleted

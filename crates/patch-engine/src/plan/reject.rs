@@ -8,7 +8,7 @@ use patch_grammar::Patch;
 use workspace_trash::TransactionId;
 
 use crate::carry::{Conflict, Excerpt};
-use crate::locate::{Mangled, NAMED, Nearest, Pass, RejectReason};
+use crate::locate::{Edge, Mangled, NAMED, Nearest, Pass, RejectReason};
 use crate::plan::kind::ErrorKind;
 use crate::plan::options::Expected;
 
@@ -390,6 +390,20 @@ fn since(conflict: &Conflict) -> String {
     }
 }
 
+/// Says at which end of the file a hunk has to stand, and why.
+fn edge_words(edge: &Edge) -> &'static str {
+    match edge {
+        Edge::Marked => "the end of the file, as the hunk says",
+        Edge::End { .. } => {
+            "the end of the file, where a diff has context above a change and none below"
+        }
+        Edge::Start { .. } => {
+            "the beginning of the file, where a diff has a hunk that begins at line 1 and has no \
+             context above its change"
+        }
+    }
+}
+
 impl fmt::Display for RejectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -397,13 +411,9 @@ impl fmt::Display for RejectReason {
                 f.write_str("its old lines are not in the file")
             }
             Self::ContextNotFound { nearest: Some(nearest) } => {
-                if nearest.not_at_end {
-                    let lines = line_words(&nearest.lines);
-                    return write!(
-                        f,
-                        "its old lines are at {lines}, and not at the end of the \
-                                      file, as the hunk says"
-                    );
+                if let Some(edge) = &nearest.not_at {
+                    let (lines, edge) = (line_words(&nearest.lines), edge_words(edge));
+                    return write!(f, "its old lines are at {lines}, and not at {edge}");
                 }
                 write!(f, "its old lines are not in the file; {nearest}")
             }

@@ -5,7 +5,7 @@ use serde::ser::{Serialize, SerializeMap as _, SerializeStruct as _, Serializer}
 use serde_json::{Value, json};
 
 use crate::carry::Excerpt;
-use crate::locate::{Advice, Candidate, Mangled, Nearest, Pass, RejectReason};
+use crate::locate::{Advice, Candidate, Edge, Mangled, Nearest, Pass, RejectReason};
 use crate::plan::options::Expected;
 use crate::plan::reject::{Problem, Reject};
 use crate::plan::{Change, Plan};
@@ -188,6 +188,7 @@ fn of_nearest(nearest: &Nearest) -> Value {
         "mangled": nearest.mangled.map(Mangled::as_str),
         "wouldMatchWith": nearest.pass.filter(|_| nearest.untold.is_none()).map(Pass::as_str),
         "scattered": nearest.scattered,
-        "notAtEnd": nearest.not_at_end,
+        "notAtEnd": matches!(nearest.not_at, Some(Edge::Marked | Edge::End { .. })),
+        "notAtStart": matches!(nearest.not_at, Some(Edge::Start { .. })),
     })
 }

@@ -2,11 +2,13 @@
 
 use std::cell::Cell;
 
-use patch_engine::{FinalNewline, Options, Profile, RejectReason, edit, parse};
+use patch_engine::{Edge, FinalNewline, Options, Profile, RejectReason, edit, parse};
 use patch_grammar::ParseOptions;
+use patch_grammar::diff::{self, DiffOptions};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use similar::TextDiff;
 
 use testutils::holds::holds;
 use testutils::share::share;
@@ -225,7 +227,7 @@ fn what_stands_elsewhere_than_at_the_end_is_not_said_to_differ() {
         else {
             panic!("not found")
         };
-        assert!(nearest.not_at_end, "{nearest:?}");
+        assert!(nearest.not_at == Some(Edge::Marked), "{nearest:?}");
         assert!(nearest.pass.is_none(), "{nearest:?}");
         assert!(nearest.lines == (2..=2), "{nearest:?}");
     }
@@ -236,4 +238,115 @@ fn what_stands_elsewhere_than_at_the_end_is_not_said_to_differ() {
     };
     assert_eq!(nearest.pass.map(|pass| pass.as_str()), Some("trailing"));
     assert_eq!(nearest.lines.clone(), 2..=2);
+}
+
+/// What becomes of a hunk of a diff.
+fn of_diff(file: &str, hunks: &str) -> Result<String, RejectReason> {
+    let text = format!("--- a/f\n+++ b/f\n{hunks}");
+    let patch = diff::parse(text.as_bytes(), &DiffOptions::default())
+        .unwrap_or_else(|error| panic!("{text}: {error}"));
+    let rules = Options::new(Profile::Strict).placement;
+    match edit(file.as_bytes(), patch.sections()[0].hunks(), &rules, FinalNewline::Keep) {
+        Ok(edit) => Ok(String::from_utf8(edit.apply(file.as_bytes())).expect("text")),
+        Err(rejects) => Err(rejects.into_iter().next().expect("one").reason),
+    }
+}
+
+#[test]
+fn a_hunk_of_a_diff_stands_at_the_end_of_the_file_that_it_was_made_at() {
+    let count = |lines: std::ops::RangeInclusive<usize>| {
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let end = "@@ -18,3 +18,4 @@\n 18\n 19\n 20\n+21\n";
+    let start = "@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n";
+    for (file, hunk, wanted) in [
+        (count(1..=20), end, "fits"),
+        (count(1..=21), end, "already_applied"),
+        (count(15..=20), end, "fits"),
+        // The file goes on, with something else.
+        (count(1..=20) + "more\n", end, "context_not_found"),
+        (count(1..=5), start, "fits"),
+        (count(0..=5), start, "already_applied"),
+        ("more\n".to_owned() + &count(1..=5), start, "context_not_found"),
+        // Context on both sides, or on neither: -U0 says nothing about the ends.
+        (count(1..=21), "@@ -18,3 +18,4 @@\n 18\n 19\n+19a\n 20\n", "fits"),
+        (count(1..=21), "@@ -20 +20 @@\n-20\n+twenty\n", "fits"),
+        (count(1..=21), "@@ -1 +1 @@\n-1\n+one\n", "fits"),
+        // What is removed at the end is there, or not.
+        (count(1..=21), "@@ -19,3 +19,2 @@\n 19\n 20\n-21\n", "fits"),
+        (count(1..=20), "@@ -19,3 +19,2 @@\n 19\n 20\n-21\n", "context_not_found"),
+        (
+            count(1..=20) + "twenty-one\n",
+            "@@ -19,3 +19,3 @@\n 19\n 20\n-21\n+twenty-one\n",
+            "already_applied",
+        ),
+        (
+            count(1..=21) + "twenty-one\n",
+            "@@ -19,3 +19,3 @@\n 19\n 20\n-21\n+twenty-one\n",
+            "context_not_found",
+        ),
+    ] {
+        let found = of_diff(&file, hunk).map_or_else(|reason| reason.as_str(), |_| "fits");
+        assert_eq!(found, wanted, "{file:?}\n{hunk}");
+    }
+    // The lines that are missing make the hunk stand where it was meant.
+    let file = count(1..=20) + "more\n";
+    let Err(RejectReason::ContextNotFound { nearest: Some(nearest) }) = of_diff(&file, end) else {
+        panic!("it is not at the end");
+    };
+    assert_eq!(nearest.not_at, Some(Edge::End { below: vec!["more".into()] }));
+    assert_eq!(of_diff(&file, &format!("{end} more\n")), Ok(count(1..=21) + "more\n"));
+}
+
+#[test]
+fn what_a_hunk_inserts_beside_its_lines_is_not_inserted_twice() {
+    let there = "fn a() {}\nfn b() {}\nfn c() {}\n";
+    for (file, body, wanted) in [
+        (there, "@@\n fn a() {}\n+fn b() {}\n", "already_applied"),
+        (there, "@@\n+fn a() {}\n fn b() {}\n", "already_applied"),
+        (there, "@@\n fn a() {}\n+fn b() {}\n+fn c() {}\n", "already_applied"),
+        (there, "@@ fn a() {}\n+fn b() {}\n", "already_applied"),
+        (there, "@@\n fn c() {}\n+fn d() {}\n", "fits"),
+        (there, "@@\n fn a() {}\n+fn c() {}\n", "fits"),
+        // The lines below say that it is meant.
+        (there, "@@\n fn a() {}\n+fn b() {}\n fn b() {}\n", "fits"),
+        (there, "@@\n-fn a() {}\n+fn a2() {}\n+fn b() {}\n", "fits"),
+        // Another blank line or brace is no evidence.
+        ("a\n\nb\n", "@@\n a\n+\n", "fits"),
+        ("if x {\n}\n}\n", "@@\n if x {\n+}\n", "fits"),
+    ] {
+        let found = refused(Profile::Codex, file, body);
+        assert_eq!(found.map_or("fits", |reason| reason.as_str()), wanted, "{file:?}\n{body}");
+    }
+    // A diff may state the very line, and then means it.
+    let hunk = |line: usize| of_diff("x\nb\nc\n", &format!("@@ -{line} +{line},2 @@\n+b\n c\n"));
+    assert_eq!(hunk(3), Ok("x\nb\nb\nc\n".into()));
+    assert_eq!(hunk(9), Err(RejectReason::AlreadyApplied { lines: 2..=3 }));
+}
+
+#[test]
+fn a_diff_is_not_applied_twice() {
+    let edits = vec((any::<Index>(), 0..3_usize, 0..3_usize), 1..5);
+    let refused = Cell::new(0);
+    holds(share(10_000), &(1..40_usize, edits, 1..4_usize), |(length, edits, context)| {
+        let before: Vec<String> = (0..length).map(|line| format!("line {line}\n")).collect();
+        let mut after = before.clone();
+        for (nth, (at, gone, new)) in edits.into_iter().enumerate() {
+            let at = at.index(after.len() + 1);
+            let end = (at + gone).min(after.len());
+            after.splice(at..end, (0..new).map(|line| format!("new {nth}.{line}\n")));
+        }
+        let (before, after) = (before.concat(), after.concat());
+        if before == after || after.is_empty() {
+            return;
+        }
+        let diff = TextDiff::from_lines(&before, &after);
+        let hunks = diff.unified_diff().context_radius(context).to_string();
+        assert_eq!(of_diff(&before, &hunks).as_ref(), Ok(&after), "{hunks}");
+        let again = of_diff(&after, &hunks);
+        // What is only removed may leave no trace, and then nothing is there to remove.
+        assert!(again.is_err(), "{hunks}\ngave {again:?}");
+        refused.set(refused.get() + 1);
+    });
+    assert!(refused.get() > 0);
 }

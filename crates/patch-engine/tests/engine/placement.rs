@@ -5,18 +5,18 @@ mod naive;
 use std::cell::Cell;
 
 use patch_engine::{
-    Ambiguous, FinalNewline, Note, Options, Order, Pass, Profile, Reindented, RejectReason, Rules,
-    edit, parse,
+    Ambiguous, FinalNewline, Note, Options, Order, Pass, Placed, Profile, Reindented, RejectReason,
+    Rules, edit, parse,
 };
 use patch_grammar::diff::{self, DiffOptions};
-use patch_grammar::{Hunk, ParseOptions, SectionOperation};
+use patch_grammar::{Hunk, LineKind, ParseOptions, SectionOperation};
 use proptest::bool::weighted;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use self::naive::{naive_ordered, naive_post_state};
+use self::naive::{naive_ordered, naive_post_state, same};
 use testutils::holds::holds;
 use testutils::share::share;
 
@@ -164,6 +164,32 @@ fn long_case() -> impl Strategy<Value = Case> {
     )
 }
 
+/// Whether a placed hunk only inserts, below its old lines or above them, what stands there.
+fn stands_already(file: &[String], hunk: &Hunk<'_>, placed: &Placed) -> bool {
+    let texts = |wanted: LineKind| -> Vec<String> {
+        let lines = hunk.lines.iter().filter(|line| line.kind == wanted);
+        lines.map(|line| String::from_utf8_lossy(line.text).into_owned()).collect()
+    };
+    let kinds: Vec<_> = hunk.lines.iter().map(|line| line.kind).collect();
+    let new = texts(LineKind::Insert);
+    let tells = |lines: &[String]| lines.iter().any(|line| line.contains(char::is_alphanumeric));
+    if kinds.contains(&LineKind::Delete) || !tells(&new) || !tells(&texts(LineKind::Context)) {
+        return false;
+    }
+    let (start, end) = (placed.first_line - 1, placed.first_line - 1 + placed.line_count);
+    let above = kinds.iter().take_while(|kind| **kind == LineKind::Insert).count();
+    let below = kinds.iter().rev().take_while(|kind| **kind == LineKind::Insert).count();
+    let stand = |lines: Option<&[String]>, new: &[String]| {
+        lines.is_some_and(|lines| {
+            lines.iter().zip(new).all(|(line, new)| same(placed.pass, new, line))
+        })
+    };
+    above + below == new.len()
+        && start >= above
+        && stand(file.get(start - above..start), &new[..above])
+        && stand(file.get(end..end + below), &new[above..])
+}
+
 type Naive = fn(&[String], &[Hunk<'_>]) -> Option<Vec<String>>;
 
 fn check(
@@ -199,9 +225,26 @@ fn check(
                 let same =
                     if reindented { flat(&result) == flat(wanted) } else { &result == wanted };
                 assert!(same, "{file:?}\n{text}\ngave {result:?}, not {wanted:?}");
+                for placed in &edit.placed {
+                    let twice = stands_already(&file, &hunks[placed.hunk], placed);
+                    assert!(!twice, "{file:?}\n{text}\nhas it twice: {result:?}");
+                }
                 applied.set(applied.get() + 1);
             }
             (None, Err(rejects)) => assert!(!rejects.is_empty()),
+            // What it would write stands there already.
+            (Some(_), Err(rejects))
+                if rejects.iter().all(|reject| {
+                    let RejectReason::AlreadyApplied { lines } = &reject.reason else {
+                        return false;
+                    };
+                    let there = &file[lines.start() - 1..*lines.end()];
+                    let new: Vec<_> = hunks[reject.hunk].new_lines().collect();
+                    new.len() >= there.len()
+                        && there.iter().zip(new).all(|(line, new)| {
+                            String::from_utf8_lossy(new.text).trim() == line.trim()
+                        })
+                }) => {}
             // The matched lines may not tell how.
             (Some(_), Err(rejects))
                 if reindented
@@ -634,27 +677,27 @@ fn by_rules(
 #[test]
 fn stated_lines_choose_among_places_where_the_text_is_the_same() {
     let file = "x\na\nb\na\nb\na\nb\ny\n";
-    let hunk = |line: usize| format!("@@ -{line},2 +{line},2 @@ f\n a\n-b\n+c\n");
+    let hunk = |line: usize| format!("@@ -{line} +{line} @@ f\n-b\n+c\n");
     let top = |line: usize| format!("@@ -{line} +{line} @@\n-x\n+z\n");
     for (hunks, wanted) in [
-        (hunk(2), Ok(("x\na\nc\na\nb\na\nb\ny\n", 1))),
-        (hunk(4), Ok(("x\na\nb\na\nc\na\nb\ny\n", 1))),
-        (hunk(6), Ok(("x\na\nb\na\nb\na\nc\ny\n", 1))),
+        (hunk(3), Ok(("x\na\nc\na\nb\na\nb\ny\n", 1))),
+        (hunk(5), Ok(("x\na\nb\na\nc\na\nb\ny\n", 1))),
+        (hunk(7), Ok(("x\na\nb\na\nb\na\nc\ny\n", 1))),
         // No place, near as it is.
-        (hunk(3), Err("multiple_matches")),
-        (hunk(12), Err("multiple_matches")),
+        (hunk(4), Err("multiple_matches")),
+        (hunk(13), Err("multiple_matches")),
         // The hunk above was found so far from its line.
-        (top(11) + &hunk(14), Ok(("z\na\nb\na\nc\na\nb\ny\n", 1))),
-        (top(1) + &hunk(4), Ok(("z\na\nb\na\nc\na\nb\ny\n", 1))),
+        (top(11) + &hunk(15), Ok(("z\na\nb\na\nc\na\nb\ny\n", 1))),
+        (top(1) + &hunk(5), Ok(("z\na\nb\na\nc\na\nb\ny\n", 1))),
         // Both the line and the distance name a place.
-        (top(3) + &hunk(6), Err("multiple_matches")),
-        (hunk(2) + &hunk(4) + &hunk(6), Ok(("x\na\nc\na\nc\na\nc\ny\n", 2))),
-        (hunk(2) + &hunk(6), Ok(("x\na\nc\na\nb\na\nc\ny\n", 2))),
+        (top(3) + &hunk(7), Err("multiple_matches")),
+        (hunk(3) + &hunk(5) + &hunk(7), Ok(("x\na\nc\na\nc\na\nc\ny\n", 2))),
+        (hunk(3) + &hunk(7), Ok(("x\na\nc\na\nb\na\nc\ny\n", 2))),
         // One place is where it is, whatever the line.
         ("@@ -1,2 +1,2 @@\n b\n-y\n+z\n".into(), Ok(("x\na\nb\na\nb\na\nb\nz\n", 0))),
         ("@@ -2,2 +2,2 @@\n a\n-c\n+d\n".into(), Err("context_not_found")),
         // Numbers that do not fit the lines are no evidence, and a line without text is none.
-        ("@@ -2,9 +2,2 @@\n a\n-b\n+c\n".into(), Err("multiple_matches")),
+        ("@@ -3,9 +3 @@\n-b\n+c\n".into(), Err("multiple_matches")),
         ("@@ -2,0 +3 @@\n+n\n".into(), Err("no_anchor")),
     ] {
         for profile in [Profile::Strict, Profile::Codex] {
@@ -672,13 +715,14 @@ fn stated_lines_choose_among_places_where_the_text_is_the_same() {
         }
     }
     // A place that an earlier hunk broke is none, whatever line is stated.
-    let broken = "@@ -1,3 +1,4 @@\n x\n a\n+n\n b\n".to_owned() + &hunk(2);
-    assert_eq!(by_diff(Profile::Strict, file, &broken), Err("multiple_matches"));
+    let file_of_more = "x\na\nb\na\nb\na\nb\na\ny\n";
+    let broken = "@@ -1,3 +1,4 @@\n x\n a\n+n\n b\n@@ -2,3 +2,3 @@\n a\n-b\n+c\n a\n";
+    assert_eq!(by_diff(Profile::Strict, file_of_more, broken), Err("multiple_matches"));
     // Not where something is overlooked.
-    let blanks = file.replace('a', "a ");
-    assert_eq!(by_diff(Profile::Codex, &blanks, &hunk(4)), Err("multiple_matches"));
+    let blanks = file.replace('b', "b ");
+    assert_eq!(by_diff(Profile::Codex, &blanks, &hunk(5)), Err("multiple_matches"));
     let lenient = Rules { passes: Pass::ALL.to_vec(), ..Options::new(Profile::Strict).placement };
-    assert_eq!(by_rules(&lenient, FinalNewline::Keep, &blanks, &hunk(4)), Err("multiple_matches"));
+    assert_eq!(by_rules(&lenient, FinalNewline::Keep, &blanks, &hunk(5)), Err("multiple_matches"));
     assert_eq!(by_diff(Profile::Strict, "", "@@ -0,0 +1 @@\n+n\n"), Ok(("n\n".into(), 0)));
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn naive_post_state(file: &[String], hunks: &[Hunk<'_>]) -> Option<Ve
     Some(lines.into_iter().map(|(line, _)| line).collect())
 }
 
-fn same(pass: Pass, left: &str, right: &str) -> bool {
+pub(crate) fn same(pass: Pass, left: &str, right: &str) -> bool {
     match pass {
         Pass::Exact => left == right,
         Pass::Trailing => left.trim_end() == right.trim_end(),
