@@ -44,7 +44,7 @@ pub use plan::relative::relative;
 pub use plan::reverse::reverse;
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Transition};
 pub use remedy::Remedy;
-pub use show::diff::line_counts;
+pub use show::diff::{changed_lines, line_counts};
 pub use show::turn_diff::TurnDiff;
 pub use text::charset::Charset;
 pub use text::encoding::{Encodings, FileText};

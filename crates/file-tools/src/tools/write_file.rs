@@ -1,12 +1,10 @@
 //! `write_file`: new text for a whole file, which keeps its line ends and its byte-order mark.
 
 use std::borrow::Cow;
-use std::time::{Duration, Instant};
 
 use patch_engine::{Expected, Host, PlanBuilder, Splices};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
 use crate::answer::changes::DiffDetail;
 use crate::answer::envelope::{Success, ToolResult};
@@ -148,11 +146,13 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
     let old_lines: Vec<&[u8]> = body.split_inclusive(|&byte| byte == b'\n').collect();
     let shown = |line: &[u8]| {
         let (text, end) = split_terminator(line);
-        (String::from_utf8_lossy(text).into_owned(), !end.is_empty())
+        String::from_utf8_lossy(text).into_owned() + if end.is_empty() { "" } else { "\n" }
     };
     let before: Vec<_> = old_lines.iter().map(|line| shown(line)).collect();
     let new_lines: Vec<&str> = content.split_inclusive('\n').collect();
     let after: Vec<_> = new_lines.iter().map(|line| shown(line.as_bytes())).collect();
+    let [before, after] =
+        [&before, &after].map(|lines| lines.iter().map(|line| line.as_bytes()).collect::<Vec<_>>());
     let mut starts = vec![bom];
     starts.extend(old_lines.iter().scan(bom, |at, line| {
         *at += line.len();
@@ -160,12 +160,7 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
     }));
     let mut splices = Splices::new();
     // A coarser diff writes the same text; only more lines get the line ends of their neighbours.
-    let deadline = Some(Instant::now() + Duration::from_secs(2));
-    for op in capture_diff_slices_deadline(Algorithm::Myers, &before, &after, deadline) {
-        let (tag, old, new) = op.as_tag_tuple();
-        if tag == DiffTag::Equal {
-            continue;
-        }
+    for (old, new) in patch_engine::changed_lines(&before, &after) {
         // A new line ends like the line that it replaces, or else like its neighbour.
         let model = |nth: usize| {
             let near = (old.start + nth).min(old.start + old.len().saturating_sub(1));

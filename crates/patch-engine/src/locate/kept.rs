@@ -95,16 +95,17 @@ fn common(old: &[&[u8]], new: &[&[u8]]) -> Vec<Option<usize>> {
     let (old_words, new_words) = (words(old), words(new));
     let start = |words: &[Range<usize>], nth: usize, end| words.get(nth).map_or(end, |it| it.start);
     let (mut old_done, mut new_done) = (0, 0);
-    for stretch in stretches(
-        old_words.iter().map(|word| old[word.clone()].concat()).collect(),
-        new_words.iter().map(|word| new[word.clone()].concat()).collect(),
-        &mut left,
-    ) {
+    let joined = |words: &[Range<usize>], characters: &[&[u8]]| -> Vec<Vec<u8>> {
+        words.iter().map(|word| characters[word.clone()].concat()).collect()
+    };
+    let (old_texts, new_texts) = (joined(&old_words, old), joined(&new_words, new));
+    let [old_texts, new_texts] =
+        [&old_texts, &new_texts].map(|texts| texts.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    for stretch in stretches(&old_texts, &new_texts, &mut left) {
         // The words between two stretches that are equal are compared by their characters.
         let old_start = start(&old_words, stretch.old, old.len());
         let new_start = start(&new_words, stretch.new, new.len());
-        let old_between = old[old_done..old_start].to_vec();
-        let new_between = new[new_done..new_start].to_vec();
+        let (old_between, new_between) = (&old[old_done..old_start], &new[new_done..new_start]);
         for within in stretches(old_between, new_between, &mut left) {
             for nth in 0..within.len {
                 from[new_done + within.new + nth] = Some(old_done + within.old + nth);
@@ -146,9 +147,9 @@ struct Stretch {
 /// Returns what two texts have in common by their smallest difference, in order: what is equal at
 /// both ends, and between if `left` is enough for that. The cost is taken from it. The last stretch
 /// ends both texts.
-fn stretches<T: Eq + std::hash::Hash>(old: Vec<T>, new: Vec<T>, left: &mut usize) -> Vec<Stretch> {
-    let equal = |(old, new): &(&T, &T)| old == new;
-    let before = old.iter().zip(&new).take_while(equal).count();
+fn stretches(old: &[&[u8]], new: &[&[u8]], left: &mut usize) -> Vec<Stretch> {
+    let equal = |(old, new): &(&&[u8], &&[u8])| old == new;
+    let before = old.iter().zip(new).take_while(equal).count();
     let (old_rest, new_rest) = (&old[before..], &new[before..]);
     let after = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(equal).count();
     let (old_end, new_end) = (old.len() - after, new.len() - after);
@@ -156,8 +157,7 @@ fn stretches<T: Eq + std::hash::Hash>(old: Vec<T>, new: Vec<T>, left: &mut usize
     let cost = (old_end - before).saturating_mul(new_end - before);
     if let Some(rest) = left.checked_sub(cost) {
         *left = rest;
-        let ops =
-            capture_diff(Algorithm::Myers, &old[..], before..old_end, &new[..], before..new_end);
+        let ops = capture_diff(Algorithm::Myers, old, before..old_end, new, before..new_end);
         stretches.extend(ops.into_iter().filter_map(|op| match op {
             DiffOp::Equal { old_index, new_index, len } => {
                 Some(Stretch { old: old_index, new: new_index, len })

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use similar::{Algorithm, DiffOp, capture_diff_deadline, group_diff_ops};
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_deadline, group_diff_ops};
 
 use crate::text::lines::{is_binary, split};
 use crate::text::splices::Splice;
@@ -64,6 +64,15 @@ pub(crate) fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
         (old_at, new_at) = (old_end, new_end);
     }
     splices
+}
+
+/// Returns the lines that differ between two texts: old ones, and new ones in their place. For large
+/// texts that have nothing in common, it may return more than is needed.
+#[must_use]
+pub fn changed_lines(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
+    let ops = compared(old, 0..old.len(), new, 0..new.len()).into_iter();
+    let ops = ops.map(|op| op.as_tag_tuple()).filter(|(tag, ..)| *tag != DiffTag::Equal);
+    ops.map(|(_, old, new)| (old, new)).collect()
 }
 
 /// Compares lines. After a deadline the result is still right, but coarser: a large file that has

@@ -12,6 +12,7 @@ use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::{Change, Image, PostImage, PreImage};
 use crate::text::lines::is_binary;
 
+pub use hunks::changed_lines;
 use hunks::write_spliced;
 pub(crate) use hunks::{splices, whole};
 
