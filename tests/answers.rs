@@ -141,3 +141,37 @@ fn of_very_many_problems_the_first_are_told() {
         assert_eq!(rest, more, "{run:#?}");
     }
 }
+
+/// The link has no flags, so that what it says names none.
+#[test]
+fn the_link_names_no_flags() {
+    for (file, body, reason) in [
+        // `--skip-applied`, `--fuzz`, `--overwrite`, `--ambiguous first`, `--allow`.
+        ("x\ny\nz\n", "*** Update File: a\n@@\n x\n-gone\n+y\n z\n", "applied already"),
+        ("“x”\n", "*** Update File: a\n@@\n-none\n+y\n", "not in the file"),
+        ("x\nx\n", "*** Update File: a\n@@\n-x\n+y\n", "fit"),
+        ("x\n", "*** Add File: .git/hooks/post-commit\n+y\n", ".git"),
+        ("x\n", "*** Add File: .vscode/tasks.json\n+y\n", ".vscode"),
+        ("x\n", "*** Delete File: none\n", "no such file"),
+        ("x\n", "*** Update File: a\n*** Move to: d\n@@\n-x\n+y\n", "d"),
+    ] {
+        let [dir, home] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+        fs::write(dir.path().join("a"), file).expect("a file");
+        fs::create_dir(dir.path().join("d")).expect("a folder");
+        let patch = format!("*** Begin Patch\n{body}*** End Patch\n");
+        let told = |name: &str| {
+            let run = run::<&str>(name, dir.path(), home.path(), &[], patch.as_bytes());
+            assert_ne!(run.code, 0, "{body}: {run:?}");
+            assert!(run.stderr.contains(reason), "{body}: {run:?}");
+            run.stderr
+        };
+        let stderr = told("apply_patch");
+        assert!(!stderr.contains("`--"), "{body}: {stderr}");
+        told("apply-patch");
+    }
+    // Nor where the directory has to be named.
+    let home = tempfile::tempdir().expect("a folder");
+    let refused = run::<&str>("apply_patch", home.path(), home.path(), &[], PATCH.as_bytes());
+    assert!(refused.stderr.contains("is your home directory"), "{refused:?}");
+    assert!(!refused.stderr.contains("-C"), "{refused:?}");
+}

@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
 use apply_patch_api::engine::{Atomicity, MAX_PATCH_SIZE, Profile, commit};
 use apply_patch_api::tools::changes::success;
+use apply_patch_api::tools::hints::Caller;
 use apply_patch_api::tools::input::ReadAs;
 use apply_patch_api::tools::settings::{Layer, Layers, Settings};
 
@@ -82,6 +83,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
         json: false,
         quiet: false,
         verbose: false,
+        caller: Caller::Link,
         settings: Settings::preset(Profile::Codex, ApprovalPolicy::Never),
         layers: Layers::default(),
         opened: Mutex::default(),

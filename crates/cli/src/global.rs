@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use apply_patch_api::engine::Profile;
 use apply_patch_api::engine::commit::approval::ApprovalPolicy;
 use apply_patch_api::files::Root;
+use apply_patch_api::tools::hints::Caller;
 use apply_patch_api::tools::settings::{Color, Layers, Settings};
 use clap::Args;
 
@@ -33,6 +34,9 @@ pub(crate) struct Global {
     /// Print more, e.g. how the sandbox confines
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
+    /// Who reads what is printed.
+    #[arg(skip = Caller::Terminal)]
+    pub(crate) caller: Caller,
     /// The settings; until they are read, the defaults.
     #[arg(skip = Settings::preset(Profile::Strict, ApprovalPolicy::Never))]
     pub(crate) settings: Settings,

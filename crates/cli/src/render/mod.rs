@@ -55,7 +55,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             "the patch is longer than {} MiB",
             apply_patch_api::engine::MAX_PATCH_SIZE >> 20
         )),
-        Failure::Parse(parse) => picture::parse_error(&parse.0, &parse.1, &global.layers),
+        Failure::Parse(parse) => picture::parse_error(&parse.0, &parse.1, global),
         Failure::Rejected(rejected) => {
             let (input, rejects): &(_, Rejects) = rejected;
             picture::rejects(input, rejects, global);
@@ -63,7 +63,11 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         }
         Failure::Tool(error) => {
             message(&error.message);
-            error.suggested_next_action.iter().for_each(|next| message(next));
+            let next = match global.caller {
+                Caller::Link => error.clone().addressed(Caller::Link).suggested_next_action,
+                _ => error.suggested_next_action.clone(),
+            };
+            next.iter().for_each(|next| message(next));
             if error.class != FailureClass::Partial {
                 unchanged(&error.message);
             }
@@ -71,7 +75,9 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         Failure::Workspace(error) => {
             message(&error.to_string());
             match &**error {
-                error if refusal(error).is_some() => refusal(error).into_iter().for_each(advise),
+                error if refusal(error).is_some() => {
+                    refusal(error).into_iter().for_each(|error| advise(error, global.caller))
+                }
                 error
                     if matches!(error, commit::Error::Drifted { .. })
                         || !error.to_be_trusted().is_empty() =>
@@ -87,7 +93,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         Failure::Commit(error) => {
             message(&error.to_string());
             if let CommitError::Files(error) = &**error {
-                advise(error);
+                advise(error, global.caller);
             }
             if error.is_rolled_back() {
                 unchanged(&error.to_string());
@@ -105,7 +111,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
                         not_verified(error);
                     }
                     message(&error.to_string());
-                    refusal(error).into_iter().for_each(advise);
+                    refusal(error).into_iter().for_each(|error| advise(error, global.caller));
                 }
             }
             let incomplete =
@@ -175,9 +181,9 @@ fn refusal(error: &commit::Error) -> Option<&apply_patch_api::files::Error> {
 }
 
 /// Says what can be done where the guard refused something.
-fn advise(error: &apply_patch_api::files::Error) {
-    let hints = Hint::all_of(&Remedy::of_guard(error), Caller::Terminal);
-    message(&hints::words(&hints, Caller::Terminal));
+fn advise(error: &apply_patch_api::files::Error, caller: Caller) {
+    let hints = Hint::all_of(&Remedy::of_guard(error), caller);
+    message(&hints::words(&hints, caller));
 }
 
 /// Warns that what was done is not written down.

@@ -8,9 +8,8 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use apply_patch_api::engine::{Advice, ParseError, Reject, RejectReason, Remedy};
 use apply_patch_api::files::{Access, Root};
 use apply_patch_api::tools::received;
-use apply_patch_api::tools::settings::Layers;
 use apply_patch_api::tools::shown::sanitize;
-use apply_patch_api::tools::{Caller, Hint, bounds, hints};
+use apply_patch_api::tools::{Hint, bounds, hints};
 
 use super::print::{error_width, message, wrapped};
 use crate::global::Global;
@@ -56,7 +55,7 @@ fn fits(excerpt: &DrawnExcerpt, label: &str) -> bool {
 }
 
 /// Draws why a text is not a patch.
-pub(crate) fn parse_error(input: &Input, error: &ParseError, layers: &Layers) {
+pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
     let text = String::from_utf8_lossy(input.sent.text.whole());
     let seen = match &error.seen {
         Some(seen) => {
@@ -97,12 +96,12 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError, layers: &Layers) {
         group = group.element(Level::NOTE.message(note));
     }
     // The picture shows which line to correct.
-    let remedies = bounds::remedies_within(Remedy::of_parse(error), layers);
+    let remedies = bounds::remedies_within(Remedy::of_parse(error), &global.layers);
     let other = |remedy: &Remedy| !matches!(remedy, Remedy::CorrectLine { .. });
     let remedies: Vec<_> = remedies.into_iter().filter(other).collect();
-    let hints = Hint::all_of(&remedies, Caller::Terminal);
+    let hints = Hint::all_of(&remedies, global.caller);
     let help = (!hints.is_empty())
-        .then(|| fitting(&sanitize(&hints::spelt_out(&hints, Caller::Terminal)), HELP));
+        .then(|| fitting(&sanitize(&hints::spelt_out(&hints, global.caller)), HELP));
     if let Some(help) = &help {
         group = group.element(Level::HELP.message(help));
     }
@@ -137,7 +136,7 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
         if nth >= DRAWN {
             message(&reject.to_string());
         } else {
-            draw(&text, &input.name, reject, root.as_ref(), &global.layers);
+            draw(&text, &input.name, reject, root.as_ref(), global);
         }
     }
     let more = rejects.len().saturating_sub(told);
@@ -146,7 +145,7 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
     }
 }
 
-fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, layers: &Layers) {
+fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, global: &Global) {
     let title = sanitize(&match reject.hunk {
         Some(hunk) => format!("{}: hunk {}: {}", reject.path, hunk + 1, reject.problem),
         None => match &reject.problem {
@@ -156,15 +155,15 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, layers: &L
     })
     .into_owned();
     let title = fitting(&title, TITLE);
-    let remedies = bounds::remedies_within(reject.remedies(), layers);
-    let mut hints = Hint::all_of(&remedies, Caller::Terminal);
+    let remedies = bounds::remedies_within(reject.remedies(), &global.layers);
+    let mut hints = Hint::all_of(&remedies, global.caller);
     // What there is to paste comes last.
     hints.sort_by_key(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
     let help: Vec<_> = hints
         .iter()
         .enumerate()
         .map(|(nth, hint)| {
-            let words = hints::spelt_out(std::slice::from_ref(hint), Caller::Terminal);
+            let words = hints::spelt_out(std::slice::from_ref(hint), global.caller);
             let words =
                 sanitize(&if nth == 0 { words } else { format!("or {words}") }).into_owned();
             // Lines to paste stay as they are.

@@ -19,6 +19,8 @@ use crate::tools::tool::Tool;
 pub enum Caller {
     /// A person or a program with flags.
     Terminal,
+    /// The caller of the link `apply_patch`, which has no flags.
+    Link,
     /// The caller of a tool, with its arguments.
     Tool(Tool),
     /// A model that has Anthropic's text editor tool.
@@ -231,7 +233,8 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
     let is_patch = matches!(caller, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch));
     let has_hunks = is_patch || caller == Caller::Operations;
     match (remedy, caller) {
-        (_, Caller::Terminal) => if_any(true),
+        (Remedy::Set(_), Caller::Link) => None,
+        (_, Caller::Terminal | Caller::Link) => if_any(true),
         (Remedy::Set(setting), Caller::Tool(tool)) => own(tool, setting).map(Remedy::Set),
         (Remedy::Set(_) | Remedy::See(_) | Remedy::First(_), _) => None,
         (Remedy::Ask(ForPerson::Allow(setting)), Caller::Tool(tool @ Tool::EditPatch)) => {
@@ -299,6 +302,7 @@ impl Hint {
                     let (key, value) = key_and_value(&setting);
                     Self::UseArgument { argument: argument_of(key), value }
                 }
+                Caller::Link => return None,
                 Caller::Terminal | Caller::Editor | Caller::Operations => {
                     Self::UseFlag { flag: flag(&setting) }
                 }
@@ -314,7 +318,9 @@ impl Hint {
             Remedy::Use { action, path } => match (section(action), caller) {
                 (
                     Some(section),
-                    Caller::Terminal | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch),
+                    Caller::Terminal
+                    | Caller::Link
+                    | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch),
                 ) => Self::UseSection { section, path },
                 _ => Self::UseTool { tool: tool(action, caller)?, path },
             },
@@ -322,7 +328,8 @@ impl Hint {
             Remedy::First(step) => Self::RunFirst { command: first(&step) },
             Remedy::Ask(decision) => {
                 let (what, setting) = asked(&decision);
-                Self::AskPerson { what, flag: setting.map(flag) }
+                let flag = setting.map(flag).filter(|_| caller != Caller::Link);
+                Self::AskPerson { what, flag }
             }
             Remedy::LeaveAlone { path } => Self::LeaveAlone { path },
             Remedy::ReadAgain { path, lines } => Self::ReadAgain {
@@ -397,7 +404,7 @@ fn tool(action: Action, caller: Caller) -> Option<&'static str> {
         Action::Patch => Tool::ApplyPatch,
     };
     match (caller, action) {
-        (Caller::Terminal | Caller::Tool(_), _) => Some(tool.as_str()),
+        (Caller::Terminal | Caller::Link | Caller::Tool(_), _) => Some(tool.as_str()),
         (Caller::Editor, Action::Read | Action::List) => Some("view"),
         (Caller::Editor, Action::Edit) => Some("str_replace"),
         (Caller::Editor, Action::Write) => Some("create"),
@@ -624,7 +631,9 @@ impl Hint {
                 format!("leave it alone, or ask the person in charge to {what} (`{flag}`)")
             }
             // The reader of a terminal may be that person.
-            Self::AskPerson { what, flag: None } if caller == Caller::Terminal => {
+            Self::AskPerson { what, flag: None }
+                if matches!(caller, Caller::Terminal | Caller::Link) =>
+            {
                 format!("a person has to {what}")
             }
             Self::AskPerson { what, flag: None } => {
