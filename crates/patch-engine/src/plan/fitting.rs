@@ -1,6 +1,6 @@
 //! Plans the sections of a patch that fit, where others do not.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use patch_grammar::{Patch, Section};
 
@@ -130,18 +130,20 @@ fn refuses_all(reject: &Reject) -> bool {
 
 /// Adds the sections that name a path which one of these names, and those that name theirs.
 fn with_those_of_the_same_paths(patch: &Patch, sections: Vec<usize>) -> BTreeSet<usize> {
-    let mut all: BTreeSet<usize> = sections.into_iter().collect();
-    loop {
-        let (paths, known) = (paths_of(patch, &all), all.len());
-        let others =
-            patch.sections().iter().enumerate().filter(|(_, section)| {
-                section.paths().any(|path| paths.contains(plain(&path.text)))
-            });
-        all.extend(others.map(|(index, _)| index));
-        if all.len() == known {
-            return all;
+    let mut naming: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (index, section) in patch.sections().iter().enumerate() {
+        for path in section.paths() {
+            naming.entry(plain(&path.text)).or_default().push(index);
         }
     }
+    let (mut all, mut next) = (BTreeSet::new(), sections);
+    while let Some(index) = next.pop() {
+        if all.insert(index) {
+            let paths = patch.sections()[index].paths();
+            next.extend(paths.filter_map(|path| naming.remove(plain(&path.text))).flatten());
+        }
+    }
+    all
 }
 
 fn paths_of<'p>(patch: &'p Patch, sections: &BTreeSet<usize>) -> HashSet<&'p str> {
