@@ -130,6 +130,14 @@ fn files_are_what_their_headers_say() {
         // A directory called `w`, as the first line shows.
         ("diff --git w/x w/x\nindex 1..2\n--- w/x\n+++ w/x\n", "M w/x\n"),
         ("Index: x\n=====\n--- x\t(revision 1)\n+++ x\t(working copy)\n", "M x\n"),
+        // A tab in a name stands before the one of the time stamp; Subversion writes two.
+        (
+            "--- a/x\ty\t2024-06-06 14:05:11 -0500\n+++ b/x\ty\t2024-06-22 11:27:13 -0500\n",
+            "M x\ty\n",
+        ),
+        ("--- x\t(.../trunk/x)\t(revision 1)\n+++ x\t(.../trunk/x)\t(revision 2)\n", "M x\n"),
+        // A backslash beside a slash is part of the name.
+        ("--- a/x\\y\n+++ b/x\\y\n", "M x\\y\n"),
         // Tabs before a time stamp that became blanks.
         (
             "--- a/x 2024-06-06 14:05:11.000000000 -0500\n+++ b/x 2024-06-22 11:27:13.9 -0500\n",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 
 use fs_guard::{Access, RelPath, Sha256};
-use patch_grammar::{Hunk, LineKind, Patch, Section, SectionOperation, Spanned};
+use patch_grammar::{Hunk, Line, LineKind, Patch, Section, SectionOperation, Spanned};
 
 use crate::carry::CarriedHunk;
 use crate::locate::edit;
@@ -58,6 +58,9 @@ pub(crate) fn plan_without(
             overwrite: exact.overwrite,
             ..options.clone()
         })
+    } else if is_git_diff(patch) && !options.create_parents {
+        // It does not show directories. Of other diffs it is not known where their paths begin.
+        Cow::Owned(Options { create_parents: true, ..options.clone() })
     } else {
         Cow::Borrowed(options)
     };
@@ -314,6 +317,12 @@ impl<'a, 'p> Planner<'a, 'p> {
         let Some(path) = self.open(section)? else { return Ok(()) };
         let at = |problem| Reject::of(&section.path.text, problem);
         if self.builder.hash(&section.path.text, access_of(section))?.is_none() {
+            if let Some(bytes) = self.made(section, move_to, hunks) {
+                self.check_unused(index, &section.path)?;
+                self.builder.create(&section.path.text, bytes)?;
+                self.base.leave(&path, None);
+                return self.set_executable(section, &section.path);
+            }
             // The file may have existed when the patch was written.
             let missing = self.base.missing(&path).map_err(at)?;
             return Err(self.builder.reject(&section.path.text, missing).into());
@@ -334,6 +343,25 @@ impl<'a, 'p> Planner<'a, 'p> {
         let target = self.builder.check(&to.text, Access::Create).map_err(at)?;
         self.base.rename(&path, &target).map_err(at)?;
         self.set_executable(section, to)
+    }
+
+    /// Returns the file that a section of a diff makes where there is none: its one hunk stands at
+    /// line 0, as for an empty file. git says that a file is new, so that its diffs are not taken
+    /// for that.
+    fn made(
+        &self,
+        section: &Section<'_>,
+        move_to: Option<&Spanned<'_>>,
+        hunks: &[Hunk<'_>],
+    ) -> Option<Vec<u8>> {
+        let [hunk] = hunks else { return None };
+        let is_git = is_of_git(self.patch, section);
+        let from_nothing = hunk.old_start == Some(0) && hunk.endings.is_of_diff() && !is_git;
+        let inserts = hunk.lines.iter().all(|line| line.kind == LineKind::Insert);
+        (from_nothing && inserts && move_to.is_none()).then(|| {
+            let line = |line: &Line<'_>| [line.text, end_of(line)].concat();
+            hunk.lines.iter().flat_map(line).collect()
+        })
     }
 
     /// Checks the path of a section, and returns it unless a section about it was rejected.
@@ -579,19 +607,32 @@ fn binary(file: &Loaded) -> Problem {
     Problem::Binary { size: file.bytes.len() as u64, sha256: file.sha256 }
 }
 
+/// Returns how a line of a diff ends.
+fn end_of(line: &Line<'_>) -> &'static [u8] {
+    match (line.no_newline, line.crlf) {
+        (true, _) => b"",
+        (false, true) => b"\r\n",
+        (false, false) => b"\n",
+    }
+}
+
+/// Returns whether a section is one of a git diff.
+fn is_of_git(patch: &Patch, section: &Section<'_>) -> bool {
+    patch.bytes(section.span.clone()).starts_with(b"diff --git ")
+}
+
+fn is_git_diff(patch: &Patch) -> bool {
+    patch.sections().first().is_some_and(|section| is_of_git(patch, section))
+}
+
 /// Returns whether the lines that `hunks` delete are exactly those of the file, byte for byte.
 fn is_all_of(source: &[u8], hunks: &[Hunk<'_>]) -> bool {
     let mut rest = Some(source);
     for line in hunks.iter().flat_map(|hunk| &hunk.lines) {
-        let terminator: &[u8] = match (line.no_newline, line.crlf) {
-            (true, _) => b"",
-            (false, true) => b"\r\n",
-            (false, false) => b"\n",
-        };
         let deletes = line.kind == LineKind::Delete;
         let after = rest
             .filter(|_| deletes)
-            .and_then(|rest| rest.strip_prefix(line.text)?.strip_prefix(terminator));
+            .and_then(|rest| rest.strip_prefix(line.text)?.strip_prefix(end_of(line)));
         rest = after;
     }
     rest.is_some_and(<[u8]>::is_empty)

@@ -563,7 +563,7 @@ impl<'l, 't> Reader<'l, 't> {
         } else {
             // A time stamp may follow; after a name with blanks, git writes a tab alone. Where tabs
             // became blanks, it is told by its form.
-            let length = memchr::memchr(b'\t', rest).unwrap_or_else(|| before_time(rest));
+            let length = before_tab(rest).unwrap_or_else(|| before_time(rest));
             (self.unescaped(&rest[..length], line), length)
         };
         let time = rest[length..].trim_ascii_start();
@@ -628,13 +628,14 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(Some(Name { text, span: raw.span.clone(), line: number(raw.line) }))
     }
 
-    /// Reads a name without quotes. Backslashes are not escapes there, and git quotes a name that
-    /// really has one.
+    /// Reads a name without quotes. Backslashes are not escapes there. They separate directories
+    /// where nothing else does; beside a slash they are part of a name.
     fn unescaped(&mut self, name: &[u8], at: usize) -> Vec<u8> {
         let backslash = |&byte: &u8| byte == b'\\';
-        if name.iter().any(backslash)
-            && !self.warnings.iter().any(|warning| warning.kind == WarningKind::Backslashes)
-        {
+        if !name.iter().any(backslash) || name.contains(&b'/') {
+            return name.to_vec();
+        }
+        if !self.warnings.iter().any(|warning| warning.kind == WarningKind::Backslashes) {
             self.warn(WarningKind::Backslashes, at);
         }
         name.iter().map(|byte| if backslash(byte) { b'/' } else { *byte }).collect()
@@ -851,6 +852,14 @@ impl Numbers {
             heading: (!heading.is_empty()).then(|| start..start + heading.len()),
         })
     }
+}
+
+/// Returns the length of a name without what stands behind a tab. A name may have tabs itself, if a
+/// time stamp follows; Subversion writes more in brackets.
+fn before_tab(rest: &[u8]) -> Option<usize> {
+    let (first, last) = (memchr::memchr(b'\t', rest)?, memchr::memrchr(b'\t', rest)?);
+    let has_time = rest[last + 1..].first().is_some_and(u8::is_ascii_digit);
+    Some(if has_time && rest[first + 1] != b'(' { last } else { first })
 }
 
 /// Returns the length of a name without a time stamp behind blanks:
