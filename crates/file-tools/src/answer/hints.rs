@@ -233,6 +233,10 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
     let is_patch = matches!(caller, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch));
     let has_hunks = is_patch || caller == Caller::Operations;
     match (remedy, caller) {
+        (Remedy::Set(Setting::Root(root)), Caller::Link) => {
+            let what = format!("run `apply-patch -C {root}` there");
+            Some(Remedy::Ask(ForPerson::Own(what)))
+        }
         (Remedy::Set(_), Caller::Link) => None,
         (_, Caller::Terminal | Caller::Link) => if_any(true),
         (Remedy::Set(setting), Caller::Tool(tool)) => own(tool, setting).map(Remedy::Set),
