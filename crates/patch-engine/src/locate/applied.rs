@@ -60,26 +60,26 @@ pub(crate) fn again(
 ) -> Option<RangeInclusive<usize>> {
     let dropped = placed.notes.contains(&Note::SeparatorsDropped);
     let body = &hunk.lines[..hunk.lines.len() - if dropped { hunk.separators } else { 0 }];
-    let start = placed.first_line - 1;
+    let is_insert = |line: &Line<'_>| line.kind == LineKind::Insert;
+    let first = body.iter().position(|line| !is_insert(line)).unwrap_or(0);
+    let last = body.iter().rposition(|line| !is_insert(line)).map_or(0, |last| last + 1);
+    let (above, below) = (&body[..first], &body[last..]);
     let is_stated = |stated| placed.line_count == 0 || stated as usize == placed.first_line;
-    if body.iter().any(|line| line.kind == LineKind::Delete)
+    if body[first..last].iter().any(|line| line.kind != LineKind::Context)
         || hunk.old_start.is_some_and(is_stated)
     {
         return None;
     }
-    let old = start..start + placed.line_count;
-    let is_insert = |line: &Line<'_>| line.kind == LineKind::Insert;
-    let first = body.iter().position(|line| !is_insert(line)).unwrap_or(0);
-    let last = body.iter().rposition(|line| !is_insert(line)).map_or(0, |last| last + 1);
+    let old = placed.first_line - 1..placed.first_line - 1 + placed.line_count;
     let stand = |new: &[Line<'_>], first: Option<usize>| {
         first.is_some_and(|first| {
             first + new.len() <= lines.len()
-                && new.iter().zip(first..).all(|(line, index)| {
-                    is_insert(line) && placed.pass.same(line.text, lines.content(index))
-                })
+                && new
+                    .iter()
+                    .zip(first..)
+                    .all(|(line, index)| placed.pass.same(line.text, lines.content(index)))
         })
     };
-    let (above, below) = (&body[..first], &body[last..]);
     let place = if stand(above, old.start.checked_sub(above.len())) && stand(below, Some(old.end)) {
         old.start - above.len()..old.end + below.len()
     } else if first == last && stand(below, old.start.checked_sub(below.len())) {
@@ -87,9 +87,6 @@ pub(crate) fn again(
     } else {
         return None;
     };
-    if body[first..last].iter().any(is_insert) {
-        return None;
-    }
     let wanted: Vec<&Line<'_>> = body.iter().collect();
     let evident = body.iter().any(|line| is_insert(line) && tells(line.text))
         && (hunk.headers.iter().any(|header| tells(header.text.as_bytes()))

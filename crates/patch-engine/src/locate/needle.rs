@@ -29,8 +29,6 @@ pub(crate) struct Needle<'p> {
     pub(crate) numbered: bool,
     /// Where the hunk says itself that it is, or its diff does.
     pub(crate) fixed: Option<Fixed>,
-    /// The hunk says so by a marker.
-    pub(crate) is_marked: bool,
     /// The 0-based line that a diff states for its first old line.
     pub(crate) stated: Option<usize>,
 }
@@ -52,6 +50,11 @@ pub(crate) enum Fixed {
     End,
 }
 
+/// Returns whether a hunk says itself that it ends the file.
+pub(crate) fn marks_end(hunk: &Hunk<'_>) -> bool {
+    hunk.end_of_file || hunk.old_lines().any(|line| line.no_newline)
+}
+
 /// Returns the end of the file at which a hunk of a numbered diff was made: a diff shows lines
 /// around each change, as far as there are any. `git apply` has the same rule. A hunk without any
 /// context says nothing: its diff may be one of `-U0`.
@@ -69,8 +72,7 @@ fn edge(hunk: &Hunk<'_>) -> Option<Fixed> {
 impl<'p> Needle<'p> {
     pub(crate) fn new(index: usize, hunk: &'p Hunk<'p>, lines: &Lines<'_>) -> Self {
         let mut old: Vec<&[u8]> = hunk.old_lines().map(|line| line.text).collect();
-        let at_end = hunk.end_of_file || hunk.old_lines().any(|line| line.no_newline);
-        let mut fixed = at_end.then_some(Fixed::End).or_else(|| edge(hunk));
+        let mut fixed = marks_end(hunk).then_some(Fixed::End).or_else(|| edge(hunk));
         if let Some(first) = old.first_mut()
             && lines.has_bom()
             && let Some(rest) = first.strip_prefix(BOM)
@@ -96,19 +98,7 @@ impl<'p> Needle<'p> {
         let headers = headers.iter().map(|header| without_line_numbers(&header.text));
         let headers: Vec<_> = headers.filter(|header| !header.trim().is_empty()).collect();
         let numbered = hunk.endings.is_of_diff() || headers.len() < hunk.headers.len();
-        Self {
-            index,
-            hunk,
-            old,
-            endings,
-            shows_crlf,
-            separators,
-            headers,
-            numbered,
-            fixed,
-            is_marked: at_end,
-            stated,
-        }
+        Self { index, hunk, old, endings, shows_crlf, separators, headers, numbered, fixed, stated }
     }
 
     /// The one line of the file that the innermost header names, with its number from 1.

@@ -14,7 +14,7 @@ use super::draft::{Draft, Node};
 use super::find::Blocks;
 use super::interner::{FOREIGN, Interner};
 use super::mangled::{Mangled, without_entities, without_numbers};
-use super::needle::{Fixed, Needle};
+use super::needle::{Fixed, Needle, marks_end};
 use super::pass::{Pass, indentation, trim};
 use super::reject::{
     Advice, Candidate, Difference, Edge, HunkReject, Nearest, RejectReason, Room, Shown,
@@ -208,7 +208,7 @@ fn near_fixed(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<N
         lines.collect::<Result<Vec<_>, _>>().ok()
     };
     let not_at = match needle.fixed {
-        _ if needle.is_marked => Some(Edge::Marked),
+        _ if marks_end(needle.hunk) => Some(Edge::Marked),
         Some(Fixed::End) => {
             texts(end..lines.len().min(end + CONTEXT)).map(|below| Edge::End { below })
         }
