@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use patch_grammar::{Patch, Section};
+use patch_grammar::Patch;
 
 use crate::plan::kind::ErrorKind;
 use crate::plan::options::Options;
@@ -28,28 +28,117 @@ pub(crate) fn plan_fitting(
 ) -> Result<(Plan, Option<Rejects>), Rejects> {
     let patch = &*relative(files, patch);
     let mut options = options.clone();
-    let mut left_out = BTreeSet::new();
+    let mut rest = Rest::new(patch);
     let mut why: Option<Rejects> = None;
-    loop {
-        let rejects = match (plan_without(files, patch, &options, &left_out), why) {
-            (Ok(plan), None) => return Ok((plan, None)),
-            (Ok(plan), Some(why)) if plan.is_empty() => return Err(why),
-            (Ok(mut plan), Some(why)) => {
-                plan.notes.extend(notes(patch, &left_out));
-                return Ok((plan, Some(why)));
-            }
-            (Err(more), None) => more,
-            (Err(more), Some(why)) => why.and(more),
+    let mut plan = loop {
+        let more = match plan_without(files, patch, &options, &rest.sections) {
+            Ok(plan) => break plan,
+            Err(more) => more,
         };
-        let Some(more) = sections_of(patch, &rejects) else { return Err(rejects) };
-        let known = left_out.len();
-        left_out.extend(with_those_of_the_same_paths(patch, more));
-        if left_out.len() == known || left_out.len() == patch.sections().len() {
+        let grown = rest.grow(&more);
+        let rejects = match why.take() {
+            Some(why) => why.and(more),
+            None => more,
+        };
+        if !grown || rest.sections.len() == patch.sections().len() {
             return Err(rejects);
         }
-        let paths = paths_of(patch, &left_out);
-        options.expected.retain(|path, _| !paths.contains(plain(path)));
+        options.expected.retain(|path, _| !rest.paths.contains(plain(path)));
         why = Some(rejects);
+    };
+    match why {
+        Some(why) if plan.is_empty() => Err(why),
+        why => {
+            plan.notes.extend(rest.notes());
+            Ok((plan, why))
+        }
+    }
+}
+
+/// The sections of a patch that are left out.
+struct Rest<'p> {
+    patch: &'p Patch,
+    /// The sections that name each path.
+    naming: HashMap<&'p str, Vec<usize>>,
+    sections: BTreeSet<usize>,
+    /// The paths that these name: no other section names one.
+    paths: HashSet<&'p str>,
+}
+
+impl<'p> Rest<'p> {
+    fn new(patch: &'p Patch) -> Self {
+        let mut naming: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (index, section) in patch.sections().iter().enumerate() {
+            for path in section.paths() {
+                naming.entry(plain(&path.text)).or_default().push(index);
+            }
+        }
+        Self { patch, naming, sections: BTreeSet::new(), paths: HashSet::new() }
+    }
+
+    /// Adds the sections that the rejects are about, and those that name a path of theirs. Returns
+    /// `false` if there are no more now: then nothing of the patch is applied.
+    fn grow(&mut self, rejects: &Rejects) -> bool {
+        let Some(mut next) = self.sections_of(rejects) else { return false };
+        let known = self.sections.len();
+        while let Some(index) = next.pop() {
+            if !self.sections.insert(index) {
+                continue;
+            }
+            for path in self.patch.sections()[index].paths() {
+                if self.paths.insert(plain(&path.text)) {
+                    next.extend(&self.naming[plain(&path.text)]);
+                }
+            }
+        }
+        self.sections.len() > known
+    }
+
+    /// Returns the sections that the rejects are about; `None` if they are reasons to refuse all.
+    fn sections_of(&self, rejects: &Rejects) -> Option<Vec<usize>> {
+        let naming = |path: &str| self.naming.get(plain(path)).into_iter().flatten().copied();
+        let mut sections = Vec::new();
+        for reject in rejects.iter() {
+            if refuses_all(reject) {
+                return None;
+            }
+            let known = sections.len();
+            match reject.section {
+                Some(section) => sections.push(self.patch.place_in_text(section)),
+                None => sections.extend(naming(&reject.path)),
+            }
+            if sections.len() == known {
+                return None;
+            }
+            // Which of two that are in each other's way is meant is not for us to say.
+            match &reject.problem {
+                Problem::ReplacesUsed { other } => {
+                    sections.push(self.patch.place_in_text(*other));
+                }
+                Problem::Collides { with: path } | Problem::ParentIsFile { file: path } => {
+                    sections.extend(naming(path));
+                }
+                _ => {}
+            }
+        }
+        Some(sections)
+    }
+
+    fn notes(&self) -> impl Iterator<Item = PlanNote> {
+        let sections = self.sections.iter().map(|&index| &self.patch.sections()[index]);
+        let paths: BTreeSet<_> = sections.map(|section| &*section.path.text).collect();
+        paths.into_iter().map(|path| PlanNote::LeftOut { path: path.to_owned() })
+    }
+}
+
+/// Returns whether a reject is one for which nothing of the patch is applied.
+fn refuses_all(reject: &Reject) -> bool {
+    match &reject.problem {
+        Problem::Guard(_) => !matches!(
+            reject.kind(),
+            ErrorKind::NotFound | ErrorKind::AlreadyExists | ErrorKind::FileTooLarge
+        ),
+        _ => reject.kind() == ErrorKind::PermissionDenied,
     }
 }
 
@@ -77,76 +166,4 @@ pub(crate) fn plan_before_first(
             Ok((plan, Some(rejects.only(patch.place_in_text(first)))))
         }
     }
-}
-
-fn notes(patch: &Patch, left_out: &BTreeSet<usize>) -> Vec<PlanNote> {
-    let paths: BTreeSet<_> =
-        left_out.iter().map(|&index| &*patch.sections()[index].path.text).collect();
-    paths.into_iter().map(|path| PlanNote::LeftOut { path: path.to_owned() }).collect()
-}
-
-/// Returns the sections that the rejects are about; `None` if they are reasons to refuse all.
-fn sections_of(patch: &Patch, rejects: &Rejects) -> Option<Vec<usize>> {
-    let naming = |path: &str| {
-        let names = |section: &Section<'_>| section.paths().any(|own| plain(&own.text) == path);
-        let all = patch.sections().iter().enumerate();
-        all.filter(|(_, section)| names(section)).map(|(index, _)| index).collect::<Vec<_>>()
-    };
-    let mut sections = Vec::new();
-    for reject in rejects.iter() {
-        if refuses_all(reject) {
-            return None;
-        }
-        let own = match reject.section {
-            Some(section) => vec![patch.place_in_text(section)],
-            None => naming(plain(&reject.path)),
-        };
-        if own.is_empty() {
-            return None;
-        }
-        sections.extend(own);
-        // Which of two that are in each other's way is meant is not for us to say.
-        match &reject.problem {
-            Problem::ReplacesUsed { other } => sections.push(patch.place_in_text(*other)),
-            Problem::Collides { with: path } | Problem::ParentIsFile { file: path } => {
-                sections.extend(naming(plain(path)));
-            }
-            _ => {}
-        }
-    }
-    Some(sections)
-}
-
-/// Returns whether a reject is one for which nothing of the patch is applied.
-fn refuses_all(reject: &Reject) -> bool {
-    match &reject.problem {
-        Problem::Guard(_) => !matches!(
-            reject.kind(),
-            ErrorKind::NotFound | ErrorKind::AlreadyExists | ErrorKind::FileTooLarge
-        ),
-        _ => reject.kind() == ErrorKind::PermissionDenied,
-    }
-}
-
-/// Adds the sections that name a path which one of these names, and those that name theirs.
-fn with_those_of_the_same_paths(patch: &Patch, sections: Vec<usize>) -> BTreeSet<usize> {
-    let mut naming: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, section) in patch.sections().iter().enumerate() {
-        for path in section.paths() {
-            naming.entry(plain(&path.text)).or_default().push(index);
-        }
-    }
-    let (mut all, mut next) = (BTreeSet::new(), sections);
-    while let Some(index) = next.pop() {
-        if all.insert(index) {
-            let paths = patch.sections()[index].paths();
-            next.extend(paths.filter_map(|path| naming.remove(plain(&path.text))).flatten());
-        }
-    }
-    all
-}
-
-fn paths_of<'p>(patch: &'p Patch, sections: &BTreeSet<usize>) -> HashSet<&'p str> {
-    let paths = sections.iter().flat_map(|&index| patch.sections()[index].paths());
-    paths.map(|path| plain(&path.text)).collect()
 }
