@@ -174,19 +174,16 @@ impl PatchOptions {
 
     /// Returns which sections are applied where some do not apply.
     pub(crate) fn atomicity(&self) -> Result<Atomicity, ToolError> {
-        match (self.atomic != Some(false), self.partial) {
-            (true, false) => Ok(Atomicity::Whole),
-            (false, false) => Ok(Atomicity::EachSection),
-            (true, true) if self.reverse => {
-                let message = "a patch is reversed as a whole";
-                Err(argument("partial", message, "false, or leave it out"))
-            }
-            (true, true) => Ok(Atomicity::Fitting),
-            (false, true) => {
-                let message = "`partial` makes one transaction, and `atomic` false makes several";
-                Err(argument("partial", message, "false, or leave out `atomic`"))
-            }
+        let atomicity = Atomicity::of(self.atomic != Some(false), self.partial);
+        let atomicity = atomicity.ok_or_else(|| {
+            let message = "`partial` makes one transaction, and `atomic` false makes several";
+            argument("partial", message, "false, or leave out `atomic`")
+        })?;
+        if atomicity == Atomicity::Fitting && self.reverse {
+            let message = "a patch is reversed as a whole";
+            return Err(argument("partial", message, "false, or leave it out"));
         }
+        Ok(atomicity)
     }
 
     /// Finds the patch in a text; it is still to be parsed.

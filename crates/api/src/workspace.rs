@@ -188,10 +188,8 @@ impl OpenWorkspace {
                     let error = ToolError::failed(&failed);
                     let keeps = atomic && !options.reverse;
                     let kept = || self.session.keep(form, &patch, &error, &failed.reports);
-                    match keeps.then(kept).flatten() {
-                        Some(kept) => error.kept_as(kept),
-                        None => error,
-                    }
+                    let kept = keeps.then(kept).flatten();
+                    error.kept_as(kept)
                 }
             })?;
             Ok(PatchData::applied(&reports, atomic, options.diff))

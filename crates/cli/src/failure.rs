@@ -97,10 +97,7 @@ impl Failure {
             Self::Tool(error) => (**error).clone(),
             Self::Failed(failed) => ToolError::failed(&failed.1),
         };
-        match self.kept() {
-            Some(kept) => error.kept_as(kept.clone()),
-            None => error,
-        }
+        error.kept_as(self.kept().cloned())
     }
 
     /// What would be applied of a patch that does not apply as a whole.
@@ -116,7 +113,6 @@ impl Failure {
     /// How the patch is kept.
     pub(crate) fn kept(&self) -> Option<&Kept> {
         match self {
-            Self::Rejected(rejected) => rejected.0.kept.as_ref(),
             Self::Failed(failed) => failed.0.kept.as_ref(),
             _ => None,
         }

@@ -102,11 +102,7 @@ pub(crate) struct ApplyArgs {
 impl ApplyArgs {
     /// Returns which sections are applied where some do not apply.
     fn atomicity(&self) -> Atomicity {
-        match (self.partial, self.no_atomic) {
-            (true, _) => Atomicity::Fitting,
-            (false, true) => Atomicity::EachSection,
-            (false, false) => Atomicity::Whole,
-        }
+        Atomicity::of(!self.no_atomic, self.partial).expect("BUG: clap refuses both")
     }
 }
 

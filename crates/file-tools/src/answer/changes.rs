@@ -113,7 +113,7 @@ pub struct LineRange {
 }
 
 /// What becomes of a hunk.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HunkAnswer {
     /// Its file.
@@ -143,17 +143,12 @@ pub struct HunkAnswer {
 
 impl HunkAnswer {
     fn of(HunkResult { path, section, hunk, outcome, .. }: HunkResult<'_>) -> Self {
-        let name = outcome.as_str();
         let mut answer = Self {
             path: path.to_owned(),
             section,
             hunk_index: hunk,
-            outcome: name,
-            start_line: None,
-            line_count: None,
-            pass: None,
-            notes: Vec::new(),
-            reason: None,
+            outcome: outcome.as_str(),
+            ..Self::default()
         };
         match outcome {
             HunkOutcome::Applied(Some(placed)) => {

@@ -251,9 +251,10 @@ impl ToolError {
         Self { remedies: remedies.into_iter().collect(), ..self }.addressed(caller)
     }
 
-    /// Says by which name the refused patch can be amended.
+    /// Says by which name the refused patch can be amended, if it is kept.
     #[must_use]
-    pub fn kept_as(self, kept: Kept) -> Self {
+    pub fn kept_as(self, kept: Option<Kept>) -> Self {
+        let Some(kept) = kept else { return self };
         let caller = self.caller;
         let error = self.details(json!({ "patchId": kept.id }));
         Self { kept: Some(Box::new(kept)), ..error }.addressed(caller)

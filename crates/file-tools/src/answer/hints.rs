@@ -237,7 +237,6 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
             let what = format!("run `apply-patch -C {root}` there");
             Some(Remedy::Ask(ForPerson::Own(what)))
         }
-        (Remedy::Set(_), Caller::Link) => None,
         (_, Caller::Terminal | Caller::Link) => if_any(true),
         (Remedy::Set(setting), Caller::Tool(tool)) => own(tool, setting).map(Remedy::Set),
         (Remedy::Set(_) | Remedy::See(_) | Remedy::First(_), _) => None,

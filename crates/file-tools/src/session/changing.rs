@@ -64,12 +64,9 @@ impl ChangingCall<'_> {
         applied.map_err(|failed| {
             let own = host.error.take().filter(|_| failed.reports.is_empty());
             let error = own.unwrap_or_else(|| ToolError::failed(&failed));
-            let kept =
-                keep.and_then(|form| self.session.keep(form, patch, &error, &failed.reports));
-            match kept {
-                Some(kept) => error.kept_as(kept),
-                None => error,
-            }
+            let kept = |form| self.session.keep(form, patch, &error, &failed.reports);
+            let kept = keep.and_then(kept);
+            error.kept_as(kept)
         })
     }
 }

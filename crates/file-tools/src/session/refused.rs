@@ -294,22 +294,19 @@ fn amended(kept: &Patch, with: &Patch, form: RefusedForm) -> (Vec<u8>, usize) {
 
 /// Writes sections, each with its patch, as one patch.
 fn written(sections: &[(&Patch, &Section<'_>)], form: RefusedForm) -> Vec<u8> {
-    let lines =
-        |(patch, section): &(&Patch, &Section<'_>)| patch.bytes(section.span.clone()).to_vec();
-    if let RefusedForm::Diff(_) = form {
-        return sections.iter().map(lines).fold(Vec::new(), |mut diff, lines| {
-            diff.extend_from_slice(&lines);
-            if !diff.ends_with(b"\n") {
-                diff.push(b'\n');
-            }
-            diff
-        });
-    }
-    let mut envelope = Writer::default();
+    let (mut diff, mut envelope) = (Vec::new(), Writer::default());
     for (patch, section) in sections {
-        envelope.lines_of(patch, patch.bytes(section.span.clone()));
+        let lines = patch.bytes(section.span.clone());
+        if !matches!(form, RefusedForm::Diff(_)) {
+            envelope.lines_of(patch, lines);
+            continue;
+        }
+        diff.extend_from_slice(lines);
+        if !diff.ends_with(b"\n") {
+            diff.push(b'\n');
+        }
     }
-    envelope.finish()
+    if matches!(form, RefusedForm::Diff(_)) { diff } else { envelope.finish() }
 }
 
 /// Lists each path once.

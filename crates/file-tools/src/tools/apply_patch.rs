@@ -194,16 +194,11 @@ impl FileTool for ApplyPatch {
 impl ApplyPatch {
     /// Returns which sections are applied where some do not apply.
     fn atomicity(&self) -> Result<Atomicity, ToolError> {
-        match (self.atomic != Some(false), self.partial == Some(true)) {
-            (true, false) => Ok(Atomicity::Whole),
-            (true, true) => Ok(Atomicity::Fitting),
-            (false, false) => Ok(Atomicity::EachSection),
-            (false, true) => {
-                let message = "partial makes one transaction, and atomic: false makes several";
-                Err(ToolError::arguments(Reason::BadArguments, message)
-                    .remedies([Remedy::omit("atomic"), Remedy::omit("partial")]))
-            }
-        }
+        Atomicity::of(self.atomic != Some(false), self.partial == Some(true)).ok_or_else(|| {
+            let message = "partial makes one transaction, and atomic: false makes several";
+            ToolError::arguments(Reason::BadArguments, message)
+                .remedies([Remedy::omit("atomic"), Remedy::omit("partial")])
+        })
     }
 }
 

@@ -47,6 +47,20 @@ pub enum Atomicity {
     EachSection,
 }
 
+impl Atomicity {
+    /// Returns what two switches mean together; `None` if they contradict each other. `atomic` wants
+    /// one transaction, `partial` only the sections that apply.
+    #[must_use]
+    pub fn of(atomic: bool, partial: bool) -> Option<Self> {
+        match (atomic, partial) {
+            (true, false) => Some(Self::Whole),
+            (true, true) => Some(Self::Fitting),
+            (false, false) => Some(Self::EachSection),
+            (false, true) => None,
+        }
+    }
+}
+
 impl Default for ApplyOptions {
     fn default() -> Self {
         Self::new(Options::default())
@@ -59,9 +73,7 @@ impl ApplyOptions {
     pub fn new(options: Options) -> Self {
         Self { options, commit: CommitOptions::default(), atomicity: Atomicity::Whole }
     }
-}
 
-impl ApplyOptions {
     /// Plans a patch. Also returns why some of it is left out.
     fn plan(&self, files: &Files, patch: &Patch) -> Result<(Plan, Option<Rejects>), Rejects> {
         match self.atomicity {
@@ -169,8 +181,8 @@ impl Workspace {
         if settings.atomicity == Atomicity::EachSection {
             return self.apply_each(patch, settings, log, host);
         }
-        let text = hash_of(patch, self.prefix());
-        if let Some(report) = self.replayed(text.as_ref(), patch, settings) {
+        let (text, done) = self.recognised(patch, settings);
+        if let Some(report) = done {
             return Ok(vec![report]);
         }
         let commit = CommitOptions { text, ..settings.commit.clone() };
@@ -240,11 +252,8 @@ impl Workspace {
     ///
     /// Why the patch does not apply, or not all of it; the reports tell what would be applied.
     pub fn preview(&self, patch: &Patch, settings: &ApplyOptions) -> Result<Report, Failed> {
-        if settings.atomicity != Atomicity::EachSection {
-            let text = hash_of(patch, self.prefix());
-            if let Some(report) = self.replayed(text.as_ref(), patch, settings) {
-                return Ok(report);
-            }
+        if let (_, Some(report)) = self.recognised(patch, settings) {
+            return Ok(report);
         }
         self.root().forget();
         let (plan, why) = settings.plan(&self.root().into(), patch).map_err(Error::from)?;
@@ -258,22 +267,31 @@ impl Workspace {
         }
     }
 
-    /// Returns what [`apply`](Self::apply) returns for a patch that was applied already as one
-    /// transaction and whose files are as that left them; if it has to be verified, that
-    /// transaction was. Returns `None` also where this cannot be found out: applying the patch will
-    /// then show why.
-    fn replayed(
+    /// Returns the hash by which a patch is recognised, and what [`apply`](Self::apply) returns if it
+    /// was applied already as one transaction and its files are as that left them; if it has to be
+    /// verified, that transaction was. There is no report also where this cannot be found out:
+    /// applying the patch will then show why. A patch of which each section is a transaction is not
+    /// recognised.
+    fn recognised(
         &self,
-        text: Option<&Sha256>,
         patch: &Patch,
         settings: &ApplyOptions,
-    ) -> Option<Report> {
-        let verified = settings.commit.verify.is_some();
-        let id = self.already_done(text?, &settings.options.expected, verified).ok()??;
-        let mut builder = PlanBuilder::new(self.root(), &settings.options);
-        builder.patch = Some(patch.clone());
-        let plan = Arc::new(builder.finish().ok()?);
-        Some(Report { already_done: true, ..Report::new(plan, Some(id)) })
+    ) -> (Option<Sha256>, Option<Report>) {
+        if settings.atomicity == Atomicity::EachSection {
+            return (None, None);
+        }
+        let text = hash_of(patch, self.prefix());
+        let replayed = || {
+            let verified = settings.commit.verify.is_some();
+            let expected = &settings.options.expected;
+            let id = self.already_done(text.as_ref()?, expected, verified).ok()??;
+            let mut builder = PlanBuilder::new(self.root(), &settings.options);
+            builder.patch = Some(patch.clone());
+            let plan = Arc::new(builder.finish().ok()?);
+            Some(Report { already_done: true, ..Report::new(plan, Some(id)) })
+        };
+        let report = replayed();
+        (text, report)
     }
 
     /// Undoes a transaction, or what it did to `paths` (none: all of it).
