@@ -25,6 +25,7 @@ mod completion;
 mod config;
 mod conformance;
 mod dialects;
+mod diffs;
 mod docs;
 mod faults;
 mod forms;

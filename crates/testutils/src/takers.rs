@@ -147,12 +147,13 @@ pub fn check(diff: &[u8], before: &Snapshot, after: &Snapshot) -> Result<(), Str
     let unclear = |line: &str| {
         line.starts_with("diff --git ") && (line.contains('"') || line.split(' ').count() > 4)
     };
-    let beneath = |name: &String| {
-        before
-            .keys()
-            .any(|file| name.strip_prefix(&**file).is_some_and(|rest| rest.starts_with('/')))
+    // A file may become a directory, or a directory a file.
+    let beneath = |name: &str, other: &str| {
+        name.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'))
     };
-    let at_once = at_once || after.keys().any(beneath);
+    let in_the_way =
+        |name: &String| before.keys().any(|old| beneath(name, old) || beneath(old, name));
+    let at_once = at_once || after.keys().any(in_the_way);
     if !at_once && !shown.lines().any(unclear) && has("patch", &PATCH) {
         let dir = place();
         run(

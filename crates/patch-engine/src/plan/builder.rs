@@ -72,6 +72,8 @@ pub struct PlanBuilder<'o> {
     /// their own.
     restored_dirs: Vec<NewDir>,
     remove_dirs: Vec<RelPath>,
+    /// Directories that lose their last file are removed, and one may become a file.
+    pub(super) remove_emptied: bool,
     authority: Authority,
     undo_of: Option<Undone>,
     pub(crate) also_undone: Vec<TransactionId>,
@@ -95,6 +97,13 @@ pub(crate) struct Entry {
     kept: bool,
     /// A section about it was rejected; further rejects about it would only repeat that.
     rejected: bool,
+}
+
+/// A file that was taken from its path.
+#[derive(Debug)]
+pub(super) struct Lifted {
+    pub(super) path: RelPath,
+    new: New,
 }
 
 /// What the changes so far leave at a path.
@@ -169,6 +178,7 @@ impl<'o> PlanBuilder<'o> {
             directories: HashMap::new(),
             restored_dirs: Vec::new(),
             remove_dirs: Vec::new(),
+            remove_emptied: false,
             authority: Authority::Policy,
             undo_of: None,
             also_undone: Vec::new(),
@@ -390,7 +400,20 @@ impl<'o> PlanBuilder<'o> {
     /// When there is no file, something is at the new path (and the options do not replace it), the
     /// options forbid moves, or the guard refuses one of the paths.
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Reject> {
-        let (path, mut new) = self.at(from, |builder| builder.file(from, Access::Delete))?;
+        let lifted = self.lift(from)?;
+        self.put(lifted, to)
+    }
+
+    /// Takes the file at a path away, to be [put](Self::put) elsewhere.
+    pub(super) fn lift(&mut self, from: &str) -> Result<Lifted, Reject> {
+        let (path, new) = self.at(from, |builder| builder.file(from, Access::Delete))?;
+        self.set(&path, State::Absent);
+        Ok(Lifted { path, new })
+    }
+
+    /// Plans the new place of a file that moves.
+    pub(super) fn put(&mut self, lifted: Lifted, to: &str) -> Result<(), Reject> {
+        let Lifted { path, mut new } = lifted;
         self.at(to, |builder| {
             let target = builder.check(to, Access::Create)?;
             if target == path {
@@ -400,7 +423,7 @@ impl<'o> PlanBuilder<'o> {
                 return Err(Problem::MoveNotAllowed);
             }
             // Another file may have the name on disk by now.
-            let goes = |origin: &RelPath| *origin == path || !builder.entries[origin].exists();
+            let goes = |origin: &RelPath| !builder.entries[origin].exists();
             builder.moving = new.origin.clone().filter(goes);
             let replaced = builder.make_way(&target);
             builder.moving = None;
@@ -408,7 +431,6 @@ impl<'o> PlanBuilder<'o> {
             if replaced?.is_some() {
                 new.post.attributes_of.get_or_insert_with(|| target.clone());
             }
-            builder.set(&path, State::Absent);
             builder.write(&target, new);
             Ok(())
         })
@@ -455,6 +477,9 @@ impl<'o> PlanBuilder<'o> {
             }
         }
         transitions.append(&mut removals);
+        if self.remove_emptied && self.files.directory().is_some() {
+            self.remove_dirs.extend(emptied(&self.files, &transitions));
+        }
         // The maps below are as large, and these are not needed any more.
         (self.entries, self.folded) = (HashMap::new(), HashMap::new());
         if self.undo_of.is_some() {
@@ -533,7 +558,13 @@ impl PlanBuilder<'_> {
             } else if self.is_in_new_directory(path) {
                 None
             } else {
-                load(&self.files, path, access, self.options.max_file_size)?
+                match load(&self.files, path, access, self.options.max_file_size) {
+                    Err(Problem::Guard(fs_guard::Error::NotAFile {
+                        kind: FileKind::Directory,
+                        ..
+                    })) if access == Access::Create && self.gives_way(path) => None,
+                    disk => disk?,
+                }
             };
             self.insert(path, disk);
         } else if let Some(disk) = &self.entries[path].disk {
@@ -568,6 +599,16 @@ impl PlanBuilder<'_> {
     /// Adds an entry for a path.
     fn insert(&mut self, path: &RelPath, disk: Option<Disk>) {
         self.entries.insert(path.clone(), Entry::new(disk));
+    }
+
+    /// Returns whether a directory has lost all files by the changes so far, so that a file may take
+    /// its path.
+    fn gives_way(&self, dir: &RelPath) -> bool {
+        let is_gone = |path: &RelPath| {
+            let entry = self.entries.get(path);
+            entry.is_some_and(|entry| entry.disk.is_some() && !entry.exists())
+        };
+        self.remove_emptied && loses_all(&self.files, dir, &is_gone)
     }
 
     /// Returns the file at a path after the changes so far, to be changed or moved.
@@ -927,6 +968,40 @@ fn changes(
         });
     }
     changes
+}
+
+/// Returns whether a directory has files, and all of them are gone, those in directories within it
+/// too.
+fn loses_all(files: &Files, dir: &RelPath, is_gone: &dyn Fn(&RelPath) -> bool) -> bool {
+    let Ok(entries) = files.read_dir(Some(dir)) else { return false };
+    !entries.is_empty()
+        && entries.iter().all(|(name, kind)| {
+            within(files, dir, name).is_some_and(|path| match kind {
+                FileKind::Directory => loses_all(files, &path, is_gone),
+                _ => is_gone(&path),
+            })
+        })
+}
+
+/// Returns the path of an entry of a directory, if a plan can name it.
+fn within(files: &Files, dir: &RelPath, name: &[u8]) -> Option<RelPath> {
+    let path = [dir.as_str().as_bytes(), b"/", name].concat();
+    files.check_bytes(&path, Access::Delete).ok()
+}
+
+/// Returns the directories that lose all files, innermost first.
+fn emptied(files: &Files, transitions: &[Transition]) -> Vec<RelPath> {
+    let stay = transitions.iter().filter(|transition| transition.after.is_some());
+    let used: HashSet<RelPath> = stay.flat_map(|transition| transition.path.ancestors()).collect();
+    let gone = transitions.iter().filter(|transition| transition.after.is_none());
+    let gone: HashSet<&RelPath> = gone.map(|transition| &transition.path).collect();
+    let above: HashSet<RelPath> = gone.iter().flat_map(|path| path.ancestors()).collect();
+    let loses_all = |dir: &RelPath| {
+        !used.contains(dir) && loses_all(files, dir, &|path: &RelPath| gone.contains(path))
+    };
+    let mut emptied: Vec<RelPath> = above.into_iter().filter(loses_all).collect();
+    emptied.sort_unstable_by(|one, other| other.cmp(one));
+    emptied
 }
 
 /// Collects the files beneath the directory `dir`, and its directories, innermost first; `all` is

@@ -23,6 +23,7 @@ pub(crate) mod reject;
 pub(crate) mod relative;
 pub(crate) mod reverse;
 pub(crate) mod shared_lines;
+mod simultaneous;
 #[cfg(test)]
 mod tests;
 mod texts;

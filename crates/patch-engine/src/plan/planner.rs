@@ -13,13 +13,14 @@ use crate::carry::CarriedHunk;
 use crate::locate::edit;
 use crate::locate::{HunkReject, Note, Placed, RejectReason, Room, Rules};
 use crate::plan::base::Base;
-use crate::plan::builder::{Loaded, PlanBuilder};
+use crate::plan::builder::{Lifted, Loaded, PlanBuilder};
 use crate::plan::normalise::normalised;
 use crate::plan::options::{Expected, Options, Profile};
 use crate::plan::paths::{names, plain};
 use crate::plan::prefetch::{Edited, Prefetched, Prefetcher, access_of};
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::plan::relative::relative;
+use crate::plan::simultaneous::{self, Indexed};
 use crate::plan::texts::{Added, Texts};
 use crate::plan::{Plan, PlanNote};
 use crate::text::files::Files;
@@ -34,7 +35,8 @@ const LOOKED_FOR_ELSEWHERE: usize = 20;
 
 /// Plans a patch: reads every file it needs once, and computes every post-image.
 ///
-/// Sections act in order, each on what those before it leave.
+/// Sections act in order, each on what those before it leave; those of a git diff as if at one time
+/// ([`simultaneous`]).
 ///
 /// # Errors
 ///
@@ -69,18 +71,21 @@ pub(crate) fn plan_without(
         Some(_) => Cow::Borrowed(patch),
         None => normalised(files, patch, options.max_file_size),
     };
-    let sections = || {
-        let all = patch.sections().iter().enumerate();
-        all.filter(|(index, _)| !left_out.contains(index))
-    };
-    let named = named(sections());
-    let alone = sections().filter(|(_, section)| {
-        let path = &*section.path.text;
+    let sections = patch.sections().iter().enumerate();
+    let sections: Vec<Indexed<'_>> =
+        sections.filter(|(index, _)| !left_out.contains(index)).collect();
+    let simultaneous = is_git_diff(patch) && simultaneous::order_matters(&sections);
+    let named = named(&sections);
+    let alone = sections.iter().filter(|(_, section)| {
+        let path = plain(&section.path.text);
         // Expectations are checked before, which reads the file.
         // Where a base is known, hunks may belong elsewhere than in the file.
-        named[path].len() == 1 && !options.expected.contains_key(path) && options.base.is_none()
+        named[path].len() == 1
+            && !options.expected.contains_key(path)
+            && options.base.is_none()
+            && !simultaneous
     });
-    let alone = alone.map(|(index, _)| index).collect();
+    let alone = alone.map(|(index, _)| *index).collect();
     let texts = Texts::new(files, patch, options);
     let prefetcher = Prefetcher::new(files, patch, &texts, alone);
     thread::scope(|scope| {
@@ -89,6 +94,7 @@ pub(crate) fn plan_without(
             PlanBuilder::with_capacity(files.clone(), options, patch.sections().len());
         builder.patch = Some(patch.clone());
         builder.left_out.clone_from(left_out);
+        builder.remove_emptied = is_diff(patch);
         builder.placed.reserve_exact(patch.hunk_count());
         builder.notes.extend(patch.notes.iter().cloned().map(PlanNote::Input));
         builder.notes.extend(patch.warnings.iter().cloned().map(PlanNote::Text));
@@ -98,6 +104,7 @@ pub(crate) fn plan_without(
             options,
             texts: &texts,
             named,
+            lifted: HashMap::new(),
             prefetched: None,
             base: Base::new(options),
             rejects: Vec::new(),
@@ -105,25 +112,37 @@ pub(crate) fn plan_without(
             room: Room::new(),
         };
         planner.check_expectations();
-        for (index, section) in sections() {
-            planner.prefetched = prefetch.take(index);
-            planner.section(index, section);
+        if simultaneous {
+            planner.simultaneously(&sections);
+        } else {
+            for &(index, section) in &sections {
+                planner.prefetched = prefetch.take(index);
+                planner.section(index, section, Part::Whole);
+            }
         }
         planner.finish()
     })
 }
 
 /// Returns the sections that name each path.
-fn named<'p>(
-    sections: impl Iterator<Item = (usize, &'p Section<'p>)>,
-) -> HashMap<&'p str, Vec<usize>> {
+fn named<'p>(sections: &[Indexed<'p>]) -> HashMap<&'p str, Vec<usize>> {
     let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, section) in sections {
         for path in section.paths() {
-            named.entry(&path.text).or_default().push(index);
+            named.entry(plain(&path.text)).or_default().push(*index);
         }
     }
     named
+}
+
+/// The part of a section that is planned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Whole,
+    /// The file goes away: it is deleted, or edited and taken from its path.
+    Taking,
+    /// The file comes to its path. An update in place is this alone.
+    Putting,
 }
 
 struct Planner<'a, 'p> {
@@ -133,6 +152,8 @@ struct Planner<'a, 'p> {
     texts: &'a Texts<'a>,
     /// The sections that name each path.
     named: HashMap<&'p str, Vec<usize>>,
+    /// The files that sections have taken from their paths and not put in new places yet.
+    lifted: HashMap<usize, Lifted>,
     /// What was prefetched for the current section.
     prefetched: Option<Prefetched>,
     base: Base<'a>,
@@ -192,7 +213,29 @@ impl<'a, 'p> Planner<'a, 'p> {
         Ok(self.builder.entry(&path, Access::Read)?.disk.as_ref().map(|disk| disk.sha256))
     }
 
-    fn section(&mut self, index: usize, section: &'p Section<'p>) {
+    /// Plans the sections of git diffs, those of each diff as if at one time.
+    fn simultaneously(&mut self, sections: &[Indexed<'p>]) {
+        let mut rest = sections;
+        while !rest.is_empty() {
+            let exists = |path: &str| matches!(self.builder.hash(path, Access::Read), Ok(Some(_)));
+            let (diff, more) = rest.split_at(simultaneous::of_one_diff(rest, exists));
+            for part in [Part::Taking, Part::Putting] {
+                diff.iter().for_each(|&(index, section)| self.section(index, section, part));
+            }
+            rest = more;
+        }
+        // As one walk leaves them.
+        self.builder.placed.sort_by_key(|(index, _)| *index);
+    }
+
+    fn section(&mut self, index: usize, section: &'p Section<'p>, part: Part) {
+        let takes = simultaneous::taken(section).is_some();
+        let moves = section.destination().is_some();
+        match part {
+            Part::Taking if !takes => return,
+            Part::Putting if takes && !moves => return,
+            _ => {}
+        }
         self.builder.offered = None;
         if let Some(Prefetched { path, disk, .. }) = &mut self.prefetched {
             self.builder.checked = Some((path.clone(), access_of(section)));
@@ -201,8 +244,11 @@ impl<'a, 'p> Planner<'a, 'p> {
         let result = match &section.operation {
             SectionOperation::Add(lines) => self.add(index, section, lines),
             SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
+            SectionOperation::Update { move_to: Some(to), .. } if part == Part::Putting => {
+                self.put(index, section, to)
+            }
             SectionOperation::Update { move_to, hunks } => {
-                self.update(index, section, move_to.as_ref(), hunks)
+                self.update(index, section, move_to.as_ref(), hunks, part)
             }
             SectionOperation::Copy { to, hunks } => self.copy(index, section, to, hunks),
         };
@@ -313,6 +359,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         section: &'p Section<'p>,
         move_to: Option<&Spanned<'p>>,
         hunks: &'p [Hunk<'p>],
+        part: Part,
     ) -> Result<(), Rejects> {
         let Some(path) = self.open(section)? else { return Ok(()) };
         let at = |problem| Reject::of(&section.path.text, problem);
@@ -339,9 +386,40 @@ impl<'a, 'p> Planner<'a, 'p> {
             edited?;
             return self.set_executable(section, &section.path);
         };
+        if part == Part::Taking {
+            edited?;
+            let lifted = self.builder.lift(&section.path.text)?;
+            self.lifted.insert(index, lifted);
+            return Ok(());
+        }
         both(self.place(index, section, to, PlanBuilder::rename), edited)?;
+        self.moved(section, &path, to)
+    }
+
+    /// Puts a file that was taken from its path in its new place.
+    fn put(
+        &mut self,
+        index: usize,
+        section: &Section<'_>,
+        to: &Spanned<'_>,
+    ) -> Result<(), Rejects> {
+        // It was rejected.
+        let Some(lifted) = self.lifted.remove(&index) else { return Ok(()) };
+        let path = lifted.path.clone();
+        self.place(index, section, to, |builder, _, to| builder.put(lifted, to))?;
+        self.moved(section, &path, to)
+    }
+
+    /// Finishes a section whose file has moved.
+    fn moved(
+        &mut self,
+        section: &Section<'_>,
+        path: &RelPath,
+        to: &Spanned<'_>,
+    ) -> Result<(), Rejects> {
+        let at = |problem| Reject::of(&section.path.text, problem);
         let target = self.builder.check(&to.text, Access::Create).map_err(at)?;
-        self.base.rename(&path, &target).map_err(at)?;
+        self.base.rename(path, &target).map_err(at)?;
         self.set_executable(section, to)
     }
 
@@ -383,7 +461,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         index: usize,
         section: &Section<'_>,
         to: &Spanned<'_>,
-        verb: fn(&mut PlanBuilder<'a>, &str, &str) -> Result<(), Reject>,
+        verb: impl FnOnce(&mut PlanBuilder<'a>, &str, &str) -> Result<(), Reject>,
     ) -> Result<(), Reject> {
         let placed = self
             .check_unused(index, to)
@@ -619,6 +697,13 @@ fn end_of(line: &Line<'_>) -> &'static [u8] {
 /// Returns whether a section is one of a git diff.
 fn is_of_git(patch: &Patch, section: &Section<'_>) -> bool {
     patch.bytes(section.span.clone()).starts_with(b"diff --git ")
+}
+
+/// Returns whether a patch was read from a diff, which does not show directories.
+fn is_diff(patch: &Patch) -> bool {
+    patch.sections().iter().any(|section| {
+        is_of_git(patch, section) || section.hunks().iter().any(|hunk| hunk.endings.is_of_diff())
+    })
 }
 
 fn is_git_diff(patch: &Patch) -> bool {
