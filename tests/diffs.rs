@@ -217,3 +217,169 @@ fn a_file_that_another_section_changes_is_not_replaced_however_it_is_spelt() {
         assert_eq!(listed(&work).len(), 2, "{other}");
     }
 }
+
+/// A section about a link: `head` is what stands between its first line and its hunk.
+fn link(path: &str, head: &str, lines: &[&str]) -> String {
+    let names = match head {
+        head if head.starts_with("new file") => {
+            format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@")
+        }
+        head if head.starts_with("deleted") => {
+            format!("--- a/{path}\n+++ /dev/null\n@@ -1 +0,0 @@")
+        }
+        _ => format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@"),
+    };
+    let lines: String =
+        lines.iter().map(|line| format!("{line}\n\\ No newline at end of file\n")).collect();
+    format!("diff --git a/{path} b/{path}\n{head}\n{names}\n{lines}")
+}
+
+fn new_link(path: &str, target: &str) -> String {
+    link(path, "new file mode 120000", &[&format!("+{target}")])
+}
+
+fn changed_link(path: &str, from: &str, to: &str) -> String {
+    link(path, "index 1234567..89abcde 120000", &[&format!("-{from}"), &format!("+{to}")])
+}
+
+fn deleted_link(path: &str, target: &str) -> String {
+    link(path, "deleted file mode 120000", &[&format!("-{target}")])
+}
+
+/// A workspace with files, and with links where the text is `-> target`.
+fn with_links(files: Files) -> tempfile::TempDir {
+    let dir = place(&[("home", "")]);
+    for (path, text) in files {
+        let at = dir.path().join("w").join(path);
+        std::fs::create_dir_all(at.parent().expect("a folder")).expect("a folder");
+        match text.strip_prefix("-> ") {
+            Some(target) => testutils::posix::symlink(target, at).expect("a link"),
+            None => std::fs::write(at, text).expect("a file"),
+        }
+    }
+    dir
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_made_changed_and_deleted_where_they_are_approved() {
+    let cases: Vec<(&str, Files, String, Files)> = vec![
+        ("new", &[("x", "x\n")], new_link("l", "x"), &[("l", "-> x"), ("x", "x\n")]),
+        ("dangling", &[], new_link("d/l", "../to/come"), &[("d/l", "-> ../to/come")]),
+        (
+            "a chain of two",
+            &[],
+            new_link("a", "b") + &new_link("b", "c"),
+            &[("a", "-> b"), ("b", "-> c")],
+        ),
+        ("changed", &[("l", "-> x")], changed_link("l", "x", "y"), &[("l", "-> y")]),
+        ("deleted", &[("l", "-> x"), ("k", "k\n")], deleted_link("l", "x"), &[("k", "k\n")]),
+        (
+            "a link becomes a file",
+            &[("l", "-> x")],
+            deleted_link("l", "x") + &add("l", "text"),
+            &[("l", "text\n")],
+        ),
+        (
+            "a file becomes a link",
+            &[("l", "text\n")],
+            delete("l", "text") + &new_link("l", "x"),
+            &[("l", "-> x")],
+        ),
+        (
+            "a directory becomes a link",
+            &[("l/x", "x\n")],
+            delete("l/x", "x") + &new_link("l", "m"),
+            &[("l", "-> m")],
+        ),
+        (
+            "a link that was never approved goes",
+            &[("l", "-> /etc/passwd")],
+            deleted_link("l", "/etc/passwd") + &add("k", "k"),
+            &[("k", "k\n")],
+        ),
+    ];
+    for (name, before, diff, after) in cases {
+        let dir = with_links(before);
+        let work = dir.path().join("w");
+        let call = |args: &[&str], input: &str| {
+            run("apply-patch", &work, dir.path(), args, input.as_bytes())
+        };
+        let owned = |files: Files| -> Vec<(String, String)> {
+            let owned = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+            let mut owned: Vec<_> = owned.collect();
+            owned.sort();
+            owned
+        };
+        let shown = call(&["--allow", "**", "-n"], &diff);
+        assert_eq!(shown.code, 0, "{name}, shown: {shown:?}");
+        if !name.contains("never approved") && name != "deleted" && name != "a link becomes a file"
+        {
+            let refused = call(&["--json"], &diff);
+            assert!(refused.stdout.contains("\"guarded\""), "{name}: {refused:?}");
+        }
+        assert_eq!(listed(&work), owned(before), "{name}, refused");
+        let applied = call(&["--allow", "**"], &diff);
+        assert_eq!(applied.code, 0, "{name}: {applied:?}");
+        assert_eq!(listed(&work), owned(after), "{name}");
+        for (command, wanted) in [("undo", before), ("redo", after)] {
+            let run = call(&[command], "");
+            assert_eq!(run.code, 0, "{name}, {command}: {run:?}");
+            assert_eq!(listed(&work), owned(wanted), "{name}, {command}");
+        }
+        if !name.contains("never approved") {
+            let back = call(&["-R", "--allow", "**"], &diff);
+            assert_eq!(back.code, 0, "{name}, in reverse: {back:?}");
+            assert_eq!(listed(&work), owned(before), "{name}, in reverse");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_where_no_patch_may_go_are_refused() {
+    let before: Files = &[
+        ("x", "x\n"),
+        ("l", "-> x"),
+        ("out", "-> .."),
+        ("in/f", "f\n"),
+        (".env", "secret\n"),
+        ("file", "text\n"),
+    ];
+    for (name, diff, reason) in [
+        ("absolute", new_link("n", "/etc/passwd"), "link_target"),
+        ("absolute, inside", new_link("n", "/"), "link_target"),
+        ("out", new_link("n", "../x"), "symlink"),
+        ("out of a directory", new_link("in/n", "../../x"), "symlink"),
+        ("out through a link", new_link("n", "out/x"), "symlink"),
+        ("up after a name", new_link("n", "in/../x"), "link_target"),
+        ("empty", new_link("n", ""), "link_target"),
+        ("a secret", new_link("n", ".env"), "forbidden"),
+        ("git's directory", new_link("n", ".git/hooks"), "git_directory"),
+        ("our directory", new_link("n", ".apply-patch/audit"), "state_directory"),
+        ("changed to the outside", changed_link("l", "x", "../x"), "symlink"),
+        ("another one", changed_link("l", "y", "in/f"), "other_link"),
+        ("done already", changed_link("l", "y", "x"), "already_applied"),
+        ("another one is deleted", deleted_link("l", "y"), "other_link"),
+        ("a file is deleted as a link", deleted_link("file", "text"), "other_link"),
+        ("a file is changed as a link", changed_link("file", "text", "x"), "other_link"),
+        ("no link is there", changed_link("none", "x", "y"), "not_found"),
+        ("a link is deleted as a file", delete("l", "x"), "symlink"),
+        ("something is there", new_link("x", "file"), "exists"),
+        ("a file below the new link", new_link("n", "in") + &add("n/g", "g"), "not_a_directory"),
+        (
+            "the link becomes a file in place",
+            "diff --git a/l b/l\nold mode 120000\nnew mode 100644\n".to_owned(),
+            "symlink",
+        ),
+    ] {
+        let dir = with_links(before);
+        let work = dir.path().join("w");
+        let was = listed(&work);
+        let args = ["--allow", "**", "--json"];
+        let run = run("apply-patch", &work, dir.path(), &args, diff.as_bytes());
+        assert_ne!(run.code, 0, "{name}: {run:?}");
+        assert!(run.stdout.contains(&format!("\"{reason}\"")), "{name}: {run:?}");
+        assert_eq!(listed(&work), was, "{name}");
+    }
+}

@@ -912,8 +912,16 @@ impl Seen {
             .collect();
         assert_eq!(missing, [] as [&Reason; 0], "no call is refused for these");
         // These need mounts, another user, roots of a client, a race, or a path that JSON cannot
-        // carry: see `tests/hostile`.
-        let elsewhere = ["mount", "other_device", "untrusted_state", "changed", "not_utf8", "io"];
+        // carry (see `tests/hostile`), or the approval of a link (see `tests/diffs.rs`).
+        let elsewhere = [
+            "mount",
+            "other_device",
+            "untrusted_state",
+            "changed",
+            "not_utf8",
+            "io",
+            "link_target",
+        ];
         let guard =
             reasons_in(&["fs-guard/src/error.rs", "fs-guard/src/names.rs", "trash/src/error.rs"]);
         let missing: Vec<_> = guard

@@ -206,6 +206,12 @@ impl Person {
         (index, section): (usize, &Section<'_>),
     ) -> Result<Vec<u8>, Failure> {
         let (form, path) = (self.form, &section.path.text);
+        // The one line of a link is taken or left with it.
+        if section.link {
+            let taken = self.takes(b"", format!("L {path}"), "Change this symbolic link")?;
+            let text = patch.bytes(section.span.clone());
+            return Ok(if taken { text.to_vec() } else { Vec::new() });
+        }
         let mode = section.executable;
         let (mut takes_move, mut takes_mode) = (false, None);
         match &section.operation {

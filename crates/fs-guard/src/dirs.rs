@@ -107,8 +107,10 @@ impl<'r> Dirs<'r> {
                 Err(error) if error.is_code(code::ACCES) => {
                     self.root.open_beneath(&rel, Open::Step)?.ok_or_else(missing)?
                 }
-                // A file is there, which may be about to make way.
-                Err(Error::NotADirectory { .. }) => return Err(missing()),
+                // A file or a link is there, which may be about to make way.
+                Err(
+                    Error::NotADirectory { .. } | Error::Symlink { .. } | Error::LeadsOut { .. },
+                ) => return Err(missing()),
                 result => result?.ok_or_else(missing)?,
             }
         };

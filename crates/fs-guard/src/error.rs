@@ -58,6 +58,22 @@ pub enum Error {
         /// The pattern of the guarded list.
         glob: String,
     },
+    /// A symbolic link is made or changed, which is not approved.
+    #[error("{path:?} is a symbolic link; to make or change one has to be approved")]
+    GuardedLink {
+        /// The path.
+        path: String,
+    },
+    /// A symbolic link cannot have this target.
+    #[error("{path:?} cannot link to {target:?}: {problem}")]
+    LinkTarget {
+        /// The path of the link.
+        path: String,
+        /// The target, as given.
+        target: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// A symbolic link is on the way, which stays inside the root.
     #[error("{path:?} goes through the symbolic link {link:?}{}", leads_to(.real_path.as_deref()))]
     Symlink {
@@ -310,15 +326,17 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Spelling { .. } | Self::NotAFile { .. } | Self::NotADirectory { .. } => {
-                ErrorKind::Invalid
-            }
+            Self::Spelling { .. }
+            | Self::LinkTarget { .. }
+            | Self::NotAFile { .. }
+            | Self::NotADirectory { .. } => ErrorKind::Invalid,
             Self::Traversal { .. }
             | Self::NotWithin { .. }
             | Self::LeadsOut { .. }
             | Self::Mount { .. } => ErrorKind::OutsideRoot,
             Self::Forbidden { .. }
             | Self::Guarded { .. }
+            | Self::GuardedLink { .. }
             | Self::Symlink { .. }
             | Self::OtherDevice { .. }
             | Self::HardLinked { .. }
@@ -350,6 +368,8 @@ impl Error {
             | Self::NotWithin { path }
             | Self::Forbidden { path, .. }
             | Self::Guarded { path, .. }
+            | Self::GuardedLink { path }
+            | Self::LinkTarget { path, .. }
             | Self::Symlink { path, .. }
             | Self::LeadsOut { path, .. }
             | Self::Mount { path, .. }
@@ -384,7 +404,8 @@ impl Error {
                 Rule::StateDirectory => "state_directory",
                 Rule::Glob(_) => "forbidden",
             },
-            Self::Guarded { .. } => "guarded",
+            Self::Guarded { .. } | Self::GuardedLink { .. } => "guarded",
+            Self::LinkTarget { .. } => "link_target",
             Self::Symlink { .. } | Self::LeadsOut { .. } => "symlink",
             Self::Mount { .. } => "mount",
             Self::OtherDevice { .. } => "other_device",

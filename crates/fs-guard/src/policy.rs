@@ -46,8 +46,10 @@ pub struct Policy {
     pub forbidden: Globs,
     /// Patterns of paths that need approval before they are changed.
     pub guarded: Globs,
-    /// Patterns of guarded paths that are approved.
+    /// Patterns of guarded paths, and of symbolic links, that are approved.
     pub allow: Globs,
+    /// Whether symbolic links are made or changed only where they are approved.
+    pub guard_links: bool,
     /// What to do with files that have several names.
     pub hard_links: HardLinks,
     /// The directories outside of which nothing is touched, relative to the root. Empty: the whole
@@ -71,6 +73,7 @@ impl Policy {
             forbidden: Globs::default(),
             guarded: Globs::default(),
             allow: Globs::default(),
+            guard_links: true,
             hard_links: HardLinks::default(),
             within: Vec::new(),
             accept_open_private_dir: false,
@@ -134,6 +137,11 @@ impl Policy {
             return Err(Error::Guarded { path: path.as_str().into(), glob: glob.into() });
         }
         Ok(())
+    }
+
+    /// Returns whether a symbolic link may be made at a path, or changed.
+    pub(crate) fn lets_link(&self, path: &RelPath) -> bool {
+        !self.guard_links || self.allow.matches_folded(&fold(path.as_str())).is_some()
     }
 
     /// Checks the rules that no policy lifts.

@@ -138,6 +138,13 @@ impl Root {
         }
     }
 
+    /// Checks that a symbolic link to `target` may be made at the path, or changed to it: it is
+    /// approved, and leads to a path beneath the root that may be read.
+    pub fn check_link(&self, path: &RelPath, target: &[u8]) -> Result<(), Error> {
+        let real = rules::check_link(self.policy(), path, target, |at| self.real_path(at))?;
+        real.map_or(Ok(()), |real| self.check(&real, Access::Read).map(drop))
+    }
+
     /// Opens `path`. `None` if nothing is there.
     pub(crate) fn open_beneath(&self, path: &RelPath, how: Open) -> Result<Option<Fd>, Error> {
         let text = path.as_str();

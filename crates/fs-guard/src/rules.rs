@@ -7,7 +7,7 @@ use std::sync::MutexGuard;
 use crate::error::{Error, Rule};
 use crate::fold::fold;
 use crate::metadata::{FileKind, Metadata};
-use crate::policy::Access;
+use crate::policy::{Access, Policy};
 use crate::rel_path::RelPath;
 
 /// What was learned about directories, by path. The path of the root is empty.
@@ -212,6 +212,44 @@ pub(crate) fn check_kind(
             Err(Error::AlreadyExists { path: path.as_str().into() })
         }
         (FileKind::File, Access::Update | Access::Delete) => Ok(false),
+    }
+}
+
+/// Checks that a symbolic link may be made: it is approved, and its target is relative and stays
+/// beneath the root. `real` follows the links on the way. Returns where it leads, unless that is
+/// the root.
+pub(crate) fn check_link(
+    policy: &Policy,
+    path: &RelPath,
+    target: &[u8],
+    real: impl FnOnce(&str) -> Real,
+) -> Result<Option<String>, Error> {
+    let named = || path.as_str().to_owned();
+    if !policy.lets_link(path) {
+        return Err(Error::GuardedLink { path: named() });
+    }
+    let refused = |problem| Error::LinkTarget {
+        path: named(),
+        target: String::from_utf8_lossy(target).into_owned(),
+        problem,
+    };
+    let target = std::str::from_utf8(target).map_err(|_| refused("it is not UTF-8"))?;
+    if target.is_empty() || target.contains(['\n', '\0']) {
+        return Err(refused("it is no path"));
+    }
+    if target.starts_with('/') {
+        return Err(refused("it is absolute, and a link has to be relative"));
+    }
+    // Below a name there may be a link later on, and `..` leads elsewhere then.
+    let mut parts = target.split('/').filter(|part| !matches!(*part, "" | "."));
+    if parts.by_ref().find(|part| *part != "..").is_some() && parts.any(|part| part == "..") {
+        return Err(refused("`..` follows a name"));
+    }
+    let parent = path.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
+    match real(&format!("{parent}/{target}")) {
+        Real::Inside { path: real, .. } => Ok(Some(real).filter(|real| !real.is_empty())),
+        Real::Outside { .. } => Err(Error::LeadsOut { path: named(), link: named() }),
+        other => Err(other.into_link_error(path)),
     }
 }
 

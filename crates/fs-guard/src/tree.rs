@@ -252,8 +252,23 @@ impl GuardedTree {
         Ok(self.tree.entry(path.as_str()).at("look at", path)?.map(Metadata::of))
     }
 
+    /// Checks that a symbolic link to `target` may be made at the path, or changed to it.
+    ///
+    /// # Errors
+    ///
+    /// If that is not approved, or the link leads out of the root or to what may not be read.
+    pub fn check_link(&self, path: &RelPath, target: &[u8]) -> Result<(), Error> {
+        let real = rules::check_link(self.policy(), path, target, |at| self.real_path(at))?;
+        real.map_or(Ok(()), |real| self.check(&real, Access::Read).map(drop))
+    }
+
     /// Returns the error for a path with a link in it.
     fn explain_link(&self, path: &RelPath) -> Error {
+        self.real_path(path.as_str()).into_link_error(path)
+    }
+
+    /// Finds where a path with links leads.
+    fn real_path(&self, path: &str) -> Real {
         let look = |path: &str| {
             Ok(match self.tree.entry(path)?.map(|entry| entry.kind) {
                 Some(FileKind::Symlink) => NameStep::Link(self.tree.read(path)?.to_vec()),
@@ -261,8 +276,7 @@ impl GuardedTree {
                 _ => NameStep::End,
             })
         };
-        let real: Real = rules::real_path(path.as_str(), look, |_| None);
-        real.into_link_error(path)
+        rules::real_path(path, look, |_| None)
     }
 }
 

@@ -69,7 +69,10 @@ impl Preview {
         }
         let head = format!("{}: {inserted} lines inserted, {deleted} deleted", summary(plan));
         let mut lines = vec![head];
-        let guarded = reasons.iter().filter(|reason| matches!(reason, Reason::Guarded { .. }));
+        // What is deleted or replaced shows in the list below.
+        let shown =
+            |reason: &&Reason| matches!(reason, Reason::Deletes { .. } | Reason::Replaces { .. });
+        let guarded = reasons.iter().filter(|reason| !shown(reason));
         lines.extend(guarded.map(|reason| visible(&reason.to_string(), usize::MAX)));
         lines.append(&mut names);
         lines.push(String::new());

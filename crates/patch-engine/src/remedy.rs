@@ -472,7 +472,7 @@ impl Remedy {
                     Self::Ask(ForPerson::GiveBack { path, user }),
                 ];
             }
-            Error::Guarded { path, .. } => {
+            Error::Guarded { path, .. } | Error::GuardedLink { path } => {
                 Self::Ask(ForPerson::Allow(Setting::Allow(path.clone())))
             }
             Error::HardLinked { .. } => Self::Ask(ForPerson::Allow(Setting::BreakHardLinks)),
@@ -482,7 +482,9 @@ impl Remedy {
             Error::Forbidden { rule: Rule::Glob(glob), .. } => {
                 Self::Ask(ForPerson::ExceptFromRule { glob: glob.to_string() })
             }
-            Error::Forbidden { .. } | Error::Symlink { real_path: None, .. } => {
+            Error::Forbidden { .. }
+            | Error::LinkTarget { .. }
+            | Error::Symlink { real_path: None, .. } => {
                 Self::LeaveAlone { path: fs_guard::shortened(path).into_owned() }
             }
             Error::ReadOnly { .. } => Self::Ask(ForPerson::MakeWritable),
@@ -606,7 +608,9 @@ impl Reject {
                 act(Action::Edit)
             }
             Problem::Stale { actual: None, .. } => Remedy::choose(path, PathLike::OtherFile),
-            Problem::Stale { .. } | Problem::LeavesLines => Remedy::read_again(path),
+            Problem::Stale { .. } | Problem::LeavesLines | Problem::OtherLink { .. } => {
+                Remedy::read_again(path)
+            }
             Problem::Conflict(conflict) => {
                 let lines = &conflict.current.lines;
                 let lines = Some(lines.start..=(lines.end - 1).max(lines.start));

@@ -34,6 +34,10 @@ pub struct Section<'p> {
     /// section says so: only git diffs do.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub executable: Option<bool>,
+    /// Whether the file is a symbolic link, whose only line, without a line feed, is the path that
+    /// it leads to: only git diffs have them.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
+    pub link: bool,
     /// What happens to the file.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub operation: SectionOperation<'p>,
@@ -281,6 +285,16 @@ impl<'p> Line<'p> {
         self.no_newline = true;
         if self.crlf {
             (self.text, self.crlf) = (text, false);
+        }
+    }
+
+    /// Returns how a line of a diff ends in the file.
+    #[must_use]
+    pub fn ending(&self) -> &'static [u8] {
+        match (self.no_newline, self.crlf) {
+            (true, _) => b"",
+            (false, true) => b"\r\n",
+            (false, false) => b"\n",
         }
     }
 

@@ -15,7 +15,7 @@
 //! the lines are read as they stand, as long as they are unambiguous, and a warning says so.
 //!
 //! Text around the files is ignored, as git does. Parts of a diff that cannot be expressed (binary
-//! files, links, submodules, merges) are errors.
+//! files, submodules, merges) are errors.
 
 mod name;
 mod reader;
@@ -114,7 +114,13 @@ fn section(text: &[u8], file: File, endings: LineEndings) -> Section<'_> {
         }
         Operation::Copy { to } => SectionOperation::Copy { to: spanned(to), hunks: hunks() },
     };
-    Section { path: spanned(file.path), operation, executable: file.executable, span: file.span }
+    Section {
+        path: spanned(file.path),
+        operation,
+        executable: file.executable,
+        link: file.link,
+        span: file.span,
+    }
 }
 
 fn hunk<'p>(text: &'p [u8], part: &HunkPart, endings: LineEndings) -> Hunk<'p> {

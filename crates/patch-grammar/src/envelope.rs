@@ -71,6 +71,9 @@ pub enum Unsaid {
     /// Its mode changes, or a new file can be run.
     #[error("an envelope cannot express the mode of a file")]
     Mode,
+    /// It is a symbolic link.
+    #[error("an envelope cannot express a symbolic link")]
+    Link,
     /// It is copied.
     #[error("an envelope cannot express a copy")]
     Copy,
@@ -123,6 +126,9 @@ fn write_section(out: &mut Writer, section: &Section<'_>) -> Result<(), Unsaid> 
         }
     }
     let mut lines = String::new();
+    if section.link && !matches!(section.operation, SectionOperation::Delete(_)) {
+        return Err(Unsaid::Link);
+    }
     match (&section.operation, section.executable) {
         // A new file has this mode anyway.
         (SectionOperation::Add(added), None | Some(false)) => {

@@ -157,8 +157,8 @@ crate::names::named! {
             /// The file, or the line that names it.
             path: String,
         } = "binary_diff",
-        /// A git diff changes a symbolic link.
-        #[error("{path}: a change of a symbolic link cannot be applied")]
+        /// The modes of a section are those of a file and of a symbolic link.
+        #[error("{path}: its modes are those of a file and of a symbolic link")]
         Symlink {
             /// The link.
             path: String,

@@ -25,6 +25,7 @@ fn shown(patch: &Patch) -> String {
             }
             SectionOperation::Copy { to, .. } => out += &format!("C {path} -> {}", to.text),
         }
+        out += if section.link { " link" } else { "" };
         out += match section.executable {
             Some(true) => " +x\n",
             Some(false) => " -x\n",
@@ -118,6 +119,7 @@ fn files_are_what_their_headers_say() {
             "diff --git a/x b/x\nold mode 100755\nnew mode 100644\nindex 1..2\n--- a/x\n+++ b/x\n",
             "M x -x\n",
         ),
+        ("diff --git a/x b/x\nindex 1..2 120000\n--- a/x\n+++ b/x\n", "M x link\n"),
         (
             "diff --git a/o b/p\nsimilarity index 60%\nrename from o\nrename to p\n--- a/o\n\
              +++ b/p\n",
@@ -302,15 +304,7 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
             "file_without_hunks 4:1",
         ),
         ("diff --git a/x b/y\nold mode 100644\nnew mode 100755\n", "bad_path 1:12"),
-        (
-            "diff --git a/x b/x\nnew file mode 120000\nindex 0..1\n--- /dev/null\n+++ b/x\n\
-             @@ -0,0 +1 @@\n+y\n",
-            "symlink 2:15",
-        ),
-        (
-            "diff --git a/x b/x\nindex 1..2 120000\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-y\n+z\n",
-            "symlink 2:12",
-        ),
+        ("diff --git a/x b/x\nold mode 100644\nnew mode 120000\n", "symlink 1:1"),
         (
             "diff --git a/x b/x\nindex 1..2 160000\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-y\n+z\n",
             "submodule 2:12",

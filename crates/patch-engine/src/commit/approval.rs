@@ -62,6 +62,7 @@ struct Approved {
     path: RelPath,
     to_path: Option<RelPath>,
     replaces: bool,
+    link: bool,
 }
 
 impl Approvals {
@@ -71,8 +72,8 @@ impl Approvals {
         Self { policy, ..Self::default() }
     }
 
-    /// Takes the guarded patterns out of the guard's policy, so that it lets pass what will be
-    /// asked about here; with [`ApprovalPolicy::Never`] they stay, and the guard refuses.
+    /// Takes what is guarded out of the guard's policy, so that it lets pass what will be asked
+    /// about here; with [`ApprovalPolicy::Never`] they stay, and the guard refuses.
     ///
     /// Every plan that is made under the returned policy has to be approved here.
     #[must_use]
@@ -82,7 +83,7 @@ impl Approvals {
         }
         self.allow = policy.allow.clone();
         self.guarded = policy.guarded;
-        Policy { guarded: Globs::default(), ..policy }
+        Policy { guarded: Globs::default(), guard_links: false, ..policy }
     }
 
     /// Returns a host that asks `host` where the policy wants it and no earlier answer covers it.
@@ -139,6 +140,14 @@ impl Approvals {
                 reasons.push(Reason::Guarded { path: path.clone(), glob: glob.to_owned() });
             }
         }
+        let path = change.last_path();
+        // Undo brings back what was there.
+        if plan.makes_link(change)
+            && plan.undone().is_none()
+            && self.allow.matches(path.as_str()).is_none()
+        {
+            reasons.push(Reason::Links { path: path.clone() });
+        }
         reasons
     }
 }
@@ -171,7 +180,13 @@ impl Host for Asking<'_> {
 
 fn approved(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Approved {
     let (path, to_path) = (change.path.clone(), change.to_path.clone());
-    Approved { operation: change.operation, path, to_path, replaces: replaces(plan, change, moved) }
+    Approved {
+        operation: change.operation,
+        path,
+        to_path,
+        replaces: replaces(plan, change, moved),
+        link: plan.makes_link(change),
+    }
 }
 
 /// Returns the files that a plan moves away.

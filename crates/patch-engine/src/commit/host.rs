@@ -62,6 +62,11 @@ pub enum Reason {
         /// The pattern that guards it.
         glob: String,
     },
+    /// A symbolic link is made, or leads elsewhere.
+    Links {
+        /// The link.
+        path: RelPath,
+    },
 }
 
 impl std::fmt::Display for Reason {
@@ -72,6 +77,7 @@ impl std::fmt::Display for Reason {
             Self::Guarded { path, glob } => {
                 write!(f, "{path} is guarded by {glob:?}: such files make tools run code")
             }
+            Self::Links { path } => write!(f, "{path} becomes a symbolic link"),
         }
     }
 }

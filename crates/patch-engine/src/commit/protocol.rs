@@ -256,6 +256,9 @@ impl Commit<'_> {
                 }
             });
             if let Some(before) = before {
+                // A link is taken away, and nothing is written through it.
+                let is_link = before.metadata.kind == FileKind::Symlink;
+                let access = if is_link { Access::Delete } else { access };
                 root.check_pre_image(path, &before.metadata, access)?;
             }
             check_writable(dirs, path)?;

@@ -38,6 +38,7 @@ impl<'p> Stager<'p> {
         slot: &Spot,
     ) -> Result<StagedFile, CommitError> {
         match &post.image {
+            Image::Kept(target) if post.link => Ok(slot.create_link(target)?),
             Image::Kept(bytes) => self.write(path, post, slot, |file| file.write(bytes)),
             Image::Lines(lines) => {
                 self.write(path, post, slot, |file| lines.pieces(|piece| file.write(piece)))

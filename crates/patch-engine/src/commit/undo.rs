@@ -582,8 +582,16 @@ pub(super) fn is_as_left(
     record: &Record,
     journal: &Journal,
 ) -> Result<Result<Option<Disk>, Option<Disk>>, Error> {
-    let mut now = look(&root.into(), path)?;
     let left = record.after.as_ref();
+    let mut now = match look(&root.into(), path) {
+        // The transaction put a link in place of the directory.
+        Err(fs_guard::Error::Symlink { .. } | fs_guard::Error::LeadsOut { .. })
+            if left.is_none() && is_below_new_link(path, journal) =>
+        {
+            None
+        }
+        now => now?,
+    };
     // A directory that the transaction created in place of a file is removed before the file is
     // restored.
     let made = || journal.created_dirs.iter().any(|(dir, _)| *dir == record.path);
@@ -600,6 +608,14 @@ pub(super) fn is_as_left(
     };
     let disk = now.and_then(Result::ok);
     Ok(if same { Ok(disk) } else { Err(disk) })
+}
+
+/// Returns whether a directory above a path is a link that the transaction made.
+fn is_below_new_link(path: &RelPath, journal: &Journal) -> bool {
+    let makes_link = |record: &Record| record.after.as_ref().is_some_and(|after| after.link);
+    let links = journal.records.iter().filter(|record| makes_link(record));
+    let links: Vec<&str> = links.map(|record| &*record.path).collect();
+    path.ancestors().any(|above| links.contains(&above.as_str()))
 }
 
 fn stored(state: &FileState, transaction: TransactionId, slot: u32) -> PostImage {

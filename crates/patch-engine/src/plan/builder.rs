@@ -563,11 +563,14 @@ impl PlanBuilder<'_> {
                         kind: FileKind::Directory,
                         ..
                     })) if access == Access::Create && self.gives_way(path) => None,
+                    Err(Problem::Guard(
+                        fs_guard::Error::Symlink { .. } | fs_guard::Error::LeadsOut { .. },
+                    )) if access == Access::Create && self.is_below_gone(path) => None,
                     disk => disk?,
                 }
             };
             self.insert(path, disk);
-        } else if let Some(disk) = &self.entries[path].disk {
+        } else if let Entry { disk: Some(disk), state: State::AsOnDisk, .. } = &self.entries[path] {
             // The rules depend on the access: a link may be deleted but not read.
             let access = if access == Access::Create { Access::Update } else { access };
             self.files.check_pre_image(path, &disk.metadata, access)?;
@@ -601,14 +604,54 @@ impl PlanBuilder<'_> {
         self.entries.insert(path.clone(), Entry::new(disk));
     }
 
+    /// Returns the text of the symbolic link at a path.
+    pub(super) fn link_text(&mut self, path: &str) -> Result<Vec<u8>, Reject> {
+        self.at(path, |builder| {
+            let path = builder.check(path, Access::Delete)?;
+            let entry = builder.entry(&path, Access::Delete)?;
+            match (&entry.state, &entry.disk) {
+                (State::Absent, _) | (State::AsOnDisk, None) => Err(Problem::Missing),
+                (State::Written(New { post: PostImage { link: true, image, .. }, .. }), _) => {
+                    match image {
+                        Image::Kept(target) => Ok(target.to_vec()),
+                        _ => unreachable!("BUG: a new link has its text"),
+                    }
+                }
+                (State::AsOnDisk, Some(disk)) if disk.metadata.kind == FileKind::Symlink => {
+                    Ok(disk.bytes.as_deref().cloned().unwrap_or_default())
+                }
+                _ => Err(Problem::OtherLink { target: None }),
+            }
+        })
+    }
+
+    /// Plans a link at a path where nothing is.
+    pub(super) fn make_link(&mut self, path: &RelPath, target: Vec<u8>) -> Checked<()> {
+        self.make_way(path)?;
+        self.replace_link(path, target);
+        Ok(())
+    }
+
+    /// Plans a link in place of what is at a path.
+    pub(super) fn replace_link(&mut self, path: &RelPath, target: Vec<u8>) {
+        let post = PostImage { link: true, ..PostImage::kept(target) };
+        self.write(path, New { post, origin: None });
+    }
+
     /// Returns whether a directory has lost all files by the changes so far, so that a file may take
     /// its path.
     fn gives_way(&self, dir: &RelPath) -> bool {
-        let is_gone = |path: &RelPath| {
-            let entry = self.entries.get(path);
-            entry.is_some_and(|entry| entry.disk.is_some() && !entry.exists())
-        };
-        self.remove_emptied && loses_all(&self.files, dir, &is_gone)
+        self.remove_emptied && loses_all(&self.files, dir, &|path: &RelPath| self.is_gone(path))
+    }
+
+    /// Returns whether the changes so far took away the file or link at a path.
+    fn is_gone(&self, path: &RelPath) -> bool {
+        matches!(self.entries.get(path), Some(Entry { state: State::Absent, disk: Some(_), .. }))
+    }
+
+    /// Returns whether the changes so far took away what was at a directory above.
+    fn is_below_gone(&self, path: &RelPath) -> bool {
+        path.ancestors().any(|above| self.is_gone(&above))
     }
 
     /// Returns the file at a path after the changes so far, to be changed or moved.
@@ -616,6 +659,13 @@ impl PlanBuilder<'_> {
         let path = self.check(path, access)?;
         let entry = self.entry(&path, access)?;
         let new = match (&entry.state, &entry.disk) {
+            (State::Written(New { post, .. }), _) if post.link => {
+                let path = path.to_string();
+                return Err(Problem::Guard(fs_guard::Error::NotAFile {
+                    path,
+                    kind: FileKind::Symlink,
+                }));
+            }
             (State::Written(new), _) => new.clone(),
             (State::AsOnDisk, Some(disk)) if disk.metadata.kind == FileKind::File => {
                 as_on_disk(&path, disk)
@@ -760,6 +810,7 @@ impl PlanBuilder<'_> {
             return Ok(None);
         }
         if self.entries[path].disk.is_none()
+            && !self.is_below_gone(path)
             && let Some(existing) = self.files.collision(path, self.moving.as_ref())?
         {
             if self.moving.as_ref().is_some_and(|moving| existing == moving.as_str()) {
@@ -826,13 +877,7 @@ impl PlanBuilder<'_> {
     /// Returns the directories that have to be created for `path`, outermost first: the missing
     /// ones, and those whose path a deleted file had.
     fn parents_missing(&self, path: &RelPath) -> Checked<Vec<RelPath>> {
-        let gone = |above: &RelPath| {
-            matches!(
-                self.entries.get(above),
-                Some(Entry { state: State::Absent, disk: Some(_), .. })
-            )
-        };
-        let mut above = path.ancestors().skip_while(|above| !gone(above)).peekable();
+        let mut above = path.ancestors().skip_while(|above| !self.is_gone(above)).peekable();
         match above.peek() {
             Some(_) => Ok(above.collect()),
             None => Ok(self.files.parents_missing(path)?),

@@ -12,6 +12,7 @@ pub(crate) mod hunk_result;
 mod image;
 pub(crate) mod images;
 pub(crate) mod kind;
+mod links;
 pub(crate) mod near;
 mod normalise;
 pub(crate) mod options;
@@ -217,6 +218,12 @@ impl Plan {
     #[must_use]
     pub fn transition_of(&self, change: &Change) -> &Transition {
         &self.transitions[change.transition]
+    }
+
+    /// Returns whether a change makes a symbolic link, or lets one lead elsewhere.
+    #[must_use]
+    pub fn makes_link(&self, change: &Change) -> bool {
+        self.transition_of(change).after.as_ref().is_some_and(|after| after.link)
     }
 
     /// Returns a hash of everything that carrying it out does: a plan with the same digest as the

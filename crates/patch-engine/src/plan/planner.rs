@@ -14,6 +14,7 @@ use crate::locate::edit;
 use crate::locate::{HunkReject, Note, Placed, RejectReason, Room, Rules};
 use crate::plan::base::Base;
 use crate::plan::builder::{Lifted, Loaded, PlanBuilder};
+use crate::plan::links::LinkTexts;
 use crate::plan::normalise::normalised;
 use crate::plan::options::{Expected, Options, Profile};
 use crate::plan::paths::{names, plain};
@@ -36,7 +37,7 @@ const LOOKED_FOR_ELSEWHERE: usize = 20;
 /// Plans a patch: reads every file it needs once, and computes every post-image.
 ///
 /// Sections act in order, each on what those before it leave; those of a git diff as if at one time
-/// ([`simultaneous`]).
+/// (`plan/simultaneous.rs`).
 ///
 /// # Errors
 ///
@@ -242,6 +243,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             self.builder.offered = disk.take().map(|disk| (path.clone(), disk));
         }
         let result = match &section.operation {
+            _ if section.link => self.link(index, section, part),
             SectionOperation::Add(lines) => self.add(index, section, lines),
             SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
             SectionOperation::Update { move_to: Some(to), .. } if part == Part::Putting => {
@@ -295,6 +297,46 @@ impl<'a, 'p> Planner<'a, 'p> {
         self.builder.notes.extend(notes);
         self.base.leave(&path, None);
         self.set_executable(section, &section.path)
+    }
+
+    /// Makes, changes or deletes a symbolic link.
+    fn link(&mut self, index: usize, section: &'p Section<'p>, part: Part) -> Result<(), Rejects> {
+        if self.open(section)?.is_none() {
+            return Ok(());
+        }
+        let path = &*section.path.text;
+        let texts = LinkTexts::of(section);
+        match &section.operation {
+            SectionOperation::Add(_) => {
+                self.check_unused(index, &section.path)?;
+                self.builder.create_link(path, texts.new)?;
+            }
+            SectionOperation::Delete(_) => {
+                self.builder.check_target(path, &texts.old)?;
+                self.builder.remove(path)?;
+            }
+            SectionOperation::Update { move_to: None, .. } => {
+                self.builder.change_link(path, texts)?;
+            }
+            SectionOperation::Update { move_to: Some(to), .. } => {
+                if part != Part::Putting {
+                    self.builder.check_target(path, &texts.old)?;
+                    self.builder.remove(path)?;
+                }
+                if part != Part::Taking {
+                    self.place(index, section, to, |builder, _, to| {
+                        builder.create_link(to, texts.new)
+                    })?;
+                }
+            }
+            SectionOperation::Copy { to, .. } => {
+                self.builder.check_target(path, &texts.old)?;
+                self.place(index, section, to, |builder, _, to| {
+                    builder.create_link(to, texts.new)
+                })?;
+            }
+        }
+        Ok(())
     }
 
     /// `hunks` are the lines that a diff says the file has.
@@ -437,7 +479,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let from_nothing = hunk.old_start == Some(0) && hunk.endings.is_of_diff() && !is_git;
         let inserts = hunk.lines.iter().all(|line| line.kind == LineKind::Insert);
         (from_nothing && inserts && move_to.is_none()).then(|| {
-            let line = |line: &Line<'_>| [line.text, end_of(line)].concat();
+            let line = |line: &Line<'_>| [line.text, line.ending()].concat();
             hunk.lines.iter().flat_map(line).collect()
         })
     }
@@ -685,15 +727,6 @@ fn binary(file: &Loaded) -> Problem {
     Problem::Binary { size: file.bytes.len() as u64, sha256: file.sha256 }
 }
 
-/// Returns how a line of a diff ends.
-fn end_of(line: &Line<'_>) -> &'static [u8] {
-    match (line.no_newline, line.crlf) {
-        (true, _) => b"",
-        (false, true) => b"\r\n",
-        (false, false) => b"\n",
-    }
-}
-
 /// Returns whether a section is one of a git diff.
 fn is_of_git(patch: &Patch, section: &Section<'_>) -> bool {
     patch.bytes(section.span.clone()).starts_with(b"diff --git ")
@@ -717,7 +750,7 @@ fn is_all_of(source: &[u8], hunks: &[Hunk<'_>]) -> bool {
         let deletes = line.kind == LineKind::Delete;
         let after = rest
             .filter(|_| deletes)
-            .and_then(|rest| rest.strip_prefix(line.text)?.strip_prefix(end_of(line)));
+            .and_then(|rest| rest.strip_prefix(line.text)?.strip_prefix(line.ending()));
         rest = after;
     }
     rest.is_some_and(<[u8]>::is_empty)

@@ -200,6 +200,12 @@ pub enum Problem {
     /// A diff deletes the file and shows its lines, but the file has others.
     #[error("the diff deletes the file, but its deleted lines are not exactly those of the file")]
     LeavesLines,
+    /// A git diff changes or deletes a symbolic link, and there is another one, or none.
+    #[error("{}", other_link(.target.as_deref()))]
+    OtherLink {
+        /// Where the link leads; `None` when it is no link.
+        target: Option<String>,
+    },
     /// The patch is to be reversed, and a section cannot be.
     #[error(transparent)]
     Irreversible(Irreversible),
@@ -216,6 +222,15 @@ pub enum Problem {
         /// The 1-based first line there.
         line: usize,
     },
+}
+
+fn other_link(target: Option<&str>) -> String {
+    match target {
+        Some(target) => {
+            format!("the symbolic link leads to {target:?}, and the diff says otherwise")
+        }
+        None => "the diff is for a symbolic link, and this is none".to_owned(),
+    }
 }
 
 patch_grammar::named! {
@@ -237,6 +252,7 @@ patch_grammar::named! {
         DeleteNotAllowed = "delete_not_allowed",
         MoveNotAllowed = "move_not_allowed",
         LeavesLines = "leaves_lines",
+        OtherLink = "other_link",
         Irreversible = "irreversible",
     }
 }
@@ -288,7 +304,9 @@ impl Reject {
             Problem::Binary { .. } => ErrorKind::BinaryFile,
             Problem::TooManyFiles { .. } => ErrorKind::FileTooLarge,
             Problem::DeleteNotAllowed | Problem::MoveNotAllowed => ErrorKind::PermissionDenied,
-            Problem::LeavesLines | Problem::Irreversible(_) => ErrorKind::PatchApplyError,
+            Problem::LeavesLines | Problem::OtherLink { .. } | Problem::Irreversible(_) => {
+                ErrorKind::PatchApplyError
+            }
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => match reason {
                 RejectReason::MultipleMatches { .. } => ErrorKind::MultipleMatches,
                 RejectReason::OverlappingEdits { .. } => ErrorKind::OverlappingEdits,
@@ -317,6 +335,7 @@ impl Reject {
             Problem::DeleteNotAllowed => ProblemName::DeleteNotAllowed,
             Problem::MoveNotAllowed => ProblemName::MoveNotAllowed,
             Problem::LeavesLines => ProblemName::LeavesLines,
+            Problem::OtherLink { .. } => ProblemName::OtherLink,
             Problem::Irreversible(_) => ProblemName::Irreversible,
         };
         name.as_str()

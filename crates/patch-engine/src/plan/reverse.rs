@@ -81,7 +81,7 @@ fn reversed_section<'p>(
         SectionOperation::Update { .. } => section.executable.map(|executable| !executable),
         _ => section.executable,
     };
-    Ok(Section { path, operation, executable, span: section.span.clone() })
+    Ok(Section { path, operation, executable, ..section.clone() })
 }
 
 /// Makes the hunk that deletes all lines of a new file; none when it has no lines.

@@ -120,6 +120,10 @@ impl Files {
         either!(self, files => files.check_pre_image(path, seen, access))
     }
 
+    pub(crate) fn check_link(&self, path: &RelPath, target: &[u8]) -> Result<(), Error> {
+        either!(self, files => files.check_link(path, target))
+    }
+
     /// Reads a regular file of at most `limit` bytes.
     pub(crate) fn read(
         &self,

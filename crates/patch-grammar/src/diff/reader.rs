@@ -115,6 +115,7 @@ pub(super) struct File {
     pub(super) path: Name,
     pub(super) operation: Operation,
     pub(super) executable: Option<bool>,
+    pub(super) link: bool,
     pub(super) hunks: Vec<HunkPart>,
     pub(super) span: Range<usize>,
 }
@@ -192,13 +193,31 @@ struct RawName {
     epoch: bool,
 }
 
+/// The mode of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    File { executable: bool },
+    Link,
+}
+
+impl Mode {
+    fn executable(self) -> Option<bool> {
+        match self {
+            Self::File { executable } => Some(executable),
+            Self::Link => None,
+        }
+    }
+}
+
 /// The contents of git's own lines before the hunks.
 #[derive(Default)]
 struct GitHeader {
-    old_mode: Option<bool>,
-    new_mode: Option<bool>,
-    created: Option<bool>,
-    deleted: Option<bool>,
+    old_mode: Option<Mode>,
+    new_mode: Option<Mode>,
+    created: Option<Mode>,
+    deleted: Option<Mode>,
+    /// That of a file whose mode stays.
+    kept: Option<Mode>,
     copy: bool,
     from: Option<RawName>,
     to: Option<RawName>,
@@ -414,6 +433,7 @@ impl<'l, 't> Reader<'l, 't> {
             let expected = "`--- `, `+++ ` and `@@` lines";
             return Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, expected));
         }
+        let link = self.is_link(first, &head, &String::from_utf8_lossy(&shown))?;
         let GitHeader { old_mode, new_mode, created, deleted, copy, from, to, .. } = head;
         let (left, right) = match (&pair, from, to) {
             // These lines have no prefix, and one part less.
@@ -464,7 +484,8 @@ impl<'l, 't> Reader<'l, 't> {
             Operation::Delete => deleted,
             _ => created.or(new_mode.filter(|new| old_mode != Some(*new))),
         };
-        self.finish(first, path, operation, executable, hunks)
+        let executable = executable.and_then(Mode::executable);
+        Ok(File { link, ..self.finish(first, path, operation, executable, hunks)? })
     }
 
     /// Reads the lines between `diff --git` and the hunks.
@@ -498,7 +519,7 @@ impl<'l, 't> Reader<'l, 't> {
                 head.needs_hunks |=
                     old != new && ![old, new].iter().any(|hash| is_empty_blob(hash));
                 if let Some(text) = rest.get(hashes.len() + 1..) {
-                    self.mode(at, (within + hashes.len() + 1, text), shown)?;
+                    head.kept = Some(self.mode(at, (within + hashes.len() + 1, text), shown)?);
                 }
             } else if after("similarity index ").is_none()
                 && after("dissimilarity index ").is_none()
@@ -526,15 +547,31 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(RawName { text: Some(text.ok_or_else(bad)?), span, line: at, epoch: false })
     }
 
-    /// Reads the mode of a file: whether its owner may run it.
-    fn mode(&self, at: usize, (within, text): (usize, &[u8]), path: &str) -> Result<bool, Failure> {
-        const EXPECTED: &str = "100644 or 100755";
+    /// Returns whether the modes of a file say that it is a symbolic link. git shows a file that
+    /// becomes a link as deleted and created.
+    fn is_link(&self, first: usize, head: &GitHeader, path: &str) -> Result<bool, Failure> {
+        let GitHeader { old_mode, new_mode, created, deleted, kept, .. } = head;
+        let all = [old_mode, new_mode, created, deleted, kept];
+        let mut modes = all.into_iter().flatten();
+        let link = modes.clone().any(|mode| *mode == Mode::Link);
+        if link && modes.any(|mode| *mode != Mode::Link) {
+            let kind = ParseErrorKind::Symlink { path: path.to_owned() };
+            return Err(self.failure(first, kind, "one kind of file"));
+        }
+        Ok(link)
+    }
+
+    /// Reads the mode of a file.
+    fn mode(&self, at: usize, (within, text): (usize, &[u8]), path: &str) -> Result<Mode, Failure> {
+        const EXPECTED: &str = "100644, 100755 or 120000";
         let mode = std::str::from_utf8(text)
             .ok()
             .and_then(|text| u32::from_str_radix(text.trim_end(), 8).ok());
         let kind = match mode.map(|mode| mode & 0o170_000) {
-            Some(0o100_000) => return Ok(mode.is_some_and(|mode| mode & 0o100 != 0)),
-            Some(0o120_000) => ParseErrorKind::Symlink { path: path.to_owned() },
+            Some(0o100_000) => {
+                return Ok(Mode::File { executable: mode.is_some_and(|mode| mode & 0o100 != 0) });
+            }
+            Some(0o120_000) => return Ok(Mode::Link),
             Some(0o160_000) => ParseErrorKind::Submodule { path: path.to_owned() },
             _ => ParseErrorKind::BadMode,
         };
@@ -653,7 +690,8 @@ impl<'l, 't> Reader<'l, 't> {
             self.check_added(&mut hunks)?;
         }
         let end = hunks.last().map_or(self.lines.range(self.at).start, |hunk| hunk.span.end);
-        Ok(File { path, operation, executable, hunks, span: self.lines.range(first).start..end })
+        let span = self.lines.range(first).start..end;
+        Ok(File { path, operation, executable, link: false, hunks, span })
     }
 
     /// Checks that a new file has one hunk, and inserts all of its lines.
