@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::binary::Binary;
 #[cfg(feature = "serde")]
 use crate::fields::{deleted, ends, text};
 
@@ -38,6 +39,10 @@ pub struct Section<'p> {
     /// it leads to: only git diffs have them.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub link: bool,
+    /// The bytes of a binary file, if a git diff has them: the section has no lines and no hunks
+    /// then.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub binary: Option<Box<Binary<'p>>>,
     /// What happens to the file.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub operation: SectionOperation<'p>,

@@ -14,8 +14,8 @@
 //! has. Where they fit, every line within is content, whatever it looks like. Where they do not,
 //! the lines are read as they stand, as long as they are unambiguous, and a warning says so.
 //!
-//! Text around the files is ignored, as git does. Parts of a diff that cannot be expressed (binary
-//! files, submodules, merges) are errors.
+//! Text around the files is ignored, as git does. Parts of a diff that cannot be expressed
+//! (submodules, merges, binary files without their bytes) are errors.
 
 mod name;
 mod reader;
@@ -26,13 +26,14 @@ use std::ops::Range;
 use crate::ast::{
     AddedLines, Hunk, LineEndings, LineKind, Section, SectionOperation, Spanned, hunk_lines,
 };
+use crate::binary::{self, Binary, BinaryPart, Damage};
 use crate::diagnose;
-use crate::error::{ParseError, Warning, WarningKind};
+use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
 use crate::patch::{Patch, Text};
 
 pub use name::push_quoted;
 pub(crate) use reader::{Between, extent, opens};
-use reader::{Failure, File, HunkPart, Name, Operation, Reader};
+use reader::{BinaryParts, Failure, File, Found, HunkPart, Name, Operation, PartLines, Reader};
 
 /// How a diff is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,13 +42,16 @@ pub struct DiffOptions {
     /// removes the prefixes that git writes (`a/` and `b/`, and those of `diff.mnemonicPrefix`),
     /// where there are any.
     pub strip: Option<usize>,
+    /// Whether binary files are left out whose bytes the diff does not have, with a warning:
+    /// `Binary files a/x and b/x differ`. Default: `false`, which refuses them.
+    pub skip_binary: bool,
     /// How many files a diff may have. Default: 10 000.
     pub max_sections: usize,
 }
 
 impl Default for DiffOptions {
     fn default() -> Self {
-        Self { strip: None, max_sections: 10_000 }
+        Self { strip: None, skip_binary: false, max_sections: 10_000 }
     }
 }
 
@@ -64,11 +68,14 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
     let read = |text: &Text| {
         let lines = text.lines();
         let mut reader = Reader::new(&lines, options.strip, options.max_sections);
+        reader.skip_binary = options.skip_binary;
         let mut files = Vec::new();
+        let mut left_out = false;
         let result = loop {
-            match reader.file() {
-                Ok(Some(file)) => files.push(file),
-                Ok(None) if files.is_empty() => break Err(reader.no_diff()),
+            match reader.next() {
+                Ok(Some(Found::File(file))) => files.push(*file),
+                Ok(Some(Found::LeftOut)) => left_out = true,
+                Ok(None) if files.is_empty() && !left_out => break Err(reader.no_diff()),
                 Ok(None) => break Ok(()),
                 Err(failure) => break Err(failure),
             }
@@ -83,25 +90,34 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
         (files, warnings, _) = read(&text);
         warnings.insert(0, Warning { kind: WarningKind::StoredWithCrlf, line: 1 });
     }
-    match files {
-        Ok(files) => {
-            let bare = !framed && memchr::memchr(b'\r', text.as_bytes()).is_none();
-            let endings = if bare { LineEndings::Unmarked } else { LineEndings::Exact };
-            Patch::read(text, |text| {
-                Ok((files.into_iter().map(|file| section(text, file, endings)).collect(), warnings))
-            })
-        }
-        // Lines are the same in both texts; bytes are counted in the text that was given.
-        Err(Failure { line, within, kind, expected }) => {
-            let start = given.lines().range(line).start;
-            Err(diagnose::at_offset(given.whole(), start, within, kind, vec![expected]))
-        }
-    }
+    // Lines are the same in both texts; bytes are counted in the text that was given.
+    let located = |Failure { line, within, kind, expected }| {
+        let start = given.lines().range(line).start;
+        diagnose::at_offset(given.whole(), start, within, kind, vec![expected])
+    };
+    let files = files.map_err(located)?;
+    let bare = !framed && memchr::memchr(b'\r', text.as_bytes()).is_none();
+    let endings = if bare { LineEndings::Unmarked } else { LineEndings::Exact };
+    Patch::read(text, |text| {
+        let mut room = binary::MAX_PATCH;
+        let sections = files.into_iter().map(|file| section(text, file, endings, &mut room));
+        Ok((sections.collect::<Result<_, _>>().map_err(located)?, warnings))
+    })
 }
 
-fn section(text: &[u8], file: File, endings: LineEndings) -> Section<'_> {
+/// `room` is how many bytes binary parts may still make.
+fn section<'p>(
+    text: &'p [u8],
+    file: File,
+    endings: LineEndings,
+    room: &mut u64,
+) -> Result<Section<'p>, Failure> {
     let spanned = |Name { text, span, line }| Spanned { text: Cow::Owned(text), span, line };
     let hunks = || file.hunks.iter().map(|part| hunk(text, part, endings)).collect();
+    let binary = match &file.binary {
+        Some(parts) => Some(Box::new(binary_of(text, parts, room)?)),
+        None => None,
+    };
     let operation = match file.operation {
         // The reader has checked that a new file has one hunk at most.
         Operation::Add => SectionOperation::Add(AddedLines::of_body(
@@ -114,13 +130,36 @@ fn section(text: &[u8], file: File, endings: LineEndings) -> Section<'_> {
         }
         Operation::Copy { to } => SectionOperation::Copy { to: spanned(to), hunks: hunks() },
     };
-    Section {
-        path: spanned(file.path),
-        operation,
-        executable: file.executable,
-        link: file.link,
-        span: file.span,
-    }
+    let File { path, executable, link, span, .. } = file;
+    Ok(Section { path: spanned(path), operation, executable, link, binary, span })
+}
+
+fn binary_of<'p>(
+    text: &'p [u8],
+    parts: &BinaryParts,
+    room: &mut u64,
+) -> Result<Binary<'p>, Failure> {
+    let mut part = |part: &PartLines| {
+        let PartLines { kind, size, line, .. } = *part;
+        let checked = BinaryPart::checked(kind, size, &text[part.base85.clone()], line, room);
+        checked.map_err(|damage| {
+            let (kind, expected) = match damage {
+                Damage::TooLarge => (ParseErrorKind::LargeBinary, "smaller files"),
+                Damage::Compression => {
+                    (ParseErrorKind::BadBinary, "as many bytes as the line says, compressed")
+                }
+                Damage::Delta => (ParseErrorKind::BadBinary, "a delta"),
+            };
+            Failure { line: line as usize - 1, within: 0, kind, expected }
+        })
+    };
+    let id = |span: &Option<Range<usize>>| std::str::from_utf8(&text[span.clone()?]).ok();
+    Ok(Binary {
+        forward: part(&parts.forward)?,
+        reverse: parts.reverse.as_ref().map(part).transpose()?,
+        old_id: id(&parts.old_id),
+        new_id: id(&parts.new_id),
+    })
 }
 
 fn hunk<'p>(text: &'p [u8], part: &HunkPart, endings: LineEndings) -> Hunk<'p> {

@@ -89,6 +89,9 @@ pub enum Unsaid {
     /// The patch is framed by CRLF, so that no line says how it ends in the file.
     #[error("the patch was stored with CRLF, and its line endings say nothing")]
     LineEnding,
+    /// It is binary.
+    #[error("an envelope cannot express a binary file")]
+    Binary,
     /// It changes nothing.
     #[error("the diff changes nothing in it, and an envelope cannot express that")]
     Nothing,
@@ -124,6 +127,9 @@ fn write_section(out: &mut Writer, section: &Section<'_>) -> Result<(), Unsaid> 
         if path.trim() != path || path.is_empty() || path.chars().any(char::is_control) {
             return Err(Unsaid::Path);
         }
+    }
+    if section.binary.is_some() {
+        return Err(Unsaid::Binary);
     }
     let mut lines = String::new();
     if section.link && !matches!(section.operation, SectionOperation::Delete(_)) {
@@ -311,6 +317,11 @@ mod tests {
             (update("@@ -1 +1 @@\n-a\n+\0\n"), Unsaid::Bytes),
             (b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\xff\n+b\n".to_vec(), Unsaid::Bytes),
             (b"diff --git a/x b/x\n".to_vec(), Unsaid::Nothing),
+            (
+                b"diff --git a/x b/x\nnew file mode 100644\nGIT binary patch\nliteral 1\n\
+                  IcmZPo000310RR91\n\n".to_vec(),
+                Unsaid::Binary,
+            ),
             (b"--- \"a/x\\t\"\n+++ \"b/x\\t\"\n@@ -1 +1 @@\n-a\n+b\n".to_vec(), Unsaid::Path),
         ] {
             assert_eq!(written(&diff), Err(wanted), "{}", String::from_utf8_lossy(&diff));

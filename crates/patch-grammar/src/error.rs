@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::binary::{MAX_FILE, MAX_PATCH};
 use crate::lines::listed;
 
 // Where the generated parser looks for it.
@@ -66,7 +67,16 @@ crate::names::named! {
         #[error("no line names the file of this block")]
         NoBlockPath = "no_path",
         /// A SEARCH/REPLACE block lacks a marker, or has one too many.
-        #[error("the SEARCH/REPLACE block is not `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE`")]
+        #[error("the SEARCH/REPLACE block is not `        /// A line of a binary patch is not one, or its bytes are not what it says.
+        #[error("the binary patch is damaged")]
+        BadBinary = "bad_binary",
+        /// The files of a binary patch are too large.
+        #[error(
+            "a binary patch makes files of up to {} MiB, and of {} MiB together",
+            MAX_FILE >> 20,
+            MAX_PATCH >> 20
+        )]
+        LargeBinary = "large_binary",
         BadBlock = "bad_block",
         /// A second patch follows.
         #[error("a second `*** Begin Patch` follows; send one patch at a time")]
@@ -157,6 +167,7 @@ crate::names::named! {
             /// The file, or the line that names it.
             path: String,
         } = "binary_diff",
+<<<<<<< HEAD
         /// The modes of a section are those of a file and of a symbolic link.
         #[error("{path}: its modes are those of a file and of a symbolic link")]
         Symlink {
@@ -220,7 +231,7 @@ pub struct Warning {
 }
 
 /// What was overlooked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WarningKind {
     /// A heredoc around the patch was removed.
@@ -239,11 +250,16 @@ pub enum WarningKind {
     NoHunkNumbers,
     /// A line of a diff says that something is there or changed, and the diff does not have it.
     NotInDiff,
+    /// A binary file was left out, as asked for: the diff does not have its bytes.
+    BinaryLeftOut {
+        /// The file.
+        path: String,
+    },
 }
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.kind {
+        let what = match &self.kind {
             WarningKind::Heredoc => "a heredoc around the patch was removed",
             WarningKind::Fence => "a Markdown fence around the patch was removed",
             WarningKind::Padded => "blanks around a `***` line were removed",
@@ -256,6 +272,14 @@ impl fmt::Display for Warning {
             }
             WarningKind::NoHunkNumbers => {
                 "the hunk has no numbers; its lines were taken as they stand"
+            }
+            WarningKind::BinaryLeftOut { path } => {
+                let path = path.escape_debug();
+                return write!(
+                    f,
+                    "line {}: left out the binary file {path}, whose bytes are not in the diff",
+                    self.line
+                );
             }
             WarningKind::NotInDiff => "the diff names this without its contents: nothing was done",
         };

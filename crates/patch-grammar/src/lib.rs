@@ -22,6 +22,7 @@ extern crate self as pest;
 extern crate self as patch_grammar;
 
 mod ast;
+pub mod binary;
 pub mod blocks;
 pub mod detect;
 mod diagnose;

@@ -173,7 +173,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
             }
             _ => SectionOperation::Update { move_to, hunks },
         };
-        Ok(Section { path, operation, executable: None, link: false, span })
+        Ok(Section { path, operation, executable: None, link: false, binary: None, span })
     }
 
     fn hunk(&mut self, pair: Pair<'_, Rule>) -> Hunk<'p> {

@@ -28,7 +28,7 @@ pub(crate) fn belongs<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
         Some(b'I') => text.starts_with(b"Index: ") && next.starts_with(b"===="),
         Some(b'd') => COMMANDS.iter().any(|command| text.starts_with(command)),
         Some(b'G') => text == b"GIT binary patch",
-        Some(b'B') => is_binary(text),
+        Some(b'B') => binary_file(text).is_some(),
         Some(b'S') => submodule(text).is_some(),
         Some(b'=') => text.starts_with(b"=== renamed file '"),
         _ => false,
@@ -55,7 +55,7 @@ pub(crate) fn file(line: &[u8]) -> Option<String> {
             return text(path);
         }
     }
-    if let Some(path) = submodule(line) {
+    if let Some(path) = submodule(line).or_else(|| binary_file(line)) {
         return text(path);
     }
     let header = header(line)?;
@@ -124,11 +124,15 @@ pub(crate) fn is_block_marker(line: &[u8], sign: u8, words: &[&str]) -> bool {
     (5..=9).contains(&signs) && words.iter().any(|one| word.eq_ignore_ascii_case(one.as_bytes()))
 }
 
-/// Returns whether diff, or git, says in a line that a binary file changes.
-pub(crate) fn is_binary(line: &[u8]) -> bool {
-    (line.starts_with(b"Binary files ") || line.starts_with(b"Files "))
-        && line.ends_with(b" differ")
-        && memchr::memmem::find(line, b" and ").is_some()
+/// Returns the binary file of which diff, or git, says in a line that it changes.
+pub(crate) fn binary_file(line: &[u8]) -> Option<&[u8]> {
+    let names = line.strip_prefix(b"Binary files ").or_else(|| line.strip_prefix(b"Files "))?;
+    let names = names.strip_suffix(b" differ")?;
+    let at = memchr::memmem::rfind(names, b" and ")?;
+    let (old, new) = (&names[..at], &names[at + b" and ".len()..]);
+    let name = if new == b"/dev/null" { old } else { new };
+    let bare = name.strip_prefix(b"b/").or_else(|| name.strip_prefix(b"a/"));
+    Some(bare.unwrap_or(name))
 }
 
 /// Returns the directory of the submodule that a line shows a change of, as git does with

@@ -1,5 +1,6 @@
 //! Unified and git diffs as trees.
 
+use patch_grammar::binary::{self, Binary};
 use patch_grammar::diff::{self, DiffOptions};
 use patch_grammar::{Hunk, Patch, SectionOperation};
 
@@ -311,7 +312,7 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
         ),
         ("Submodule x 1..2:\n  > c\n", "submodule 1:1"),
         ("diff --git a/x b/x\nold mode 99\nnew mode 100755\n", "bad_mode 2:10"),
-        ("diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 1\n", "binary_diff 3:1"),
+        ("diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 1\n", "bad_binary 4:1"),
         (
             "diff --git a/x b/x\nindex 1..2 100644\nBinary files a/x and b/x differ\n",
             "binary_diff 3:1",
@@ -344,7 +345,7 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
     assert_eq!(error.line, 11);
     assert_eq!(error.column, 1);
     let error = diff::parse(
-        b"diff --git a/p q b/p q\nindex 1..2\nGIT binary patch\n".to_vec(),
+        b"diff --git a/p q b/p q\nindex 1..2\nBinary files a/p q and b/p q differ\n".to_vec(),
         &DiffOptions::default(),
     );
     assert!(
@@ -367,4 +368,204 @@ fn the_work_grows_with_the_text_alone() {
     .expect("it reads");
     assert_eq!(diff.sections().len(), 20_000);
     assert!(clock.elapsed().as_secs() < 10, "{:?}", clock.elapsed());
+}
+
+/// A file of a git diff with these parts.
+fn of_binary(parts: &str) -> String {
+    format!("diff --git a/x b/x\nindex 1234567..abcdef0 100644\nGIT binary patch\n{parts}")
+}
+
+/// One byte, and none.
+const ONE: &str = "literal 1\nIcmZPo000310RR91\n\n";
+const NONE: &str = "literal 0\nHcmV?d00001\n\n";
+
+/// A delta from 3000 bytes to 3005, and back.
+const THERE: &str = "delta 27\nicmdlXzE^xg3YUSQk+F%XnYo4K#yl@>R)&(q%p3r5`v=kh\n\n";
+const BACK: &str = "delta 21\nccmdlhzC(OM3RhH&UXy@|7RPh;jd@<&08k1B&;S4c\n\n";
+
+fn binary_of(diff: &str) -> (Patch, String) {
+    let patch = diff::parse(diff, &DiffOptions::default());
+    let patch = patch.unwrap_or_else(|error| panic!("{diff}: {error}"));
+    let of = |binary: &Binary<'_>| {
+        let part = |part: &binary::BinaryPart<'_>| {
+            format!("{:?} {} {} at {}", part.kind, part.size, part.file_size, part.line)
+        };
+        let back = binary.reverse.as_ref().map_or("none".into(), part);
+        let id = |id: Option<&str>| id.unwrap_or("?").to_owned();
+        let ids = format!("{}..{}", id(binary.old_id), id(binary.new_id));
+        format!("{ids} {}, {back}", part(&binary.forward))
+    };
+    let all =
+        patch.sections().iter().map(|section| section.binary.as_deref().map_or("-".into(), of));
+    let shown = all.collect::<Vec<_>>().join("; ");
+    (patch, shown)
+}
+
+#[test]
+fn the_parts_of_a_binary_file_are_read() {
+    let both = "1234567..abcdef0 Literal 1 1 at 4, Literal 0 0 at 7";
+    let text = "--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n";
+    for (diff, wanted) in [
+        (of_binary(&format!("{ONE}{NONE}")), both.to_owned()),
+        (of_binary(ONE), "1234567..abcdef0 Literal 1 1 at 4, none".into()),
+        // The last empty line is lost easily, and the text is whole without it.
+        (of_binary(ONE.trim_end()), "1234567..abcdef0 Literal 1 1 at 4, none".into()),
+        (of_binary(&format!("{ONE}{}", NONE.trim_end())), both.into()),
+        (
+            of_binary(&format!("{THERE}{BACK}")),
+            "1234567..abcdef0 Delta 27 3005 at 4, Delta 21 3000 at 7".into(),
+        ),
+        (
+            of_binary(&format!("{ONE}{THERE}")),
+            "1234567..abcdef0 Literal 1 1 at 4, Delta 27 3005 at 7".into(),
+        ),
+        // Other files before and after it; the second one has more empty lines.
+        (
+            format!("{text}{}{text}", of_binary(&format!("{ONE}{NONE}"))),
+            "-; 1234567..abcdef0 Literal 1 1 at 9, Literal 0 0 at 12; -".into(),
+        ),
+        (format!("{}\n\n{text}", of_binary(&format!("{ONE}{NONE}"))), format!("{both}; -")),
+        // All of it is stored with CRLF.
+        (of_binary(&format!("{ONE}{NONE}")).replace('\n', "\r\n"), both.into()),
+        // A mail.
+        (format!("{}-- \n2.39\n", of_binary(&format!("{ONE}{NONE}"))), both.into()),
+        // Ids that are none.
+        (
+            of_binary(ONE).replace("1234567..abcdef0", "x..abcdef0"),
+            "?..? Literal 1 1 at 4, none".into(),
+        ),
+        (of_binary(ONE).replace("index 1234567..abcdef0 100644\n", ""), {
+            "?..? Literal 1 1 at 3, none".into()
+        }),
+    ] {
+        assert_eq!(binary_of(&diff).1, wanted, "{diff}");
+    }
+}
+
+#[test]
+fn a_binary_part_makes_the_file() {
+    let (patch, _) = binary_of(&of_binary(&format!("{ONE}{NONE}")));
+    let binary = patch.sections()[0].binary.as_ref().expect("it has one");
+    assert_eq!(binary.forward.apply(b"anything"), Some(vec![0]));
+    let reversed = binary.reversed().expect("it has both parts");
+    assert_eq!(reversed.forward.apply(b""), Some(Vec::new()));
+    assert_eq!(reversed.old_id, Some("abcdef0"));
+    assert_eq!(reversed.reversed().as_ref(), Some(&**binary));
+    let (patch, _) = binary_of(&of_binary(THERE));
+    let binary = patch.sections()[0].binary.as_ref().expect("it has one");
+    assert_eq!(binary.reversed(), None);
+    assert_eq!(binary.forward.apply(&[7; 2999]), None);
+    let made = binary.forward.apply(&[7; 3000]).expect("it is for 3000 bytes");
+    assert_eq!(made, [&[7; 100][..], b"0123456789", &[7; 2890], b"\0tail"].concat()[..made.len()]);
+    let span = &patch.sections()[0].span;
+    assert_eq!(patch.bytes(span.clone()), patch.text().as_bytes());
+}
+
+#[test]
+fn damaged_parts_of_a_binary_file_are_refused() {
+    let literal = |line: &str, base85: &str| of_binary(&format!("{line}\n{base85}\n\n"));
+    for (diff, wanted) in [
+        (of_binary(""), "bad_binary 4:1"),
+        (of_binary("\n"), "bad_binary 4:1"),
+        (literal("literal", "IcmZPo000310RR91"), "bad_binary 4:1"),
+        (literal("literal x", "IcmZPo000310RR91"), "bad_binary 4:1"),
+        (literal("literal -1", "IcmZPo000310RR91"), "bad_binary 4:1"),
+        (literal("literal 1 ", "IcmZPo000310RR91"), "bad_binary 4:1"),
+        (literal("whatever 1", "IcmZPo000310RR91"), "bad_binary 4:1"),
+        // Another size.
+        (literal("literal 0", "IcmZPo000310RR91"), "bad_binary 4:1"),
+        (literal("literal 2", "IcmZPo000310RR91"), "bad_binary 4:1"),
+        // Too large, before anything is decompressed.
+        (literal("literal 268435456", "IcmZPo000310RR91"), "bad_binary 4:1"),
+        (literal("literal 268435457", "IcmZPo000310RR91"), "large_binary 4:1"),
+        (literal("literal 99999999999999999999999", "IcmZPo000310RR91"), "large_binary 4:1"),
+        // No bytes; bytes that are cut off; more behind them; another checksum; no zlib stream.
+        (of_binary("literal 1\n\n"), "bad_binary 4:1"),
+        (literal("literal 1", "HcmZPo00031"), "bad_binary 4:1"),
+        (literal("literal 1", "IcmZPo000310RR91\nA00000"), "bad_binary 4:1"),
+        (literal("literal 1", "IcmZPo000310RR90"), "bad_binary 5:1"),
+        (literal("literal 1", "IcmZPo000320RR91"), "bad_binary 4:1"),
+        (literal("literal 1", "A00000"), "bad_binary 4:1"),
+        // Not base 85.
+        (literal("literal 1", "McmZPo000310RR91"), "bad_binary 5:1"),
+        (literal("literal 1", "IcmZPo000310RR9"), "bad_binary 5:1"),
+        (literal("literal 1", "IcmZPo000310RR91 "), "bad_binary 5:1"),
+        (literal("literal 1", "IcmZPo000310RR9,"), "bad_binary 5:1"),
+        (literal("literal 1", "IcmZPo000310RR91\n "), "bad_binary 6:1"),
+        // Its empty line is missing.
+        (of_binary(&format!("{}{}", ONE.trim_end(), &NONE[..0])) + "\ndiff --git a/y b/y\n", {
+            "bad_binary 6:1"
+        }),
+        (of_binary(&format!("{}\n{NONE}", ONE.trim_end())), "bad_binary 6:1"),
+        // One byte is no delta, and neither is another size of one.
+        (literal("delta 1", "IcmZPo000310RR91"), "bad_binary 4:1"),
+        (of_binary(&THERE.replace("27", "26")), "bad_binary 4:1"),
+        // The second part.
+        (of_binary(&format!("{ONE}{}", NONE.replace("ral 0", "ral 1"))), "bad_binary 7:1"),
+        (of_binary(&format!("{ONE}{}", NONE.replace("HcmV", "Hcm"))), "bad_binary 8:1"),
+    ] {
+        check_error(diff, wanted);
+    }
+}
+
+#[test]
+fn damaged_bytes_of_a_binary_file_never_panic() {
+    let whole = of_binary(&format!("{THERE}{BACK}"));
+    let from = whole.find("delta").expect("it has one");
+    for at in from..whole.len() {
+        for byte in [b'0', b'~', b'z', b' ', b'\n'] {
+            let mut bytes = whole.clone().into_bytes();
+            bytes[at] = byte;
+            if let Ok(patch) = diff::parse(bytes, &DiffOptions::default()) {
+                for binary in patch.sections().iter().filter_map(|one| one.binary.as_ref()) {
+                    let made = binary.forward.apply(&[7; 3000]).expect("it was checked");
+                    assert_eq!(made.len() as u64, binary.forward.file_size);
+                }
+            }
+        }
+        let _ = diff::parse(&whole[..at], &DiffOptions::default());
+    }
+}
+
+#[test]
+fn all_binary_files_together_have_a_limit() {
+    let mut part = Vec::new();
+    let zeros = vec![0; 200 << 20];
+    binary::write(&mut part, &zeros, &zeros);
+    let part = String::from_utf8(part).expect("it is ASCII");
+    let diff = format!("diff --git a/x b/x\n{part}");
+    assert!(diff::parse(&diff, &DiffOptions::default()).is_ok());
+    let lines = diff.lines().count();
+    check_error(diff.repeat(2), &format!("large_binary {}:1", lines + 3));
+}
+
+#[test]
+fn binary_files_without_their_bytes_are_left_out_if_asked() {
+    let git = "diff --git a/x b/x\nindex 1..2 100644\nBinary files a/x and b/x differ\n";
+    let moved = "diff --git a/o b/p\nsimilarity index 90%\nrename from o\nrename to p\n\
+                 index 1..2 100644\nBinary files a/o and b/p differ\n";
+    let svn = "Index: pic\n=======\nCannot display: file marked as a binary type.\n\
+               svn:mime-type = image/png\n";
+    let text = "--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n";
+    let left_out = |line: usize, path: &str| {
+        format!("! line {line}: left out the binary file {path}, whose bytes are not in the diff\n")
+    };
+    for (diff, line, path) in [
+        (git, 3, "x"),
+        (moved, 6, "p"),
+        ("Binary files old/x and new/x differ\n", 1, "new/x"),
+        ("Binary files a/x and /dev/null differ\n", 1, "x"),
+        ("Files a/x and b/x differ\n", 1, "x"),
+        (svn, 3, "pic"),
+    ] {
+        let options = DiffOptions { skip_binary: true, ..DiffOptions::default() };
+        let read = |diff: &str| diff::parse(diff, &options).map(|patch| shown(&patch));
+        let wanted = left_out(line, path);
+        assert_eq!(read(diff), Ok(wanted.clone()), "{diff}");
+        let change = "M y\n@1\n-a\n+b\n";
+        assert_eq!(read(&format!("{diff}{text}")), Ok(format!("{change}{wanted}")), "{diff}");
+        let below = format!("{change}{}", left_out(line + 5, path));
+        assert_eq!(read(&format!("{text}{diff}")), Ok(below), "{diff}");
+        check_error(format!("{text}{diff}"), &format!("binary_diff {}:1", line + 5));
+    }
 }

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::name::{RawPath, of_git_header, stripped, unquoted, without};
+use crate::binary::{BinaryKind, decode_line};
 use crate::error::{ParseErrorKind, Warning, WarningKind};
 use crate::lines::{Lines, is_combined};
-use crate::outside::{self, COMMANDS, is_binary, submodule};
+use crate::outside::{self, COMMANDS, binary_file, submodule};
 
 /// Returns whether a file begins at line `at`; `line` returns the lines.
 pub(crate) fn begins<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
@@ -20,7 +21,7 @@ pub(crate) fn opens<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
     match text.first() {
         Some(b'-') => begins(line, at),
         Some(b'd') => COMMANDS.iter().any(|command| text.starts_with(command)),
-        Some(b'B') => is_binary(text),
+        Some(b'B') => binary_file(text).is_some(),
         Some(b'S') => submodule(text).is_some(),
         _ => false,
     }
@@ -39,8 +40,10 @@ impl Between {
     /// Recognizes line `at`.
     pub(crate) fn of<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> Option<Self> {
         /// What diff, git, svn, cvs, hg and bzr write.
-        const LINES: [&[u8]; 13] = [
+        const LINES: [&[u8]; 15] = [
             b"diff -",
+            CANNOT_DISPLAY,
+            MIME_TYPE,
             b"Only in ",
             b"Common subdirectories: ",
             b"RCS file: ",
@@ -94,9 +97,9 @@ fn is_signature<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
 /// the same error.
 pub(crate) fn extent(lines: &Lines<'_>, at: usize) -> usize {
     let mut reader = Reader::new(lines, None, usize::MAX);
-    (reader.at, reader.quiet) = (at, true);
+    (reader.at, reader.quiet, reader.skip_binary) = (at, true, true);
     loop {
-        match reader.file() {
+        match reader.next() {
             Ok(Some(_)) => {}
             Ok(None) => return at,
             Err(_) => return lines.len(),
@@ -109,6 +112,22 @@ pub(crate) fn extent(lines: &Lines<'_>, at: usize) -> usize {
     }
 }
 
+/// What Subversion writes in place of the hunks of a binary file.
+const CANNOT_DISPLAY: &[u8] = b"Cannot display: ";
+
+/// What it writes in the line below.
+const MIME_TYPE: &[u8] = b"svn:mime-type = ";
+
+/// What begins the parts of a binary file.
+const BINARY_PATCH: &[u8] = b"GIT binary patch";
+
+/// A file of a diff, or one that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Found {
+    File(Box<File>),
+    LeftOut,
+}
+
 /// One file of a diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct File {
@@ -117,7 +136,26 @@ pub(super) struct File {
     pub(super) executable: Option<bool>,
     pub(super) link: bool,
     pub(super) hunks: Vec<HunkPart>,
+    pub(super) binary: Option<BinaryParts>,
     pub(super) span: Range<usize>,
+}
+
+/// Where the parts of a binary file stand, and its ids in git, old and new.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BinaryParts {
+    pub(super) forward: PartLines,
+    pub(super) reverse: Option<PartLines>,
+    pub(super) old_id: Option<Range<usize>>,
+    pub(super) new_id: Option<Range<usize>>,
+}
+
+/// Where a part of a binary file stands, and what its first line says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PartLines {
+    pub(super) kind: BinaryKind,
+    pub(super) size: u64,
+    pub(super) base85: Range<usize>,
+    pub(super) line: u32,
 }
 
 /// A path, and where it stands.
@@ -182,6 +220,8 @@ pub(super) struct Reader<'l, 't> {
     pub(super) framed: Option<bool>,
     /// Warnings are not collected.
     quiet: bool,
+    /// Binary files without their bytes are left out.
+    pub(super) skip_binary: bool,
 }
 
 /// A name as it stands in a line.
@@ -223,6 +263,8 @@ struct GitHeader {
     to: Option<RawName>,
     /// The contents differ, and neither is empty.
     needs_hunks: bool,
+    /// The ids of both files.
+    ids: Option<(Range<usize>, Range<usize>)>,
 }
 
 impl<'l, 't> Reader<'l, 't> {
@@ -236,6 +278,7 @@ impl<'l, 't> Reader<'l, 't> {
             warnings: Vec::new(),
             framed: None,
             quiet: false,
+            skip_binary: false,
         }
     }
 
@@ -270,7 +313,7 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Reads the next file; text before it is ignored.
-    pub(super) fn file(&mut self) -> Result<Option<File>, Failure> {
+    pub(super) fn next(&mut self) -> Result<Option<Found>, Failure> {
         // Within the message of a mail or a commit.
         let mut message = false;
         while self.at < self.lines.len() {
@@ -282,7 +325,12 @@ impl<'l, 't> Reader<'l, 't> {
                     return Err(self.failure(self.at, kind, "the end of the diff"));
                 }
                 self.files += 1;
-                return if git { self.git_file() } else { self.plain_file() }.map(Some);
+                let found = if git {
+                    self.git_file()
+                } else {
+                    self.plain_file().map(|file| Found::File(Box::new(file)))
+                };
+                return found.map(Some);
             }
             let expected = "a text file";
             if COMMANDS[1..].iter().any(|command| line.starts_with(command)) || is_combined(line) {
@@ -292,9 +340,8 @@ impl<'l, 't> Reader<'l, 't> {
                     "a diff of two files",
                 ));
             }
-            if is_binary(line) {
-                let path = String::from_utf8_lossy(line).into_owned();
-                return Err(self.failure(self.at, ParseErrorKind::BinaryDiff { path }, expected));
+            if let Some(path) = binary_file(line) {
+                return self.without_bytes(String::from_utf8_lossy(path).into_owned()).map(Some);
             }
             if let Some(path) = submodule(line) {
                 let path = String::from_utf8_lossy(path).into_owned();
@@ -308,7 +355,11 @@ impl<'l, 't> Reader<'l, 't> {
             match Between::of(get, self.at) {
                 // Below a signature, or the properties of a file, stands no message.
                 Some(Between::Text) => message |= !matches!(line.first(), Some(b'-' | b'P')),
-                Some(Between::Line) if line.starts_with(b"Index: ") => self.index()?,
+                Some(Between::Line) if line.starts_with(b"Index: ") => {
+                    if self.index()? {
+                        return Ok(Some(Found::LeftOut));
+                    }
+                }
                 Some(Between::Line) => {}
                 // A message may show a patch; anything else that looks like a part of one is one.
                 None if !message && outside::belongs(get, self.at) => {
@@ -328,23 +379,37 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(None)
     }
 
-    /// Checks that the file which an `Index:` line names follows.
-    fn index(&self) -> Result<(), Failure> {
+    /// Leaves out the file whose change stands in this line without its bytes, or refuses it.
+    fn without_bytes(&mut self, path: String) -> Result<Found, Failure> {
+        if !self.skip_binary {
+            let expected = "`GIT binary patch`, as `git diff --binary` writes it";
+            return Err(self.failure(self.at, ParseErrorKind::BinaryDiff { path }, expected));
+        }
+        self.warn(WarningKind::BinaryLeftOut { path }, self.at);
+        self.at += 1;
+        Ok(Found::LeftOut)
+    }
+
+    /// Checks that the file which an `Index:` line names follows. Returns whether it is left out.
+    fn index(&mut self) -> Result<bool, Failure> {
         let mut at = self.at + 1;
         let get = |at| self.lines.get(at);
         while !get(at).is_empty()
             && !opens(get, at)
+            && !get(at).starts_with(CANNOT_DISPLAY)
             && !get(at).starts_with(b"Index: ")
             && Between::of(get, at) == Some(Between::Line)
         {
             at += 1;
         }
         if opens(get, at) {
-            return Ok(());
+            return Ok(false);
         }
-        let path = String::from_utf8_lossy(get(self.at)).into_owned();
-        if get(at).starts_with(b"Cannot display: ") {
-            return Err(self.failure(at, ParseErrorKind::BinaryDiff { path }, "a text file"));
+        if get(at).starts_with(CANNOT_DISPLAY) {
+            let path = get(self.at).strip_prefix(b"Index: ").unwrap_or_default();
+            let path = String::from_utf8_lossy(path).into_owned();
+            self.at = at;
+            return self.without_bytes(path).map(|_| true);
         }
         let expected = "`--- `, `+++ ` and `@@` lines below";
         Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, expected))
@@ -399,7 +464,7 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Reads a file of a git diff.
-    fn git_file(&mut self) -> Result<File, Failure> {
+    fn git_file(&mut self) -> Result<Found, Failure> {
         let first = self.at;
         const WORDS: &[u8] = b"diff --git ";
         let header = &self.take()[WORDS.len()..];
@@ -418,10 +483,11 @@ impl<'l, 't> Reader<'l, 't> {
         let shown = named.clone().unwrap_or_else(|| header.to_vec());
         let head = self.git_header(&String::from_utf8_lossy(&shown))?;
         let line = self.lines.get(self.at);
-        if line == b"GIT binary patch" || is_binary(line) {
-            let path = String::from_utf8_lossy(&shown).into_owned();
-            return Err(self.failure(self.at, ParseErrorKind::BinaryDiff { path }, "a text file"));
+        if let Some(path) = binary_file(line) {
+            let path = named.as_deref().unwrap_or(path);
+            return self.without_bytes(String::from_utf8_lossy(path).into_owned());
         }
+        let binary = if line == BINARY_PATCH { Some(self.binary(&head)?) } else { None };
         let pair = if self.begins(self.at) && line.starts_with(b"--- ") {
             Some(self.names()?)
         } else {
@@ -429,7 +495,7 @@ impl<'l, 't> Reader<'l, 't> {
         };
         let hunks =
             if pair.is_some() || Numbers::of(line).is_some() { self.hunks()? } else { Vec::new() };
-        if hunks.is_empty() && head.needs_hunks {
+        if hunks.is_empty() && binary.is_none() && head.needs_hunks {
             let expected = "`--- `, `+++ ` and `@@` lines";
             return Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, expected));
         }
@@ -485,7 +551,41 @@ impl<'l, 't> Reader<'l, 't> {
             _ => created.or(new_mode.filter(|new| old_mode != Some(*new))),
         };
         let executable = executable.and_then(Mode::executable);
-        Ok(File { link, ..self.finish(first, path, operation, executable, hunks)? })
+        let file = self.finish(first, path, operation, executable, hunks)?;
+        Ok(Found::File(Box::new(File { link, binary, ..file })))
+    }
+
+    /// Reads the parts of a binary file.
+    fn binary(&mut self, head: &GitHeader) -> Result<BinaryParts, Failure> {
+        self.take();
+        let Some(forward) = self.binary_part()? else {
+            let expected = "`literal` or `delta`, and the number of bytes";
+            return Err(self.failure(self.at, ParseErrorKind::BadBinary, expected));
+        };
+        let reverse = self.binary_part()?;
+        let (old_id, new_id) = head.ids.clone().unzip();
+        Ok(BinaryParts { forward, reverse, old_id, new_id })
+    }
+
+    /// Reads a part of a binary file, and the empty line behind it, if one begins here.
+    fn binary_part(&mut self) -> Result<Option<PartLines>, Failure> {
+        let Some((kind, size)) = BinaryKind::of_line(self.lines.get(self.at)) else {
+            return Ok(None);
+        };
+        let line = number(self.at);
+        self.take();
+        let (first, mut bytes) = (self.at, Vec::new());
+        while self.at < self.lines.len() && !self.lines.get(self.at).is_empty() {
+            bytes.clear();
+            if decode_line(self.lines.get(self.at), &mut bytes).is_none() {
+                let expected = "a line of base 85, or an empty one";
+                return Err(self.failure(self.at, ParseErrorKind::BadBinary, expected));
+            }
+            self.at += 1;
+        }
+        let base85 = self.lines.range(first).start..self.lines.range(self.at).start;
+        self.at = (self.at + 1).min(self.lines.len());
+        Ok(Some(PartLines { kind, size, base85, line }))
     }
 
     /// Reads the lines between `diff --git` and the hunks.
@@ -518,6 +618,14 @@ impl<'l, 't> Reader<'l, 't> {
                     .map_or((hashes, hashes), |dots| (&hashes[..dots], &hashes[dots + 2..]));
                 head.needs_hunks |=
                     old != new && ![old, new].iter().any(|hash| is_empty_blob(hash));
+                let start = self.lines.range(at).start + within;
+                let is_id = |id: &[u8]| {
+                    (1..=64).contains(&id.len()) && id.iter().all(u8::is_ascii_hexdigit)
+                };
+                if is_id(old) && is_id(new) && old.len() + new.len() + 2 == hashes.len() {
+                    let behind = start + hashes.len();
+                    head.ids = Some((start..start + old.len(), behind - new.len()..behind));
+                }
                 if let Some(text) = rest.get(hashes.len() + 1..) {
                     head.kept = Some(self.mode(at, (within + hashes.len() + 1, text), shown)?);
                 }
@@ -691,7 +799,7 @@ impl<'l, 't> Reader<'l, 't> {
         }
         let end = hunks.last().map_or(self.lines.range(self.at).start, |hunk| hunk.span.end);
         let span = self.lines.range(first).start..end;
-        Ok(File { path, operation, executable, link: false, hunks, span })
+        Ok(File { path, operation, executable, link: false, hunks, binary: None, span })
     }
 
     /// Checks that a new file has one hunk, and inserts all of its lines.

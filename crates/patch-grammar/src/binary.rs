@@ -1,0 +1,173 @@
+//! The bytes of binary files, which a git diff has in place of hunks: `GIT binary patch`.
+//!
+//! A part has the bytes of a file (`literal`), or what makes them of the other one (`delta`):
+//! compressed by zlib, and written in git's base 85. The parser checks each part as far as it can
+//! be without the file, and keeps none of its bytes: they are made again when they are wanted.
+
+mod base85;
+mod delta;
+
+use zlib_rs::{Inflate, InflateFlush, Status};
+
+pub(crate) use base85::decode_line;
+
+/// How many bytes a file may have that a part makes, and a delta.
+pub const MAX_FILE: u64 = 256 << 20;
+
+/// How many bytes all parts of a patch may make together.
+pub const MAX_PATCH: u64 = 512 << 20;
+
+/// Nothing that is compressed by zlib is shorter than this part of it.
+const MOST_COMPRESSED: u64 = 1032;
+
+/// What a git diff says about the bytes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+pub struct Binary<'p> {
+    /// The part that makes the new file of the old one.
+    pub forward: BinaryPart<'p>,
+    /// The part that makes the old file of the new one.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub reverse: Option<BinaryPart<'p>>,
+    /// The id of the old file in git, which may be abbreviated; zeros if there is none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub old_id: Option<&'p str>,
+    /// The same of the new file.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub new_id: Option<&'p str>,
+}
+
+impl Binary<'_> {
+    /// Returns the same for the patch that reverses this one, if it can be reversed.
+    #[must_use]
+    pub fn reversed(&self) -> Option<Self> {
+        Some(Self {
+            forward: self.reverse?,
+            reverse: Some(self.forward),
+            old_id: self.new_id,
+            new_id: self.old_id,
+        })
+    }
+}
+
+/// One direction of a binary change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+pub struct BinaryPart<'p> {
+    /// What its bytes are.
+    pub kind: BinaryKind,
+    /// How many bytes it has when it is decompressed.
+    pub size: u64,
+    /// How many bytes the file has that it makes.
+    pub file_size: u64,
+    /// The 1-based line of the patch where it begins.
+    pub line: u32,
+    /// Its lines of base 85.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    base85: &'p [u8],
+}
+
+/// What the bytes of a part are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+pub enum BinaryKind {
+    /// The file.
+    Literal,
+    /// What makes it of the other file.
+    Delta,
+}
+
+impl BinaryKind {
+    /// Reads the first line of a part: what it is, and its size.
+    pub(crate) fn of_line(line: &[u8]) -> Option<(Self, u64)> {
+        let (kind, size) = match line {
+            [b'l', ..] => (Self::Literal, line.strip_prefix(b"literal ")?),
+            _ => (Self::Delta, line.strip_prefix(b"delta ")?),
+        };
+        let digits = !size.is_empty() && size.iter().all(u8::is_ascii_digit);
+        let size = std::str::from_utf8(size).ok().filter(|_| digits)?;
+        // A number that is too long is too large.
+        Some((kind, size.parse().unwrap_or(u64::MAX)))
+    }
+}
+
+/// What is wrong with a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Damage {
+    /// It is too large, or all parts together are.
+    TooLarge,
+    /// It is not the zlib stream of as many bytes as it says.
+    Compression,
+    /// It is not a delta.
+    Delta,
+}
+
+impl<'p> BinaryPart<'p> {
+    /// Checks everything but the file that it is applied to. `left` is how many bytes the parts of
+    /// the patch may still make.
+    pub(crate) fn checked(
+        kind: BinaryKind,
+        size: u64,
+        base85: &'p [u8],
+        line: u32,
+        left: &mut u64,
+    ) -> Result<Self, Damage> {
+        let mut takes = |size: u64| {
+            *left = left.checked_sub(size).filter(|_| size <= MAX_FILE).ok_or(Damage::TooLarge)?;
+            Ok(())
+        };
+        takes(size)?;
+        let mut part = Self { kind, size, file_size: size, line, base85 };
+        let bytes = part.bytes().ok_or(Damage::Compression)?;
+        if kind == BinaryKind::Delta {
+            part.file_size = delta::checked(&bytes).ok_or(Damage::Delta)?.result;
+            takes(part.file_size)?;
+        }
+        Ok(part)
+    }
+
+    /// Returns the file that it makes of `other`; `None` if it is for a file of another size.
+    #[must_use]
+    pub fn apply(&self, other: &[u8]) -> Option<Vec<u8>> {
+        let bytes = self.bytes()?;
+        match self.kind {
+            BinaryKind::Literal => Some(bytes),
+            BinaryKind::Delta => delta::apply(&bytes, other),
+        }
+    }
+
+    /// Decodes and decompresses it.
+    fn bytes(&self) -> Option<Vec<u8>> {
+        decompressed(&base85::decode(self.base85)?, self.size)
+    }
+}
+
+/// Decompresses a zlib stream of exactly `size` bytes, with nothing behind it.
+fn decompressed(stream: &[u8], size: u64) -> Option<Vec<u8>> {
+    if size / MOST_COMPRESSED > stream.len() as u64 {
+        return None;
+    }
+    let size = usize::try_from(size).ok()?;
+    // With room for one byte more than there should be.
+    let mut out = vec![0; size + 1];
+    let mut inflate = Inflate::new(true, 15);
+    let status = inflate.decompress(stream, &mut out, InflateFlush::Finish).ok()?;
+    let whole = status == Status::StreamEnd
+        && inflate.total_out() == size as u64
+        && inflate.total_in() == stream.len() as u64;
+    out.truncate(size);
+    whole.then_some(out)
+}
+
+/// Writes `GIT binary patch` with the bytes of both files, so that it can be reversed.
+pub fn write(out: &mut Vec<u8>, old: &[u8], new: &[u8]) {
+    out.extend_from_slice(b"GIT binary patch\n");
+    for file in [new, old] {
+        out.extend_from_slice(format!("literal {}\n", file.len()).as_bytes());
+        let mut stream = vec![0; zlib_rs::compress_bound(file.len())];
+        let config = zlib_rs::DeflateConfig::default();
+        let (stream, _) = zlib_rs::compress_slice(&mut stream, file, config);
+        base85::encode(stream, out);
+        out.push(b'\n');
+    }
+}
