@@ -29,6 +29,7 @@ pub use locate::{
     Pass, Placed, Reindented, RejectReason, Rules, Shown,
 };
 pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
+pub use plan::binary::BinaryProblem;
 pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};
 pub use plan::hunk_result::{HunkOutcome, HunkResult};
 pub use plan::images::{ChangedFile, Content, Images};

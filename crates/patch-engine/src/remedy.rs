@@ -9,6 +9,7 @@ use workspace_trash::TransactionId;
 
 use crate::commit::{CommitError, Error};
 use crate::locate::{Advice, Candidate, Edge, Pass, RejectReason};
+use crate::plan::binary::BinaryProblem;
 use crate::plan::options::{Expected, Profile};
 use crate::plan::policy::STATE_DIR;
 use crate::plan::reject::{Problem, Reject};
@@ -142,6 +143,8 @@ pub enum Setting {
     FirstPlace,
     /// Leave out hunks that are applied already.
     SkipApplied,
+    /// Leave out binary files whose bytes the diff does not have.
+    SkipBinary,
     /// Find out which form the input has.
     AnyForm,
     /// Take one of several patches, by its number from 1.
@@ -537,6 +540,7 @@ impl Remedy {
                 "padded" | "wrapped" | "no_at" => {
                     vec![correct(), Self::Set(Setting::Profile(Profile::Codex))]
                 }
+                "binary_diff" => vec![correct(), Self::Set(Setting::SkipBinary)],
                 "too_many_sections" => vec![Self::Split],
                 "text_outside" => vec![Self::SendOne],
                 _ => vec![correct()],
@@ -598,7 +602,11 @@ impl Reject {
             Problem::Collides { with } => {
                 Remedy::RenamePath { from: path.clone(), to: with.clone() }
             }
-            Problem::Irreversible(_) => Remedy::LeaveOut(Part::Section),
+            Problem::BinaryPatch(BinaryProblem::Applied) => {
+                let skip = Remedy::Set(Setting::SkipApplied);
+                return vec![Remedy::LeaveOut(Part::Section), skip];
+            }
+            Problem::BinaryPatch(_) | Problem::Irreversible(_) => Remedy::LeaveOut(Part::Section),
             Problem::SamePath => Remedy::LeaveOut(Part::Move),
             Problem::OneName { .. } => Remedy::choose(&self.path, PathLike::Free),
             // A file that is to be added is expected not to be there.

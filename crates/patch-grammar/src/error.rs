@@ -67,16 +67,7 @@ crate::names::named! {
         #[error("no line names the file of this block")]
         NoBlockPath = "no_path",
         /// A SEARCH/REPLACE block lacks a marker, or has one too many.
-        #[error("the SEARCH/REPLACE block is not `        /// A line of a binary patch is not one, or its bytes are not what it says.
-        #[error("the binary patch is damaged")]
-        BadBinary = "bad_binary",
-        /// The files of a binary patch are too large.
-        #[error(
-            "a binary patch makes files of up to {} MiB, and of {} MiB together",
-            MAX_FILE >> 20,
-            MAX_PATCH >> 20
-        )]
-        LargeBinary = "large_binary",
+        #[error("the SEARCH/REPLACE block is not `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE`")]
         BadBlock = "bad_block",
         /// A second patch follows.
         #[error("a second `*** Begin Patch` follows; send one patch at a time")]
@@ -167,7 +158,16 @@ crate::names::named! {
             /// The file, or the line that names it.
             path: String,
         } = "binary_diff",
-<<<<<<< HEAD
+        /// A line of a binary patch is not one, or its bytes are not what it says.
+        #[error("the binary patch is damaged")]
+        BadBinary = "bad_binary",
+        /// The files of a binary patch are too large.
+        #[error(
+            "a binary patch makes files of up to {} MiB, and of {} MiB together",
+            MAX_FILE >> 20,
+            MAX_PATCH >> 20
+        )]
+        LargeBinary = "large_binary",
         /// The modes of a section are those of a file and of a symbolic link.
         #[error("{path}: its modes are those of a file and of a symbolic link")]
         Symlink {

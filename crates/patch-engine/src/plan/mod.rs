@@ -5,6 +5,7 @@
 //! [`PlanBuilder`](builder::PlanBuilder) makes one.
 
 pub(crate) mod base;
+pub(crate) mod binary;
 pub(crate) mod builder;
 pub(crate) mod disk;
 pub(crate) mod fitting;

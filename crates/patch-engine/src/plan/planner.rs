@@ -7,12 +7,14 @@ use std::sync::Arc;
 use std::thread;
 
 use fs_guard::{Access, RelPath, Sha256};
+use patch_grammar::binary::Binary;
 use patch_grammar::{Hunk, Line, LineKind, Patch, Section, SectionOperation, Spanned};
 
 use crate::carry::CarriedHunk;
 use crate::locate::edit;
 use crate::locate::{HunkReject, Note, Placed, RejectReason, Room, Rules};
 use crate::plan::base::Base;
+use crate::plan::binary::{self, BinaryProblem};
 use crate::plan::builder::{Lifted, Loaded, PlanBuilder};
 use crate::plan::links::LinkTexts;
 use crate::plan::normalise::normalised;
@@ -289,6 +291,12 @@ impl<'a, 'p> Planner<'a, 'p> {
             return Err(at(Problem::Stale { expected, actual }).into());
         }
         self.check_unused(index, &section.path)?;
+        if let Some(binary) = &section.binary {
+            let made = self.check_binary(section, binary).and_then(|()| Ok(binary::made(binary)?));
+            self.builder.create(&section.path.text, made.map_err(at)?)?;
+            self.base.leave(&path, None);
+            return self.set_executable(section, &section.path);
+        }
         let added = self.prefetched.take().and_then(|prefetched| prefetched.added);
         let added = added.or_else(|| self.texts.make(&path, lines));
         let Added { post, notes } =
@@ -352,7 +360,12 @@ impl<'a, 'p> Planner<'a, 'p> {
             self.base.check_unchanged(&path, now).map_err(at)?;
             self.base.leave(&path, None);
         }
-        if let Some(hunks) = hunks {
+        if let Some(binary) = &section.binary {
+            let file = self.load(section)?;
+            let checked = self.check_binary(section, binary);
+            let checked = checked.and_then(|()| Ok(binary::check_deleted(binary, &file.bytes)?));
+            checked.map_err(at)?;
+        } else if let Some(hunks) = hunks {
             let file = self.load(section)?;
             if !is_all_of(&file.bytes, hunks) {
                 // A hunk that has no place is a better explanation.
@@ -379,6 +392,15 @@ impl<'a, 'p> Planner<'a, 'p> {
         let at = |problem| Reject::of(&section.path.text, problem);
         let file = self.builder.load_original(&section.path.text)?;
         self.base.check_unchanged(&path, file.sha256).map_err(at)?;
+        if let Some(binary) = &section.binary {
+            let patched = self.patched(section, binary, &file).map_err(|it| at(it).into());
+            let copied = self.place(index, section, to, PlanBuilder::copy);
+            let splices = both(copied, patched)?;
+            self.builder.update(&to.text, splices)?;
+            let target = self.builder.check(&to.text, Access::Create).map_err(at)?;
+            self.base.leave(&target, None);
+            return self.set_executable(section, to);
+        }
         let edited = if hunks.is_empty() {
             Ok(None)
         } else {
@@ -416,7 +438,9 @@ impl<'a, 'p> Planner<'a, 'p> {
             let missing = self.base.missing(&path).map_err(at)?;
             return Err(self.builder.reject(&section.path.text, missing).into());
         }
-        let edited = if !hunks.is_empty() {
+        let edited = if let Some(binary) = &section.binary {
+            self.replace(section, &path, binary)
+        } else if !hunks.is_empty() {
             self.edit(index, section, &path, hunks)
         } else if move_to.is_none() && section.executable.is_none() {
             // The plan notes that nothing changes.
@@ -581,6 +605,55 @@ impl<'a, 'p> Planner<'a, 'p> {
         );
         self.note_placed(index, section, edit.placed);
         Ok(self.builder.update_to(&section.path.text, edit.splices, Some((sha256, size)))?)
+    }
+
+    /// Applies the binary patch of a section to its file.
+    fn replace(
+        &mut self,
+        section: &'p Section<'p>,
+        path: &RelPath,
+        binary: &Binary<'p>,
+    ) -> Result<(), Rejects> {
+        let at = |problem| Reject::of(&section.path.text, problem);
+        let file = self.load(section)?;
+        self.base.check_unchanged(path, file.sha256).map_err(at)?;
+        self.base.leave(path, None);
+        let splices = match self.patched(section, binary, &file) {
+            // The plan notes that nothing changes.
+            Err(Problem::BinaryPatch(BinaryProblem::Applied))
+                if self.options.placement.skip_applied =>
+            {
+                Splices::new()
+            }
+            patched => patched.map_err(at)?,
+        };
+        Ok(self.builder.update(&section.path.text, splices)?)
+    }
+
+    /// Returns the replacement of all bytes of a file by what a binary patch makes of them.
+    fn patched(
+        &self,
+        section: &Section<'_>,
+        binary: &Binary<'_>,
+        file: &Loaded,
+    ) -> Checked<Splices> {
+        self.check_binary(section, binary)?;
+        let new = binary::patched(binary, &file.bytes)?;
+        let mut splices = Splices::new();
+        splices.push(0..file.bytes.len(), new);
+        Ok(splices)
+    }
+
+    /// Checks that what a binary patch decompresses and makes is not too large.
+    fn check_binary(&self, section: &Section<'_>, binary: &Binary<'_>) -> Checked<()> {
+        let parts = [Some(binary.forward), binary.reverse].into_iter().flatten();
+        let size = parts.map(|part| part.size.max(part.file_size)).max().unwrap_or_default();
+        let limit = self.options.max_file_size;
+        if size > limit {
+            let path = section.path.text.to_string();
+            return Err(Problem::Guard(fs_guard::Error::TooLarge { path, size, limit }));
+        }
+        Ok(())
     }
 
     /// Locates the hunks of a section in the base of its file, and carries them to the file.

@@ -250,6 +250,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         let access = access_of(section);
         let path = self.files.check(&section.path.text, access).ok()?;
         let hunks = match &section.operation {
+            SectionOperation::Add(_) if section.binary.is_some() => return None,
             SectionOperation::Add(lines) => {
                 let added = Some(self.texts.make(&path, lines)?);
                 return Some(Prefetched { path, disk: None, edited: None, added });

@@ -9,6 +9,7 @@ use workspace_trash::TransactionId;
 
 use crate::carry::{Conflict, Excerpt};
 use crate::locate::{Edge, Mangled, NAMED, Nearest, Pass, RejectReason};
+use crate::plan::binary::BinaryProblem;
 use crate::plan::kind::ErrorKind;
 use crate::plan::options::Expected;
 
@@ -185,6 +186,9 @@ pub enum Problem {
         /// Its hash.
         sha256: Sha256,
     },
+    /// A binary patch is not for this file, or does not make the one that it says.
+    #[error(transparent)]
+    BinaryPatch(#[from] BinaryProblem),
     /// A directory has more files than may be deleted at once.
     #[error("the directory has more than {limit} files")]
     TooManyFiles {
@@ -253,6 +257,10 @@ patch_grammar::named! {
         MoveNotAllowed = "move_not_allowed",
         LeavesLines = "leaves_lines",
         OtherLink = "other_link",
+        BinaryMismatch = "binary_mismatch",
+        BinaryApplied = "already_applied",
+        BinaryUnknown = "binary_unknown",
+        BinaryResult = "binary_result",
         Irreversible = "irreversible",
     }
 }
@@ -263,6 +271,9 @@ pub enum Irreversible {
     /// It deletes a file and does not show its lines.
     #[error("it deletes the file and does not show its lines, so it cannot be reversed")]
     Deletion,
+    /// It changes a binary file, and the diff has the new one only.
+    #[error("the diff does not have the old bytes of the binary file, so it cannot be reversed")]
+    Binary,
     /// It copies a file.
     #[error("it copies the file, and a copy cannot be reversed")]
     Copy,
@@ -304,9 +315,10 @@ impl Reject {
             Problem::Binary { .. } => ErrorKind::BinaryFile,
             Problem::TooManyFiles { .. } => ErrorKind::FileTooLarge,
             Problem::DeleteNotAllowed | Problem::MoveNotAllowed => ErrorKind::PermissionDenied,
-            Problem::LeavesLines | Problem::OtherLink { .. } | Problem::Irreversible(_) => {
-                ErrorKind::PatchApplyError
-            }
+            Problem::LeavesLines
+            | Problem::OtherLink { .. }
+            | Problem::BinaryPatch(_)
+            | Problem::Irreversible(_) => ErrorKind::PatchApplyError,
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => match reason {
                 RejectReason::MultipleMatches { .. } => ErrorKind::MultipleMatches,
                 RejectReason::OverlappingEdits { .. } => ErrorKind::OverlappingEdits,
@@ -336,6 +348,10 @@ impl Reject {
             Problem::MoveNotAllowed => ProblemName::MoveNotAllowed,
             Problem::LeavesLines => ProblemName::LeavesLines,
             Problem::OtherLink { .. } => ProblemName::OtherLink,
+            Problem::BinaryPatch(BinaryProblem::Mismatch) => ProblemName::BinaryMismatch,
+            Problem::BinaryPatch(BinaryProblem::Applied) => ProblemName::BinaryApplied,
+            Problem::BinaryPatch(BinaryProblem::Unknown) => ProblemName::BinaryUnknown,
+            Problem::BinaryPatch(BinaryProblem::Result) => ProblemName::BinaryResult,
             Problem::Irreversible(_) => ProblemName::Irreversible,
         };
         name.as_str()

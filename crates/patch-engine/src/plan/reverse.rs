@@ -53,6 +53,10 @@ fn reversed_section<'p>(
     options: &Options,
 ) -> Result<Section<'p>, Problems> {
     let mut path = section.path.clone();
+    let binary = match &section.binary {
+        Some(binary) => Some(Box::new(binary.reversed().ok_or((None, Irreversible::Binary))?)),
+        None => None,
+    };
     let operation = match &section.operation {
         SectionOperation::Add(added) => {
             SectionOperation::Delete(Some(deletion(section, added, options)))
@@ -81,7 +85,7 @@ fn reversed_section<'p>(
         SectionOperation::Update { .. } => section.executable.map(|executable| !executable),
         _ => section.executable,
     };
-    Ok(Section { path, operation, executable, ..section.clone() })
+    Ok(Section { path, operation, executable, binary, ..section.clone() })
 }
 
 /// Makes the hunk that deletes all lines of a new file; none when it has no lines.
