@@ -60,8 +60,8 @@ pub mod files {
 pub mod grammar {
     pub use patch_grammar::{
         AddedLines, Dialect, Hunk, LineKind, Marker, ParseErrorKind, ParseOptions, Patch,
-        PatchStream, Section, SectionOperation, StreamEvent, StreamOperation, Text, diff, envelope,
-        export, marker,
+        PatchStream, Section, SectionOperation, StreamEvent, StreamOperation, Text, binary, diff,
+        envelope, export, marker,
     };
 }
 

@@ -124,6 +124,8 @@ pub struct PatchOptions {
     /// How many leading parts of the paths of a diff are left out; otherwise the prefixes that git
     /// writes.
     pub strip: Option<usize>,
+    /// Whether binary files of a diff are left out whose bytes it does not have.
+    pub skip_binary: bool,
     /// Whether the patch is reversed.
     pub reverse: bool,
     /// The environment that this is: a patch that names another one is refused.
@@ -217,7 +219,13 @@ impl PatchOptions {
 
     /// How the text is read.
     pub(crate) fn read_as(&self) -> ReadAs {
-        ReadAs { form: self.from, part: self.part, strip: self.strip, reverse: self.reverse }
+        ReadAs {
+            form: self.from,
+            part: self.part,
+            strip: self.strip,
+            skip_binary: self.skip_binary,
+            reverse: self.reverse,
+        }
     }
 
     /// The rules of planning.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 
 use apply_patch_api::engine::{Plan, Rejects};
+use apply_patch_api::grammar::binary::Binary;
 use apply_patch_api::grammar::diff::{DiffOptions, push_quoted};
 use apply_patch_api::grammar::envelope::Writer;
 use apply_patch_api::grammar::marker::NO_NEWLINE;
@@ -124,6 +125,20 @@ impl Form {
         out
     }
 
+    /// The section of a binary file: its bytes are text that is taken as it is.
+    fn binary(self, patch: &Patch, section: &Section<'_>, binary: &Binary<'_>) -> Vec<u8> {
+        let moves = section.destination().is_some();
+        let mut out = self.header(section, moves, section.executable, false);
+        if let (Some(old), Some(new)) = (binary.old_id, binary.new_id) {
+            out.extend_from_slice(format!("index {old}..{new}\n").as_bytes());
+        }
+        let lines = patch.bytes(section.span.clone()).split_inclusive(|&byte| byte == b'\n');
+        let parts = lines.skip_while(|line| !line.starts_with(b"GIT binary patch"));
+        out.extend(parts.flatten());
+        out.push(b'\n');
+        out
+    }
+
     /// The sections as a patch.
     fn whole(self, patch: &Patch, sections: Vec<u8>) -> Input {
         const NAME: &str = "the chosen part";
@@ -214,6 +229,14 @@ impl Person {
         }
         let mode = section.executable;
         let (mut takes_move, mut takes_mode) = (false, None);
+        if let Some(binary) = &section.binary {
+            let to = section.destination().map(|to| format!(" -> {}", to.text));
+            let name = format!("M {path}{}, binary", to.unwrap_or_default());
+            if !self.takes(b"", name, "Apply this binary change")? {
+                return Ok(Vec::new());
+            }
+            return Ok(form.binary(patch, section, binary));
+        }
         match &section.operation {
             SectionOperation::Add(added) => {
                 let lines = form.added(added);

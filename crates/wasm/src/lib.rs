@@ -32,6 +32,7 @@ export interface PatchOptions {
   from?: "auto" | "envelope" | "unified" | "openai";
   part?: number | "all";
   strip?: number;
+  skipBinary?: boolean;
   reverse?: boolean;
   expectedSha256ByPath?: Record<string, string>;
   base?: Record<string, string>;

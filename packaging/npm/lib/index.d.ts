@@ -44,6 +44,8 @@ export interface PatchOptions {
   part?: number | "all";
   /** How many leading parts of the paths of a diff are left out. */
   strip?: number;
+  /** Leave out the binary files of a diff whose bytes it does not have. */
+  skipBinary?: boolean;
   /** Apply the patch in reverse. */
   reverse?: boolean;
   environment?: string;

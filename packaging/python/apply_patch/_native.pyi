@@ -19,6 +19,7 @@ class _PatchOptions(TypedDict, total=False):
     profile: _Profile | None
     part: int | Literal["all"] | None
     strip: int | None
+    skip_binary: bool
     reverse: bool
     environment: str | None
     expected: Mapping[str, str]

@@ -28,6 +28,7 @@ FLAGS = {
     "--allow-delete": ("allow_delete", False),
     "-R": ("reverse", False),
     "-p": ("strip", False),
+    "--skip-binary": ("skip_binary", False),
     "--no-atomic": ("atomic", False),
     "--encoding": ("encoding", False),
     "--names": ("names", True),
@@ -35,7 +36,7 @@ FLAGS = {
     "--hard-links": ("hard_links", True),
     "--durability": ("durability", True),
 }
-ALONE = {"-R": True, "--create-parents": True, "--overwrite": True, "--no-atomic": False}
+ALONE = {"-R": True, "--skip-binary": True, "--create-parents": True, "--overwrite": True, "--no-atomic": False}
 
 
 def text(case, name):

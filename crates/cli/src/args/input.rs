@@ -29,6 +29,9 @@ pub(crate) struct From {
     /// prefixes that git writes]
     #[arg(short = 'p', long, value_name = "N")]
     pub(crate) strip: Option<usize>,
+    /// Of a diff: leave out the binary files whose bytes it does not have (`Binary files … differ`)
+    #[arg(long)]
+    pub(crate) skip_binary: bool,
     /// Apply the patch in reverse: from the files as it left them to the files that it was made for
     #[arg(short = 'R', long)]
     pub(crate) reverse: bool,
@@ -37,7 +40,13 @@ pub(crate) struct From {
 impl From {
     /// The same for those who read the input.
     pub(crate) fn how(&self) -> ReadAs {
-        ReadAs { form: self.from, part: self.part, strip: self.strip, reverse: self.reverse }
+        ReadAs {
+            form: self.from,
+            part: self.part,
+            strip: self.strip,
+            skip_binary: self.skip_binary,
+            reverse: self.reverse,
+        }
     }
 }
 

@@ -68,6 +68,7 @@ fn carried_words(plan: &Plan) -> HashMap<(&str, usize), String> {
 fn section_words(index: usize, section: &Section<'_>) -> String {
     let path = &section.path.text;
     let what = match &section.operation {
+        operation if section.binary.is_some() => binary_words(path, operation),
         SectionOperation::Add(added) => {
             format!("creates {path} with {}", count(added.lines().count(), "line"))
         }
@@ -89,6 +90,23 @@ fn section_words(index: usize, section: &Section<'_>) -> String {
         }
     };
     format!("Section {} (patch line {}) {what}.", index + 1, section.line())
+}
+
+/// Says what becomes of a binary file.
+fn binary_words(path: &str, operation: &SectionOperation<'_>) -> String {
+    match operation {
+        SectionOperation::Add(_) => format!("creates the binary file {path}"),
+        SectionOperation::Delete(_) => {
+            format!("deletes the binary file {path}; the trash keeps it")
+        }
+        SectionOperation::Update { move_to: Some(to), .. } => {
+            format!("changes the bytes of {path} and moves it to {}", to.text)
+        }
+        SectionOperation::Update { move_to: None, .. } => format!("changes the bytes of {path}"),
+        SectionOperation::Copy { to, .. } => {
+            format!("copies {path} to {}, with other bytes", to.text)
+        }
+    }
 }
 
 fn hunk_words(section: &Section<'_>, placed: &Placed, order: Order) -> String {

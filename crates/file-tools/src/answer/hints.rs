@@ -531,6 +531,7 @@ fn allowed(setting: &Setting) -> String {
         | Setting::Profile(_)
         | Setting::FirstPlace
         | Setting::SkipApplied
+        | Setting::SkipBinary
         | Setting::AnyForm
         | Setting::Part(_)
         | Setting::Carry

@@ -49,6 +49,8 @@ pub struct ReadAs {
     /// How many leading components to strip from the paths of a diff. Default: the prefixes that
     /// git writes.
     pub strip: Option<usize>,
+    /// Whether binary files of a diff are left out whose bytes it does not have.
+    pub skip_binary: bool,
     /// Whether the patch is to be reversed.
     pub reverse: bool,
 }
@@ -168,7 +170,11 @@ impl PatchText {
         }
         let given = Self { reverse: how.reverse, ..Self::new(sent.clone(), None) };
         let sent = sent.as_bytes();
-        let diff = DiffOptions { strip: how.strip, ..DiffOptions::default() };
+        let diff = DiffOptions {
+            strip: how.strip,
+            skip_binary: how.skip_binary,
+            ..DiffOptions::default()
+        };
         let converted = |calls: Result<Vec<PatchCall>, OpsError>, notes| {
             let patch = calls.and_then(|calls| ops::to_envelope(&calls)).map_err(unreadable)?;
             Ok(Self { text: patch.into(), notes, converted: true, ..given.clone() })

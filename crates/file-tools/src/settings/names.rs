@@ -16,6 +16,7 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
         Setting::Profile(profile) => ("profile", profile.as_str().into()),
         Setting::FirstPlace => ("ambiguous", "first".into()),
         Setting::SkipApplied => ("skip-applied", true.into()),
+        Setting::SkipBinary => ("skip-binary", true.into()),
         Setting::AnyForm => ("from", "auto".into()),
         Setting::Part(nth) => ("part", ArgumentValue::Number(*nth)),
         Setting::Carry => ("carry", true.into()),
