@@ -111,6 +111,46 @@ fn a_patch_becomes_the_commit_that_git_would_make() {
 }
 
 #[test]
+fn a_binary_diff_becomes_the_tree_that_git_would_make() {
+    let bench = Bench::new(FILES);
+    let work = bench.dir.path().join("work");
+    let bytes: Vec<u8> = (0..2000_u32).map(|at| (at * at >> 3) as u8).collect();
+    for name in ["changed", "moved", "gone", "mode"] {
+        fs::write(work.join(name), [name.as_bytes(), &bytes].concat()).expect("a file");
+    }
+    git(&work, &["add", "-A"]);
+    git(&work, &["commit", "-q", "-m", "second"]);
+    git(&work, &["push", "-q", "../bare.git", "main"]);
+    for (from, to) in [("changed", "changed"), ("moved", "d/away"), ("mode", "mode")] {
+        let mut bytes = fs::read(work.join(from)).expect("it is there");
+        bytes.splice(100..110, *b"other bytes\0");
+        fs::remove_file(work.join(from)).expect("it is there");
+        fs::write(work.join(to), bytes).expect("a file");
+    }
+    fs::remove_file(work.join("gone")).expect("it is there");
+    fs::write(work.join("made"), &bytes[..300]).expect("a file");
+    fs::write(work.join("a.txt"), "one\n2\nthree\n").expect("a file");
+    git(&work, &["add", "-A"]);
+    git(&work, &["update-index", "--chmod=+x", "mode"]);
+    let diff = git(&work, &["diff", "--cached", "--binary", "-M"]);
+    for words in ["literal ", "delta ", "rename to d/away", "new mode 100755"] {
+        assert!(diff.contains(words), "{words}: {diff}");
+    }
+    git(&work, &["reset", "-q", "--hard"]);
+    fs::write(work.join("../a.diff"), &diff).expect("a file");
+    git(&work, &["apply", "--index", "../a.diff"]);
+    let tree = git(&work, &["write-tree"]);
+    let run = bench.run(&["--onto", "main", "-m", "there"], &diff);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(git(&bench.bare(), &["rev-parse", "main^{tree}"]), tree);
+    let run = bench.run(&["--onto", "main", "-m", "back", "-R"], &diff);
+    assert_eq!(run.code, 0, "{run:?}");
+    let before = git(&bench.bare(), &["rev-parse", "main~2^{tree}"]);
+    assert_eq!(git(&bench.bare(), &["rev-parse", "main^{tree}"]), before);
+    bench.is_sound();
+}
+
+#[test]
 fn nothing_is_moved_but_the_branch_that_is_where_it_was() {
     let bench = Bench::new(FILES);
     let first = git(&bench.bare(), &["rev-parse", "main"]).trim().to_owned();

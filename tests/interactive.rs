@@ -140,6 +140,27 @@ const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n";
 const HUNK: &str = " 1\n-2\n+two\n 3\n 4\n-5\n+five\n+more\n 6\n-7\n 8\n";
 
 #[test]
+fn a_binary_file_is_taken_or_left_as_a_whole() {
+    let binary = |path: &str| {
+        format!(
+            "diff --git a/{path} b/{path}\nnew file mode 100644\nGIT binary patch\nliteral 1\n\
+             IcmZPo000310RR91\n\nliteral 0\nHcmV?d00001\n\n"
+        )
+    };
+    let dir = place(FILES);
+    fs::write(dir.path().join("d.diff"), binary("x") + &binary("y")).expect("a file");
+    let mut terminal = on_terminal(dir.path(), "$it -i --from unified ../d.diff", &[]);
+    for (name, answer) in [("M x, binary", "n"), ("M y, binary", "y")] {
+        terminal.exp_string(name).expect("its name");
+        terminal.exp_string("Apply this binary change").expect("the question");
+        terminal.exp_string("?] ").expect("the keys");
+        terminal.send_line(answer).expect("sent");
+    }
+    terminal.exp_string("exit 0\r\n").expect("it ends");
+    assert_eq!(files(dir.path()), "a=12345 b=b c=c y=\0");
+}
+
+#[test]
 fn a_hunk_is_split_where_lines_stay_and_shown_where_it_goes() {
     let envelope = format!("*** Begin Patch\n*** Update File: s\n@@\n{HUNK}*** End Patch\n");
     let diff = format!("--- a/s\n+++ b/s\n@@ -1,8 +1,8 @@ f\n{HUNK}");

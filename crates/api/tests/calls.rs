@@ -110,6 +110,15 @@ fn options_are_known_in_both_spellings_and_no_others() {
         let result = api::apply_in_memory(&tree(), patch.as_bytes(), &options(good.clone()));
         assert_eq!(result.err().map(|error| error.kind.as_str()), wanted, "{good}");
     }
+    let differs = format!("{DIFF}Binary files a/p and b/p differ\n");
+    for (good, wanted) in [
+        (json!({}), Some("patch_parse_error")),
+        (json!({ "skipBinary": true }), None),
+        (json!({ "skip_binary": true, "from": "unified" }), None),
+    ] {
+        let result = api::apply_in_memory(&tree(), differs.as_bytes(), &options(good.clone()));
+        assert_eq!(result.err().map(|error| error.kind.as_str()), wanted, "{good}");
+    }
     for bad in [
         json!({ "allowdelete": true }),
         json!({ "profile": "lenient" }),

@@ -528,6 +528,9 @@ mod tests {
     const DIFF: &str = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
     const MAIL: &str = "From 0123456789abcdef0123456789abcdef01234567 Mon Sep 17 00:00:00 2001\n\
                         Subject: x\n\n--- a\n x | 2 +-\n\n";
+    const BINARY: &str = "diff --git a/b b/b\nindex 1..2 100644\nGIT binary patch\nliteral 1\n\
+                          IcmZPo000310RR91\n\nliteral 0\nHcmV?d00001\n\n";
+    const DIFFER: &str = "diff --git a/p b/p\nindex 1..2 100644\nBinary files a/p and b/p differ\n";
     const GIT: &str =
         "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+c\n";
 
@@ -590,6 +593,25 @@ mod tests {
                 DetectedKind::Diff,
                 format!("\n\n{MAIL}{GIT}-- \n2.39\n"),
                 took("diff in lines 3-17; left out lines 1-2 and lines 18-19"),
+            ),
+            // Of a binary file, in a mail and in a chat; the first file, and a later one.
+            (
+                format!("Hi,\n\n{MAIL}{BINARY}{GIT}{BINARY}-- \n2.39\n\nBye\n"),
+                DetectedKind::Diff,
+                format!("\n\n{MAIL}{BINARY}{GIT}{BINARY}-- \n2.39\n"),
+                took("diff in lines 3-35; left out lines 1-2 and lines 36-37"),
+            ),
+            (
+                format!("So:\n\n{BINARY}{GIT}{BINARY}\nThat is all.\n"),
+                DetectedKind::Diff,
+                format!("\n\n{BINARY}{GIT}{BINARY}"),
+                took("diff in lines 3-27; left out lines 1-2 and"),
+            ),
+            (
+                format!("{DIFF}{DIFFER}{GIT}{DIFFER}Bye\n"),
+                DetectedKind::Diff,
+                format!("{DIFF}{DIFFER}{GIT}{DIFFER}"),
+                took("diff in lines 1-19; left out line 20"),
             ),
             (
                 format!("{MAIL}{GIT}-- \n2.39\n\n{MAIL}{DIFF}"),

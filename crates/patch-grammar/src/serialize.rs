@@ -43,6 +43,21 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn a_binary_file_has_kinds_and_sizes() {
+        let diff = "diff --git a/x b/x\nindex 1234567..89abcde 100644\nGIT binary patch\nliteral 1\n\
+                    IcmZPo000310RR91\n\nliteral 0\nHcmV?d00001\n\n";
+        let patch = crate::diff::parse(diff, &crate::diff::DiffOptions::default());
+        let found = serde_json::to_value(patch.expect("it parses")).expect("text keys");
+        assert_eq!(
+            found["sections"][0]["binary"],
+            json!({ "forward": { "kind": "literal", "size": 1, "fileSize": 1, "line": 4 },
+                "reverse": { "kind": "literal", "size": 0, "fileSize": 0, "line": 7 },
+                "oldId": "1234567", "newId": "89abcde" })
+        );
+        assert_eq!(found["sections"][0]["operation"], "update");
+    }
+
+    #[test]
     fn a_patch_is_the_tree_of_its_sections() {
         for (sections, wanted) in [
             (

@@ -424,7 +424,7 @@ pub fn convert(
             for change in plan.changes() {
                 let images = plan.images();
                 let diff = match to {
-                    OutputForm::Git => Some(images.diff(change).map_err(changed)?),
+                    OutputForm::Git => Some(images.binary_diff(change).map_err(changed)?),
                     _ => images.plain_diff(change).map_err(changed)?,
                 };
                 let message = || {

@@ -1,7 +1,7 @@
 //! Applies the binary parts of a git diff: to the file that they were made for, and to no other.
 
 use fs_guard::Hasher;
-use patch_grammar::binary::Binary;
+use patch_grammar::binary::{Binary, BinaryKind};
 use sha1::{Digest, Sha1};
 
 /// What is wrong with a binary patch, and the file that it is for.
@@ -15,8 +15,8 @@ pub enum BinaryProblem {
     Applied,
     /// Nothing tells whether it is for this file.
     #[error(
-        "the binary patch does not say which file it was made for: the `index` line has no ids, \
-         and there is no part for the reverse"
+        "the binary patch does not say which file it was made for: it has neither the id of that \
+         file nor its bytes"
     )]
     Unknown,
     /// It makes another file than it says.
@@ -33,18 +33,23 @@ pub(super) fn made(binary: &Binary<'_>) -> Result<Vec<u8>, BinaryProblem> {
 
 /// Returns what a patch makes of a file.
 pub(super) fn patched(binary: &Binary<'_>, old: &[u8]) -> Result<Vec<u8>, BinaryProblem> {
-    let is_old = binary.old_id.and_then(|id| is_blob(id, old));
-    let Some(new) = binary.forward.apply(old).filter(|_| is_old != Some(false)) else {
+    if !is_old(binary, old)? {
         return Err(unfit(binary, old));
-    };
-    if is_old.is_none() {
-        let reverse = binary.reverse.ok_or(BinaryProblem::Unknown)?;
-        if reverse.apply(&new).is_none_or(|back| back != old) {
-            return Err(unfit(binary, old));
-        }
     }
+    let new = binary.forward.apply(old).ok_or(BinaryProblem::Result)?;
     check_result(binary, &new)?;
     Ok(new)
+}
+
+/// Returns whether a file is the one that a patch is for. Its id tells, or its bytes. A delta that
+/// brings a file back does not: it may do that for many files.
+fn is_old(binary: &Binary<'_>, file: &[u8]) -> Result<bool, BinaryProblem> {
+    if let Some(is_old) = binary.old_id.and_then(|id| is_blob(id, file)) {
+        return Ok(is_old);
+    }
+    let literal = binary.reverse.filter(|part| part.kind == BinaryKind::Literal);
+    let old = literal.and_then(|part| part.apply(b"")).ok_or(BinaryProblem::Unknown)?;
+    Ok(old == file)
 }
 
 /// Checks that a file is the one that a patch deletes.
@@ -52,14 +57,7 @@ pub(super) fn check_deleted(binary: &Binary<'_>, old: &[u8]) -> Result<(), Binar
     if binary.forward.file_size > 0 {
         return Err(BinaryProblem::Result);
     }
-    let is_old = match binary.old_id.and_then(|id| is_blob(id, old)) {
-        Some(is_old) => is_old,
-        None => {
-            let reverse = binary.reverse.ok_or(BinaryProblem::Unknown)?;
-            reverse.apply(b"").is_some_and(|back| back == old)
-        }
-    };
-    if is_old { Ok(()) } else { Err(BinaryProblem::Mismatch) }
+    if is_old(binary, old)? { Ok(()) } else { Err(BinaryProblem::Mismatch) }
 }
 
 /// Says why a patch does not fit a file.
@@ -68,7 +66,7 @@ fn unfit(binary: &Binary<'_>, file: &[u8]) -> BinaryProblem {
         Some(is_new) => is_new,
         // A delta cannot be applied to its own result.
         None => {
-            binary.forward.kind == patch_grammar::binary::BinaryKind::Literal
+            binary.forward.kind == BinaryKind::Literal
                 && binary.forward.apply(b"").is_some_and(|new| new == file)
         }
     };
@@ -95,19 +93,24 @@ fn is_blob(id: &str, bytes: &[u8]) -> Option<bool> {
         return None;
     }
     let id = id.to_ascii_lowercase();
-    let header = format!("blob {}\0", bytes.len());
-    let by_sha1 = || {
-        let hash = Sha1::new().chain_update(&header).chain_update(bytes).finalize();
-        let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        digits.starts_with(&id)
-    };
+    let by_sha1 = || blob_id(bytes).starts_with(&id);
     let by_sha256 = || {
         let mut hasher = Hasher::new();
-        hasher.update(header.as_bytes());
+        hasher.update(header(bytes).as_bytes());
         hasher.update(bytes);
         hasher.finish().to_string().starts_with(&id)
     };
     Some((id.len() <= SHA1_DIGITS && by_sha1()) || (id.len() != SHA1_DIGITS && by_sha256()))
+}
+
+/// Returns the id of a file in git, by SHA-1.
+pub(crate) fn blob_id(bytes: &[u8]) -> String {
+    let hash = Sha1::new().chain_update(header(bytes)).chain_update(bytes).finalize();
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn header(bytes: &[u8]) -> String {
+    format!("blob {}\0", bytes.len())
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 
 mod applied;
 mod approval;
+mod binary;
 mod bytes;
 mod capability;
 mod carry;

@@ -3,10 +3,12 @@
 mod hunks;
 
 use fs_guard::{FileKind, RelPath, Sha256, Spot};
+use patch_grammar::binary;
 use patch_grammar::diff::push_quoted;
 use workspace_trash::FileState;
 
 use crate::commit::{self, LogEntry, Workspace};
+use crate::plan::binary::blob_id;
 use crate::plan::images::Images;
 use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::{Change, Image, PostImage, PreImage};
@@ -125,6 +127,17 @@ pub(crate) fn body(
     }
 }
 
+/// What a diff of one change has besides hunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Nothing.
+    Plain,
+    /// Git's own lines.
+    Git,
+    /// The bytes of binary files too.
+    GitBinary,
+}
+
 impl Images<'_> {
     /// Returns the unified diff of one change in git's form, which `git apply` takes. A file that
     /// is not text is named as binary.
@@ -145,7 +158,18 @@ impl Images<'_> {
     ///
     /// Those of [`diff`](Self::diff).
     pub fn write_diff(&self, change: &Change, out: &mut Vec<u8>) -> Result<(), fs_guard::Error> {
-        self.write_named(change, GIT, true, out)
+        self.write_named(change, GIT, Form::Git, out)
+    }
+
+    /// Returns the same diff with the bytes of files that are not text, as `git diff --binary` does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`diff`](Self::diff).
+    pub fn binary_diff(&self, change: &Change) -> Result<Vec<u8>, fs_guard::Error> {
+        let mut out = Vec::new();
+        self.write_named(change, GIT, Form::GitBinary, &mut out)?;
+        Ok(out)
     }
 
     /// Returns a plain unified diff of one change, without git's own lines; `None` when such a diff
@@ -159,7 +183,7 @@ impl Images<'_> {
             return Ok(None);
         }
         let mut out = Vec::new();
-        self.write_named(change, GIT, false, &mut out)?;
+        self.write_named(change, GIT, Form::Plain, &mut out)?;
         Ok(out.starts_with(b"--- ").then_some(out))
     }
 
@@ -174,7 +198,7 @@ impl Images<'_> {
         self.write_named(
             change,
             Prefixes { old: prefix, new: prefix, rename: prefix },
-            true,
+            Form::Git,
             &mut out,
         )?;
         Ok(out)
@@ -252,7 +276,7 @@ impl Images<'_> {
         &self,
         change: &Change,
         prefixes: Prefixes<'_>,
-        git: bool,
+        form: Form,
         out: &mut Vec<u8>,
     ) -> Result<(), fs_guard::Error> {
         let to = change.last_path();
@@ -260,7 +284,9 @@ impl Images<'_> {
         if let (Some(_), Some(lost)) = (change.replaces, self.side(to)) {
             let bytes = self.before(to)?;
             header(out, prefixes, Some(lost), None, false);
-            body(out, prefixes, Some(lost), None, |out| whole(out, &bytes, b""));
+            if form != Form::GitBinary || !write_binary(out, Some(&bytes), None) {
+                body(out, prefixes, Some(lost), None, |out| whole(out, &bytes, b""));
+            }
         }
         let old = change.before.and_then(|_| self.side(&change.path));
         let new = self.plan.transition_of(change).after.as_ref().map(|after| {
@@ -274,11 +300,18 @@ impl Images<'_> {
         if same_bytes && old.zip(new).is_some_and(unchanged) {
             return Ok(());
         }
-        if git {
+        if form != Form::Plain {
             header(out, prefixes, old, new, same_bytes);
         }
         if same_bytes {
             return Ok(());
+        }
+        if form == Form::GitBinary {
+            let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
+            let (before, after) = (old.map(|_| &before[..]), new.map(|_| &after[..]));
+            if write_binary(out, before, after) {
+                return Ok(());
+            }
         }
         match &self.plan.transition_of(change).after {
             Some(PostImage { image: Image::Spliced(from, splices), .. })
@@ -296,6 +329,17 @@ impl Images<'_> {
         }
         Ok(())
     }
+}
+
+/// Writes the ids and the bytes of two files, if one of them is not text. Returns whether it did.
+fn write_binary(out: &mut Vec<u8>, before: Option<&[u8]>, after: Option<&[u8]>) -> bool {
+    let is = [before, after].into_iter().flatten().any(is_binary);
+    if is {
+        let id = |file: Option<&[u8]>| file.map_or_else(|| "0".repeat(40), blob_id);
+        push_line(out, "index ", &format!("{}..{}", id(before), id(after)));
+        binary::write(out, before.unwrap_or_default(), after.unwrap_or_default());
+    }
+    is
 }
 
 /// Counts the lines that a diff in git's form inserts and deletes.
