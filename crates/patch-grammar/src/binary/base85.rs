@@ -59,7 +59,7 @@ pub(crate) fn decode_line(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
 /// Decodes lines that were checked before.
 pub(crate) fn decode(lines: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(lines.len() / 5 * 4);
-    for line in (crate::ast::TextLines { rest: lines }) {
+    for line in lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
         decode_line(line.strip_suffix(b"\r").unwrap_or(line), &mut out)?;
     }
     Some(out)

@@ -356,8 +356,9 @@ impl<'l, 't> Reader<'l, 't> {
                 // Below a signature, or the properties of a file, stands no message.
                 Some(Between::Text) => message |= !matches!(line.first(), Some(b'-' | b'P')),
                 Some(Between::Line) if line.starts_with(b"Index: ") => {
-                    if self.index()? {
-                        return Ok(Some(Found::LeftOut));
+                    let left_out = self.index()?;
+                    if left_out.is_some() {
+                        return Ok(left_out);
                     }
                 }
                 Some(Between::Line) => {}
@@ -390,8 +391,8 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(Found::LeftOut)
     }
 
-    /// Checks that the file which an `Index:` line names follows. Returns whether it is left out.
-    fn index(&mut self) -> Result<bool, Failure> {
+    /// Checks that the file which an `Index:` line names follows. It may be left out.
+    fn index(&mut self) -> Result<Option<Found>, Failure> {
         let mut at = self.at + 1;
         let get = |at| self.lines.get(at);
         while !get(at).is_empty()
@@ -403,13 +404,13 @@ impl<'l, 't> Reader<'l, 't> {
             at += 1;
         }
         if opens(get, at) {
-            return Ok(false);
+            return Ok(None);
         }
         if get(at).starts_with(CANNOT_DISPLAY) {
             let path = get(self.at).strip_prefix(b"Index: ").unwrap_or_default();
             let path = String::from_utf8_lossy(path).into_owned();
             self.at = at;
-            return self.without_bytes(path).map(|_| true);
+            return self.without_bytes(path).map(Some);
         }
         let expected = "`--- `, `+++ ` and `@@` lines below";
         Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, expected))
