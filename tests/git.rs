@@ -114,7 +114,7 @@ fn a_patch_becomes_the_commit_that_git_would_make() {
 fn a_binary_diff_becomes_the_tree_that_git_would_make() {
     let bench = Bench::new(FILES);
     let work = bench.dir.path().join("work");
-    let bytes: Vec<u8> = (0..2000_u32).map(|at| (at * at >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..2000_u32).map(|at| ((at * at) >> 3) as u8).collect();
     for name in ["changed", "moved", "gone", "mode"] {
         fs::write(work.join(name), [name.as_bytes(), &bytes].concat()).expect("a file");
     }
