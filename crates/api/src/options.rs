@@ -125,6 +125,7 @@ pub struct PatchOptions {
     /// writes.
     pub strip: Option<usize>,
     /// Whether binary files of a diff are left out whose bytes it does not have.
+    #[serde(alias = "skip_binary")]
     pub skip_binary: bool,
     /// Whether the patch is reversed.
     pub reverse: bool,
