@@ -383,3 +383,118 @@ fn links_that_lead_where_no_patch_may_go_are_refused() {
         assert_eq!(listed(&work), was, "{name}");
     }
 }
+
+/// Applies a diff in a directory of the workspace, and returns what was said.
+fn applied(
+    files: Files,
+    at: &str,
+    args: &[&str],
+    diff: &str,
+) -> (tempfile::TempDir, crate::run::Run) {
+    let dir = with_links(files);
+    let work = dir.path().join("w").join(at);
+    let run = run("apply-patch", &work, dir.path(), args, diff.as_bytes());
+    (dir, run)
+}
+
+#[test]
+fn of_two_names_the_one_that_is_there_is_meant() {
+    for (files, names, changed) in [
+        (&["f"][..], ("f", "f.new"), "f"),
+        (&["f", "f.new"], ("f", "f.new"), "f"),
+        (&["f.new"], ("f", "f.new"), "f.new"),
+        (&["f", "f.orig"], ("f.orig", "f"), "f"),
+        (&["f.orig"], ("f.orig", "f"), "f.orig"),
+        (&["old.py"], ("old.py", "new.py"), "old.py"),
+        (&["old.py", "new.py"], ("old.py", "new.py"), "new.py"),
+        (&["d/x"], ("d/x", "e/x"), "d/x"),
+    ] {
+        let files: Vec<_> = files.iter().map(|file| (format!("w/{file}"), "1\n")).collect();
+        let files: Vec<_> = files.iter().map(|(file, text)| (&**file, *text)).collect();
+        let dir = place(&files);
+        let work = dir.path().join("w");
+        let diff = format!("--- {}\n+++ {}\n@@ -1 +1 @@\n-1\n+2\n", names.0, names.1);
+        let run = run("apply-patch", &work, dir.path(), &[] as &[&str], diff.as_bytes());
+        assert_eq!(run.code, 0, "{names:?}: {run:?}");
+        let now: Vec<_> = listed(&work).into_iter().filter(|(_, text)| text == "2\n").collect();
+        assert_eq!(now, [(changed.to_owned(), "2\n".to_owned())], "{names:?}");
+    }
+}
+
+#[test]
+fn in_a_subdirectory_the_paths_of_a_git_diff_begin_at_the_top_of_the_work_tree() {
+    const BEFORE: Files = &[(".git/config", ""), ("sub/f", "1\n"), ("f", "1\n")];
+    let git = |path: &str| change(path, "1", "2");
+    let plain = |path: &str| format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-1\n+2\n");
+    for (diff, changed) in [
+        (git("sub/f"), Some("sub/f")),
+        // `git diff --relative`.
+        (git("f"), Some("sub/f")),
+        (git("sub/f") + &add("sub/new", "2"), Some("sub/f")),
+        // Of other diffs it is not known where they begin.
+        (plain("sub/f"), None),
+        (git("sub/f") + &git("f"), None),
+    ] {
+        let (dir, run) = applied(BEFORE, "sub", &[], &diff);
+        assert_eq!(run.code == 0, changed.is_some(), "{diff}: {run:?}");
+        let text = |path| std::fs::read_to_string(dir.path().join("w").join(path)).expect("a file");
+        for path in ["f", "sub/f"] {
+            let wanted = if changed == Some(path) { "2\n" } else { "1\n" };
+            assert_eq!(text(path), wanted, "{diff}: {path}");
+        }
+    }
+    // The names are those of the work tree even where all files are new, and once only.
+    let (dir, run) = applied(BEFORE, "sub", &[], &add("sub/sub/new", "2"));
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(dir.path().join("w/sub/sub/new").exists(), "{run:?}");
+}
+
+#[test]
+fn carriage_returns_of_a_diff_that_was_stored_with_them_say_nothing() {
+    let diff = "--- a/f\n+++ b/f\n@@ -1,3 +1,4 @@\n a\n-b\n+B\n+C\n c\n";
+    let gone = "--- a/f\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-a\n-b\n-c\n";
+    for file_ends in ["\n", "\r\n"] {
+        for diff_ends in ["\n", "\r\n"] {
+            for (diff, after) in [(diff, Some("a\nB\nC\nc\n")), (gone, None)] {
+                let ends = |text: &str, end: &str| text.replace('\n', end);
+                let dir = place(&[("w/f", &ends("a\nb\nc\n", file_ends))]);
+                let work = dir.path().join("w");
+                let input = ends(diff, diff_ends);
+                let run = run("apply-patch", &work, dir.path(), &["apply"], input.as_bytes());
+                assert_eq!(run.code, 0, "{file_ends:?} {diff_ends:?}: {run:?}");
+                let now = std::fs::read_to_string(work.join("f")).ok();
+                let wanted = after.map(|after| ends(after, file_ends));
+                assert_eq!(now, wanted, "{file_ends:?} {diff_ends:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn where_all_files_have_parts_too_many_the_number_is_named() {
+    const BEFORE: Files = &[("d/x", "1\n"), ("y", "1\n")];
+    let plain = |path: &str| format!("--- {path}\n+++ {path}\n@@ -1 +1 @@\n-1\n+2\n");
+    for (diff, args, number) in [
+        (plain("p/q/d/x") + &plain("p/q/y"), &[][..], Some(2)),
+        (change("p/d/x", "1", "2") + &change("p/y", "1", "2"), &[], Some(2)),
+        (plain("p/q/d/x") + &plain("p/q/y"), &["-p", "1"], Some(2)),
+        // Not by the same number, and not all.
+        (plain("p/q/d/x") + &plain("q/y"), &[], None),
+        (plain("p/q/d/x") + &plain("p/q/z"), &[], None),
+    ] {
+        let (_, run) = applied(BEFORE, "", args, &diff);
+        assert_ne!(run.code, 0, "{diff}: {run:?}");
+        let hint = number.map(|number| format!("`--strip {number}`"));
+        assert_eq!(
+            run.stderr.contains("--strip"),
+            hint.is_some(),
+            "{diff} {args:?}: {}",
+            run.stderr
+        );
+        let Some(hint) = hint else { continue };
+        assert!(run.stderr.contains(&hint), "{diff} {args:?}: {}", run.stderr);
+        let number = number.expect("there is one").to_string();
+        let (_, run) = applied(BEFORE, "", &["-p", &number], &diff);
+        assert_eq!(run.code, 0, "{diff}: {run:?}");
+    }
+}

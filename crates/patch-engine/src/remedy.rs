@@ -145,6 +145,8 @@ pub enum Setting {
     SkipApplied,
     /// Leave out binary files whose bytes the diff does not have.
     SkipBinary,
+    /// Leave out so many leading parts of the paths of a diff.
+    Strip(usize),
     /// Find out which form the input has.
     AnyForm,
     /// Take one of several patches, by its number from 1.
@@ -579,12 +581,15 @@ impl Reject {
         let path = &self.path;
         let create_parents = Remedy::Set(Setting::CreateParents);
         let act = |action| Remedy::act(action, path);
-        if let Some(near) = &self.near {
-            let rename = Remedy::RenamePath { from: path.clone(), to: near.clone() };
-            return match self.problem {
-                Problem::MissingParent { .. } => vec![rename, create_parents],
-                _ => vec![rename],
-            };
+        if self.strip.is_some() || self.near.is_some() {
+            let rename = |to: &String| Remedy::RenamePath { from: path.clone(), to: to.clone() };
+            let strip = self.strip.map(|parts| Remedy::Set(Setting::Strip(parts)));
+            let mut remedies: Vec<_> =
+                strip.into_iter().chain(self.near.as_ref().map(rename)).collect();
+            if matches!(self.problem, Problem::MissingParent { .. }) {
+                remedies.push(create_parents);
+            }
+            return remedies;
         }
         vec![match &self.problem {
             Problem::Guard(error) => return Remedy::of_guard(error),

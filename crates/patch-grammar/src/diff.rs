@@ -96,7 +96,7 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
         diagnose::at_offset(given.whole(), start, within, kind, vec![expected])
     };
     let files = files.map_err(located)?;
-    let bare = !framed && memchr::memchr(b'\r', text.as_bytes()).is_none();
+    let bare = memchr::memchr(b'\r', text.as_bytes()).is_none();
     let endings = if bare { LineEndings::Unmarked } else { LineEndings::Exact };
     Patch::read(text, |text| {
         let mut room = binary::MAX_PATCH;
@@ -130,8 +130,9 @@ fn section<'p>(
         }
         Operation::Copy { to } => SectionOperation::Copy { to: spanned(to), hunks: hunks() },
     };
-    let File { path, executable, link, span, .. } = file;
-    Ok(Section { path: spanned(path), operation, executable, link, binary, span })
+    let File { path, old_name, executable, link, span, .. } = file;
+    let (path, old_name) = (spanned(path), old_name.map(spanned));
+    Ok(Section { path, old_name, operation, executable, link, binary, span })
 }
 
 fn binary_of<'p>(

@@ -146,6 +146,9 @@ crate::names::named! {
         /// A path of a diff cannot be read.
         #[error("the path cannot be read")]
         BadPath = "bad_path",
+        /// Two lines of the header of a file in a git diff contradict each other.
+        #[error("the header of the file contradicts itself")]
+        Contradiction = "contradiction",
         /// A mode of a git diff is not one of a file.
         #[error("this is not a mode of a file")]
         BadMode = "bad_mode",
@@ -242,8 +245,6 @@ pub enum WarningKind {
     Padded,
     /// A diff was itself stored with CRLF; its carriage returns were left out.
     StoredWithCrlf,
-    /// Backslashes in the paths of a diff were taken as `/`.
-    Backslashes,
     /// The numbers of a hunk of a diff do not fit its lines, which were taken as they are.
     HunkNumbers,
     /// A hunk of a diff has no numbers.
@@ -264,9 +265,8 @@ impl fmt::Display for Warning {
             WarningKind::Fence => "a Markdown fence around the patch was removed",
             WarningKind::Padded => "blanks around a `***` line were removed",
             WarningKind::StoredWithCrlf => {
-                "the diff was stored with CRLF: line feeds alone are meant"
+                "the diff was stored with CRLF, which says nothing about the ends of lines in its files"
             }
-            WarningKind::Backslashes => "backslashes in the paths of the diff are taken as `/`",
             WarningKind::HunkNumbers => {
                 "the numbers of the hunk do not fit its lines, which were taken as they stand"
             }

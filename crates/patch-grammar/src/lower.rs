@@ -173,7 +173,15 @@ impl<'p, 'o> Lowering<'p, 'o> {
             }
             _ => SectionOperation::Update { move_to, hunks },
         };
-        Ok(Section { path, operation, executable: None, link: false, binary: None, span })
+        Ok(Section {
+            path,
+            old_name: None,
+            operation,
+            executable: None,
+            link: false,
+            binary: None,
+            span,
+        })
     }
 
     fn hunk(&mut self, pair: Pair<'_, Rule>) -> Hunk<'p> {

@@ -97,6 +97,9 @@ pub struct Patch {
     /// Old lines are exact and unique, and no file is replaced, whatever the options allow: what
     /// SEARCH/REPLACE blocks mean.
     pub exact: bool,
+    /// Its paths are made relative to the root of the files that it is for: they are not looked at
+    /// again.
+    pub relative: bool,
 }
 
 #[derive(Debug, Yokeable)]
@@ -121,7 +124,15 @@ impl Patch {
             Ok(Tree { whole, sections })
         })?;
         let tree = Arc::new(tree);
-        Ok(Self { tree, part, warnings, notes: Vec::new(), reversed: false, exact: false })
+        Ok(Self {
+            tree,
+            part,
+            warnings,
+            notes: Vec::new(),
+            reversed: false,
+            exact: false,
+            relative: false,
+        })
     }
 
     /// Returns the file operations, in the order of the text.
@@ -176,6 +187,7 @@ impl Patch {
             notes: self.notes.clone(),
             reversed: self.reversed,
             exact: self.exact,
+            relative: self.relative,
         })
     }
 

@@ -532,6 +532,7 @@ fn allowed(setting: &Setting) -> String {
         | Setting::FirstPlace
         | Setting::SkipApplied
         | Setting::SkipBinary
+        | Setting::Strip(_)
         | Setting::AnyForm
         | Setting::Part(_)
         | Setting::Carry

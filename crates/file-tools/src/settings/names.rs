@@ -17,6 +17,7 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
         Setting::FirstPlace => ("ambiguous", "first".into()),
         Setting::SkipApplied => ("skip-applied", true.into()),
         Setting::SkipBinary => ("skip-binary", true.into()),
+        Setting::Strip(parts) => ("strip", ArgumentValue::Number(*parts)),
         Setting::AnyForm => ("from", "auto".into()),
         Setting::Part(nth) => ("part", ArgumentValue::Number(*nth)),
         Setting::Carry => ("carry", true.into()),

@@ -1,6 +1,11 @@
 //! The paths that sections name.
 
-use patch_grammar::Section;
+use patch_grammar::{Patch, Section};
+
+/// Returns whether a section is one of a git diff.
+pub(crate) fn is_of_git(patch: &Patch, section: &Section<'_>) -> bool {
+    patch.bytes(section.span.clone()).starts_with(b"diff --git ")
+}
 
 /// Returns whether a section names a path.
 pub(crate) fn names(section: &Section<'_>, path: &str) -> bool {

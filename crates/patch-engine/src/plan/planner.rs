@@ -8,7 +8,7 @@ use std::thread;
 
 use fs_guard::{Access, RelPath, Sha256};
 use patch_grammar::binary::Binary;
-use patch_grammar::{Hunk, Line, LineKind, Patch, Section, SectionOperation, Spanned};
+use patch_grammar::{Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned};
 
 use crate::carry::CarriedHunk;
 use crate::locate::edit;
@@ -19,10 +19,10 @@ use crate::plan::builder::{Lifted, Loaded, PlanBuilder};
 use crate::plan::links::LinkTexts;
 use crate::plan::normalise::normalised;
 use crate::plan::options::{Expected, Options, Profile};
-use crate::plan::paths::{names, plain};
+use crate::plan::paths::{is_of_git, names, plain};
 use crate::plan::prefetch::{Edited, Prefetched, Prefetcher, access_of};
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
-use crate::plan::relative::relative;
+use crate::plan::relative::{is_file, relative};
 use crate::plan::simultaneous::{self, Indexed};
 use crate::plan::texts::{Added, Texts};
 use crate::plan::{Plan, PlanNote};
@@ -776,10 +776,14 @@ impl<'a, 'p> Planner<'a, 'p> {
     fn finish(self) -> Result<Plan, Rejects> {
         let Self { mut builder, patch, named, base, mut rejects, .. } = self;
         drop(named);
+        let files = builder.files.clone();
         builder.carried_bases = base.left();
         match builder.finish() {
             Ok(plan) if rejects.is_empty() => return Ok(plan),
             plan => rejects.extend(plan.err().into_iter().flatten()),
+        }
+        if let Some(parts) = parts_too_many(&files, patch, &rejects) {
+            rejects.iter_mut().for_each(|reject| reject.strip = Some(parts));
         }
         rejects.sort_by_key(|reject| (reject.section, reject.patch_line));
         let rejects = Rejects::new(rejects).expect("without a reject there is a plan");
@@ -800,9 +804,32 @@ fn binary(file: &Loaded) -> Problem {
     Problem::Binary { size: file.bytes.len() as u64, sha256: file.sha256 }
 }
 
-/// Returns whether a section is one of a git diff.
-fn is_of_git(patch: &Patch, section: &Section<'_>) -> bool {
-    patch.bytes(section.span.clone()).starts_with(b"diff --git ")
+/// Returns the number for `-p` with which the files of a diff are there, none of which is there as
+/// the patch was read.
+fn parts_too_many(files: &Files, patch: &Patch, rejects: &[Reject]) -> Option<usize> {
+    let missing = |reject: &Reject| {
+        matches!(reject.problem, Problem::Missing | Problem::MissingParent { .. })
+    };
+    if !is_diff(patch) || !rejects.iter().all(missing) {
+        return None;
+    }
+    let read: Vec<&Spanned<'_>> = patch
+        .sections()
+        .iter()
+        .filter(|section| !matches!(section.operation, SectionOperation::Add(_)))
+        .map(|section| &section.path)
+        .collect();
+    let parts = |path: &str| path.matches('/').count();
+    let first = read.first()?;
+    let written = String::from_utf8_lossy(patch.bytes(first.span.clone())).into_owned();
+    let lost = parts(&written).checked_sub(parts(&first.text))?;
+    (1..=parts(&first.text)).find_map(|more| {
+        let is_there = |path: &&Spanned<'_>| {
+            let rest = path.text.splitn(more + 1, '/').nth(more);
+            rest.is_some_and(|rest| is_file(files, rest))
+        };
+        read.iter().all(is_there).then_some(lost + more)
+    })
 }
 
 /// Returns whether a patch was read from a diff, which does not show directories.
@@ -818,13 +845,16 @@ fn is_git_diff(patch: &Patch) -> bool {
 
 /// Returns whether the lines that `hunks` delete are exactly those of the file, byte for byte.
 fn is_all_of(source: &[u8], hunks: &[Hunk<'_>]) -> bool {
+    let unmarked = hunks.iter().any(|hunk| hunk.endings == LineEndings::Unmarked);
     let mut rest = Some(source);
     for line in hunks.iter().flat_map(|hunk| &hunk.lines) {
         let deletes = line.kind == LineKind::Delete;
-        let after = rest
-            .filter(|_| deletes)
-            .and_then(|rest| rest.strip_prefix(line.text)?.strip_prefix(line.ending()));
-        rest = after;
+        rest = rest.filter(|_| deletes).and_then(|rest| {
+            let rest = rest.strip_prefix(line.text)?;
+            // A diff that has no carriage returns may have lost them.
+            let crlf = rest.strip_prefix(b"\r\n").filter(|_| unmarked && !line.no_newline);
+            crlf.or_else(|| rest.strip_prefix(line.ending()))
+        });
     }
     rest.is_some_and(<[u8]>::is_empty)
 }

@@ -28,6 +28,9 @@ pub struct Reject {
     pub problem: Problem,
     /// The path that was probably meant instead. It is only shown, never used.
     pub near: Option<String>,
+    /// How many leading parts of its paths a diff has to lose (`-p`), so that all of its files are
+    /// there.
+    pub strip: Option<usize>,
     /// The patch wants exact lines and new files, whatever the options allow.
     pub exact: bool,
 }
@@ -296,6 +299,7 @@ impl Reject {
             patch_line: None,
             problem,
             near: None,
+            strip: None,
             exact: false,
         }
     }

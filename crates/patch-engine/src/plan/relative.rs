@@ -1,32 +1,98 @@
-//! Absolute paths of a patch that lead beneath the root.
+//! The paths of a patch as paths beneath the root: absolute ones, those of a git diff that begin at
+//! the top of the work tree, and the one of two names that is there.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-use patch_grammar::{Patch, Section, Spanned};
+use fs_guard::{Access, FileKind};
+use patch_grammar::{Patch, Section, SectionOperation, Spanned};
 
+use crate::plan::paths::is_of_git;
 use crate::text::files::Files;
 
-/// Returns the patch with paths relative to the root of a directory, where it has absolute ones
-/// that are beneath it; a note says so for each. Other paths are left for the guard to refuse.
+/// Returns the patch with paths relative to the root, with a note for each that changed:
+///
+/// * of two names that a plain diff has for one file, the one that is there;
+/// * absolute ones that are beneath the root of a directory;
+/// * those of a git diff, which begin at the top of the work tree, where the root is a directory
+///   in it.
+///
+/// Other paths are left for the guard to refuse.
 #[must_use]
 pub fn relative<'p>(files: &Files, patch: &'p Patch) -> Cow<'p, Patch> {
-    let Some(root) = files.directory() else { return Cow::Borrowed(patch) };
+    if patch.relative {
+        return Cow::Borrowed(patch);
+    }
+    let top = top_prefix(files, patch);
     let is_absolute = |path: &Spanned<'_>| Path::new(&*path.text).is_absolute();
-    if !patch.sections().iter().flat_map(Section::paths).any(is_absolute) {
+    let any_absolute = patch.sections().iter().flat_map(Section::paths).any(is_absolute);
+    let two_names = patch.sections().iter().any(|section| section.old_name.is_some());
+    if top.is_none() && !two_names && !(any_absolute && files.directory().is_some()) {
         return Cow::Borrowed(patch);
     }
     let mut notes = Vec::new();
     let mut changed = patch.map_sections(|sections| {
         let mut sections = sections.to_vec();
-        for path in sections.iter_mut().flat_map(Section::paths_mut) {
-            let Some(rest) = root.relative(&path.text) else { continue };
-            let line = path.line;
-            notes.push(format!("the absolute path in line {line} was taken as {rest:?}"));
-            path.text = rest.into();
+        for section in &mut sections {
+            notes.extend(choose_name(files, section));
+            for path in section.paths_mut() {
+                if let Some(root) = files.directory()
+                    && let Some(rest) = root.relative(&path.text)
+                {
+                    let line = path.line;
+                    notes.push(format!("the absolute path in line {line} was taken as {rest:?}"));
+                    path.text = rest.into();
+                } else if let Some(top) = &top
+                    && let Some(rest) = path.text.strip_prefix(&**top)
+                {
+                    path.text = rest.to_owned().into();
+                }
+            }
         }
         sections
     });
+    if let Some(top) = top {
+        notes.push(format!(
+            "the paths of the git diff begin at the top of the work tree: {top:?} was left out"
+        ));
+    }
+    changed.relative = true;
     changed.notes.extend(notes);
     Cow::Owned(changed)
+}
+
+/// Takes the other name of a file where that is the one that is there, and says so. If both are,
+/// one that goes on after the other is a copy beside it.
+fn choose_name(files: &Files, section: &mut Section<'_>) -> Option<String> {
+    let other = section.old_name.take()?;
+    let longer = section.path.text.starts_with(&*other.text);
+    let takes = is_file(files, &other.text) && (longer || !is_file(files, &section.path.text));
+    takes.then(|| {
+        let path = std::mem::replace(&mut section.path, other);
+        let (line, old, new) = (path.line, &section.path.text, path.text);
+        format!("line {line}: of {old:?} and {new:?}, the first was taken for the file")
+    })
+}
+
+/// Returns whether a file is at a path that may be read.
+pub(super) fn is_file(files: &Files, path: &str) -> bool {
+    let Ok(path) = files.check(path, Access::Read) else { return false };
+    files.metadata(&path).is_ok_and(|seen| seen.is_some_and(|seen| seen.kind == FileKind::File))
+}
+
+/// Returns the path from the top of the work tree to the root, with a slash at its end, if that is
+/// where the paths of a git diff begin: no file of it is there otherwise.
+fn top_prefix(files: &Files, patch: &Patch) -> Option<String> {
+    let root = files.directory()?;
+    let mut sections = patch.sections().iter();
+    let first = sections.next().filter(|section| is_of_git(patch, section))?;
+    let reads = |section: &&Section<'_>| !matches!(section.operation, SectionOperation::Add(_));
+    let mut read = patch.sections().iter().filter(reads);
+    let is_here = |section: &Section<'_>| is_file(files, &section.path.text);
+    if !first.path.text.contains('/') || root.is_work_tree() || read.any(is_here) {
+        return None;
+    }
+    let top = root.enclosing(root.policy()).find(|above| above.root.is_work_tree())?;
+    let prefix = format!("{}/", top.way.filter(|_| top.root.has_git())?);
+    first.path.text.starts_with(&prefix).then_some(prefix)
 }

@@ -132,6 +132,8 @@ pub(super) enum Found {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct File {
     pub(super) path: Name,
+    /// The other name that a plain diff has for the file.
+    pub(super) old_name: Option<Name>,
     pub(super) operation: Operation,
     pub(super) executable: Option<bool>,
     pub(super) link: bool,
@@ -455,13 +457,14 @@ impl<'l, 't> Reader<'l, 't> {
         let is_new = old.text.is_none() || (old.epoch && nothing(|hunk| hunk.from_nothing));
         let is_gone = new.text.is_none() || (new.epoch && nothing(|hunk| hunk.to_nothing));
         let (left, right) = self.without_prefixes(&old, &new, None)?;
-        let (path, operation) = match (left, right) {
-            (_, Some(new)) if is_new => (new, Operation::Add),
-            (Some(old), _) if is_gone => (old, Operation::Delete),
-            (_, Some(new)) => (new, Operation::Update { to: None }),
+        let (path, other, operation) = match (left, right) {
+            (_, Some(new)) if is_new => (new, None, Operation::Add),
+            (Some(old), _) if is_gone => (old, None, Operation::Delete),
+            (old, Some(new)) => (new, old, Operation::Update { to: None }),
             _ => return Err(self.failure(first, ParseErrorKind::NoPath, "a path")),
         };
-        self.finish(first, path, operation, None, hunks)
+        let old_name = other.filter(|other| other.text != path.text);
+        Ok(File { old_name, ..self.finish(first, path, operation, None, hunks)? })
     }
 
     /// Reads a file of a git diff.
@@ -470,11 +473,7 @@ impl<'l, 't> Reader<'l, 't> {
         const WORDS: &[u8] = b"diff --git ";
         let header = &self.take()[WORDS.len()..];
         let start = self.lines.range(first).start + WORDS.len();
-        let named = if header.contains(&b'"') {
-            of_git_header(header, self.strip)
-        } else {
-            of_git_header(&self.unescaped(header, first), self.strip)
-        };
+        let named = of_git_header(header, self.strip);
         let raw = |text: Option<Vec<u8>>| RawName {
             text,
             span: start..start + header.len(),
@@ -502,6 +501,18 @@ impl<'l, 't> Reader<'l, 't> {
         }
         let link = self.is_link(first, &head, &String::from_utf8_lossy(&shown))?;
         let GitHeader { old_mode, new_mode, created, deleted, copy, from, to, .. } = head;
+        if let (Some(moved), Some(_)) = (&to, created.or(deleted)) {
+            let expected = "one of a new file, a deleted file, a rename and a copy";
+            return Err(self.failure(moved.line, ParseErrorKind::Contradiction, expected));
+        }
+        if let Some((old, new)) = &pair {
+            let (left, right) = match (&from, &to) {
+                (Some(from), Some(to)) => (from.text.as_deref(), to.text.as_deref()),
+                _ => (named.as_deref(), named.as_deref()),
+            };
+            self.check_same(old, left)?;
+            self.check_same(new, right)?;
+        }
         let (left, right) = match (&pair, from, to) {
             // These lines have no prefix, and one part less.
             (_, Some(from), Some(to)) => {
@@ -589,6 +600,21 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(Some(PartLines { kind, size, base85, line }))
     }
 
+    /// Checks that a name in a `--- ` or `+++ ` line is the file that git's own lines name. It may
+    /// have a prefix, whatever that is.
+    fn check_same(&self, side: &RawName, named: Option<&[u8]>) -> Result<(), Failure> {
+        let (Some(text), Some(named)) = (&side.text, named) else { return Ok(()) };
+        let before = text.strip_suffix(named);
+        if before.is_some_and(|before| before.is_empty() || before.ends_with(b"/")) {
+            return Ok(());
+        }
+        let expected = "the file of the `diff --git` line";
+        Err(Failure {
+            within: 4,
+            ..self.failure(side.line, ParseErrorKind::Contradiction, expected)
+        })
+    }
+
     /// Reads the lines between `diff --git` and the hunks.
     fn git_header(&mut self, shown: &str) -> Result<GitHeader, Failure> {
         let mut head = GitHeader::default();
@@ -650,7 +676,7 @@ impl<'l, 't> Reader<'l, 't> {
         let text = if text.starts_with(b"\"") {
             unquoted(text).map(|(name, _)| name)
         } else {
-            Some(self.unescaped(text, at))
+            Some(text.to_vec())
         };
         let bad = || Failure { within, ..self.failure(at, ParseErrorKind::BadPath, "a path") };
         Ok(RawName { text: Some(text.ok_or_else(bad)?), span, line: at, epoch: false })
@@ -710,7 +736,7 @@ impl<'l, 't> Reader<'l, 't> {
             // A time stamp may follow; after a name with blanks, git writes a tab alone. Where tabs
             // became blanks, it is told by its form.
             let length = before_tab(rest).unwrap_or_else(|| before_time(rest));
-            (self.unescaped(&rest[..length], line), length)
+            (rest[..length].to_vec(), length)
         };
         let time = rest[length..].trim_ascii_start();
         let epoch = time.starts_with(b"1970-01-01 ") || time.starts_with(b"1969-12-31 ");
@@ -774,19 +800,6 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(Some(Name { text, span: raw.span.clone(), line: number(raw.line) }))
     }
 
-    /// Reads a name without quotes. Backslashes are not escapes there. They separate directories
-    /// where nothing else does; beside a slash they are part of a name.
-    fn unescaped(&mut self, name: &[u8], at: usize) -> Vec<u8> {
-        let backslash = |&byte: &u8| byte == b'\\';
-        if !name.iter().any(backslash) || name.contains(&b'/') {
-            return name.to_vec();
-        }
-        if !self.warnings.iter().any(|warning| warning.kind == WarningKind::Backslashes) {
-            self.warn(WarningKind::Backslashes, at);
-        }
-        name.iter().map(|byte| if backslash(byte) { b'/' } else { *byte }).collect()
-    }
-
     fn finish(
         &self,
         first: usize,
@@ -800,7 +813,16 @@ impl<'l, 't> Reader<'l, 't> {
         }
         let end = hunks.last().map_or(self.lines.range(self.at).start, |hunk| hunk.span.end);
         let span = self.lines.range(first).start..end;
-        Ok(File { path, operation, executable, link: false, hunks, binary: None, span })
+        Ok(File {
+            path,
+            old_name: None,
+            operation,
+            executable,
+            link: false,
+            hunks,
+            binary: None,
+            span,
+        })
     }
 
     /// Checks that a new file has one hunk, and inserts all of its lines.
@@ -1032,7 +1054,7 @@ fn before_time(rest: &[u8]) -> usize {
     };
     let mut word = words.next().unwrap_or_default();
     let mut length = word.len();
-    if like(word, b"+0000") {
+    if like(word, b"+0000") || like(word, b"+00:00") {
         word = words.next().unwrap_or_default();
         length += word.len() + 1;
     }
