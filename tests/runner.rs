@@ -50,6 +50,7 @@ mod sandbox;
 mod scenarios;
 mod serve;
 mod signals;
+mod statistics;
 mod stream;
 mod terminal;
 mod tool;

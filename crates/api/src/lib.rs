@@ -92,6 +92,6 @@ pub mod tools {
         MAX_RESULT, Reason, Reply, Session, SessionName, SessionSettings, StoreSize, Tool,
         ToolError, Turn, audit, bounds, brief_catalogue, catalogue, changes, choices, envelope,
         events, git, hints, history, input, ops, received, refused, settings, shown, specs,
-        store_size,
+        statistics, store_size,
     };
 }

@@ -4,10 +4,11 @@
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
-use apply_patch_api::engine::{Plan, Report};
+use apply_patch_api::engine::{Patch, Plan, Report};
 use apply_patch_api::tools::ToolError;
 use apply_patch_api::tools::changes::{DiffDetail, PatchData, outcome, summary};
 use apply_patch_api::tools::envelope::{self, Success};
+use apply_patch_api::tools::statistics::{FileStatistics, totals};
 use serde::Serialize;
 use serde_json::ser::Formatter;
 use serde_json::{Serializer, Value, json};
@@ -110,6 +111,45 @@ pub(crate) fn applied(
     detail: Option<DiffDetail>,
 ) -> impl Serialize + use<> {
     Success::new(outcome(reports), PatchData::applied(reports, atomic, detail.unwrap_or_default()))
+}
+
+/// The data of a patch, with how much it changes in each file.
+#[derive(Serialize)]
+struct Counted<D> {
+    #[serde(flatten)]
+    data: D,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<Vec<FileStatistics>>,
+}
+
+/// The envelope of a plan that is not committed, with how much it changes in each file.
+pub(crate) fn planned_counted(
+    plan: &Plan,
+    detail: Option<DiffDetail>,
+) -> Result<impl Serialize + use<>, apply_patch_api::files::Error> {
+    let data = PatchData::planned(plan, detail.unwrap_or_default())?;
+    let statistics = Some(FileStatistics::of_plan(plan.images())?);
+    Ok(Success::new(format!("it applies: {}", summary(plan)), Counted { data, statistics }))
+}
+
+/// The envelope of what was committed, with how much changed in each file, unless a file was
+/// changed again since.
+pub(crate) fn applied_counted(
+    reports: &[Report],
+    atomic: bool,
+    detail: Option<DiffDetail>,
+) -> impl Serialize + use<> {
+    let data = PatchData::applied(reports, atomic, detail.unwrap_or_default());
+    let counted: Result<Vec<_>, _> =
+        reports.iter().map(|report| FileStatistics::of_plan(report.images())).collect();
+    let statistics = counted.ok().map(|files| files.concat());
+    Success::new(outcome(reports), Counted { data, statistics })
+}
+
+/// The envelope of a diff that was only counted.
+pub(crate) fn counted(patch: &Patch, files: Vec<FileStatistics>) -> impl Serialize + use<> {
+    let data = json!({ "dryRun": true, "hunkCount": patch.hunk_count() });
+    Success::new(totals(&files), Counted { data, statistics: Some(files) })
 }
 
 /// Prints the envelope of a failure; unless `all` of it is wanted, with every reason but the

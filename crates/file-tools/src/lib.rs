@@ -16,7 +16,7 @@ pub mod tools;
 pub use answer::error::{FailureClass, Kept, ToolError, journal_problem};
 pub use answer::hints::{Caller, Hint};
 pub use answer::reason::Reason;
-pub use answer::{changes, envelope, hints, shown};
+pub use answer::{changes, envelope, hints, shown, statistics};
 pub use input::{ops, received};
 pub use patch_engine::ErrorKind;
 pub use session::left::Turn;

@@ -17,6 +17,7 @@
 //! Text around the files is ignored, as git does. Parts of a diff that cannot be expressed
 //! (submodules, merges, binary files without their bytes) are errors.
 
+mod header;
 mod name;
 mod reader;
 
@@ -31,6 +32,7 @@ use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
 use crate::patch::{Patch, Text};
 
+pub use header::FileHeader;
 pub use name::push_quoted;
 pub(crate) use reader::{Between, extent, opens};
 use reader::{BinaryParts, Failure, File, Found, HunkPart, Name, Operation, PartLines, Reader};

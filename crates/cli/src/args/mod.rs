@@ -5,10 +5,12 @@ mod choice;
 mod input;
 mod reporting;
 mod rules;
+mod statistics;
 mod writing;
 
 pub(crate) use choice::choice;
 pub(crate) use input::{From, InputArgs};
 pub(crate) use reporting::{Detail, DiffFormat, EventsArg, Reporting};
 pub(crate) use rules::Rules;
+pub(crate) use statistics::Statistics;
 pub(crate) use writing::{Caution, Writing};

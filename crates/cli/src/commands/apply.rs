@@ -13,6 +13,7 @@ use apply_patch_api::tools::changes::DiffDetail;
 use apply_patch_api::tools::events::Events;
 use apply_patch_api::tools::refused::RefusedForm;
 use apply_patch_api::tools::settings::{Settings, seconds};
+use apply_patch_api::tools::statistics::FileStatistics;
 use apply_patch_api::tools::{Session, SessionSettings};
 use clap::Args;
 
@@ -47,7 +48,7 @@ pub(crate) struct ApplyArgs {
     #[arg(short = 'n', long, conflicts_with = "events")]
     pub(crate) dry_run: bool,
     /// With `-n`: the diff as text, or as one self-contained HTML page
-    #[arg(long, value_name = "FORMAT", default_value = "text", requires = "dry_run", conflicts_with_all = ["stat", "json"])]
+    #[arg(long, value_name = "FORMAT", default_value = "text", requires = "dry_run", conflicts_with_all = ["stat", "numstat", "summary", "json"])]
     pub(crate) format: args::DiffFormat,
     /// Tell by the exit code alone whether the patch would apply; nothing is written
     #[arg(long, conflicts_with_all = ["dry_run", "events"])]
@@ -86,9 +87,8 @@ pub(crate) struct ApplyArgs {
     /// How long the command may take
     #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "verify", default_value = "600")]
     pub(crate) verify_timeout: Duration,
-    /// Print how many lines change in each file
-    #[arg(long, conflicts_with = "events")]
-    pub(crate) stat: bool,
+    #[command(flatten)]
+    pub(crate) statistics: args::Statistics,
     #[command(flatten)]
     pub(crate) rules: args::Rules,
     #[command(flatten)]
@@ -259,6 +259,10 @@ fn run(
         })?;
         input = Input { sent, name: format!("{id}, amended"), kept: None };
     }
+    if looks_only && args.statistics.are_wanted() && input.sent.diff.is_some() {
+        count(global, args, &form::parsed(&input, &options)?);
+        return Ok(Exit::Done);
+    }
     if looks_only {
         match look(global, session, &input, &options, args.atomicity()) {
             Ok(Some((_, plan))) => preview(global, args, &plan)?,
@@ -381,11 +385,13 @@ fn preview(
     args: &ApplyArgs,
     plan: &Plan,
 ) -> Result<(), apply_patch_api::files::Error> {
-    if global.json || args.check {
+    if global.json && args.statistics.are_wanted() {
+        json::print(&json::planned_counted(plan, args.detail.diff)?);
+    } else if global.json || (args.check && !args.statistics.are_wanted()) {
         // The exit code alone tells.
         applies(global, plan, args.detail.diff, true)?;
     } else if args.format == DiffFormat::Text {
-        workspace::preview(global, plan, args.stat)?;
+        workspace::preview(global, plan, &args.statistics)?;
     } else {
         if !global.quiet {
             render::notes(plan);
@@ -395,7 +401,24 @@ fn preview(
     Ok(())
 }
 
+/// Prints how much a diff changes. Its text says everything: no file is looked at.
+fn count(global: &Global, args: &ApplyArgs, patch: &Patch) {
+    let files = FileStatistics::of_diff(patch);
+    if global.json {
+        json::print(&json::counted(patch, files));
+        return;
+    }
+    if !global.quiet {
+        render::patch_notes(patch);
+    }
+    render::statistics(&files, &args.statistics);
+}
+
 fn report(global: &Global, args: &ApplyArgs, reports: &[Report]) {
+    if global.json && args.statistics.are_wanted() {
+        json::print(&json::applied_counted(reports, !args.no_atomic, args.detail.diff));
+        return;
+    }
     if global.json {
         json::print(&json::applied(reports, !args.no_atomic, args.detail.diff));
         return;
@@ -405,9 +428,11 @@ fn report(global: &Global, args: &ApplyArgs, reports: &[Report]) {
             render::notes(&report.plan);
         }
         // The commit is done, but a file was changed again since: then the names have to do.
-        let shown = args.stat && render::stat(report.images()).is_ok();
-        if !shown && !global.quiet {
-            render::names(global.root(), &report.plan);
+        let wanted = args.statistics.are_wanted();
+        match wanted.then(|| FileStatistics::of_plan(report.images())) {
+            Some(Ok(files)) => render::statistics(&files, &args.statistics),
+            _ if !global.quiet => render::names(global.root(), &report.plan),
+            _ => {}
         }
     }
     if !global.quiet {

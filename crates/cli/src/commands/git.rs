@@ -11,6 +11,7 @@ use apply_patch_api::tools::envelope;
 use apply_patch_api::tools::events::Events;
 use apply_patch_api::tools::git::{GitError, GitReport, GitRequest, GitSession};
 use apply_patch_api::tools::input::PatchText;
+use apply_patch_api::tools::statistics::FileStatistics;
 use apply_patch_api::tools::{FailureClass, SessionName, ToolError};
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -184,7 +185,8 @@ fn preview(
             data,
         ));
     } else {
-        workspace::preview(global, plan, args.stat)?;
+        let statistics = args::Statistics { stat: args.stat, ..args::Statistics::default() };
+        workspace::preview(global, plan, &statistics)?;
     }
     Ok(())
 }
@@ -209,7 +211,7 @@ fn print(global: &Global, args: &GitArgs, report: &GitReport) -> Result<(), Fail
     match report.commit {
         Some(commit) => {
             if args.stat {
-                render::stat(report.report.images())?;
+                render::stat(&FileStatistics::of_plan(report.report.images())?);
             }
             render::line(&commit.to_string());
             if report.branch.is_none() && !global.quiet {

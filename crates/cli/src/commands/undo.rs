@@ -197,7 +197,7 @@ pub(super) fn execute(
             json::print(&json::planned(&plan, detail)?);
         } else {
             note_project(global, session);
-            workspace::preview(global, &plan, false)?;
+            workspace::preview(global, &plan, &args::Statistics::default())?;
         }
         return Ok(Exit::Done);
     }

@@ -9,6 +9,7 @@ use apply_patch_api::engine::{Files, Plan, Remedy};
 use apply_patch_api::files::{Common, Policy, Root};
 use apply_patch_api::tools::audit::Audit;
 use apply_patch_api::tools::git::enclosing;
+use apply_patch_api::tools::statistics::FileStatistics;
 use apply_patch_api::tools::{
     ErrorKind, FailureClass, Reason, Session, SessionName, SessionSettings, ToolError, history,
 };
@@ -111,18 +112,19 @@ pub(super) fn tidy(global: &Global, session: &Session) {
     }
 }
 
-/// Prints a plan that is not committed, for a person: its notes, and its diff or the line counts of
+/// Prints a plan that is not committed, for a person: its notes, and its diff or how much changes in
 /// each file.
 pub(super) fn preview(
     global: &Global,
     plan: &Plan,
-    stat: bool,
+    statistics: &args::Statistics,
 ) -> Result<(), apply_patch_api::files::Error> {
     if !global.quiet {
         render::notes(plan);
     }
-    if stat {
-        return render::stat(plan.images());
+    if statistics.are_wanted() {
+        render::statistics(&FileStatistics::of_plan(plan.images())?, statistics);
+        return Ok(());
     }
     let diff = plan.images().diffs()?;
     render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&diff);

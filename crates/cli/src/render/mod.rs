@@ -14,7 +14,7 @@ mod unified;
 use std::path::Path;
 
 use apply_patch_api::engine::commit::{self, CommitError, Recovered, Workspace};
-use apply_patch_api::engine::{Event, Failed, Plan, PlanNote, Rejects, Remedy, Report};
+use apply_patch_api::engine::{Event, Failed, Patch, Plan, PlanNote, Rejects, Remedy, Report};
 use apply_patch_api::tools::{Caller, FailureClass, Hint, ToolError, hints};
 
 use crate::failure::Failure;
@@ -31,7 +31,7 @@ pub(crate) use pager::Pager;
 pub(crate) use print::{
     end, error_width, indented, line, message, name, paragraph, raw, width, written, written_or,
 };
-pub(crate) use stat::stat;
+pub(crate) use stat::{stat, statistics};
 
 /// Prints what went wrong, with pictures where there is something to point at.
 pub(crate) fn failure(failure: &Failure, global: &Global) {
@@ -232,6 +232,12 @@ pub(crate) fn warning(event: &Event<'_>) {
         Event::NotDurable(why) => message(&format!("warning: {why}")),
         _ => {}
     }
+}
+
+/// Prints what was done to a text to read it as a patch.
+pub(crate) fn patch_notes(patch: &Patch) {
+    patch.notes.iter().for_each(|note| message(&format!("note: {note}")));
+    patch.warnings.iter().for_each(|warning| message(&format!("warning: patch {warning}")));
 }
 
 /// Prints what was overlooked, and what a reader should know.

@@ -1,13 +1,14 @@
-//! `--stat`: how many lines change in each file.
+//! `--stat`, `--numstat` and `--summary`: how much of each file changes.
 
 use std::io::{IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
-use apply_patch_api::engine::Images;
-use apply_patch_api::tools::changes::summary;
+use apply_patch_api::grammar::diff::{FileHeader, push_quoted};
 use apply_patch_api::tools::shown::sanitize;
+use apply_patch_api::tools::statistics::{FileOperation, FileStatistics, octal, totals};
 
-use super::print::{line, name, width, written};
+use super::print::{line, raw, width, written};
+use crate::args::Statistics;
 
 const DELETED: Style = AnsiColor::Red.on_default();
 const INSERTED: Style = AnsiColor::Green.on_default();
@@ -15,13 +16,24 @@ const INSERTED: Style = AnsiColor::Green.on_default();
 /// The fewest columns that a bar is drawn in.
 const LEAST: usize = 10;
 
+/// Prints what is wanted of the statistics of files.
+pub(crate) fn statistics(files: &[FileStatistics], wanted: &Statistics) {
+    if wanted.stat {
+        stat(files);
+    }
+    if wanted.numstat {
+        numstat(files, wanted.nul);
+    }
+    if wanted.summary {
+        files.iter().flat_map(summary).for_each(|text| line(&text));
+    }
+}
+
 /// Prints each change with its line counts; on a terminal in columns, with a bar.
-///
-/// Fails when bytes that are counted are not what the plan was made for any more.
-pub(crate) fn stat(images: Images<'_>) -> Result<(), apply_patch_api::files::Error> {
-    let plan = images.plan();
-    let rows = plan.changes().iter().map(|change| Ok((name(change), images.line_counts(change)?)));
-    let rows = rows.collect::<Result<Vec<_>, apply_patch_api::files::Error>>()?;
+pub(crate) fn stat(files: &[FileStatistics]) {
+    let count = |lines: Option<usize>| lines.unwrap_or_default();
+    let row = |file| (stat_name(file), (count(file.inserted), count(file.deleted)));
+    let rows: Vec<_> = files.iter().map(row).collect();
     if std::io::stdout().is_terminal() {
         let width = width().unwrap_or(80);
         written(anstream::stdout().write_all(bars(&rows, width).as_bytes()));
@@ -33,8 +45,95 @@ pub(crate) fn stat(images: Images<'_>) -> Result<(), apply_patch_api::files::Err
     let (inserted, deleted) =
         rows.iter().fold((0, 0), |sum, (_, counts)| (sum.0 + counts.0, sum.1 + counts.1));
     let lines = if inserted == 1 { "line" } else { "lines" };
-    line(&format!("{}, {inserted} {lines} inserted, {deleted} deleted", summary(plan)));
-    Ok(())
+    line(&format!("{}, {inserted} {lines} inserted, {deleted} deleted", totals(files)));
+}
+
+/// A letter and the path or paths.
+fn stat_name(file: &FileStatistics) -> String {
+    let letter = match file.operation {
+        FileOperation::Create => 'A',
+        FileOperation::Update => 'M',
+        FileOperation::Delete => 'D',
+        FileOperation::Move => 'R',
+        FileOperation::Copy => 'C',
+    };
+    match &file.to_path {
+        Some(to) => format!("{letter} {} -> {to}", file.path),
+        None => format!("{letter} {}", file.path),
+    }
+}
+
+/// Prints the line counts and the path of each file as git does, for programs.
+fn numstat(files: &[FileStatistics], nul: bool) {
+    let mut out = Vec::new();
+    for file in files {
+        let count = |lines: Option<usize>| lines.map_or("-".to_owned(), |lines| lines.to_string());
+        let counts = format!("{}\t{}\t", count(file.inserted), count(file.deleted));
+        out.extend_from_slice(counts.as_bytes());
+        if nul {
+            out.extend_from_slice(file.last_path().as_bytes());
+            out.push(0);
+        } else {
+            push_quoted(&mut out, "", file.last_path());
+            out.push(b'\n');
+        }
+    }
+    if nul {
+        written(std::io::stdout().write_all(&out));
+    } else {
+        raw(&out);
+    }
+}
+
+/// What happens to a file as a whole, in the lines of git.
+fn summary(file: &FileStatistics) -> Vec<String> {
+    let FileHeader { old_mode, new_mode, similarity, dissimilarity, .. } = file.stated;
+    let percent = |percent: Option<u8>| percent.map(|percent| format!(" ({percent}%)"));
+    let of_mode = |mode: Option<u32>| mode.map(|mode| format!(" mode {}", octal(mode)));
+    let path = shown(&file.path);
+    let (first, names_file) = match (file.operation, &file.to_path, dissimilarity) {
+        (FileOperation::Create, ..) => {
+            return vec![format!(" create{} {path}", of_mode(new_mode).unwrap_or_default())];
+        }
+        (FileOperation::Delete, ..) => {
+            return vec![format!(" delete{} {path}", of_mode(old_mode).unwrap_or_default())];
+        }
+        (operation @ (FileOperation::Move | FileOperation::Copy), Some(to), _) => {
+            let word = if operation == FileOperation::Copy { "copy" } else { "rename" };
+            let percent = percent(similarity).unwrap_or_default();
+            (Some(format!(" {word} {}{percent}", both(&path, &shown(to)))), true)
+        }
+        (_, _, Some(_)) => {
+            let percent = percent(dissimilarity).unwrap_or_default();
+            (Some(format!(" rewrite {path}{percent}")), true)
+        }
+        _ => (None, false),
+    };
+    let change = match (old_mode, new_mode) {
+        (Some(old), Some(new)) if old != new => {
+            let name = if names_file { String::new() } else { format!(" {path}") };
+            Some(format!(" mode change {} => {}{name}", octal(old), octal(new)))
+        }
+        _ => None,
+    };
+    first.into_iter().chain(change).collect()
+}
+
+/// A path in one line.
+fn shown(path: &str) -> String {
+    path.replace('\n', "\\n")
+}
+
+/// Two paths; the directories that they begin with are written once.
+fn both(old: &str, new: &str) -> String {
+    let common = old.bytes().zip(new.bytes()).take_while(|(one, other)| one == other).count();
+    match old.as_bytes()[..common].iter().rposition(|&byte| byte == b'/') {
+        Some(slash) => {
+            let (directory, old) = old.split_at(slash + 1);
+            format!("{directory}{{{old} => {}}}", &new[slash + 1..])
+        }
+        None => format!("{old} => {new}"),
+    }
 }
 
 /// The rows as columns of at most `width`, where the names leave room for that.
@@ -96,5 +195,19 @@ mod tests {
             "what changes is seen: {}",
             plain(80)
         );
+    }
+
+    #[test]
+    fn directories_that_two_paths_begin_with_are_written_once() {
+        for (old, new, wanted) in [
+            ("a", "b", "a => b"),
+            ("d/a", "d/b", "d/{a => b}"),
+            ("d/e/old", "d/f/new", "d/{e/old => f/new}"),
+            ("k/one/t", "k/two/t", "k/{one/t => two/t}"),
+            ("ab/t", "abc/t", "ab/t => abc/t"),
+            ("\u{e4}/x", "\u{e5}/x", "\u{e4}/x => \u{e5}/x"),
+        ] {
+            assert_eq!(both(old, new), wanted);
+        }
     }
 }

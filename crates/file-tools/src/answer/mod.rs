@@ -8,4 +8,5 @@ pub mod hints;
 pub(crate) mod page;
 pub(crate) mod reason;
 pub mod shown;
+pub mod statistics;
 pub(crate) mod text;

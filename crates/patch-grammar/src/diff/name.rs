@@ -13,6 +13,7 @@ pub fn push_quoted(out: &mut Vec<u8>, prefix: &str, path: &str) {
     for byte in prefix.bytes().chain(path.bytes()) {
         match byte {
             b'"' | b'\\' => out.extend([b'\\', byte]),
+            7..=13 => out.extend([b'\\', b"abtnvfr"[usize::from(byte - 7)]]),
             0x20..0x7f => out.push(byte),
             _ => out.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
         }
@@ -162,6 +163,21 @@ mod tests {
         );
         for broken in ["\"a", "\"\\", "\"\\q\"", "\"\\18\"", "\"\\777\"", "a"] {
             assert_eq!(unquoted(broken.as_bytes()), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn names_are_quoted_as_git_does() {
+        for (path, wanted) in [
+            ("a b", "a b"),
+            ("t\tn\nr\r", r#""t\tn\nr\r""#),
+            ("\u{7}\u{8}\u{b}\u{c}", r#""\a\b\v\f""#),
+            ("\u{1}\u{7f}", r#""\001\177""#),
+            ("q\"b\\ä", r#""q\"b\\\303\244""#),
+        ] {
+            let mut quoted = Vec::new();
+            push_quoted(&mut quoted, "", path);
+            assert_eq!(String::from_utf8(quoted).expect("ASCII"), wanted);
         }
     }
 

@@ -1,0 +1,163 @@
+//! How many lines of each file change, from a plan or from the text of a diff alone.
+
+use patch_engine::{Change, ChangeKind, Images, line_counts};
+use patch_grammar::diff::FileHeader;
+use patch_grammar::{LineKind, Patch, Section, SectionOperation};
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+
+patch_grammar::named! {
+    /// What happens to a file.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum FileOperation {
+        /// It is created.
+        Create = "create",
+        /// It changes.
+        Update = "update",
+        /// It is deleted.
+        Delete = "delete",
+        /// It moves, and perhaps changes.
+        Move = "move",
+        /// A copy of it is created.
+        Copy = "copy",
+    }
+}
+
+impl From<ChangeKind> for FileOperation {
+    fn from(kind: ChangeKind) -> Self {
+        match kind {
+            ChangeKind::Create => Self::Create,
+            ChangeKind::Update => Self::Update,
+            ChangeKind::Delete => Self::Delete,
+            ChangeKind::Move => Self::Move,
+        }
+    }
+}
+
+/// How much of a file changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileStatistics {
+    /// What happens to it.
+    #[serde(serialize_with = "word")]
+    pub operation: FileOperation,
+    /// Its path before; of a new file, afterwards.
+    pub path: String,
+    /// The path that it gets, or that its copy has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_path: Option<String>,
+    /// How many lines are inserted; `None` if it is not text.
+    pub inserted: Option<usize>,
+    /// How many lines are deleted; `None` if it is not text.
+    pub deleted: Option<usize>,
+    /// What the diff states beside.
+    #[serde(flatten, serialize_with = "stated")]
+    pub stated: FileHeader,
+}
+
+fn word<S: Serializer>(operation: &FileOperation, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(operation.as_str())
+}
+
+fn stated<S: Serializer>(header: &FileHeader, serializer: S) -> Result<S::Ok, S::Error> {
+    let FileHeader { old_mode, new_mode, similarity, dissimilarity, binary: _ } = header;
+    let mut fields = serializer.serialize_map(None)?;
+    for (name, mode) in [("oldMode", old_mode), ("newMode", new_mode)] {
+        mode.map_or(Ok(()), |mode| fields.serialize_entry(name, &octal(mode)))?;
+    }
+    for (name, percent) in [("similarity", similarity), ("dissimilarity", dissimilarity)] {
+        percent.map_or(Ok(()), |percent| fields.serialize_entry(name, &percent))?;
+    }
+    fields.end()
+}
+
+/// Writes a mode as git does.
+#[must_use]
+pub fn octal(mode: u32) -> String {
+    format!("{mode:06o}")
+}
+
+impl FileStatistics {
+    /// Returns the path of the file afterwards; for a deleted file, its old path.
+    #[must_use]
+    pub fn last_path(&self) -> &str {
+        self.to_path.as_deref().unwrap_or(&self.path)
+    }
+
+    /// Counts the lines of a diff. Its text says everything: no file is looked at.
+    #[must_use]
+    pub fn of_diff(patch: &Patch) -> Vec<Self> {
+        patch.sections().iter().map(|section| Self::of_section(patch, section)).collect()
+    }
+
+    fn of_section(patch: &Patch, section: &Section<'_>) -> Self {
+        let stated = FileHeader::read(patch.bytes(section.span.clone()));
+        let header = if patch.reversed { stated.reversed() } else { stated };
+        let count = |kind| {
+            let lines = section.hunks().iter().flat_map(|hunk| &hunk.lines);
+            lines.filter(|line| line.kind == kind).count()
+        };
+        let inserted = match &section.operation {
+            SectionOperation::Add(added) => added.lines().count(),
+            _ => count(LineKind::Insert),
+        };
+        Self {
+            operation: match &section.operation {
+                SectionOperation::Add(_) => FileOperation::Create,
+                SectionOperation::Delete(_) => FileOperation::Delete,
+                SectionOperation::Update { move_to: Some(_), .. } => FileOperation::Move,
+                SectionOperation::Update { move_to: None, .. } => FileOperation::Update,
+                SectionOperation::Copy { .. } => FileOperation::Copy,
+            },
+            path: section.path.text.to_string(),
+            to_path: section.destination().map(|to| to.text.to_string()),
+            inserted: (!header.binary).then_some(inserted),
+            deleted: (!header.binary).then(|| count(LineKind::Delete)),
+            stated: header,
+        }
+    }
+
+    /// Counts the lines of what a plan changes.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes that are counted are not what the plan was made for any more.
+    pub fn of_plan(images: Images<'_>) -> Result<Vec<Self>, fs_guard::Error> {
+        let changes = images.plan().changes().iter();
+        changes.map(|change| Self::of_change(images, change)).collect()
+    }
+
+    fn of_change(images: Images<'_>, change: &Change) -> Result<Self, fs_guard::Error> {
+        let diff = images.diff(change)?;
+        let (inserted, deleted) = line_counts(&diff);
+        let header = FileHeader::read(&diff);
+        Ok(Self {
+            operation: change.operation.into(),
+            path: change.path.as_str().to_owned(),
+            to_path: change.to_path.as_ref().map(|to| to.as_str().to_owned()),
+            inserted: (!header.binary).then_some(inserted),
+            deleted: (!header.binary).then_some(deleted),
+            stated: header,
+        })
+    }
+}
+
+/// Says how many files are created, updated, copied, moved and deleted.
+#[must_use]
+pub fn totals(files: &[FileStatistics]) -> String {
+    let parts = [
+        (FileOperation::Create, "created"),
+        (FileOperation::Update, "updated"),
+        (FileOperation::Copy, "copied"),
+        (FileOperation::Move, "moved"),
+        (FileOperation::Delete, "deleted"),
+    ];
+    let count = |wanted| files.iter().filter(|file| file.operation == wanted).count();
+    let parts = parts.map(|(operation, what)| (count(operation), what));
+    let parts: Vec<_> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if parts.is_empty() { "nothing changes".into() } else { parts.join(", ") }
+}
