@@ -40,6 +40,7 @@ mod lost;
 mod obeyed;
 mod obeyed_tools;
 mod overlooked;
+mod paths;
 mod pictures;
 mod places;
 mod program;

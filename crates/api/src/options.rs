@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use file_tools::ToolError;
 use file_tools::changes::DiffDetail;
-use file_tools::input::{InputForm, PatchText, ReadAs};
+use file_tools::input::paths::{PathPattern, PathRuleError, PathRules};
+use file_tools::input::{InputError, InputForm, PatchText, ReadAs};
 use file_tools::ops;
 use file_tools::received::Part;
 use file_tools::settings::{Choice, Layer, Layers, Raw, Scope};
@@ -129,6 +130,12 @@ pub struct PatchOptions {
     pub skip_binary: bool,
     /// Whether the patch is reversed.
     pub reverse: bool,
+    /// The directory that the paths of the patch are beneath.
+    pub directory: Option<String>,
+    /// Patterns for the files of the patch that are taken, if there are any; `*` also matches `/`.
+    pub include: Vec<String>,
+    /// Patterns for those that are left out.
+    pub exclude: Vec<String>,
     /// The environment that this is: a patch that names another one is refused.
     pub environment: Option<String>,
     /// What files must be before, by path: their SHA-256, or nothing for a file that must not be
@@ -214,19 +221,23 @@ impl PatchOptions {
         patch: &[u8],
     ) -> Result<(PatchText, Options), ToolError> {
         let rules = self.engine(layers)?;
-        let text = PatchText::read(&patch.into(), &self.read_as(), &rules.parse);
+        let how = self.read_as().map_err(|error| InputError::Usage(error.to_string()));
+        let text = how.and_then(|how| PatchText::read(&patch.into(), &how, &rules.parse));
         Ok((text.map_err(|error| error.tool_error(patch))?, rules))
     }
 
     /// How the text is read.
-    pub(crate) fn read_as(&self) -> ReadAs {
-        ReadAs {
+    pub(crate) fn read_as(&self) -> Result<ReadAs, PathRuleError> {
+        let excluded = self.exclude.iter().cloned().map(PathPattern::Exclude);
+        let patterns = excluded.chain(self.include.iter().cloned().map(PathPattern::Include));
+        Ok(ReadAs {
             form: self.from,
             part: self.part,
             strip: self.strip,
             skip_binary: self.skip_binary,
             reverse: self.reverse,
-        }
+            paths: PathRules::new(self.directory.as_deref(), patterns)?,
+        })
     }
 
     /// The rules of planning.

@@ -21,7 +21,7 @@ pub(crate) fn chosen(
     from: &From,
     options: &ParseOptions,
 ) -> Result<Input, Failure> {
-    let how = from.how();
+    let how = from.how().map_err(|error| Failure::Usage(error.to_string()))?;
     match PatchText::read(&input.sent.text, &how, options) {
         Err(several @ InputError::NotReceived(NotReceived::Several(_)))
             if how.part.is_none() && !global.json && approve::preset() != ApprovalPolicy::Never =>

@@ -59,7 +59,17 @@ impl GlobSet {
     ///
     /// When one of them is malformed, or all together are too much.
     pub fn new<S: AsRef<str>>(patterns: impl IntoIterator<Item = S>) -> Result<Self, GlobError> {
-        compile(patterns, false).map(Self)
+        compile(patterns, Case::Sensitive, Slash::Separates).map(Self)
+    }
+
+    /// Reads patterns whose `*`, `?` and brackets also match `/`, as git's for the paths of a patch
+    /// do.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is malformed, or all together are too much.
+    pub fn across<S: AsRef<str>>(patterns: impl IntoIterator<Item = S>) -> Result<Self, GlobError> {
+        compile(patterns, Case::Sensitive, Slash::IsPlain).map(Self)
     }
 
     /// Returns whether a pattern matches the `/`-separated `path`.
@@ -286,15 +296,32 @@ fn ends_within(key: &str, prefix: &str) -> bool {
 }
 
 fn build(pattern: &str) -> Result<globset::GlobSet, GlobError> {
-    let built = compile([fold(pattern)], true);
+    let built = compile([fold(pattern)], Case::Ignored, Slash::Separates);
     built.map_err(|error| GlobError { pattern: pattern.into(), ..error })
+}
+
+/// Whether patterns are matched with regard to case.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Sensitive,
+    Ignored,
+}
+
+/// What a slash is to `*`, `?` and brackets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Slash {
+    /// They do not match it.
+    Separates,
+    /// It is a character as any other.
+    IsPlain,
 }
 
 /// Compiles patterns. It is always a set, because the library panics if it cannot compile a single
 /// one.
 fn compile<S: AsRef<str>>(
     patterns: impl IntoIterator<Item = S>,
-    case_insensitive: bool,
+    case: Case,
+    slash: Slash,
 ) -> Result<globset::GlobSet, GlobError> {
     let mut set = GlobSetBuilder::new();
     let mut first = None;
@@ -303,7 +330,8 @@ fn compile<S: AsRef<str>>(
         let error = |problem| GlobError { pattern: pattern.to_owned(), problem };
         bounded(pattern)?;
         let mut builder = GlobBuilder::new(pattern);
-        builder.literal_separator(true).case_insensitive(case_insensitive);
+        builder.literal_separator(slash == Slash::Separates);
+        builder.case_insensitive(case == Case::Ignored);
         set.add(builder.build().map_err(|it| error(it.kind().to_string()))?);
         first.get_or_insert_with(|| {
             error("it takes too much memory, alone or with the others".into())
@@ -430,6 +458,10 @@ mod tests {
             [("x.rs", true), ("d/x.rs", true), ("x.RS", false), ("b/y", true), ("a/x/b", false)]
         {
             assert_eq!(set.matches(path), wanted, "{path}");
+        }
+        let across = GlobSet::across(["a*b", "[^c]"]).unwrap();
+        for (path, wanted) in [("a/x/b", true), ("A/x/b", false), ("d", true), ("c", false)] {
+            assert_eq!(across.matches(path), wanted, "{path}");
         }
         assert!(!GlobSet::new::<&str>([]).unwrap().matches("a"));
         assert!(GlobSet::new(["a["]).is_err());

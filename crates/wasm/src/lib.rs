@@ -34,6 +34,9 @@ export interface PatchOptions {
   strip?: number;
   skipBinary?: boolean;
   reverse?: boolean;
+  directory?: string;
+  include?: string[];
+  exclude?: string[];
   expectedSha256ByPath?: Record<string, string>;
   base?: Record<string, string>;
   overwrite?: boolean;

@@ -48,6 +48,12 @@ export interface PatchOptions {
   skipBinary?: boolean;
   /** Apply the patch in reverse. */
   reverse?: boolean;
+  /** The directory that the paths of the patch are beneath. */
+  directory?: string;
+  /** Patterns for the files of the patch that are taken; `*` also matches `/`. */
+  include?: string[];
+  /** Patterns for those that are left out. */
+  exclude?: string[];
   environment?: string;
   /** What files must be before: their SHA-256 in hexadecimal digits, or "" for a file that must not be there. */
   expectedSha256ByPath?: Record<string, string>;

@@ -21,6 +21,9 @@ class _PatchOptions(TypedDict, total=False):
     strip: int | None
     skip_binary: bool
     reverse: bool
+    directory: str | None
+    include: Sequence[str]
+    exclude: Sequence[str]
     environment: str | None
     expected: Mapping[str, str]
     base: Mapping[str, str] | None

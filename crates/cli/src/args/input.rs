@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use apply_patch_api::tools::input::paths::{PathPattern, PathRuleError, PathRules};
 use apply_patch_api::tools::input::{InputForm, ReadAs};
 use apply_patch_api::tools::received::Part;
-use clap::Args;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::choice::choice;
 
@@ -35,18 +36,73 @@ pub(crate) struct From {
     /// Apply the patch in reverse: from the files as it left them to the files that it was made for
     #[arg(short = 'R', long)]
     pub(crate) reverse: bool,
+    /// Put all paths of the patch beneath this directory, after `-p`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<String>,
+    #[command(flatten)]
+    pub(crate) patterns: Patterns,
 }
 
 impl From {
     /// The same for those who read the input.
-    pub(crate) fn how(&self) -> ReadAs {
-        ReadAs {
+    pub(crate) fn how(&self) -> Result<ReadAs, PathRuleError> {
+        Ok(ReadAs {
             form: self.from,
             part: self.part,
             strip: self.strip,
             skip_binary: self.skip_binary,
             reverse: self.reverse,
+            paths: PathRules::new(self.directory.as_deref(), self.patterns.0.iter().cloned())?,
+        })
+    }
+}
+
+/// `--include` and `--exclude`, in the order of the command line: the first that matches decides.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Patterns(Vec<PathPattern>);
+
+const INCLUDE: &str = "include";
+const EXCLUDE: &str = "exclude";
+
+impl Args for Patterns {
+    fn augment_args(command: Command) -> Command {
+        let glob = |name: &'static str, help: &'static str| {
+            Arg::new(name).long(name).value_name("GLOB").action(ArgAction::Append).help(help)
+        };
+        command
+            .arg(glob(
+                INCLUDE,
+                "Take only the files of the patch that match, after `-p` and `--directory`; `*` \
+                 also matches `/`",
+            ))
+            .arg(glob(
+                EXCLUDE,
+                "Leave out the files of the patch that match; of several patterns, the first that \
+                 matches decides",
+            ))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Patterns {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut patterns = Vec::new();
+        for name in [INCLUDE, EXCLUDE] {
+            let values = matches.get_many::<String>(name).into_iter().flatten().cloned();
+            let pattern = if name == INCLUDE { PathPattern::Include } else { PathPattern::Exclude };
+            let places = matches.indices_of(name).into_iter().flatten();
+            patterns.extend(places.zip(values.map(pattern)));
         }
+        patterns.sort_by_key(|(place, _)| *place);
+        Ok(Self(patterns.into_iter().map(|(_, pattern)| pattern).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 

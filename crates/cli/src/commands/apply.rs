@@ -59,7 +59,7 @@ pub(crate) struct ApplyArgs {
     pub(crate) sandbox: bool,
     /// Show file names and line counts while the patch is still arriving on standard input, and
     /// fail at the first error
-    #[arg(long, conflicts_with_all = ["file", "from", "strip", "skip_binary", "reverse", "quiet"])]
+    #[arg(long, conflicts_with_all = ["file", "from", "strip", "skip_binary", "reverse", "directory", "include", "exclude", "quiet"])]
     pub(crate) stream: bool,
     /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is
     /// deleted, replaced whole or guarded (`auto`) [default: auto if a person is at the terminal,

@@ -5,6 +5,7 @@
 mod no_shell;
 mod not_received;
 pub mod ops;
+pub mod paths;
 pub mod received;
 mod shell;
 
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 use crate::answer::error::{FailureClass, ToolError};
 use crate::input::ops::{OpsError, PatchCall};
+use crate::input::paths::{PathRules, beneath};
 use crate::input::received::{NotReceived, Part, Received, ReceivedForm};
 
 patch_grammar::named! {
@@ -40,7 +42,7 @@ patch_grammar::named! {
 }
 
 /// How a text is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadAs {
     /// What it is.
     pub form: InputForm,
@@ -53,6 +55,8 @@ pub struct ReadAs {
     pub skip_binary: bool,
     /// Whether the patch is to be reversed.
     pub reverse: bool,
+    /// The directory that its paths are beneath, and which of its files are taken.
+    pub paths: PathRules,
 }
 
 /// The text of a patch, and how it is parsed.
@@ -70,6 +74,8 @@ pub struct PatchText {
     pub converted: bool,
     /// Whether old lines must be exact and unique, and no file is replaced, as in blocks.
     pub exact: bool,
+    /// The directory that its paths are beneath, and which of its files are taken.
+    pub paths: PathRules,
     /// The patch, if finding it in the text took parsing it.
     parsed: Option<Patch>,
 }
@@ -139,6 +145,7 @@ impl PatchText {
             reverse: false,
             converted: false,
             exact: false,
+            paths: PathRules::default(),
             parsed: None,
         }
     }
@@ -168,7 +175,8 @@ impl PatchText {
             }
             _ => {}
         }
-        let given = Self { reverse: how.reverse, ..Self::new(sent.clone(), None) };
+        let paths = how.paths.clone();
+        let given = Self { reverse: how.reverse, paths, ..Self::new(sent.clone(), None) };
         let sent = sent.as_bytes();
         let diff = DiffOptions {
             strip: how.strip,
@@ -275,7 +283,8 @@ impl PatchText {
         Ok((text, patch))
     }
 
-    /// Parses the patch, unless that is done, and reverses it if asked to.
+    /// Parses the patch, unless that is done, takes what is wanted of it, and reverses it if asked
+    /// to.
     ///
     /// # Errors
     ///
@@ -292,17 +301,8 @@ impl PatchText {
         };
         patch.notes = self.notes.clone();
         patch.exact = self.exact;
+        let patch = self.paths.of(patch, self.reverse);
         Ok(if self.reverse { reverse(&patch, options)? } else { patch })
-    }
-}
-
-/// Puts a path of a patch beneath a directory. A path that the guard would refuse stays one that it
-/// refuses.
-pub(crate) fn beneath(directory: &str, path: &str) -> String {
-    if path.starts_with('/') {
-        path.to_owned()
-    } else {
-        format!("{directory}/{}", path.strip_prefix("./").unwrap_or(path))
     }
 }
 
@@ -399,10 +399,10 @@ pub fn convert(
 ) -> Result<Converted, ConvertError> {
     let mut patch = text.parse(options)?;
     let mut warnings = Vec::new();
-    if (text.diff.is_some() || text.reverse)
+    if (text.diff.is_some() || text.reverse || !text.paths.are_none())
         && matches!(to, OutputForm::Envelope | OutputForm::Openai)
     {
-        // A diff, or a patch to be reversed, is written as an envelope first.
+        // A diff, or a patch that is not taken as it stands, is written as an envelope first.
         warnings = patch.warnings.iter().map(|warning| format!("patch {warning}")).collect();
         let envelope =
             envelope::write(&patch).map_err(|error| ConvertError::Unreadable(error.to_string()))?;

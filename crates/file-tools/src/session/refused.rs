@@ -22,13 +22,24 @@ const MAX_COUNT: usize = 16;
 /// A longer patch is not kept.
 const MAX_SIZE: u64 = 1 << 20;
 
+/// The most bytes before a patch that say how it is read.
+const MAX_HEAD: usize = 64 << 10;
+
 /// How many digits of its hash are the name of a patch.
 const DIGITS: usize = 12;
 
-/// The form of a kept patch.
+/// How a kept patch is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedForm {
+    language: Language,
+    /// The rules for its paths, in a line; empty if there are none.
+    paths: String,
+}
+
+/// What a kept patch is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefusedForm {
-    /// A patch in the envelope.
+enum Language {
+    /// The envelope.
     Envelope,
     /// An envelope that was written from SEARCH/REPLACE blocks.
     Blocks,
@@ -40,30 +51,35 @@ impl RefusedForm {
     /// Returns the form of a text.
     #[must_use]
     pub fn of(text: &PatchText) -> Self {
-        match text.diff {
-            Some(how) => Self::Diff(how.strip),
-            None if text.exact => Self::Blocks,
-            None => Self::Envelope,
-        }
+        let language = match text.diff {
+            Some(how) => Language::Diff(how.strip),
+            None if text.exact => Language::Blocks,
+            None => Language::Envelope,
+        };
+        Self { language, paths: text.paths.line() }
     }
 
-    fn line(self) -> String {
-        match self {
-            Self::Envelope => "envelope\n".into(),
-            Self::Blocks => "blocks\n".into(),
-            Self::Diff(None) => "diff\n".into(),
-            Self::Diff(Some(strip)) => format!("diff {strip}\n"),
-        }
+    fn line(&self) -> String {
+        let language = match self.language {
+            Language::Envelope => "envelope".to_owned(),
+            Language::Blocks => "blocks".into(),
+            Language::Diff(None) => "diff".into(),
+            Language::Diff(Some(strip)) => format!("diff {strip}"),
+        };
+        let paths = if self.paths.is_empty() { "" } else { " for " };
+        format!("{language}{paths}{}\n", self.paths)
     }
 
     fn of_line(line: &str) -> Option<Self> {
-        match line.split_once(' ') {
-            None if line == "envelope" => Some(Self::Envelope),
-            None if line == "blocks" => Some(Self::Blocks),
-            None if line == "diff" => Some(Self::Diff(None)),
-            Some(("diff", strip)) => strip.parse().ok().map(|strip| Self::Diff(Some(strip))),
-            _ => None,
-        }
+        let (language, paths) = line.split_once(" for ").unwrap_or((line, ""));
+        let language = match language.split_once(' ') {
+            None if language == "envelope" => Language::Envelope,
+            None if language == "blocks" => Language::Blocks,
+            None if language == "diff" => Language::Diff(None),
+            Some(("diff", strip)) => Language::Diff(Some(strip.parse().ok()?)),
+            _ => return None,
+        };
+        Some(Self { language, paths: paths.to_owned() })
     }
 }
 
@@ -71,13 +87,15 @@ impl Session {
     /// Keeps a text, and returns the name to amend it by. `None` if it is too long or cannot be
     /// kept, which is not a second failure, or if a call must leave no trace because nothing was
     /// ever changed.
-    fn keep_text(&self, form: RefusedForm, text: &[u8]) -> Option<String> {
+    fn keep_text(&self, form: &RefusedForm, text: &[u8]) -> Option<String> {
+        let head = self.directory_line() + &form.line();
         if text.len() as u64 > MAX_SIZE
+            || head.len() > MAX_HEAD
             || (self.settings().traceless && !self.workspace().has_state())
         {
             return None;
         }
-        let bytes = [self.directory_line().as_bytes(), form.line().as_bytes(), text].concat();
+        let bytes = [head.as_bytes(), text].concat();
         let id = id_of(&bytes);
         let keep = || -> Result<(), Error> {
             let folder = self.workspace().create_state_dir()?;
@@ -108,7 +126,7 @@ impl Session {
             let Some(state) = self.workspace().state_dir()? else { return Ok(None) };
             let Some(folder) = state.open_dir(FOLDER)? else { return Ok(None) };
             let Some(folder) = folder.open_dir(self.name().as_str())? else { return Ok(None) };
-            match folder.spot(id).read(MAX_SIZE + 64) {
+            match folder.spot(id).read(MAX_SIZE + MAX_HEAD as u64) {
                 Ok((bytes, _)) => Ok(Some(bytes)),
                 Err(Error::NotFound { .. } | Error::NotAFile { .. }) => Ok(None),
                 Err(error) => Err(error),
@@ -161,14 +179,14 @@ impl Session {
             (FailureClass::Partial, [report]) if report.plan.is_partial() => {
                 let rest = report.plan.left_out().iter();
                 let rest: Vec<_> = rest.map(|&index| (patch, &patch.sections()[index])).collect();
-                let id = self.keep_text(form, &written(&rest, form))?;
+                let id = self.keep_text(&form, &written(&rest, form.language))?;
                 let wrong = if is_whole { distinct(&refused) } else { Vec::new() };
                 Some(Kept { id, wrong, is_rest: true })
             }
             (FailureClass::DoesNotApply | FailureClass::Stale | FailureClass::Unverified, [])
                 if patch.sections().len() > 1 =>
             {
-                let id = self.keep_text(form, patch.text().as_bytes())?;
+                let id = self.keep_text(&form, patch.text().as_bytes())?;
                 let wrong =
                     if is_whole { self.wrong_sections(patch, &refused) } else { Vec::new() };
                 Some(Kept { id, wrong, is_rest: false })
@@ -221,8 +239,11 @@ impl Session {
         };
         let (with, (form, kept)) = (read(sent)?, self.refused(id)?);
         if form != RefusedForm::of(sent) {
-            let message =
-                format!("{id} has another form: send both as patches, as diffs or blocks");
+            let message = if form.paths == RefusedForm::of(sent).paths {
+                format!("{id} has another form: send both as patches, as diffs or blocks")
+            } else {
+                format!("{id} is for other paths: give the same --directory, --include, --exclude")
+            };
             return Err(ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
                 .reason(Reason::NotKept)
                 .remedies([Remedy::SendWhole]));
@@ -232,7 +253,7 @@ impl Session {
         let files = Files::from(self.workspace().root());
         let [old, with] =
             [read(&kept)?, with].map(|it| patch_engine::relative(&files, &it).into_owned());
-        let (text, unchanged) = amended(&old, &with, form);
+        let (text, unchanged) = amended(&old, &with, form.language);
         let mut whole = sent.with_text(text);
         whole.notes.push(format!("amended {id}: {unchanged} of its sections kept"));
         Ok(whole)
@@ -264,7 +285,7 @@ fn prune(folder: &Dir) -> Result<(), Error> {
 /// Replaces sections of a refused patch by those that another patch of the same form has for the
 /// same paths; sections for other paths come last. Returns the text, and the number of unchanged
 /// sections.
-fn amended(kept: &Patch, with: &Patch, form: RefusedForm) -> (Vec<u8>, usize) {
+fn amended(kept: &Patch, with: &Patch, language: Language) -> (Vec<u8>, usize) {
     let path = |section: &Section<'_>| plain(&section.path.text).to_owned();
     let mut sections = Vec::new();
     let mut push = |patch, section| sections.push((patch, section));
@@ -289,15 +310,15 @@ fn amended(kept: &Patch, with: &Patch, form: RefusedForm) -> (Vec<u8>, usize) {
         .zip(taken)
         .filter(|(_, taken)| !taken)
         .for_each(|(section, _)| push(with, section));
-    (written(&sections, form), unchanged)
+    (written(&sections, language), unchanged)
 }
 
 /// Writes sections, each with its patch, as one patch.
-fn written(sections: &[(&Patch, &Section<'_>)], form: RefusedForm) -> Vec<u8> {
+fn written(sections: &[(&Patch, &Section<'_>)], language: Language) -> Vec<u8> {
     let (mut diff, mut envelope) = (Vec::new(), Writer::default());
     for (patch, section) in sections {
         let lines = patch.bytes(section.span.clone());
-        if !matches!(form, RefusedForm::Diff(_)) {
+        if !matches!(language, Language::Diff(_)) {
             envelope.lines_of(patch, lines);
             continue;
         }
@@ -306,7 +327,7 @@ fn written(sections: &[(&Patch, &Section<'_>)], form: RefusedForm) -> Vec<u8> {
             diff.push(b'\n');
         }
     }
-    if matches!(form, RefusedForm::Diff(_)) { diff } else { envelope.finish() }
+    if matches!(language, Language::Diff(_)) { diff } else { envelope.finish() }
 }
 
 /// Lists each path once.
@@ -331,7 +352,7 @@ mod tests {
         });
         let (kept, with) =
             (parse(kept, &options).expect("a patch"), parse(with, &options).expect("a patch"));
-        let (text, _) = amended(&kept, &with, RefusedForm::Envelope);
+        let (text, _) = amended(&kept, &with, Language::Envelope);
         assert_eq!(
             String::from_utf8(text).expect("text"),
             format!("*** Begin Patch\n{wanted}*** End Patch\n")
@@ -359,10 +380,13 @@ mod tests {
 
     #[test]
     fn a_line_names_the_form() {
-        for form in [RefusedForm::Envelope, RefusedForm::Diff(None), RefusedForm::Diff(Some(2))] {
-            assert_eq!(RefusedForm::of_line(form.line().trim_end()), Some(form));
+        for language in [Language::Envelope, Language::Diff(None), Language::Diff(Some(2))] {
+            for paths in ["", "[\"some for dir\",[]]"] {
+                let form = RefusedForm { language, paths: paths.into() };
+                assert_eq!(RefusedForm::of_line(form.line().trim_end()), Some(form));
+            }
         }
-        for line in ["", "diff x", "envelope 1"] {
+        for line in ["", "diff x", "envelope 1", "patch for []"] {
             assert_eq!(RefusedForm::of_line(line), None);
         }
     }
