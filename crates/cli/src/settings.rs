@@ -31,6 +31,7 @@ pub(crate) fn of_rules(rules: &Rules) -> Layer {
         fuzz: rules.fuzz,
         ambiguous: rules.ambiguous,
         skip_applied: rules.skip_applied.then_some(true),
+        unidiff_zero: rules.unidiff_zero.then_some(true),
         create_parents: rules.create_parents.then_some(true),
         overwrite: rules.overwrite.then_some(true),
         allow_delete: rules.allow_delete,

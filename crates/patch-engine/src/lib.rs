@@ -25,8 +25,8 @@ pub use commit::report::Report;
 pub use fs_guard::{Entry, FileKind, RelPath, Sha256, Tree};
 pub use locate::edit::{Edit, edit};
 pub use locate::{
-    Advice, Ambiguous, Candidate, Difference, Edge, HunkReject, Mangled, Nearest, Note, Order,
-    Pass, Placed, Reindented, RejectReason, Rules, Shown,
+    Advice, Ambiguous, Candidate, Difference, Edge, HunkReject, LineNumber, Mangled, Nearest, Note,
+    Order, Pass, Placed, Reindented, RejectReason, Rules, Shown,
 };
 pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
 pub use plan::binary::BinaryProblem;

@@ -8,7 +8,7 @@ use patch_grammar::{ParseError, ParseErrorKind};
 use workspace_trash::TransactionId;
 
 use crate::commit::{CommitError, Error};
-use crate::locate::{Advice, Candidate, Edge, Pass, RejectReason};
+use crate::locate::{Advice, Candidate, Edge, LineNumber, Pass, RejectReason};
 use crate::plan::binary::BinaryProblem;
 use crate::plan::options::{Expected, Profile};
 use crate::plan::policy::STATE_DIR;
@@ -147,6 +147,8 @@ pub enum Setting {
     SkipBinary,
     /// Leave out so many leading parts of the paths of a diff.
     Strip(usize),
+    /// Let the line numbers of a diff without context decide.
+    UnidiffZero,
     /// Find out which form the input has.
     AnyForm,
     /// Take one of several patches, by its number from 1.
@@ -653,7 +655,10 @@ fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Remedy> {
     vec![match reason {
         RejectReason::ContextNotFound { nearest: Some(nearest) } => {
             if let Some(edge) = &nearest.not_at {
-                return vec![within(edge, *nearest.lines.start()), read(&nearest.lines)];
+                let bare = matches!(edge, Edge::Bare { .. });
+                let zero = bare.then_some(Remedy::Set(Setting::UnidiffZero));
+                let rest = [within(edge, *nearest.lines.start()), read(&nearest.lines)];
+                return zero.into_iter().chain(rest).collect();
             }
             let paste = (!nearest.paste.is_empty())
                 .then(|| Remedy::ReplaceHunk { lines: nearest.paste.clone() });
@@ -681,7 +686,7 @@ fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Remedy> {
         RejectReason::AlreadyApplied { .. } => {
             return vec![Remedy::LeaveOut(Part::Hunk), Remedy::Set(Setting::SkipApplied)];
         }
-        RejectReason::NoAnchor { header: Some((means_line, line)) } => {
+        RejectReason::NoAnchor { header: Some((means_line, line)), .. } => {
             return vec![
                 Remedy::AddContext {
                     means_line: *means_line,
@@ -691,8 +696,11 @@ fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Remedy> {
                 Remedy::Set(Setting::Profile(Profile::Codex)),
             ];
         }
+        RejectReason::NoAnchor { header: None, number: LineNumber::NotAsked } => {
+            return vec![Remedy::Set(Setting::UnidiffZero), Remedy::read_again(path)];
+        }
         RejectReason::ContextNotFound { nearest: None }
-        | RejectReason::NoAnchor { header: None } => Remedy::read_again(path),
+        | RejectReason::NoAnchor { header: None, .. } => Remedy::read_again(path),
         RejectReason::FinalNewline => Remedy::LeaveOut(Part::NoNewline),
         RejectReason::Encoding => {
             return vec![
@@ -722,6 +730,8 @@ fn within(edge: &Edge, means_line: usize) -> Remedy {
     let (below, lines) = match edge {
         Edge::Marked => return Remedy::LeaveOut(Part::EndOfFile),
         Edge::End { below } => (true, below),
+        Edge::Bare { above, below } if below.is_empty() => (false, above),
+        Edge::Bare { below, .. } => (true, below),
         Edge::Start { above } => (false, above),
     };
     Remedy::AddContext { means_line, below, lines: lines.clone() }

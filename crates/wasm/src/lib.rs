@@ -44,6 +44,7 @@ export interface PatchOptions {
   allowMove?: boolean;
   createParents?: boolean;
   skipApplied?: boolean;
+  unidiffZero?: boolean;
   ambiguous?: "reject" | "first";
   fuzz?: "none" | "trailing" | "blanks" | "unicode";
   encoding?: string[];

@@ -63,6 +63,8 @@ export interface PatchOptions {
   createParents?: boolean;
   /** Leave out hunks that are applied already. */
   skipApplied?: boolean;
+  /** Let the line numbers of a diff without context decide. */
+  unidiffZero?: boolean;
   allowDelete?: boolean;
   allowMove?: boolean;
   ambiguous?: "reject" | "first";
@@ -100,6 +102,8 @@ export interface WorkspaceOptions {
   createParents?: boolean;
   /** Leave out hunks that are applied already. */
   skipApplied?: boolean;
+  /** Let the line numbers of a diff without context decide. */
+  unidiffZero?: boolean;
   allowDelete?: boolean;
   allowMove?: boolean;
   ambiguous?: "reject" | "first";

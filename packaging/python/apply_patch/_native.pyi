@@ -30,6 +30,7 @@ class _PatchOptions(TypedDict, total=False):
     overwrite: bool | None
     create_parents: bool | None
     skip_applied: bool | None
+    unidiff_zero: bool | None
     allow_delete: bool | None
     allow_move: bool | None
     ambiguous: Literal["reject", "first"] | None
@@ -51,6 +52,7 @@ class _WorkspaceOptions(TypedDict, total=False):
     overwrite: bool | None
     create_parents: bool | None
     skip_applied: bool | None
+    unidiff_zero: bool | None
     allow_delete: bool | None
     allow_move: bool | None
     ambiguous: Literal["reject", "first"] | None

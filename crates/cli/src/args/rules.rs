@@ -56,6 +56,10 @@ pub(crate) struct Rules {
     /// Leave out hunks that are applied already
     #[arg(long)]
     pub(crate) skip_applied: bool,
+    /// Take a diff without context, as `diff -U0` writes it: where a hunk only inserts, the line
+    /// number decides
+    #[arg(long)]
+    pub(crate) unidiff_zero: bool,
     /// What may differ when a hunk is located: nothing, blanks at line ends (`trailing`), at both
     /// ends (`blanks`), or also typographic punctuation (`unicode`) [default: none; unicode with
     /// `--profile codex`]

@@ -145,6 +145,8 @@ fn hunk_words(section: &Section<'_>, placed: &Placed, order: Order) -> String {
     let headers: Vec<_> = hunk.headers.iter().map(|header| format!("`{}`", header.text)).collect();
     let why = if hunk.end_of_file {
         "it says that it ends the file".to_owned()
+    } else if placed.line_count == 0 && placed.notes.contains(&Note::LineNumber) {
+        "it has no old lines, so its line number says where it goes".to_owned()
     } else if placed.line_count == 0 && headers.is_empty() {
         "it has no old lines and names no place, so it goes to the end of the file".to_owned()
     } else if placed.line_count == 0 {

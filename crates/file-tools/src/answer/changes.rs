@@ -491,6 +491,7 @@ pub fn note_text(note: &Note) -> String {
                 .into()
         }
         Note::FirstOfSeveral => "fits in several places; the first was taken".into(),
+        Note::LineNumber => "only inserts, and stands where the diff's line number says".into(),
         Note::StatedLine => {
             "fits in several places; the one that the diff's line numbers mean was taken".into()
         }

@@ -533,6 +533,7 @@ fn allowed(setting: &Setting) -> String {
         | Setting::SkipApplied
         | Setting::SkipBinary
         | Setting::Strip(_)
+        | Setting::UnidiffZero
         | Setting::AnyForm
         | Setting::Part(_)
         | Setting::Carry

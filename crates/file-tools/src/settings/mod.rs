@@ -162,6 +162,8 @@ settings! { |profile, approve, options|
     ambiguous: Ambiguous, "ambiguous", Patch = Ambiguous::Reject;
     /// Whether hunks that are applied already are left out.
     skip_applied: bool, "skip-applied", Patch = false;
+    /// Whether the line numbers of a diff without context decide.
+    unidiff_zero: bool, "unidiff-zero", Patch = false;
     /// Whether missing directories are made.
     create_parents: bool, "create-parents", Patch = options.create_parents;
     /// Whether added and moved files may replace others.
@@ -268,6 +270,7 @@ impl Settings {
         options.overwrite = self.overwrite;
         options.placement.ambiguous = self.ambiguous;
         options.placement.skip_applied = self.skip_applied;
+        options.placement.unidiff_zero = self.unidiff_zero;
         options.placement.passes =
             Pass::ALL.into_iter().filter(|&pass| pass <= self.fuzz).collect();
         options

@@ -34,7 +34,7 @@ pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclu
     // A hunk that is at an end of the file stands there or nowhere.
     let first = match needle.fixed {
         Some(Fixed::End) => lines.len().checked_sub(new.len())?,
-        Some(Fixed::Start) | None => 0,
+        Some(Fixed::Start | Fixed::Whole) | None => 0,
     };
     let start = blocks.next(Pass::Exact, 0, first)?;
     let place = start..start + new.len();
@@ -149,6 +149,7 @@ fn stands_as_wanted(
         None => true,
         Some(Fixed::Start) => place.start == 0,
         Some(Fixed::End) => place.end == lines.len(),
+        Some(Fixed::Whole) => *place == (0..lines.len()),
     };
     fixed
         && wanted.iter().zip(place.clone()).all(|(line, index)| match line.kind {

@@ -180,6 +180,7 @@ mod tests {
     use patch_grammar::{ParseOptions, SectionOperation, parse};
 
     use super::*;
+    use crate::{Options, Profile};
 
     const FILE: &str = "class A:\n    def f(self):\n        x = 1\n\n    # note\n\
                         \x20   def g(self):\n        x = 1\n}\nclass B:\n    def f(self):\n\
@@ -196,7 +197,8 @@ mod tests {
             unreachable!()
         };
         let lines = Lines::new(FILE.as_bytes());
-        let needles = [Needle::new(0, &hunks[0], &lines)];
+        let rules = Options::new(Profile::Codex).placement;
+        let needles = [Needle::new(0, &hunks[0], &lines, &rules)];
         let mut headers = Headers::new(&lines, &needles, &Pass::ALL);
         let scope = headers.resolve(&needles[0])?;
         let (mut inside, mut anchors, mut line) = (Vec::new(), Vec::new(), 0);

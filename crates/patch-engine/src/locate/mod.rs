@@ -36,7 +36,9 @@ pub use mangled::Mangled;
 pub use pass::Pass;
 pub(crate) use placed::Located;
 pub use placed::{Note, Placed, Reindented};
-pub use reject::{Advice, Candidate, Difference, Edge, HunkReject, Nearest, RejectReason, Shown};
+pub use reject::{
+    Advice, Candidate, Difference, Edge, HunkReject, LineNumber, Nearest, RejectReason, Shown,
+};
 pub(crate) use reject::{NAMED, Room};
 pub use rules::{Ambiguous, Order, Rules};
 
@@ -56,9 +58,15 @@ pub(crate) fn locate<'f, 'p>(
     hunks: &'p [Hunk<'p>],
     rules: &Rules,
 ) -> Result<Located<'f, 'p>, Vec<HunkReject>> {
-    let needles: Vec<Needle<'p>> =
-        hunks.iter().enumerate().map(|(index, hunk)| Needle::new(index, hunk, lines)).collect();
+    let needles: Vec<Needle<'p>> = hunks
+        .iter()
+        .enumerate()
+        .map(|(index, hunk)| Needle::new(index, hunk, lines, rules))
+        .collect();
+    // Lines are counted in the file as it is, whatever the rule.
+    let counted = rules.unidiff_zero && needles.iter().any(|needle| needle.inserts_below.is_some());
     match rules.order {
+        Order::File if counted => post_state::locate(lines, needles, rules),
         Order::PostState => post_state::locate(lines, needles, rules),
         Order::File => ordered::locate(lines, needles, rules),
     }

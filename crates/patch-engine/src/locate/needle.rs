@@ -5,7 +5,8 @@ use std::ops::Range;
 use patch_grammar::{Hunk, Line, LineEndings, LineKind};
 
 use super::pass::Pass;
-use super::reject::{HunkReject, RejectReason};
+use super::reject::{HunkReject, LineNumber, RejectReason};
+use super::rules::Rules;
 use super::scope::without_line_numbers;
 use crate::text::lines::{BOM, Lines, Mark};
 
@@ -31,6 +32,8 @@ pub(crate) struct Needle<'p> {
     pub(crate) fixed: Option<Fixed>,
     /// The 0-based line that a diff states for its first old line.
     pub(crate) stated: Option<usize>,
+    /// Of a hunk of a diff that only inserts: how many lines of the file it states to be above it.
+    pub(crate) inserts_below: Option<usize>,
 }
 
 /// How a line of the file must end.
@@ -48,6 +51,8 @@ pub(crate) enum Fixed {
     Start,
     /// At the end of the file.
     End,
+    /// It is all of the file.
+    Whole,
 }
 
 /// Returns whether a hunk says itself that it ends the file.
@@ -57,22 +62,27 @@ pub(crate) fn marks_end(hunk: &Hunk<'_>) -> bool {
 
 /// Returns the end of the file at which a hunk of a numbered diff was made: a diff shows lines
 /// around each change, as far as there are any. `git apply` has the same rule. A hunk without any
-/// context says nothing: its diff may be one of `-U0`.
-fn edge(hunk: &Hunk<'_>) -> Option<Fixed> {
+/// context is all of the file. Under `unidiff_zero` nothing follows from missing context.
+fn edge(hunk: &Hunk<'_>, rules: &Rules) -> Option<Fixed> {
+    if rules.unidiff_zero || hunk.old_lines().next().is_none() {
+        return None;
+    }
     let is_context =
         |line: Option<&Line<'_>>| line.is_some_and(|line| line.kind == LineKind::Context);
     let (above, below) = (is_context(hunk.lines.first()), is_context(hunk.lines.last()));
     match (hunk.old_start.filter(|_| hunk.endings.is_of_diff())?, above, below) {
         (_, true, false) => Some(Fixed::End),
         (0 | 1, false, true) => Some(Fixed::Start),
-        _ => None,
+        // At the end alone it could be another line than the stated one.
+        (_, false, false) => Some(Fixed::Whole),
+        (_, _, true) => None,
     }
 }
 
 impl<'p> Needle<'p> {
-    pub(crate) fn new(index: usize, hunk: &'p Hunk<'p>, lines: &Lines<'_>) -> Self {
+    pub(crate) fn new(index: usize, hunk: &'p Hunk<'p>, lines: &Lines<'_>, rules: &Rules) -> Self {
         let mut old: Vec<&[u8]> = hunk.old_lines().map(|line| line.text).collect();
-        let mut fixed = marks_end(hunk).then_some(Fixed::End).or_else(|| edge(hunk));
+        let mut fixed = marks_end(hunk).then_some(Fixed::End).or_else(|| edge(hunk, rules));
         if let Some(first) = old.first_mut()
             && lines.has_bom()
             && let Some(rest) = first.strip_prefix(BOM)
@@ -92,13 +102,29 @@ impl<'p> Needle<'p> {
             .old_start
             .and_then(|line| (line as usize).checked_sub(1))
             .filter(|_| !old.is_empty());
+        let inserts_below = hunk
+            .old_start
+            .map(|line| line as usize)
+            .filter(|_| old.is_empty() && hunk.endings.is_of_diff() && lines.len() > 0);
         // A diff names some line above the hunk, wherever that is; it says itself where the hunk
         // stands.
         let headers: &[_] = if hunk.old_start.is_some() { &[] } else { &hunk.headers };
         let headers = headers.iter().map(|header| without_line_numbers(&header.text));
         let headers: Vec<_> = headers.filter(|header| !header.trim().is_empty()).collect();
         let numbered = hunk.endings.is_of_diff() || headers.len() < hunk.headers.len();
-        Self { index, hunk, old, endings, shows_crlf, separators, headers, numbered, fixed, stated }
+        Self {
+            index,
+            hunk,
+            old,
+            endings,
+            shows_crlf,
+            separators,
+            headers,
+            numbered,
+            fixed,
+            stated,
+            inserts_below,
+        }
     }
 
     /// The one line of the file that the innermost header names, with its number from 1.
@@ -176,7 +202,8 @@ impl<'p> Needle<'p> {
     /// if it says nothing.
     pub(crate) fn fixed_mark(&self, lines: &Lines<'_>, dropped: usize) -> Option<Mark> {
         match self.fixed? {
-            Fixed::Start => Some(Mark { line: 0, byte: lines.start(0) as u32 }),
+            Fixed::Whole if self.old_without(dropped).len() != lines.len() => None,
+            Fixed::Start | Fixed::Whole => Some(Mark { line: 0, byte: lines.start(0) as u32 }),
             Fixed::End => {
                 let len = self.old_without(dropped).len();
                 let line = lines.len().checked_sub(len)?;
@@ -249,6 +276,13 @@ fn endings(hunk: &Hunk<'_>, lines: &Lines<'_>) -> Vec<Ending> {
 }
 
 impl Needle<'_> {
+    /// Why a hunk that only inserts has no place, unless its line number may decide.
+    pub(crate) fn no_anchor(&self, header: Option<(usize, String)>) -> RejectReason {
+        let number =
+            if self.inserts_below.is_some() { LineNumber::NotAsked } else { LineNumber::None };
+        RejectReason::NoAnchor { header, number }
+    }
+
     /// The reject of this hunk.
     pub(crate) fn reject(&self, reason: RejectReason) -> HunkReject {
         HunkReject { hunk: self.index, patch_line: self.hunk.line, reason }

@@ -321,7 +321,7 @@ impl<'p> Context<'_, '_, 'p> {
             // Line numbers name no line, but they do not mean the end of the file.
             let anywhere = self.rules.append_without_anchor && !needle.numbered;
             if needle.fixed.is_none() && self.lines.len() > 0 && !anywhere {
-                return Err(RejectReason::NoAnchor { header: None });
+                return Err(needle.no_anchor(None));
             }
             return Ok(at(Places::Appended));
         }

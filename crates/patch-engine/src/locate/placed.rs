@@ -40,6 +40,8 @@ pub enum Note {
     /// The hunk fits in several places, exactly, and the line that it states tells which one is
     /// meant.
     StatedLine,
+    /// The hunk only inserts, and the line that it states tells where.
+    LineNumber,
     /// The hunk was left out: the file has its change already, in these lines.
     AlreadyApplied,
 }

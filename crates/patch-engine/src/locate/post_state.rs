@@ -23,7 +23,7 @@ use super::needle::{Fixed, Needle};
 use super::pass::Pass;
 use super::placed::{Located, Note, Placed};
 use super::refuse;
-use super::reject::{HunkReject, RejectReason};
+use super::reject::{HunkReject, LineNumber, RejectReason};
 use super::rules::{Ambiguous, Rules};
 use super::search::{Automaton, SATURATION};
 use super::stated::Stated;
@@ -40,7 +40,10 @@ pub(crate) fn locate<'f, 'p>(
     let mut placed = Vec::with_capacity(needles.len());
     let mut rejects: Vec<HunkReject> = Vec::new();
     let mut stated = Stated::default();
-    for needle in &needles {
+    // What is counted in the lines of the file as it is goes by what the other hunks were found at.
+    let counted = |needle: &&Needle<'_>| rules.unidiff_zero && needle.inserts_below.is_some();
+    let (last, first): (Vec<_>, Vec<_>) = needles.iter().partition(counted);
+    for needle in first.into_iter().chain(last) {
         let place = match find(&draft, &mut finder, needle, rules, &stated, &effort) {
             Ok(place) => place,
             Err(reason) => {
@@ -80,6 +83,8 @@ pub(crate) fn locate<'f, 'p>(
             notes,
         });
     }
+    rejects.sort_by_key(|reject| reject.hunk);
+    placed.sort_by_key(|placed| placed.hunk);
     if rejects.is_empty() { Ok(Located { draft, placed }) } else { Err(rejects) }
 }
 
@@ -360,8 +365,11 @@ fn find(
     if needle.is_insertion() {
         let names_end = needle.fixed == Some(Fixed::End) || draft.lines.len() == 0;
         // Of a diff the line alone says where; the end of the file is not what it means.
+        if let Some(line) = needle.inserts_below.filter(|_| rules.unidiff_zero) {
+            return counted_place(draft, stated, line);
+        }
         if !names_end && (!rules.append_without_anchor || needle.hunk.endings.is_of_diff()) {
-            return Err(RejectReason::NoAnchor { header: needle.named_line(draft.lines) });
+            return Err(needle.no_anchor(needle.named_line(draft.lines)));
         }
         return Ok(Place {
             pass: Pass::Exact,
@@ -426,6 +434,25 @@ fn find(
         .unwrap_or_else(|| refuse::not_found(draft.lines, needle, rules, effort)))
 }
 
+/// The place below so many lines of the file, as far as the other hunks were found from theirs.
+fn counted_place(
+    draft: &Draft<'_, '_>,
+    stated: &Stated,
+    line: usize,
+) -> Result<Place, RejectReason> {
+    let unsure = RejectReason::NoAnchor { header: None, number: LineNumber::Unsure };
+    let above = stated.lines_above(line).filter(|&above| above <= draft.lines.len());
+    let Some(above) = above else { return Err(unsure) };
+    let after = above.checked_sub(1).map_or(draft.before_all(), Node);
+    let next = draft.next(after);
+    // Where another hunk changed the line above, or inserted below it, their order is not told.
+    if (above > 0 && draft.is_deleted(above - 1)) || draft.inserted(next).is_some() {
+        return Err(unsure);
+    }
+    let (matched, notes) = (Vec::new(), vec![Note::LineNumber]);
+    Ok(Place { pass: Pass::Exact, dropped: 0, matched, after, notes })
+}
+
 /// The place that a hunk names itself, if its lines are there.
 fn fixed_place(
     draft: &Draft<'_, '_>,
@@ -437,7 +464,7 @@ fn fixed_place(
     let old = needle.old_without(dropped);
     let mut nodes = Vec::with_capacity(old.len());
     let mut node = match fixed {
-        Fixed::Start => draft.next(draft.before_all()),
+        Fixed::Start | Fixed::Whole => draft.next(draft.before_all()),
         Fixed::End => draft.previous(draft.end()),
     };
     for _ in old {
@@ -445,7 +472,10 @@ fn fixed_place(
             return None;
         }
         nodes.push(node);
-        node = if fixed == Fixed::Start { draft.next(node) } else { draft.previous(node) };
+        node = if fixed == Fixed::End { draft.previous(node) } else { draft.next(node) };
+    }
+    if fixed == Fixed::Whole && node != draft.end() {
+        return None;
     }
     if fixed == Fixed::End {
         nodes.reverse();

@@ -103,7 +103,7 @@ pub(crate) fn not_found(
     if let Some(lines) = applied::place(lines, needle) {
         return RejectReason::AlreadyApplied { lines };
     }
-    let nearest = near_mangled(lines, needle)
+    let nearest = near_mangled(lines, needle, rules)
         .or_else(|| near_by_pass(lines, needle, rules))
         .or_else(|| near_by_votes(lines, needle))
         .or_else(|| near_by_likeness(lines, needle));
@@ -111,9 +111,9 @@ pub(crate) fn not_found(
 }
 
 /// The place that the lines have without line numbers or entities.
-fn near_mangled(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
+fn near_mangled(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
     let nearest = |hunk: &Hunk<'_>, mangled: Mangled| {
-        let needle = Needle::new(needle.index, hunk, lines);
+        let needle = Needle::new(needle.index, hunk, lines, rules);
         let mut nearest = match find_block(lines, needle.old_without(0), Pass::Exact) {
             Some(start) => {
                 let found = region(lines, &needle, start as isize, 0);
@@ -207,15 +207,17 @@ fn near_fixed(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<N
         let lines = range.map(|index| str::from_utf8(lines.content(index)).map(str::to_owned));
         lines.collect::<Result<Vec<_>, _>>().ok()
     };
+    let above = || texts(start.saturating_sub(CONTEXT)..start);
+    let below = || texts(end..lines.len().min(end + CONTEXT));
+    let is_bare = needle.hunk.lines.iter().all(|line| line.kind != LineKind::Context);
     let not_at = match needle.fixed {
         _ if marks_end(needle.hunk) => Some(Edge::Marked),
-        Some(Fixed::End) => {
-            texts(end..lines.len().min(end + CONTEXT)).map(|below| Edge::End { below })
+        Some(Fixed::Whole) if is_bare => {
+            above().zip(below()).map(|(above, below)| Edge::Bare { above, below })
         }
-        Some(Fixed::Start) if needle.stated.is_some() => {
-            texts(start.saturating_sub(CONTEXT)..start).map(|above| Edge::Start { above })
-        }
-        Some(Fixed::Start) | None => None,
+        Some(Fixed::End) => below().map(|below| Edge::End { below }),
+        Some(Fixed::Start) if needle.stated.is_some() => above().map(|above| Edge::Start { above }),
+        Some(Fixed::Start | Fixed::Whole) | None => None,
     };
     Some(Nearest { not_at, ..region(lines, needle, start as isize, 0) })
 }

@@ -86,6 +86,8 @@ patch_grammar::named! {
         NoAnchor {
             /// The line that its header names, if it names one: its number and its text.
             header: Option<(usize, String)>,
+            /// What the line number of a diff is worth.
+            number: LineNumber,
         } = "no_anchor",
         /// A marker for a missing line feed is at a line that is not the last, or the last line of
         /// the file has a line feed.
@@ -226,6 +228,18 @@ pub enum Advice {
     Header(String),
 }
 
+/// What the line number of a hunk that only inserts is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineNumber {
+    /// It has none, or one that no diff states.
+    None,
+    /// The diff states it, and the rules do not let it decide.
+    NotAsked,
+    /// It would decide, but the file is not what the diff was made for: it has fewer lines, or the
+    /// hunks around were found at other distances from their lines.
+    Unsure,
+}
+
 /// An end of a file, at which a hunk says it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edge {
@@ -242,6 +256,14 @@ pub enum Edge {
     Start {
         /// The lines.
         above: Vec<String>,
+    },
+    /// Both: a hunk of a diff has no context at all, and the file has other lines. At most 3 stand
+    /// here of those above it, and of those below.
+    Bare {
+        /// The lines above it.
+        above: Vec<String>,
+        /// The lines below it.
+        below: Vec<String>,
     },
 }
 

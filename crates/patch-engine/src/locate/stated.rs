@@ -7,6 +7,8 @@ use super::needle::Needle;
 #[derive(Debug, Default)]
 pub(crate) struct Stated {
     offset: Option<isize>,
+    /// The same of each hunk, with the line that it states.
+    found: Vec<(usize, isize)>,
 }
 
 impl Stated {
@@ -34,7 +36,25 @@ impl Stated {
     pub(crate) fn found(&mut self, needle: &Needle<'_>, line: usize) {
         if let Some(stated) = needle.stated {
             // Lines of a file are counted in 32 bits.
-            self.offset = Some(line as isize - stated as isize);
+            let offset = line as isize - stated as isize;
+            self.offset = Some(offset);
+            self.found.push((stated, offset));
         }
+    }
+
+    /// How many lines of the file are above a hunk that only inserts and states `line` of them: as
+    /// many more or less as the nearest hunk above was found from its line. `None` if the nearest
+    /// hunk below was not found at the same distance: then the file has changed between them, and
+    /// nothing says on which side of the insertion.
+    pub(crate) fn lines_above(&self, line: usize) -> Option<usize> {
+        let (above, below): (Vec<_>, Vec<_>) =
+            self.found.iter().partition(|(stated, _)| *stated < line);
+        let above = above.iter().max_by_key(|(stated, _)| *stated);
+        let below = below.iter().min_by_key(|(stated, _)| *stated);
+        let offset = above.map_or(0, |(_, offset)| *offset);
+        if below.is_some_and(|(_, below)| *below != offset) {
+            return None;
+        }
+        line.checked_add_signed(offset)
     }
 }

@@ -156,6 +156,7 @@ impl Options {
                 append_without_anchor: codex,
                 stacked_headers_must_match: false,
                 skip_applied: false,
+                unidiff_zero: false,
             },
             add_newline: if codex { AddNewline::EveryLine } else { AddNewline::Joined },
             final_newline: if codex { FinalNewline::Add } else { FinalNewline::Keep },

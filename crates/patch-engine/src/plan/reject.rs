@@ -8,7 +8,7 @@ use patch_grammar::Patch;
 use workspace_trash::TransactionId;
 
 use crate::carry::{Conflict, Excerpt};
-use crate::locate::{Edge, Mangled, NAMED, Nearest, Pass, RejectReason};
+use crate::locate::{Edge, LineNumber, Mangled, NAMED, Nearest, Pass, RejectReason};
 use crate::plan::binary::BinaryProblem;
 use crate::plan::kind::ErrorKind;
 use crate::plan::options::Expected;
@@ -440,6 +440,7 @@ fn edge_words(edge: &Edge) -> &'static str {
             "the beginning of the file, where a diff has a hunk that begins at line 1 and has no \
              context above its change"
         }
+        Edge::Bare { .. } => "all of the file, as a diff has it that shows lines around a change",
     }
 }
 
@@ -452,7 +453,9 @@ impl fmt::Display for RejectReason {
             Self::ContextNotFound { nearest: Some(nearest) } => {
                 if let Some(edge) = &nearest.not_at {
                     let (lines, edge) = (line_words(&nearest.lines), edge_words(edge));
-                    return write!(f, "its old lines are at {lines}, and not at {edge}");
+                    let at =
+                        if matches!(nearest.not_at, Some(Edge::Bare { .. })) { "" } else { "at " };
+                    return write!(f, "its old lines are at {lines}, and not {at}{edge}");
                 }
                 write!(f, "its old lines are not in the file; {nearest}")
             }
@@ -498,13 +501,19 @@ impl fmt::Display for RejectReason {
                     write!(f, "which do not tell how to indent patch line {patch_line}")
                 }
             }
-            Self::NoAnchor { header: Some((line, _)) } => write!(
+            Self::NoAnchor { header: Some((line, _)), .. } => write!(
                 f,
                 "it only inserts, and has no context line; its header is line {line} of the file"
             ),
-            Self::NoAnchor { header: None } => {
-                f.write_str("it only inserts, and nothing says where")
-            }
+            Self::NoAnchor { header: None, number } => f.write_str(match number {
+                LineNumber::None => "it only inserts, and nothing says where",
+                LineNumber::NotAsked => {
+                    "it only inserts, and shows no line of the file: only its number says where"
+                }
+                LineNumber::Unsure => {
+                    "it only inserts, and its line number does not say where: the file has changed"
+                }
+            }),
             Self::FinalNewline => f.write_str(
                 "its marker for a missing line feed does not fit: that line is not \
                              the last, or the file ends in a line feed",

@@ -137,6 +137,7 @@ fn addition<'p>(text: &'p [u8], hunks: &[Hunk<'p>]) -> Option<AddedLines<'p>> {
 fn reversed_hunk<'p>(hunk: &Hunk<'p>, all: &[Hunk<'p>], options: &Options) -> Option<Hunk<'p>> {
     // Such a hunk would insert at the end of the file, or below its header.
     if options.placement.append_without_anchor
+        && !(options.placement.unidiff_zero && hunk.new_start.is_some())
         && !hunk.end_of_file
         && hunk.new_lines().next().is_none()
     {

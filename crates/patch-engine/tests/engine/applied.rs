@@ -268,10 +268,12 @@ fn a_hunk_of_a_diff_stands_at_the_end_of_the_file_that_it_was_made_at() {
         (count(1..=5), start, "fits"),
         (count(0..=5), start, "already_applied"),
         ("more\n".to_owned() + &count(1..=5), start, "context_not_found"),
-        // Context on both sides, or on neither: -U0 says nothing about the ends.
+        // Context on both sides says nothing, and on neither that it is all of the file.
         (count(1..=21), "@@ -18,3 +18,4 @@\n 18\n 19\n+19a\n 20\n", "fits"),
-        (count(1..=21), "@@ -20 +20 @@\n-20\n+twenty\n", "fits"),
-        (count(1..=21), "@@ -1 +1 @@\n-1\n+one\n", "fits"),
+        (count(1..=21), "@@ -20 +20 @@\n-20\n+twenty\n", "context_not_found"),
+        (count(1..=20), "@@ -20 +20 @@\n-20\n+twenty\n", "context_not_found"),
+        (count(1..=21), "@@ -1 +1 @@\n-1\n+one\n", "context_not_found"),
+        (count(1..=1), "@@ -1 +1 @@\n-1\n+one\n", "fits"),
         // What is removed at the end is there, or not.
         (count(1..=21), "@@ -19,3 +19,2 @@\n 19\n 20\n-21\n", "fits"),
         (count(1..=20), "@@ -19,3 +19,2 @@\n 19\n 20\n-21\n", "context_not_found"),

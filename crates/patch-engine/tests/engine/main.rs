@@ -27,6 +27,7 @@ mod reverse;
 mod snapshots;
 mod transaction;
 mod turn_diff;
+mod unidiff_zero;
 mod verbs;
 mod written;
 

@@ -89,7 +89,7 @@ fn a_header_that_names_a_line_is_the_context_that_is_missing() {
     for (header, named) in [("def f():", Some((1, "def f():"))), ("class C:", None)] {
         let body = format!("@@ {header}\n+    # note\n");
         let rejects = planned(&body, Profile::Strict).expect_err("it has no old lines");
-        let Some(RejectReason::NoAnchor { header: found }) = rejects[0].hunk_reason() else {
+        let Some(RejectReason::NoAnchor { header: found, .. }) = rejects[0].hunk_reason() else {
             panic!("{rejects:?}")
         };
         let found = found.as_ref().map(|(line, text)| (*line, &**text));

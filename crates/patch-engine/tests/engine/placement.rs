@@ -657,7 +657,9 @@ fn advice_that_is_followed_makes_the_hunk_unique() {
 /// the first reject.
 fn by_diff(profile: Profile, file: &str, hunks: &str) -> Result<(String, usize), &'static str> {
     let options = Options::new(profile);
-    by_rules(&options.placement, options.final_newline, file, hunks)
+    // Some have no context.
+    let rules = Rules { unidiff_zero: true, ..options.placement };
+    by_rules(&rules, options.final_newline, file, hunks)
 }
 
 fn by_rules(
@@ -696,9 +698,8 @@ fn stated_lines_choose_among_places_where_the_text_is_the_same() {
         // One place is where it is, whatever the line.
         ("@@ -1,2 +1,2 @@\n b\n-y\n+z\n".into(), Ok(("x\na\nb\na\nb\na\nb\nz\n", 0))),
         ("@@ -2,2 +2,2 @@\n a\n-c\n+d\n".into(), Err("context_not_found")),
-        // Numbers that do not fit the lines are no evidence, and a line without text is none.
+        // Numbers that do not fit the lines are no evidence.
         ("@@ -3,9 +3 @@\n-b\n+c\n".into(), Err("multiple_matches")),
-        ("@@ -2,0 +3 @@\n+n\n".into(), Err("no_anchor")),
     ] {
         for profile in [Profile::Strict, Profile::Codex] {
             // In file order three hunks have three places, whatever they state; one after the other
@@ -721,7 +722,8 @@ fn stated_lines_choose_among_places_where_the_text_is_the_same() {
     // Not where something is overlooked.
     let blanks = file.replace('b', "b ");
     assert_eq!(by_diff(Profile::Codex, &blanks, &hunk(5)), Err("multiple_matches"));
-    let lenient = Rules { passes: Pass::ALL.to_vec(), ..Options::new(Profile::Strict).placement };
+    let strict = Options::new(Profile::Strict).placement;
+    let lenient = Rules { passes: Pass::ALL.to_vec(), unidiff_zero: true, ..strict };
     assert_eq!(by_rules(&lenient, FinalNewline::Keep, &blanks, &hunk(5)), Err("multiple_matches"));
     assert_eq!(by_diff(Profile::Strict, "", "@@ -0,0 +1 @@\n+n\n"), Ok(("n\n".into(), 0)));
 }

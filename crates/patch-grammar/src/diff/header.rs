@@ -1,6 +1,6 @@
 //! What a git diff says of a file before its hunks, for those who only show it.
 
-use crate::outside::is_binary;
+use crate::outside::binary_file;
 
 /// The modes of a file and how much of it stays, as a git diff states them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,7 +37,7 @@ impl FileHeader {
             } else if let Some(text) = after("dissimilarity index ") {
                 header.dissimilarity = percent(text);
             } else if !OTHERS.iter().any(|words| line.starts_with(words)) {
-                header.binary = line == b"GIT binary patch" || is_binary(line);
+                header.binary = line == b"GIT binary patch" || binary_file(line).is_some();
                 break;
             }
         }
