@@ -57,6 +57,7 @@ mod terminal;
 mod tool;
 mod trees;
 mod undo;
+mod unidiff_zero;
 mod unsafe_code;
 mod unseen;
 mod verify;

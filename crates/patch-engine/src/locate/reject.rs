@@ -228,6 +228,16 @@ pub enum Advice {
     Header(String),
 }
 
+impl HunkReject {
+    /// Returns whether it is refused only because the file has other lines too.
+    pub(crate) fn is_not_all(&self) -> bool {
+        let RejectReason::ContextNotFound { nearest: Some(nearest) } = &self.reason else {
+            return false;
+        };
+        matches!(nearest.not_at, Some(Edge::Bare { .. }))
+    }
+}
+
 /// What the line number of a hunk that only inserts is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineNumber {

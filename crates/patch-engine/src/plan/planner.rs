@@ -370,9 +370,11 @@ impl<'a, 'p> Planner<'a, 'p> {
             if !is_all_of(&file.bytes, hunks) {
                 // A hunk that has no place is a better explanation.
                 match self.apply(&file, hunks).map_err(at)? {
-                    Err(rejects) => return Err(self.rejected(index, section, &path, rejects)),
+                    Err(rejects) if !rejects.iter().all(HunkReject::is_not_all) => {
+                        return Err(self.rejected(index, section, &path, rejects));
+                    }
                     Ok(edited) if edited.is_all_of_it(hunks) => {}
-                    Ok(_) => return Err(at(Problem::LeavesLines).into()),
+                    _ => return Err(at(Problem::LeavesLines).into()),
                 }
             }
         }

@@ -429,18 +429,18 @@ fn since(conflict: &Conflict) -> String {
     }
 }
 
-/// Says at which end of the file a hunk has to stand, and why.
+/// Says where in the file a hunk has to stand, and why.
 fn edge_words(edge: &Edge) -> &'static str {
     match edge {
-        Edge::Marked => "the end of the file, as the hunk says",
+        Edge::Marked => "at the end of the file, as the hunk says",
         Edge::End { .. } => {
-            "the end of the file, where a diff has context above a change and none below"
+            "at the end of the file, where a diff has context above a change and none below"
         }
         Edge::Start { .. } => {
-            "the beginning of the file, where a diff has a hunk that begins at line 1 and has no \
+            "at the beginning of the file, where a diff has a hunk that begins at line 1 and has no \
              context above its change"
         }
-        Edge::Bare { .. } => "all of the file, as a diff has it that shows lines around a change",
+        Edge::Bare { .. } => "all of the file, so that a diff has to show lines around them",
     }
 }
 
@@ -453,9 +453,7 @@ impl fmt::Display for RejectReason {
             Self::ContextNotFound { nearest: Some(nearest) } => {
                 if let Some(edge) = &nearest.not_at {
                     let (lines, edge) = (line_words(&nearest.lines), edge_words(edge));
-                    let at =
-                        if matches!(nearest.not_at, Some(Edge::Bare { .. })) { "" } else { "at " };
-                    return write!(f, "its old lines are at {lines}, and not {at}{edge}");
+                    return write!(f, "its old lines are at {lines}, and not {edge}");
                 }
                 write!(f, "its old lines are not in the file; {nearest}")
             }
