@@ -38,6 +38,8 @@ pub(crate) fn of_rules(rules: &Rules) -> Layer {
         allow_move: rules.allow_move,
         names: rules.guard.names,
         hard_links: rules.guard.hard_links,
+        whitespace: rules.whitespace,
+        whitespace_rules: rules.whitespace_rules,
         encoding: (!rules.encoding.is_empty()).then(|| Charsets::of(rules.encoding.clone())),
         ..of_allow(&rules.allow)
     }

@@ -43,6 +43,7 @@ pub use plan::policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place,
 pub use plan::reject::{Irreversible, Problem, Reject, Rejects, line_words};
 pub use plan::relative::relative;
 pub use plan::reverse::reverse;
+pub use plan::whitespace::WhitespaceErrors;
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Transition};
 pub use remedy::Remedy;
 pub use show::diff::{changed_lines, line_counts};
@@ -52,6 +53,7 @@ pub use text::encoding::{Encodings, FileText};
 pub use text::files::Files;
 pub use text::lines::is_binary;
 pub use text::splices::{Splice, Splices};
+pub use text::whitespace::{Whitespace, WhitespaceRule, WhitespaceRules, WhitespaceRulesError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -149,6 +149,8 @@ pub enum Setting {
     Strip(usize),
     /// Let the line numbers of a diff without context decide.
     UnidiffZero,
+    /// Fix whitespace errors in the lines that are inserted.
+    FixWhitespace,
     /// Find out which form the input has.
     AnyForm,
     /// Take one of several patches, by its number from 1.
@@ -395,6 +397,8 @@ pub enum Part {
     NoNewline,
     /// Letters beyond ASCII.
     NotAscii,
+    /// Whitespace errors in the lines that are inserted.
+    WhitespaceErrors,
     /// An edit.
     Edit,
 }
@@ -625,6 +629,10 @@ impl Reject {
             Problem::Stale { actual: None, .. } => Remedy::choose(path, PathLike::OtherFile),
             Problem::Stale { .. } | Problem::LeavesLines | Problem::OtherLink { .. } => {
                 Remedy::read_again(path)
+            }
+            Problem::Whitespace(_) => {
+                let fix = Remedy::Set(Setting::FixWhitespace);
+                return vec![fix, Remedy::LeaveOut(Part::WhitespaceErrors)];
             }
             Problem::Conflict(conflict) => {
                 let lines = &conflict.current.lines;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use apply_patch_api::engine::{Ambiguous, Pass, Profile};
+use apply_patch_api::engine::{Ambiguous, Pass, Profile, Whitespace, WhitespaceRules};
 use apply_patch_api::files::{HardLinks, NamePolicy};
 use apply_patch_api::tools::settings::charset;
 use clap::Args;
@@ -65,6 +65,14 @@ pub(crate) struct Rules {
     /// `--profile codex`]
     #[arg(long, value_name = "FUZZ", value_parser = choice::<Pass>())]
     pub(crate) fuzz: Option<Pass>,
+    /// What to do about whitespace errors in the lines that the patch inserts, as in `git apply`
+    /// [default: nowarn]
+    #[arg(long, value_name = "WHAT", value_parser = choice::<Whitespace>())]
+    pub(crate) whitespace: Option<Whitespace>,
+    /// What is a whitespace error where `.gitattributes` does not say it: rules as in git's
+    /// `core.whitespace`, separated by commas [default: blank-at-eol,space-before-tab,blank-at-eof]
+    #[arg(long, value_name = "RULES")]
+    pub(crate) whitespace_rules: Option<WhitespaceRules>,
     /// Read and write the files that match in this charset (a WHATWG label such as `windows-1252`);
     /// UTF-16 with a byte-order mark needs no flag
     #[arg(long, value_name = "GLOB=LABEL", value_parser = charset)]

@@ -21,7 +21,9 @@ use crate::failure::Failure;
 use crate::global::Global;
 
 use apply_patch_api::tools::changes::carried_text;
-pub(crate) use apply_patch_api::tools::changes::{note_text, outcome_text, summary};
+pub(crate) use apply_patch_api::tools::changes::{
+    note_text, outcome_text, summary, whitespace_text,
+};
 pub(crate) use apply_patch_api::tools::shown::{is_unsafe, sanitize};
 pub(crate) use diff::write_diff;
 pub(crate) use history::{headline, one_line, what};
@@ -258,6 +260,10 @@ pub(crate) fn notes(plan: &Plan) {
                     hunk + 1,
                     carried_text(from, to, *already_there)
                 )
+            }
+            PlanNote::Whitespace { path, errors, fixed } => {
+                let kind = if *fixed { "note" } else { "warning" };
+                format!("{kind}: {path}: {}", whitespace_text(errors, *fixed))
             }
             PlanNote::Unchanged { path } => {
                 format!("warning: {path}: the patch changes nothing in it")

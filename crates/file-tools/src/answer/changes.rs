@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use patch_engine::commit::{Outcome, Recovered};
 use patch_engine::{
     Change, ChangeKind, HunkOutcome, HunkResult, Images, Note, Plan, PlanNote, Reindented, Rejects,
-    Report, line_counts,
+    Report, WhitespaceErrors, line_counts,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -372,6 +372,9 @@ pub(crate) fn notes(plan: &Plan) -> Vec<String> {
             PlanNote::Carried { path, hunk, from, to, already_there } => {
                 format!("{path}: hunk {} {}", hunk + 1, carried_text(from, to, *already_there))
             }
+            PlanNote::Whitespace { path, errors, fixed } => {
+                format!("{path}: {}", whitespace_text(errors, *fixed))
+            }
             PlanNote::Unchanged { path } => format!("{path}: unchanged"),
             PlanNote::LeftOut { path } => format!("{path}: left out"),
             PlanNote::Hunk { path, hunk, note } => {
@@ -469,6 +472,12 @@ pub fn success(changed: impl Iterator<Item = (ChangeKind, impl std::fmt::Display
     format!("Success. Updated the following files:\n{}", lines.concat())
 }
 
+/// Writes a note about whitespace errors.
+#[must_use]
+pub fn whitespace_text(errors: &WhitespaceErrors, fixed: bool) -> String {
+    format!("whitespace errors {} {errors}", if fixed { "were fixed in" } else { "in" })
+}
+
 /// Writes a note about a hunk as the rest of a sentence.
 #[must_use]
 pub fn note_text(note: &Note) -> String {
@@ -494,6 +503,9 @@ pub fn note_text(note: &Note) -> String {
         Note::LineNumber => "only inserts, and stands where the diff's line number says".into(),
         Note::StatedLine => {
             "fits in several places; the one that the diff's line numbers mean was taken".into()
+        }
+        Note::FixedWhitespace => {
+            "was matched as if whitespace errors were fixed in it and in the file".into()
         }
         Note::AlreadyApplied => "is applied already, and was left out".into(),
     }

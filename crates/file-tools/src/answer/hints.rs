@@ -534,6 +534,7 @@ fn allowed(setting: &Setting) -> String {
         | Setting::SkipBinary
         | Setting::Strip(_)
         | Setting::UnidiffZero
+        | Setting::FixWhitespace
         | Setting::AnyForm
         | Setting::Part(_)
         | Setting::Carry
@@ -731,6 +732,7 @@ impl Hint {
                 Part::Move => "leave the new path out".into(),
                 Part::EndOfFile => "leave `*** End of File` out if these lines are meant".into(),
                 Part::NoNewline => "leave `\\ No newline at end of file` out".into(),
+                Part::WhitespaceErrors => "insert lines without whitespace errors".into(),
                 Part::NotAscii => "insert ASCII only".into(),
                 Part::Edit if caller == Caller::Editor => "do not repeat the command".into(),
                 Part::Edit => "leave the edit out".into(),

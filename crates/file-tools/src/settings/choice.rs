@@ -3,7 +3,7 @@
 use fs_guard::{HardLinks, NamePolicy};
 use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::commit::{Durability, StatePlace};
-use patch_engine::{Ambiguous, Pass, Profile};
+use patch_engine::{Ambiguous, Pass, Profile, Whitespace};
 use patch_grammar::Dialect;
 use patch_grammar::export::Format;
 
@@ -80,6 +80,10 @@ macro_rules! named {
 named! { true: Profile, Durability, ApprovalPolicy, Pass, Ambiguous }
 
 choices! { true:
+    Whitespace {
+        "error" = Error, "error-all" = Error, "fix" = Fix, "strip" = Fix, "warn" = Warn,
+        "nowarn" = Nowarn,
+    }
     NamePolicy { "portable" = Portable, "native" = Native }
     HardLinks { "refuse" = Refuse, "break" = Break }
 }

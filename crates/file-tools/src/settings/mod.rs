@@ -16,7 +16,7 @@ use std::time::Duration;
 use fs_guard::{GlobError, HardLinks, NamePolicy, Policy};
 use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::commit::{Durability, Prefix, StatePlace};
-use patch_engine::{Ambiguous, Options, Pass, Profile};
+use patch_engine::{Ambiguous, Options, Pass, Profile, Whitespace, WhitespaceRules};
 
 pub use choice::{Choice, Color};
 pub use keep::{keep, since};
@@ -176,6 +176,10 @@ settings! { |profile, approve, options|
     names: NamePolicy, "names", Workspace = NamePolicy::Portable;
     /// What to do with a file that has several hard links.
     hard_links: HardLinks, "hard-links", Workspace = HardLinks::Refuse;
+    /// What is done about whitespace errors in inserted lines.
+    whitespace: Whitespace, "whitespace", Patch = options.whitespace;
+    /// What is a whitespace error.
+    whitespace_rules: WhitespaceRules, "whitespace-rules", Patch = options.whitespace_rules;
     /// The charsets of files.
     encoding: Charsets, "encoding", Patch = Charsets::default();
     /// When output has colours.
@@ -264,6 +268,8 @@ impl Settings {
         options.encodings = self.encoding.encodings();
         options.max_file_size = self.max_file_size.0;
         options.parse.max_sections = self.max_operations.0;
+        options.whitespace = self.whitespace;
+        options.whitespace_rules = self.whitespace_rules;
         options.allow_delete = self.allow_delete;
         options.allow_move = self.allow_move;
         options.create_parents = self.create_parents;

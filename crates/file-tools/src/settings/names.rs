@@ -15,6 +15,7 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
         Setting::Fuzz(pass) => ("fuzz", pass.as_str().into()),
         Setting::Profile(profile) => ("profile", profile.as_str().into()),
         Setting::FirstPlace => ("ambiguous", "first".into()),
+        Setting::FixWhitespace => ("whitespace", "fix".into()),
         Setting::SkipApplied => ("skip-applied", true.into()),
         Setting::SkipBinary => ("skip-binary", true.into()),
         Setting::Strip(parts) => ("strip", ArgumentValue::Number(*parts)),

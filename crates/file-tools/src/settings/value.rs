@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fs_guard::{GlobError, Globs, MAX_GLOBS, bounded};
 use patch_engine::commit::Prefix;
-use patch_engine::{Charset, Encodings};
+use patch_engine::{Charset, Encodings, WhitespaceRules, WhitespaceRulesError};
 use serde_json::Value as Json;
 use workspace_trash::Retention;
 
@@ -444,6 +444,20 @@ impl Value for Charsets {
 
     fn text(&self) -> String {
         self.0.join(", ")
+    }
+}
+
+impl Value for WhitespaceRules {
+    fn wanted() -> String {
+        "a list of the rules of git's `core.whitespace`".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        text.parse().map_err(|error: WhitespaceRulesError| Wrong::Because(error.to_string()))
+    }
+
+    fn text(&self) -> String {
+        self.to_string()
     }
 }
 

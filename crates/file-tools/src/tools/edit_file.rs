@@ -411,7 +411,7 @@ impl<'f> Edits<'f> {
         let sources = all.iter().map(|(_, index, _)| vec![*index]).collect();
         let mut splices = Splices::new();
         all.into_iter().for_each(|(_, _, (range, text))| splices.push(range, text));
-        Ok(FoundEdits { edit: Edit { splices, sources, placed: Vec::new() }, lines })
+        Ok(FoundEdits { edit: Edit { splices, sources, ..Edit::default() }, lines })
     }
 
     /// Finds the places where the old text of an edit is replaced.

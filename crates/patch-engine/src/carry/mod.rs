@@ -158,7 +158,7 @@ pub fn difference(base: &[u8], wanted: &[u8]) -> Edit {
     }
     replace(at..base.len(), wanted.len(), wanted_at);
     let sources = (0..splices.as_slice().len()).map(|hunk| vec![hunk]).collect();
-    Edit { splices, sources, placed: Vec::new() }
+    Edit { splices, sources, ..Edit::default() }
 }
 
 /// Splices of the base that touch one another or are in the same line.

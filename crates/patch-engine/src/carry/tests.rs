@@ -243,7 +243,7 @@ fn edit_of(base: &[u8], changes: &[Replaced]) -> Edit {
     Edit {
         sources: (0..changes.len()).map(|change| vec![change]).collect(),
         splices,
-        placed: Vec::new(),
+        ..Edit::default()
     }
 }
 
@@ -361,7 +361,7 @@ fn edit_of_alignment(base: &[u8], wanted: &[u8], alignment: &Pairs) -> Edit {
         (at, wanted_at) = (line + 1, wanted_line + 1);
     }
     let sources = (0..splices.as_slice().len()).map(|hunk| vec![hunk]).collect();
-    Edit { splices, sources, placed: Vec::new() }
+    Edit { splices, sources, ..Edit::default() }
 }
 
 /// Whichever of the possible edits was made: what the difference is carried to, that edit would be

@@ -28,7 +28,13 @@ pub(crate) struct Inserted<'p> {
     model: Option<usize>,
     /// Whether a marker says that it has no line feed.
     pub(crate) no_newline: bool,
+    /// The 1-based line of the patch.
+    pub(crate) patch_line: u32,
 }
+
+/// A stretch that changed: the last line that stays before it, the inserted lines, and the first
+/// line that stays after it (or the end).
+pub(crate) type Change = (Option<usize>, Vec<Node>, usize);
 
 /// The post-state.
 #[derive(Debug)]
@@ -231,6 +237,7 @@ impl<'f, 'p> Draft<'f, 'p> {
                     terminator: needle.terminator(line),
                     model: gone.get(nth).or(gone.last()).copied().or(before),
                     no_newline: line.no_newline,
+                    patch_line: line.line,
                 });
                 let right = self.next(cursor);
                 self.link(hunk, cursor.0, node);
@@ -250,9 +257,8 @@ impl<'f, 'p> Draft<'f, 'p> {
         }
     }
 
-    /// The stretches that changed, in file order: the last line that stays before it, the inserted
-    /// lines, and the first line that stays after it (or the end).
-    pub(crate) fn changes(&self) -> Vec<(Option<usize>, Vec<Node>, usize)> {
+    /// The stretches that changed, in file order.
+    pub(crate) fn changes(&self) -> Vec<Change> {
         let start = self.before_all();
         let first = (self.next(start) != Node(0)).then_some(start);
         let broken = self.broken.keys().copied().map(Node);

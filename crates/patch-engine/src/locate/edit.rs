@@ -5,15 +5,19 @@
 
 use patch_grammar::Hunk;
 
-use super::applied;
-use crate::locate::{self, Draft, HunkReject, Inserted, Note, Pass, Placed, RejectReason, Rules};
+use super::draft::Change;
+use super::{applied, fixed};
+use crate::locate::{
+    self, Draft, HunkReject, Inserted, Located, Note, Pass, Placed, RejectReason, Rules,
+};
 use crate::plan::options::FinalNewline;
 use crate::text::encoding::FileText;
 use crate::text::lines::Lines;
 use crate::text::splices::{Splice, Splices};
+use crate::text::whitespace::{WhitespaceRule, WhitespaceRules, is_blank_line};
 
 /// The changes of one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edit {
     /// The replaced ranges, in file order.
     pub splices: Splices,
@@ -22,6 +26,26 @@ pub struct Edit {
     pub sources: Vec<Vec<usize>>,
     /// Where each hunk went.
     pub placed: Vec<Placed>,
+    /// The 1-based lines of the patch that insert blank lines at the end of the file, where a rule
+    /// about whitespace forbids that. They are left out where whitespace is fixed.
+    pub blank_at_eof: Vec<u32>,
+}
+
+/// By which rules the hunks of a file are placed, and their lines written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EditRules<'a> {
+    pub(crate) placement: &'a Rules,
+    pub(crate) final_newline: FinalNewline,
+    /// The rules about whitespace, where they count.
+    pub(crate) whitespace: Option<FileWhitespace>,
+}
+
+/// The rules about whitespace for one file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FileWhitespace {
+    pub(crate) rules: WhitespaceRules,
+    /// Errors are fixed.
+    pub(crate) fix: bool,
 }
 
 impl Edit {
@@ -45,9 +69,18 @@ pub fn edit<'p>(
     placement: &Rules,
     final_newline: FinalNewline,
 ) -> Result<Edit, Vec<HunkReject>> {
-    edit_once(source, hunks, placement, final_newline).or_else(|rejects| {
-        if placement.skip_applied {
-            edit_others(source, hunks, placement, final_newline, rejects)
+    edit_by(source, hunks, EditRules { placement, final_newline, whitespace: None })
+}
+
+/// Does the same by all rules.
+pub(crate) fn edit_by(
+    source: &[u8],
+    hunks: &[Hunk<'_>],
+    rules: EditRules<'_>,
+) -> Result<Edit, Vec<HunkReject>> {
+    edit_once(source, hunks, rules).or_else(|rejects| {
+        if rules.placement.skip_applied {
+            edit_others(source, hunks, rules, rejects)
         } else {
             Err(rejects)
         }
@@ -58,8 +91,7 @@ pub fn edit<'p>(
 fn edit_others(
     source: &[u8],
     hunks: &[Hunk<'_>],
-    placement: &Rules,
-    final_newline: FinalNewline,
+    rules: EditRules<'_>,
     rejects: Vec<HunkReject>,
 ) -> Result<Edit, Vec<HunkReject>> {
     let left_out = |reject: &HunkReject| match &reject.reason {
@@ -80,27 +112,26 @@ fn edit_others(
     let kept: Vec<usize> =
         (0..hunks.len()).filter(|hunk| done.iter().all(|placed| placed.hunk != *hunk)).collect();
     let others: Vec<Hunk<'_>> = kept.iter().map(|&hunk| hunks[hunk].clone()).collect();
-    let edited = edit(source, &others, placement, final_newline).map_err(|rejects| {
+    let edited = edit_by(source, &others, rules).map_err(|rejects| {
         let numbered = |reject: HunkReject| HunkReject { hunk: kept[reject.hunk], ..reject };
         rejects.into_iter().map(numbered).collect::<Vec<_>>()
     })?;
-    let sources = edited.sources.into_iter();
-    let sources = sources.map(|of| of.into_iter().map(|hunk| kept[hunk]).collect()).collect();
-    let placed = edited.placed.into_iter();
+    let Edit { sources, placed, .. } = &edited;
+    let sources = sources.iter().map(|of| of.iter().map(|&hunk| kept[hunk]).collect()).collect();
+    let placed = placed.iter().cloned();
     let mut placed: Vec<Placed> =
         placed.map(|placed| Placed { hunk: kept[placed.hunk], ..placed }).chain(done).collect();
     placed.sort_by_key(|placed| placed.hunk);
-    Ok(Edit { splices: edited.splices, sources, placed })
+    Ok(Edit { sources, placed, ..edited })
 }
 
-fn edit_once<'p>(
+fn edit_once(
     source: &[u8],
-    hunks: &'p [Hunk<'p>],
-    placement: &Rules,
-    final_newline: FinalNewline,
+    hunks: &[Hunk<'_>],
+    rules: EditRules<'_>,
 ) -> Result<Edit, Vec<HunkReject>> {
     let lines = Lines::new(source);
-    let located = locate::locate(&lines, hunks, placement)?;
+    let located = locate::locate(&lines, hunks, rules.placement)?;
     let again: Vec<HunkReject> = located
         .placed
         .iter()
@@ -114,9 +145,9 @@ fn edit_once<'p>(
     if !again.is_empty() {
         return Err(again);
     }
-    let writer = SpliceWriter { hunks, final_newline, draft: &located.draft };
-    let (splices, sources) = writer.splices()?;
-    Ok(Edit { splices, sources, placed: located.placed })
+    let writer = SpliceWriter { hunks, rules, located: &located, draft: &located.draft };
+    let edit = writer.edit()?;
+    Ok(Edit { placed: located.placed, ..edit })
 }
 
 /// Returns rejects for the hunks that insert text beyond ASCII, which the file's encoding may not
@@ -133,15 +164,15 @@ fn not_storable(hunks: &[Hunk<'_>]) -> Vec<HunkReject> {
 }
 
 /// Places the hunks of one update in the text of a file, and returns the changes of its bytes.
-pub(crate) fn edit_text<'p>(
+pub(crate) fn edit_text(
     text: &FileText<'_>,
-    hunks: &'p [Hunk<'p>],
-    placement: &Rules,
-    final_newline: FinalNewline,
+    hunks: &[Hunk<'_>],
+    rules: EditRules<'_>,
 ) -> Result<Edit, Vec<HunkReject>> {
-    let Edit { splices, sources, placed } = edit(text.bytes(), hunks, placement, final_newline)?;
-    if let Some(splices) = text.stored(splices) {
-        return Ok(Edit { splices, sources, placed });
+    let mut edit = edit_by(text.bytes(), hunks, rules)
+        .or_else(|rejects| fixed::edit(text.bytes(), hunks, rules).ok_or(rejects))?;
+    if let Some(splices) = text.stored(std::mem::take(&mut edit.splices)) {
+        return Ok(Edit { splices, ..edit });
     }
     let rejects = not_storable(hunks);
     // Otherwise the splice would remove the byte-order mark.
@@ -153,12 +184,14 @@ pub(crate) fn edit_text<'p>(
 /// Turns a draft into replaced byte ranges.
 struct SpliceWriter<'a, 'f, 'p> {
     hunks: &'p [Hunk<'p>],
-    final_newline: FinalNewline,
+    rules: EditRules<'a>,
+    located: &'a Located<'f, 'p>,
     draft: &'a Draft<'f, 'p>,
 }
 
 impl SpliceWriter<'_, '_, '_> {
-    fn splices(&self) -> Result<(Splices, Vec<Vec<usize>>), Vec<HunkReject>> {
+    /// Returns the changes, without the places of the hunks.
+    fn edit(&self) -> Result<Edit, Vec<HunkReject>> {
         let lines = self.draft.lines;
         // Most hunks change one place, but a list grows to four entries at once.
         let (mut splices, mut sources) = (Splices::with_capacity(self.hunks.len()), Vec::new());
@@ -169,7 +202,9 @@ impl SpliceWriter<'_, '_, '_> {
                 rejects.push(self.reject(hunk, RejectReason::FinalNewline));
             }
         }
-        for (before, inserted, after) in self.draft.changes() {
+        let mut changes = self.draft.changes();
+        let blank_at_eof = self.blank_at_eof(&mut changes);
+        for (before, inserted, after) in changes {
             let start = match before {
                 Some(line) => lines.range(line).end,
                 None if self.draft.drops_bom => 0,
@@ -201,11 +236,41 @@ impl SpliceWriter<'_, '_, '_> {
         }
         rejects.extend(self.badly_encoded(splices.as_slice()));
         if rejects.is_empty() {
-            return Ok((splices, sources));
+            return Ok(Edit { splices, sources, blank_at_eof, placed: Vec::new() });
         }
         rejects.sort_by_key(|reject| reject.hunk);
         rejects.dedup_by_key(|reject| reject.hunk);
         Err(rejects)
+    }
+
+    /// Returns the lines of the patch that insert blank lines at the end of the file, if that is an
+    /// error; where errors are fixed, they are taken out of the changes.
+    fn blank_at_eof(&self, changes: &mut [Change]) -> Vec<u32> {
+        let whitespace = self.rules.whitespace;
+        let Some(whitespace) = whitespace.filter(|of| of.rules.has(WhitespaceRule::BlankAtEof))
+        else {
+            return Vec::new();
+        };
+        let lines = self.draft.lines;
+        let Some((_, inserted, after)) = changes.last_mut() else { return Vec::new() };
+        if !(*after..lines.len()).all(|line| is_blank_line(lines.content(line))) {
+            return Vec::new();
+        }
+        // The hunk has to show that these lines are the last.
+        let reaches_end = |hunk: usize| {
+            let placed = self.located.placed.iter().find(|placed| placed.hunk == hunk);
+            placed.is_some_and(|placed| placed.first_line - 1 + placed.line_count >= lines.len())
+        };
+        let blank = inserted.iter().rev().map_while(|&node| {
+            let line = self.draft.inserted(node)?;
+            (is_blank_line(&line.text) && reaches_end(line.hunk)).then_some(line.patch_line)
+        });
+        let mut found: Vec<u32> = blank.collect();
+        found.reverse();
+        if whitespace.fix {
+            inserted.truncate(inserted.len() - found.len());
+        }
+        found
     }
 
     /// Returns whether a new last line has a line feed.
@@ -216,7 +281,7 @@ impl SpliceWriter<'_, '_, '_> {
         !line.no_newline
             && (stated()
                 || was_marked()
-                || self.final_newline == FinalNewline::Add
+                || self.rules.final_newline == FinalNewline::Add
                 || self.draft.lines.ends_in_newline())
     }
 

@@ -9,6 +9,7 @@ mod applied;
 mod draft;
 pub(crate) mod edit;
 mod find;
+mod fixed;
 mod headers;
 mod indent;
 mod interner;

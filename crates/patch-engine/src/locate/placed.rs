@@ -42,6 +42,8 @@ pub enum Note {
     StatedLine,
     /// The hunk only inserts, and the line that it states tells where.
     LineNumber,
+    /// The old lines of the hunk are in the file but for whitespace errors, which are to be fixed.
+    FixedWhitespace,
     /// The hunk was left out: the file has its change already, in these lines.
     AlreadyApplied,
 }

@@ -29,6 +29,7 @@ mod simultaneous;
 #[cfg(test)]
 mod tests;
 mod texts;
+pub(crate) mod whitespace;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -39,6 +40,7 @@ use patch_grammar::{Patch, Section, Warning};
 use workspace_trash::TransactionId;
 
 use crate::locate::{Note, Placed};
+use crate::plan::whitespace::WhitespaceErrors;
 use crate::text::files::Files;
 
 pub use image::Transition;
@@ -444,6 +446,15 @@ pub enum PlanNote {
     LeftOut {
         /// The file.
         path: String,
+    },
+    /// The lines that a file gets have whitespace errors.
+    Whitespace {
+        /// The file.
+        path: String,
+        /// The errors.
+        errors: WhitespaceErrors,
+        /// They are fixed.
+        fixed: bool,
     },
     /// A section changes nothing.
     Unchanged {

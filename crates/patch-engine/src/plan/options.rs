@@ -8,9 +8,11 @@ use std::sync::Arc;
 use fs_guard::{RelPath, Sha256};
 use patch_grammar::ParseOptions;
 
+use crate::locate::edit::{EditRules, FileWhitespace};
 use crate::locate::{Ambiguous, Order, Pass, Rules};
 use crate::text::encoding::Encodings;
 use crate::text::files::Files;
+use crate::text::whitespace::{Whitespace, WhitespaceRules};
 
 patch_grammar::named! {
     /// A named preset of [`Options`].
@@ -112,6 +114,10 @@ pub struct Options {
     /// How many bytes of files a plan keeps in memory. Files beyond that are read again when they
     /// are needed, and must not have changed.
     pub max_memory: u64,
+    /// What is done about whitespace errors in inserted lines.
+    pub whitespace: Whitespace,
+    /// What is a whitespace error where the attribute `whitespace` says nothing.
+    pub whitespace_rules: WhitespaceRules,
     /// The charsets that are declared for files; UTF-16 is known by its byte-order mark.
     pub encodings: Encodings,
     /// The files that the author of the patch saw, where they are known. A hunk of a file that has
@@ -166,11 +172,20 @@ impl Options {
             allow_move: true,
             max_file_size: MAX_FILE_SIZE,
             max_memory: MAX_MEMORY,
+            whitespace: Whitespace::default(),
+            whitespace_rules: WhitespaceRules::default(),
             encodings: Encodings::default(),
             base: None,
             snapshots: None,
             expected: BTreeMap::new(),
         }
+    }
+}
+
+impl Options {
+    /// Returns the rules by which the hunks of a file are placed and written.
+    pub(crate) fn edit_rules(&self, whitespace: Option<FileWhitespace>) -> EditRules<'_> {
+        EditRules { placement: &self.placement, final_newline: self.final_newline, whitespace }
     }
 }
 

@@ -11,7 +11,7 @@ use patch_grammar::binary::Binary;
 use patch_grammar::{Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned};
 
 use crate::carry::CarriedHunk;
-use crate::locate::edit;
+use crate::locate::edit::{self, EditRules};
 use crate::locate::{HunkReject, Note, Placed, RejectReason, Room, Rules};
 use crate::plan::base::Base;
 use crate::plan::binary::{self, BinaryProblem};
@@ -25,9 +25,11 @@ use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::plan::relative::{is_file, relative};
 use crate::plan::simultaneous::{self, Indexed};
 use crate::plan::texts::{Added, Texts};
+use crate::plan::whitespace::{WhitespaceOfPatch, blank_at_end};
 use crate::plan::{Plan, PlanNote};
 use crate::text::files::Files;
 use crate::text::splices::Splices;
+use crate::text::whitespace::Whitespace;
 
 /// The most other files of the patch that are searched for the lines of a rejected hunk.
 const OTHER_FILES: usize = 20;
@@ -74,7 +76,9 @@ pub(crate) fn plan_without(
         Some(_) => Cow::Borrowed(patch),
         None => normalised(files, patch, options.max_file_size),
     };
-    let sections = patch.sections().iter().enumerate();
+    let whitespace = WhitespaceOfPatch::of(files, patch, options);
+    let fixed = whitespace.fixed(patch);
+    let sections = fixed.iter().enumerate();
     let sections: Vec<Indexed<'_>> =
         sections.filter(|(index, _)| !left_out.contains(index)).collect();
     let simultaneous = is_git_diff(patch) && simultaneous::order_matters(&sections);
@@ -90,7 +94,7 @@ pub(crate) fn plan_without(
     });
     let alone = alone.map(|(index, _)| *index).collect();
     let texts = Texts::new(files, patch, options);
-    let prefetcher = Prefetcher::new(files, patch, &texts, alone);
+    let prefetcher = Prefetcher::new(files, &fixed, &texts, &whitespace, alone);
     thread::scope(|scope| {
         let mut prefetch = prefetcher.start(scope);
         let mut builder =
@@ -106,6 +110,8 @@ pub(crate) fn plan_without(
             patch,
             options,
             texts: &texts,
+            whitespace: &whitespace,
+            blank_at_eof: Vec::new(),
             named,
             lifted: HashMap::new(),
             prefetched: None,
@@ -153,6 +159,9 @@ struct Planner<'a, 'p> {
     patch: &'p Patch,
     options: &'a Options,
     texts: &'a Texts<'a>,
+    whitespace: &'a WhitespaceOfPatch,
+    /// The lines of the patch that insert blank lines at the end of the current section's file.
+    blank_at_eof: Vec<u32>,
     /// The sections that name each path.
     named: HashMap<&'p str, Vec<usize>>,
     /// The files that sections have taken from their paths and not put in new places yet.
@@ -256,7 +265,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             }
             SectionOperation::Copy { to, hunks } => self.copy(index, section, to, hunks),
         };
-        let Err(rejects) = result else { return };
+        let Err(rejects) = self.and_whitespace(index, section, result) else { return };
         for path in section.paths() {
             if let Ok(path) = self.files().check(&path.text, Access::Read) {
                 self.builder.set_rejected(&path);
@@ -274,6 +283,35 @@ impl<'a, 'p> Planner<'a, 'p> {
             }
             self.rejects.push(reject);
         }
+    }
+
+    /// Says which whitespace errors the lines of a section have, and refuses it for them where they
+    /// are not allowed.
+    fn and_whitespace(
+        &mut self,
+        index: usize,
+        section: &'p Section<'p>,
+        result: Result<(), Rejects>,
+    ) -> Result<(), Rejects> {
+        let blank_at_eof = std::mem::take(&mut self.blank_at_eof);
+        let Some(found) = self.whitespace.section(index) else { return result };
+        let path = &section.destination().unwrap_or(&section.path).text;
+        let errors = found.with_blank_at_eof(&blank_at_eof);
+        if errors.is_empty() {
+            return result;
+        }
+        if self.options.whitespace == Whitespace::Error {
+            let reject = Reject {
+                patch_line: errors.lines.first().copied(),
+                ..Reject::of(path, Problem::Whitespace(errors))
+            };
+            return both(Err(reject), result);
+        }
+        let fixed = self.options.whitespace == Whitespace::Fix;
+        if result.is_ok() {
+            self.builder.notes.push(PlanNote::Whitespace { path: path.to_string(), errors, fixed });
+        }
+        result
     }
 
     fn add(
@@ -369,7 +407,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             let file = self.load(section)?;
             if !is_all_of(&file.bytes, hunks) {
                 // A hunk that has no place is a better explanation.
-                match self.apply(&file, hunks).map_err(at)? {
+                match self.apply(&file, index, hunks).map_err(at)? {
                     Err(rejects) if !rejects.iter().all(HunkReject::is_not_all) => {
                         return Err(self.rejected(index, section, &path, rejects));
                     }
@@ -406,11 +444,12 @@ impl<'a, 'p> Planner<'a, 'p> {
         let edited = if hunks.is_empty() {
             Ok(None)
         } else {
-            let edited = self.apply(&file, hunks).map_err(at)?;
+            let edited = self.apply(&file, index, hunks).map_err(at)?;
             edited.map(Some).map_err(|rejects| self.rejected(index, section, &path, rejects))
         };
         let copied = self.place(index, section, to, PlanBuilder::copy);
         if let Some(Edited { edit, sha256, size, .. }) = both(copied, edited)? {
+            self.blank_at_eof.clone_from(&edit.blank_at_eof);
             self.note_placed(index, section, edit.placed);
             self.builder.update_to(&to.text, edit.splices, Some((sha256, size)))?;
         }
@@ -430,7 +469,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let Some(path) = self.open(section)? else { return Ok(()) };
         let at = |problem| Reject::of(&section.path.text, problem);
         if self.builder.hash(&section.path.text, access_of(section))?.is_none() {
-            if let Some(bytes) = self.made(section, move_to, hunks) {
+            if let Some(bytes) = self.made(index, section, move_to, hunks) {
                 self.check_unused(index, &section.path)?;
                 self.builder.create(&section.path.text, bytes)?;
                 self.base.leave(&path, None);
@@ -495,7 +534,8 @@ impl<'a, 'p> Planner<'a, 'p> {
     /// line 0, as for an empty file. git says that a file is new, so that its diffs are not taken
     /// for that.
     fn made(
-        &self,
+        &mut self,
+        index: usize,
         section: &Section<'_>,
         move_to: Option<&Spanned<'_>>,
         hunks: &[Hunk<'_>],
@@ -504,10 +544,17 @@ impl<'a, 'p> Planner<'a, 'p> {
         let is_git = is_of_git(self.patch, section);
         let from_nothing = hunk.old_start == Some(0) && hunk.endings.is_of_diff() && !is_git;
         let inserts = hunk.lines.iter().all(|line| line.kind == LineKind::Insert);
-        (from_nothing && inserts && move_to.is_none()).then(|| {
-            let line = |line: &Line<'_>| [line.text, line.ending()].concat();
-            hunk.lines.iter().flat_map(line).collect()
-        })
+        if !from_nothing || !inserts || move_to.is_some() {
+            return None;
+        }
+        let rules = self.whitespace.rules(index, self.options);
+        let (mut lines, blank) = hunk.lines.split_at(hunk.lines.len() - blank_at_end(hunk, rules));
+        self.blank_at_eof = blank.iter().map(|line| line.line).collect();
+        if rules.is_none_or(|rules| !rules.fix) {
+            lines = &hunk.lines;
+        }
+        let line = |line: &Line<'_>| [line.text, line.ending()].concat();
+        Some(lines.iter().flat_map(line).collect())
     }
 
     /// Checks the path of a section, and returns it unless a section about it was rejected.
@@ -569,10 +616,12 @@ impl<'a, 'p> Planner<'a, 'p> {
     fn apply(
         &self,
         file: &Loaded,
+        index: usize,
         hunks: &'p [Hunk<'p>],
     ) -> Checked<Result<Edited, Vec<HunkReject>>> {
         let text = self.texts.of(&file.path, &file.bytes, hunks).ok_or_else(|| binary(file))?;
-        Ok(Edited::new(&file.bytes, &text, hunks, self.options))
+        let rules = self.options.edit_rules(self.whitespace.rules(index, self.options));
+        Ok(Edited::new(&file.bytes, &text, hunks, rules))
     }
 
     /// Applies the hunks of a section to its file.
@@ -595,7 +644,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let prefetched = self.prefetched.take().filter(|_| holds);
         let edited = match prefetched.and_then(|prefetched| prefetched.edited) {
             Some(edited) => Ok(edited),
-            None => self.apply(&file, hunks).map_err(at)?,
+            None => self.apply(&file, index, hunks).map_err(at)?,
         };
         let Edited { edit, sha256, size, encoding } =
             edited.map_err(|rejects| self.rejected(index, section, path, rejects))?;
@@ -605,6 +654,7 @@ impl<'a, 'p> Planner<'a, 'p> {
                 encoding,
             }),
         );
+        self.blank_at_eof.clone_from(&edit.blank_at_eof);
         self.note_placed(index, section, edit.placed);
         Ok(self.builder.update_to(&section.path.text, edit.splices, Some((sha256, size)))?)
     }
@@ -676,7 +726,9 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
         // Carrying finds out what is there already.
         let placement = Rules { skip_applied: false, ..self.options.placement.clone() };
-        let edit = match edit::edit_text(&text, hunks, &placement, self.options.final_newline) {
+        let whitespace = self.whitespace.rules(index, self.options);
+        let rules = EditRules { placement: &placement, ..self.options.edit_rules(whitespace) };
+        let edit = match edit::edit_text(&text, hunks, rules) {
             Ok(edit) => edit,
             Err(rejects) => {
                 // The expected version was not what the author saw either, so its lines explain
@@ -687,6 +739,7 @@ impl<'a, 'p> Planner<'a, 'p> {
                 return Err(self.rejected(index, section, path, rejects));
             }
         };
+        self.blank_at_eof.clone_from(&edit.blank_at_eof);
         let (_, carried) = self.builder.carry_hunks(&section.path.text, base, &edit)?;
         self.base.leave(path, Some(Arc::new(edit.apply(base))));
         for carried in carried {

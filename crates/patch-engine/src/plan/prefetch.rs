@@ -12,14 +12,14 @@ use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use fs_guard::{Access, FileKind, Hasher, RelPath, Sha256};
-use patch_grammar::{Hunk, Patch, Section, SectionOperation};
+use patch_grammar::{Hunk, Section, SectionOperation};
 
-use crate::locate::edit::{self, Edit};
+use crate::locate::edit::{self, Edit, EditRules};
 use crate::locate::{HunkReject, Pass};
 use crate::plan::Image;
 use crate::plan::disk::{Disk, load_unhashed};
-use crate::plan::options::Options;
 use crate::plan::texts::{Added, Texts};
+use crate::plan::whitespace::WhitespaceOfPatch;
 use crate::text::encoding::FileText;
 use crate::text::files::Files;
 
@@ -91,9 +91,9 @@ impl Edited {
         source: &[u8],
         text: &FileText<'_>,
         hunks: &'p [Hunk<'p>],
-        options: &Options,
+        rules: EditRules<'_>,
     ) -> Result<Self, Vec<HunkReject>> {
-        let edit = edit::edit_text(text, hunks, &options.placement, options.final_newline)?;
+        let edit = edit::edit_text(text, hunks, rules)?;
         Ok(Self::hash(edit, text, source, 0, Hasher::new()))
     }
 
@@ -103,9 +103,9 @@ impl Edited {
         source: &[u8],
         text: &FileText<'_>,
         hunks: &'p [Hunk<'p>],
-        options: &Options,
+        rules: EditRules<'_>,
     ) -> Result<(Sha256, Self), Vec<HunkReject>> {
-        let edit = edit::edit_text(text, hunks, &options.placement, options.final_newline)?;
+        let edit = edit::edit_text(text, hunks, rules)?;
         let (same, rest) = source
             .split_at(edit.splices.as_slice().first().map_or(source.len(), |splice| splice.start));
         let mut hasher = Hasher::new();
@@ -143,8 +143,10 @@ pub(crate) fn access_of(section: &Section<'_>) -> Access {
 /// Prepares sections before the planner needs them.
 pub(crate) struct Prefetcher<'a, 'p> {
     files: &'a Files,
-    patch: &'p Patch,
+    /// All sections of the patch.
+    all: &'p [Section<'p>],
     texts: &'a Texts<'a>,
+    whitespace: &'a WhitespaceOfPatch,
     /// The sections to prepare, in order.
     sections: Vec<usize>,
     progress: Mutex<PrefetchProgress>,
@@ -184,12 +186,13 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
     /// Makes a prefetcher for `sections`, whose paths no other section names.
     pub(crate) fn new(
         files: &'a Files,
-        patch: &'p Patch,
+        all: &'p [Section<'p>],
         texts: &'a Texts<'a>,
+        whitespace: &'a WhitespaceOfPatch,
         sections: Vec<usize>,
     ) -> Self {
         let (progress, room, arrived) = Default::default();
-        Self { files, patch, texts, sections, progress, room, arrived }
+        Self { files, all, texts, whitespace, sections, progress, room, arrived }
     }
 
     /// Starts to prepare, where that is worth a thread.
@@ -235,7 +238,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         drop(progress);
         // The planner must not wait for a result that never comes. It will do the same work, and
         // panic itself.
-        let work = || self.section(&self.patch.sections()[index]);
+        let work = || self.section(index);
         let prefetched = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(None);
         let mut progress = self.lock();
         progress.bytes += prefetched.as_ref().map_or(0, Prefetched::size);
@@ -246,7 +249,8 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         progress
     }
 
-    fn section(&self, section: &'p Section<'p>) -> Option<Prefetched> {
+    fn section(&self, index: usize) -> Option<Prefetched> {
+        let section = &self.all[index];
         let access = access_of(section);
         let path = self.files.check(&section.path.text, access).ok()?;
         let hunks = match &section.operation {
@@ -261,34 +265,35 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             SectionOperation::Copy { .. } => return None,
         };
         let options = self.texts.options;
+        let rules = options.edit_rules(self.whitespace.rules(index, options));
         let (metadata, bytes) =
             load_unhashed(self.files, &path, access, options.max_file_size).ok()??;
         let bytes = bytes?;
         let editable = !hunks.is_empty() && metadata.kind == FileKind::File;
         let text = editable.then(|| self.texts.of(&path, &bytes, hunks)).flatten();
-        let (sha256, edited) =
-            if let Some(text) = text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD) {
-                thread::scope(|scope| {
-                    let hash = || Sha256::of(&bytes);
-                    let thread = thread::Builder::new().spawn_scoped(scope, hash);
-                    let edited = Edited::new(&bytes, text, hunks, options).ok();
-                    (
-                        thread.map_or_else(
-                            |_| hash(),
-                            |thread| thread.join().expect("hashing does not panic"),
-                        ),
-                        edited,
-                    )
-                })
-            } else {
-                let both = text
-                    .as_ref()
-                    .and_then(|text| Edited::with_source(&bytes, text, hunks, options).ok());
-                both.map_or_else(
-                    || (Sha256::of(&bytes), None),
-                    |(sha256, edited)| (sha256, Some(edited)),
+        let (sha256, edited) = if let Some(text) =
+            text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD)
+        {
+            thread::scope(|scope| {
+                let hash = || Sha256::of(&bytes);
+                let thread = thread::Builder::new().spawn_scoped(scope, hash);
+                let edited = Edited::new(&bytes, text, hunks, rules).ok();
+                (
+                    thread.map_or_else(
+                        |_| hash(),
+                        |thread| thread.join().expect("hashing does not panic"),
+                    ),
+                    edited,
                 )
-            };
+            })
+        } else {
+            let both =
+                text.as_ref().and_then(|text| Edited::with_source(&bytes, text, hunks, rules).ok());
+            both.map_or_else(
+                || (Sha256::of(&bytes), None),
+                |(sha256, edited)| (sha256, Some(edited)),
+            )
+        };
         let disk = Some(Disk { metadata, sha256, bytes: Some(bytes) });
         Some(Prefetched { path, disk, edited, added: None })
     }
@@ -341,6 +346,7 @@ impl Drop for Prefetch<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::options::Options;
 
     #[test]
     fn both_hashes_are_those_of_the_bytes() {
@@ -361,22 +367,18 @@ mod tests {
         ] {
             let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
             let options = Options::default();
+            let rules = options.edit_rules(None);
             let patch = patch_grammar::parse(&text, &options.parse).unwrap();
             let whole = FileText::of(source.as_bytes(), None).unwrap();
-            let (before, edited) = Edited::with_source(
-                source.as_bytes(),
-                &whole,
-                patch.sections()[0].hunks(),
-                &options,
-            )
-            .unwrap();
+            let (before, edited) =
+                Edited::with_source(source.as_bytes(), &whole, patch.sections()[0].hunks(), rules)
+                    .unwrap();
             let after = edited.edit.apply(source.as_bytes());
             assert_eq!(before, Sha256::of(source.as_bytes()), "{source:?}");
             assert_eq!(edited.sha256, Sha256::of(&after), "{source:?} {hunks}");
             assert_eq!(edited.size, after.len() as u64, "{source:?} {hunks}");
             let alone =
-                Edited::new(source.as_bytes(), &whole, patch.sections()[0].hunks(), &options)
-                    .unwrap();
+                Edited::new(source.as_bytes(), &whole, patch.sections()[0].hunks(), rules).unwrap();
             assert_eq!(alone.sha256, edited.sha256, "{source:?} {hunks}");
             assert_eq!(alone.size, edited.size, "{source:?} {hunks}");
         }

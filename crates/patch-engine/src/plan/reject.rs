@@ -12,6 +12,7 @@ use crate::locate::{Edge, LineNumber, Mangled, NAMED, Nearest, Pass, RejectReaso
 use crate::plan::binary::BinaryProblem;
 use crate::plan::kind::ErrorKind;
 use crate::plan::options::Expected;
+use crate::plan::whitespace::WhitespaceErrors;
 
 /// One thing that keeps a patch from applying.
 #[derive(Debug)]
@@ -213,6 +214,9 @@ pub enum Problem {
         /// Where the link leads; `None` when it is no link.
         target: Option<String>,
     },
+    /// The lines that the patch inserts have whitespace errors, and these are not allowed.
+    #[error("it adds whitespace errors in {0}")]
+    Whitespace(WhitespaceErrors),
     /// The patch is to be reversed, and a section cannot be.
     #[error(transparent)]
     Irreversible(Irreversible),
@@ -264,6 +268,7 @@ patch_grammar::named! {
         BinaryApplied = "already_applied",
         BinaryUnknown = "binary_unknown",
         BinaryResult = "binary_result",
+        Whitespace = "whitespace",
         Irreversible = "irreversible",
     }
 }
@@ -322,6 +327,7 @@ impl Reject {
             Problem::LeavesLines
             | Problem::OtherLink { .. }
             | Problem::BinaryPatch(_)
+            | Problem::Whitespace(_)
             | Problem::Irreversible(_) => ErrorKind::PatchApplyError,
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => match reason {
                 RejectReason::MultipleMatches { .. } => ErrorKind::MultipleMatches,
@@ -356,6 +362,7 @@ impl Reject {
             Problem::BinaryPatch(BinaryProblem::Applied) => ProblemName::BinaryApplied,
             Problem::BinaryPatch(BinaryProblem::Unknown) => ProblemName::BinaryUnknown,
             Problem::BinaryPatch(BinaryProblem::Result) => ProblemName::BinaryResult,
+            Problem::Whitespace(_) => ProblemName::Whitespace,
             Problem::Irreversible(_) => ProblemName::Irreversible,
         };
         name.as_str()

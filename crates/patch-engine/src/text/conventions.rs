@@ -1,5 +1,5 @@
-//! The conventions of a workspace for new files: `eol` in `.gitattributes`, `end_of_line` and
-//! `charset` in `.editorconfig`.
+//! The conventions of a workspace: for new files `eol` in `.gitattributes`, `end_of_line` and
+//! `charset` in `.editorconfig`; for whitespace errors `whitespace` in `.gitattributes`.
 //!
 //! Both are read beneath the root only, as they are before the patch. `.gitattributes` has
 //! precedence, since git rewrites files by it. Unreadable files and lines are ignored, as git and
@@ -13,6 +13,7 @@ use fs_guard::{Access, ConventionGlob, RelPath};
 
 use crate::text::charset::by_label;
 use crate::text::files::Files;
+use crate::text::whitespace::WhitespaceRules;
 
 /// The longest file of either kind that is read: 64 KiB.
 const MAX_SIZE: u64 = 64 << 10;
@@ -32,6 +33,10 @@ pub(crate) struct Convention {
 }
 
 const ATTRIBUTES: &str = ".gitattributes";
+/// The attributes that are read.
+const ATTRIBUTE_NAMES: &[&str] =
+    &["eol", "-text", "binary", "-eol", "!eol", "whitespace", "-whitespace", "!whitespace"];
+
 const EDITOR: &str = ".editorconfig";
 
 /// Finds the conventions of files. Each directory's files are read once.
@@ -65,15 +70,12 @@ impl<'r> Conventions<'r> {
     /// Returns the conventions for the file at `path`.
     pub(crate) fn of(&self, path: &RelPath) -> Convention {
         let path = path.as_str();
-        let parents = path.match_indices('/').map(|(at, _)| &path[..at]);
-        let chain: Vec<(&str, Arc<Directory>)> =
-            std::iter::once("").chain(parents).map(|dir| (dir, self.directory(dir))).collect();
+        let chain: Vec<_> = self.chain(path).collect();
         let top = chain.iter().rposition(|(_, directory)| directory.is_top).unwrap_or(0);
         let mut found = Convention::default();
         let (mut attributes, mut editor) = (None, None);
         for (nth, (dir, directory)) in chain.iter().enumerate() {
-            // The path as that directory sees it.
-            let own = if dir.is_empty() { path } else { &path[dir.len() + 1..] };
+            let own = seen_from(dir, path);
             for (name, value) in settings_of(&directory.attributes, own) {
                 match (&**name, &**value) {
                     ("eol", "lf") => attributes = Some(false),
@@ -104,6 +106,31 @@ impl<'r> Conventions<'r> {
         found
     }
 
+    /// Returns the whitespace rules for the file at `path`: those of the attribute `whitespace`, or
+    /// else `default`.
+    pub(crate) fn whitespace(&self, path: &RelPath, default: WhitespaceRules) -> WhitespaceRules {
+        let path = path.as_str();
+        let mut found = default;
+        for (dir, directory) in self.chain(path) {
+            for (name, value) in settings_of(&directory.attributes, seen_from(dir, path)) {
+                found = match (&**name, &**value) {
+                    ("whitespace", "") => default.all(),
+                    ("whitespace", list) => WhitespaceRules::of_attribute(list),
+                    ("-whitespace", _) => default.none(),
+                    ("!whitespace", _) => default,
+                    _ => found,
+                };
+            }
+        }
+        found
+    }
+
+    /// Returns the directories that a path leads through, and their rules.
+    fn chain<'p>(&self, path: &'p str) -> impl Iterator<Item = (&'p str, Arc<Directory>)> {
+        let parents = path.match_indices('/').map(|(at, _)| &path[..at]);
+        std::iter::once("").chain(parents).map(|dir| (dir, self.directory(dir)))
+    }
+
     fn directory(&self, dir: &str) -> Arc<Directory> {
         let lock = || self.directories.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(dir) {
@@ -128,6 +155,11 @@ impl<'r> Conventions<'r> {
     }
 }
 
+/// Returns a path as a directory above it sees it.
+fn seen_from<'p>(dir: &str, path: &'p str) -> &'p str {
+    if dir.is_empty() { path } else { &path[dir.len() + 1..] }
+}
+
 /// Iterates over the settings of the rules that match a path, in their order.
 fn settings_of<'r>(
     rules: &'r [ConventionRule],
@@ -150,7 +182,7 @@ fn attribute(line: &str) -> Option<ConventionRule> {
     let settings =
         rest.split_ascii_whitespace().map(|word| word.split_once('=').unwrap_or((word, "")));
     let settings: Vec<_> = settings
-        .filter(|(name, _)| matches!(*name, "eol" | "-text" | "binary" | "-eol" | "!eol"))
+        .filter(|(name, _)| ATTRIBUTE_NAMES.contains(name))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     (!settings.is_empty())

@@ -7,3 +7,4 @@ pub(crate) mod encoding;
 pub(crate) mod files;
 pub(crate) mod lines;
 pub(crate) mod splices;
+pub(crate) mod whitespace;

@@ -151,7 +151,7 @@ fn an_edit_that_is_no_patch_is_carried() {
     let edit = |at: std::ops::Range<usize>, text: &str| {
         let mut splices = Splices::new();
         splices.push(at, text.into());
-        patch_engine::Edit { splices, sources: vec![vec![0]], placed: Vec::new() }
+        patch_engine::Edit { splices, sources: vec![vec![0]], ..patch_engine::Edit::default() }
     };
     let mut builder = PlanBuilder::new(workspace.root(), &options);
     builder.carry("f", SEEN.as_bytes(), &edit(6..7, "D")).unwrap();

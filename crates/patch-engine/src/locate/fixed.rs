@@ -1,0 +1,175 @@
+//! Finds hunks whose old lines are in the file but for whitespace errors that are to be fixed: an
+//! earlier patch of a series may have been fixed, or this one written against a fixed file.
+//!
+//! The hunks are located with all errors fixed, in them and in the file. Then they get the file's
+//! own lines, and are applied to the file as it is.
+
+use std::iter::repeat_n;
+
+use patch_grammar::{Hunk, Line, LineEndings, LineKind};
+
+use crate::locate::edit::{Edit, EditRules, edit_by};
+use crate::locate::{Note, Placed};
+use crate::text::lines::Lines;
+use crate::text::whitespace::{WhitespaceRule, WhitespaceRules, is_blank_line};
+
+/// Applies hunks whose old lines differ from the file's in whitespace errors only; `None` where
+/// errors are not to be fixed, and where that does not help.
+pub(super) fn edit(source: &[u8], hunks: &[Hunk<'_>], rules: EditRules<'_>) -> Option<Edit> {
+    let whitespace = rules.whitespace.filter(|of| of.fix)?.rules;
+    let lines = Lines::new(source);
+    let file = Fixed::of_file(&lines, whitespace);
+    let texts: Vec<Vec<FixedLine>> = hunks
+        .iter()
+        .map(|hunk| hunk.lines.iter().map(|line| fixed(line, whitespace)).collect())
+        .collect();
+    let as_fixed: Vec<Hunk<'_>> =
+        hunks.iter().zip(&texts).map(|(hunk, texts)| with_fixed(hunk, texts)).collect();
+    let exact = EditRules { whitespace: None, ..rules };
+    let located = edit_by(&file.bytes, &as_fixed, exact).or_else(|rejects| {
+        let missing = file.missing_at_end(&as_fixed, whitespace);
+        if missing == 0 {
+            Err(rejects)
+        } else {
+            edit_by(&file.and_blank(missing), &as_fixed, exact)
+        }
+    });
+    let placed = located.ok()?.placed;
+    let mut differ = Vec::new();
+    let meant: Vec<Hunk<'_>> = hunks
+        .iter()
+        .enumerate()
+        .map(|(index, hunk)| {
+            let Some(at) = placed.iter().find(|placed| placed.hunk == index) else {
+                return hunk.clone();
+            };
+            let meant = as_in_file(hunk, &texts[index], at, &lines, &file);
+            if meant.lines != hunk.lines {
+                differ.push(index);
+            }
+            meant
+        })
+        .collect();
+    if differ.is_empty() {
+        return None;
+    }
+    let mut edit = edit_by(source, &meant, rules).ok()?;
+    for placed in edit.placed.iter_mut().filter(|placed| differ.contains(&placed.hunk)) {
+        placed.notes.push(Note::FixedWhitespace);
+    }
+    Some(edit)
+}
+
+/// A line without whitespace errors, and whether it ends in CRLF.
+#[derive(Debug, PartialEq, Eq)]
+struct FixedLine {
+    text: Vec<u8>,
+    crlf: bool,
+}
+
+fn fixed_text(text: &[u8], crlf: bool, rules: WhitespaceRules) -> FixedLine {
+    let mut whole = text.to_vec();
+    if crlf {
+        whole.push(b'\r');
+    }
+    let mut text = rules.fixed(&whole).unwrap_or(whole);
+    let crlf = crlf && text.ends_with(b"\r");
+    text.truncate(text.len() - usize::from(crlf));
+    FixedLine { text, crlf }
+}
+
+fn fixed(line: &Line<'_>, rules: WhitespaceRules) -> FixedLine {
+    fixed_text(line.text, line.crlf, rules)
+}
+
+/// Returns a hunk whose lines have no whitespace errors.
+fn with_fixed<'t>(hunk: &Hunk<'t>, texts: &'t [FixedLine]) -> Hunk<'t> {
+    let lines = hunk.lines.iter().zip(texts);
+    let lines =
+        lines.map(|(line, fixed)| Line { text: &fixed.text, crlf: fixed.crlf, ..*line }).collect();
+    Hunk { lines, ..hunk.clone() }
+}
+
+/// Returns a hunk with the lines of the file where it was placed. Old lines beyond the end of the
+/// file, which are blank, are left out.
+fn as_in_file<'t>(
+    hunk: &Hunk<'t>,
+    texts: &[FixedLine],
+    placed: &Placed,
+    lines: &Lines<'t>,
+    file: &Fixed,
+) -> Hunk<'t> {
+    let mut at = placed.first_line - 1;
+    let end = at + placed.line_count;
+    let mut meant = Hunk { lines: Vec::with_capacity(hunk.lines.len()), ..hunk.clone() };
+    for (line, fixed) in hunk.lines.iter().zip(texts) {
+        if line.kind == LineKind::Insert || at == end {
+            meant.lines.push(*line);
+            continue;
+        }
+        match file.lines.get(at) {
+            Some(found) if found.text == fixed.text => {
+                let ends_in_crlf = lines.terminator(at) == b"\r\n";
+                let crlf = if hunk.endings == LineEndings::Exact {
+                    ends_in_crlf
+                } else {
+                    line.crlf && ends_in_crlf
+                };
+                meant.lines.push(Line { text: lines.content(at), crlf, ..*line });
+            }
+            Some(_) => meant.lines.push(*line),
+            None => {}
+        }
+        at += 1;
+    }
+    meant
+}
+
+/// A file without whitespace errors: it has as many lines.
+struct Fixed {
+    bytes: Vec<u8>,
+    lines: Vec<FixedLine>,
+}
+
+impl Fixed {
+    fn of_file(lines: &Lines<'_>, rules: WhitespaceRules) -> Self {
+        let start = if lines.len() == 0 { lines.bytes().len() } else { lines.start(0) };
+        let mut bytes = lines.bytes()[..start].to_vec();
+        let mut all = Vec::with_capacity(lines.len());
+        for index in 0..lines.len() {
+            let end = lines.terminator(index);
+            let line = fixed_text(lines.content(index), end == b"\r\n", rules);
+            bytes.extend_from_slice(&line.text);
+            if !end.is_empty() {
+                bytes.extend_from_slice(if line.crlf { b"\r\n" } else { b"\n" });
+            }
+            all.push(line);
+        }
+        Self { bytes, lines: all }
+    }
+
+    /// Returns how many blank lines the last hunk shows at the end that the file does not have:
+    /// they may have been removed there.
+    fn missing_at_end(&self, hunks: &[Hunk<'_>], rules: WhitespaceRules) -> usize {
+        let last = hunks.iter().max_by_key(|hunk| hunk.old_start);
+        let Some(last) = last.filter(|_| rules.has(WhitespaceRule::BlankAtEof)) else { return 0 };
+        let old: Vec<&[u8]> = last.old_lines().map(|line| line.text).collect();
+        let shown = old.iter().rev().take_while(|line| is_blank_line(line)).count();
+        // Blank lines alone would fit anywhere at the end.
+        if shown == old.len() {
+            return 0;
+        }
+        let there = self.lines.iter().rev().take_while(|line| is_blank_line(&line.text)).count();
+        shown.saturating_sub(there)
+    }
+
+    /// Returns its bytes, with more blank lines at the end.
+    fn and_blank(&self, count: usize) -> Vec<u8> {
+        let mut bytes = self.bytes.clone();
+        if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+            bytes.push(b'\n');
+        }
+        bytes.extend(repeat_n(b'\n', count));
+        bytes
+    }
+}

@@ -1,0 +1,285 @@
+//! Whitespace errors in the lines that a patch inserts: what is found before files are read, and
+//! the sections with their errors fixed.
+//!
+//! Blank lines at the end of a file are found when its hunks are placed, unless the file is new.
+
+use std::borrow::Cow;
+
+use fs_guard::Access;
+use patch_grammar::{
+    AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation,
+};
+
+use crate::locate::edit::FileWhitespace;
+use crate::plan::options::{AddNewline, Options};
+use crate::text::conventions::Conventions;
+use crate::text::files::Files;
+use crate::text::whitespace::{Whitespace, WhitespaceRule, WhitespaceRules, is_blank_line};
+
+/// How many lines are named.
+const NAMED: usize = 5;
+
+/// The whitespace errors that a patch brings into one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WhitespaceErrors {
+    /// The first lines of the patch that have errors, 1-based.
+    pub lines: Vec<u32>,
+    /// How many lines have errors.
+    pub count: usize,
+    /// The rules that they break.
+    pub rules: WhitespaceRules,
+}
+
+impl WhitespaceErrors {
+    fn none() -> Self {
+        Self { lines: Vec::new(), count: 0, rules: WhitespaceRules::NONE }
+    }
+
+    /// Adds an error of a line; those of one line come one after the other.
+    fn push(&mut self, line: u32, broken: WhitespaceRules) {
+        if broken.is_empty() {
+            return;
+        }
+        self.rules = self.rules.and(broken);
+        self.count += 1;
+        if self.lines.len() < NAMED {
+            self.lines.push(line);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl std::fmt::Display for WhitespaceErrors {
+    /// Writes, for example, `2 lines (patch lines 4, 7: blank-at-eol)`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { lines, count, rules } = self;
+        let named: Vec<_> = lines.iter().map(u32::to_string).collect();
+        let more = if *count > lines.len() { ", …" } else { "" };
+        let (s, rules) = (if *count == 1 { "" } else { "s" }, rules.names().join(", "));
+        write!(f, "{count} line{s} (patch line{s} {}{more}: {rules})", named.join(", "))
+    }
+}
+
+/// What is known about the whitespace of each section.
+#[derive(Debug, Default)]
+pub(crate) struct WhitespaceOfPatch {
+    sections: Vec<OfSection>,
+}
+
+/// What is known about the whitespace of a section.
+#[derive(Debug)]
+pub(crate) struct OfSection {
+    rules: WhitespaceRules,
+    errors: WhitespaceErrors,
+    fixed: Vec<FixedLine>,
+    /// The lines of a new file without errors, where it has some.
+    added: Option<Vec<u8>>,
+}
+
+/// An inserted line without its errors.
+#[derive(Debug)]
+struct FixedLine {
+    hunk: usize,
+    line: usize,
+    text: Vec<u8>,
+    crlf: bool,
+    no_newline: bool,
+}
+
+impl WhitespaceOfPatch {
+    /// Looks at the inserted lines of a patch, by the options and the attributes of the files.
+    pub(crate) fn of(files: &Files, patch: &Patch, options: &Options) -> Self {
+        if options.whitespace == Whitespace::Nowarn {
+            return Self::default();
+        }
+        let conventions = Conventions::new(files);
+        let sections = patch.sections().iter().map(|section| {
+            let path = section.destination().unwrap_or(&section.path);
+            let rules = options.whitespace_rules;
+            let rules = match files.check(&path.text, Access::Read) {
+                Ok(path) => conventions.whitespace(&path, rules),
+                Err(_) => rules,
+            };
+            OfSection::new(patch, section, rules, options)
+        });
+        Self { sections: sections.collect() }
+    }
+
+    /// Returns what is known about a section, where whitespace counts.
+    pub(crate) fn section(&self, index: usize) -> Option<&OfSection> {
+        self.sections.get(index)
+    }
+
+    /// Returns the rules for the hunks of a section.
+    pub(crate) fn rules(&self, index: usize, options: &Options) -> Option<FileWhitespace> {
+        let rules = self.sections.get(index)?.rules;
+        Some(FileWhitespace { rules, fix: options.whitespace == Whitespace::Fix })
+    }
+
+    /// Returns the sections of a patch without the errors that are to be fixed.
+    pub(crate) fn fixed<'t>(&'t self, patch: &'t Patch) -> Cow<'t, [Section<'t>]> {
+        let all = patch.sections();
+        if self.sections.iter().all(|of| of.fixed.is_empty() && of.added.is_none()) {
+            return Cow::Borrowed(all);
+        }
+        all.iter().zip(&self.sections).map(|(section, of)| of.applied_to(section)).collect()
+    }
+}
+
+impl OfSection {
+    fn new(
+        patch: &Patch,
+        section: &Section<'_>,
+        rules: WhitespaceRules,
+        options: &Options,
+    ) -> Self {
+        let fix = options.whitespace == Whitespace::Fix;
+        let mut of =
+            Self { rules, errors: WhitespaceErrors::none(), fixed: Vec::new(), added: None };
+        if let SectionOperation::Add(added) = &section.operation {
+            of.look_at_added(patch, section, added, options);
+            return of;
+        }
+        for (hunk, lines) in section.hunks().iter().map(|hunk| &hunk.lines).enumerate() {
+            for (nth, line) in lines.iter().enumerate() {
+                if line.kind == LineKind::Insert {
+                    let fixed = of.look_at(line);
+                    of.fixed.extend(fixed.filter(|_| fix).map(|fixed| FixedLine {
+                        hunk,
+                        line: nth,
+                        ..fixed
+                    }));
+                }
+            }
+        }
+        of
+    }
+
+    /// Looks for the errors of a line; returns it without them if it has some.
+    fn look_at(&mut self, line: &Line<'_>) -> Option<FixedLine> {
+        let mut whole = Cow::Borrowed(line.text);
+        if line.crlf {
+            whole.to_mut().push(b'\r');
+        }
+        let mut broken = self.rules.broken_by(&whole);
+        if line.no_newline && self.rules.has(WhitespaceRule::IncompleteLine) {
+            broken = broken.with(WhitespaceRule::IncompleteLine);
+        }
+        self.errors.push(line.line, broken);
+        if broken.is_empty() {
+            return None;
+        }
+        let mut text = self.rules.fixed(&whole).unwrap_or_else(|| whole.into_owned());
+        let crlf = line.crlf && text.ends_with(b"\r");
+        text.truncate(text.len() - usize::from(crlf));
+        let no_newline = line.no_newline && !self.rules.has(WhitespaceRule::IncompleteLine);
+        Some(FixedLine { hunk: 0, line: 0, text, crlf, no_newline })
+    }
+
+    /// Looks at the lines of a new file.
+    fn look_at_added(
+        &mut self,
+        patch: &Patch,
+        section: &Section<'_>,
+        added: &AddedLines<'_>,
+        options: &Options,
+    ) {
+        let first = line_of(patch, added.text).unwrap_or(section.line() + 1);
+        let framed = added.endings == LineEndings::Framing;
+        let all: Vec<&[u8]> = added.lines().collect();
+        // Such a last line is not one of the file.
+        let joined = options.add_newline == AddNewline::Joined && !added.endings.is_of_diff();
+        let separator =
+            joined && !added.no_newline && all.last().is_some_and(|last| last.is_empty());
+        let count = all.len() - usize::from(separator);
+        let blank = all[..count].iter().rev().take_while(|line| is_blank_line(line)).count();
+        let blank = if self.rules.has(WhitespaceRule::BlankAtEof) { blank } else { 0 };
+        let mut body = Vec::with_capacity(added.text.len());
+        let mut write = |line: &[u8]| {
+            body.push(b'+');
+            body.extend_from_slice(line);
+            body.extend_from_slice(if framed { b"\r\n" } else { b"\n" });
+        };
+        for ((nth, text), line) in all[..count].iter().enumerate().zip(first..) {
+            let no_newline = added.no_newline && nth + 1 == count;
+            let mut broken = self.rules.broken_by(text);
+            for (breaks, rule) in [
+                (no_newline, WhitespaceRule::IncompleteLine),
+                (nth >= count - blank, WhitespaceRule::BlankAtEof),
+            ] {
+                if breaks && self.rules.has(rule) {
+                    broken = broken.with(rule);
+                }
+            }
+            self.errors.push(line, broken);
+            if nth < count - blank {
+                write(&self.rules.fixed(text).map_or(Cow::Borrowed(*text), Cow::Owned));
+            }
+        }
+        let emptied = blank == 0
+            && joined
+            && all[..count].last().is_some_and(|last| {
+                !last.is_empty() && self.rules.fixed(last).is_some_and(|fixed| fixed.is_empty())
+            });
+        if (separator && blank == 0) || emptied {
+            write(b"");
+        }
+        let fix = options.whitespace == Whitespace::Fix && !self.errors.is_empty();
+        self.added = fix.then_some(body);
+    }
+
+    /// Returns the errors, with those of these lines, which add blank lines at the end of the file.
+    pub(crate) fn with_blank_at_eof(&self, lines: &[u32]) -> WhitespaceErrors {
+        let mut errors = self.errors.clone();
+        for &line in lines {
+            errors.push(line, WhitespaceRules::NONE.with(WhitespaceRule::BlankAtEof));
+        }
+        errors
+    }
+
+    /// Returns a section without its errors.
+    fn applied_to<'t>(&'t self, section: &Section<'t>) -> Section<'t> {
+        let mut section = section.clone();
+        match &mut section.operation {
+            SectionOperation::Add(added) => {
+                if let Some(body) = &self.added {
+                    let incomplete = self.rules.has(WhitespaceRule::IncompleteLine);
+                    let shortened = self.errors.rules.has(WhitespaceRule::BlankAtEof);
+                    let no_newline = added.no_newline && !incomplete && !shortened;
+                    *added = AddedLines { text: body, no_newline, ..*added };
+                }
+            }
+            SectionOperation::Delete(_) => {}
+            SectionOperation::Update { hunks, .. } | SectionOperation::Copy { hunks, .. } => {
+                for fixed in &self.fixed {
+                    let line = &mut hunks[fixed.hunk].lines[fixed.line];
+                    line.text = &fixed.text;
+                    (line.crlf, line.no_newline) = (fixed.crlf, fixed.no_newline);
+                }
+            }
+        }
+        section
+    }
+}
+
+/// Returns how many of the last lines of a hunk that makes a whole file are blank, where that is an
+/// error.
+pub(crate) fn blank_at_end(hunk: &Hunk<'_>, whitespace: Option<FileWhitespace>) -> usize {
+    if whitespace.is_none_or(|of| !of.rules.has(WhitespaceRule::BlankAtEof)) {
+        return 0;
+    }
+    hunk.lines.iter().rev().take_while(|line| is_blank_line(line.text)).count()
+}
+
+/// Returns the 1-based line of the patch where a part of its text begins.
+fn line_of(patch: &Patch, part: &[u8]) -> Option<u32> {
+    let text = patch.text();
+    let whole = text.whole();
+    let start = part.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
+    let before = whole.get(..start).filter(|_| start + part.len() <= whole.len())?;
+    u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).ok()
+}
