@@ -90,11 +90,11 @@ fn with_fixed<'t>(hunk: &Hunk<'t>, texts: &'t [FixedLine]) -> Hunk<'t> {
     Hunk { lines, ..hunk.clone() }
 }
 
-/// Returns a hunk with the lines of the file where it was placed. Old lines beyond the end of the
-/// file, which are blank, are left out.
+/// Returns a hunk with the lines of the file where it was placed. Blank lines beyond the end of the
+/// file are inserted where the hunk has lines to insert below them.
 fn as_in_file<'t>(
     hunk: &Hunk<'t>,
-    texts: &[FixedLine],
+    texts: &'t [FixedLine],
     placed: &Placed,
     lines: &Lines<'t>,
     file: &Fixed,
@@ -102,27 +102,37 @@ fn as_in_file<'t>(
     let mut at = placed.first_line - 1;
     let end = at + placed.line_count;
     let mut meant = Hunk { lines: Vec::with_capacity(hunk.lines.len()), ..hunk.clone() };
+    // How many lines there are up to the last that is not such a blank line.
+    let mut needed = 0;
     for (line, fixed) in hunk.lines.iter().zip(texts) {
-        if line.kind == LineKind::Insert || at == end {
-            meant.lines.push(*line);
-            continue;
-        }
-        match file.lines.get(at) {
-            Some(found) if found.text == fixed.text => {
-                let ends_in_crlf = lines.terminator(at) == b"\r\n";
-                let crlf = if hunk.endings == LineEndings::Exact {
-                    ends_in_crlf
-                } else {
-                    line.crlf && ends_in_crlf
-                };
-                meant.lines.push(Line { text: lines.content(at), crlf, ..*line });
+        let is_old = line.kind != LineKind::Insert && at < end;
+        let found = file.lines.get(at);
+        match found {
+            Some(found) if is_old && found.text == fixed.text => {
+                meant.lines.push(as_found(line, at, lines, hunk.endings));
             }
-            Some(_) => meant.lines.push(*line),
-            None => {}
+            None if is_old && line.kind == LineKind::Context => {
+                let (kind, text) = (LineKind::Insert, &*fixed.text);
+                meant.lines.push(Line { kind, text, crlf: fixed.crlf, ..*line });
+            }
+            None if is_old => {}
+            _ => meant.lines.push(*line),
         }
-        at += 1;
+        if !is_old || found.is_some() {
+            needed = meant.lines.len();
+        }
+        at += usize::from(is_old);
     }
+    meant.lines.truncate(needed);
     meant
+}
+
+/// Returns an old line as it is in the file.
+fn as_found<'t>(line: &Line<'t>, at: usize, file: &Lines<'t>, endings: LineEndings) -> Line<'t> {
+    let in_crlf = file.terminator(at) == b"\r\n";
+    // Only of these does the absence of a carriage return say something.
+    let crlf = in_crlf && (line.crlf || endings == LineEndings::Exact);
+    Line { text: file.content(at), crlf, ..*line }
 }
 
 /// A file without whitespace errors: it has as many lines.

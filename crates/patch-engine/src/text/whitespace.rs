@@ -222,15 +222,15 @@ impl WhitespaceRules {
         if !blanks.is_empty() {
             broken = broken.with(BlankAtEol);
         }
-        let last_tab = memchr::memrchr(b'\t', indent);
-        if self.has(TabInIndent) && last_tab.is_some() {
+        if self.has(TabInIndent) && indent.contains(&b'\t') {
             broken = broken.with(TabInIndent);
         }
         if self.has(SpaceBeforeTab) && indent.windows(2).any(|two| two == b" \t") {
             broken = broken.with(SpaceBeforeTab);
         }
-        let spaces = indent.len() - last_tab.map_or(0, |last| last + 1);
-        if self.has(IndentWithNonTab) && spaces >= usize::from(self.tab_width) {
+        let width = usize::from(self.tab_width);
+        let mut spaces = indent.split(|byte| *byte == b'\t').map(<[u8]>::len);
+        if self.has(IndentWithNonTab) && spaces.any(|spaces| spaces >= width) {
             broken = broken.with(IndentWithNonTab);
         }
         broken
@@ -379,6 +379,9 @@ mod tests {
             ("indent-with-non-tab", "       a", "", "       a"),
             ("indent-with-non-tab", "         a", "indent-with-non-tab", "\t a"),
             ("indent-with-non-tab,tabwidth=4", "    a ", "blank-at-eol indent-with-non-tab", "\ta"),
+            ("-space,indent", "        \ta", "indent-with-non-tab", "\t\ta"),
+            ("-space,indent", "       \ta", "", "       \ta"),
+            ("tab,space", "  \t a", "space-before-tab tab-in-indent", "\t a"),
             ("tab-in-indent,-space-before-tab", "  \ta", "tab-in-indent", "        a"),
             ("tab-in-indent,tabwidth=4", "\ta\tb", "tab-in-indent", "    a\tb"),
         ] {
