@@ -46,6 +46,8 @@ pub(crate) struct FileWhitespace {
     pub(crate) rules: WhitespaceRules,
     /// Errors are fixed.
     pub(crate) fix: bool,
+    /// Old lines may differ from the file's in errors that are fixed.
+    pub(crate) overlook: bool,
 }
 
 impl Edit {

@@ -16,7 +16,7 @@ use crate::text::whitespace::{WhitespaceRule, WhitespaceRules, is_blank_line};
 /// Applies hunks whose old lines differ from the file's in whitespace errors only; `None` where
 /// errors are not to be fixed, and where that does not help.
 pub(super) fn edit(source: &[u8], hunks: &[Hunk<'_>], rules: EditRules<'_>) -> Option<Edit> {
-    let whitespace = rules.whitespace.filter(|of| of.fix)?.rules;
+    let whitespace = rules.whitespace.filter(|of| of.overlook)?.rules;
     let lines = Lines::new(source);
     let file = Fixed::of_file(&lines, whitespace);
     let texts: Vec<Vec<FixedLine>> = hunks
@@ -175,11 +175,13 @@ impl Fixed {
 
     /// Returns its bytes, with more blank lines at the end.
     fn and_blank(&self, count: usize) -> Vec<u8> {
+        let crlf = self.lines.last().is_some_and(|line| line.crlf);
+        let end: &[u8] = if crlf { b"\r\n" } else { b"\n" };
         let mut bytes = self.bytes.clone();
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
-            bytes.push(b'\n');
+            bytes.extend_from_slice(end);
         }
-        bytes.extend(repeat_n(b'\n', count));
+        bytes.extend(repeat_n(end, count).flatten());
         bytes
     }
 }

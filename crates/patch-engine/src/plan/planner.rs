@@ -547,7 +547,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         if !from_nothing || !inserts || move_to.is_some() {
             return None;
         }
-        let rules = self.whitespace.rules(index, self.options);
+        let rules = self.whitespace.rules(index);
         let (mut lines, blank) = hunk.lines.split_at(hunk.lines.len() - blank_at_end(hunk, rules));
         self.blank_at_eof = blank.iter().map(|line| line.line).collect();
         if rules.is_none_or(|rules| !rules.fix) {
@@ -620,7 +620,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         hunks: &'p [Hunk<'p>],
     ) -> Checked<Result<Edited, Vec<HunkReject>>> {
         let text = self.texts.of(&file.path, &file.bytes, hunks).ok_or_else(|| binary(file))?;
-        let rules = self.options.edit_rules(self.whitespace.rules(index, self.options));
+        let rules = self.options.edit_rules(self.whitespace.rules(index));
         Ok(Edited::new(&file.bytes, &text, hunks, rules))
     }
 
@@ -726,7 +726,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
         // Carrying finds out what is there already.
         let placement = Rules { skip_applied: false, ..self.options.placement.clone() };
-        let whitespace = self.whitespace.rules(index, self.options);
+        let whitespace = self.whitespace.rules(index);
         let rules = EditRules { placement: &placement, ..self.options.edit_rules(whitespace) };
         let edit = match edit::edit_text(&text, hunks, rules) {
             Ok(edit) => edit,

@@ -265,7 +265,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             SectionOperation::Copy { .. } => return None,
         };
         let options = self.texts.options;
-        let rules = options.edit_rules(self.whitespace.rules(index, options));
+        let rules = options.edit_rules(self.whitespace.rules(index));
         let (metadata, bytes) =
             load_unhashed(self.files, &path, access, options.max_file_size).ok()??;
         let bytes = bytes?;

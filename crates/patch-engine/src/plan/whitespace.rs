@@ -68,6 +68,10 @@ impl std::fmt::Display for WhitespaceErrors {
 #[derive(Debug, Default)]
 pub(crate) struct WhitespaceOfPatch {
     sections: Vec<OfSection>,
+    /// Errors are fixed.
+    fix: bool,
+    /// Old lines may differ from those of the file in errors that are fixed.
+    overlook: bool,
 }
 
 /// What is known about the whitespace of a section.
@@ -106,7 +110,8 @@ impl WhitespaceOfPatch {
             };
             OfSection::new(patch, section, rules, options)
         });
-        Self { sections: sections.collect() }
+        let fix = options.whitespace == Whitespace::Fix;
+        Self { sections: sections.collect(), fix, overlook: fix && !patch.exact }
     }
 
     /// Returns what is known about a section, where whitespace counts.
@@ -115,9 +120,9 @@ impl WhitespaceOfPatch {
     }
 
     /// Returns the rules for the hunks of a section.
-    pub(crate) fn rules(&self, index: usize, options: &Options) -> Option<FileWhitespace> {
+    pub(crate) fn rules(&self, index: usize) -> Option<FileWhitespace> {
         let rules = self.sections.get(index)?.rules;
-        Some(FileWhitespace { rules, fix: options.whitespace == Whitespace::Fix })
+        Some(FileWhitespace { rules, fix: self.fix, overlook: self.overlook })
     }
 
     /// Returns the sections of a patch without the errors that are to be fixed.

@@ -29,6 +29,7 @@ mod transaction;
 mod turn_diff;
 mod unidiff_zero;
 mod verbs;
+mod whitespace;
 mod written;
 
 /// Files beside this one, and in the folder beneath, are modules.
