@@ -557,11 +557,47 @@ fn the_rules_hold_for_tools() {
     }
 }
 
+#[test]
+fn whitespace_is_fixed_or_refused_by_configuration_too() {
+    let blanks = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y \n*** End Patch\n";
+    let rules = "APPLY_PATCH_WHITESPACE_RULES";
+    // The user's file, the rules in the environment, the workspace's file, the flags, and the file
+    // afterwards.
+    for (user, given, workspace, flags, after) in [
+        ("", "", "", &[][..], "y \n"),
+        ("whitespace = \"fix\"", "", "", &[], "y\n"),
+        ("whitespace = \"fix\"", "-blank-at-eol", "", &[], "y \n"),
+        ("whitespace = \"fix\"", "", "", &["--whitespace=warn"], "y \n"),
+        ("whitespace = \"fix\"", "", "whitespace = \"error\"", &[], "x\n"),
+        ("", "", "whitespace = \"error\"", &["--whitespace=nowarn"], "x\n"),
+        ("", "", "", &["--whitespace=error-all"], "x\n"),
+        ("", "", "", &["--whitespace=strip"], "y\n"),
+    ] {
+        let place = Place::new(user, workspace, blanks);
+        let environment = [(rules, given)];
+        let environment = if given.is_empty() { &[][..] } else { &environment };
+        place.run("apply-patch", environment, &[&["../p"], flags].concat());
+        let found = fs::read_to_string(place.root().join("w/a")).expect("a file");
+        assert_eq!(found, after, "{user} {given} {workspace} {flags:?}");
+    }
+    for (rules, said) in [
+        ("blanks", "the rules are"),
+        ("tabwidth=99", "tabwidth must be from 1 to 63"),
+        ("tab,indent", "exclude each other"),
+    ] {
+        let place = Place::new("", "", blanks);
+        let run = place.run("apply-patch", &[], &["--whitespace-rules", rules, "../p"]);
+        assert_eq!(run.code, 2, "{rules}");
+        assert!(run.stderr.contains(said), "{rules}: {}", run.stderr);
+    }
+}
+
 /// A hint names no flag and no argument that the workspace overrules.
 #[test]
 fn hints_keep_within_the_bounds() {
     let deletes = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
     let loose = "*** Begin Patch\n*** Update File: a\n@@\n-  x\n+  y\n*** End Patch\n";
+    let blanks = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y \n*** End Patch\n";
     let into = "*** Begin Patch\n*** Add File: d/e\n+x\n*** End Patch\n";
     let done = "*** Begin Patch\n*** Update File: a\n@@\n # T\n-old\n+new\n keep\n*** End Patch\n";
     let in_file = "in .apply-patch.toml";
@@ -579,6 +615,8 @@ fn hints_keep_within_the_bounds() {
         ("", done, "apply_patch", "set skipApplied to true", in_file),
         ("skip-applied = false", done, "", "leave the hunk out", "--skip-applied"),
         ("create-parents = false", into, "", "", "--create-parents"),
+        ("whitespace = \"error\"", blanks, "", "insert lines without", "--whitespace"),
+        ("whitespace = \"error\"", blanks, "apply_patch", "insert lines without", "whitespace to"),
     ] {
         let place = Place::new("", workspace, patch);
         if patch == done {

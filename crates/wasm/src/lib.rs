@@ -47,6 +47,8 @@ export interface PatchOptions {
   unidiffZero?: boolean;
   ambiguous?: "reject" | "first";
   fuzz?: "none" | "trailing" | "blanks" | "unicode";
+  whitespace?: "error" | "fix" | "warn" | "nowarn";
+  whitespaceRules?: string;
   encoding?: string[];
   maxFileSize?: number;
   maxOperations?: number;

@@ -69,6 +69,10 @@ export interface PatchOptions {
   allowMove?: boolean;
   ambiguous?: "reject" | "first";
   fuzz?: "none" | "trailing" | "blanks" | "unicode";
+  /** What is done about whitespace errors in inserted lines. */
+  whitespace?: "error" | "fix" | "warn" | "nowarn";
+  /** What is a whitespace error, as in git's `core.whitespace`. */
+  whitespaceRules?: string;
   /** The charsets of files, each as `GLOB=LABEL`. */
   encoding?: string[];
   /** In bytes. */
@@ -108,6 +112,10 @@ export interface WorkspaceOptions {
   allowMove?: boolean;
   ambiguous?: "reject" | "first";
   fuzz?: "none" | "trailing" | "blanks" | "unicode";
+  /** What is done about whitespace errors in inserted lines. */
+  whitespace?: "error" | "fix" | "warn" | "nowarn";
+  /** What is a whitespace error, as in git's `core.whitespace`. */
+  whitespaceRules?: string;
   encoding?: string[];
   /** In bytes. */
   maxFileSize?: number;

@@ -35,6 +35,8 @@ class _PatchOptions(TypedDict, total=False):
     allow_move: bool | None
     ambiguous: Literal["reject", "first"] | None
     fuzz: Literal["none", "trailing", "blanks", "unicode"] | None
+    whitespace: Literal["error", "fix", "warn", "nowarn"] | None
+    whitespace_rules: str | None
     encoding: Sequence[str]
     max_file_size: int | None
     max_operations: int | None
@@ -57,6 +59,8 @@ class _WorkspaceOptions(TypedDict, total=False):
     allow_move: bool | None
     ambiguous: Literal["reject", "first"] | None
     fuzz: Literal["none", "trailing", "blanks", "unicode"] | None
+    whitespace: Literal["error", "fix", "warn", "nowarn"] | None
+    whitespace_rules: str | None
     encoding: Sequence[str]
     max_file_size: int | None
     max_operations: int | None

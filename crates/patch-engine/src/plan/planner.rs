@@ -296,10 +296,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let blank_at_eof = std::mem::take(&mut self.blank_at_eof);
         let Some(found) = self.whitespace.section(index) else { return result };
         let path = &section.destination().unwrap_or(&section.path).text;
-        let errors = found.with_blank_at_eof(&blank_at_eof);
-        if errors.is_empty() {
-            return result;
-        }
+        let Some(errors) = found.errors(&blank_at_eof) else { return result };
         if self.options.whitespace == Whitespace::Error {
             let reject = Reject {
                 patch_line: errors.lines.first().copied(),

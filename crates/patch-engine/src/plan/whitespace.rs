@@ -4,6 +4,7 @@
 //! Blank lines at the end of a file are found when its hunks are placed, unless the file is new.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use fs_guard::Access;
 use patch_grammar::{
@@ -32,24 +33,13 @@ pub struct WhitespaceErrors {
 }
 
 impl WhitespaceErrors {
-    fn none() -> Self {
-        Self { lines: Vec::new(), count: 0, rules: WhitespaceRules::NONE }
-    }
-
-    /// Adds an error of a line; those of one line come one after the other.
-    fn push(&mut self, line: u32, broken: WhitespaceRules) {
-        if broken.is_empty() {
-            return;
-        }
-        self.rules = self.rules.and(broken);
-        self.count += 1;
-        if self.lines.len() < NAMED {
-            self.lines.push(line);
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
+    /// Returns the errors of lines; `None` where there are none.
+    fn of(broken: &BTreeMap<u32, WhitespaceRules>) -> Option<Self> {
+        (!broken.is_empty()).then(|| Self {
+            lines: broken.keys().take(NAMED).copied().collect(),
+            count: broken.len(),
+            rules: broken.values().fold(WhitespaceRules::NONE, |all, &rules| all.and(rules)),
+        })
     }
 }
 
@@ -78,7 +68,8 @@ pub(crate) struct WhitespaceOfPatch {
 #[derive(Debug)]
 pub(crate) struct OfSection {
     rules: WhitespaceRules,
-    errors: WhitespaceErrors,
+    /// The rules that lines of the patch break.
+    broken: BTreeMap<u32, WhitespaceRules>,
     fixed: Vec<FixedLine>,
     /// The lines of a new file without errors, where it has some.
     added: Option<Vec<u8>>,
@@ -143,8 +134,7 @@ impl OfSection {
         options: &Options,
     ) -> Self {
         let fix = options.whitespace == Whitespace::Fix;
-        let mut of =
-            Self { rules, errors: WhitespaceErrors::none(), fixed: Vec::new(), added: None };
+        let mut of = Self { rules, broken: BTreeMap::new(), fixed: Vec::new(), added: None };
         if let SectionOperation::Add(added) = &section.operation {
             of.look_at_added(patch, section, added, options);
             return of;
@@ -174,10 +164,10 @@ impl OfSection {
         if line.no_newline && self.rules.has(WhitespaceRule::IncompleteLine) {
             broken = broken.with(WhitespaceRule::IncompleteLine);
         }
-        self.errors.push(line.line, broken);
         if broken.is_empty() {
             return None;
         }
+        self.broken.insert(line.line, broken);
         let mut text = self.rules.fixed(&whole).unwrap_or_else(|| whole.into_owned());
         let crlf = line.crlf && text.ends_with(b"\r");
         text.truncate(text.len() - usize::from(crlf));
@@ -220,7 +210,9 @@ impl OfSection {
                     broken = broken.with(rule);
                 }
             }
-            self.errors.push(line, broken);
+            if !broken.is_empty() {
+                self.broken.insert(line, broken);
+            }
             if nth < count - blank {
                 write(&self.rules.fixed(text).map_or(Cow::Borrowed(*text), Cow::Owned));
             }
@@ -233,17 +225,18 @@ impl OfSection {
         if (separator && blank == 0) || emptied {
             write(b"");
         }
-        let fix = options.whitespace == Whitespace::Fix && !self.errors.is_empty();
+        let fix = options.whitespace == Whitespace::Fix && !self.broken.is_empty();
         self.added = fix.then_some(body);
     }
 
     /// Returns the errors, with those of these lines, which add blank lines at the end of the file.
-    pub(crate) fn with_blank_at_eof(&self, lines: &[u32]) -> WhitespaceErrors {
-        let mut errors = self.errors.clone();
-        for &line in lines {
-            errors.push(line, WhitespaceRules::NONE.with(WhitespaceRule::BlankAtEof));
+    pub(crate) fn errors(&self, blank_at_eof: &[u32]) -> Option<WhitespaceErrors> {
+        let mut broken = self.broken.clone();
+        for &line in blank_at_eof {
+            let rules = broken.entry(line).or_insert(WhitespaceRules::NONE);
+            *rules = rules.with(WhitespaceRule::BlankAtEof);
         }
-        errors
+        WhitespaceErrors::of(&broken)
     }
 
     /// Returns a section without its errors.
@@ -253,7 +246,8 @@ impl OfSection {
             SectionOperation::Add(added) => {
                 if let Some(body) = &self.added {
                     let incomplete = self.rules.has(WhitespaceRule::IncompleteLine);
-                    let shortened = self.errors.rules.has(WhitespaceRule::BlankAtEof);
+                    let at_eof = |rules: &WhitespaceRules| rules.has(WhitespaceRule::BlankAtEof);
+                    let shortened = self.broken.values().any(at_eof);
                     let no_newline = added.no_newline && !incomplete && !shortened;
                     *added = AddedLines { text: body, no_newline, ..*added };
                 }

@@ -226,6 +226,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_last_word_about_whitespace_counts() {
+        let default = WhitespaceRules::default();
+        for (root, sub, expected) in [
+            ("", "", default),
+            ("f.c whitespace", "", default.all()),
+            ("*.c -whitespace", "", default.none()),
+            ("*.c -whitespace", "*.c !whitespace", default),
+            ("*.c -whitespace", "*.h whitespace", default.none()),
+            ("sub/* whitespace=cr-at-eol\n*.c eol=lf", "", WhitespaceRules::of_attribute("cr")),
+            ("/* -whitespace", "", default),
+        ] {
+            let tree: crate::MemoryTree =
+                [(".gitattributes", root), ("sub/.gitattributes", sub)].into_iter().collect();
+            let files = Files::of_tree(Arc::new(tree), crate::policy());
+            let path = files.check("sub/f.c", Access::Create).expect("a path");
+            let found = Conventions::new(&files).whitespace(&path, default);
+            assert_eq!(found, expected, "{root} {sub}");
+        }
+    }
+
+    #[test]
     fn the_nearest_word_counts_and_git_goes_before_the_editor() {
         let dir = tempfile::tempdir().expect("a directory");
         let write = |path: &str, text: &str| {

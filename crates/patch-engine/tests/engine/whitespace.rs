@@ -164,6 +164,11 @@ fn new_files_are_fixed_too() {
             assert!(notes.ends_with(noted), "{body} {profile} {notes}");
         }
     }
+    // A line with several errors counts once.
+    let patch = unified("@@ -1 +1,3 @@\n a\n+b \n+ \n");
+    let (_, notes) =
+        planned(&[("f", "a\n")], &patch, &options(Whitespace::Fix, "")).expect("it fits");
+    assert_eq!(notes, "fixed 2 lines (patch lines 5, 6: blank-at-eol, blank-at-eof)");
     // Without the rule about the end, a line that becomes empty is still a line.
     let patch = envelope("*** Add File: f\n+a\n+ \n");
     let (found, _) =
