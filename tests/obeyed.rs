@@ -405,6 +405,14 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
                 "end_of_file" => lines.0.retain(|line| line != "*** End of File"),
                 "no_newline" => lines.0.retain(|line| !line.starts_with('\\')),
                 "not_ascii" => lines.0.iter_mut().for_each(|line| line.retain(|c| c.is_ascii())),
+                "whitespace_errors" => {
+                    for line in lines.0.iter_mut().filter(|line| line.starts_with('+')) {
+                        line.truncate(line.trim_end().len());
+                    }
+                    while lines.0.last().is_some_and(|line| line == "+") {
+                        lines.0.pop();
+                    }
+                }
                 part => panic!("{part} is not a part of a patch"),
             }
             vec![call.with_lines(&lines.0)]

@@ -71,7 +71,7 @@ pub(crate) struct Rules {
     pub(crate) whitespace: Option<Whitespace>,
     /// What is a whitespace error where `.gitattributes` does not say it: rules as in git's
     /// `core.whitespace`, separated by commas [default: blank-at-eol,space-before-tab,blank-at-eof]
-    #[arg(long, value_name = "RULES")]
+    #[arg(long, value_name = "LIST")]
     pub(crate) whitespace_rules: Option<WhitespaceRules>,
     /// Read and write the files that match in this charset (a WHATWG label such as `windows-1252`);
     /// UTF-16 with a byte-order mark needs no flag
