@@ -99,6 +99,9 @@ impl WhitespaceOfPatch {
                 Ok(path) => conventions.whitespace(&path, rules),
                 Err(_) => rules,
             };
+            // What the file has already is no error.
+            let in_crlf = section.hunks().iter().flat_map(Hunk::old_lines).any(|line| line.crlf);
+            let rules = if in_crlf { rules.with(WhitespaceRule::CrAtEol) } else { rules };
             OfSection::new(patch, section, rules, options)
         });
         let fix = options.whitespace == Whitespace::Fix;

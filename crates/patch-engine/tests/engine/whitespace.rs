@@ -188,10 +188,15 @@ fn new_files_are_fixed_too() {
 
 #[test]
 fn carriage_returns_are_blanks_unless_they_are_meant() {
-    let patch = unified("@@ -1 +1,2 @@\n a\r\n+b \r\n");
-    for (rules, after) in [("", "a\r\nb\n"), ("cr-at-eol", "a\r\nb\r\n")] {
-        let found = planned(&[("f", "a\r\n")], &patch, &options(Whitespace::Fix, rules));
-        assert_eq!(found.expect("it fits").0.as_deref(), Some(after), "{rules}");
+    for (rules, file, hunk, after) in [
+        ("", "a\n", "@@ -1 +1,2 @@\n a\n+b \r\n", "a\nb\n"),
+        ("cr-at-eol", "a\n", "@@ -1 +1,2 @@\n a\n+b \r\n", "a\nb\r\n"),
+        // The old lines show that the file has them.
+        ("", "a\r\n", "@@ -1 +1,2 @@\n a\r\n+b \r\n", "a\r\nb\r\n"),
+        ("", "a\r\n", "@@ -1 +1,2 @@\n+b \r\n a\r\n", "b\r\na\r\n"),
+    ] {
+        let found = planned(&[("f", file)], &unified(hunk), &options(Whitespace::Fix, rules));
+        assert_eq!(found.expect("it fits").0.as_deref(), Some(after), "{rules} {hunk}");
     }
     // Of an envelope that is stored with CRLF they say nothing.
     let framed = "*** Begin Patch\r\n*** Update File: f\r\n@@\r\n a\r\n+b\r\n*** End Patch\r\n";
