@@ -5,16 +5,16 @@
 
 use patch_grammar::Hunk;
 
+use super::applied;
 use super::draft::Change;
-use super::{applied, fixed};
+use super::edit_rules::EditRules;
 use crate::locate::{
     self, Draft, HunkReject, Inserted, Located, Note, Pass, Placed, RejectReason, Rules,
 };
 use crate::plan::options::FinalNewline;
-use crate::text::encoding::FileText;
 use crate::text::lines::Lines;
 use crate::text::splices::{Splice, Splices};
-use crate::text::whitespace::{WhitespaceRule, WhitespaceRules, is_blank_line};
+use crate::text::whitespace::{WhitespaceRule, is_blank_line};
 
 /// The changes of one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,25 +29,6 @@ pub struct Edit {
     /// The 1-based lines of the patch that insert blank lines at the end of the file, where a rule
     /// about whitespace forbids that. They are left out where whitespace is fixed.
     pub blank_at_eof: Vec<u32>,
-}
-
-/// By which rules the hunks of a file are placed, and their lines written.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EditRules<'a> {
-    pub(crate) placement: &'a Rules,
-    pub(crate) final_newline: FinalNewline,
-    /// The rules about whitespace, where they count.
-    pub(crate) whitespace: Option<FileWhitespace>,
-}
-
-/// The rules about whitespace for one file.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FileWhitespace {
-    pub(crate) rules: WhitespaceRules,
-    /// Errors are fixed.
-    pub(crate) fix: bool,
-    /// Old lines may differ from the file's in errors that are fixed.
-    pub(crate) overlook: bool,
 }
 
 impl Edit {
@@ -154,7 +135,7 @@ fn edit_once(
 
 /// Returns rejects for the hunks that insert text beyond ASCII, which the file's encoding may not
 /// have.
-fn not_storable(hunks: &[Hunk<'_>]) -> Vec<HunkReject> {
+pub(super) fn not_storable(hunks: &[Hunk<'_>]) -> Vec<HunkReject> {
     let inserts = |hunk: &Hunk<'_>| {
         hunk.new_lines()
             .any(|line| line.kind == patch_grammar::LineKind::Insert && !line.text.is_ascii())
@@ -163,24 +144,6 @@ fn not_storable(hunks: &[Hunk<'_>]) -> Vec<HunkReject> {
     rejected
         .map(|(hunk, of)| HunkReject { hunk, patch_line: of.line, reason: RejectReason::Encoding })
         .collect()
-}
-
-/// Places the hunks of one update in the text of a file, and returns the changes of its bytes.
-pub(crate) fn edit_text(
-    text: &FileText<'_>,
-    hunks: &[Hunk<'_>],
-    rules: EditRules<'_>,
-) -> Result<Edit, Vec<HunkReject>> {
-    let mut edit = edit_by(text.bytes(), hunks, rules)
-        .or_else(|rejects| fixed::edit(text.bytes(), hunks, rules).ok_or(rejects))?;
-    if let Some(splices) = text.stored(std::mem::take(&mut edit.splices)) {
-        return Ok(Edit { splices, ..edit });
-    }
-    let rejects = not_storable(hunks);
-    // Otherwise the splice would remove the byte-order mark.
-    let first =
-        || vec![HunkReject { hunk: 0, patch_line: hunks[0].line, reason: RejectReason::Encoding }];
-    Err(if rejects.is_empty() { first() } else { rejects })
 }
 
 /// Turns a draft into replaced byte ranges.

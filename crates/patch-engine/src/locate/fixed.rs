@@ -8,7 +8,8 @@ use std::iter::repeat_n;
 
 use patch_grammar::{Hunk, Line, LineEndings, LineKind};
 
-use crate::locate::edit::{Edit, EditRules, edit_by};
+use crate::locate::edit::{Edit, edit_by};
+use crate::locate::edit_rules::EditRules;
 use crate::locate::{Note, Placed};
 use crate::text::lines::Lines;
 use crate::text::whitespace::{WhitespaceRule, WhitespaceRules, is_blank_line};

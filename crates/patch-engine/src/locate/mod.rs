@@ -8,6 +8,8 @@
 mod applied;
 mod draft;
 pub(crate) mod edit;
+pub(crate) mod edit_rules;
+pub(crate) mod edit_text;
 mod find;
 mod fixed;
 mod headers;

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use fs_guard::{RelPath, Sha256};
 use patch_grammar::ParseOptions;
 
-use crate::locate::edit::{EditRules, FileWhitespace};
 use crate::locate::{Ambiguous, Order, Pass, Rules};
 use crate::text::encoding::Encodings;
 use crate::text::files::Files;
@@ -179,13 +178,6 @@ impl Options {
             snapshots: None,
             expected: BTreeMap::new(),
         }
-    }
-}
-
-impl Options {
-    /// Returns the rules by which the hunks of a file are placed and written.
-    pub(crate) fn edit_rules(&self, whitespace: Option<FileWhitespace>) -> EditRules<'_> {
-        EditRules { placement: &self.placement, final_newline: self.final_newline, whitespace }
     }
 }
 

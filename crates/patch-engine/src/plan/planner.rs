@@ -11,7 +11,9 @@ use patch_grammar::binary::Binary;
 use patch_grammar::{Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned};
 
 use crate::carry::CarriedHunk;
-use crate::locate::edit::{self, EditRules};
+use crate::locate::edit;
+use crate::locate::edit_rules::EditRules;
+use crate::locate::edit_text::edit_text;
 use crate::locate::{HunkReject, Note, Placed, RejectReason, Room, Rules};
 use crate::plan::base::Base;
 use crate::plan::binary::{self, BinaryProblem};
@@ -617,7 +619,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         hunks: &'p [Hunk<'p>],
     ) -> Checked<Result<Edited, Vec<HunkReject>>> {
         let text = self.texts.of(&file.path, &file.bytes, hunks).ok_or_else(|| binary(file))?;
-        let rules = self.options.edit_rules(self.whitespace.rules(index));
+        let rules = EditRules::of(self.options, self.whitespace.rules(index));
         Ok(Edited::new(&file.bytes, &text, hunks, rules))
     }
 
@@ -724,8 +726,8 @@ impl<'a, 'p> Planner<'a, 'p> {
         // Carrying finds out what is there already.
         let placement = Rules { skip_applied: false, ..self.options.placement.clone() };
         let whitespace = self.whitespace.rules(index);
-        let rules = EditRules { placement: &placement, ..self.options.edit_rules(whitespace) };
-        let edit = match edit::edit_text(&text, hunks, rules) {
+        let rules = EditRules { placement: &placement, ..EditRules::of(self.options, whitespace) };
+        let edit = match edit_text(&text, hunks, rules) {
             Ok(edit) => edit,
             Err(rejects) => {
                 // The expected version was not what the author saw either, so its lines explain

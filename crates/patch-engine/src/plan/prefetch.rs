@@ -14,7 +14,9 @@ use std::thread;
 use fs_guard::{Access, FileKind, Hasher, RelPath, Sha256};
 use patch_grammar::{Hunk, Section, SectionOperation};
 
-use crate::locate::edit::{self, Edit, EditRules};
+use crate::locate::edit::Edit;
+use crate::locate::edit_rules::EditRules;
+use crate::locate::edit_text::edit_text;
 use crate::locate::{HunkReject, Pass};
 use crate::plan::Image;
 use crate::plan::disk::{Disk, load_unhashed};
@@ -93,7 +95,7 @@ impl Edited {
         hunks: &'p [Hunk<'p>],
         rules: EditRules<'_>,
     ) -> Result<Self, Vec<HunkReject>> {
-        let edit = edit::edit_text(text, hunks, rules)?;
+        let edit = edit_text(text, hunks, rules)?;
         Ok(Self::hash(edit, text, source, 0, Hasher::new()))
     }
 
@@ -105,7 +107,7 @@ impl Edited {
         hunks: &'p [Hunk<'p>],
         rules: EditRules<'_>,
     ) -> Result<(Sha256, Self), Vec<HunkReject>> {
-        let edit = edit::edit_text(text, hunks, rules)?;
+        let edit = edit_text(text, hunks, rules)?;
         let (same, rest) = source
             .split_at(edit.splices.as_slice().first().map_or(source.len(), |splice| splice.start));
         let mut hasher = Hasher::new();
@@ -265,7 +267,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             SectionOperation::Copy { .. } => return None,
         };
         let options = self.texts.options;
-        let rules = options.edit_rules(self.whitespace.rules(index));
+        let rules = EditRules::of(options, self.whitespace.rules(index));
         let (metadata, bytes) =
             load_unhashed(self.files, &path, access, options.max_file_size).ok()??;
         let bytes = bytes?;
@@ -367,7 +369,7 @@ mod tests {
         ] {
             let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
             let options = Options::default();
-            let rules = options.edit_rules(None);
+            let rules = EditRules::of(&options, None);
             let patch = patch_grammar::parse(&text, &options.parse).unwrap();
             let whole = FileText::of(source.as_bytes(), None).unwrap();
             let (before, edited) =

@@ -11,7 +11,7 @@ use patch_grammar::{
     AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation,
 };
 
-use crate::locate::edit::FileWhitespace;
+use crate::locate::edit_rules::FileWhitespace;
 use crate::plan::options::{AddNewline, Options};
 use crate::text::conventions::Conventions;
 use crate::text::files::Files;
