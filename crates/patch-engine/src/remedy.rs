@@ -145,6 +145,8 @@ pub enum Setting {
     SkipApplied,
     /// Leave out binary files whose bytes the diff does not have.
     SkipBinary,
+    /// Take names for new files that other systems cannot hold.
+    NativeNames,
     /// Leave out so many leading parts of the paths of a diff.
     Strip(usize),
     /// Let the line numbers of a diff without context decide.
@@ -517,7 +519,10 @@ impl Remedy {
             Error::Spelling { problem, .. } => match problem.reason() {
                 "too_deep" => Self::choose(path, PathLike::Shallower),
                 "too_long" => Self::choose(path, PathLike::Shorter),
-                "not_portable" => Self::choose(path, PathLike::Portable),
+                "not_portable" => {
+                    let native = Self::Set(Setting::NativeNames);
+                    return vec![Self::choose(path, PathLike::Portable), native];
+                }
                 _ => Self::choose(path, PathLike::Relative),
             },
             Error::Traversal { .. } | Error::NotWithin { .. } | Error::LeadsOut { .. } => {

@@ -30,6 +30,7 @@ use crate::ast::{
 use crate::binary::{self, Binary, BinaryPart, Damage};
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
+use crate::other_form::other_form;
 use crate::patch::{Patch, Text};
 
 pub use header::FileHeader;
@@ -87,6 +88,11 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
     };
     let mut text = given.clone();
     let (mut files, mut warnings, framed) = read(&text);
+    if let Err(Failure { kind: ParseErrorKind::NoDiff, .. }) = &files
+        && let Some(error) = other_form(given.whole())
+    {
+        return Err(error);
+    }
     if framed {
         text = without_framing(&text);
         (files, warnings, _) = read(&text);

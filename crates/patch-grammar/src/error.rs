@@ -27,6 +27,21 @@ pub struct ParseError {
 }
 
 crate::names::named! {
+    /// A form of a text that cannot be applied.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum OtherForm {
+        /// What `diff -c` writes.
+        Context = "a context diff",
+        /// What `diff` alone writes.
+        Normal = "a normal diff",
+        /// What `diff -e` writes.
+        Ed = "an ed script",
+        /// Any text, but in UTF-16.
+        Utf16 = "UTF-16 text",
+    }
+}
+
+crate::names::named! {
     /// What is wrong with a text that should be a patch.
     #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
     #[non_exhaustive]
@@ -146,6 +161,12 @@ crate::names::named! {
         /// A path of a diff cannot be read.
         #[error("the path cannot be read")]
         BadPath = "bad_path",
+        /// The text is a diff in another form, or in UTF-16.
+        #[error("this is {form}, which cannot be applied")]
+        OtherForm {
+            /// The form.
+            form: OtherForm,
+        } = "other_form",
         /// Two lines of the header of a file in a git diff contradict each other.
         #[error("the header of the file contradicts itself")]
         Contradiction = "contradiction",

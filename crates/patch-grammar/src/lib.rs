@@ -40,6 +40,7 @@ pub mod marker;
 #[doc(hidden)]
 pub mod names;
 mod options;
+mod other_form;
 mod outside;
 mod parse;
 mod patch;
@@ -52,11 +53,12 @@ mod wrapper;
 pub use ast::{
     AddedLines, Header, Hunk, Line, LineEndings, LineKind, Section, SectionOperation, Spanned,
 };
-pub use error::{ParseError, ParseErrorKind, Warning, WarningKind};
+pub use error::{OtherForm, ParseError, ParseErrorKind, Warning, WarningKind};
 pub use grammar::{Dialect, GRAMMAR, recognizes};
 pub use marker::Marker;
 pub use names::UnknownName;
 pub use options::ParseOptions;
+pub use other_form::other_form;
 pub use parse::{decode, parse};
 pub use patch::{Patch, Text};
 pub use stream::{PatchStream, StreamEvent, StreamOperation};

@@ -532,6 +532,7 @@ fn allowed(setting: &Setting) -> String {
         | Setting::FirstPlace
         | Setting::SkipApplied
         | Setting::SkipBinary
+        | Setting::NativeNames
         | Setting::Strip(_)
         | Setting::UnidiffZero
         | Setting::FixWhitespace

@@ -15,7 +15,7 @@ use patch_engine::{
 };
 use patch_grammar::detect::{self, Bare};
 use patch_grammar::diff::{self, DiffOptions};
-use patch_grammar::{ParseOptions, Section, Text, blocks, envelope};
+use patch_grammar::{ParseOptions, Section, Text, blocks, envelope, other_form};
 use serde_json::Value;
 
 use crate::answer::error::{FailureClass, ToolError};
@@ -250,7 +250,9 @@ impl PatchText {
                     Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
                         converted(Ok(calls), notes)
                     }
-                    Err(NotReceived::Nothing) => match parse(given.text.clone(), options) {
+                    Err(NotReceived::Nothing) => match parse(given.text.clone(), options)
+                        .map_err(|error| other_form(sent).unwrap_or(error))
+                    {
                         Err(mut error) if error.kind == ParseErrorKind::NoBegin => {
                             error.expected.extend([
                                 "a unified or git diff",
@@ -261,6 +263,9 @@ impl PatchText {
                         // What is in the fence is no patch.
                         Err(error) if error.kind == ParseErrorKind::Wrapped => {
                             Err(NotReceived::Nothing.into())
+                        }
+                        Err(error) if matches!(error.kind, ParseErrorKind::OtherForm { .. }) => {
+                            Err(error.into())
                         }
                         _ => Ok(given),
                     },

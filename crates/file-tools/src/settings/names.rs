@@ -18,6 +18,7 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
         Setting::FixWhitespace => ("whitespace", "fix".into()),
         Setting::SkipApplied => ("skip-applied", true.into()),
         Setting::SkipBinary => ("skip-binary", true.into()),
+        Setting::NativeNames => ("names", "native".into()),
         Setting::Strip(parts) => ("strip", ArgumentValue::Number(*parts)),
         Setting::UnidiffZero => ("unidiff-zero", true.into()),
         Setting::AnyForm => ("from", "auto".into()),

@@ -48,7 +48,13 @@ impl Near {
                     | Spelling::TrailingSlash,
                 ..
             })
-            | Problem::Guard(Error::Traversal { .. }) => plain(&path.replace('\\', "/"))?,
+            | Problem::Guard(Error::Traversal { .. }) => {
+                let respelt = plain(&path.replace('\\', "/"))?;
+                // `a/` and `b/` of a diff.
+                let rest = respelt.split_once('/').map(|(_, rest)| rest.to_owned());
+                let is_there = |path: &String| is_file(files, path);
+                rest.filter(|rest| !is_there(&respelt) && is_there(rest)).unwrap_or(respelt)
+            }
             // A file that another section takes away still exists, and is not meant.
             Problem::Missing => return self.existing(files, path).filter(|near| near != path),
             Problem::MissingParent { .. } => {

@@ -67,8 +67,8 @@ pub(crate) fn plan_without(
             overwrite: exact.overwrite,
             ..options.clone()
         })
-    } else if is_git_diff(patch) && !options.create_parents {
-        // It does not show directories. Of other diffs it is not known where their paths begin.
+    } else if is_diff(patch) && !options.create_parents {
+        // It does not show directories.
         Cow::Owned(Options { create_parents: true, ..options.clone() })
     } else {
         Cow::Borrowed(options)
@@ -888,9 +888,15 @@ fn parts_too_many(files: &Files, patch: &Patch, rejects: &[Reject]) -> Option<us
 
 /// Returns whether a patch was read from a diff, which does not show directories.
 fn is_diff(patch: &Patch) -> bool {
-    patch.sections().iter().any(|section| {
-        is_of_git(patch, section) || section.hunks().iter().any(|hunk| hunk.endings.is_of_diff())
+    patch.sections().iter().any(|section| match &section.operation {
+        SectionOperation::Add(added) => added.endings.is_of_diff(),
+        _ => is_of_git(patch, section) || is_numbered(section),
     })
+}
+
+/// Returns whether the hunks of a section are those of a diff.
+fn is_numbered(section: &Section<'_>) -> bool {
+    section.hunks().iter().any(|hunk| hunk.endings.is_of_diff())
 }
 
 fn is_git_diff(patch: &Patch) -> bool {
