@@ -1,6 +1,7 @@
 //! Patches as input: an envelope, a diff, or operations of the Responses API, which become an
 //! envelope; and the conversion of one form to another.
 
+mod mail;
 #[cfg(not(feature = "shell"))]
 mod no_shell;
 mod not_received;
@@ -175,6 +176,17 @@ impl PatchText {
             }
             _ => {}
         }
+        if matches!(how.form, InputForm::Auto | InputForm::Unified)
+            && let Some(plain) = mail::decoded(sent.as_bytes())
+        {
+            let mut read = Self::read_plain(&plain.into(), how, options)?;
+            read.notes.insert(0, "decoded the text of the mail".into());
+            return Ok(read);
+        }
+        Self::read_plain(sent, how, options)
+    }
+
+    fn read_plain(sent: &Text, how: &ReadAs, options: &ParseOptions) -> Result<Self, InputError> {
         let paths = how.paths.clone();
         let given = Self { reverse: how.reverse, paths, ..Self::new(sent.clone(), None) };
         let sent = sent.as_bytes();

@@ -1,0 +1,262 @@
+//! Decodes the bodies of mails: programs that send them encode what is not plain ASCII, and long
+//! lines.
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+
+/// How the body of a mail, or a part of one, is encoded (RFC 2045, section 6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    QuotedPrintable,
+    Base64,
+}
+
+impl Encoding {
+    fn named(name: &str) -> Option<Self> {
+        if name.eq_ignore_ascii_case("quoted-printable") {
+            Some(Self::QuotedPrintable)
+        } else if name.eq_ignore_ascii_case("base64") {
+            Some(Self::Base64)
+        } else {
+            None
+        }
+    }
+
+    fn decode(self, body: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Self::QuotedPrintable => quoted_printable(body),
+            Self::Base64 => {
+                let body: Vec<u8> =
+                    body.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+                BASE64_STANDARD.decode(body).ok()
+            }
+        }
+    }
+}
+
+/// Decodes quoted-printable text (RFC 2045, section 6.7). Its line ends stay as they are. `None` if
+/// an equals sign stands for nothing.
+fn quoted_printable(body: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(body.len());
+    for line in body.split_inclusive(|&byte| byte == b'\n') {
+        // Blanks at the end were added on the way.
+        let text = line.trim_ascii_end();
+        let (text, end) = match text.strip_suffix(b"=") {
+            Some(text) => (text, &b""[..]),
+            None if line.ends_with(b"\r\n") => (text, &b"\r\n"[..]),
+            None if line.ends_with(b"\n") => (text, &b"\n"[..]),
+            None => (text, &b""[..]),
+        };
+        let mut rest = text;
+        while let Some(at) = memchr::memchr(b'=', rest) {
+            out.extend_from_slice(&rest[..at]);
+            let digit = |nth: usize| char::from(*rest.get(at + nth)?).to_digit(16);
+            out.push(u8::try_from(digit(1)? * 16 + digit(2)?).expect("two digits"));
+            rest = &rest[at + 3..];
+        }
+        out.extend_from_slice(rest);
+        out.extend_from_slice(end);
+    }
+    Some(out)
+}
+
+/// Returns a text with the encoded bodies of its mails decoded; `None` if it is no mail, or none is
+/// encoded.
+pub(super) fn decoded(text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut boundaries: Vec<Vec<u8>> = Vec::new();
+    let (mut at, mut any) = (0, false);
+    loop {
+        let head = Head::read(&text[at..])?;
+        boundaries.extend(head.boundary);
+        out.extend_from_slice(&text[at..at + head.length]);
+        at += head.length;
+        let body = &text[at..at + body_length(&text[at..], &boundaries)];
+        match head.encoding {
+            Some(encoding) => {
+                any = true;
+                let plain = encoding.decode(body)?;
+                out.extend_from_slice(&plain);
+                if !plain.ends_with(b"\n") {
+                    out.push(b'\n');
+                }
+            }
+            None => out.extend_from_slice(body),
+        }
+        at += body.len();
+        // The line of the boundary, or of the next mail.
+        let line = line_of(&text[at..]);
+        let is_last = line.is_empty() || is_end(line, &boundaries);
+        if !is_mail(line) {
+            out.extend_from_slice(line);
+            at += line.len();
+        }
+        if is_last || Head::read(&text[at..]).is_none() {
+            out.extend_from_slice(&text[at..]);
+            return any.then_some(out);
+        }
+    }
+}
+
+/// The fields before a body.
+struct Head {
+    /// How long they are, with the empty line behind them.
+    length: usize,
+    encoding: Option<Encoding>,
+    /// The line between the parts of the body.
+    boundary: Option<Vec<u8>>,
+}
+
+impl Head {
+    /// Reads the fields that a text begins with, if it begins with fields. Lines that begin with a
+    /// blank belong to the field above.
+    fn read(text: &[u8]) -> Option<Self> {
+        let mut head = Self { length: 0, encoding: None, boundary: None };
+        let mut field = String::new();
+        loop {
+            let line = line_of(&text[head.length..]);
+            let shown = line.trim_ascii_end();
+            head.length += line.len();
+            let goes_on = matches!(shown, [b' ' | b'\t', ..]) && !field.is_empty();
+            if !goes_on {
+                head.take(&field);
+                field.clear();
+            }
+            if line.is_empty() {
+                return None;
+            }
+            if shown.is_empty() {
+                return (head.length > line.len()).then_some(head);
+            }
+            let is_first = head.length == line.len();
+            if !goes_on && !(is_first && is_mail(line)) && !is_field(shown) {
+                return None;
+            }
+            field.push_str(&String::from_utf8_lossy(shown));
+        }
+    }
+
+    fn take(&mut self, field: &str) {
+        let Some((name, value)) = field.split_once(':') else { return };
+        let value = value.trim();
+        if name.eq_ignore_ascii_case("Content-Transfer-Encoding") {
+            self.encoding = Encoding::named(value);
+        } else if name.eq_ignore_ascii_case("Content-Type") {
+            let parameter = |part: &str| {
+                let (name, value) = part.split_once('=')?;
+                let value = value.trim().trim_matches('"');
+                name.trim().eq_ignore_ascii_case("boundary").then(|| value.as_bytes().to_vec())
+            };
+            self.boundary = value.split(';').find_map(parameter);
+        }
+    }
+}
+
+/// Returns whether a line is a field of a mail.
+fn is_field(line: &[u8]) -> bool {
+    let name =
+        line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+    name > 0 && line.get(name) == Some(&b':')
+}
+
+/// Returns whether a line begins a mail in a file of many: `From ` and the hash of a commit.
+fn is_mail(line: &[u8]) -> bool {
+    let hash = line.strip_prefix(b"From ").unwrap_or_default();
+    let digits = hash.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    digits >= 40 && hash.get(digits) == Some(&b' ')
+}
+
+/// Returns the length of a body: up to a boundary or the next mail.
+fn body_length(text: &[u8], boundaries: &[Vec<u8>]) -> usize {
+    let mut length = 0;
+    loop {
+        let line = line_of(&text[length..]);
+        if line.is_empty() || is_mail(line) || is_boundary(line, boundaries) {
+            return length;
+        }
+        length += line.len();
+    }
+}
+
+fn is_boundary(line: &[u8], boundaries: &[Vec<u8>]) -> bool {
+    let Some(line) = line.strip_prefix(b"--") else { return false };
+    let line = line.trim_ascii_end();
+    let rest = |boundary: &Vec<u8>| line.strip_prefix(&boundary[..]);
+    boundaries.iter().filter_map(rest).any(|rest| matches!(rest, b"" | b"--"))
+}
+
+/// Returns whether a line ends the parts of a body.
+fn is_end(line: &[u8], boundaries: &[Vec<u8>]) -> bool {
+    is_boundary(line, boundaries) && line.trim_ascii_end().ends_with(b"--")
+}
+
+/// Returns the first line of a text, with its line feed; empty at the end.
+fn line_of(text: &[u8]) -> &[u8] {
+    let end = memchr::memchr(b'\n', text).map_or(text.len(), |feed| feed + 1);
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HASH: &str = "0123456789012345678901234567890123456789";
+
+    #[test]
+    fn bodies_are_decoded_as_their_headers_say() {
+        let quoted = "Content-Transfer-Encoding: quoted-printable\n\nx=3D1 long =\nline\n";
+        let base64 = "Content-Transfer-Encoding: base64\n\neD0xCg==\n";
+        for (text, wanted) in [
+            (
+                format!("Subject: s\n{quoted}"),
+                Some("Subject: s\nContent-Transfer-Encoding: quoted-printable\n\nx=1 long line\n"),
+            ),
+            (
+                format!("From {HASH} Mon Sep 17\nSubject: s\n\tfolded\n{base64}"),
+                Some(
+                    "From 0123456789012345678901234567890123456789 Mon Sep 17\nSubject: s\n\tfolded\n\
+                     Content-Transfer-Encoding: base64\n\nx=1\n",
+                ),
+            ),
+            (
+                format!(
+                    "content-transfer-encoding: BASE64\n\neD\n0xCg==\n\nFrom {HASH} M\n{base64}"
+                ),
+                Some(
+                    "content-transfer-encoding: BASE64\n\nx=1\n\
+                     From 0123456789012345678901234567890123456789 M\n\
+                     Content-Transfer-Encoding: base64\n\nx=1\n",
+                ),
+            ),
+            (
+                format!(
+                    "Content-Type: multipart/mixed;\n boundary=\"b\"\n\nnone\n--b\n{base64}--b\n\
+                     Content-Type: text/plain\n\nx=3D\n--b--\n"
+                ),
+                Some(
+                    "Content-Type: multipart/mixed;\n boundary=\"b\"\n\nnone\n--b\n\
+                     Content-Transfer-Encoding: base64\n\nx=1\n--b\n\
+                     Content-Type: text/plain\n\nx=3D\n--b--\n",
+                ),
+            ),
+            (
+                "Content-Transfer-Encoding: quoted-printable\r\n\r\n=E2=82=AC=20  \r\na=\r\nb"
+                    .to_owned(),
+                Some("Content-Transfer-Encoding: quoted-printable\r\n\r\n\u{20ac} \r\nab\n"),
+            ),
+            ("Content-Transfer-Encoding: quoted-printable\n\nx=1\n".to_owned(), None),
+            // Nothing is encoded, or what is not can be read.
+            ("Subject: s\n\nx=3D1\n".to_owned(), None),
+            ("Subject: s\nContent-Transfer-Encoding: 8bit\n\nx=3D1\n".to_owned(), None),
+            ("Subject: s\nContent-Transfer-Encoding: base64\n\n!\n".to_owned(), None),
+            // No mail.
+            (format!("prose\n{quoted}"), None),
+            (format!("Index: f\n=====\n{quoted}"), None),
+            (String::new(), None),
+            ("\n\n".to_owned(), None),
+        ] {
+            let found = decoded(text.as_bytes());
+            let found = found.map(|text| String::from_utf8(text).expect("UTF-8"));
+            assert_eq!(found.as_deref(), wanted, "{text}");
+        }
+    }
+}
