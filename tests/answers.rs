@@ -26,14 +26,9 @@ fn the_one_patch_of_an_answer_is_applied() {
         ),
         (DIFF.to_owned(), ""),
         (
-            DIFF.replace('/', "\\"),
-            "apply-patch: warning: patch line 1: backslashes in the paths of the diff are taken \
-             as `/`\n",
-        ),
-        (
             DIFF.replace('\n', "\r\n"),
-            "apply-patch: warning: patch line 1: the diff was stored with CRLF: line feeds alone \
-             are meant\n",
+            "apply-patch: warning: patch line 1: the diff was stored with CRLF, which says nothing \
+             about the ends of lines in its files\n",
         ),
         (
             DIFF.replace("@@ -1 +1 @@", "@@ -1,7 +1,9 @@"),

@@ -419,6 +419,11 @@ fn of_two_names_the_one_that_is_there_is_meant() {
         let now: Vec<_> = listed(&work).into_iter().filter(|(_, text)| text == "2\n").collect();
         assert_eq!(now, [(changed.to_owned(), "2\n".to_owned())], "{names:?}");
     }
+    // None is there: the diff makes the file.
+    let diff = "--- f\n+++ f.new\n@@ -0,0 +1 @@\n+1\n";
+    let (dir, run) = applied(&[], "", &[], diff);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(listed(&dir.path().join("w")), [("f".to_owned(), "1\n".to_owned())]);
 }
 
 #[test]
@@ -497,4 +502,58 @@ fn where_all_files_have_parts_too_many_the_number_is_named() {
         let (_, run) = applied(BEFORE, "", &["-p", &number], &diff);
         assert_eq!(run.code, 0, "{diff}: {run:?}");
     }
+}
+
+/// A picture, a link and a mode in one diff: applied, undone, redone, and on a branch, where git
+/// itself makes the same tree.
+#[cfg(unix)]
+#[test]
+fn a_picture_a_link_and_a_mode_are_applied_undone_and_committed_as_git_does() {
+    let dir = place(&[("w/run.sh", "true\n"), ("w/old.txt", "old\n")]);
+    let work = dir.path().join("w");
+    let git = |args: &[&str]| {
+        let run = crate::program::run_other("git", &work, dir.path(), args, b"");
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+        run.stdout.trim_end().to_owned()
+    };
+    std::fs::write(work.join("p.png"), [0x89, b'P', b'N', b'G', 0, 1, 2, 3]).expect("a file");
+    git(&["init", "-q", "-b", "main"]);
+    git(&["config", "user.name", "A"]);
+    git(&["config", "user.email", "a@example.com"]);
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "one"]);
+    std::fs::write(work.join("p.png"), [0x89, b'P', b'N', b'G', 0, 3, 2, 1, 0]).expect("a file");
+    std::fs::remove_file(work.join("old.txt")).expect("a file");
+    std::os::unix::fs::symlink("run.sh", work.join("link")).expect("a link");
+    testutils::tree::set_mode(&work.join("run.sh"), 0o755);
+    git(&["add", "."]);
+    let wanted = git(&["write-tree"]);
+    let diff = git(&["diff", "--cached", "--binary"]) + "\n";
+    git(&["reset", "-q", "--hard"]);
+    let before = look(&work, false);
+    let call = |args: &[&str], input: &str| {
+        let run = run("apply-patch", &work, dir.path(), args, input.as_bytes());
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+    };
+    let tree = || {
+        git(&["add", "-A"]);
+        let tree = git(&["write-tree"]);
+        git(&["reset", "-q"]);
+        tree
+    };
+    let old = tree();
+    call(&["--allow", "link"], &diff);
+    assert_eq!(tree(), wanted);
+    call(&["undo"], "");
+    assert_eq!(tree(), old);
+    for (path, entry) in before.iter().filter(|(path, _)| !path.starts_with(".git")) {
+        assert_eq!(look(&work, false).get(path), Some(entry), "{path}");
+    }
+    call(&["redo"], "");
+    assert_eq!(tree(), wanted);
+    call(&["-R", "--allow", "link"], &diff);
+    assert_eq!(tree(), old);
+    let args = ["git", "--onto", "main", "--branch", "new", "-m", "two", "--allow", "link"];
+    call(&args, &diff);
+    assert_eq!(git(&["rev-parse", "new^{tree}"]), wanted);
 }

@@ -79,7 +79,7 @@ fn what_is_taken_is_applied_and_what_is_left_is_said() {
 }
 
 const DIFF: &str = "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n--- a/a\n+++ b/a\n\
-    @@ -1,2 +1,2 @@\n-1\n+one\n 2\n@@ -5 +5 @@\n-5\n+five\n\
+    @@ -1,2 +1,2 @@\n-1\n+one\n 2\n@@ -4,2 +4,2 @@\n 4\n-5\n+five\n\
     diff --git a/n m b/n m\nnew file mode 100644\n--- /dev/null\n+++ b/n m\t\n@@ -0,0 +1 @@\n+n\n\\ No newline at end of file\n\
     diff --git a/b b/b\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n\
     diff --git a/c b/d\nsimilarity index 50%\nrename from c\nrename to d\n--- a/c\n+++ b/d\n@@ -1 +1 @@\n-c\n+C\n\

@@ -27,6 +27,8 @@ pub struct Dirs<'r> {
     first_seen: RefCell<BTreeMap<Box<str>, Metadata>>,
     /// Directories that did not exist when they were looked for and were not created here since.
     missing: RefCell<HashSet<Box<str>>>,
+    /// The paths at which the operation makes symbolic links or takes them away.
+    links: HashSet<Box<str>>,
 }
 
 #[derive(Debug)]
@@ -47,7 +49,22 @@ impl<'r> Dirs<'r> {
             most: OnceCell::new(),
             first_seen: RefCell::default(),
             missing: RefCell::default(),
+            links: HashSet::new(),
         }
+    }
+
+    /// Says at which paths the operation makes symbolic links or takes them away: while one is
+    /// there, nothing is beneath it.
+    #[must_use]
+    pub fn with_links<'p>(mut self, links: impl IntoIterator<Item = &'p str>) -> Self {
+        self.links.extend(links.into_iter().map(Box::from));
+        self
+    }
+
+    /// Returns whether a directory is, or is beneath, one of these links.
+    fn has_link(&self, dir: &str) -> bool {
+        let ends = dir.match_indices('/').map(|(slash, _)| slash).chain([dir.len()]);
+        !self.links.is_empty() && ends.into_iter().any(|end| self.links.contains(&dir[..end]))
     }
 
     /// Returns the root.
@@ -107,10 +124,11 @@ impl<'r> Dirs<'r> {
                 Err(error) if error.is_code(code::ACCES) => {
                     self.root.open_beneath(&rel, Open::Step)?.ok_or_else(missing)?
                 }
-                // A file or a link is there, which may be about to make way.
-                Err(
-                    Error::NotADirectory { .. } | Error::Symlink { .. } | Error::LeadsOut { .. },
-                ) => return Err(missing()),
+                // A file is there, which may be about to make way.
+                Err(Error::NotADirectory { .. }) => return Err(missing()),
+                Err(Error::Symlink { .. } | Error::LeadsOut { .. }) if self.has_link(dir) => {
+                    return Err(missing());
+                }
                 result => result?.ok_or_else(missing)?,
             }
         };

@@ -127,8 +127,8 @@ impl Head {
             if shown.is_empty() {
                 return (head.length > line.len()).then_some(head);
             }
-            let is_first = head.length == line.len();
-            if !goes_on && !(is_first && is_mail(line)) && !is_field(shown) {
+            let begins = head.length == line.len() && is_mail(line);
+            if !(goes_on || begins || is_field(shown)) {
                 return None;
             }
             field.push_str(&String::from_utf8_lossy(shown));

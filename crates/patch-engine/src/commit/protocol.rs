@@ -100,7 +100,9 @@ impl Commit<'_> {
         host: &mut dyn Host,
     ) -> Result<Committed, CommitError> {
         let store = &self.locked.store;
-        let dirs = Dirs::new(self.locked.workspace.root());
+        let links = self.plan.transitions().iter().filter(|transition| transition.is_of_link());
+        let dirs = Dirs::new(self.locked.workspace.root())
+            .with_links(links.map(|transition| transition.path.as_str()));
         let targets = self.check(&dirs)?;
         check_none_unfinished(
             self.locked.workspace.root(),

@@ -42,12 +42,16 @@ fn recover_one(
     is_newest: bool,
 ) -> Result<(Outcome, Vec<String>), CommitError> {
     let Unfinished { pending, journal, aborted, done } = found;
-    let dirs = Dirs::new(root);
     let Some(journal) = journal else {
+        let dirs = Dirs::new(root);
         siblings::remove_listed(&dirs, pending.folder())?;
         pending.discard()?;
         return Ok((Outcome::Discarded, Vec::new()));
     };
+    let links = journal.records.iter().filter(|record| {
+        [&record.before, &record.after].into_iter().flatten().any(|state| state.link)
+    });
+    let dirs = Dirs::new(root).with_links(links.map(|record| &*record.path));
     // All paths are checked first: if one is refused, nothing of the journal is carried out.
     // The store returns only journals that are signed with a key of this user.
     let authentic = true;

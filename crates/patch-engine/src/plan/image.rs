@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fs_guard::{Metadata, RelPath, Sha256};
+use fs_guard::{FileKind, Metadata, RelPath, Sha256};
 use workspace_trash::TransactionId;
 
 use super::shared_lines::SharedLines;
@@ -27,6 +27,12 @@ impl Transition {
     #[must_use]
     pub fn path(&self) -> &RelPath {
         &self.path
+    }
+
+    /// Returns whether a symbolic link is at the path, before or afterwards.
+    pub(crate) fn is_of_link(&self) -> bool {
+        let was = |before: &PreImage| before.metadata.kind == FileKind::Symlink;
+        self.before.as_ref().is_some_and(was) || self.after.as_ref().is_some_and(|after| after.link)
     }
 
     /// Returns the hash of what planning saw there; `None` when nothing was there.

@@ -61,12 +61,16 @@ pub fn relative<'p>(files: &Files, patch: &'p Patch) -> Cow<'p, Patch> {
     Cow::Owned(changed)
 }
 
-/// Takes the other name of a file where that is the one that is there, and says so. If both are,
-/// one that goes on after the other is a copy beside it.
+/// Takes the other name of a file where that is the one that is there, and says so. If both are, or
+/// none is, one that goes on after the other is that of a copy beside it.
 fn choose_name(files: &Files, section: &mut Section<'_>) -> Option<String> {
     let other = section.old_name.take()?;
     let longer = section.path.text.starts_with(&*other.text);
-    let takes = is_file(files, &other.text) && (longer || !is_file(files, &section.path.text));
+    let takes = match (is_file(files, &other.text), is_file(files, &section.path.text)) {
+        (true, false) => true,
+        (false, true) => false,
+        _ => longer,
+    };
     takes.then(|| {
         let path = std::mem::replace(&mut section.path, other);
         let (line, old, new) = (path.line, &section.path.text, path.text);

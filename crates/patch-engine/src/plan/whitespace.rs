@@ -96,6 +96,8 @@ impl WhitespaceOfPatch {
             let path = section.destination().unwrap_or(&section.path);
             let rules = options.whitespace_rules;
             let rules = match files.check(&path.text, Access::Read) {
+                // The target of a link is no text.
+                _ if section.link => WhitespaceRules::NONE,
                 Ok(path) => conventions.whitespace(&path, rules),
                 Err(_) => rules,
             };
