@@ -55,7 +55,7 @@ fn edit_of(base: &[u8], changes: &[Replaced]) -> Edit {
     Edit {
         sources: (0..changes.len()).map(|change| vec![change]).collect(),
         splices,
-        placed: Vec::new(),
+        ..Edit::default()
     }
 }
 
