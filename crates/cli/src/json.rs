@@ -149,7 +149,8 @@ pub(crate) fn applied_counted(
 /// The envelope of a diff that was only counted.
 pub(crate) fn counted(patch: &Patch, files: Vec<FileStatistics>) -> impl Serialize + use<> {
     let data = json!({ "dryRun": true, "hunkCount": patch.hunk_count() });
-    Success::new(totals(&files), Counted { data, statistics: Some(files) })
+    let said = totals(files.iter().map(|file| file.operation));
+    Success::new(said, Counted { data, statistics: Some(files) })
 }
 
 /// Prints the envelope of a failure; unless `all` of it is wanted, with every reason but the

@@ -72,8 +72,8 @@ impl Preview {
         // What is deleted or replaced shows in the list below.
         let shown =
             |reason: &&Reason| matches!(reason, Reason::Deletes { .. } | Reason::Replaces { .. });
-        let guarded = reasons.iter().filter(|reason| !shown(reason));
-        lines.extend(guarded.map(|reason| visible(&reason.to_string(), usize::MAX)));
+        let others = reasons.iter().filter(|reason| !shown(reason));
+        lines.extend(others.map(|reason| visible(&reason.to_string(), usize::MAX)));
         lines.append(&mut names);
         lines.push(String::new());
         let (most, mut hidden) = (lines.len() + MAX_DIFF_LINES, 0);

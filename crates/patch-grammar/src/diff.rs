@@ -35,6 +35,7 @@ use crate::patch::{Patch, Text};
 
 pub use header::FileHeader;
 pub use name::push_quoted;
+pub use reader::begins_mail;
 pub(crate) use reader::{Between, extent, opens};
 use reader::{BinaryParts, Failure, File, Found, HunkPart, Name, Operation, PartLines, Reader};
 

@@ -19,16 +19,14 @@ pub fn other_form(text: &[u8]) -> Option<ParseError> {
     if is_utf16(text) {
         return error(OtherForm::Utf16, 0);
     }
-    let mut start = 0;
-    let mut lines = text.split_inclusive(|&byte| byte == b'\n').map(|line| {
-        let at = start;
-        start += line.len();
-        (at, line.trim_ascii_end())
-    });
+    let mut next = 0;
     let mut last: Option<(usize, &[u8])> = None;
     let mut is_script = true;
     let mut script = None;
-    for (at, line) in lines.by_ref() {
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        let at = next;
+        next += line.len();
+        let line = line.trim_ascii_end();
         if let Some((above, before)) = last {
             if before.starts_with(b"***************")
                 && line.starts_with(b"*** ")

@@ -45,7 +45,10 @@ pub(crate) fn stat(files: &[FileStatistics]) {
     let (inserted, deleted) =
         rows.iter().fold((0, 0), |sum, (_, counts)| (sum.0 + counts.0, sum.1 + counts.1));
     let lines = if inserted == 1 { "line" } else { "lines" };
-    line(&format!("{}, {inserted} {lines} inserted, {deleted} deleted", totals(files)));
+    line(&format!(
+        "{}, {inserted} {lines} inserted, {deleted} deleted",
+        totals(files.iter().map(|file| file.operation))
+    ));
 }
 
 /// A letter and the path or paths.

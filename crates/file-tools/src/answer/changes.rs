@@ -13,6 +13,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::answer::statistics::totals;
+
 /// Longer diffs are cut.
 pub const MAX_DIFF: usize = 64 << 10;
 
@@ -440,21 +442,7 @@ pub fn outcome(reports: &[Report]) -> String {
 /// Sums up a plan in one line.
 #[must_use]
 pub fn summary(plan: &Plan) -> String {
-    let count = |wanted: ChangeKind| {
-        plan.changes().iter().filter(|change| change.operation == wanted).count()
-    };
-    let parts = [
-        (count(ChangeKind::Create), "created"),
-        (count(ChangeKind::Update), "updated"),
-        (count(ChangeKind::Move), "moved"),
-        (count(ChangeKind::Delete), "deleted"),
-    ];
-    let parts: Vec<_> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
-    if parts.is_empty() { "nothing changes".into() } else { parts.join(", ") }
+    totals(plan.changes().iter().map(|change| change.operation.into()))
 }
 
 /// Lists the files that were added, modified and deleted, as the command-line tool that models know

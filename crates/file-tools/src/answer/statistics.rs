@@ -144,7 +144,7 @@ impl FileStatistics {
 
 /// Says how many files are created, updated, copied, moved and deleted.
 #[must_use]
-pub fn totals(files: &[FileStatistics]) -> String {
+pub fn totals(operations: impl Iterator<Item = FileOperation> + Clone) -> String {
     let parts = [
         (FileOperation::Create, "created"),
         (FileOperation::Update, "updated"),
@@ -152,7 +152,7 @@ pub fn totals(files: &[FileStatistics]) -> String {
         (FileOperation::Move, "moved"),
         (FileOperation::Delete, "deleted"),
     ];
-    let count = |wanted| files.iter().filter(|file| file.operation == wanted).count();
+    let count = |wanted| operations.clone().filter(|operation| *operation == wanted).count();
     let parts = parts.map(|(operation, what)| (count(operation), what));
     let parts: Vec<_> = parts
         .iter()

@@ -2,6 +2,7 @@
 //! lines.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use patch_grammar::diff::begins_mail;
 
 /// How the body of a mail, or a part of one, is encoded (RFC 2045, section 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +87,7 @@ pub(super) fn decoded(text: &[u8]) -> Option<Vec<u8>> {
         // The line of the boundary, or of the next mail.
         let line = line_of(&text[at..]);
         let is_last = line.is_empty() || is_end(line, &boundaries);
-        if !is_mail(line) {
+        if !begins_mail(line) {
             out.extend_from_slice(line);
             at += line.len();
         }
@@ -127,7 +128,7 @@ impl Head {
             if shown.is_empty() {
                 return (head.length > line.len()).then_some(head);
             }
-            let begins = head.length == line.len() && is_mail(line);
+            let begins = head.length == line.len() && begins_mail(line);
             if !(goes_on || begins || is_field(shown)) {
                 return None;
             }
@@ -158,19 +159,12 @@ fn is_field(line: &[u8]) -> bool {
     name > 0 && line.get(name) == Some(&b':')
 }
 
-/// Returns whether a line begins a mail in a file of many: `From ` and the hash of a commit.
-fn is_mail(line: &[u8]) -> bool {
-    let hash = line.strip_prefix(b"From ").unwrap_or_default();
-    let digits = hash.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-    digits >= 40 && hash.get(digits) == Some(&b' ')
-}
-
 /// Returns the length of a body: up to a boundary or the next mail.
 fn body_length(text: &[u8], boundaries: &[Vec<u8>]) -> usize {
     let mut length = 0;
     loop {
         let line = line_of(&text[length..]);
-        if line.is_empty() || is_mail(line) || is_boundary(line, boundaries) {
+        if line.is_empty() || begins_mail(line) || is_boundary(line, boundaries) {
             return length;
         }
         length += line.len();

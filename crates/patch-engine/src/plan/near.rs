@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use fs_guard::{Access, Error, FileKind, RelPath, Spelling};
 
+use crate::plan::paths::is_file;
 use crate::plan::reject::{Problem, Reject};
 use crate::text::files::Files;
 
@@ -146,11 +147,6 @@ impl Near {
             _ => None,
         }
     }
-}
-
-fn is_file(files: &Files, path: &str) -> bool {
-    let Ok(path) = files.check(path, Access::Read) else { return false };
-    matches!(files.metadata(&path), Ok(Some(seen)) if seen.kind == FileKind::File)
 }
 
 /// A path without `.`, `..` and empty components; `None` when it climbs out.

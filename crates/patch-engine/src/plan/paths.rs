@@ -1,6 +1,15 @@
 //! The paths that sections name.
 
+use fs_guard::{Access, FileKind};
 use patch_grammar::{Patch, Section};
+
+use crate::text::files::Files;
+
+/// Returns whether a file is at a path that may be read.
+pub(crate) fn is_file(files: &Files, path: &str) -> bool {
+    let Ok(path) = files.check(path, Access::Read) else { return false };
+    matches!(files.metadata(&path), Ok(Some(seen)) if seen.kind == FileKind::File)
+}
 
 /// Returns whether a section is one of a git diff.
 pub(crate) fn is_of_git(patch: &Patch, section: &Section<'_>) -> bool {

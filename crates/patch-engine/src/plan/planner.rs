@@ -21,10 +21,10 @@ use crate::plan::builder::{Lifted, Loaded, PlanBuilder};
 use crate::plan::links::LinkTexts;
 use crate::plan::normalise::normalised;
 use crate::plan::options::{Expected, Options, Profile};
-use crate::plan::paths::{is_of_git, names, plain};
+use crate::plan::paths::{is_file, is_of_git, names, plain};
 use crate::plan::prefetch::{Edited, Prefetched, Prefetcher, access_of};
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
-use crate::plan::relative::{is_file, relative};
+use crate::plan::relative::relative;
 use crate::plan::simultaneous::{self, Indexed};
 use crate::plan::texts::{Added, Texts};
 use crate::plan::whitespace::{WhitespaceOfPatch, blank_at_end};
@@ -436,9 +436,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             let copied = self.place(index, section, to, PlanBuilder::copy);
             let splices = both(copied, patched)?;
             self.builder.update(&to.text, splices)?;
-            let target = self.builder.check(&to.text, Access::Create).map_err(at)?;
-            self.base.leave(&target, None);
-            return self.set_executable(section, to);
+            return self.copied(section, to);
         }
         let edited = if hunks.is_empty() {
             Ok(None)
@@ -452,6 +450,12 @@ impl<'a, 'p> Planner<'a, 'p> {
             self.note_placed(index, section, edit.placed);
             self.builder.update_to(&to.text, edit.splices, Some((sha256, size)))?;
         }
+        self.copied(section, to)
+    }
+
+    /// Finishes a section whose file was copied.
+    fn copied(&mut self, section: &Section<'_>, to: &Spanned<'_>) -> Result<(), Rejects> {
+        let at = |problem| Reject::of(&section.path.text, problem);
         let target = self.builder.check(&to.text, Access::Create).map_err(at)?;
         self.base.leave(&target, None);
         self.set_executable(section, to)
@@ -886,17 +890,16 @@ fn parts_too_many(files: &Files, patch: &Patch, rejects: &[Reject]) -> Option<us
     })
 }
 
-/// Returns whether a patch was read from a diff, which does not show directories.
+/// Returns whether a patch was read from a diff, which does not show directories. All sections have
+/// one form.
 fn is_diff(patch: &Patch) -> bool {
-    patch.sections().iter().any(|section| match &section.operation {
+    patch.sections().first().is_some_and(|section| match &section.operation {
         SectionOperation::Add(added) => added.endings.is_of_diff(),
-        _ => is_of_git(patch, section) || is_numbered(section),
+        _ => {
+            is_of_git(patch, section)
+                || section.hunks().first().is_some_and(|hunk| hunk.endings.is_of_diff())
+        }
     })
-}
-
-/// Returns whether the hunks of a section are those of a diff.
-fn is_numbered(section: &Section<'_>) -> bool {
-    section.hunks().iter().any(|hunk| hunk.endings.is_of_diff())
 }
 
 fn is_git_diff(patch: &Patch) -> bool {

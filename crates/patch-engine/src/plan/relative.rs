@@ -4,10 +4,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use fs_guard::{Access, FileKind};
 use patch_grammar::{Patch, Section, SectionOperation, Spanned};
 
-use crate::plan::paths::is_of_git;
+use crate::plan::paths::{is_file, is_of_git};
 use crate::text::files::Files;
 
 /// Returns the patch with paths relative to the root, with a note for each that changed:
@@ -76,12 +75,6 @@ fn choose_name(files: &Files, section: &mut Section<'_>) -> Option<String> {
         let (line, old, new) = (path.line, &section.path.text, path.text);
         format!("line {line}: of {old:?} and {new:?}, the first was taken for the file")
     })
-}
-
-/// Returns whether a file is at a path that may be read.
-pub(super) fn is_file(files: &Files, path: &str) -> bool {
-    let Ok(path) = files.check(path, Access::Read) else { return false };
-    files.metadata(&path).is_ok_and(|seen| seen.is_some_and(|seen| seen.kind == FileKind::File))
 }
 
 /// Returns the path from the top of the work tree to the root, with a slash at its end, if that is

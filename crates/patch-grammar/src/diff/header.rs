@@ -1,6 +1,46 @@
-//! What a git diff says of a file before its hunks, for those who only show it.
+//! The lines of git's own before the hunks of a file, and what they say, for those who only show it.
 
 use crate::outside::binary_file;
+
+/// What a line of git's own is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GitLine {
+    OldMode,
+    NewMode,
+    Created,
+    Deleted,
+    MovedFrom,
+    MovedTo,
+    CopiedFrom,
+    CopiedTo,
+    Ids,
+    Similarity,
+    Dissimilarity,
+}
+
+impl GitLine {
+    /// Recognizes a line by its first words; also returns how long they are.
+    pub(super) fn of(line: &[u8]) -> Option<(Self, usize)> {
+        /// Those of renames have an older form too.
+        const WORDS: [(&[u8], GitLine); 13] = [
+            (b"old mode ", GitLine::OldMode),
+            (b"new mode ", GitLine::NewMode),
+            (b"new file mode ", GitLine::Created),
+            (b"deleted file mode ", GitLine::Deleted),
+            (b"rename from ", GitLine::MovedFrom),
+            (b"rename old ", GitLine::MovedFrom),
+            (b"rename to ", GitLine::MovedTo),
+            (b"rename new ", GitLine::MovedTo),
+            (b"copy from ", GitLine::CopiedFrom),
+            (b"copy to ", GitLine::CopiedTo),
+            (b"index ", GitLine::Ids),
+            (b"similarity index ", GitLine::Similarity),
+            (b"dissimilarity index ", GitLine::Dissimilarity),
+        ];
+        let (words, kind) = WORDS.iter().find(|(words, _)| line.starts_with(words))?;
+        Some((*kind, words.len()))
+    }
+}
 
 /// The modes of a file and how much of it stays, as a git diff states them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,18 +67,21 @@ impl FileHeader {
             return header;
         }
         for line in lines {
-            let after = |words: &str| line.strip_prefix(words.as_bytes());
-            if let Some(text) = after("old mode ").or_else(|| after("deleted file mode ")) {
-                header.old_mode = mode(text);
-            } else if let Some(text) = after("new mode ").or_else(|| after("new file mode ")) {
-                header.new_mode = mode(text);
-            } else if let Some(text) = after("similarity index ") {
-                header.similarity = percent(text);
-            } else if let Some(text) = after("dissimilarity index ") {
-                header.dissimilarity = percent(text);
-            } else if !OTHERS.iter().any(|words| line.starts_with(words)) {
-                header.binary = line == b"GIT binary patch" || binary_file(line).is_some();
+            let Some((kind, words)) = GitLine::of(line) else {
+                header.binary = line == BINARY_PATCH || binary_file(line).is_some();
                 break;
+            };
+            let text = &line[words..];
+            match kind {
+                GitLine::OldMode | GitLine::Deleted => header.old_mode = mode(text),
+                GitLine::NewMode | GitLine::Created => header.new_mode = mode(text),
+                GitLine::Similarity => header.similarity = percent(text),
+                GitLine::Dissimilarity => header.dissimilarity = percent(text),
+                GitLine::MovedFrom
+                | GitLine::MovedTo
+                | GitLine::CopiedFrom
+                | GitLine::CopiedTo
+                | GitLine::Ids => {}
             }
         }
         header
@@ -51,8 +94,8 @@ impl FileHeader {
     }
 }
 
-/// The lines that say something else.
-const OTHERS: [&[u8]; 5] = [b"rename from ", b"rename to ", b"copy from ", b"copy to ", b"index "];
+/// What begins the parts of a binary file.
+pub(super) const BINARY_PATCH: &[u8] = b"GIT binary patch";
 
 /// Reads a mode. Of the permissions of a file only whether its owner may run it counts.
 fn mode(text: &[u8]) -> Option<u32> {
@@ -101,6 +144,10 @@ mod tests {
                 FileHeader { dissimilarity: Some(60), ..nothing },
             ),
             ("diff --git a/x b/y\nsimilarity index 101%\nrename from x\nrename to y\n", nothing),
+            (
+                "diff --git a/x b/y\nrename old x\nrename new y\nsimilarity index 90%\n",
+                FileHeader { similarity: Some(90), ..nothing },
+            ),
             (
                 "diff --git a/x b/x\nindex 1..2\nGIT binary patch\nliteral 0\n",
                 FileHeader { binary: true, ..nothing },

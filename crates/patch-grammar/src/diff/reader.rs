@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::header::{BINARY_PATCH, GitLine};
 use super::name::{RawPath, of_git_header, stripped, unquoted, without};
 use crate::binary::{BinaryKind, decode_line};
 use crate::error::{ParseErrorKind, Warning, WarningKind};
@@ -63,7 +64,7 @@ impl Between {
             None => Some(Self::Line),
             _ if text.trim_ascii().is_empty() => Some(Self::Line),
             Some(b'=') if rule(b'=') => Some(Self::Line),
-            Some(b'F') if is_hash(text.strip_prefix(b"From ")?, b' ') => Some(Self::Text),
+            Some(b'F') if begins_mail(text) => Some(Self::Text),
             Some(b'c') if is_hash(text.strip_prefix(b"commit ")?, b' ') => Some(Self::Text),
             Some(b'#') if text == b"# HG changeset patch" => Some(Self::Text),
             Some(b'P') if text.starts_with(b"Property changes on: ") => Some(Self::Text),
@@ -78,6 +79,13 @@ impl Between {
             _ => LINES.iter().any(|words| text.starts_with(words)).then_some(Self::Line),
         }
     }
+}
+
+/// Returns whether a line begins a mail in a file of many, as `git format-patch` writes it: `From `
+/// and the hash of a commit.
+#[must_use]
+pub fn begins_mail(line: &[u8]) -> bool {
+    line.strip_prefix(b"From ").is_some_and(|rest| is_hash(rest, b' '))
 }
 
 /// Returns whether a text begins with the hash of a commit, and perhaps goes on after `end`.
@@ -117,9 +125,6 @@ const CANNOT_DISPLAY: &[u8] = b"Cannot display: ";
 
 /// What it writes in the line below.
 const MIME_TYPE: &[u8] = b"svn:mime-type = ";
-
-/// What begins the parts of a binary file.
-const BINARY_PATCH: &[u8] = b"GIT binary patch";
 
 /// A file of a diff, or one that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -621,48 +626,51 @@ impl<'l, 't> Reader<'l, 't> {
         loop {
             let at = self.at;
             let line = self.lines.get(at);
-            let after =
-                |words: &str| line.strip_prefix(words.as_bytes()).map(|rest| (words.len(), rest));
-            if let Some(rest) = after("old mode ") {
-                head.old_mode = Some(self.mode(at, rest, shown)?);
-            } else if let Some(rest) = after("new mode ") {
-                head.new_mode = Some(self.mode(at, rest, shown)?);
-            } else if let Some(rest) = after("new file mode ") {
-                head.created = Some(self.mode(at, rest, shown)?);
-            } else if let Some(rest) = after("deleted file mode ") {
-                head.deleted = Some(self.mode(at, rest, shown)?);
-            } else if let Some(rest) = after("rename from ").or_else(|| after("rename old ")) {
-                head.from = Some(self.header_name(at, rest)?);
-            } else if let Some(rest) = after("rename to ").or_else(|| after("rename new ")) {
-                head.to = Some(self.header_name(at, rest)?);
-            } else if let Some(rest) = after("copy from ") {
-                (head.copy, head.from) = (true, Some(self.header_name(at, rest)?));
-            } else if let Some(rest) = after("copy to ") {
-                (head.copy, head.to) = (true, Some(self.header_name(at, rest)?));
-            } else if let Some((within, rest)) = after("index ") {
-                let hashes = rest.split(|&byte| byte == b' ').next().unwrap_or_default();
-                let (old, new) = memchr::memmem::find(hashes, b"..")
-                    .map_or((hashes, hashes), |dots| (&hashes[..dots], &hashes[dots + 2..]));
-                head.needs_hunks |=
-                    old != new && ![old, new].iter().any(|hash| is_empty_blob(hash));
-                let start = self.lines.range(at).start + within;
-                let is_id = |id: &[u8]| {
-                    (1..=64).contains(&id.len()) && id.iter().all(u8::is_ascii_hexdigit)
-                };
-                if is_id(old) && is_id(new) && old.len() + new.len() + 2 == hashes.len() {
-                    let behind = start + hashes.len();
-                    head.ids = Some((start..start + old.len(), behind - new.len()..behind));
+            let Some((kind, within)) = GitLine::of(line) else { return Ok(head) };
+            let rest = (within, &line[within..]);
+            match kind {
+                GitLine::OldMode => head.old_mode = Some(self.mode(at, rest, shown)?),
+                GitLine::NewMode => head.new_mode = Some(self.mode(at, rest, shown)?),
+                GitLine::Created => head.created = Some(self.mode(at, rest, shown)?),
+                GitLine::Deleted => head.deleted = Some(self.mode(at, rest, shown)?),
+                GitLine::MovedFrom => head.from = Some(self.header_name(at, rest)?),
+                GitLine::MovedTo => head.to = Some(self.header_name(at, rest)?),
+                GitLine::CopiedFrom => {
+                    (head.copy, head.from) = (true, Some(self.header_name(at, rest)?));
                 }
-                if let Some(text) = rest.get(hashes.len() + 1..) {
-                    head.kept = Some(self.mode(at, (within + hashes.len() + 1, text), shown)?);
+                GitLine::CopiedTo => {
+                    (head.copy, head.to) = (true, Some(self.header_name(at, rest)?));
                 }
-            } else if after("similarity index ").is_none()
-                && after("dissimilarity index ").is_none()
-            {
-                return Ok(head);
+                GitLine::Ids => self.ids(&mut head, at, rest, shown)?,
+                GitLine::Similarity | GitLine::Dissimilarity => {}
             }
             self.take();
         }
+    }
+
+    /// Reads the ids of both files, and the mode of one whose mode stays.
+    fn ids(
+        &self,
+        head: &mut GitHeader,
+        at: usize,
+        (within, rest): (usize, &[u8]),
+        shown: &str,
+    ) -> Result<(), Failure> {
+        let hashes = rest.split(|&byte| byte == b' ').next().unwrap_or_default();
+        let (old, new) = memchr::memmem::find(hashes, b"..")
+            .map_or((hashes, hashes), |dots| (&hashes[..dots], &hashes[dots + 2..]));
+        head.needs_hunks |= old != new && ![old, new].iter().any(|hash| is_empty_blob(hash));
+        let start = self.lines.range(at).start + within;
+        let is_id =
+            |id: &[u8]| (1..=64).contains(&id.len()) && id.iter().all(u8::is_ascii_hexdigit);
+        if is_id(old) && is_id(new) && old.len() + new.len() + 2 == hashes.len() {
+            let behind = start + hashes.len();
+            head.ids = Some((start..start + old.len(), behind - new.len()..behind));
+        }
+        if let Some(text) = rest.get(hashes.len() + 1..) {
+            head.kept = Some(self.mode(at, (within + hashes.len() + 1, text), shown)?);
+        }
+        Ok(())
     }
 
     /// Reads the name in a line from a byte on.
