@@ -335,6 +335,23 @@ fn links_are_made_changed_and_deleted_where_they_are_approved() {
     }
 }
 
+/// The refusal of a change that is there already names the flag; it helps for links too.
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_there_already_is_left_out_where_that_is_asked_for() {
+    let before: Files = &[("k", "k\n"), ("l", "-> x")];
+    let diff = changed_link("l", "y", "x") + &change("k", "k", "K");
+    for (args, code) in [(&["--allow", "l"][..], 1), (&["--allow", "l", "--skip-applied"], 0)] {
+        let dir = with_links(before);
+        let work = dir.path().join("w");
+        let run = run("apply-patch", &work, dir.path(), args, diff.as_bytes());
+        assert_eq!(run.code, code, "{run:?}");
+        let k = if code == 0 { "K\n" } else { "k\n" };
+        let wanted = [("k", k), ("l", "-> x")].map(|(path, text)| (path.into(), text.into()));
+        assert_eq!(listed(&work), wanted, "{args:?}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn links_that_lead_where_no_patch_may_go_are_refused() {

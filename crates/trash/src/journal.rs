@@ -215,6 +215,12 @@ impl Record {
             (Some(_), None) => Operation::Delete,
         }
     }
+
+    /// Returns whether a symbolic link is at the path, before or afterwards.
+    #[must_use]
+    pub fn is_of_link(&self) -> bool {
+        [&self.before, &self.after].into_iter().flatten().any(|state| state.link)
+    }
 }
 
 impl Journal {

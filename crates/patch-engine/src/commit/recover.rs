@@ -48,9 +48,7 @@ fn recover_one(
         pending.discard()?;
         return Ok((Outcome::Discarded, Vec::new()));
     };
-    let links = journal.records.iter().filter(|record| {
-        [&record.before, &record.after].into_iter().flatten().any(|state| state.link)
-    });
+    let links = journal.records.iter().filter(|record| record.is_of_link());
     let dirs = Dirs::new(root).with_links(links.map(|record| &*record.path));
     // All paths are checked first: if one is refused, nothing of the journal is carried out.
     // The store returns only journals that are signed with a key of this user.

@@ -586,7 +586,7 @@ pub(super) fn is_as_left(
     let mut now = match look(&root.into(), path) {
         // The transaction put a link in place of the directory.
         Err(fs_guard::Error::Symlink { .. } | fs_guard::Error::LeadsOut { .. })
-            if left.is_none() && is_below_new_link(path, journal) =>
+            if left.is_none() && is_below_link(path, journal) =>
         {
             None
         }
@@ -610,12 +610,10 @@ pub(super) fn is_as_left(
     Ok(if same { Ok(disk) } else { Err(disk) })
 }
 
-/// Returns whether a directory above a path is a link that the transaction made.
-fn is_below_new_link(path: &RelPath, journal: &Journal) -> bool {
-    let makes_link = |record: &Record| record.after.as_ref().is_some_and(|after| after.link);
-    let links = journal.records.iter().filter(|record| makes_link(record));
-    let links: Vec<&str> = links.map(|record| &*record.path).collect();
-    path.ancestors().any(|above| links.contains(&above.as_str()))
+/// Returns whether the transaction made or took away a symbolic link above a path.
+fn is_below_link(path: &RelPath, journal: &Journal) -> bool {
+    let mut links = journal.records.iter().filter(|record| record.is_of_link());
+    links.any(|link| path.ancestors().any(|above| above.as_str() == link.path))
 }
 
 fn stored(state: &FileState, transaction: TransactionId, slot: u32) -> PostImage {

@@ -49,7 +49,7 @@ pub const MAX_DELETED: usize = 10_000;
 #[derive(Debug)]
 pub struct PlanBuilder<'o> {
     pub(super) files: Files,
-    options: &'o Options,
+    pub(super) options: &'o Options,
     entries: HashMap<RelPath, Entry>,
     /// Paths in the order they were first written.
     order: Vec<RelPath>,
@@ -400,8 +400,14 @@ impl<'o> PlanBuilder<'o> {
     /// When there is no file, something is at the new path (and the options do not replace it), the
     /// options forbid moves, or the guard refuses one of the paths.
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Reject> {
-        let lifted = self.lift(from)?;
-        self.put(lifted, to)
+        let (path, new) = self.at(from, |builder| builder.file(from, Access::Delete))?;
+        let known = self.order.len();
+        let before = self.set(&path, State::Absent);
+        self.put(Lifted { path: path.clone(), new }, to).inspect_err(|_| {
+            // What is refused changes nothing.
+            self.entries.get_mut(&path).expect("looked at before").state = before;
+            self.order.truncate(known);
+        })
     }
 
     /// Takes the file at a path away, to be [put](Self::put) elsewhere.
@@ -625,17 +631,9 @@ impl PlanBuilder<'_> {
         })
     }
 
-    /// Plans a link at a path where nothing is.
-    pub(super) fn make_link(&mut self, path: &RelPath, target: Vec<u8>) -> Checked<()> {
-        self.make_way(path)?;
-        self.replace_link(path, target);
-        Ok(())
-    }
-
-    /// Plans a link in place of what is at a path.
-    pub(super) fn replace_link(&mut self, path: &RelPath, target: Vec<u8>) {
-        let post = PostImage { link: true, ..PostImage::kept(target) };
-        self.write(path, New { post, origin: None });
+    /// Plans that the symbolic link at a path leads elsewhere.
+    pub(super) fn retarget(&mut self, path: &RelPath, target: Vec<u8>) {
+        self.write(path, New { post: PostImage::link_to(target), origin: None });
     }
 
     /// Returns whether a directory has lost all files by the changes so far, so that a file may take
@@ -729,7 +727,9 @@ impl PlanBuilder<'_> {
         self.insert(path, disk);
         match post {
             Some(post) => self.write(path, New { post, origin: None }),
-            None => self.set(path, State::Absent),
+            None => {
+                self.set(path, State::Absent);
+            }
         }
     }
 
@@ -851,13 +851,15 @@ impl PlanBuilder<'_> {
         }
     }
 
-    fn set(&mut self, path: &RelPath, state: State) {
+    /// Sets what is at a path, and returns what was there.
+    fn set(&mut self, path: &RelPath, state: State) -> State {
         let entry = self.entries.get_mut(path).expect("looked at before");
         if matches!(entry.state, State::AsOnDisk) {
             self.order.push(path.clone());
         }
-        entry.state = state;
+        let before = std::mem::replace(&mut entry.state, state);
         self.settle(path);
+        before
     }
 
     fn need_dirs(&mut self, missing: Vec<RelPath>, path: &RelPath) {

@@ -104,6 +104,11 @@ impl PostImage {
         let (sha256, size) = (Sha256::of(&bytes), bytes.len() as u64);
         Self::new(Image::Kept(bytes.into()), sha256, size)
     }
+
+    /// Makes a new symbolic link.
+    pub(crate) fn link_to(target: Vec<u8>) -> Self {
+        Self { link: true, ..Self::kept(target) }
+    }
 }
 
 /// The permission bits of a post-image.

@@ -5,6 +5,7 @@ use fs_guard::Access;
 use patch_grammar::{Line, LineKind, Section, SectionOperation};
 
 use super::builder::PlanBuilder;
+use super::image::PostImage;
 use super::reject::{Checked, Problem, Reject};
 use crate::locate::RejectReason;
 
@@ -38,9 +39,9 @@ impl PlanBuilder<'_> {
     pub(super) fn create_link(&mut self, path: &str, target: Vec<u8>) -> Result<(), Reject> {
         self.at(path, |builder| {
             let checked = builder.check(path, Access::Create)?;
-            builder.files.check_link(&checked, &target)?;
-            builder.make_link(&checked, target)
-        })
+            Ok(builder.files.check_link(&checked, &target)?)
+        })?;
+        self.create_from(path, PostImage::link_to(target))
     }
 
     /// Plans that a symbolic link leads elsewhere. It leads to `texts.old` now.
@@ -49,11 +50,15 @@ impl PlanBuilder<'_> {
         self.at(path, |builder| {
             let checked = builder.check(path, Access::Update)?;
             builder.files.check_link(&checked, &texts.new)?;
-            if found == texts.new && found != texts.old {
+            let is_applied = found == texts.new && found != texts.old;
+            if is_applied && !builder.options.placement.skip_applied {
                 return Err(Problem::Hunk(RejectReason::AlreadyApplied { lines: 1..=1 }));
             }
-            expect(&found, &texts.old)?;
-            builder.replace_link(&checked, texts.new);
+            if !is_applied {
+                expect(&found, &texts.old)?;
+            }
+            // Where it leads there already, the plan notes that nothing changes.
+            builder.retarget(&checked, texts.new);
             Ok(())
         })
     }

@@ -97,6 +97,20 @@ fn verbs_refuse_what_they_cannot_do() {
     }
 }
 
+#[test]
+fn a_move_that_is_refused_changes_nothing() {
+    for (to, overwrite) in [("run", false), ("d/b", true), ("a", true), (".git/a", true)] {
+        let mut tree: MemoryTree = [("a", "A\n"), ("run", "R\n")].into_iter().collect();
+        let options = Options { overwrite, ..Options::default() };
+        let files = Files::of_tree(Arc::new(tree.clone()), patch_engine::policy());
+        let mut builder = PlanBuilder::new(files, &options);
+        builder.rename("a", to).unwrap_err();
+        builder.set_executable("run", true).unwrap();
+        tree.commit(&builder.finish().unwrap()).unwrap();
+        assert_eq!(tree.get("a"), Some(&b"A\n"[..]), "{to}");
+    }
+}
+
 /// Neither file was on disk, so there are no attributes to take over.
 #[test]
 fn a_new_file_moves_onto_a_new_file() {
