@@ -14,15 +14,21 @@ import sys
 
 import without_torch  # noqa: F401  (must come before xgrammar)
 import anthropic.types
+import botocore.loaders
+import botocore.model
+import botocore.validate
 import google.genai.types
 import jsonschema
 import llguidance
 import mcp.types
+import mistralai.client.models
+import ollama
 import openai
 import openai.types.chat
 import openai.types.responses
 import pydantic
 import xgrammar
+import xgrammar.structural_tag
 
 STEM = {"whole": "apply_patch", "codex": "apply_patch_codex"}
 
@@ -59,6 +65,60 @@ def gemini_function(spec):
 def mcp_tool(spec):
     tool = mcp.types.Tool.model_validate(spec)
     assert tool.model_dump(by_alias=True, exclude_unset=True) == spec, tool
+
+
+def mistral_tool(spec):
+    tool = mistralai.client.models.Tool.model_validate(spec)
+    assert tool.model_dump(exclude_unset=True) == spec, tool
+
+
+def ollama_tool(spec):
+    tool = ollama.Tool.model_validate(spec)
+    assert tool.model_dump(exclude_unset=True, by_alias=True) == spec, tool
+
+
+bedrock = botocore.model.ServiceModel(botocore.loaders.create_loader().load_service_model("bedrock-runtime", "service-2"))
+
+
+def bedrock_tool(spec):
+    report = botocore.validate.ParamValidator().validate(spec, bedrock.shape_for("Tool"))
+    assert not report.has_errors(), report.generate_report()
+
+
+PATCH = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End Patch"
+
+
+def structural_tag(spec, free_text):
+    tag = xgrammar.structural_tag.StructuralTag.model_validate(spec)
+    known = tag.model_dump()
+
+    def same(given, came_back):
+        if isinstance(given, dict):
+            return all(key in came_back and same(value, came_back[key]) for key, value in given.items())
+        if isinstance(given, list):
+            return len(given) == len(came_back) and all(map(same, given, came_back))
+        return given == came_back
+
+    assert same(spec, known), f"not known to XGrammar: {known} instead of {spec}"
+    compiler = xgrammar.GrammarCompiler(xgrammar.TokenizerInfo([]), cache_enabled=False)
+    compiled = compiler.compile_structural_tag(tag)
+
+    def verdict(text):
+        matcher = xgrammar.GrammarMatcher(compiled, terminate_without_stop_token=True)
+        if not matcher.accept_string(text):
+            return "refused"
+        return "finished" if matcher.is_completed() else "open"
+
+    free = "finished" if free_text else "refused"
+    for text, wanted in [
+        (PATCH, "finished"),
+        (f"I change a line.\n\n{PATCH}", free),
+        ("No patch.", free),
+        (PATCH.removesuffix("*** End Patch"), "open"),
+        ("*** Begin Patch\nnonsense", "refused"),
+        (f"{PATCH} and more", "refused"),
+    ]:
+        assert verdict(text) == wanted, (text, verdict(text), wanted)
 
 
 def schema(spec, argument, strict=True):
@@ -118,6 +178,25 @@ def check(entry, read):
     elif provider == "gemini":
         gemini_function(spec)
         assert spec["parameters"]["required"] == ["patch"] and list(spec["parameters"]["properties"]) == ["patch"], spec
+    elif provider == "mistral":
+        mistral_tool(spec)
+        schema(spec["function"]["parameters"], "patch")
+    elif provider == "bedrock":
+        bedrock_tool(spec)
+        schema(spec["toolSpec"]["inputSchema"]["json"], "patch")
+    elif provider == "ollama":
+        ollama_tool(spec)
+        jsonschema.validate({"patch": PATCH}, spec["function"]["parameters"])
+    elif provider == "xgrammar":
+        structural_tag(spec, entry["freeText"])
+    elif entry["freeText"] and provider in ("vllm", "sglang"):
+        assert list(spec) == ["response_format"], spec
+        structural_tag(spec["response_format"], free_text=True)
+    elif entry["freeText"]:
+        trigger = {"type": 1, "value": PATCH.splitlines()[0]}
+        grammar = read("gbnf")
+        assert provider == "llama-cpp" and grammar.count(trigger["value"]) == 1, entry
+        assert spec == {"grammar": grammar, "grammar_lazy": True, "grammar_triggers": [trigger]}, spec
     elif provider == "mcp":
         mcp_tool(spec)
         schema(spec["inputSchema"], "patch", strict=False)
@@ -165,6 +244,11 @@ def main():
     refuses(mcp_tool, {**spec["mcp"], "input_schema": 1})
     refuses(gemini_function, {**spec["gemini"], "strict": True})
     refuses(gemini_function, spec["anthropic"])
+    refuses(mistral_tool, spec["anthropic"])
+    refuses(bedrock_tool, spec["anthropic"])
+    refuses(ollama_tool, spec["mistral"])
+    refuses(lambda it: structural_tag(it, free_text=False), spec["xgrammar"])  # the last one has free text
+    refuses(lambda it: structural_tag(it, free_text=True), {**spec["xgrammar"], "formats": {}})
     assert "extra_body" in inspect.signature(openai.OpenAI(api_key="none").chat.completions.create).parameters
 
     providers = sorted(spec)

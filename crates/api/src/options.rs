@@ -11,7 +11,7 @@ use file_tools::input::{InputError, InputForm, PatchText, ReadAs};
 use file_tools::ops;
 use file_tools::received::Part;
 use file_tools::settings::{Choice, Layer, Layers, Raw, Scope};
-use file_tools::specs::Client;
+use file_tools::specs::{Caller, Client};
 use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::{Atomicity, Files, MemoryTree, Options, Patch, Profile};
 use patch_grammar::Dialect;
@@ -102,6 +102,15 @@ fn choice<'de, D: Deserializer<'de>, T: Choice>(deserializer: D) -> Result<Optio
         T::named(&name).ok_or_else(|| D::Error::custom(format!("{name:?} is not {}", T::wanted())))
     });
     found.transpose()
+}
+
+/// Reads a list of a few values by their names.
+fn choices<'de, D: Deserializer<'de>, T: Choice>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let names = Option::<Vec<String>>::deserialize(deserializer)?.unwrap_or_default();
+    let found = names.iter().map(|name| {
+        T::named(name).ok_or_else(|| D::Error::custom(format!("{name:?} is not {}", T::wanted())))
+    });
+    found.collect()
 }
 
 fn form<'de, D: Deserializer<'de>>(deserializer: D) -> Result<InputForm, D::Error> {
@@ -302,9 +311,32 @@ pub struct SpecRequest {
     /// How many characters of a file Anthropic's editor may show.
     #[serde(alias = "max_characters")]
     pub max_characters: Option<u32>,
+    /// Lets the model write text before the patch: the grammar binds the patch alone.
+    #[serde(alias = "free_text")]
+    pub free_text: bool,
+    /// Who may call the tool: `direct`, `programmatic`. Of the patch tool of OpenAI's Responses
+    /// API.
+    #[serde(alias = "allowed_callers", deserialize_with = "choices")]
+    pub allowed_callers: Vec<Caller>,
 }
 
 impl ReadOptions for SpecRequest {}
+
+impl SpecRequest {
+    /// An option of the patch tool that was given; without `patchOnly` none is taken.
+    pub(crate) fn of_the_patch_tool(&self) -> Option<&'static str> {
+        [
+            ("dialect", self.dialect.is_some()),
+            ("grammar", self.grammar.is_some()),
+            ("client", self.client.is_some()),
+            ("maxCharacters", self.max_characters.is_some()),
+            ("freeText", self.free_text),
+            ("allowedCallers", !self.allowed_callers.is_empty()),
+        ]
+        .into_iter()
+        .find_map(|(name, given)| given.then_some(name))
+    }
+}
 
 /// Finds the value of an argument that is one of a few.
 pub(crate) fn named<T: Choice>(name_of_argument: &str, name: &str) -> Result<T, ToolError> {

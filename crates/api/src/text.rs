@@ -87,6 +87,10 @@ pub fn tool_specs(provider: &str, options: &SpecRequest) -> Result<Specs, ToolEr
     };
     let provider: Provider = named("provider", provider)?;
     if !options.patch_only {
+        if let Some(option) = options.of_the_patch_tool() {
+            let message = "it is an option of the patch tool, and this is all tools";
+            return Err(argument(option, message, "`patchOnly` beside it"));
+        }
         let value = specs::all_tools::spec(provider, options.brief).map_err(wrong)?;
         return Ok(Specs { value, caveats: Vec::new() });
     }
@@ -95,6 +99,8 @@ pub fn tool_specs(provider: &str, options: &SpecRequest) -> Result<Specs, ToolEr
         grammar: options.grammar,
         client: options.client.unwrap_or_default(),
         max_characters: options.max_characters,
+        free_text: options.free_text,
+        allowed_callers: options.allowed_callers.clone(),
     };
     let spec = specs::tool_spec(provider, &spec).map_err(wrong)?;
     Ok(Specs {

@@ -426,6 +426,19 @@ fn what_models_need_is_text() {
     );
     assert!(spec("nobody", Value::Null).is_err());
     assert!(spec("anthropic", json!({ "patch_only": true, "grammar": "lark" })).is_err());
+    assert_eq!(
+        spec("xgrammar", json!({ "patchOnly": true, "freeText": true })).expect("a tag")["type"],
+        "structural_tag"
+    );
+    let callers = json!({ "patchOnly": true, "allowedCallers": ["programmatic"] });
+    assert_eq!(
+        spec("openai-builtin", callers).expect("a tool")["allowed_callers"],
+        json!(["programmatic"])
+    );
+    // Options of the patch tool are not ignored where all tools are asked for.
+    for option in [json!({ "freeText": true }), json!({ "dialect": "codex" })] {
+        assert!(spec("vllm", option).is_err());
+    }
     assert!(SpecRequest::read(json!({ "dialect": "klingon" })).is_err());
     assert!(api::prompt("whole", "tool").expect("a prompt").contains("*** Begin Patch"));
     assert!(api::prompt("whole", "telegraph").is_err());

@@ -2,8 +2,9 @@
 
 #![allow(clippy::print_stdout)]
 
-use file_tools::specs::{Client, Provider, SpecOptions, tool_spec};
+use file_tools::specs::{Caller, Client, Provider, SpecError, SpecOptions, tool_spec};
 use patch_grammar::Dialect;
+use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for provider in Provider::ALL {
@@ -11,19 +12,47 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for grammar in if formats.is_empty() { vec![None] } else { formats } {
             for dialect in Dialect::ALL {
                 for client in [Client::Raw, Client::Python] {
-                    let max_characters = (dialect == Dialect::Codex).then_some(20_000);
-                    let options = SpecOptions { dialect, grammar, client, max_characters };
-                    let line = serde_json::json!({
-                        "provider": provider.as_str(),
-                        "grammar": grammar.map(|format| format.as_str()),
-                        "dialect": dialect.as_str(),
-                        "python": client == Client::Python,
-                        "spec": tool_spec(provider, &options)?.to_value(),
-                    });
-                    println!("{line}");
+                    let options =
+                        SpecOptions { dialect, grammar, client, ..SpecOptions::default() };
+                    println!("{}", entry(provider, &options)?);
                 }
+            }
+        }
+        for options in choices() {
+            match entry(provider, &options) {
+                Ok(entry) => println!("{entry}"),
+                Err(SpecError::NotTaken { .. }) => {}
+                Err(error) => return Err(error.into()),
             }
         }
     }
     Ok(())
+}
+
+/// What only some providers take.
+fn choices() -> Vec<SpecOptions> {
+    let default = SpecOptions::default;
+    let mut all = vec![SpecOptions { max_characters: Some(20_000), ..default() }];
+    for callers in [vec![Caller::Direct], vec![Caller::Direct, Caller::Programmatic]] {
+        all.push(SpecOptions { allowed_callers: callers, ..default() });
+    }
+    for dialect in Dialect::ALL {
+        for client in [Client::Raw, Client::Python] {
+            all.push(SpecOptions { dialect, client, free_text: true, ..default() });
+        }
+    }
+    all
+}
+
+fn entry(provider: Provider, options: &SpecOptions) -> Result<Value, SpecError> {
+    let usual = || provider.grammar_formats().first().copied().filter(|_| !options.free_text);
+    let grammar = options.grammar.or_else(usual);
+    Ok(json!({
+        "provider": provider.as_str(),
+        "grammar": grammar.map(|format| format.as_str()),
+        "dialect": options.dialect.as_str(),
+        "python": options.client == Client::Python,
+        "freeText": options.free_text,
+        "spec": tool_spec(provider, options)?.to_value(),
+    }))
 }

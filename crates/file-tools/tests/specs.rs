@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use file_tools::specs::{
-    Channel, Client, EXAMPLES, Provider, SpecError, SpecOptions, all_tools, prompt, tool_spec,
+    Caller, Channel, Client, EXAMPLES, Provider, SpecError, SpecOptions, all_tools, prompt,
+    tool_spec,
 };
 use patch_grammar::export::{self, Format};
 use patch_grammar::{Dialect, ParseOptions, SectionOperation, parse, recognizes};
@@ -20,6 +21,8 @@ fn compact(provider: Provider, options: &SpecOptions) -> String {
         let text = serde_json::to_string(export::text(format, options.dialect)).expect("a string");
         json = json.replace(text.trim_matches('"'), &format!("<{}>", format.as_str()));
     }
+    let body = serde_json::to_string(&export::body(options.dialect)).expect("a string");
+    json = json.replace(body.trim_matches('"'), "<body>");
     let mut out = String::new();
     let mut rest = json.as_str();
     while let Some(at) = rest.find("\"description\": \"") {
@@ -110,8 +113,81 @@ fn every_provider_gets_its_shape() {
             python(Some(Format::Lark)),
             r#"{"extra_body": {"ebnf": "%llguidance {}\n\n<lark>"}}"#,
         ),
+        (
+            Provider::XGrammar,
+            plain(None),
+            r#"{"type": "structural_tag","format": {"type": "grammar","grammar": "<ebnf>"}}"#,
+        ),
+        (
+            Provider::Mistral,
+            plain(None),
+            r#"{"type": "function","function": {"name": "apply_patch","description": "…","strict": true,"parameters": {"type": "object","properties": {"patch": {"type": "string","description": "…"}},"required": ["patch"],"additionalProperties": false}}}"#,
+        ),
+        (
+            Provider::Bedrock,
+            plain(None),
+            r#"{"toolSpec": {"name": "apply_patch","description": "…","inputSchema": {"json": {"type": "object","properties": {"patch": {"type": "string","description": "…"}},"required": ["patch"],"additionalProperties": false}},"strict": true}}"#,
+        ),
+        (
+            Provider::Ollama,
+            plain(None),
+            r#"{"type": "function","function": {"name": "apply_patch","description": "…","parameters": {"type": "object","properties": {"patch": {"type": "string","description": "…"}},"required": ["patch"]}}}"#,
+        ),
     ] {
         assert_eq!(compact(provider, &options), json, "{provider}");
+    }
+}
+
+fn free_text(client: Client) -> SpecOptions {
+    SpecOptions { free_text: true, client, ..SpecOptions::default() }
+}
+
+#[test]
+fn free_text_may_come_before_a_bound_patch() {
+    const TAG: &str = r#"{"type": "structural_tag","format": {"type": "triggered_tags","triggers": ["*** Begin Patch"],"tags": [{"type": "tag","begin": "*** Begin Patch\n","content": {"type": "grammar","grammar": "<body>"},"end": "*** End Patch"}],"at_least_one": false,"stop_after_first": true}}"#;
+    const LAZY: &str = r#"{"grammar": "<gbnf>","grammar_lazy": true,"grammar_triggers": [{"type": 1,"value": "*** Begin Patch"}]}"#;
+    let response = format!(r#"{{"response_format": {TAG}}}"#);
+    for (provider, client, json) in [
+        (Provider::XGrammar, Client::Raw, TAG.to_owned()),
+        (Provider::XGrammar, Client::Python, TAG.to_owned()),
+        (Provider::Vllm, Client::Raw, response.clone()),
+        (Provider::SgLang, Client::Raw, response.clone()),
+        (Provider::SgLang, Client::Python, format!(r#"{{"extra_body": {response}}}"#)),
+        (Provider::LlamaCpp, Client::Raw, LAZY.to_owned()),
+        (Provider::LlamaCpp, Client::Python, format!(r#"{{"extra_body": {LAZY}}}"#)),
+    ] {
+        assert_eq!(compact(provider, &free_text(client)), json, "{provider}");
+    }
+}
+
+#[test]
+fn the_responses_api_is_told_who_may_call() {
+    let callers = vec![Caller::Direct, Caller::Programmatic];
+    let options = SpecOptions { allowed_callers: callers, ..SpecOptions::default() };
+    for provider in [Provider::OpenAi, Provider::OpenAiFunction, Provider::OpenAiBuiltin] {
+        let spec = tool_spec(provider, &options).expect("it is taken").to_value();
+        assert_eq!(spec["allowed_callers"], serde_json::json!(["direct", "programmatic"]));
+    }
+    let builtin = compact(Provider::OpenAiBuiltin, &options);
+    assert_eq!(builtin, r#"{"type": "apply_patch","allowed_callers": ["direct","programmatic"]}"#);
+}
+
+#[test]
+fn what_a_provider_has_no_place_for_is_refused() {
+    let default = SpecOptions::default;
+    let callers = SpecOptions { allowed_callers: vec![Caller::Direct], ..default() };
+    let characters = SpecOptions { max_characters: Some(1), ..default() };
+    let lark = SpecOptions { grammar: Some(Format::Lark), ..free_text(Client::Raw) };
+    for (provider, options, message) in [
+        (Provider::OpenAi, free_text(Client::Raw), "openai does not take free text"),
+        (Provider::Anthropic, free_text(Client::Raw), "anthropic does not take free text"),
+        (Provider::OpenAiChat, callers.clone(), "openai-chat does not take allowed callers"),
+        (Provider::Mcp, callers, "mcp does not take allowed callers"),
+        (Provider::Anthropic, characters, "anthropic does not take a limit of characters"),
+        (Provider::Vllm, lark, "vllm does not take another notation with free text"),
+    ] {
+        let error = tool_spec(provider, &options).expect_err("refused");
+        assert_eq!(error.to_string(), message);
     }
 }
 
@@ -183,9 +259,9 @@ fn every_provider_has_a_name_and_says_what_the_json_does_not() {
             assert!(!caveat.contains("  "), "{caveat:?}");
         }
     }
-    let error = "ollama".parse::<Provider>().expect_err("unknown");
+    let error = "nobody".parse::<Provider>().expect_err("unknown");
     let message = error.to_string();
-    assert!(message.starts_with("\"ollama\" is not one of openai, openai-chat"), "{message}");
+    assert!(message.starts_with("\"nobody\" is not one of openai, openai-chat"), "{message}");
 }
 
 #[test]

@@ -49,6 +49,37 @@ pub fn text(format: Format, dialect: Dialect) -> &'static str {
     }
 }
 
+/// The grammar of what stands between the two markers of a patch, in XGrammar's EBNF: for an engine
+/// that is told the markers themselves, such as a structural tag.
+///
+/// ```
+/// use patch_grammar::{Dialect, export};
+///
+/// let body = export::body(Dialect::Whole);
+/// assert!(body.contains("root ::= (add_file | delete_file | update_file | move_file)+\n"));
+/// ```
+#[must_use]
+pub fn body(dialect: Dialect) -> String {
+    let whole = text(Format::Ebnf, dialect);
+    let mut out = String::with_capacity(whole.len());
+    for paragraph in whole.split_inclusive("\n\n") {
+        let rule = paragraph.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
+        match rule
+            .strip_prefix("root ::= begin_patch ")
+            .and_then(|it| it.strip_suffix(" end_patch"))
+        {
+            Some(sections) => {
+                out.push_str(&format!(
+                    "# What stands between the markers.\nroot ::= {sections}\n\n"
+                ));
+            }
+            None if rule.starts_with("begin_patch ::=") || rule.starts_with("end_patch ::=") => {}
+            None => out.push_str(paragraph),
+        }
+    }
+    out
+}
+
 /// The name of the file that holds the grammar.
 #[must_use]
 pub fn file_name(format: Format, dialect: Dialect) -> String {

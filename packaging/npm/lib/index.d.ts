@@ -378,6 +378,10 @@ export function toolSpecs(
     grammar?: string;
     client?: "raw" | "python";
     maxCharacters?: number;
+    /** Lets the model write text before the patch: the grammar binds the patch alone. */
+    freeText?: boolean;
+    /** Who may call the patch tool of OpenAI's Responses API. */
+    allowedCallers?: ("direct" | "programmatic")[];
   },
 ): any;
 

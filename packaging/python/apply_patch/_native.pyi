@@ -86,6 +86,8 @@ class _SpecOptions(TypedDict, total=False):
     grammar: Literal["pest", "lark", "gbnf", "ebnf", "regex"] | None
     client: Literal["raw", "python"] | None
     max_characters: int | None
+    free_text: bool
+    allowed_callers: list[Literal["direct", "programmatic"]]
 
 @final
 class Plan:

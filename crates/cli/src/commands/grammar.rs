@@ -30,7 +30,7 @@ pub(crate) struct ToolSpecArgs {
     #[arg(long, value_name = "PROVIDER", value_parser = args::choice::<specs::Provider>())]
     pub(crate) provider: specs::Provider,
     /// All file tools, as functions of this provider, instead of the patch tool alone
-    #[arg(long, conflicts_with_all = ["grammar_dialect", "client", "max_characters"])]
+    #[arg(long, conflicts_with_all = ["grammar_dialect", "client", "max_characters", "free_text", "allowed_callers"])]
     pub(crate) all_tools: bool,
     /// Leave out what errors mean and what each argument is (`--all-tools`)
     #[arg(long, requires = "all_tools")]
@@ -46,6 +46,14 @@ pub(crate) struct ToolSpecArgs {
     /// How many characters of a file the editor may show (`anthropic-editor`)
     #[arg(long, value_name = "N")]
     pub(crate) max_characters: Option<u32>,
+    /// Let the model write text before the patch: the grammar binds the patch alone (llama-cpp,
+    /// vllm, sglang, xgrammar)
+    #[arg(long)]
+    pub(crate) free_text: bool,
+    /// Who may call the tool: the model, a program that it wrote, or both (openai,
+    /// openai-function, openai-builtin)
+    #[arg(long, value_name = "CALLER", value_delimiter = ',', value_parser = args::choice::<specs::Caller>())]
+    pub(crate) allowed_callers: Vec<specs::Caller>,
 }
 
 #[derive(Debug, Args)]
@@ -77,6 +85,8 @@ pub(crate) fn tool_spec(args: &ToolSpecArgs) -> Exit {
         grammar: args.grammar_dialect,
         client: args.client,
         max_characters: args.max_characters,
+        free_text: args.free_text,
+        allowed_callers: args.allowed_callers.clone(),
     };
     if args.all_tools {
         return match specs::all_tools::spec(args.provider, args.brief) {

@@ -9,7 +9,7 @@ use patch_grammar::export::Format;
 
 use crate::answer::changes::DiffDetail;
 use crate::input::{InputForm, OutputForm};
-use crate::specs::{Channel, Client, Provider};
+use crate::specs::{Caller, Channel, Client, Provider};
 
 /// A value of which there are a few, each with a name.
 pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
@@ -88,7 +88,7 @@ choices! { true:
     HardLinks { "refuse" = Refuse, "break" = Break }
 }
 
-named! { false: Color, InputForm, OutputForm, DiffDetail, Dialect, Format, Provider, Client, Channel }
+named! { false: Color, InputForm, OutputForm, DiffDetail, Dialect, Format, Provider, Client, Channel, Caller }
 
 choices! { false:
     StatePlace { "project" = Project, "user" = User }

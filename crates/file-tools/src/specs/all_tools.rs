@@ -28,7 +28,11 @@ pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
             }),
             // Servers that speak the same protocol, and constrain the model to the schema
             // themselves.
-            Provider::LlamaCpp | Provider::Vllm | Provider::SgLang => json!({
+            Provider::LlamaCpp
+            | Provider::Vllm
+            | Provider::SgLang
+            | Provider::Mistral
+            | Provider::Ollama => json!({
                 "type": "function",
                 "function": { "name": name, "description": description, "parameters": schema },
             }),
@@ -38,6 +42,9 @@ pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
             Provider::Anthropic => {
                 json!({ "name": name, "description": description, "input_schema": schema })
             }
+            Provider::Bedrock => json!({
+                "toolSpec": { "name": name, "description": description, "inputSchema": { "json": schema } },
+            }),
             _ => json!({
                 "name": name, "title": info.title, "description": description, "inputSchema": schema,
                 "annotations": info.annotations,
@@ -46,6 +53,7 @@ pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
     };
     match provider {
         Provider::OpenAiBuiltin | Provider::AnthropicEditor => Err(SpecError::OwnTool { provider }),
+        Provider::XGrammar => Err(SpecError::NotTaken { provider, option: "all file tools" }),
         Provider::Gemini => {
             Ok(json!([{ "functionDeclarations": tools.map(one).collect::<Vec<_>>() }]))
         }

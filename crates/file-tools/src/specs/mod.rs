@@ -13,7 +13,7 @@ use patch_grammar::export::{self, Format};
 
 pub use prompt::{Channel, EXAMPLES, Example, File, prompt};
 pub use shapes::TOOL_NAME;
-use shapes::{Json, object};
+use shapes::{Json, Nesting, object};
 
 patch_grammar::named! {
     /// A provider, and the form in which it takes the tool.
@@ -35,6 +35,12 @@ patch_grammar::named! {
         AnthropicEditor = "anthropic-editor",
         /// Google: a declaration of a function with one string.
         Gemini = "gemini",
+        /// Mistral: a function with one string.
+        Mistral = "mistral",
+        /// Amazon Bedrock, Converse API: a tool with one string.
+        Bedrock = "bedrock",
+        /// Ollama: a function with one string.
+        Ollama = "ollama",
         /// A tool of an MCP server, as in the answer to `tools/list`.
         Mcp = "mcp",
         /// Fields for a request to llama.cpp's server.
@@ -43,6 +49,8 @@ patch_grammar::named! {
         Vllm = "vllm",
         /// Fields for a request to SGLang.
         SgLang = "sglang",
+        /// A structural tag for XGrammar, the library.
+        XGrammar = "xgrammar",
     }
 }
 
@@ -54,14 +62,33 @@ impl Provider {
             Self::OpenAi | Self::OpenAiChat => &[Format::Lark, Format::Regex],
             Self::LlamaCpp => &[Format::Gbnf, Format::Lark],
             Self::Vllm | Self::SgLang => &[Format::Ebnf, Format::Gbnf, Format::Regex, Format::Lark],
+            Self::XGrammar => &[Format::Ebnf],
             Self::OpenAiFunction
             | Self::OpenAiFunctionChat
             | Self::OpenAiBuiltin
             | Self::Anthropic
             | Self::AnthropicEditor
             | Self::Gemini
+            | Self::Mistral
+            | Self::Bedrock
+            | Self::Ollama
             | Self::Mcp => &[],
         }
+    }
+
+    /// Returns whether a grammar that binds the patch alone, within free text, can be had, and in
+    /// which notation.
+    fn free_text_format(self) -> Option<Format> {
+        match self {
+            Self::Vllm | Self::SgLang | Self::XGrammar => Some(Format::Ebnf),
+            Self::LlamaCpp => Some(Format::Gbnf),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the tool says who may call it.
+    fn takes_callers(self) -> bool {
+        matches!(self, Self::OpenAi | Self::OpenAiFunction | Self::OpenAiBuiltin)
     }
 }
 
@@ -77,7 +104,18 @@ patch_grammar::named! {
     }
 }
 
-/// What can be chosen about a tool spec.
+patch_grammar::named! {
+    /// Who may call a tool of OpenAI's Responses API.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Caller {
+        /// The model.
+        Direct = "direct",
+        /// A program that the model wrote; its calls come with a `caller`.
+        Programmatic = "programmatic",
+    }
+}
+
+/// What can be chosen about a tool spec. A provider that does not take what was chosen refuses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpecOptions {
     /// Which language the model is to write. Default: the whole.
@@ -88,11 +126,23 @@ pub struct SpecOptions {
     pub client: Client,
     /// How many characters Anthropic's editor tool may show of a file. Default: all.
     pub max_characters: Option<u32>,
+    /// Whether the model may write text before the patch, so that the grammar binds the patch
+    /// alone. Default: it binds the whole message.
+    pub free_text: bool,
+    /// Who may call the tool, of OpenAI's Responses API. Default: the field is left out.
+    pub allowed_callers: Vec<Caller>,
 }
 
 impl Default for SpecOptions {
     fn default() -> Self {
-        Self { dialect: Dialect::Whole, grammar: None, client: Client::Raw, max_characters: None }
+        Self {
+            dialect: Dialect::Whole,
+            grammar: None,
+            client: Client::Raw,
+            max_characters: None,
+            free_text: false,
+            allowed_callers: Vec::new(),
+        }
     }
 }
 
@@ -151,6 +201,14 @@ pub enum SpecError {
         /// The notation.
         format: Format,
     },
+    /// The provider has no place for this choice.
+    #[error("{provider} does not take {option}")]
+    NotTaken {
+        /// The provider.
+        provider: Provider,
+        /// The choice, in words.
+        option: &'static str,
+    },
 }
 
 fn list(names: impl Iterator<Item = &'static str>) -> String {
@@ -164,10 +222,10 @@ const LLGUIDANCE: &str = "%llguidance {}\n\n";
 ///
 /// # Errors
 ///
-/// [`SpecError`] when the options ask for a grammar in a notation that the provider does not take.
+/// [`SpecError`] when the options ask for something that the provider does not take.
 pub fn tool_spec(provider: Provider, options: &SpecOptions) -> Result<ToolSpec, SpecError> {
-    let format = grammar_format(provider, options.grammar)?;
-    let grammar = |format: Format| export::text(format, options.dialect);
+    taken(provider, options)?;
+    let format = grammar_format(provider, options)?;
     let mut caveats = Vec::new();
     let shape = match (provider, format) {
         (Provider::OpenAi | Provider::OpenAiChat, Some(format)) => {
@@ -175,20 +233,18 @@ pub fn tool_spec(provider: Provider, options: &SpecOptions) -> Result<ToolSpec, 
             if format == Format::Regex {
                 caveats.push(REGEX_IS_LONG);
             }
-            shapes::openai_custom(
-                options.dialect,
-                format,
-                grammar(format),
-                provider == Provider::OpenAiChat,
-            )
+            let text = export::text(format, options.dialect);
+            let nesting = Nesting::of(provider == Provider::OpenAiChat);
+            shapes::openai_custom(options, format, text, nesting)
         }
         (Provider::OpenAiFunction | Provider::OpenAiFunctionChat, _) => {
             caveats.push(NO_GRAMMAR);
-            shapes::openai_function(options.dialect, provider == Provider::OpenAiFunctionChat)
+            let nesting = Nesting::of(provider == Provider::OpenAiFunctionChat);
+            shapes::openai_function(options, nesting)
         }
         (Provider::OpenAiBuiltin, _) => {
             caveats.extend([BUILTIN_ITEMS, BUILTIN_LANGUAGE]);
-            object! { "type": "apply_patch" }
+            shapes::openai_builtin(options)
         }
         (Provider::Anthropic, _) => {
             caveats.push(NO_GRAMMAR);
@@ -202,54 +258,104 @@ pub fn tool_spec(provider: Provider, options: &SpecOptions) -> Result<ToolSpec, 
             caveats.push(NO_GRAMMAR);
             shapes::gemini(options.dialect)
         }
+        (Provider::Mistral, _) => {
+            caveats.push(NO_GRAMMAR);
+            shapes::mistral(options.dialect)
+        }
+        (Provider::Bedrock, _) => {
+            caveats.extend([NO_GRAMMAR, BEDROCK_LIST]);
+            shapes::bedrock(options.dialect)
+        }
+        (Provider::Ollama, _) => {
+            caveats.push(NO_GRAMMAR);
+            shapes::ollama(options.dialect)
+        }
         (Provider::Mcp, _) => {
             caveats.push(MCP_SERVER);
             shapes::mcp(options.dialect)
         }
         (engine, format) => {
             let format = format.unwrap_or(Format::Ebnf);
-            caveats.push(WHOLE_MESSAGE);
-            match (engine, format) {
-                (Provider::LlamaCpp, Format::Lark) => caveats.push(LLAMA_LARK),
-                (Provider::LlamaCpp, _) => caveats.push(LLAMA_TOOLS),
-                (Provider::Vllm, Format::Lark) => caveats.extend([VLLM_FIELD, VLLM_LARK]),
-                (Provider::Vllm, _) => caveats.push(VLLM_FIELD),
-                (_, Format::Lark) => caveats.extend([SGLANG_FIELD, SGLANG_LARK]),
-                _ => caveats.push(SGLANG_FIELD),
-            }
-            let needs_mark = format == Format::Lark && engine != Provider::Vllm;
-            let text = if needs_mark {
-                LLGUIDANCE.to_owned() + grammar(format)
-            } else {
-                grammar(format).to_owned()
-            };
-            let fields = match (engine, format) {
-                (Provider::LlamaCpp, _) => object! { "grammar": text },
-                (Provider::Vllm, Format::Regex) => {
-                    object! { "structured_outputs": object! { "regex": text } }
-                }
-                (Provider::Vllm, _) => {
-                    object! { "structured_outputs": object! { "grammar": text } }
-                }
-                (_, Format::Regex) => object! { "regex": text },
-                _ => object! { "ebnf": text },
-            };
+            caveats.push(if options.free_text { FREE_TEXT } else { WHOLE_MESSAGE });
+            caveats.extend_from_slice(engine_caveats(engine, format, options.free_text));
+            let fields = engine_fields(engine, format, options);
             match options.client {
-                Client::Raw => fields,
-                Client::Python => object! { "extra_body": fields },
+                Client::Python if engine != Provider::XGrammar => object! { "extra_body": fields },
+                _ => fields,
             }
         }
     };
     Ok(ToolSpec { shape, caveats })
 }
 
-fn grammar_format(provider: Provider, wanted: Option<Format>) -> Result<Option<Format>, SpecError> {
-    let taken = provider.grammar_formats();
-    match wanted {
+/// Refuses what the provider has no place for.
+fn taken(provider: Provider, options: &SpecOptions) -> Result<(), SpecError> {
+    let refused = [
+        (
+            options.max_characters.is_some() && provider != Provider::AnthropicEditor,
+            "a limit of characters",
+        ),
+        (options.free_text && provider.free_text_format().is_none(), "free text"),
+        (!options.allowed_callers.is_empty() && !provider.takes_callers(), "allowed callers"),
+    ];
+    match refused.into_iter().find(|(refused, _)| *refused) {
+        Some((_, option)) => Err(SpecError::NotTaken { provider, option }),
+        None => Ok(()),
+    }
+}
+
+fn grammar_format(provider: Provider, options: &SpecOptions) -> Result<Option<Format>, SpecError> {
+    let free_text = provider.free_text_format().filter(|_| options.free_text);
+    let taken = match &free_text {
+        Some(format) => std::slice::from_ref(format),
+        None => provider.grammar_formats(),
+    };
+    match options.grammar {
         None => Ok(taken.first().copied()),
         Some(_) if taken.is_empty() => Err(SpecError::NoGrammar { provider }),
         Some(format) if taken.contains(&format) => Ok(Some(format)),
+        Some(_) if free_text.is_some() => {
+            Err(SpecError::NotTaken { provider, option: "another notation with free text" })
+        }
         Some(format) => Err(SpecError::WrongFormat { provider, format }),
+    }
+}
+
+/// The fields that hold an inference engine to the grammar.
+fn engine_fields(engine: Provider, format: Format, options: &SpecOptions) -> Json {
+    let grammar = export::text(format, options.dialect);
+    if options.free_text {
+        return match engine {
+            Provider::LlamaCpp => shapes::lazy_grammar(grammar),
+            Provider::XGrammar => shapes::structural_tag(options.dialect),
+            _ => object! { "response_format": shapes::structural_tag(options.dialect) },
+        };
+    }
+    let needs_mark = format == Format::Lark && engine != Provider::Vllm;
+    let text = if needs_mark { LLGUIDANCE.to_owned() + grammar } else { grammar.to_owned() };
+    match (engine, format) {
+        (Provider::LlamaCpp, _) => object! { "grammar": text },
+        (Provider::XGrammar, _) => shapes::whole_message(text),
+        (Provider::Vllm, Format::Regex) => {
+            object! { "structured_outputs": object! { "regex": text } }
+        }
+        (Provider::Vllm, _) => object! { "structured_outputs": object! { "grammar": text } },
+        (_, Format::Regex) => object! { "regex": text },
+        _ => object! { "ebnf": text },
+    }
+}
+
+fn engine_caveats(engine: Provider, format: Format, free_text: bool) -> &'static [&'static str] {
+    match (engine, format) {
+        (Provider::LlamaCpp, Format::Lark) => &[LLAMA_LARK],
+        (Provider::LlamaCpp, _) => &[LLAMA_TOOLS],
+        (Provider::XGrammar, _) => &[XGRAMMAR_CALL],
+        (Provider::Vllm, _) if free_text => &[XGRAMMAR_BACKEND, VLLM_CUSTOM],
+        (Provider::Vllm, Format::Lark) => &[VLLM_FIELD, VLLM_LARK, VLLM_CUSTOM],
+        (Provider::Vllm, _) => &[VLLM_FIELD, VLLM_CUSTOM],
+        _ if free_text => &[XGRAMMAR_BACKEND, SGLANG_CUSTOM],
+        (_, Format::Lark) => &[SGLANG_FIELD, SGLANG_LARK, SGLANG_CUSTOM],
+        _ => &[SGLANG_FIELD, SGLANG_CUSTOM],
     }
 }
 
@@ -267,6 +373,13 @@ const EDITOR_COMMANDS: &str = "the calls are `view`, `str_replace`, `create` and
     `apply-patch tool --dialect anthropic-editor` takes them";
 const MCP_SERVER: &str =
     "`apply-patch serve --mcp` announces this tool itself; the JSON is for servers of your own";
+const BEDROCK_LIST: &str = "it is one of the `tools` in the `toolConfig` of Converse";
+const FREE_TEXT: &str = "the model may write text before the patch, or no patch at all; nothing may follow the patch: \
+    send the instructions of `prompt` for a message as well";
+const XGRAMMAR_BACKEND: &str =
+    "structural tags of this form need the XGrammar backend, which is the default";
+const XGRAMMAR_CALL: &str =
+    "it is the argument of `Grammar.from_structural_tag` and `compile_structural_tag`";
 const WHOLE_MESSAGE: &str = "the grammar binds the whole message, so that the model can write nothing but a patch: send \
     the instructions of `prompt` for a message as well";
 const LLAMA_TOOLS: &str = "llama.cpp's server does not take `grammar` together with `tools`";
@@ -274,9 +387,13 @@ const LLAMA_LARK: &str =
     "llama.cpp takes Lark only when it was built with llguidance; other builds want GBNF";
 const VLLM_FIELD: &str = "vLLM before 0.12 does not know `structured_outputs`, and `extra_body` is known to the Python \
     client alone: in the HTTP body the field stands at the top";
-const VLLM_LARK: &str = "start vLLM with the guidance backend; its XGrammar backend does not read \
-                         this Lark, and gets EBNF";
+const VLLM_LARK: &str = "vLLM reads Lark with either backend from 0.32 on, and before with the guidance backend \
+    alone; with XGrammar EBNF is the faster one";
+const VLLM_CUSTOM: &str = "vLLM's Responses API refuses custom tools with a grammar (as of 0.33): these fields are \
+    for its Chat Completions";
 const SGLANG_FIELD: &str =
     "the native `/generate` of SGLang takes the field inside `sampling_params`";
 const SGLANG_LARK: &str =
     "start SGLang with `--grammar-backend llguidance`; XGrammar, its default, wants EBNF";
+const SGLANG_CUSTOM: &str = "SGLang's Responses API takes a custom tool with a grammar and only describes the grammar \
+    to the model (as of 0.5.23); these fields hold the model to it";

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use patch_grammar::Dialect;
-use patch_grammar::export::Format;
+use patch_grammar::export::{self, Format};
 use serde::ser::{Serialize, Serializer};
 
+use super::SpecOptions;
 use super::prompt::{Channel, description};
 
 /// The name under which models know the tool.
@@ -18,7 +19,7 @@ pub(crate) enum Json {
     Text(Cow<'static, str>),
     Bool(bool),
     Number(u32),
-    List(Vec<&'static str>),
+    List(Vec<Json>),
     Object(Vec<(&'static str, Json)>),
 }
 
@@ -51,7 +52,11 @@ from! {
     String => Text;
     bool => Bool;
     u32 => Number;
-    Vec<&'static str> => List;
+    Vec<Json> => List;
+}
+
+fn texts<const N: usize>(texts: [&'static str; N]) -> Vec<Json> {
+    texts.map(Json::from).into()
 }
 
 macro_rules! object {
@@ -63,7 +68,7 @@ pub(super) use object;
 
 /// A JSON schema of an object with these properties, of which the first is required.
 fn schema(properties: Vec<(&'static str, Json)>) -> Json {
-    let required = vec![properties[0].0];
+    let required = texts([properties[0].0]);
     object! {
         "type": "object",
         "properties": Json::Object(properties),
@@ -80,38 +85,146 @@ fn patch(name: &'static str) -> (&'static str, Json) {
     )
 }
 
-/// A custom tool of OpenAI, whose input is held to a grammar; nested as in Chat Completions or not.
+/// Where the fields of a tool of OpenAI stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nesting {
+    /// Beside its `type`: the Responses API.
+    Flat,
+    /// In an object of their own: Chat Completions.
+    Nested,
+}
+
+impl Nesting {
+    pub(super) fn of(chat: bool) -> Self {
+        if chat { Self::Nested } else { Self::Flat }
+    }
+}
+
+/// A custom tool of OpenAI, whose input is held to a grammar.
 pub(super) fn openai_custom(
-    dialect: Dialect,
+    options: &SpecOptions,
     format: Format,
     definition: &'static str,
-    chat: bool,
+    nesting: Nesting,
 ) -> Json {
     let syntax = if format == Format::Regex { "regex" } else { "lark" };
-    let description = description(dialect, Channel::Tool);
-    if chat {
+    let description = description(options.dialect, Channel::Tool);
+    if nesting == Nesting::Nested {
         let grammar = object! { "syntax": syntax, "definition": definition };
         let format = object! { "type": "grammar", "grammar": grammar };
         let custom = object! { "name": TOOL_NAME, "description": description, "format": format };
         return object! { "type": "custom", "custom": custom };
     }
     let format = object! { "type": "grammar", "syntax": syntax, "definition": definition };
-    object! { "type": "custom", "name": TOOL_NAME, "description": description, "format": format }
+    called_by(
+        options,
+        vec![
+            ("type", "custom".into()),
+            ("name", TOOL_NAME.into()),
+            ("description", description.into()),
+            ("format", format),
+        ],
+    )
 }
 
-/// A function of OpenAI with one string; nested as in Chat Completions or not.
-pub(super) fn openai_function(dialect: Dialect, chat: bool) -> Json {
+/// A tool of the Responses API, with the callers that it allows.
+fn called_by(options: &SpecOptions, mut tool: Vec<(&'static str, Json)>) -> Json {
+    let callers: Vec<Json> =
+        options.allowed_callers.iter().map(|caller| caller.as_str().into()).collect();
+    if !callers.is_empty() {
+        tool.push(("allowed_callers", callers.into()));
+    }
+    Json::Object(tool)
+}
+
+/// A function of OpenAI with one string.
+pub(super) fn openai_function(options: &SpecOptions, nesting: Nesting) -> Json {
     let mut function = vec![
         ("name", TOOL_NAME.into()),
-        ("description", description(dialect, Channel::Argument).into()),
+        ("description", description(options.dialect, Channel::Argument).into()),
         ("strict", true.into()),
         ("parameters", schema(vec![patch("input")])),
     ];
-    if chat {
+    if nesting == Nesting::Nested {
         return object! { "type": "function", "function": Json::Object(function) };
     }
     function.insert(0, ("type", "function".into()));
-    Json::Object(function)
+    called_by(options, function)
+}
+
+/// The `apply_patch` tool that OpenAI's Responses API itself knows.
+pub(super) fn openai_builtin(options: &SpecOptions) -> Json {
+    called_by(options, vec![("type", "apply_patch".into())])
+}
+
+pub(super) fn mistral(dialect: Dialect) -> Json {
+    let function = object! {
+        "name": TOOL_NAME,
+        "description": description(dialect, Channel::Argument),
+        "strict": true,
+        "parameters": schema(vec![patch("patch")]),
+    };
+    object! { "type": "function", "function": function }
+}
+
+pub(super) fn bedrock(dialect: Dialect) -> Json {
+    let tool = object! {
+        "name": TOOL_NAME,
+        "description": description(dialect, Channel::Argument),
+        "inputSchema": object! { "json": schema(vec![patch("patch")]) },
+        "strict": true,
+    };
+    object! { "toolSpec": tool }
+}
+
+/// A function for Ollama, whose schemas know no `additionalProperties`.
+pub(super) fn ollama(dialect: Dialect) -> Json {
+    let parameters = object! {
+        "type": "object",
+        "properties": Json::Object(vec![patch("patch")]),
+        "required": texts(["patch"]),
+    };
+    let function = object! {
+        "name": TOOL_NAME,
+        "description": description(dialect, Channel::Argument),
+        "parameters": parameters,
+    };
+    object! { "type": "function", "function": function }
+}
+
+/// What begins a patch in free text.
+const TRIGGER: &str = "*** Begin Patch";
+
+/// Fields for llama.cpp: the grammar begins to hold where the first marker of a patch stands.
+pub(super) fn lazy_grammar(grammar: &'static str) -> Json {
+    /// `COMMON_GRAMMAR_TRIGGER_TYPE_WORD` in llama.cpp.
+    const WORD: u32 = 1;
+    let trigger = object! { "type": WORD, "value": TRIGGER };
+    object! { "grammar": grammar, "grammar_lazy": true, "grammar_triggers": vec![trigger] }
+}
+
+/// XGrammar's structural tag for free text and then at most one patch.
+pub(super) fn structural_tag(dialect: Dialect) -> Json {
+    let tag = object! {
+        "type": "tag",
+        "begin": format!("{TRIGGER}\n"),
+        "content": object! { "type": "grammar", "grammar": export::body(dialect) },
+        "end": "*** End Patch",
+    };
+    let format = object! {
+        "type": "triggered_tags",
+        "triggers": texts([TRIGGER]),
+        "tags": vec![tag],
+        "at_least_one": false,
+        "stop_after_first": true,
+    };
+    object! { "type": "structural_tag", "format": format }
+}
+
+/// XGrammar's structural tag for a message that is a patch.
+pub(super) fn whole_message(grammar: String) -> Json {
+    let format = object! { "type": "grammar", "grammar": grammar };
+    object! { "type": "structural_tag", "format": format }
 }
 
 pub(super) fn anthropic(dialect: Dialect) -> Json {
@@ -129,7 +242,7 @@ pub(super) fn gemini(dialect: Dialect) -> Json {
     let parameters = object! {
         "type": "OBJECT",
         "properties": object! { "patch": text },
-        "required": vec!["patch"],
+        "required": texts(["patch"]),
     };
     object! {
         "name": TOOL_NAME,
@@ -154,7 +267,7 @@ pub(super) fn mcp(dialect: Dialect) -> Json {
             "path": object! { "type": "string" },
             "sha256": object! { "type": "string" },
         },
-        "required": vec!["path", "sha256"],
+        "required": texts(["path", "sha256"]),
     };
     let expected = object! {
         "type": "array",
@@ -171,7 +284,7 @@ pub(super) fn mcp(dialect: Dialect) -> Json {
     let profile = object! {
         "type": "string",
         "description": "How a hunk finds its place.",
-        "enum": vec!["strict", "codex"],
+        "enum": texts(["strict", "codex"]),
     };
     object! {
         "name": TOOL_NAME,
@@ -186,7 +299,7 @@ pub(super) fn mcp(dialect: Dialect) -> Json {
                 ("dryRun", dry_run),
                 ("profile", profile),
             ]),
-            "required": vec!["patch"],
+            "required": texts(["patch"]),
         },
         "annotations": object! {
             "readOnlyHint": false,
