@@ -117,6 +117,8 @@ pub enum Remedy {
     SendOne,
     /// Send the whole patch; it completes none that was kept.
     SendWhole,
+    /// Send the whole of a text that was cut off, or send it in parts.
+    SendAgain,
     /// Correct a line of the text that was sent, and send all of it again.
     CorrectLine {
         /// The line, from 1.
@@ -556,6 +558,9 @@ impl Remedy {
                 "binary_diff" => vec![correct(), Self::Set(Setting::SkipBinary)],
                 "too_many_sections" => vec![Self::Split],
                 "text_outside" => vec![Self::SendOne],
+                // To close it would apply half of what was meant.
+                "no_end" => vec![Self::SendAgain],
+                kind if error.seen.is_none() && kind != "empty" => vec![Self::SendAgain],
                 _ => vec![correct()],
             },
         }

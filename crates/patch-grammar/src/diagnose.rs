@@ -45,6 +45,10 @@ pub(crate) fn from_pest(text: &str, base: usize, body: &str, error: &Error<Rule>
     at_offset(text.as_bytes(), base + line_start, within, kind, expected)
 }
 
+/// What is expected where a patch was cut off. It does not ask for the last marker alone: that
+/// would close half a change.
+pub(crate) const REST: &str = "the rest of the patch, down to `*** End Patch`";
+
 /// What the lines before the bad one opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Context {
@@ -101,22 +105,22 @@ fn judge(
     };
     let is_header = Marker::of(trimmed).is_some_and(|marker| marker != Marker::Begin);
     let ends = last && (whole || is_header);
-    if matches!(context, Context::Update { at_just_before: true, .. }) && (ends || is_header) {
+    if matches!(context, Context::Update { at_just_before: true, .. }) && is_header {
         return (ParseErrorKind::EmptyHunk, vec!["a line that begins with a blank, `-` or `+`"], 0);
     }
     if ends {
-        return (ParseErrorKind::NoEnd, vec![Marker::End.symbol()], 0);
+        return (ParseErrorKind::NoEnd, vec![REST], 0);
     }
     if Marker::of(trimmed) == Some(Marker::Begin) {
         return (ParseErrorKind::SecondEnvelope, expected, 0);
     }
+    // A last line that breaks off within a marker was cut off, and is no typo.
+    if last && Marker::ALL.iter().any(|marker| marker.as_str().starts_with(trimmed)) {
+        return (ParseErrorKind::NoEnd, vec![REST], trimmed.len());
+    }
     if trimmed.starts_with("***") {
         let (closest, within) = closest_header(trimmed);
         let within = within + (line.len() - line.trim_start().len());
-        // A last line that breaks off within the end marker is a missing end, not a typo.
-        if last && Marker::End.as_str().starts_with(trimmed) {
-            return (ParseErrorKind::NoEnd, vec![Marker::End.symbol()], trimmed.len());
-        }
         return (ParseErrorKind::UnknownHeader { closest }, expected, within);
     }
     if is_combined(line.as_bytes()) {

@@ -58,8 +58,8 @@ crate::names::named! {
         /// The first marker is missing.
         #[error("the patch does not begin with `*** Begin Patch`")]
         NoBegin = "no_begin",
-        /// The last marker is missing.
-        #[error("the patch ends without `*** End Patch`")]
+        /// The last marker is missing, or the text ends within a character.
+        #[error("the patch was cut off: it ends without `*** End Patch`")]
         NoEnd = "no_end",
         /// There is other text before the first marker.
         #[error("there is other text before `*** Begin Patch`")]

@@ -9,6 +9,7 @@ use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{PatchParser, Rule};
 use crate::lower::Lowering;
+use crate::marker::Marker;
 use crate::options::ParseOptions;
 use crate::patch::{Parsed, Patch, Text};
 use crate::wrapper::{self, Peeled};
@@ -21,16 +22,19 @@ mod tests;
 /// # Errors
 ///
 /// [`ParseErrorKind::NotUtf8`] and [`ParseErrorKind::Nul`], each with the place of the first bad
-/// byte.
+/// byte; [`ParseErrorKind::NoEnd`] where a patch ends within a character.
 pub fn decode(bytes: &[u8]) -> Result<&str, ParseError> {
     let (text, error) = valid_part(bytes);
+    let byte = |at: usize| format!("\\x{:02x}", bytes[at]);
     let (kind, at, seen) = match (memchr::memchr(0, text.as_bytes()), error) {
         (Some(at), _) => (ParseErrorKind::Nul, at, "\\0".to_owned()),
-        (None, Some(_)) => {
-            (ParseErrorKind::NotUtf8, text.len(), format!("\\x{:02x}", bytes[text.len()]))
+        (None, Some(error)) if error.error_len().is_none() && begins(text) => {
+            (ParseErrorKind::NoEnd, text.len(), byte(text.len()))
         }
+        (None, Some(_)) => (ParseErrorKind::NotUtf8, text.len(), byte(text.len())),
         (None, None) => return Ok(text),
     };
+    let wanted = if kind == ParseErrorKind::NoEnd { diagnose::REST } else { "UTF-8 text" };
     let before = &text[..at];
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
     Err(ParseError {
@@ -38,9 +42,15 @@ pub fn decode(bytes: &[u8]) -> Result<&str, ParseError> {
         line: diagnose::line_of(before.as_bytes(), at),
         column: diagnose::column(&before[line_start..]),
         span: at..at + 1,
-        expected: vec!["UTF-8 text"],
+        expected: vec![wanted],
         seen: Some(seen),
     })
+}
+
+/// Returns whether a patch, or a SEARCH/REPLACE block, begins in the text.
+fn begins(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim);
+    lines.any(|line| Marker::of(line) == Some(Marker::Begin) || line.starts_with("<<<<<<< "))
 }
 
 /// Returns the part of `bytes` before the first one that is not UTF-8, and what is wrong there.

@@ -278,6 +278,7 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
             | Remedy::Split
             | Remedy::SendOne
             | Remedy::SendWhole
+            | Remedy::SendAgain
             | Remedy::CorrectLine { .. }
             | Remedy::TryAgain,
             _,
@@ -367,6 +368,10 @@ impl Hint {
                     Caller::Terminal => "the whole patch, with all its sections, without `--amend`",
                     _ => "the whole patch, with all its sections",
                 },
+            },
+            Remedy::SendAgain => Self::Send {
+                what: "the whole patch again; if it is too long for one answer, send several smaller \
+                       ones",
             },
             Remedy::CorrectLine { line, wanted } => Self::CorrectLine { line, wanted },
             Remedy::TryAgain => Self::TryAgain {},

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use patch_engine::{
     Advice, Files, FinalNewline, HunkReject, MemoryTree, Nearest, Options, Profile, RejectReason,
-    edit, parse, plan, policy,
+    Remedy, edit, parse, plan, policy,
 };
 use patch_grammar::{Hunk, LineEndings};
 
@@ -352,5 +352,28 @@ fn what_many_rejects_keep_is_bounded() {
                 );
             }
         }
+    }
+}
+
+/// Wherever a text is cut off, the advice is to send it again, and never to close what is there.
+#[test]
+fn a_text_that_was_cut_off_is_to_be_sent_again() {
+    let envelope = "*** Begin Patch\n*** Update File: f\n@@ é\n-é\n+y\n*** Add File: ü\n+é\n\
+                    *** End Patch";
+    let block = "f\n<<<<<<< SEARCH\nx\n=======\né\n>>>>>>> REPLACE";
+    let begun = "*** Begin Patch".len();
+    for at in begun + 1..envelope.len() {
+        let error = patch_grammar::decode(&envelope.as_bytes()[..at])
+            .and_then(|text| parse(text, &patch_grammar::ParseOptions::default()));
+        let error = error.expect_err("it is not whole");
+        // Within a header, what is there may be a wrong line as well.
+        let again = Remedy::of_parse(&error) == [Remedy::SendAgain];
+        let path = matches!(error.kind.as_str(), "no_path");
+        assert!(again || path, "{at}: {error}");
+    }
+    for at in block.find("x").expect("there")..block.len() {
+        let error = patch_grammar::blocks::to_envelope(&block.as_bytes()[..at]);
+        let error = error.map(|_| ()).expect_err("it is not whole");
+        assert_eq!(Remedy::of_parse(&error), [Remedy::SendAgain], "{at}: {error}");
     }
 }

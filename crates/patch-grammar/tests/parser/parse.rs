@@ -219,6 +219,9 @@ fn errors_name_the_line_the_column_what_was_expected_and_what_was_seen() {
         ("*** Begin Patch\n*** Delete File: a\n", "no_end", 3, 1, None),
         ("*** Begin Patch\n*** Delete File: a\n*** End Pat", "no_end", 3, 12, Some("*** End Pat")),
         ("*** Begin Patch\n*** Add File: a\n+x", "no_end", 3, 1, Some("+x")),
+        ("*** Begin Patch\n*** Update File: a\n@@\n", "no_end", 4, 1, None),
+        ("*** Begin Patch\n*** Update File: a\n@@", "no_end", 3, 1, Some("@@")),
+        ("*** Begin Patch\n*** Upda", "no_end", 2, 9, Some("*** Upda")),
         (
             "*** Begin Patch\n*** Delete File: a\n*** End Patch\nbye\n",
             "text_after",
@@ -417,6 +420,10 @@ fn text_that_is_not_utf8_or_has_a_nul_is_refused_with_its_place() {
         (&b"*** Begin\n+\xff"[..], "not_utf8", 2, 2),
         (b"a\n\n\0b", "nul", 3, 1),
         (b"\xe9", "not_utf8", 1, 1),
+        (b"*** Begin Patch\n*** Add File: a\n+\xff\xc3", "not_utf8", 3, 2),
+        // The first byte of a character of two.
+        (b"*** Begin Patch\n*** Add File: a\n+caf\xc3", "no_end", 3, 5),
+        (b"a\n<<<<<<< SEARCH\nx\n=======\n\xe2\x82", "no_end", 5, 1),
     ] {
         let error = patch_grammar::decode(bytes).expect_err("refused");
         assert_eq!(error.kind.as_str(), kind);
