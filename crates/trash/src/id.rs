@@ -49,11 +49,13 @@ impl TransactionId {
         self.time() > now + AHEAD
     }
 
-    /// Returns whether the id begins or ends with a text.
+    /// Returns whether the id, or its [short form](Self::short), begins with a text, or the id ends
+    /// with it.
     #[must_use]
     pub fn is_named(self, part: &str) -> bool {
-        let name = self.to_string();
-        !part.is_empty() && (name.starts_with(part) || name.ends_with(part))
+        let (name, short) = (self.to_string(), self.short());
+        let begins = name.starts_with(part) || short.starts_with(part);
+        !part.is_empty() && (begins || name.ends_with(part))
     }
 
     /// Returns the end of the id, which people use as its name: `9f3ac1d2`.
@@ -142,6 +144,23 @@ mod tests {
             );
         }
         assert!(!TransactionId::new(now - 2 * day, None).unwrap().is_ahead_of(now));
+    }
+
+    #[test]
+    fn an_id_is_named_by_its_ends_and_its_short_form() {
+        let id: TransactionId = "20261121-014233-123456-9f3ac1d2".parse().unwrap();
+        for (part, is_named) in [
+            ("20261121-014233-123456-9f3ac1d2", true),
+            ("20261121-01", true),
+            ("9f3ac1d2", true),
+            ("9f3a", true),
+            ("c1d2", true),
+            ("f3ac", false),
+            ("014233", false),
+            ("", false),
+        ] {
+            assert_eq!(id.is_named(part), is_named, "{part}");
+        }
     }
 
     #[test]

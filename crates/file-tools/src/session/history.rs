@@ -55,8 +55,8 @@ impl Wanted {
     }
 }
 
-/// Finds a transaction by its id, by a unique beginning or end of the id, by `last`, or by `@N` for
-/// the N-th newest of the log.
+/// Finds a transaction by its id, by a unique beginning or end of the id or of its short form, by
+/// `last`, or by `@N` for the N-th newest of the log.
 ///
 /// # Errors
 ///
