@@ -52,7 +52,7 @@ impl Alphabet {
         }
     }
 
-    fn classes_in(&self, set: &CharSet) -> Vec<usize> {
+    pub(crate) fn classes_in(&self, set: &CharSet) -> Vec<usize> {
         (0..self.classes.len())
             .filter(|&class| !self.classes[class].intersection(set).is_empty())
             .collect()
@@ -245,7 +245,7 @@ impl Dfa {
 
 /// A way out of a state.
 #[derive(Debug, Clone)]
-enum Edge {
+pub(crate) enum Edge {
     /// Takes one of these symbols.
     On(Vec<usize>, usize),
     /// Takes nothing.
@@ -268,16 +268,21 @@ type Guards = BTreeSet<(usize, usize)>;
 type Member = (usize, Guards);
 
 /// The state in which an [`Nfa`] accepts.
-const END: usize = 0;
+pub(crate) const END: usize = 0;
 
 impl Nfa {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { edges: vec![Vec::new()], guards: Vec::new() }
     }
 
-    fn state(&mut self, edges: Vec<Edge>) -> usize {
+    pub(crate) fn state(&mut self, edges: Vec<Edge>) -> usize {
         self.edges.push(edges);
         self.edges.len() - 1
+    }
+
+    /// Lets `state` go on in the state `to` as well.
+    pub(crate) fn also(&mut self, state: usize, to: usize) {
+        self.edges[state].push(Edge::Free(to));
     }
 
     fn guard(&mut self, dfa: Rc<Dfa>, then: usize) -> Edge {
@@ -286,13 +291,13 @@ impl Nfa {
     }
 
     /// Adds a state from which only texts go on that `dfa` accepts.
-    fn guarded(&mut self, dfa: Rc<Dfa>, then: usize) -> usize {
+    pub(crate) fn guarded(&mut self, dfa: Rc<Dfa>, then: usize) -> usize {
         let guard = self.guard(dfa, then);
         self.state(vec![guard])
     }
 
     /// Adds a tree before the state `then`, and gives the state it begins in.
-    fn add<L>(
+    pub(crate) fn add<L>(
         &mut self,
         tree: &Tree<L>,
         then: usize,
@@ -322,7 +327,7 @@ impl Nfa {
     }
 
     /// The subset construction.
-    fn determinise(&self, start: usize, symbols: usize) -> Dfa {
+    pub(crate) fn determinise(&self, start: usize, symbols: usize) -> Dfa {
         let first = self.closure([(start, Guards::new())]);
         let mut numbers = HashMap::from([(first.clone(), 0)]);
         // Most symbols lead from a subset to what was closed before.
@@ -407,11 +412,16 @@ pub(crate) fn of_grammar(grammar: &Grammar, alphabet: &Alphabet) -> Dfa {
 /// The language of a regex.
 pub(crate) fn of_regex(regex: &Regex, alphabet: &Alphabet) -> Dfa {
     let mut nfa = Nfa::new();
-    let start = nfa.add(regex, END, &mut |nfa, leaf, then| match leaf {
+    let start = nfa.add(regex, END, &mut |nfa, leaf, then| add_chars(nfa, leaf, then, alphabet));
+    nfa.determinise(start, alphabet.classes.len())
+}
+
+/// Adds characters before the state `then`.
+pub(crate) fn add_chars(nfa: &mut Nfa, chars: &Chars, then: usize, alphabet: &Alphabet) -> usize {
+    match chars {
         Chars::Literal(text) => add_text(nfa, text, then, alphabet),
         Chars::Set(set) => nfa.state(vec![Edge::On(alphabet.classes_in(set), then)]),
-    });
-    nfa.determinise(start, alphabet.classes.len())
+    }
 }
 
 /// The language of a grammar over its tokens: the terminals in their order, then its literals.

@@ -102,6 +102,20 @@ pub enum Finding {
         /// Whether it is pest that accepts it.
         pest_accepts: bool,
     },
+    /// A file that was written and the grammar disagree about a sentence.
+    #[error("{} accepts {sentence:?} and {} does not", file(*.file_accepts), file(!.file_accepts))]
+    FileDiffers {
+        /// The shortest such sentence.
+        sentence: String,
+        /// Whether it is the file that accepts it.
+        file_accepts: bool,
+    },
+    /// A file that was written cannot be read back.
+    #[error("the written grammar cannot be read back: {message}")]
+    Unreadable {
+        /// What is wrong with it.
+        message: String,
+    },
     /// A lexer that takes the longest match would go on into what follows.
     #[error(
         "{terminal} may be followed by {follower}, whose beginning a lexer would take for more of \
@@ -134,4 +148,8 @@ pub enum Finding {
 
 fn side(pest: bool) -> &'static str {
     if pest { "pest" } else { "the exported grammar" }
+}
+
+fn file(file: bool) -> &'static str {
+    if file { "the written file" } else { "the grammar" }
 }

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod automaton;
+mod bnf;
 mod charset;
 mod check;
 pub mod decode;
@@ -16,6 +17,8 @@ mod error;
 mod grammar;
 mod language;
 mod read;
+mod read_bnf;
+mod shape;
 pub mod texts;
 mod write;
 
@@ -38,5 +41,9 @@ use patch_grammar::{Dialect, GRAMMAR};
 pub fn generate(format: Format, dialect: Dialect) -> Result<String, ExportError> {
     let grammar = Grammar::of(dialect)?;
     grammar.check()?;
-    Ok(grammar.write(format).unwrap_or_else(|| GRAMMAR.to_owned()))
+    let text = grammar.write(format).unwrap_or_else(|| GRAMMAR.to_owned());
+    if matches!(format, Format::Gbnf | Format::Ebnf) {
+        grammar.check_bnf(&text)?;
+    }
+    Ok(text)
 }

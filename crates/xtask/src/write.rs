@@ -2,8 +2,10 @@
 
 use patch_grammar::export::Format;
 
+use super::bnf::{Bnf, Item};
 use super::charset::CharSet;
 use super::grammar::{Chars, Grammar, Regex, Symbol, Tree};
+use super::shape;
 
 /// What a file is generated from, in its header.
 const SOURCE: &str = "Generated from apply_patch.pest, which is the only definition. Do not edit.";
@@ -226,16 +228,24 @@ fn class(set: &CharSet, escape: &dyn Fn(char, bool, &mut String), out: &mut Stri
     out.push(']');
 }
 
-fn bnf(grammar: &Grammar, format: Format) -> String {
-    let name: Rename = match format {
-        // llama.cpp's names have no underscore.
-        Format::Gbnf => |name| name.to_ascii_lowercase().replace('_', "-"),
-        _ => str::to_ascii_lowercase,
-    };
-    document(grammar, format, ("#", " ::= "), "root", (name, name), &bnf_regex)
+fn gbnf(grammar: &Grammar) -> String {
+    // llama.cpp's names have no underscore.
+    let name: Rename = |name| name.to_ascii_lowercase().replace('_', "-");
+    document(grammar, Format::Gbnf, ("#", " ::= "), "root", (name, name), &bnf_regex)
 }
 
 fn bnf_regex(it: &Regex, out: &mut String) {
+    tree(it, Bind::Alternative, (" ", " | "), out, &|leaf, _, out| bnf_chars(leaf, out));
+}
+
+fn bnf_chars(chars: &Chars, out: &mut String) {
+    match chars {
+        Chars::Literal(text) => quoted(text, out),
+        Chars::Set(set) => bnf_class(set, out),
+    }
+}
+
+fn bnf_class(set: &CharSet, out: &mut String) {
     // llama.cpp knows no escape for `-` and `^` but by number.
     let escape = |c: char, first: bool, out: &mut String| match c {
         '\\' | ']' | '[' => out.extend(['\\', c]),
@@ -243,10 +253,31 @@ fn bnf_regex(it: &Regex, out: &mut String) {
         '-' => out.push_str("\\x2d"),
         _ => plain_or_escaped(c, out),
     };
-    tree(it, Bind::Alternative, (" ", " | "), out, &|leaf, _, out| match leaf {
-        Chars::Literal(text) => quoted(text, out),
-        Chars::Set(set) => class(set, &escape, out),
-    });
+    class(set, &escape, out);
+}
+
+/// Rules with look-aheads, as only XGrammar reads them.
+fn ebnf(bnf: &Bnf) -> String {
+    let mut out = String::new();
+    comment(&mut out, "#", SOURCE);
+    comment(&mut out, "#", engines(Format::Ebnf));
+    for rule in &bnf.rules {
+        out.push('\n');
+        comment(&mut out, "#", &rule.doc);
+        out.push_str(&rule.name);
+        out.push_str(" ::= ");
+        tree(&rule.right, Bind::Alternative, (" ", " | "), &mut out, &|item, _, out| match item {
+            Item::Chars(chars) => bnf_chars(chars, out),
+            Item::Rule(index) => out.push_str(&bnf.rules[*index].name),
+        });
+        if let Some(ahead) = &rule.ahead {
+            out.push_str(" (= ");
+            bnf_class(ahead, &mut out);
+            out.push(')');
+        }
+        out.push('\n');
+    }
+    out
 }
 
 impl Grammar {
@@ -257,7 +288,8 @@ impl Grammar {
         match format {
             Format::Pest => None,
             Format::Lark => Some(lark(self)),
-            Format::Gbnf | Format::Ebnf => Some(bnf(self, format)),
+            Format::Gbnf => Some(gbnf(self)),
+            Format::Ebnf => Some(ebnf(&shape::for_xgrammar(self))),
             Format::Regex => {
                 let mut out = String::new();
                 regex(&self.regex(), &mut out);

@@ -9,6 +9,7 @@
 mod constrained;
 mod equivalence;
 mod export;
+mod shape;
 
 /// Files beside this one are modules.
 #[test]

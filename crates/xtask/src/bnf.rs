@@ -1,0 +1,217 @@
+//! Rules of characters: what a grammar in BNF says, with the look-aheads that XGrammar knows.
+//!
+//! [`shape`](super::shape) makes one from a [`Grammar`], [`read_bnf`](super::read_bnf) from the
+//! text of a file. The language of either is decided here, so that a file is compared with the pest
+//! rules as it is written and not as it is meant.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::automaton::{self, Alphabet, Dfa, END, Nfa};
+use super::charset::CharSet;
+use super::error::Finding;
+use super::grammar::{Chars, Grammar, Times, Tree};
+use super::language::spell;
+use super::read_bnf;
+
+/// A grammar whose leaves are characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bnf {
+    /// The start rule first.
+    pub(crate) rules: Vec<BnfRule>,
+}
+
+/// One line of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BnfRule {
+    pub(crate) name: String,
+    /// The comment above it.
+    pub(crate) doc: String,
+    pub(crate) right: Tree<Item>,
+    /// The characters that may stand after the rule: `(= [ab])`.
+    pub(crate) ahead: Option<CharSet>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Item {
+    Chars(Chars),
+    /// A rule, by its index in [`Bnf::rules`].
+    Rule(usize),
+}
+
+/// What an engine does where the text goes on with a character that a look-ahead lacks.
+///
+/// XGrammar uses look-aheads to settle tokens while it compiles, and only there; a file has to mean
+/// the same to an engine that obeys them always.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LookAhead {
+    Ignored,
+    Obeyed,
+}
+
+impl Grammar {
+    /// Decides whether `text`, a file in BNF, has the sentences of this grammar, whether or not an
+    /// engine obeys its look-aheads: then none excludes a sentence.
+    ///
+    /// # Errors
+    ///
+    /// The shortest sentence that only one of them has, or what in the text cannot be read.
+    pub fn check_bnf(&self, text: &str) -> Result<(), Finding> {
+        let bnf = read_bnf::read(text).map_err(|message| Finding::Unreadable { message })?;
+        bnf.check_recursion().map_err(|message| Finding::Unreadable { message })?;
+        let alphabet = Alphabet::new(automaton::sets_of(self).into_iter().chain(bnf.sets()));
+        let open = automaton::of_grammar(self, &alphabet);
+        for look_ahead in [LookAhead::Ignored, LookAhead::Obeyed] {
+            let file = bnf.automaton(&alphabet, look_ahead);
+            for (left, right, file_accepts) in [(&file, &open, true), (&open, &file, false)] {
+                if let Some(word) = left.first_word_not_in(right) {
+                    return Err(Finding::FileDiffers {
+                        sentence: spell(&alphabet, &word),
+                        file_accepts,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Bnf {
+    /// All sets of characters that it names.
+    fn sets(&self) -> Vec<CharSet> {
+        let mut sets: Vec<_> = self.rules.iter().filter_map(|rule| rule.ahead.clone()).collect();
+        for rule in &self.rules {
+            rule.right.expand(&mut |leaf| {
+                match leaf {
+                    Item::Chars(Chars::Set(set)) => sets.push(set.clone()),
+                    Item::Chars(Chars::Literal(text)) => {
+                        sets.extend(text.chars().map(CharSet::single));
+                    }
+                    Item::Rule(_) => {}
+                }
+                Tree::Leaf(())
+            });
+        }
+        sets
+    }
+
+    /// Refuses a rule that comes back to itself elsewhere than at its end: such a language need not
+    /// be regular.
+    fn check_recursion(&self) -> Result<(), String> {
+        for (index, rule) in self.rules.iter().enumerate() {
+            let mut inner = Vec::new();
+            uses(&rule.right, Place::End, &mut |used, place| {
+                if place == Place::Inner {
+                    inner.push(used);
+                }
+            });
+            if inner.into_iter().any(|used| self.reaches(used, index)) {
+                return Err(format!("rule `{}` uses itself before its end", rule.name));
+            }
+        }
+        Ok(())
+    }
+
+    fn reaches(&self, from: usize, to: usize) -> bool {
+        let mut seen = vec![false; self.rules.len()];
+        let mut open = vec![from];
+        while let Some(rule) = open.pop() {
+            if !std::mem::replace(&mut seen[rule], true) {
+                uses(&self.rules[rule].right, Place::End, &mut |used, _| open.push(used));
+            }
+        }
+        seen[to]
+    }
+
+    fn automaton(&self, alphabet: &Alphabet, look_ahead: LookAhead) -> Dfa {
+        let mut builder = Builder {
+            bnf: self,
+            alphabet,
+            look_ahead,
+            begun: HashMap::new(),
+            guards: HashMap::new(),
+            guarded: HashMap::new(),
+        };
+        let mut nfa = Nfa::new();
+        let start = builder.rule(&mut nfa, 0, END);
+        nfa.determinise(start, alphabet.classes.len())
+    }
+}
+
+/// Where in a rule another one is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Something may follow it.
+    Inner,
+    /// Nothing does.
+    End,
+}
+
+/// Calls `found` with each rule that `tree` uses.
+fn uses(tree: &Tree<Item>, place: Place, found: &mut dyn FnMut(usize, Place)) {
+    match tree {
+        Tree::Leaf(Item::Rule(rule)) => found(*rule, place),
+        Tree::Leaf(Item::Chars(_)) => {}
+        Tree::Choice(parts) => parts.iter().for_each(|part| uses(part, place, found)),
+        Tree::Sequence(parts) => {
+            for (nth, part) in parts.iter().enumerate() {
+                let last = nth + 1 == parts.len();
+                uses(part, if last { place } else { Place::Inner }, found);
+            }
+        }
+        Tree::Repeat(inner, Times::Optional) => uses(inner, place, found),
+        Tree::Repeat(inner, _) => uses(inner, Place::Inner, found),
+    }
+}
+
+struct Builder<'b> {
+    bnf: &'b Bnf,
+    alphabet: &'b Alphabet,
+    look_ahead: LookAhead,
+    /// The state in which a rule begins that is followed by a state: a rule that uses itself at its
+    /// end comes back to the same one.
+    begun: HashMap<(usize, usize), usize>,
+    /// The state that asks for one of these classes, and goes on in a state.
+    guards: HashMap<(Vec<usize>, usize), usize>,
+    /// What a state of `guards` asks for.
+    guarded: HashMap<usize, Vec<usize>>,
+}
+
+impl Builder<'_> {
+    fn rule(&mut self, nfa: &mut Nfa, rule: usize, then: usize) -> usize {
+        let bnf = self.bnf;
+        let then = match &bnf.rules[rule].ahead {
+            Some(ahead) if self.look_ahead == LookAhead::Obeyed => self.guard(nfa, ahead, then),
+            _ => then,
+        };
+        if let Some(&begun) = self.begun.get(&(rule, then)) {
+            return begun;
+        }
+        let begin = nfa.state(Vec::new());
+        self.begun.insert((rule, then), begin);
+        let first = nfa.add(&bnf.rules[rule].right, then, &mut |nfa, leaf, then| match leaf {
+            Item::Rule(used) => self.rule(nfa, *used, then),
+            Item::Chars(chars) => automaton::add_chars(nfa, chars, then, self.alphabet),
+        });
+        nfa.also(begin, first);
+        begin
+    }
+
+    /// The state from which only texts go on to `then` that begin with one of `ahead`. To ask the
+    /// same twice is to ask once.
+    fn guard(&mut self, nfa: &mut Nfa, ahead: &CharSet, then: usize) -> usize {
+        let classes = self.alphabet.classes_in(ahead);
+        if self.guarded.get(&then) == Some(&classes) {
+            return then;
+        }
+        if let Some(&state) = self.guards.get(&(classes.clone(), then)) {
+            return state;
+        }
+        let any = Tree::Repeat(Box::new(Tree::Leaf(Chars::Set(CharSet::all()))), Times::Any);
+        let begins = Tree::Sequence(vec![Tree::Leaf(Chars::Set(ahead.clone())), any]);
+        let state = nfa.guarded(Rc::new(automaton::of_regex(&begins, self.alphabet)), then);
+        self.guards.insert((classes.clone(), then), state);
+        self.guarded.insert(state, classes);
+        state
+    }
+}
