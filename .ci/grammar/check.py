@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-STEM = {"whole": "apply_patch", "codex": "apply_patch_codex"}
+STEM = {"whole": "apply_patch", "codex": "apply_patch_codex", "tight": "apply_patch_tight"}
 EARLEY_SHARE = 6
 DAMAGED_SHARE = 20
 SHOWN = 5

@@ -30,7 +30,7 @@ import pydantic
 import xgrammar
 import xgrammar.structural_tag
 
-STEM = {"whole": "apply_patch", "codex": "apply_patch_codex"}
+STEM = {"whole": "apply_patch", "codex": "apply_patch_codex", "tight": "apply_patch_tight"}
 
 
 def typed(kind):

@@ -41,7 +41,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(text.get(error.span.clone()).is_some());
         }
     }
-    for dialect in [Dialect::Whole, Dialect::Codex] {
+    for dialect in Dialect::ALL {
         if recognizes(dialect, text) {
             assert!(parsed.is_ok(), "{dialect:?} takes what the parser refuses");
         }

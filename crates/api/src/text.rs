@@ -109,7 +109,7 @@ pub fn tool_specs(provider: &str, options: &SpecRequest) -> Result<Specs, ToolEr
     })
 }
 
-/// The instructions for a model. `dialect` is `whole` or `codex`; `channel` is how the patch
+/// The instructions for a model. `dialect` is `whole`, `codex` or `tight`; `channel` is how the patch
 /// travels: `tool`, `argument` or `message`.
 ///
 /// # Errors

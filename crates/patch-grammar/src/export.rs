@@ -16,7 +16,7 @@ crate::names::named! {
     /// A notation for grammars. Its name is also the extension of its files.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Format {
-        /// Pest's, as it is written; it holds both dialects and the tolerant language of the
+        /// Pest's, as it is written; it holds all dialects and the tolerant language of the
         /// parser.
         Pest = "pest",
         /// Lark: OpenAI custom tools, llguidance, XGrammar, and the Python package lark.
@@ -33,7 +33,7 @@ crate::names::named! {
 
 /// The grammar of `dialect` in the notation of `format`.
 ///
-/// For [`Format::Pest`] it is [`GRAMMAR`], which defines both dialects.
+/// For [`Format::Pest`] it is [`GRAMMAR`], which defines all dialects.
 #[must_use]
 pub fn text(format: Format, dialect: Dialect) -> &'static str {
     match (format, dialect) {
@@ -43,9 +43,13 @@ pub fn text(format: Format, dialect: Dialect) -> &'static str {
         (Format::Ebnf, Dialect::Whole) => include_str!("../grammar/apply_patch.ebnf"),
         (Format::Regex, Dialect::Whole) => include_str!("../grammar/apply_patch.regex"),
         (Format::Lark, Dialect::Codex) => include_str!("../grammar/apply_patch_codex.lark"),
+        (Format::Lark, Dialect::Tight) => include_str!("../grammar/apply_patch_tight.lark"),
         (Format::Gbnf, Dialect::Codex) => include_str!("../grammar/apply_patch_codex.gbnf"),
+        (Format::Gbnf, Dialect::Tight) => include_str!("../grammar/apply_patch_tight.gbnf"),
         (Format::Ebnf, Dialect::Codex) => include_str!("../grammar/apply_patch_codex.ebnf"),
+        (Format::Ebnf, Dialect::Tight) => include_str!("../grammar/apply_patch_tight.ebnf"),
         (Format::Regex, Dialect::Codex) => include_str!("../grammar/apply_patch_codex.regex"),
+        (Format::Regex, Dialect::Tight) => include_str!("../grammar/apply_patch_tight.regex"),
     }
 }
 
@@ -84,8 +88,10 @@ pub fn body(dialect: Dialect) -> String {
 #[must_use]
 pub fn file_name(format: Format, dialect: Dialect) -> String {
     let stem = match dialect {
-        Dialect::Codex if format != Format::Pest => "apply_patch_codex",
-        _ => "apply_patch",
+        _ if format == Format::Pest => "apply_patch",
+        Dialect::Whole => "apply_patch",
+        Dialect::Codex => "apply_patch_codex",
+        Dialect::Tight => "apply_patch_tight",
     };
     format!("{stem}.{format}")
 }

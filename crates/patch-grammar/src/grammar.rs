@@ -26,18 +26,23 @@ crate::names::named! {
         Whole = "whole",
         /// What codex-trained models write.
         Codex = "codex",
+        /// The whole language without what is refused later whatever the files are: paths that are
+        /// not beneath the root or that name `.git`, names that no platform takes, hunks that
+        /// change nothing, and NUL.
+        Tight = "tight",
     }
 }
 
 /// Returns whether `text` is a sentence of `dialect`.
 ///
-/// Every sentence of either dialect is also accepted by [`parse`](crate::parse()), which tolerates
+/// Every sentence of each dialect is also accepted by [`parse`](crate::parse()), which tolerates
 /// more.
 #[must_use]
 pub fn recognizes(dialect: Dialect, text: &str) -> bool {
     let rule = match dialect {
         Dialect::Whole => Rule::patch,
         Dialect::Codex => Rule::codex_patch,
+        Dialect::Tight => Rule::tight_patch,
     };
     PatchParser::parse(rule, text).is_ok()
 }
@@ -48,22 +53,33 @@ pub(crate) fn symbol(rule: Rule) -> Option<&'static str> {
     Some(match rule {
         Rule::begin_patch | Rule::accepted_begin => Marker::Begin.symbol(),
         Rule::end_patch | Rule::accepted_end => Marker::End.symbol(),
-        Rule::add_file | Rule::codex_add_file | Rule::accepted_add => Marker::Add.symbol(),
-        Rule::delete_file | Rule::accepted_delete => Marker::Delete.symbol(),
-        Rule::update_file | Rule::codex_update_file | Rule::accepted_update => {
-            Marker::Update.symbol()
+        Rule::add_file | Rule::codex_add_file | Rule::tight_add_file | Rule::accepted_add => {
+            Marker::Add.symbol()
         }
+        Rule::delete_file | Rule::tight_delete_file | Rule::accepted_delete => {
+            Marker::Delete.symbol()
+        }
+        Rule::update_file
+        | Rule::codex_update_file
+        | Rule::tight_update_file
+        | Rule::accepted_update => Marker::Update.symbol(),
         Rule::move_file | Rule::accepted_move => Marker::Move.symbol(),
-        Rule::move_to | Rule::accepted_move_to => Marker::MoveTo.symbol(),
-        Rule::path | Rule::rest => "a path",
+        Rule::move_to | Rule::tight_move_to | Rule::accepted_move_to => Marker::MoveTo.symbol(),
+        Rule::path | Rule::tight_path | Rule::rest => "a path",
         Rule::move_paths => "`old -> new`",
-        Rule::add_lines => "a line that begins with `+`",
-        Rule::hunk | Rule::codex_hunk | Rule::accepted_hunk | Rule::at | Rule::accepted_at => {
-            "`@@`"
-        }
-        Rule::hunk_lines | Rule::codex_hunk_lines | Rule::bare_hunk | Rule::accepted_hunk_lines => {
-            "a line that begins with a blank, `-` or `+`"
-        }
+        Rule::add_lines | Rule::tight_add_lines => "a line that begins with `+`",
+        Rule::hunk
+        | Rule::codex_hunk
+        | Rule::tight_hunk
+        | Rule::accepted_hunk
+        | Rule::at
+        | Rule::tight_at
+        | Rule::accepted_at => "`@@`",
+        Rule::hunk_lines
+        | Rule::codex_hunk_lines
+        | Rule::tight_hunk_lines
+        | Rule::bare_hunk
+        | Rule::accepted_hunk_lines => "a line that begins with a blank, `-` or `+`",
         Rule::end_of_file | Rule::accepted_end_of_file => Marker::EndOfFile.symbol(),
         Rule::no_newline | Rule::accepted_no_newline => "`\\ No newline at end of file`",
         Rule::EOI => "the end of the text",
@@ -74,6 +90,12 @@ pub(crate) fn symbol(rule: Rule) -> Option<&'static str> {
         | Rule::line_feed
         | Rule::patch
         | Rule::codex_patch
+        | Rule::tight_patch
+        | Rule::tight_name
+        | Rule::tight_hidden
+        | Rule::tight_ascii
+        | Rule::tight_character
+        | Rule::tight_line
         | Rule::accepted
         | Rule::accepted_open
         | Rule::accepted_head

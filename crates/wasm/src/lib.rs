@@ -195,8 +195,8 @@ pub fn convert(patch: &Text, to: &str, options: &Options, files: &MaybeFiles) ->
     to_js(&serde_json::json!({ "text": text, "warnings": done.warnings }))
 }
 
-/// The grammar for constrained decoding: `lark`, `gbnf`, `ebnf` or `regex`, of the dialect `whole`
-/// or `codex`.
+/// The grammar for constrained decoding: `lark`, `gbnf`, `ebnf` or `regex`, of the dialect `whole`,
+/// `codex` or `tight`.
 #[wasm_bindgen]
 pub fn grammar(format: Option<String>, dialect: Option<String>) -> Result<String> {
     let (format, dialect) =

@@ -68,21 +68,33 @@ pub(crate) fn sets_of(grammar: &Grammar) -> Vec<CharSet> {
     fn text(text: &str, out: &mut Vec<CharSet>) {
         out.extend(text.chars().flat_map(|c| [CharSet::single(c), read::either_case(c)]));
     }
+    fn visit(peg: &Peg, out: &mut Vec<CharSet>) {
+        if let Some(set) = read::flat_set(peg) {
+            return out.push(set);
+        }
+        match peg {
+            Peg::Str(literal) | Peg::Insens(literal) => text(literal, out),
+            Peg::Ident(name) if name == "NEWLINE" => text("\r\n", out),
+            Peg::Seq(left, right) | Peg::Choice(left, right) => {
+                visit(left, out);
+                visit(right, out);
+            }
+            Peg::PosPred(inner)
+            | Peg::NegPred(inner)
+            | Peg::Opt(inner)
+            | Peg::Rep(inner)
+            | Peg::RepOnce(inner)
+            | Peg::RepExact(inner, _)
+            | Peg::RepMin(inner, _)
+            | Peg::RepMax(inner, _)
+            | Peg::RepMinMax(inner, ..)
+            | Peg::Push(inner) => visit(inner, out),
+            _ => {}
+        }
+    }
     let mut out = Vec::new();
     for peg in grammar.peg.values() {
-        for part in peg.iter_top_down() {
-            match part {
-                Peg::Str(literal) | Peg::Insens(literal) => text(&literal, &mut out),
-                Peg::Range(first, last) => {
-                    if let (Some(first), Some(last)) = (first.chars().next(), last.chars().next()) {
-                        out.push(CharSet::range(first..=last));
-                    }
-                }
-                Peg::Ident(name) if name == "NEWLINE" => text("\r\n", &mut out),
-                Peg::Ident(name) => out.extend(read::builtin(&name).ok()),
-                _ => {}
-            }
-        }
+        visit(peg, &mut out);
     }
     out
 }
@@ -468,17 +480,16 @@ struct PegBuilder<'g> {
 
 impl PegBuilder<'_> {
     fn add(&mut self, nfa: &mut Nfa, peg: &Peg, then: usize) -> usize {
+        // The alphabet has such a set as a whole.
+        if let Some(set) = read::flat_set(peg) {
+            return self.add_set(nfa, &set, then);
+        }
         match peg {
             Peg::Str(text) => add_text(nfa, text, then, self.alphabet),
             Peg::Insens(text) => text
                 .chars()
                 .rev()
                 .fold(then, |then, c| self.add_set(nfa, &read::either_case(c), then)),
-            Peg::Range(first, last) => {
-                let (first, last) =
-                    (first.chars().next().unwrap_or('\0'), last.chars().next().unwrap_or('\0'));
-                self.add_set(nfa, &CharSet::range(first..=last), then)
-            }
             Peg::Ident(name) => self.add_rule(nfa, name, then),
             Peg::Seq(left, right) => {
                 let right = self.add(nfa, right, then);

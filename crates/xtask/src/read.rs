@@ -24,6 +24,7 @@ impl Grammar {
         let start = match dialect {
             Dialect::Whole => "patch",
             Dialect::Codex => "codex_patch",
+            Dialect::Tight => "tight_patch",
         };
         Self::read(GRAMMAR, start)
     }
@@ -264,10 +265,6 @@ impl<'r> Reader<'r> {
 
     /// The set of characters that `peg` is, if it takes exactly one of a set.
     fn set(&self, peg: &Peg) -> Result<Option<CharSet>, ExportError> {
-        let single = |text: &str| {
-            let mut chars = text.chars();
-            chars.next().filter(|_| chars.next().is_none())
-        };
         Ok(match peg {
             Peg::Str(text) => single(text).map(CharSet::single),
             Peg::Insens(text) => single(text).map(either_case),
@@ -288,6 +285,24 @@ impl<'r> Reader<'r> {
             _ => None,
         })
     }
+}
+
+/// The characters of an expression that takes exactly one of a set, and names no rule.
+pub(crate) fn flat_set(peg: &Peg) -> Option<CharSet> {
+    match peg {
+        Peg::Str(text) => single(text).map(CharSet::single),
+        Peg::Insens(text) => single(text).map(either_case),
+        Peg::Range(first, last) => Some(CharSet::range(single(first)?..=single(last)?)),
+        Peg::Ident(name) => builtin(name).ok(),
+        Peg::Choice(left, right) => Some(flat_set(left)?.union(&flat_set(right)?)),
+        _ => None,
+    }
+}
+
+/// The character of a text that has only one.
+fn single(text: &str) -> Option<char> {
+    let mut chars = text.chars();
+    chars.next().filter(|_| chars.next().is_none())
 }
 
 /// Whether an expression names no other rule of the grammar, so that looking through it ends.

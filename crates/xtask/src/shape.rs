@@ -18,7 +18,8 @@ use super::grammar::{Chars, Definition, Expr, Grammar, Regex, Symbol, Times, Tre
 /// The grammar as XGrammar is to have it.
 pub(crate) fn for_xgrammar(grammar: &Grammar) -> Bnf {
     let grammar = with_runs(grammar);
-    let mut shaper = Shaper { grammar: &grammar, rules: Vec::new(), terminals: Vec::new() };
+    let mut shaper =
+        Shaper { grammar: &grammar, rules: Vec::new(), terminals: Vec::new(), loops: Vec::new() };
     shaper.begin_rules();
     for terminal in 0..grammar.terminals.len() {
         shaper.terminal(terminal);
@@ -86,6 +87,15 @@ struct Shaper<'g> {
     rules: Vec<BnfRule>,
     /// What stands for each terminal where it is used.
     terminals: Vec<Tree<Item>>,
+    /// The loops of the terminal at hand.
+    loops: Vec<Loop>,
+}
+
+/// A loop that has a rule: the same one before the same end has the same rule.
+struct Loop {
+    inner: Regex,
+    then: Vec<Row>,
+    again: Row,
 }
 
 impl Shaper<'_> {
@@ -114,10 +124,14 @@ impl Shaper<'_> {
             return;
         }
         let before = self.rules.len();
+        self.loops.clear();
         let rows = self.rows(right, vec![Vec::new()]);
         // A terminal that is nothing but a loop has become that loop's rule already.
         let rule = match &rows[..] {
-            [row] if row[..] == [Tree::Leaf(Item::Rule(before))] => before,
+            [row] => match row[..] {
+                [Tree::Leaf(Item::Rule(rule))] if rule >= before => rule,
+                _ => self.push(String::new(), String::new(), rows),
+            },
             _ => self.push(String::new(), String::new(), rows),
         };
         let name = name.to_ascii_lowercase();
@@ -159,34 +173,59 @@ impl Shaper<'_> {
             Tree::Choice(parts) => {
                 parts.iter().flat_map(|part| self.rows(part, then.clone())).collect()
             }
-            // XGrammar has repeated characters in its automaton as they are.
+            // XGrammar has `[a]*` in its automaton as it is, and makes a rule of `[a]+`.
             Tree::Repeat(inner, times @ (Times::Any | Times::Some))
                 if matches!(**inner, Tree::Leaf(Chars::Set(_))) =>
             {
                 let set = inner.expand(&mut |leaf| Tree::Leaf(Item::Chars(leaf.clone())));
-                before_each(Tree::Repeat(Box::new(set), *times), then)
+                let any = Tree::Repeat(Box::new(set.clone()), Times::Any);
+                let rows = before_each(any, then);
+                if *times == Times::Some { before_each(set, rows) } else { rows }
             }
             Tree::Repeat(inner, Times::Optional) => {
                 let mut rows = self.rows(inner, then.clone());
                 rows.extend(then);
                 rows
             }
-            Tree::Repeat(inner, Times::Some) => vec![self.turns(inner, then)],
-            Tree::Repeat(inner, Times::Any) => {
-                let turns = self.turns(inner, then.clone());
-                [turns].into_iter().chain(then).collect()
-            }
+            Tree::Repeat(inner, Times::Some) => self.some(inner, then),
+            Tree::Repeat(inner, Times::Any) => self.any(inner, then),
         }
     }
 
-    /// A rule for one or more turns and what follows the last.
-    fn turns(&mut self, inner: &Regex, then: Vec<Row>) -> Row {
-        let rule = self.push(String::new(), String::new(), Vec::new());
-        let again = Tree::Leaf(Item::Rule(rule));
+    /// One or more turns, and what follows the last.
+    fn some(&mut self, inner: &Regex, then: Vec<Row>) -> Vec<Row> {
+        if then != [Row::new()] {
+            let any = self.any(inner, then);
+            return self.rows(inner, any);
+        }
+        let (rule, again) = self.begin_loop();
         let mut rows = self.rows(inner, then);
-        rows.extend(self.rows(inner, vec![vec![again.clone()]]));
+        rows.extend(self.rows(inner, vec![again.clone()]));
         self.rules[rule].right = choice(rows);
         vec![again]
+    }
+
+    /// Any number of turns, and what follows the last.
+    fn any(&mut self, inner: &Regex, then: Vec<Row>) -> Vec<Row> {
+        if then == [Row::new()] {
+            return self.some(inner, then.clone()).into_iter().chain(then).collect();
+        }
+        let known = self.loops.iter().find(|known| known.inner == *inner && known.then == then);
+        if let Some(known) = known {
+            return vec![known.again.clone()];
+        }
+        let (rule, again) = self.begin_loop();
+        let known = Loop { inner: inner.clone(), then: then.clone(), again: again.clone() };
+        self.loops.push(known);
+        let mut rows = self.rows(inner, vec![again.clone()]);
+        rows.extend(then);
+        self.rules[rule].right = choice(rows);
+        vec![again]
+    }
+
+    fn begin_loop(&mut self) -> (usize, Row) {
+        let rule = self.push(String::new(), String::new(), Vec::new());
+        (rule, vec![Tree::Leaf(Item::Rule(rule))])
     }
 
     fn push(&mut self, name: String, doc: String, rows: Vec<Row>) -> usize {

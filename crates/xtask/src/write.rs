@@ -199,7 +199,9 @@ fn regex_text(text: &str, out: &mut String) {
 /// A class in brackets, negated where that is shorter. `-` stands last where it stands alone.
 fn class(set: &CharSet, escape: &dyn Fn(char, bool, &mut String), out: &mut String) {
     let complement = set.complement();
-    let negated = !complement.is_empty() && complement.ranges().len() < set.ranges().len();
+    // A set that goes on to the last character is said by what is not in it, if that is as short.
+    let open = usize::from(set.contains(char::MAX));
+    let negated = !complement.is_empty() && complement.ranges().len() < set.ranges().len() + open;
     let shown = if negated { &complement } else { set };
     out.push_str(if negated { "[^" } else { "[" });
     let mut hyphen = false;

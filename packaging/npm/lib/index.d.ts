@@ -374,7 +374,7 @@ export function toolSpecs(
     /** The patch tool alone. */
     patchOnly?: boolean;
     brief?: boolean;
-    dialect?: "whole" | "codex";
+    dialect?: "whole" | "codex" | "tight";
     grammar?: string;
     client?: "raw" | "python";
     maxCharacters?: number;
@@ -386,10 +386,10 @@ export function toolSpecs(
 ): any;
 
 /** What a model has to know of patches. */
-export function prompt(options?: { dialect?: "whole" | "codex"; channel?: "tool" | "argument" | "message" }): string;
+export function prompt(options?: { dialect?: "whole" | "codex" | "tight"; channel?: "tool" | "argument" | "message" }): string;
 
 /** The grammar for constrained decoding. */
-export function grammar(format?: "lark" | "gbnf" | "ebnf" | "regex" | (string & {}), options?: { dialect?: "whole" | "codex" }): string;
+export function grammar(format?: "lark" | "gbnf" | "ebnf" | "regex" | (string & {}), options?: { dialect?: "whole" | "codex" | "tight" }): string;
 
 /** A patch that is still arriving. */
 export class PatchStream {

@@ -82,7 +82,7 @@ class _WorkspaceOptions(TypedDict, total=False):
 class _SpecOptions(TypedDict, total=False):
     patch_only: bool
     brief: bool
-    dialect: Literal["whole", "codex"] | None
+    dialect: Literal["whole", "codex", "tight"] | None
     grammar: Literal["pest", "lark", "gbnf", "ebnf", "regex"] | None
     client: Literal["raw", "python"] | None
     max_characters: int | None

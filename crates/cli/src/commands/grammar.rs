@@ -70,18 +70,28 @@ pub(crate) struct PromptArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DialectArg {
-    /// The whole language, or the subset that models trained for Codex write
+    /// The whole language, the subset that models trained for Codex write, or the whole without what
+    /// is refused whatever the files are
     #[arg(long, value_name = "DIALECT", default_value = "whole", value_parser = args::choice::<Dialect>())]
-    pub(crate) dialect: Dialect,
+    dialect: Dialect,
+    /// Short for `--dialect tight`
+    #[arg(long, conflicts_with = "dialect")]
+    tight: bool,
+}
+
+impl DialectArg {
+    fn dialect(&self) -> Dialect {
+        if self.tight { Dialect::Tight } else { self.dialect }
+    }
 }
 
 pub(crate) fn grammar(args: &GrammarArgs) -> Exit {
-    print(apply_patch_api::grammar::export::text(args.format, args.dialect.dialect))
+    print(apply_patch_api::grammar::export::text(args.format, args.dialect.dialect()))
 }
 
 pub(crate) fn tool_spec(args: &ToolSpecArgs) -> Exit {
     let options = SpecOptions {
-        dialect: args.dialect.dialect,
+        dialect: args.dialect.dialect(),
         grammar: args.grammar_dialect,
         client: args.client,
         max_characters: args.max_characters,
@@ -112,7 +122,7 @@ pub(crate) fn tool_spec(args: &ToolSpecArgs) -> Exit {
 }
 
 pub(crate) fn prompt(args: &PromptArgs) -> Exit {
-    print(&specs::prompt(args.dialect.dialect, args.channel))
+    print(&specs::prompt(args.dialect.dialect(), args.channel))
 }
 
 /// Prints a text as it is.

@@ -1,6 +1,6 @@
 //! The instructions for the model, and the examples in them.
 
-use patch_grammar::Dialect;
+use patch_grammar::{Dialect, recognizes};
 
 patch_grammar::named! {
     /// How the patch travels from the model.
@@ -144,7 +144,7 @@ pub const EXAMPLES: &[Example] = &[
 /// They are Markdown, end with a line feed, and hold under every profile of the engine.
 #[must_use]
 pub fn prompt(dialect: Dialect, channel: Channel) -> String {
-    let whole = dialect == Dialect::Whole;
+    let whole = dialect != Dialect::Codex;
     let mut out = String::from("# Changing files with a patch\n\n");
     out += match channel {
         Channel::Tool => {
@@ -175,7 +175,7 @@ pub fn prompt(dialect: Dialect, channel: Channel) -> String {
     };
     out += "- `*** Delete File: path`: the file goes. Nothing follows.\n\
             - `*** Update File: path`: the file changes. Hunks follow.\n";
-    if whole {
+    if dialect == Dialect::Whole {
         out += "- `*** Move File: old -> new`: the file moves. Hunks may follow. When a path has blanks or a `>`, write \
                 `*** Update File: old` and `*** Move to: new` below it instead.\n";
     }
@@ -208,7 +208,7 @@ pub fn prompt(dialect: Dialect, channel: Channel) -> String {
             - A patch is applied as a whole or not at all. When it is refused, nothing has changed: read the error, look at \
             the file again, and send the corrected patch in full.\n\n\
             ## Examples\n";
-    for example in EXAMPLES.iter().filter(|example| whole || example.codex) {
+    for example in EXAMPLES.iter().filter(|example| recognizes(dialect, example.patch)) {
         out += &format!("\n{}:\n\n```\n{}```\n", example.title, example.patch);
     }
     out
@@ -229,7 +229,7 @@ pub(crate) fn description(dialect: Dialect, channel: Channel) -> String {
             File: path` with hunks";
     out += match dialect {
         Dialect::Whole => ", `*** Move File: old -> new`",
-        Dialect::Codex => "",
+        Dialect::Codex | Dialect::Tight => "",
     };
     out += "; `*** Move to: path` below an update moves the file. A hunk is a line `@@` and lines that begin with a blank \
             (stays), `-` (goes) or `+` (comes); those that stay or go are copied exactly from the file and must occur in one \

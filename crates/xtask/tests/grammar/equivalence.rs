@@ -55,7 +55,7 @@ fn the_subset_is_in_the_whole_and_the_whole_in_what_the_parser_reads() {
     // And not the other way round.
     assert_eq!(
         whole.first_sentence_not_in(&codex).as_deref(),
-        Some("*** Begin Patch\n*** Add File: z\n*** End Patch")
+        Some("*** Begin Patch\n*** Add File: \0\n*** End Patch")
     );
     assert!(accepted.first_sentence_not_in(&whole).is_some());
 }

@@ -10,6 +10,7 @@ mod constrained;
 mod equivalence;
 mod export;
 mod shape;
+mod tight;
 
 /// Files beside this one are modules.
 #[test]

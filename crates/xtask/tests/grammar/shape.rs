@@ -30,14 +30,26 @@ fn loops_of_lines_use_themselves_and_say_what_follows() {
         // A loop in a loop is a rule of its own, as is one with something before it.
         (
             r#"s = { SOI ~ a ~ "." ~ EOI } a = @{ ("x" ~ ("y" ~ "z")+)+ }"#,
-            r#"a_2 ::= "yz" a | "yz" a_2 (= [.])"#,
+            r#"a_2 ::= "yz" a_2 | a (= [.])"#,
         ),
         (
             r#"s = { SOI ~ a ~ "." ~ EOI } a = @{ "x" ~ ("y" ~ "z")* }"#,
             r#"a ::= "x" a_1 | "x" (= [.])"#,
         ),
-        // Repeated characters stay.
-        (r#"s = { SOI ~ a ~ "." ~ EOI } a = @{ '0'..'9'+ ~ "x" }"#, r#"a ::= [0-9]+ "x" (= [.])"#),
+        // What follows a loop is its last turn.
+        (
+            r#"s = { SOI ~ a ~ "." ~ EOI } a = @{ ("x" ~ "y")* ~ "z" }"#,
+            r#"a ::= "xy" a | "z" (= [.])"#,
+        ),
+        (
+            r#"s = { SOI ~ a ~ "." ~ EOI } a = @{ "w" ~ ("x" ~ "y")+ ~ "z" }"#,
+            r#"a ::= "wxy" a_1 (= [.])"#,
+        ),
+        // Repeated characters stay, but for the first.
+        (
+            r#"s = { SOI ~ a ~ "." ~ EOI } a = @{ '0'..'9'+ ~ "x" }"#,
+            r#"a ::= [0-9] [0-9]* "x" (= [.])"#,
+        ),
         // What follows is known across rules, what is left out and what repeats.
         (r#"s = { SOI ~ (b ~ "d"?)+ ~ "c" ~ EOI } b = { a } a = @{ "x" }"#, "b ::= a (= [cdx])"),
         // What ends the text stands in the start rule; where the text may end nothing is said.
