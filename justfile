@@ -20,6 +20,10 @@ ci-whole:
 grammar:
     cargo xtask grammar
 
+# Compares the grammar files in other people's engines, on more texts and token masks than .ci/run does.
+engines texts="60000" masks="30000":
+    .ci/grammar/run {{texts}} {{masks}}
+
 # Draws the pictures of the README anew.
 pictures:
     UPDATE_PICTURES=1 cargo test -q -p apply-patch --test runner pictures

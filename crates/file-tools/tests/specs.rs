@@ -161,6 +161,16 @@ fn free_text_may_come_before_a_bound_patch() {
 }
 
 #[test]
+fn the_grammar_of_a_body_has_no_markers() {
+    for dialect in Dialect::ALL {
+        let body = export::body(dialect);
+        assert_eq!(body.matches("root ::= (").count(), 1, "{dialect}: {body}");
+        assert!(!body.contains("begin_patch"), "{dialect}: {body}");
+        assert!(!body.contains("End Patch"), "{dialect}: {body}");
+    }
+}
+
+#[test]
 fn the_responses_api_is_told_who_may_call() {
     let callers = vec![Caller::Direct, Caller::Programmatic];
     let options = SpecOptions { allowed_callers: callers, ..SpecOptions::default() };

@@ -68,16 +68,14 @@ pub fn body(dialect: Dialect) -> String {
     let mut out = String::with_capacity(whole.len());
     for paragraph in whole.split_inclusive("\n\n") {
         let rule = paragraph.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
-        match rule
-            .strip_prefix("root ::= begin_patch ")
-            .and_then(|it| it.strip_suffix(" end_patch"))
-        {
-            Some(sections) => {
-                out.push_str(&format!(
-                    "# What stands between the markers.\nroot ::= {sections}\n\n"
-                ));
+        let root = rule.strip_prefix("root ::= begin_patch ");
+        match root.and_then(|sections| sections.split_once(")+ ")) {
+            Some((sections, _)) => {
+                out.push_str("# What stands between the markers.\nroot ::= ");
+                out.push_str(sections);
+                out.push_str(")+\n\n");
             }
-            None if rule.starts_with("begin_patch ::=") || rule.starts_with("end_patch ::=") => {}
+            None if rule.starts_with("begin_patch ::=") => {}
             None => out.push_str(paragraph),
         }
     }
