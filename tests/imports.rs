@@ -145,7 +145,7 @@ fn all_code() -> BTreeMap<String, String> {
 }
 
 /// The crates of the workspace, and which of the others each may import.
-const BELOW: [(&str, &[&str]); 15] = [
+const BELOW: [(&str, &[&str]); 16] = [
     ("patch-grammar", &[]),
     ("fs-guard", &[]),
     ("musl-memory", &[]),
@@ -153,6 +153,7 @@ const BELOW: [(&str, &[&str]); 15] = [
     ("git-tree", &["fs_guard"]),
     ("shell-intercept", &["patch_grammar"]),
     ("patch-engine", &["fs_guard", "patch_grammar", "workspace_trash"]),
+    ("patch-decode", &["fs_guard", "patch_engine"]),
     (
         "file-tools",
         &[
@@ -164,7 +165,17 @@ const BELOW: [(&str, &[&str]); 15] = [
             "workspace_trash",
         ],
     ),
-    ("api", &["file_tools", "fs_guard", "patch_engine", "patch_grammar", "workspace_trash"]),
+    (
+        "api",
+        &[
+            "file_tools",
+            "fs_guard",
+            "patch_decode",
+            "patch_engine",
+            "patch_grammar",
+            "workspace_trash",
+        ],
+    ),
     ("mcp", &["apply_patch_api"]),
     ("cli", &["apply_patch_api", "apply_patch_mcp", "shell_intercept"]),
     ("python", &["apply_patch_api"]),

@@ -1,0 +1,182 @@
+//! Which tokens may follow.
+
+use crate::bound::{Bound, WideKey};
+use crate::log::Log;
+use crate::names;
+use crate::state::{Place, State};
+use crate::trie::{Node, Trie};
+use crate::vocabulary::{SHORT_NAME, Vocabulary, clear, set};
+use crate::wide::{Suffixes, Wide};
+
+/// Where at least so many suffixes may be meant, what follows is remembered.
+const WIDE: usize = 512;
+
+/// A mask that is being made.
+pub(crate) struct Masker<'a> {
+    pub(crate) bound: &'a Bound,
+    pub(crate) vocabulary: &'a Vocabulary,
+    pub(crate) log: &'a mut Log,
+    pub(crate) mask: &'a mut [u32],
+}
+
+impl Masker<'_> {
+    /// Sets the bits of all tokens that may follow.
+    pub(crate) fn fill(&mut self, state: &State) {
+        let vocabulary = self.vocabulary;
+        match state.place {
+            Place::Added { utf8, .. } => {
+                self.add(&vocabulary.free[utf8 as usize]);
+                self.tails(state);
+                self.walk(&vocabulary.leaving, Trie::ROOT, state);
+            }
+            Place::NewText(utf8) => {
+                self.add(&vocabulary.free[utf8 as usize]);
+                self.walk(&vocabulary.leaving, Trie::ROOT, state);
+            }
+            Place::Line => {
+                self.add(&vocabulary.plus);
+                for sign in [b' ', b'-', b'@', b'*'] {
+                    self.descend(&vocabulary.plain, Trie::ROOT, state, sign);
+                }
+                self.walk(&vocabulary.inner, Trie::ROOT, state);
+            }
+            Place::NewLine => {
+                self.add(&vocabulary.plus);
+                self.descend(&vocabulary.plain, Trie::ROOT, state, b'*');
+                self.walk(&vocabulary.inner, Trie::ROOT, state);
+            }
+            Place::NewPath { start, .. } => self.new_path(state, start),
+            _ => {
+                self.plain(&vocabulary.plain, Trie::ROOT, state);
+                self.walk(&vocabulary.inner, Trie::ROOT, state);
+            }
+        }
+        if matches!(state.place, Place::End | Place::Closed) {
+            vocabulary.end().iter().for_each(|&token| set(self.mask, token));
+        }
+    }
+
+    fn add(&mut self, other: &[u32]) {
+        self.mask.iter_mut().zip(other).for_each(|(word, other)| *word |= other);
+    }
+
+    fn take(&mut self, trie: &Trie, node: Node) {
+        trie.tokens(node).iter().for_each(|&token| set(self.mask, token));
+    }
+
+    /// Sets the tokens below a node byte by byte.
+    fn walk(&mut self, trie: &Trie, node: Node, state: &State) {
+        for (byte, child) in trie.children(node) {
+            if let Some(next) = self.bound.step(self.log, state, byte) {
+                self.take(trie, child);
+                self.walk(trie, child, &next);
+            }
+        }
+    }
+
+    /// Sets the tokens of `trie`, which has none that goes on after a line feed.
+    fn plain(&mut self, trie: &Trie, node: Node, state: &State) {
+        match state.place {
+            Place::Old { at, .. } => self.old(trie, node, state, at),
+            _ => {
+                for (byte, child) in trie.children(node) {
+                    if let Some(next) = self.bound.step(self.log, state, byte) {
+                        self.take(trie, child);
+                        self.plain(trie, child, &next);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same for the tokens that begin with one byte.
+    fn descend(&mut self, trie: &Trie, node: Node, state: &State, byte: u8) {
+        let Some(child) = trie.child(node, byte) else { return };
+        if let Some(next) = self.bound.step(self.log, state, byte) {
+            self.take(trie, child);
+            self.plain(trie, child, &next);
+        }
+    }
+
+    fn old(&mut self, trie: &Trie, node: Node, state: &State, at: u32) {
+        let (hunk, section) = (&state.hunk, &state.section);
+        let file = self.bound.file(section.file);
+        let range = hunk.range.clone();
+        let starts = &file.order[range.start as usize..range.end as usize];
+        let suffixes = Suffixes { file, starts, depth: hunk.depth, at };
+        if starts.len() >= WIDE && section.limit == file.limit {
+            let key = WideKey {
+                vocabulary: self.vocabulary.number,
+                node,
+                file: section.file,
+                suffixes: range,
+                depth: hunk.depth,
+                at,
+            };
+            let make = || Wide::new(suffixes, trie, node, section.limit);
+            let wide = self.bound.wide(key, make);
+            wide.from(hunk.min).for_each(|token| set(self.mask, token));
+        } else {
+            let wanted = |start: u32| (hunk.min..section.limit).contains(&start);
+            let mask = &mut *self.mask;
+            suffixes.tokens(trie, node, wanted, |token| set(mask, token));
+        }
+    }
+
+    /// The tokens that end an added line and go on in the hunk.
+    fn tails(&mut self, state: &State) {
+        let Place::Added { start, utf8 } = state.place else { return };
+        // Where the lines of the hunk go on does not depend on the text of the added one.
+        let whole = Place::Added { start, utf8: crate::utf8::Utf8::Whole };
+        let whole = State { place: whole, ..state.clone() };
+        if let Some(line) = self.bound.step(self.log, &whole, b'\n') {
+            self.tail(Trie::ROOT, &line, utf8 as u32);
+        }
+    }
+
+    fn tail(&mut self, node: Node, state: &State, utf8: u32) {
+        let vocabulary = self.vocabulary;
+        for (byte, child) in vocabulary.tails.children(node) {
+            let Some(next) = self.bound.step(self.log, state, byte) else { continue };
+            for &group in vocabulary.tails.tokens(child) {
+                for tail in &vocabulary.after[group as usize] {
+                    if tail.fits >> utf8 & 1 == 1 {
+                        set(self.mask, tail.token);
+                    }
+                }
+            }
+            self.tail(child, &next, utf8);
+        }
+    }
+
+    fn new_path(&mut self, state: &State, start: u32) {
+        self.log.cut(state.lengths);
+        let path = String::from_utf8_lossy(&self.log.bytes[start as usize..]).into_owned();
+        let name = &path[path.rfind('/').map_or(0, |at| at + 1)..];
+        let vocabulary = self.vocabulary;
+        if name.len() <= SHORT_NAME {
+            self.add(&vocabulary.name);
+            for rest in names::closed_after(name) {
+                self.remove(&vocabulary.plain, Trie::ROOT, rest.as_bytes());
+            }
+            self.walk(&vocabulary.beyond_name, Trie::ROOT, state);
+        } else {
+            self.walk(&vocabulary.plain, Trie::ROOT, state);
+        }
+        self.walk(&vocabulary.inner, Trie::ROOT, state);
+    }
+
+    /// Clears the bits of all tokens that begin with a text, in upper or lower case.
+    fn remove(&mut self, trie: &Trie, node: Node, text: &[u8]) {
+        let Some((&first, rest)) = text.split_first() else {
+            trie.tokens(node).iter().for_each(|&token| clear(self.mask, token));
+            trie.children(node).for_each(|(_, child)| self.remove(trie, child, text));
+            return;
+        };
+        let mut cases = vec![first, first.to_ascii_uppercase()];
+        cases.dedup();
+        for child in cases.into_iter().filter_map(|byte| trie.child(node, byte)) {
+            self.remove(trie, child, rest);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! One output that is held to the files.
+
+use std::sync::Arc;
+
+use crate::bound::Bound;
+use crate::log::Log;
+use crate::mask::Masker;
+use crate::state::{Place, State};
+use crate::vocabulary::Vocabulary;
+
+/// A token that may not follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("token {token} may not follow here")]
+pub struct NotAllowed {
+    /// The token.
+    pub token: u32,
+}
+
+/// Follows an output, token by token, and says which may come next.
+///
+/// Every output that it lets end is a patch that applies to the files it was made for. A clone is
+/// cheap: it shares what was written with the original, until one of them goes on.
+///
+/// ```
+/// use std::sync::Arc;
+/// use patch_decode::{Binder, Matcher, Operations, Vocabulary};
+///
+/// let tokens: Vec<Vec<u8>> = (0..=255_u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+/// let vocabulary = Arc::new(Vocabulary::new(tokens, &[256]));
+/// let bound = Binder::new(Operations::default()).file("a.txt", "one\ntwo\none\n").bind()?;
+/// let mut matcher = Matcher::new(vocabulary, Arc::new(bound));
+/// assert_eq!(matcher.forced(), b"*** Begin Patch\n*** Update File: a.txt\n@@");
+/// for byte in b"*** Begin Patch\n*** Update File: a.txt\n@@\n" {
+///     matcher.accept(u32::from(*byte))?;
+/// }
+/// matcher.accept(u32::from(b'-'))?;
+/// // `one` stands twice, and nothing follows the second.
+/// let mut mask = vec![0; matcher.vocabulary().mask_len()];
+/// matcher.allowed(&mut mask);
+/// assert!(patch_decode::has(&mask, u32::from(b'o')));
+/// assert!(patch_decode::has(&mask, u32::from(b't')));
+/// assert!(!patch_decode::has(&mask, u32::from(b'x')));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Matcher {
+    vocabulary: Arc<Vocabulary>,
+    bound: Arc<Bound>,
+    log: Arc<Log>,
+    /// The states before each token.
+    before: Arc<Vec<State>>,
+    state: State,
+    ended: bool,
+}
+
+impl Matcher {
+    /// Begins an output.
+    #[must_use]
+    pub fn new(vocabulary: Arc<Vocabulary>, bound: Arc<Bound>) -> Self {
+        let state = bound.start();
+        let (log, before) = Default::default();
+        Self { vocabulary, bound, log, before, state, ended: false }
+    }
+
+    /// The tokens that this matcher counts in.
+    #[must_use]
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
+    }
+
+    /// Sets the bit of each token that may follow, and clears all others: bit `id % 32` of word
+    /// `id / 32`. Words beyond [`Vocabulary::mask_len`] are cleared, and a shorter mask has the
+    /// first tokens.
+    ///
+    /// Until the output has ended some bit is set, if each byte is a token.
+    pub fn allowed(&mut self, mask: &mut [u32]) {
+        mask.fill(0);
+        if self.ended {
+            return;
+        }
+        let log = Arc::make_mut(&mut self.log);
+        let (bound, vocabulary) = (&self.bound, &self.vocabulary);
+        Masker { bound, vocabulary, log, mask }.fill(&self.state);
+    }
+
+    /// Takes the next token.
+    ///
+    /// # Errors
+    ///
+    /// [`NotAllowed`] if it may not follow; the matcher stays as it was.
+    pub fn accept(&mut self, token: u32) -> Result<(), NotAllowed> {
+        let not_allowed = NotAllowed { token };
+        let ends = self.vocabulary.end().contains(&token);
+        let bytes = self.vocabulary.bytes(token);
+        if self.ended || (ends && !self.is_finished()) || (!ends && bytes.is_empty()) {
+            return Err(not_allowed);
+        }
+        let log = Arc::make_mut(&mut self.log);
+        let mut state = self.state.clone();
+        for &byte in bytes {
+            state = self.bound.step(log, &state, byte).ok_or(not_allowed)?;
+        }
+        let before = std::mem::replace(&mut self.state, state);
+        Arc::make_mut(&mut self.before).push(before);
+        self.ended = ends;
+        Ok(())
+    }
+
+    /// The bytes that can only follow: what an engine may add without asking the model. It
+    /// tokenizes them itself, so that the tokens are those that the model knows.
+    #[must_use]
+    pub fn forced(&mut self) -> Vec<u8> {
+        let mut forced = Vec::new();
+        if self.ended {
+            return forced;
+        }
+        let log = Arc::make_mut(&mut self.log);
+        let mut state = self.state.clone();
+        while let Some(byte) = self.bound.only_byte(log, &state)
+            && let Some(next) = self.bound.step(log, &state, byte)
+        {
+            forced.push(byte);
+            state = next;
+        }
+        forced
+    }
+
+    /// Takes back the last `tokens` tokens, or all if there are fewer, and returns how many.
+    pub fn rollback(&mut self, tokens: usize) -> usize {
+        let tokens = tokens.min(self.before.len());
+        if tokens > 0 {
+            let before = Arc::make_mut(&mut self.before);
+            let kept = before.len() - tokens;
+            self.state = before[kept].clone();
+            before.truncate(kept);
+            self.ended = false;
+        }
+        tokens
+    }
+
+    /// Whether the output is a whole patch: it may end here, or has ended.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        matches!(self.state.place, Place::End | Place::Closed)
+    }
+
+    /// The bytes that were written so far.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        &self.log.bytes[..self.state.lengths.bytes() as usize]
+    }
+}
+
+/// Whether a token's bit is set.
+#[must_use]
+pub fn has(mask: &[u32], token: u32) -> bool {
+    mask.get(token as usize / 32).is_some_and(|word| word >> (token % 32) & 1 == 1)
+}

@@ -1,0 +1,122 @@
+//! New paths: of files that are added, and where files move.
+//!
+//! A new path is a directory that is known, because a listed file is in it, and a name of ASCII
+//! letters, digits, `_`, `-` and `.` that does not begin with a dot. The guard of the engine says
+//! whether it may be; what it would refuse however the name goes on never begins.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use fs_guard::{Access, GuardedTree, fold};
+use patch_engine::{MemoryTree, policy};
+
+/// The longest name.
+pub(crate) const LONGEST: usize = 208;
+
+/// A name has no dot after so many bytes, so that a long one ends in nothing that is refused.
+const LAST_DOT: usize = 60;
+
+/// The beginnings of names that the default policy refuses however they go on, and those of the
+/// devices of Windows.
+const CLOSED: [&str; 25] = [
+    "id_rsa", "con.", "prn.", "aux.", "nul.", "conin$", "conout$", "com1.", "com2.", "com3.",
+    "com4.", "com5.", "com6.", "com7.", "com8.", "com9.", "lpt1.", "lpt2.", "lpt3.", "lpt4.",
+    "lpt5.", "lpt6.", "lpt7.", "lpt8.", "lpt9.",
+];
+
+/// Names that make a directory look like a repository of git.
+const REPOSITORY: [&str; 4] = ["head", "objects", "refs", "commondir"];
+
+/// What new paths must not be like.
+pub(crate) struct Names {
+    guard: GuardedTree,
+    /// All paths, and the directories above them, without differences of case.
+    taken: HashSet<Box<str>>,
+    /// The directories that new files may be in, each with a slash.
+    directories: HashSet<Box<str>>,
+}
+
+impl std::fmt::Debug for Names {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Names").field("directories", &self.directories).finish_non_exhaustive()
+    }
+}
+
+/// The directories above a path, each with a slash.
+fn above(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..=at])
+}
+
+impl Names {
+    pub(crate) fn new(paths: &[Box<str>]) -> Self {
+        let guard = GuardedTree::new(Arc::new(MemoryTree::new()), policy());
+        let mut this = Self { guard, taken: HashSet::new(), directories: HashSet::new() };
+        for path in paths {
+            this.taken.insert(fold(path).into());
+            for directory in above(path) {
+                this.taken.insert(fold(directory.trim_end_matches('/')).into());
+                if this.is_open(&format!("{directory}z")) {
+                    this.directories.insert(directory.into());
+                }
+            }
+        }
+        this
+    }
+
+    fn is_open(&self, path: &str) -> bool {
+        self.guard.check(path, Access::Create).is_ok()
+    }
+
+    /// Whether a name may go on with a byte; `path` is the new path so far.
+    pub(crate) fn may_follow(&self, path: &str, byte: u8) -> bool {
+        let name = &path[path.rfind('/').map_or(0, |at| at + 1)..];
+        let fits = match byte {
+            b'.' => !name.is_empty() && name.len() < LAST_DOT,
+            _ => is_plain(byte),
+        };
+        fits && name.len() < LONGEST && !closed_with(name, byte)
+    }
+
+    /// Whether a new file may be in a directory, given with its slash; `gone` are the files that
+    /// are deleted or moved by then.
+    pub(crate) fn is_directory(&self, directory: &str, gone: &[&str], paths: &[Box<str>]) -> bool {
+        self.directories.contains(directory)
+            && (gone.is_empty()
+                || paths.iter().any(|path| path.starts_with(directory) && !gone.contains(&&**path)))
+    }
+
+    /// Whether a new file may have this path; `new` are those that the patch has made so far.
+    pub(crate) fn is_free<'n>(&self, path: &str, mut new: impl Iterator<Item = &'n str>) -> bool {
+        let name = &path[path.rfind('/').map_or(0, |at| at + 1)..];
+        let folded = fold(path);
+        !name.is_empty()
+            && !REPOSITORY.iter().any(|other| other.eq_ignore_ascii_case(name))
+            && !self.taken.contains(&*folded)
+            && !new.any(|other| fold(other) == folded)
+            && self.is_open(path)
+    }
+}
+
+/// Whether a byte may stand anywhere in a new name.
+pub(crate) fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+/// Whether a name with one more byte has a beginning that is closed.
+fn closed_with(name: &str, byte: u8) -> bool {
+    CLOSED.iter().any(|closed| {
+        let len = closed.len() - 1;
+        name.len() == len
+            && closed.as_bytes()[len].eq_ignore_ascii_case(&byte)
+            && closed[..len].eq_ignore_ascii_case(name)
+    })
+}
+
+/// How a name must not go on.
+pub(crate) fn closed_after(name: &str) -> impl Iterator<Item = &'static str> + '_ {
+    let rest = |closed: &&'static str| {
+        let begins = closed.get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name));
+        begins.then(|| &closed[name.len()..])
+    };
+    CLOSED.iter().filter_map(rest)
+}

@@ -1,0 +1,519 @@
+//! The rules: which byte may follow, and what is then.
+//!
+//! In every state that is returned some finish can be reached. What that needs is said where a
+//! choice is made: a block begins only at a line from which some block has one place, and those
+//! are the lines above [`Section::limit`]; a hunk begins only if there is such a line below the one
+//! before; and in a hunk a line can always be added.
+
+use std::collections::BTreeSet;
+
+use crate::bound::{Bound, HeaderKind};
+use crate::log::{self, FOREIGN, HunkLine, Log, Post, PostLine};
+use crate::names;
+use crate::state::{Hunk, Next, Place, Section, State};
+use crate::text::FileText;
+use crate::utf8::Utf8;
+
+impl Bound {
+    /// The state before the first byte.
+    pub(crate) fn start(&self) -> State {
+        State {
+            place: Place::Literal("*** Begin Patch\n", Next::Sections),
+            lengths: Log::default().lengths(),
+            section: Section::default(),
+            hunk: Hunk::default(),
+        }
+    }
+
+    /// Takes one byte; `None` if it may not follow. The log is cut to the state, and goes on with
+    /// the byte.
+    pub(crate) fn step(&self, log: &mut Log, state: &State, byte: u8) -> Option<State> {
+        log.cut(state.lengths);
+        let mut next = state.clone();
+        log.bytes.push(byte);
+        if self.take(log, &mut next, byte).is_none() {
+            log.cut(state.lengths);
+            return None;
+        }
+        next.lengths = log.lengths();
+        Some(next)
+    }
+
+    fn take(&self, log: &mut Log, state: &mut State, byte: u8) -> Option<()> {
+        match state.place {
+            Place::Literal(rest, next) => self.literal(state, rest, next, byte),
+            Place::Header { first, end, at } => self.header(log, state, first..end, at, byte),
+            Place::NewPath { start, next } => self.new_path(log, state, start, next, byte),
+            Place::AfterUpdate => match byte {
+                b'@' if self.operations.update => self.open_hunk(log, state),
+                b'*' if self.operations.rename => {
+                    state.place = Place::Literal("** Move to: ", Next::MoveTo);
+                    Some(())
+                }
+                _ => None,
+            },
+            Place::AfterMove => match byte {
+                b'@' if self.operations.update => self.open_hunk(log, state),
+                b'*' => self.open_header(log, state, 1),
+                _ => None,
+            },
+            Place::NewLine => match byte {
+                b'+' => {
+                    state.place = Place::NewText(Utf8::Whole);
+                    Some(())
+                }
+                b'*' => self.open_header(log, state, 1),
+                _ => None,
+            },
+            Place::NewText(utf8) => {
+                state.place = added(utf8, byte)?.map_or(Place::NewLine, Place::NewText);
+                Some(())
+            }
+            Place::At => self.after_at(state, byte),
+            Place::AtText { first, end, at } => self.at_text(state, first..end, at, byte),
+            Place::Line => self.line(log, state, byte),
+            Place::Old { sign, at } => self.old(log, state, sign, at, byte),
+            Place::Added { start, utf8 } => {
+                match added(utf8, byte)? {
+                    Some(utf8) => state.place = Place::Added { start, utf8 },
+                    None => {
+                        let end = log.bytes.len() as u32 - 1;
+                        log.lines.push(HunkLine { sign: b'+', start, end });
+                        state.place = Place::Line;
+                    }
+                }
+                Some(())
+            }
+            Place::End => {
+                state.place = Place::Closed;
+                (byte == b'\n').then_some(())
+            }
+            Place::Closed => None,
+        }
+    }
+
+    fn literal(&self, state: &mut State, rest: &'static str, next: Next, byte: u8) -> Option<()> {
+        let (first, rest) = rest.split_at(1);
+        if first.as_bytes() != [byte] {
+            return None;
+        }
+        let start = state.lengths.bytes() + 1;
+        state.place = match next {
+            _ if !rest.is_empty() => Place::Literal(rest, next),
+            Next::Sections => Place::Header { first: 0, end: self.headers.len() as u32, at: 0 },
+            Next::MoveTo => Place::NewPath { start, next: Next::AfterMove },
+            Next::At => Place::At,
+            Next::New => Place::NewLine,
+            Next::AfterMove => Place::AfterMove,
+        };
+        Some(())
+    }
+}
+
+/// Takes a byte of free text: the state of the character, or `None` at the end of the line.
+fn added(utf8: Utf8, byte: u8) -> Option<Option<Utf8>> {
+    match byte {
+        0 => None,
+        b'\n' => (utf8 == Utf8::Whole).then_some(None),
+        _ => utf8.step(byte).map(Some),
+    }
+}
+
+/// Sections.
+impl Bound {
+    /// Begins the header of the next section, of which so many bytes were read.
+    fn open_header(&self, log: &Log, state: &mut State, at: u32) -> Option<()> {
+        let (first, end) = (0, self.headers.len() as u32);
+        state.place = Place::Header { first, end, at };
+        self.any_header(log, first..end).then_some(())
+    }
+
+    /// Whether a header may be written: each path has one section, and a patch at least one.
+    pub(crate) fn may_head(&self, log: &Log, header: u32) -> bool {
+        match self.headers[header as usize].kind {
+            HeaderKind::End => !log.sections.is_empty(),
+            HeaderKind::Add => true,
+            HeaderKind::Update(path) | HeaderKind::Delete(path) => {
+                log.sections.iter().all(|section| section.path != Some(path))
+            }
+        }
+    }
+
+    fn any_header(&self, log: &Log, headers: std::ops::Range<u32>) -> bool {
+        headers.into_iter().any(|header| self.may_head(log, header))
+    }
+
+    fn header(
+        &self,
+        log: &mut Log,
+        state: &mut State,
+        range: std::ops::Range<u32>,
+        at: u32,
+        byte: u8,
+    ) -> Option<()> {
+        let headers = &self.headers[range.start as usize..range.end as usize];
+        let key = |text: &str| text.as_bytes().get(at as usize).copied();
+        let from = headers.partition_point(|header| key(&header.text) < Some(byte));
+        let to = headers.partition_point(|header| key(&header.text) <= Some(byte));
+        let (first, end) = (range.start + from as u32, range.start + to as u32);
+        if !self.any_header(log, first..end) {
+            return None;
+        }
+        state.place = Place::Header { first, end, at: at + 1 };
+        let header = &self.headers[first as usize];
+        if header.text.len() as u32 == at + 1 {
+            self.open_section(log, state, header.kind);
+        }
+        Some(())
+    }
+
+    fn open_section(&self, log: &mut Log, state: &mut State, kind: HeaderKind) {
+        let mut push = |path, leaves| {
+            log.sections.push(log::Section { path, leaves, new: None });
+        };
+        match kind {
+            HeaderKind::End => state.place = Place::End,
+            HeaderKind::Add => {
+                push(None, false);
+                let start = state.lengths.bytes() + 1;
+                state.place = Place::NewPath { start, next: Next::New };
+            }
+            HeaderKind::Delete(path) => {
+                push(Some(path), true);
+                state.place = Place::Header { first: 0, end: self.headers.len() as u32, at: 0 };
+            }
+            HeaderKind::Update(path) => {
+                push(Some(path), false);
+                state.section = Section {
+                    file: path,
+                    cursor: 0,
+                    limit: self.file(path).limit,
+                    post: log.post.len() as u32,
+                    changes: log.changes.len() as u32,
+                };
+                state.place = Place::AfterUpdate;
+            }
+        }
+    }
+
+    fn new_path(
+        &self,
+        log: &mut Log,
+        state: &mut State,
+        start: u32,
+        next: Next,
+        byte: u8,
+    ) -> Option<()> {
+        let path = std::str::from_utf8(&log.bytes[start as usize..log.bytes.len() - 1]).ok()?;
+        let fits = match byte {
+            b'\n' => self.may_end_path(log, path),
+            b'/' => {
+                let gone = self.gone(log);
+                self.names.is_directory(&format!("{path}/"), &gone, &self.paths)
+            }
+            _ => self.names.may_follow(path, byte) && self.leaves_way_out(log, path, byte),
+        };
+        if byte == b'\n' && fits {
+            let end = log.bytes.len() as u32 - 1;
+            let path = log.sections.last()?.path;
+            log.sections.push(log::Section {
+                path,
+                leaves: path.is_some(),
+                new: Some((start, end)),
+            });
+            state.place = if next == Next::New { Place::NewLine } else { Place::AfterMove };
+        }
+        fits.then_some(())
+    }
+
+    /// Whether a new path that has its last byte could end.
+    fn leaves_way_out(&self, log: &Log, path: &str, byte: u8) -> bool {
+        let name = path.len() - path.rfind('/').map_or(0, |at| at + 1);
+        name + 1 < names::LONGEST || self.may_end_path(log, &format!("{path}{}", char::from(byte)))
+    }
+
+    fn may_end_path(&self, log: &Log, path: &str) -> bool {
+        let new = log.sections.iter().filter_map(|section| section.new);
+        self.names.is_free(path, new.filter_map(|new| std::str::from_utf8(log.text(new)).ok()))
+    }
+
+    /// The paths that the patch takes away, so far.
+    fn gone(&self, log: &Log) -> Vec<&str> {
+        let taken = log.sections.iter().enumerate().filter(|(nth, section)| {
+            // The one that is about to move counts.
+            section.leaves || (*nth + 1 == log.sections.len() && section.path.is_some())
+        });
+        let paths = taken.filter_map(|(_, section)| section.path);
+        paths.map(|path| &*self.paths[path as usize]).collect()
+    }
+}
+
+/// Hunks.
+impl Bound {
+    fn open_hunk(&self, log: &Log, state: &mut State) -> Option<()> {
+        let (lines, size) = (log.lines.len() as u32, self.file(state.section.file).len());
+        state.hunk = Hunk { lines, min: state.section.cursor, range: 0..size, ..Hunk::default() };
+        state.place = Place::Literal("@", Next::At);
+        Some(())
+    }
+
+    fn after_at(&self, state: &mut State, byte: u8) -> Option<()> {
+        let file = self.file(state.section.file);
+        let texts = file.firsts.len() as u32;
+        state.place = match byte {
+            b'\n' => Place::Line,
+            b' ' => Place::AtText { first: 0, end: texts, at: 0 },
+            _ => return None,
+        };
+        let any = || (0..texts).any(|text| may_name(file, state.section.limit, text));
+        (byte == b'\n' || any()).then_some(())
+    }
+
+    fn at_text(
+        &self,
+        state: &mut State,
+        range: std::ops::Range<u32>,
+        at: u32,
+        byte: u8,
+    ) -> Option<()> {
+        let file = self.file(state.section.file);
+        let firsts = &file.firsts[range.start as usize..range.end as usize];
+        let key = |line: &u32| file.line(*line).get(at as usize).copied();
+        let wanted = (byte != b'\n').then_some(byte);
+        let first = range.start + firsts.partition_point(|line| key(line) < wanted) as u32;
+        let end = range.start + firsts.partition_point(|line| key(line) <= wanted) as u32;
+        if !(first..end).any(|text| may_name(file, state.section.limit, text)) {
+            return None;
+        }
+        state.place = Place::AtText { first, end, at: at + 1 };
+        if byte == b'\n' {
+            let line = file.firsts[first as usize];
+            state.hunk.min = state.hunk.min.max(line);
+            state.hunk.header_tells = tells(file.line(line));
+            state.place = Place::Line;
+        }
+        Some(())
+    }
+
+    fn line(&self, log: &mut Log, state: &mut State, byte: u8) -> Option<()> {
+        let file = self.file(state.section.file);
+        let start = log.bytes.len() as u32;
+        match byte {
+            b'+' => {
+                let counter = if state.hunk.depth == 0 {
+                    &mut state.hunk.above
+                } else {
+                    &mut state.hunk.below
+                };
+                *counter += 1;
+                state.hunk.changes = true;
+                state.place = Place::Added { start, utf8: Utf8::Whole };
+            }
+            b' ' | b'-' => {
+                self.open_old(file, state)?;
+                log.lines.push(HunkLine { sign: byte, start, end: start });
+                state.place = Place::Old { sign: byte, at: 0 };
+            }
+            b'@' => {
+                self.may_end_hunk(log, state).then_some(())?;
+                self.close_hunk(log, state);
+                (state.section.cursor < state.section.limit).then_some(())?;
+                self.open_hunk(log, state)?;
+            }
+            b'*' => {
+                self.may_end_hunk(log, state).then_some(())?;
+                self.open_header(log, state, 1)?;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Begins the next old line.
+    fn open_old(&self, file: &FileText, state: &mut State) -> Option<()> {
+        let hunk = &mut state.hunk;
+        // The shortest suffix is the first; it has no further line.
+        let first = *file.order.get(hunk.range.start as usize)?;
+        if first + hunk.depth == file.len() {
+            hunk.range.start += 1;
+        }
+        if hunk.below > 0 {
+            (hunk.inner, hunk.below) = (true, 0);
+        }
+        let lines = hunk.min..state.section.limit;
+        file.any_start(hunk.range.clone(), lines).then_some(())
+    }
+
+    fn old(&self, log: &mut Log, state: &mut State, sign: u8, at: u32, byte: u8) -> Option<()> {
+        let file = self.file(state.section.file);
+        let hunk = &mut state.hunk;
+        let wanted = (byte != b'\n').then_some(byte);
+        let key = |start: &u32| file.line(start + hunk.depth).get(at as usize).copied();
+        if let [start] = file.order[hunk.range.start as usize..hunk.range.end as usize] {
+            (key(&start) == wanted).then_some(())?;
+        } else {
+            let starts = &file.order[hunk.range.start as usize..hunk.range.end as usize];
+            let from = starts.partition_point(|start| key(start) < wanted) as u32;
+            let to = starts.partition_point(|start| key(start) <= wanted) as u32;
+            hunk.range = hunk.range.start + from..hunk.range.start + to;
+            file.any_start(hunk.range.clone(), hunk.min..state.section.limit).then_some(())?;
+        }
+        state.place = Place::Old { sign, at: at + 1 };
+        if byte == b'\n' {
+            if let Some(line) = log.lines.last_mut() {
+                line.end = log.bytes.len() as u32 - 1;
+            }
+            hunk.depth += 1;
+            hunk.changes |= sign == b'-';
+            hunk.inner |= sign == b'-';
+            self.find_twins(log, state);
+            state.place = Place::Line;
+        }
+        Some(())
+    }
+
+    /// Finds where else the block stands in the file as the hunks before leave it, once it stands
+    /// once in the file as it was.
+    fn find_twins(&self, log: &Log, state: &mut State) {
+        let hunk = &mut state.hunk;
+        if !hunk.is_unique() {
+            return;
+        }
+        let file = self.file(state.section.file);
+        let first = file.order[hunk.range.start as usize];
+        let post = post(log, file, &state.section);
+        let changes = &log.changes[state.section.changes as usize..];
+        let twins: Vec<u32> = match &hunk.twins {
+            None => post.places(changes, first..first + hunk.depth),
+            Some(twins) if twins.is_empty() => return,
+            Some(twins) => {
+                let added = hunk.depth - 1;
+                let id = file.ids[(first + added) as usize];
+                let stands = |&at: &u32| at + added < post.len() && post.id(at + added) == id;
+                twins.iter().copied().filter(stands).collect()
+            }
+        };
+        hunk.twins = Some(twins.into());
+    }
+
+    /// Whether the hunk may end here: it changes something, has one place, and is not there
+    /// already.
+    pub(crate) fn may_end_hunk(&self, log: &Log, state: &State) -> bool {
+        let hunk = &state.hunk;
+        let file = self.file(state.section.file);
+        let placed = if file.len() == 0 {
+            true
+        } else {
+            hunk.is_unique() && hunk.twins.as_ref().is_some_and(|twins| twins.is_empty())
+        };
+        hunk.changes && placed && !self.stands_already(log, state)
+    }
+
+    /// Whether the engine would say that the hunk is applied already: it only adds lines above and
+    /// below its old ones, and just these stand there.
+    fn stands_already(&self, log: &Log, state: &State) -> bool {
+        let hunk = &state.hunk;
+        if hunk.inner || hunk.depth == 0 {
+            return false;
+        }
+        let file = self.file(state.section.file);
+        let first = file.order[hunk.range.start as usize];
+        let lines = &log.lines[hunk.lines as usize..];
+        let (above, rest) = lines.split_at(hunk.above as usize);
+        let (old, below) = rest.split_at(hunk.depth as usize);
+        let stand = |new: &[HunkLine], at: Option<u32>| {
+            at.is_some_and(|at| {
+                at + new.len() as u32 <= file.len()
+                    && new.iter().zip(at..).all(|(&line, at)| log.line(line) == file.line(at))
+            })
+        };
+        stand(above, first.checked_sub(hunk.above))
+            && stand(below, Some(first + hunk.depth))
+            && above.iter().chain(below).any(|&line| tells(log.line(line)))
+            && (hunk.header_tells
+                || old.iter().any(|&line| tells(log.line(line)))
+                || says_enough(file, lines.iter().map(|&line| log.line(line))))
+    }
+
+    /// Adds the hunk to the file as the hunks leave it.
+    fn close_hunk(&self, log: &mut Log, state: &mut State) {
+        let file = self.file(state.section.file);
+        if file.len() == 0 {
+            return;
+        }
+        let (base, from) = (state.section.post as usize, log.post.len());
+        let first = file.order[state.hunk.range.start as usize];
+        let kept = |line: u32| PostLine { id: file.ids[line as usize], old: line };
+        log.post.extend((state.section.cursor..first).map(kept));
+        let mut line = first;
+        for nth in state.hunk.lines as usize..log.lines.len() {
+            let of = log.lines[nth];
+            if of.sign == b'+' {
+                let id = file.id_of(log.line(of)).unwrap_or(FOREIGN);
+                log.post.push(PostLine { id, old: FOREIGN });
+                continue;
+            }
+            if of.sign == b' ' {
+                log.post.push(kept(line));
+            }
+            line += 1;
+        }
+        state.section.cursor = line;
+        let new = changes(file, &log.post[base..], from - base, line);
+        log.changes.extend(new);
+        let changes = &log.changes[state.section.changes as usize..];
+        let end = file.len() - post(log, file, &state.section).repeated_end(changes);
+        state.section.limit = end.min(file.limit);
+    }
+}
+
+fn post<'a>(log: &'a Log, file: &'a FileText, section: &Section) -> Post<'a> {
+    Post { file, lines: &log.post[section.post as usize..], cursor: section.cursor }
+}
+
+/// What changed in a file from line `from` of `post` on: lines that were inserted and are like some
+/// of the file, and lines that did not follow one another. `next` is the line of the file after it.
+fn changes(
+    file: &FileText,
+    post: &[PostLine],
+    from: usize,
+    next: u32,
+) -> impl Iterator<Item = (u32, u32)> {
+    let below = (next < file.len()).then_some(next);
+    let old = move |at: usize| post.get(at).map_or(below, |line| Some(line.old));
+    (from..=post.len()).filter_map(move |at| {
+        let own = old(at)?;
+        if own == FOREIGN {
+            return (post[at].id != FOREIGN).then_some((at as u32, at as u32));
+        }
+        let before = at.checked_sub(1).and_then(old)?;
+        (before != FOREIGN && before + 1 != own).then_some((at as u32 - 1, at as u32))
+    })
+}
+
+/// Whether a header may name a text: it stands above some block that may follow, and the engine
+/// reads it as it is.
+pub(crate) fn may_name(file: &FileText, limit: u32, text: u32) -> bool {
+    let line = file.firsts[text as usize];
+    let content = file.line(line);
+    // Line numbers, as a diff has them, are no name.
+    let numbers = content.first() == Some(&b'-') && content.get(1).is_some_and(u8::is_ascii_digit);
+    let blank = std::str::from_utf8(content).is_ok_and(|text| text.trim().is_empty());
+    line < limit && !numbers && !blank
+}
+
+/// Whether a line has more than blanks and punctuation.
+fn tells(line: &[u8]) -> bool {
+    line.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
+}
+
+/// Whether two of the lines, at least, are long enough to tell something and stand once in the
+/// file.
+fn says_enough<'l>(file: &FileText, lines: impl Iterator<Item = &'l [u8]>) -> bool {
+    let long = |text: &&str| {
+        text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count() >= 3
+    };
+    let texts = lines.filter_map(|line| std::str::from_utf8(line).ok()).map(str::trim);
+    let texts: BTreeSet<&str> = texts.filter(long).collect();
+    texts.into_iter().filter(|text| file.count_trimmed(text) == 1).count() >= 2
+}

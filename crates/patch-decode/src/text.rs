@@ -1,0 +1,153 @@
+//! A file as the matcher sees it: its lines in order, and all of its suffixes in order.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use crate::bound::BindError;
+use crate::suffixes;
+
+/// The byte-order mark of UTF-8.
+const BOM: &str = "\u{feff}";
+
+/// The lines of a file.
+#[derive(Debug)]
+pub(crate) struct FileText {
+    text: Box<str>,
+    /// Where each line begins and ends, without its terminator.
+    lines: Vec<(u32, u32)>,
+    /// For each line the number of its text: texts are numbered in the order of their bytes.
+    pub(crate) ids: Vec<u32>,
+    /// For each text the first line that has it.
+    pub(crate) firsts: Vec<u32>,
+    /// The starts of suffixes, in order.
+    pub(crate) order: Vec<u32>,
+    /// The lines from which some block stands once in the file are those above this one.
+    pub(crate) limit: u32,
+    /// The last of these lines in stretches of `order`: a tree of maxima.
+    last: Vec<i32>,
+    /// The lines without the blanks around them, in the order of their bytes.
+    trimmed: OnceLock<Vec<(u32, u32)>>,
+}
+
+impl FileText {
+    /// Reads a file.
+    pub(crate) fn new(bytes: Vec<u8>) -> Result<Self, BindError> {
+        if bytes.len() > i32::MAX as usize {
+            return Err(BindError::TooLarge);
+        }
+        let text = String::from_utf8(bytes).map_err(|_| BindError::NotUtf8)?;
+        if text.contains('\0') {
+            return Err(BindError::Binary);
+        }
+        let text = text.into_boxed_str();
+        let lines = line_ranges(&text)?;
+        let contents = |&(start, end): &(u32, u32)| &text.as_bytes()[start as usize..end as usize];
+        let mut sorted: Vec<(&[u8], u32)> = lines.iter().map(contents).zip(0..).collect();
+        sorted.sort_unstable();
+        let (mut ids, mut firsts) = (vec![0; lines.len()], Vec::new());
+        let mut before = None;
+        for &(content, line) in &sorted {
+            if before != Some(content) {
+                firsts.push(line);
+                before = Some(content);
+            }
+            ids[line as usize] = firsts.len() as u32 - 1;
+        }
+        drop(sorted);
+        let order = suffixes::sorted(&ids);
+        let limit = (ids.len() - suffixes::repeated_end(&ids, &order)) as u32;
+        let last = maxima(&order, limit);
+        let trimmed = OnceLock::new();
+        Ok(Self { text, lines, ids, firsts, order, limit, last, trimmed })
+    }
+
+    /// The number of lines.
+    pub(crate) fn len(&self) -> u32 {
+        self.lines.len() as u32
+    }
+
+    /// The text of a line.
+    #[inline]
+    pub(crate) fn line(&self, line: u32) -> &[u8] {
+        let (start, end) = self.lines[line as usize];
+        &self.text.as_bytes()[start as usize..end as usize]
+    }
+
+    /// The number of a text.
+    pub(crate) fn id_of(&self, text: &[u8]) -> Option<u32> {
+        let found = self.firsts.binary_search_by(|&line| self.line(line).cmp(text));
+        found.ok().map(|id| id as u32)
+    }
+
+    /// Whether some suffix of `range` in the order begins in `lines`.
+    pub(crate) fn any_start(&self, range: Range<u32>, lines: Range<u32>) -> bool {
+        let inside = |&start: &u32| lines.contains(&start);
+        if range.len() <= 16 || lines.end != self.limit {
+            return self.order[range.start as usize..range.end as usize].iter().any(inside);
+        }
+        let size = self.order.len();
+        let (mut from, mut to) = (range.start as usize + size, range.end as usize + size);
+        let mut last = -1;
+        while from < to {
+            if from % 2 == 1 {
+                last = last.max(self.last[from]);
+                from += 1;
+            }
+            if to % 2 == 1 {
+                to -= 1;
+                last = last.max(self.last[to]);
+            }
+            (from, to) = (from / 2, to / 2);
+        }
+        last >= lines.start as i32
+    }
+
+    /// How many lines have this text, without the blanks around them.
+    pub(crate) fn count_trimmed(&self, text: &str) -> usize {
+        let part = |&(start, end): &(u32, u32)| &self.text[start as usize..end as usize];
+        let trimmed = self.trimmed.get_or_init(|| {
+            let trim = |range: &(u32, u32)| {
+                let line = part(range);
+                let start = range.0 + (line.len() - line.trim_start().len()) as u32;
+                (start, start + line.trim().len() as u32)
+            };
+            let mut all: Vec<(u32, u32)> = self.lines.iter().map(trim).collect();
+            all.sort_unstable_by(|one, other| part(one).cmp(part(other)));
+            all
+        });
+        let from = trimmed.partition_point(|range| part(range) < text);
+        trimmed[from..].iter().take_while(|range| part(range) == text).count()
+    }
+}
+
+/// The lines of a text, without a byte-order mark.
+fn line_ranges(text: &str) -> Result<Vec<(u32, u32)>, BindError> {
+    let body = text.strip_prefix(BOM).unwrap_or(text);
+    let mut at = text.len() - body.len();
+    let mut lines = Vec::with_capacity(body.len() / 24);
+    for line in body.split_inclusive('\n') {
+        let content =
+            line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line));
+        if content.ends_with('\r') {
+            return Err(BindError::CarriageReturn);
+        }
+        // The engine takes a mark before a hunk's first line for the file's.
+        if body.len() < text.len() && content.starts_with(BOM) {
+            return Err(BindError::ByteOrderMark);
+        }
+        lines.push((at as u32, (at + content.len()) as u32));
+        at += line.len();
+    }
+    Ok(lines)
+}
+
+/// A tree of maxima over the starts in `order` that are above `limit`.
+fn maxima(order: &[u32], limit: u32) -> Vec<i32> {
+    let size = order.len();
+    let mut last = vec![-1; size];
+    last.extend(order.iter().map(|&start| if start < limit { start as i32 } else { -1 }));
+    for at in (1..size).rev() {
+        last[at] = last[2 * at].max(last[2 * at + 1]);
+    }
+    last
+}

@@ -1,0 +1,184 @@
+//! Outputs that are written at random under the mask.
+
+use std::sync::Arc;
+
+use patch_decode::{Binder, Bound, Matcher, Operations, Vocabulary};
+
+use super::{allowed, bytes, refusal};
+
+const PYTHON: &str = "import os\n\n\nclass A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 1\n\n\nclass B:\n    def f(self):\n        return 2\n";
+const RUST: &str = "//! Doc.\n\nfn a() {\n    b();\n}\n\nfn b() {\n    a();\n}\n\n#[test]\nfn c() {\n    a();\n    b();\n}\n";
+const C: &str =
+    "#include <stdio.h>\n\nint main(void)\n{\n\tputs(\"a\");\n\tputs(\"b\");\n\treturn 0;\n}\n";
+const GO: &str = "package main\n\nfunc a() {\n\tif true {\n\t\tb()\n\t}\n}\n\nfunc b() {\n\tif true {\n\t\ta()\n\t}\n}\n";
+const SCRIPT: &str =
+    "export const a = 1;\nexport const b = () => {\n  return a;\n};\n// café ☕ 🎉\n";
+
+const FILES: &[&str] = &[
+    PYTHON,
+    RUST,
+    C,
+    GO,
+    SCRIPT,
+    "x\nx\nx\n",
+    "\n\n\na\n\n",
+    "a\r\nb\r\na\r\nc\r\n",
+    "a\nb\r\nc",
+    "a\nb",
+    "one\n",
+    "one",
+    "\n",
+    "",
+    "\u{feff}",
+    "\u{feff}a\nb\na\n",
+    "é\ne\u{301}\n☕\né\n",
+    "@@\n*** End Patch\n+a\n-b\n c\n\\ No newline at end of file\n",
+    "a\rb\nc\n",
+    "1: a\n2: b\na\n",
+    "-1,2 +3,4 @@ f\nf\n-1 @@\n",
+    " \n\t\n  \n",
+];
+
+/// Tokens of several bytes, that cross lines and split characters, beside all bytes.
+fn several() -> Arc<Vocabulary> {
+    let texts: [&[u8]; 46] = [
+        b"*** ",
+        b"***",
+        b"*** Begin Patch\n",
+        b"\n*** End Patch",
+        b"*** End Patch\n",
+        b"\n@@\n",
+        b"\n@@ ",
+        b"@@\n ",
+        b"@@\n+",
+        b"@@\n-",
+        b"\n+",
+        b"\n-",
+        b"\n ",
+        b"\n\n",
+        b"\n+a\n+b\n",
+        b"a\n b\n",
+        b"a\n+a\n@@\n",
+        b"x\n",
+        b"    ",
+        b"\n     ",
+        b"}\n",
+        b" }\n",
+        b"}\n ",
+        b"+}\n",
+        b"}\n+\n }",
+        b"\xc3",
+        b"\xa9",
+        b"\xa9\n",
+        b"\xa9\n ",
+        b"\xa9\n@@",
+        b"\xe2\x98",
+        b"\x95",
+        b"\xf0\x9f",
+        b"a\xc3",
+        b"\0",
+        b"a\0b",
+        b"\xff",
+        b"",
+        b"",
+        b" File: ",
+        b"Update",
+        b"\r\n",
+        b"\r\n ",
+        b"return",
+        b" return 1\n",
+        b"\n*** Update File: ",
+    ];
+    let tokens = (0..=255_u8).map(|byte| vec![byte]);
+    let tokens = tokens.chain(texts.iter().map(|text| text.to_vec()));
+    // The end has bytes of its own, as special tokens have.
+    let tokens = tokens.chain([b"<|end|>".to_vec(), b"<|other|>".to_vec()]);
+    Arc::new(Vocabulary::new(tokens, &[302]))
+}
+
+/// Chooses a token: mostly one that comes nearer to the end, so that outputs do end.
+fn choose(random: &mut fastrand::Rng, vocabulary: &Vocabulary, tokens: &[u32]) -> u32 {
+    if random.u8(..3) > 0 {
+        let bytes = |&&token: &&u32| matches!(vocabulary.bytes(token), b"\n" | b"*" | b" " | b"-");
+        let near: Vec<&u32> = tokens.iter().filter(bytes).collect();
+        if let Some(&&token) = random.choice(&near) {
+            return token;
+        }
+    }
+    if let Some(&end) = tokens.iter().find(|token| vocabulary.end().contains(token)) {
+        return end;
+    }
+    *random.choice(tokens).expect("some token")
+}
+
+/// Writes an output to its end; `None` if that takes too long.
+fn write(
+    random: &mut fastrand::Rng,
+    vocabulary: &Arc<Vocabulary>,
+    bound: &Arc<Bound>,
+) -> Option<String> {
+    let mut matcher = Matcher::new(Arc::clone(vocabulary), Arc::clone(bound));
+    for _ in 0..600 {
+        let tokens = allowed(&mut matcher);
+        let text = String::from_utf8_lossy(matcher.text());
+        assert!(!tokens.is_empty(), "no token may follow:\n{text:?}");
+        let token = choose(random, vocabulary, &tokens);
+        matcher.accept(token).expect("it is in the mask");
+        if vocabulary.end().contains(&token) {
+            assert!(matcher.is_finished());
+            return Some(String::from_utf8(matcher.text().to_vec()).expect("UTF-8"));
+        }
+    }
+    None
+}
+
+fn all_apply(vocabulary: &Arc<Vocabulary>, outputs: usize, seed: u64) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let bounds: Vec<Arc<Bound>> = FILES
+        .iter()
+        .map(|file| Binder::new(Operations::default()).file("d/f.x", *file))
+        .map(|binder| Arc::new(binder.bind().expect("it can be bound")))
+        .collect();
+    let mut finished = 0;
+    for round in 0..outputs {
+        let nth = round % FILES.len();
+        let Some(output) = write(&mut random, vocabulary, &bounds[nth]) else { continue };
+        finished += 1;
+        let refusal = refusal(&[("d/f.x", FILES[nth])], &output);
+        assert_eq!(refusal, None, "{:?}\n{output}", FILES[nth]);
+    }
+    assert!(finished * 10 > outputs * 7, "{finished} of {outputs} ended");
+}
+
+#[test]
+fn all_outputs_apply_that_end() {
+    all_apply(&several(), 300, 5);
+    all_apply(&bytes(), 60, 6);
+}
+
+#[test]
+fn ten_thousand_outputs_apply_that_end() {
+    if std::env::var_os("APPLY_PATCH_LONG_TESTS").is_some() {
+        all_apply(&several(), 12_000, 7);
+        all_apply(&bytes(), 3_000, 8);
+    }
+}
+
+#[test]
+fn all_operations_apply() {
+    let files = [("a.txt", "a\nb\na\n"), ("src/b.txt", "b\n"), ("src/in/c.txt", "c\nd\n")];
+    let operations = Operations { update: true, add: true, delete: true, rename: true };
+    let binder =
+        files.iter().fold(Binder::new(operations), |binder, (path, text)| binder.file(path, *text));
+    let bound = Arc::new(binder.path("src/other.bin").bind().expect("they can be bound"));
+    let mut tree = files.to_vec();
+    tree.push(("src/other.bin", "\0"));
+    let (vocabulary, mut random) = (several(), fastrand::Rng::with_seed(9));
+    let mut finished = 0;
+    for _ in 0..100 {
+        let Some(output) = write(&mut random, &vocabulary, &bound) else { continue };
+        finished += 1;
+        assert_eq!(refusal(&tree, &output), None, "{output}");
+    }
+    assert!(finished > 60, "{finished} ended");
+}

@@ -1,0 +1,103 @@
+//! The matcher beside the engine: of all small patches of the language, it lets those be written
+//! that apply.
+
+use super::{accepts, bytes, one_file, refusal};
+
+/// A hunk: its first line, its header, and its lines.
+#[derive(Debug, Clone)]
+struct Hunk {
+    first: usize,
+    old: usize,
+    text: String,
+}
+
+/// Whether the hunks keep the rules of the language that the engine does not know: each block
+/// stands once in the file as it is, and they are in order and disjoint.
+fn is_in_language(lines: &[&str], hunks: &[Hunk]) -> bool {
+    let unique = |hunk: &Hunk| {
+        let block = &lines[hunk.first..hunk.first + hunk.old];
+        lines.windows(block.len()).filter(|other| *other == block).count() == 1
+    };
+    hunks.iter().all(unique)
+        && hunks.windows(2).all(|pair| pair[0].first + pair[0].old <= pair[1].first)
+}
+
+/// A random hunk of a file.
+fn hunk(random: &mut fastrand::Rng, lines: &[&str], added: &[&str], from: usize) -> Hunk {
+    let first = random.usize(from..lines.len());
+    let old = random.usize(1..=(lines.len() - first).min(3));
+    let header = random.choice(lines).filter(|line| random.u8(..4) == 0 && !line.is_empty());
+    let header = header.filter(|header| lines[..=first].contains(header));
+    let mut text = header.map_or("@@\n".to_owned(), |header| format!("@@ {header}\n"));
+    let mut changes = false;
+    for line in &lines[first..first + old] {
+        while random.u8(..4) == 0 {
+            changes = true;
+            text += &format!("+{}\n", random.choice(added).expect("some"));
+        }
+        let sign = if random.u8(..3) == 0 { '-' } else { ' ' };
+        changes |= sign == '-';
+        text += &format!("{sign}{line}\n");
+    }
+    while !changes || random.u8(..4) == 0 {
+        changes = true;
+        text += &format!("+{}\n", random.choice(added).expect("some"));
+    }
+    Hunk { first, old, text }
+}
+
+fn compare(rounds: usize, seed: u64, letters: &[&str]) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let vocabulary = bytes();
+    let (mut applied, mut refused) = (0, 0);
+    for _ in 0..rounds {
+        let size = random.usize(1..8);
+        let lines: Vec<&str> =
+            (0..size).map(|_| *random.choice(letters).expect("letters")).collect();
+        let end = if random.u8(..5) == 0 { "" } else { "\n" };
+        let file = lines.join("\n") + end;
+        // A last line that is empty is there only with its line feed.
+        let lines: Vec<&str> = file.lines().collect();
+        if lines.is_empty() {
+            continue;
+        }
+        let bound = one_file(&file);
+        for _ in 0..6 {
+            let mut hunks: Vec<Hunk> = Vec::new();
+            let mut from = 0;
+            while from < lines.len() && hunks.len() < 3 && (hunks.is_empty() || random.bool()) {
+                let hunk = hunk(&mut random, &lines, letters, from);
+                from = hunk.first + hunk.old;
+                hunks.push(hunk);
+            }
+            let body: String = hunks.iter().map(|hunk| &*hunk.text).collect();
+            let patch = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
+            let refusal = refusal(&[("f", &file)], &patch);
+            let wanted = is_in_language(&lines, &hunks) && refusal.is_none();
+            *(if wanted { &mut applied } else { &mut refused }) += 1;
+            let accepted = accepts(&bound, &vocabulary, &patch);
+            assert_eq!(accepted, wanted, "{file:?}\n{patch}\n{refusal:?}");
+        }
+    }
+    assert!(applied > rounds / 2, "{applied} of {rounds} apply, {refused} do not");
+    assert!(refused > rounds / 2, "{refused} of {rounds} do not apply");
+}
+
+fn compare_all(share: usize) {
+    compare(3_000 / share, 1, &["a", "b", "c"]);
+    compare(3_000 / share, 2, &["a", "b"]);
+    compare(2_000 / share, 3, &["alpha", "beta", "}", "", "gamma"]);
+    compare(2_000 / share, 4, &["}", "", "{", "x = 1", "  }"]);
+}
+
+#[test]
+fn lets_all_patches_be_written_that_apply() {
+    compare_all(20);
+}
+
+#[test]
+fn lets_many_more_patches_be_written_that_apply() {
+    if std::env::var_os("APPLY_PATCH_LONG_TESTS").is_some() {
+        compare_all(1);
+    }
+}

@@ -1,0 +1,139 @@
+//! Tokens and masks.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use patch_decode::{Matcher, Vocabulary};
+
+use super::{allowed, bytes, one_file};
+
+const FILE: &str = "fn a() {\n    b();\n}\n\nfn b() {\n    a();\n}\n";
+const BEGIN: &[u8] = b"*** Begin Patch\n*** Update File: f\n@@\n";
+
+/// Takes a text byte by byte.
+fn feed(matcher: &mut Matcher, text: &[u8]) {
+    for &byte in text {
+        matcher.accept(u32::from(byte)).expect("the byte may follow");
+    }
+}
+
+/// All bytes and many texts of more, whether they make sense or not.
+fn many(random: &mut fastrand::Rng) -> Arc<Vocabulary> {
+    let parts: [&[u8]; 20] = [
+        b"\n",
+        b"\n",
+        b"+",
+        b" ",
+        b"-",
+        b"@@",
+        b"*** ",
+        b"End Patch",
+        b"fn ",
+        b"a",
+        b"b",
+        b"()",
+        b" {",
+        b"}",
+        b"    ",
+        b"();",
+        b"\xc3",
+        b"\xa9",
+        b"\0",
+        b"Update File: f\n",
+    ];
+    let long = (0..700).map(|_| {
+        let count = random.usize(1..6);
+        (0..count).flat_map(|_| random.choice(parts).expect("some").to_vec()).collect::<Vec<u8>>()
+    });
+    let tokens: Vec<Vec<u8>> = (0..=255_u8).map(|byte| vec![byte]).chain(long).collect();
+    Arc::new(Vocabulary::new(tokens, &[]))
+}
+
+#[test]
+fn a_token_is_in_the_mask_if_its_bytes_may_follow() {
+    let mut random = fastrand::Rng::with_seed(11);
+    let vocabulary = many(&mut random);
+    for _ in 0..4 {
+        let mut matcher = Matcher::new(Arc::clone(&vocabulary), one_file(FILE));
+        for _ in 0..40 {
+            let tokens = allowed(&mut matcher);
+            let set: BTreeSet<u32> = tokens.iter().copied().collect();
+            for token in 0..vocabulary.len() as u32 {
+                let mut other = matcher.clone();
+                let follows = other.accept(token).is_ok();
+                let bytes = vocabulary.bytes(token);
+                assert_eq!(set.contains(&token), follows, "{:?} {bytes:?}", matcher.text());
+            }
+            let Some(&token) = random.choice(&tokens) else { break };
+            matcher.accept(token).expect("it is in the mask");
+        }
+    }
+}
+
+#[test]
+fn a_matcher_that_went_back_is_like_a_new_one() {
+    let mut random = fastrand::Rng::with_seed(12);
+    let vocabulary = many(&mut random);
+    let bound = one_file(FILE);
+    let mut matcher = Matcher::new(Arc::clone(&vocabulary), Arc::clone(&bound));
+    let mut taken: Vec<u32> = Vec::new();
+    for _ in 0..150 {
+        let back = if random.u8(..4) == 0 { random.usize(..6) } else { 0 };
+        assert_eq!(matcher.rollback(back), back.min(taken.len()));
+        taken.truncate(taken.len().saturating_sub(back));
+        let tokens = allowed(&mut matcher);
+        let mut fresh = Matcher::new(Arc::clone(&vocabulary), Arc::clone(&bound));
+        taken.iter().for_each(|&token| fresh.accept(token).expect("it was taken before"));
+        assert_eq!(allowed(&mut fresh), tokens, "{:?}", matcher.text());
+        let Some(&token) = random.choice(&tokens) else { continue };
+        matcher.accept(token).expect("it is in the mask");
+        taken.push(token);
+    }
+}
+
+#[test]
+fn a_refused_token_changes_nothing() {
+    let mut matcher = Matcher::new(bytes(), one_file(FILE));
+    feed(&mut matcher, BEGIN);
+    assert!(matcher.accept(u32::from(b'x')).is_err());
+    assert!(matcher.accept(10_000).is_err());
+    feed(&mut matcher, b"-fn a() {\n@@\n-fn b() {\n*** End Patch");
+    assert!(matcher.is_finished());
+}
+
+#[test]
+fn the_end_comes_after_the_last_marker_only() {
+    let mut matcher = Matcher::new(bytes(), one_file(FILE));
+    assert!(matcher.accept(256).is_err());
+    feed(&mut matcher, BEGIN);
+    assert!(matcher.accept(256).is_err());
+    feed(&mut matcher, b"-fn a() {\n*** End Patch");
+    matcher.accept(256).expect("the output may end");
+    assert_eq!(allowed(&mut matcher), []);
+    assert_eq!(matcher.rollback(1), 1);
+    assert_eq!(allowed(&mut matcher), [u32::from(b'\n'), 256]);
+}
+
+#[test]
+fn forced_bytes_are_those_without_a_choice() {
+    let mut matcher = Matcher::new(bytes(), one_file(FILE));
+    assert_eq!(matcher.forced(), BEGIN.strip_suffix(b"\n").expect("a line"));
+    feed(&mut matcher, BEGIN);
+    assert_eq!(matcher.forced(), b"");
+    feed(&mut matcher, b"-fn ");
+    assert_eq!(matcher.forced(), b"");
+    feed(&mut matcher, b"b");
+    assert_eq!(matcher.forced(), b"() {\n");
+}
+
+#[test]
+fn clones_go_on_apart() {
+    let mut matcher = Matcher::new(bytes(), one_file(FILE));
+    feed(&mut matcher, BEGIN);
+    let mut other = matcher.clone();
+    feed(&mut matcher, b"-fn a() {\n+");
+    feed(&mut other, b" fn b() {\n-");
+    assert!(matcher.text().ends_with(b"\n+"));
+    assert!(other.text().ends_with(b"\n-"));
+    assert_eq!(other.forced(), b"    a();\n");
+}
