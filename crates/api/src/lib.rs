@@ -65,6 +65,12 @@ pub mod grammar {
     };
 }
 
+/// Decoding under which a patch cannot miss.
+#[cfg(feature = "decode")]
+pub mod decode {
+    pub use patch_decode::{Binder, Bound, Matcher, NotAllowed, NotBound, Operations, Vocabulary};
+}
+
 /// Plans, and how they are made, shown and carried out.
 #[cfg(feature = "workspace")]
 pub mod engine {

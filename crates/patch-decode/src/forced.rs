@@ -23,11 +23,9 @@ impl Bound {
             Place::AtText { first, end, at } => {
                 let file = self.file(state.section.file);
                 let limit = state.section.limit;
-                let byte = |text: u32| {
-                    let line = file.line(file.firsts[text as usize]);
-                    line.get(at as usize).copied().unwrap_or(b'\n')
-                };
-                let mut open = (first..end).filter(|&text| may_name(file, limit, text));
+                let byte = |line: &u32| file.line(*line).get(at as usize).copied().unwrap_or(b'\n');
+                let texts = &file.firsts[first as usize..end as usize];
+                let mut open = texts.iter().filter(|&&line| may_name(file, limit, line));
                 let first = byte(open.next()?);
                 open.next_back().is_none_or(|last| byte(last) == first).then_some(first)
             }

@@ -18,13 +18,22 @@ pub(crate) struct HunkLine {
     pub(crate) end: u32,
 }
 
-/// A line of the file as the hunks leave it.
+/// Lines of the file as the hunks leave it: some of the file's, or one that a hunk inserted.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PostLine {
-    /// The number of its text.
-    pub(crate) id: u32,
-    /// The line of the file that it is, or [`FOREIGN`] if a hunk inserted it.
+pub(crate) struct PostLines {
+    /// The first of them, counted in the file as the hunks leave it.
+    pub(crate) at: u32,
+    pub(crate) len: u32,
+    /// The first as a line of the file, or [`FOREIGN`] if a hunk inserted it.
     pub(crate) old: u32,
+    /// The number of the text of an inserted line.
+    pub(crate) id: u32,
+}
+
+impl PostLines {
+    pub(crate) fn end(&self) -> u32 {
+        self.at + self.len
+    }
 }
 
 /// What was written.
@@ -36,7 +45,7 @@ pub(crate) struct Log {
     pub(crate) lines: Vec<HunkLine>,
     /// The files as the hunks leave them, one after the other, each down to the end of its last
     /// hunk.
-    pub(crate) post: Vec<PostLine>,
+    pub(crate) post: Vec<PostLines>,
     /// Where in its file something stands that did not stand in the file: the range of the line
     /// before a gap and the one after it, or of an inserted line that is like one of the file.
     /// Ascending, for each file anew.
@@ -108,22 +117,31 @@ impl Log {
 #[derive(Clone, Copy)]
 pub(crate) struct Post<'a> {
     pub(crate) file: &'a FileText,
-    pub(crate) lines: &'a [PostLine],
+    pub(crate) lines: &'a [PostLines],
     /// The first line of the file that is not in `lines`.
     pub(crate) cursor: u32,
 }
 
 impl Post<'_> {
     pub(crate) fn len(&self) -> u32 {
-        self.lines.len() as u32 + self.file.len() - self.cursor
+        self.end() + self.file.len() - self.cursor
+    }
+
+    /// The first line below those that are listed.
+    fn end(&self) -> u32 {
+        self.lines.last().map_or(0, PostLines::end)
     }
 
     /// The number of the text of a line.
     pub(crate) fn id(&self, at: u32) -> u32 {
-        match self.lines.get(at as usize) {
-            Some(line) => line.id,
-            None => self.file.ids[(self.cursor + at) as usize - self.lines.len()],
+        if at >= self.end() {
+            return self.file.ids[(self.cursor + at - self.end()) as usize];
         }
+        let lines = self.lines[self.lines.partition_point(|lines| lines.end() <= at)];
+        if lines.old == FOREIGN {
+            return lines.id;
+        }
+        self.file.ids[(lines.old + at - lines.at) as usize]
     }
 
     /// The places where lines of the file stand because of what the hunks changed.

@@ -1,9 +1,12 @@
 //! Which tokens may follow.
 
+use std::ops::Range;
+
 use crate::bound::{Bound, WideKey};
 use crate::log::Log;
 use crate::names;
 use crate::state::{Place, State};
+use crate::step::may_name;
 use crate::trie::{Node, Trie};
 use crate::vocabulary::{SHORT_NAME, Vocabulary, clear, set};
 use crate::wide::{Suffixes, Wide};
@@ -78,6 +81,7 @@ impl Masker<'_> {
     fn plain(&mut self, trie: &Trie, node: Node, state: &State) {
         match state.place {
             Place::Old { at, .. } => self.old(trie, node, state, at),
+            Place::AtText { first, end, at } => self.at_text(trie, node, state, first..end, at),
             _ => {
                 for (byte, child) in trie.children(node) {
                     if let Some(next) = self.bound.step(self.log, state, byte) {
@@ -105,15 +109,8 @@ impl Masker<'_> {
         let starts = &file.order[range.start as usize..range.end as usize];
         let suffixes = Suffixes { file, starts, depth: hunk.depth, at };
         if starts.len() >= WIDE && section.limit == file.limit {
-            let key = WideKey {
-                vocabulary: self.vocabulary.number,
-                node,
-                file: section.file,
-                suffixes: range,
-                depth: hunk.depth,
-                at,
-            };
-            let make = || Wide::new(suffixes, trie, node, section.limit);
+            let key = self.key(state, node, range, hunk.depth, at);
+            let make = || Wide::new(suffixes, trie, node, |start| start < file.limit);
             let wide = self.bound.wide(key, make);
             wide.from(hunk.min).for_each(|token| set(self.mask, token));
         } else {
@@ -121,6 +118,28 @@ impl Masker<'_> {
             let mask = &mut *self.mask;
             suffixes.tokens(trie, node, wanted, |token| set(mask, token));
         }
+    }
+
+    fn at_text(&mut self, trie: &Trie, node: Node, state: &State, range: Range<u32>, at: u32) {
+        let limit = state.section.limit;
+        let file = self.bound.file(state.section.file);
+        let starts = &file.firsts[range.start as usize..range.end as usize];
+        let suffixes = Suffixes { file, starts, depth: 0, at };
+        let wanted = |line: u32| may_name(file, limit, line);
+        if starts.len() >= WIDE && limit == file.limit {
+            // The texts of lines, and not blocks.
+            let key = self.key(state, node, range, u32::MAX, at);
+            let wide = self.bound.wide(key, || Wide::new(suffixes, trie, node, wanted));
+            wide.from(0).for_each(|token| set(self.mask, token));
+        } else {
+            let mask = &mut *self.mask;
+            suffixes.tokens(trie, node, wanted, |token| set(mask, token));
+        }
+    }
+
+    fn key(&self, of: &State, node: Node, suffixes: Range<u32>, depth: u32, at: u32) -> WideKey {
+        let (vocabulary, file) = (self.vocabulary.number, of.section.file);
+        WideKey { vocabulary, node, file, suffixes, depth, at }
     }
 
     /// The tokens that end an added line and go on in the hunk.

@@ -144,6 +144,12 @@ impl Matcher {
         matches!(self.state.place, Place::End | Place::Closed)
     }
 
+    /// Whether a token that ends an output was taken. Nothing may follow.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
     /// The bytes that were written so far.
     #[must_use]
     pub fn text(&self) -> &[u8] {

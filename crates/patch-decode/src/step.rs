@@ -6,9 +6,10 @@
 //! before; and in a hunk a line can always be added.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::bound::{Bound, HeaderKind};
-use crate::log::{self, FOREIGN, HunkLine, Log, Post, PostLine};
+use crate::log::{self, FOREIGN, HunkLine, Log, Post, PostLines};
 use crate::names;
 use crate::state::{Hunk, Next, Place, Section, State};
 use crate::text::FileText;
@@ -139,7 +140,7 @@ impl Bound {
         }
     }
 
-    fn any_header(&self, log: &Log, headers: std::ops::Range<u32>) -> bool {
+    fn any_header(&self, log: &Log, headers: Range<u32>) -> bool {
         headers.into_iter().any(|header| self.may_head(log, header))
     }
 
@@ -147,7 +148,7 @@ impl Bound {
         &self,
         log: &mut Log,
         state: &mut State,
-        range: std::ops::Range<u32>,
+        range: Range<u32>,
         at: u32,
         byte: u8,
     ) -> Option<()> {
@@ -265,24 +266,21 @@ impl Bound {
             b' ' => Place::AtText { first: 0, end: texts, at: 0 },
             _ => return None,
         };
-        let any = || (0..texts).any(|text| may_name(file, state.section.limit, text));
+        let limit = state.section.limit;
+        let any = || file.firsts.iter().any(|&line| may_name(file, limit, line));
         (byte == b'\n' || any()).then_some(())
     }
 
-    fn at_text(
-        &self,
-        state: &mut State,
-        range: std::ops::Range<u32>,
-        at: u32,
-        byte: u8,
-    ) -> Option<()> {
+    fn at_text(&self, state: &mut State, range: Range<u32>, at: u32, byte: u8) -> Option<()> {
         let file = self.file(state.section.file);
         let firsts = &file.firsts[range.start as usize..range.end as usize];
         let key = |line: &u32| file.line(*line).get(at as usize).copied();
         let wanted = (byte != b'\n').then_some(byte);
         let first = range.start + firsts.partition_point(|line| key(line) < wanted) as u32;
         let end = range.start + firsts.partition_point(|line| key(line) <= wanted) as u32;
-        if !(first..end).any(|text| may_name(file, state.section.limit, text)) {
+        let limit = state.section.limit;
+        let mut named = file.firsts[first as usize..end as usize].iter();
+        if !named.any(|&line| may_name(file, limit, line)) {
             return None;
         }
         state.place = Place::AtText { first, end, at: at + 1 };
@@ -441,25 +439,26 @@ impl Bound {
         if file.len() == 0 {
             return;
         }
-        let (base, from) = (state.section.post as usize, log.post.len());
+        let base = state.section.post as usize;
+        let from = log.post.len() - base;
         let first = file.order[state.hunk.range.start as usize];
-        let kept = |line: u32| PostLine { id: file.ids[line as usize], old: line };
-        log.post.extend((state.section.cursor..first).map(kept));
+        keep(&mut log.post, base, state.section.cursor..first);
         let mut line = first;
         for nth in state.hunk.lines as usize..log.lines.len() {
             let of = log.lines[nth];
             if of.sign == b'+' {
                 let id = file.id_of(log.line(of)).unwrap_or(FOREIGN);
-                log.post.push(PostLine { id, old: FOREIGN });
+                let at = log.post[base..].last().map_or(0, PostLines::end);
+                log.post.push(PostLines { at, len: 1, old: FOREIGN, id });
                 continue;
             }
             if of.sign == b' ' {
-                log.post.push(kept(line));
+                keep(&mut log.post, base, line..line + 1);
             }
             line += 1;
         }
         state.section.cursor = line;
-        let new = changes(file, &log.post[base..], from - base, line);
+        let new = changes(file, &log.post[base..], from, line);
         log.changes.extend(new);
         let changes = &log.changes[state.section.changes as usize..];
         let end = file.len() - post(log, file, &state.section).repeated_end(changes);
@@ -471,30 +470,42 @@ fn post<'a>(log: &'a Log, file: &'a FileText, section: &Section) -> Post<'a> {
     Post { file, lines: &log.post[section.post as usize..], cursor: section.cursor }
 }
 
-/// What changed in a file from line `from` of `post` on: lines that were inserted and are like some
-/// of the file, and lines that did not follow one another. `next` is the line of the file after it.
+/// Adds lines of the file to those that the hunks leave, which begin at `base`.
+fn keep(post: &mut Vec<PostLines>, base: usize, lines: Range<u32>) {
+    if !lines.is_empty() {
+        let at = post[base..].last().map_or(0, PostLines::end);
+        let len = lines.end - lines.start;
+        post.push(PostLines { at, len, old: lines.start, id: FOREIGN });
+    }
+}
+
+/// What the lines of `post` from number `from` on change: lines that were inserted and are like
+/// some of the file, and lines that did not follow one another. `next` is the line of the file below
+/// them.
 fn changes(
     file: &FileText,
-    post: &[PostLine],
+    post: &[PostLines],
     from: usize,
     next: u32,
 ) -> impl Iterator<Item = (u32, u32)> {
-    let below = (next < file.len()).then_some(next);
-    let old = move |at: usize| post.get(at).map_or(below, |line| Some(line.old));
-    (from..=post.len()).filter_map(move |at| {
-        let own = old(at)?;
-        if own == FOREIGN {
-            return (post[at].id != FOREIGN).then_some((at as u32, at as u32));
+    let end = post.last().map_or(0, PostLines::end);
+    let below = PostLines { at: end, len: 1, old: next, id: FOREIGN };
+    let below = (next < file.len()).then_some(below);
+    let above = from.checked_sub(1).map(|above| post[above]);
+    let mut before = above;
+    post[from..].iter().copied().chain(below).filter_map(move |lines| {
+        let before = before.replace(lines);
+        if lines.old == FOREIGN {
+            return (lines.id != FOREIGN).then_some((lines.at, lines.at));
         }
-        let before = at.checked_sub(1).and_then(old)?;
-        (before != FOREIGN && before + 1 != own).then_some((at as u32 - 1, at as u32))
+        let before = before.filter(|before| before.old != FOREIGN)?;
+        (before.old + before.len != lines.old).then(|| (lines.at - 1, lines.at))
     })
 }
 
-/// Whether a header may name a text: it stands above some block that may follow, and the engine
-/// reads it as it is.
-pub(crate) fn may_name(file: &FileText, limit: u32, text: u32) -> bool {
-    let line = file.firsts[text as usize];
+/// Whether a header may have the text of a line, the first with that text: it stands above some
+/// block that may follow, and the engine reads it as it is.
+pub(crate) fn may_name(file: &FileText, limit: u32, line: u32) -> bool {
     let content = file.line(line);
     // Line numbers, as a diff has them, are no name.
     let numbers = content.first() == Some(&b'-') && content.get(1).is_some_and(u8::is_ascii_digit);

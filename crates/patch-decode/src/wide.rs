@@ -19,8 +19,7 @@ pub(crate) struct Suffixes<'a> {
 
 impl Suffixes<'_> {
     /// Walks a trie below `root` along the rest of each line, with the line feed at its end. Calls
-    /// `enter` for each node, with the depth below `root` and the suffix, as often as some suffix
-    /// leads there that is in `lines`: once, and again for each further text that shares it.
+    /// `visit` for each suffix that is wanted, with the nodes from `root` on.
     fn walk(
         &self,
         trie: &Trie,
@@ -81,8 +80,13 @@ impl Suffixes<'_> {
 }
 
 impl Wide {
-    /// Finds the tokens below `root`, for blocks that begin above `limit`.
-    pub(crate) fn new(suffixes: Suffixes<'_>, trie: &Trie, root: Node, limit: u32) -> Self {
+    /// Finds the tokens below `root`, for blocks that begin at lines that are wanted.
+    pub(crate) fn new(
+        suffixes: Suffixes<'_>,
+        trie: &Trie,
+        root: Node,
+        wanted: impl Fn(u32) -> bool,
+    ) -> Self {
         let mut found = Vec::new();
         // The nodes on the way, each with the last line below it.
         let mut open: Vec<(Node, u32)> = Vec::new();
@@ -90,25 +94,20 @@ impl Wide {
             found.extend(trie.tokens(node).iter().map(|&token| (last, token)));
             last
         };
-        suffixes.walk(
-            trie,
-            root,
-            |start| start < limit,
-            |path, start| {
-                let shared =
-                    open.iter().zip(&path[1..]).take_while(|(one, other)| one.0 == **other).count();
-                while open.len() > shared {
-                    let last = open.pop().map_or(0, &mut close);
-                    if let Some(above) = open.last_mut() {
-                        above.1 = above.1.max(last);
-                    }
+        suffixes.walk(trie, root, wanted, |path, start| {
+            let shared =
+                open.iter().zip(&path[1..]).take_while(|(one, other)| one.0 == **other).count();
+            while open.len() > shared {
+                let last = open.pop().map_or(0, &mut close);
+                if let Some(above) = open.last_mut() {
+                    above.1 = above.1.max(last);
                 }
-                open.extend(path[1 + shared..].iter().map(|&node| (node, 0)));
-                if let Some(leaf) = open.last_mut() {
-                    leaf.1 = leaf.1.max(start);
-                }
-            },
-        );
+            }
+            open.extend(path[1 + shared..].iter().map(|&node| (node, 0)));
+            if let Some(leaf) = open.last_mut() {
+                leaf.1 = leaf.1.max(start);
+            }
+        });
         while let Some(node) = open.pop() {
             let last = close(node);
             if let Some(above) = open.last_mut() {

@@ -4,6 +4,7 @@
 //! callback comes out of the call as it is.
 
 mod callback;
+mod decode;
 mod functions;
 mod git;
 mod plan;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 /// What `apply_patch` is made of; import it from there.
 #[pymodule(gil_used = false)]
 mod _native {
+    #[pymodule_export]
+    use crate::decode::{PyBoundFiles, PyMatcher, PyVocabulary};
     #[pymodule_export]
     use crate::functions::{
         apply_diff, apply_in_memory, convert, grammar, parse, plan_over, prompt, tool_caveats,

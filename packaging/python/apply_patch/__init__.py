@@ -13,11 +13,14 @@
 
 from ._errors import DoesNotApply, ParseError, PatchError, Refused, StaleFile
 from ._native import (
+    BoundFiles,
     GitTree,
     HostPlan,
+    Matcher,
     PatchStream,
     Plan,
     Proposal,
+    Vocabulary,
     Workspace,
     apply_diff,
     apply_in_memory,
@@ -33,9 +36,11 @@ from ._native import (
 parse_stream = PatchStream
 
 __all__ = [
+    "BoundFiles",
     "DoesNotApply",
     "GitTree",
     "HostPlan",
+    "Matcher",
     "ParseError",
     "PatchError",
     "PatchStream",
@@ -43,6 +48,7 @@ __all__ = [
     "Proposal",
     "Refused",
     "StaleFile",
+    "Vocabulary",
     "Workspace",
     "apply_diff",
     "apply_in_memory",

@@ -224,6 +224,60 @@ class GitTree:
     ) -> dict[str, Any]: ...
 
 @final
+class Vocabulary:
+    """The tokens of a model: the bytes that each id adds to the output, and the ids that end one.
+
+    Made once for a model. Special tokens are `None`.
+    """
+
+    def __new__(cls, tokens: Iterable[bytes | None], end: Iterable[int]) -> Self: ...
+    def __len__(self) -> int: ...
+    @property
+    def mask_len(self) -> int:
+        """How many bytes a mask has: a multiple of 4."""
+
+@final
+class BoundFiles:
+    """Files as they are now, with all that a patch may say of them. Made once for a set of files."""
+
+    def __new__(
+        cls,
+        files: Mapping[Any, _Text],
+        *,
+        paths: Iterable[str] = (),
+        operations: Iterable[Literal["update", "add", "delete", "move"]] = ("update",),
+    ) -> Self:
+        """`paths` are other files of the workspace, which new ones must not collide with."""
+
+@final
+class Matcher:
+    """Follows one output, and says which tokens may come next. What it lets end applies."""
+
+    def __new__(cls, vocabulary: Vocabulary, files: BoundFiles) -> Self: ...
+    def allowed(self, mask: Any = None) -> bytes | None:
+        """Writes the mask into a writable buffer (a NumPy array, a bytearray), or returns it.
+
+        The bit of token `id` is bit `id % 32` of the 32-bit word `id // 32`, little endian.
+        """
+
+    def accept(self, token: int) -> None:
+        """Takes the next token; `ValueError` if it may not follow."""
+
+    def forced(self) -> bytes:
+        """The bytes that can only follow."""
+
+    def rollback(self, tokens: int) -> int:
+        """Takes back the last tokens; how many there were."""
+
+    def copy(self) -> Matcher: ...
+    @property
+    def is_finished(self) -> bool: ...
+    @property
+    def has_ended(self) -> bool: ...
+    @property
+    def text(self) -> bytes: ...
+
+@final
 class PatchStream:
     """Takes the text of a patch in chunks of any size, and says what is known of it so far."""
 

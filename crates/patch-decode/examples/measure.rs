@@ -1,0 +1,119 @@
+//! Measures what a mask costs along given patches:
+//!
+//! ```sh
+//! cargo run --release -p patch-decode --example measure -- VOCABULARY FILE PATCHES
+//! ```
+//!
+//! `VOCABULARY` has the bytes of a token a line, in hexadecimal digits; `PATCHES` has patches one
+//! after the other, each of one section that updates `f`. Their tokens are the longest that fit.
+#![allow(clippy::disallowed_methods, clippy::print_stdout)]
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use patch_decode::{Binder, Matcher, Operations, Vocabulary, has};
+
+/// The token of each text.
+type Ids = HashMap<Vec<u8>, u32>;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let mut next = || arguments.next().ok_or("three files are needed");
+    let tokens = std::fs::read_to_string(next()?)?;
+    let tokens: Vec<Vec<u8>> = tokens.lines().map(from_hex).collect::<Result<_, _>>()?;
+    let file = std::fs::read(next()?)?;
+    let patches = std::fs::read_to_string(next()?)?;
+
+    let start = Instant::now();
+    let end = tokens.len() as u32;
+    let vocabulary = Arc::new(Vocabulary::new(tokens.into_iter().chain([vec![]]), &[end]));
+    println!("vocabulary: {} tokens in {:.1?}", vocabulary.len(), start.elapsed());
+
+    let start = Instant::now();
+    let bound = Arc::new(Binder::new(Operations::default()).file("f", file).bind()?);
+    println!("file: bound in {:.1?}", start.elapsed());
+
+    let ids = (0..vocabulary.len() as u32).map(|id| (vocabulary.bytes(id).to_vec(), id));
+    let ids: Ids = ids.collect();
+    let mut measured = Measured::default();
+    for patch in patches.split_inclusive("*** End Patch\n") {
+        let matcher = Matcher::new(Arc::clone(&vocabulary), Arc::clone(&bound));
+        measured.along(&ids, matcher, patch.as_bytes())?;
+    }
+    measured.print();
+    Ok(())
+}
+
+fn from_hex(line: &str) -> Result<Vec<u8>, std::num::ParseIntError> {
+    let pairs = (0..line.len()).step_by(2);
+    pairs.map(|at| u8::from_str_radix(&line[at..at + 2], 16)).collect()
+}
+
+#[derive(Default)]
+struct Measured {
+    masks: Vec<Duration>,
+    slow: Vec<(Duration, String)>,
+    accepting: Duration,
+    patches: usize,
+    refused: usize,
+    forced: usize,
+}
+
+impl Measured {
+    fn along(
+        &mut self,
+        ids: &Ids,
+        mut matcher: Matcher,
+        patch: &[u8],
+    ) -> Result<(), Box<dyn Error>> {
+        self.patches += 1;
+        let vocabulary = Arc::clone(matcher.vocabulary());
+        let mut mask = vec![0; vocabulary.mask_len()];
+        let mut rest = patch;
+        while !rest.is_empty() {
+            self.forced += usize::from(!matcher.forced().is_empty());
+            let start = Instant::now();
+            matcher.allowed(&mut mask);
+            let took = start.elapsed();
+            self.masks.push(took);
+            let text = matcher.text();
+            let shown =
+                String::from_utf8_lossy(&text[text.len().saturating_sub(40)..]).into_owned();
+            self.slow.push((took, shown));
+            let longest = (1..=rest.len().min(128)).rev();
+            let token = longest.map(|len| &rest[..len]).find_map(|bytes| ids.get(bytes));
+            let Some(&token) = token else { return Err("a byte is no token".into()) };
+            let start = Instant::now();
+            let accepted = matcher.accept(token);
+            self.accepting += start.elapsed();
+            if accepted.is_ok() != has(&mask, token) {
+                return Err("the mask and the matcher differ".into());
+            }
+            if accepted.is_err() {
+                self.refused += 1;
+                return Ok(());
+            }
+            rest = &rest[vocabulary.bytes(token).len()..];
+        }
+        Ok(())
+    }
+
+    fn print(&mut self) {
+        let count = self.masks.len();
+        let sum: Duration = self.masks.iter().sum();
+        self.masks.sort_unstable();
+        println!("patches: {}, of which {} are not of the language", self.patches, self.refused);
+        println!("masks: {count}, mean {:.1?}", sum / count as u32);
+        for (name, share) in [("p50", 50), ("p90", 90), ("p99", 99), ("max", 100)] {
+            println!("{name}: {:.1?}", self.masks[(count * share / 100).min(count - 1)]);
+        }
+        println!("accept: mean {:.1?}", self.accepting / count as u32);
+        println!("before {} of them some bytes are forced", self.forced);
+        self.slow.sort_unstable_by(|one, other| other.0.cmp(&one.0));
+        for (took, text) in self.slow.iter().take(12) {
+            println!("slow: {took:.1?} after {text:?}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Decoding under which a patch cannot miss.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use apply_patch_api::decode::{Binder, Bound as BoundText, Matcher, Operations, Vocabulary};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMapping, PySlice};
+
+use crate::value::{FilePath, bytes};
+
+/// The tokens of a model.
+#[pyclass(frozen, name = "Vocabulary", module = "apply_patch")]
+pub(crate) struct PyVocabulary(Arc<Vocabulary>);
+
+#[pymethods]
+impl PyVocabulary {
+    #[new]
+    fn new(py: Python<'_>, tokens: &Bound<'_, PyAny>, end: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut texts: Vec<Vec<u8>> = Vec::new();
+        for token in tokens.try_iter()? {
+            let token = token?;
+            texts.push(if token.is_none() { Vec::new() } else { bytes(&token)? });
+        }
+        let ends: Vec<u32> =
+            end.try_iter()?.map(|id| id.and_then(|id| id.extract())).collect::<PyResult<_>>()?;
+        Ok(Self(Arc::new(py.detach(|| Vocabulary::new(texts, &ends)))))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many bytes a mask has.
+    #[getter]
+    fn mask_len(&self) -> usize {
+        4 * self.0.mask_len()
+    }
+}
+
+/// Files as they are now, with all that a patch may say of them.
+#[pyclass(frozen, name = "BoundFiles", module = "apply_patch")]
+pub(crate) struct PyBoundFiles(Arc<BoundText>);
+
+#[pymethods]
+impl PyBoundFiles {
+    #[new]
+    #[pyo3(signature = (files, *, paths = None, operations = None))]
+    fn new(
+        py: Python<'_>,
+        files: &Bound<'_, PyMapping>,
+        paths: Option<Vec<String>>,
+        operations: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let operations = self::operations(operations.as_deref())?;
+        let mut binder = Binder::new(operations);
+        for item in files.items()?.iter() {
+            let (FilePath(path), content): (FilePath, Bound<'_, PyAny>) = item.extract()?;
+            binder = binder.file(&path, bytes(&content)?);
+        }
+        binder = paths.unwrap_or_default().iter().fold(binder, |binder, path| binder.path(path));
+        let bound = py.detach(|| binder.bind());
+        bound
+            .map(|bound| Self(Arc::new(bound)))
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}
+
+fn operations(names: Option<&[String]>) -> PyResult<Operations> {
+    let Some(names) = names else { return Ok(Operations::default()) };
+    let mut operations = Operations { update: false, ..Operations::default() };
+    for name in names {
+        match name.as_str() {
+            "update" => operations.update = true,
+            "add" => operations.add = true,
+            "delete" => operations.delete = true,
+            "move" => operations.rename = true,
+            other => {
+                let message = format!("{other:?} is not one of update, add, delete and move");
+                return Err(PyValueError::new_err(message));
+            }
+        }
+    }
+    Ok(operations)
+}
+
+/// Follows one output, and says which tokens may come next.
+#[pyclass(frozen, name = "Matcher", module = "apply_patch")]
+pub(crate) struct PyMatcher(Mutex<Matcher>);
+
+impl PyMatcher {
+    fn lock(&self) -> MutexGuard<'_, Matcher> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn mask(&self) -> Vec<u8> {
+        let mut matcher = self.lock();
+        let mut mask = vec![0_u32; matcher.vocabulary().mask_len()];
+        matcher.allowed(&mut mask);
+        mask.into_iter().flat_map(u32::to_le_bytes).collect()
+    }
+}
+
+#[pymethods]
+impl PyMatcher {
+    #[new]
+    fn new(vocabulary: &PyVocabulary, files: &PyBoundFiles) -> Self {
+        Self(Mutex::new(Matcher::new(Arc::clone(&vocabulary.0), Arc::clone(&files.0))))
+    }
+
+    /// Writes the mask into a writable buffer, or returns it.
+    #[pyo3(signature = (mask = None))]
+    fn allowed<'py>(
+        &self,
+        py: Python<'py>,
+        mask: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let bits = py.detach(|| self.mask());
+        let bits = PyBytes::new(py, &bits);
+        let Some(mask) = mask else { return Ok(Some(bits)) };
+        // The stable interface of Python 3.10 has no buffers.
+        let view = py.import("builtins")?.getattr("memoryview")?.call1((mask,))?;
+        let view = view.call_method1("cast", ("B",))?;
+        let len = bits.as_bytes().len().cast_signed();
+        view.set_item(PySlice::new(py, 0, len, 1), bits)?;
+        Ok(None)
+    }
+
+    /// Takes the next token.
+    fn accept(&self, py: Python<'_>, token: u32) -> PyResult<()> {
+        let accepted = py.detach(|| self.lock().accept(token));
+        accepted.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// The bytes that can only follow.
+    fn forced<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let forced = py.detach(|| self.lock().forced());
+        PyBytes::new(py, &forced)
+    }
+
+    /// Takes back the last tokens.
+    fn rollback(&self, py: Python<'_>, tokens: usize) -> usize {
+        py.detach(|| self.lock().rollback(tokens))
+    }
+
+    /// Another matcher that is where this one is.
+    fn copy(&self, py: Python<'_>) -> Self {
+        Self(Mutex::new(py.detach(|| self.lock().clone())))
+    }
+
+    /// Whether the output is a whole patch.
+    #[getter]
+    fn is_finished(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.lock().is_finished())
+    }
+
+    /// Whether a token that ends an output was taken.
+    #[getter]
+    fn has_ended(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.lock().has_ended())
+    }
+
+    /// What was written so far.
+    #[getter]
+    fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let text = py.detach(|| self.lock().text().to_vec());
+        PyBytes::new(py, &text)
+    }
+}
