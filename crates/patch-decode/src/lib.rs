@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod bound;
+mod error;
 mod forced;
 mod log;
 mod mask;
@@ -30,7 +31,8 @@ mod utf8;
 mod vocabulary;
 mod wide;
 
-pub use bound::{BindError, Binder, Bound, NotBound, Operations};
+pub use bound::{Binder, Bound, Operations};
+pub use error::{BindError, NotBound};
 pub use matcher::{Matcher, NotAllowed, has};
 pub use vocabulary::Vocabulary;
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::bound::BindError;
+use crate::error::BindError;
 use crate::suffixes;
 
 /// The byte-order mark of UTF-8.

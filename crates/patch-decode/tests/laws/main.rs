@@ -1,6 +1,7 @@
 //! What the matcher promises: what it lets end applies, whatever applies it lets be written, and
 //! no output is without a way to its end.
 
+mod histories;
 mod outputs;
 mod reference;
 mod tokens;
