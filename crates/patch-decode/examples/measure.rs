@@ -54,7 +54,6 @@ fn from_hex(line: &str) -> Result<Vec<u8>, std::num::ParseIntError> {
 #[derive(Default)]
 struct Measured {
     masks: Vec<Duration>,
-    slow: Vec<(Duration, String)>,
     accepting: Duration,
     patches: usize,
     refused: usize,
@@ -76,12 +75,7 @@ impl Measured {
             self.forced += usize::from(!matcher.forced().is_empty());
             let start = Instant::now();
             matcher.allowed(&mut mask);
-            let took = start.elapsed();
-            self.masks.push(took);
-            let text = matcher.text();
-            let shown =
-                String::from_utf8_lossy(&text[text.len().saturating_sub(40)..]).into_owned();
-            self.slow.push((took, shown));
+            self.masks.push(start.elapsed());
             let longest = (1..=rest.len().min(128)).rev();
             let token = longest.map(|len| &rest[..len]).find_map(|bytes| ids.get(bytes));
             let Some(&token) = token else { return Err("a byte is no token".into()) };
@@ -111,9 +105,5 @@ impl Measured {
         }
         println!("accept: mean {:.1?}", self.accepting / count as u32);
         println!("before {} of them some bytes are forced", self.forced);
-        self.slow.sort_unstable_by(|one, other| other.0.cmp(&one.0));
-        for (took, text) in self.slow.iter().take(12) {
-            println!("slow: {took:.1?} after {text:?}");
-        }
     }
 }

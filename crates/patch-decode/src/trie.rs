@@ -4,6 +4,8 @@
 //! that is walked; here one child is looked up at a time, from a text that is known. So the
 //! children of a node stand together, in the order of their bytes.
 
+use std::ops::Range;
+
 /// A trie of byte strings, each with the numbers of the tokens that spell it.
 #[derive(Debug, Default)]
 pub(crate) struct Trie {
@@ -29,7 +31,7 @@ impl Trie {
         entries.sort_unstable();
         let mut trie = Self { bytes: vec![0], ..Self::default() };
         // Breadth first: the entries below each node of the present depth.
-        let mut level = vec![0..entries.len()];
+        let mut level: Vec<Range<usize>> = std::iter::once(0..entries.len()).collect();
         let mut depth = 0;
         while !level.is_empty() {
             let mut below = Vec::new();

@@ -164,6 +164,20 @@ fn ten_thousand_outputs_apply_that_end() {
     }
 }
 
+/// `APPLY_PATCH_VOCABULARY` names a file with the bytes of a token a line, in hexadecimal digits.
+#[test]
+fn outputs_of_a_real_vocabulary_apply() {
+    let Some(path) = std::env::var_os("APPLY_PATCH_VOCABULARY") else { return };
+    let text = std::fs::read_to_string(path).expect("a vocabulary");
+    let byte = |digits: &str| u8::from_str_radix(digits, 16).expect("hexadecimal digits");
+    let token = |line: &str| -> Vec<u8> {
+        (0..line.len()).step_by(2).map(|at| byte(&line[at..at + 2])).collect()
+    };
+    let tokens: Vec<Vec<u8>> = text.lines().map(token).chain([Vec::new()]).collect();
+    let end = tokens.len() as u32 - 1;
+    all_apply(&Arc::new(Vocabulary::new(tokens, &[end])), 66, 10);
+}
+
 #[test]
 fn all_operations_apply() {
     let files = [("a.txt", "a\nb\na\n"), ("src/b.txt", "b\n"), ("src/in/c.txt", "c\nd\n")];
