@@ -81,6 +81,7 @@ impl Masker<'_> {
     fn plain(&mut self, trie: &Trie, node: Node, state: &State) {
         match state.place {
             Place::Old { at, .. } => self.old(trie, node, state, at),
+            Place::Header { first, end, at } => self.header(trie, node, state, first..end, at),
             Place::AtText { first, end, at } => self.at_text(trie, node, state, first..end, at),
             _ => {
                 for (byte, child) in trie.children(node) {
@@ -99,6 +100,39 @@ impl Masker<'_> {
         if let Some(next) = self.bound.step(self.log, state, byte) {
             self.take(trie, child);
             self.plain(trie, child, &next);
+        }
+    }
+
+    /// The tokens along the headers that may be written: there may be one for each of many paths.
+    fn header(&mut self, trie: &Trie, root: Node, state: &State, range: Range<u32>, at: u32) {
+        let bound = self.bound;
+        let (mut path, mut last): (Vec<Node>, &[u8]) = (vec![root], b"");
+        for header in range {
+            self.log.cut(state.lengths);
+            if !bound.may_head(self.log, header) {
+                continue;
+            }
+            let text = &bound.headers[header as usize].text.as_bytes()[at as usize..];
+            let same = last.iter().zip(text).take_while(|(one, other)| one == other).count();
+            path.truncate(same + 1);
+            for &byte in &text[path.len() - 1..] {
+                let Some(child) = trie.child(path[path.len() - 1], byte) else { break };
+                path.push(child);
+                self.take(trie, child);
+            }
+            last = text;
+            if path.len() == text.len() + 1 && !text.ends_with(b"\n") {
+                self.beyond(trie, path[text.len()], state, text);
+            }
+        }
+    }
+
+    /// The tokens that have a whole text and more.
+    fn beyond(&mut self, trie: &Trie, node: Node, state: &State, text: &[u8]) {
+        let (bound, log) = (self.bound, &mut *self.log);
+        let next = text.iter().try_fold(state.clone(), |next, &byte| bound.step(log, &next, byte));
+        if let Some(next) = next {
+            self.plain(trie, node, &next);
         }
     }
 

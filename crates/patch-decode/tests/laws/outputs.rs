@@ -188,11 +188,14 @@ fn all_operations_apply() {
     let mut tree = files.to_vec();
     tree.push(("src/other.bin", "\0"));
     let (vocabulary, mut random) = (several(), fastrand::Rng::with_seed(9));
-    let mut finished = 0;
-    for _ in 0..100 {
+    let mut outputs = Vec::new();
+    for _ in 0..150 {
         let Some(output) = write(&mut random, &vocabulary, &bound) else { continue };
-        finished += 1;
         assert_eq!(refusal(&tree, &output), None, "{output}");
+        outputs.push(output);
     }
-    assert!(finished > 60, "{finished} ended");
+    for section in ["*** Add File: ", "*** Delete File: ", "*** Update File: ", "*** Move to: "] {
+        let count = outputs.iter().filter(|output| output.contains(section)).count();
+        assert!(count > 10, "{count} of {} outputs have {section}", outputs.len());
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use patch_decode::{Matcher, Vocabulary};
+use patch_decode::{Binder, Bound, Matcher, Operations, Vocabulary};
 
 use super::{allowed, bytes, one_file};
 
@@ -136,4 +136,72 @@ fn clones_go_on_apart() {
     assert!(matcher.text().ends_with(b"\n+"));
     assert!(other.text().ends_with(b"\n-"));
     assert_eq!(other.forced(), b"    a();\n");
+}
+
+/// Writes a text and, once it is refused, nothing more.
+fn follows(bound: &Arc<Bound>, text: &str) -> bool {
+    let mut matcher = Matcher::new(bytes(), Arc::clone(bound));
+    text.bytes().all(|byte| matcher.accept(u32::from(byte)).is_ok())
+}
+
+#[test]
+fn new_paths_are_those_that_may_be_made() {
+    let operations = Operations { update: true, add: true, delete: true, rename: true };
+    let binder = Binder::new(operations).file("src/A.txt", "a\n").path("docs/b.md");
+    let bound =
+        Arc::new(binder.path("secrets/c").path(".github/workflows/d").bind().expect("fits"));
+    for (path, fits) in [
+        ("new", true),
+        ("src/new.rs", true),
+        ("docs/id", true),
+        ("docs/con", false),
+        ("docs/con.txt", false),
+        ("docs/conx.txt", true),
+        ("docs/id_rsa", false),
+        ("docs/id_rsa.pub", false),
+        ("docs/x.pem", false),
+        ("docs/x.pem2", true),
+        ("docs", false),
+        ("src/a.txt", false),
+        ("src/a.txt2", true),
+        ("docs/new/a", false),
+        ("secrets/new", false),
+        (".github/workflows/new", false),
+        (".git/config", false),
+        ("src/.env", false),
+        ("../a", false),
+        ("/a", false),
+        ("src//a", false),
+        ("src/./a", false),
+        ("src/a.", false),
+        ("HEAD", false),
+        ("a b", false),
+        ("", false),
+    ] {
+        let text = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch");
+        assert_eq!(follows(&bound, &text), fits, "{path}");
+    }
+}
+
+#[test]
+fn a_path_is_made_once_and_taken_once() {
+    let operations = Operations { update: true, add: true, delete: true, rename: true };
+    let binder = Binder::new(operations).file("src/a", "a\n").file("b", "b\n");
+    let bound = Arc::new(binder.bind().expect("fits"));
+    for (sections, fits) in [
+        ("*** Add File: n\n*** Add File: m\n", true),
+        ("*** Add File: n\n*** Add File: n\n", false),
+        ("*** Add File: n\n*** Add File: N\n", false),
+        ("*** Delete File: b\n*** Delete File: b\n", false),
+        ("*** Delete File: b\n*** Add File: b\n", false),
+        ("*** Delete File: src/a\n*** Add File: src/n\n", false),
+        ("*** Update File: b\n*** Move to: src/b\n", true),
+        ("*** Update File: b\n*** Move to: b\n", false),
+        ("*** Update File: b\n*** Move to: c\n@@\n-b\n*** Add File: c\n", false),
+        ("*** Update File: b\n@@\n-b\n*** Update File: b\n", false),
+        ("*** Update File: b\n", false),
+    ] {
+        let text = format!("*** Begin Patch\n{sections}*** End Patch");
+        assert_eq!(follows(&bound, &text), fits, "{sections}");
+    }
 }
