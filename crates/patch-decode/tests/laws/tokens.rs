@@ -41,9 +41,14 @@ fn many(random: &mut fastrand::Rng) -> Arc<Vocabulary> {
         b"\0",
         b"Update File: f\n",
     ];
+    let names: [&[u8]; 12] = [
+        b"id_r", b"sa", b"ID_RSA", b"con", b".txt", b"AUX.", b"src/", b"b.txt", b"x.pem", b".key",
+        b"/n", b"n\n+",
+    ];
     let long = (0..700).map(|_| {
         let count = random.usize(1..6);
-        (0..count).flat_map(|_| random.choice(parts).expect("some").to_vec()).collect::<Vec<u8>>()
+        let from: &[&[u8]] = if random.u8(..4) == 0 { &names } else { &parts };
+        (0..count).flat_map(|_| random.choice(from).expect("some").to_vec()).collect::<Vec<u8>>()
     });
     let tokens: Vec<Vec<u8>> = (0..=255_u8).map(|byte| vec![byte]).chain(long).collect();
     Arc::new(Vocabulary::new(tokens, &[]))
@@ -53,8 +58,15 @@ fn many(random: &mut fastrand::Rng) -> Arc<Vocabulary> {
 fn a_token_is_in_the_mask_if_its_bytes_may_follow() {
     let mut random = fastrand::Rng::with_seed(11);
     let vocabulary = many(&mut random);
-    for _ in 0..4 {
-        let mut matcher = Matcher::new(Arc::clone(&vocabulary), one_file(FILE));
+    let operations = Operations { update: true, add: true, delete: true, rename: true };
+    let binder = Binder::new(operations).file("f", FILE).file("src/g", FILE).path("src/h");
+    let several = Arc::new(binder.bind().expect("they can be bound"));
+    for round in 0..8 {
+        let bound = if round % 2 == 0 { one_file(FILE) } else { Arc::clone(&several) };
+        let mut matcher = Matcher::new(Arc::clone(&vocabulary), bound);
+        if round % 4 == 1 {
+            feed(&mut matcher, b"*** Begin Patch\n*** Add File: ");
+        }
         for _ in 0..40 {
             let tokens = allowed(&mut matcher);
             let set: BTreeSet<u32> = tokens.iter().copied().collect();
