@@ -480,8 +480,8 @@ fn keep(post: &mut Vec<PostLines>, base: usize, lines: Range<u32>) {
 }
 
 /// What the lines of `post` from number `from` on change: lines that were inserted and are like
-/// some of the file, and lines that did not follow one another. `next` is the line of the file below
-/// them.
+/// some of the file, and lines that did not follow one another. `next` is the line of the file
+/// below them.
 fn changes(
     file: &FileText,
     post: &[PostLines],

@@ -6,13 +6,71 @@ use patch_decode::{Binder, Bound, Matcher, Operations, Vocabulary};
 
 use super::{allowed, bytes, refusal};
 
-const PYTHON: &str = "import os\n\n\nclass A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 1\n\n\nclass B:\n    def f(self):\n        return 2\n";
-const RUST: &str = "//! Doc.\n\nfn a() {\n    b();\n}\n\nfn b() {\n    a();\n}\n\n#[test]\nfn c() {\n    a();\n    b();\n}\n";
-const C: &str =
-    "#include <stdio.h>\n\nint main(void)\n{\n\tputs(\"a\");\n\tputs(\"b\");\n\treturn 0;\n}\n";
-const GO: &str = "package main\n\nfunc a() {\n\tif true {\n\t\tb()\n\t}\n}\n\nfunc b() {\n\tif true {\n\t\ta()\n\t}\n}\n";
-const SCRIPT: &str =
-    "export const a = 1;\nexport const b = () => {\n  return a;\n};\n// café ☕ 🎉\n";
+const PYTHON: &str = concat!(
+    "import os\n",
+    "\n",
+    "\n",
+    "class A:\n",
+    "    def f(self):\n",
+    "        return 1\n",
+    "\n",
+    "    def g(self):\n",
+    "        return 1\n",
+    "\n",
+    "\n",
+    "class B:\n",
+    "    def f(self):\n",
+    "        return 2\n",
+);
+const RUST: &str = concat!(
+    "//! Doc.\n",
+    "\n",
+    "fn a() {\n",
+    "    b();\n",
+    "}\n",
+    "\n",
+    "fn b() {\n",
+    "    a();\n",
+    "}\n",
+    "\n",
+    "#[test]\n",
+    "fn c() {\n",
+    "    a();\n",
+    "    b();\n",
+    "}\n",
+);
+const C: &str = concat!(
+    "#include <stdio.h>\n",
+    "\n",
+    "int main(void)\n",
+    "{\n",
+    "\tputs(\"a\");\n",
+    "\tputs(\"b\");\n",
+    "\treturn 0;\n",
+    "}\n",
+);
+const GO: &str = concat!(
+    "package main\n",
+    "\n",
+    "func a() {\n",
+    "\tif true {\n",
+    "\t\tb()\n",
+    "\t}\n",
+    "}\n",
+    "\n",
+    "func b() {\n",
+    "\tif true {\n",
+    "\t\ta()\n",
+    "\t}\n",
+    "}\n",
+);
+const SCRIPT: &str = concat!(
+    "export const a = 1;\n",
+    "export const b = () => {\n",
+    "  return a;\n",
+    "};\n",
+    "// café ☕ 🎉\n",
+);
 
 const FILES: &[&str] = &[
     PYTHON,

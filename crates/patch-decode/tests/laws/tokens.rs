@@ -54,6 +54,58 @@ fn many(random: &mut fastrand::Rng) -> Arc<Vocabulary> {
     Arc::new(Vocabulary::new(tokens, &[]))
 }
 
+/// The tokens of the mask, each of which may follow, while no other may.
+fn exactly_allowed(matcher: &mut Matcher) -> Vec<u32> {
+    let tokens = allowed(matcher);
+    let set: BTreeSet<u32> = tokens.iter().copied().collect();
+    for token in 0..matcher.vocabulary().len() as u32 {
+        let follows = matcher.clone().accept(token).is_ok();
+        let bytes = matcher.vocabulary().bytes(token);
+        assert_eq!(set.contains(&token), follows, "{:?} {bytes:?}", matcher.text());
+    }
+    tokens
+}
+
+#[test]
+fn masks_are_exact_where_many_lines_may_be_meant() {
+    let vocabulary = many(&mut fastrand::Rng::with_seed(13));
+    let line = |number: usize| match number % 4 {
+        0 => format!("fn a{}() {{\n", number / 4),
+        1 => "    b();\n".to_owned(),
+        2 => format!("    a{}();\n", number % 7),
+        _ => "}\n".to_owned(),
+    };
+    let bound = one_file(&(0..4_000).map(line).collect::<String>());
+    let hunk = "-fn a900() {\n+    a0();\n+}\n";
+    let first = format!("{hunk}@@\n");
+    for text in [
+        "",
+        " ",
+        "-",
+        "+",
+        "-    ",
+        "-    a",
+        " }",
+        " }\n",
+        " }\n fn a",
+        "-    b();\n ",
+        &first,
+        &format!("{first} "),
+        &format!("{first}-    "),
+        &format!("{first} fn a"),
+        hunk,
+        &format!("{hunk}@@ "),
+        &format!("{hunk}@@ fn a9"),
+    ] {
+        let mut matcher = Matcher::new(Arc::clone(&vocabulary), Arc::clone(&bound));
+        feed(&mut matcher, BEGIN);
+        feed(&mut matcher, text.as_bytes());
+        let tokens = exactly_allowed(&mut matcher);
+        // What was remembered is the same.
+        assert_eq!(allowed(&mut matcher), tokens, "{text}");
+    }
+}
+
 #[test]
 fn a_token_is_in_the_mask_if_its_bytes_may_follow() {
     let mut random = fastrand::Rng::with_seed(11);
@@ -68,14 +120,7 @@ fn a_token_is_in_the_mask_if_its_bytes_may_follow() {
             feed(&mut matcher, b"*** Begin Patch\n*** Add File: ");
         }
         for _ in 0..40 {
-            let tokens = allowed(&mut matcher);
-            let set: BTreeSet<u32> = tokens.iter().copied().collect();
-            for token in 0..vocabulary.len() as u32 {
-                let mut other = matcher.clone();
-                let follows = other.accept(token).is_ok();
-                let bytes = vocabulary.bytes(token);
-                assert_eq!(set.contains(&token), follows, "{:?} {bytes:?}", matcher.text());
-            }
+            let tokens = exactly_allowed(&mut matcher);
             let Some(&token) = random.choice(&tokens) else { break };
             matcher.accept(token).expect("it is in the mask");
         }
