@@ -1,18 +1,15 @@
 //! Rules of characters: what a grammar in BNF says, with the look-aheads that XGrammar knows.
 //!
-//! [`shape`](super::shape) makes one from a [`Grammar`], [`read_bnf`](super::read_bnf) from the
-//! text of a file. The language of either is decided here, so that a file is compared with the pest
-//! rules as it is written and not as it is meant.
+//! One is made from a grammar (`shape`), or from the text of a file (`read_bnf`). The language of
+//! either is built here, so that a file is compared with the pest rules as it is written and not as
+//! it is meant.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::automaton::{self, Alphabet, Dfa, END, Nfa};
 use super::charset::CharSet;
-use super::error::Finding;
-use super::grammar::{Chars, Grammar, Times, Tree};
-use super::language::spell;
-use super::read_bnf;
+use super::grammar::{Chars, Times, Tree};
 
 /// A grammar whose leaves are characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,41 +41,14 @@ pub(crate) enum Item {
 /// XGrammar uses look-aheads to settle tokens while it compiles, and only there; a file has to mean
 /// the same to an engine that obeys them always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LookAhead {
+pub(crate) enum LookAhead {
     Ignored,
     Obeyed,
 }
 
-impl Grammar {
-    /// Decides whether `text`, a file in BNF, has the sentences of this grammar, whether or not an
-    /// engine obeys its look-aheads: then none excludes a sentence.
-    ///
-    /// # Errors
-    ///
-    /// The shortest sentence that only one of them has, or what in the text cannot be read.
-    pub fn check_bnf(&self, text: &str) -> Result<(), Finding> {
-        let bnf = read_bnf::read(text).map_err(|message| Finding::Unreadable { message })?;
-        bnf.check_recursion().map_err(|message| Finding::Unreadable { message })?;
-        let alphabet = Alphabet::new(automaton::sets_of(self).into_iter().chain(bnf.sets()));
-        let open = automaton::of_grammar(self, &alphabet);
-        for look_ahead in [LookAhead::Ignored, LookAhead::Obeyed] {
-            let file = bnf.automaton(&alphabet, look_ahead);
-            for (left, right, file_accepts) in [(&file, &open, true), (&open, &file, false)] {
-                if let Some(word) = left.first_word_not_in(right) {
-                    return Err(Finding::FileDiffers {
-                        sentence: spell(&alphabet, &word),
-                        file_accepts,
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
 impl Bnf {
     /// All sets of characters that it names.
-    fn sets(&self) -> Vec<CharSet> {
+    pub(crate) fn sets(&self) -> Vec<CharSet> {
         let mut sets: Vec<_> = self.rules.iter().filter_map(|rule| rule.ahead.clone()).collect();
         for rule in &self.rules {
             rule.right.expand(&mut |leaf| {
@@ -97,7 +67,7 @@ impl Bnf {
 
     /// Refuses a rule that comes back to itself elsewhere than at its end: such a language need not
     /// be regular.
-    fn check_recursion(&self) -> Result<(), String> {
+    pub(crate) fn check_recursion(&self) -> Result<(), String> {
         for (index, rule) in self.rules.iter().enumerate() {
             let mut inner = Vec::new();
             uses(&rule.right, Place::End, &mut |used, place| {
@@ -123,7 +93,8 @@ impl Bnf {
         seen[to]
     }
 
-    fn automaton(&self, alphabet: &Alphabet, look_ahead: LookAhead) -> Dfa {
+    /// The language.
+    pub(crate) fn automaton(&self, alphabet: &Alphabet, look_ahead: LookAhead) -> Dfa {
         let mut builder = Builder {
             bnf: self,
             alphabet,

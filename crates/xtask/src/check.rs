@@ -10,9 +10,11 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::automaton::{self, Alphabet, Dfa};
+use super::bnf::LookAhead;
 use super::error::Finding;
 use super::grammar::{Chars, Grammar, Symbol, Tree};
 use super::language::spell;
+use super::read_bnf;
 
 impl Grammar {
     /// Decides whether every engine will read the grammar alike.
@@ -30,6 +32,31 @@ impl Grammar {
             }
         }
         Tokens::new(self, &alphabet).check()
+    }
+
+    /// Decides whether `text`, a file in BNF, has the sentences of this grammar, whether or not an
+    /// engine obeys its look-aheads: then none excludes a sentence.
+    ///
+    /// # Errors
+    ///
+    /// The shortest sentence that only one of them has, or what in the text cannot be read.
+    pub fn check_bnf(&self, text: &str) -> Result<(), Finding> {
+        let bnf = read_bnf::read(text).map_err(|message| Finding::Unreadable { message })?;
+        bnf.check_recursion().map_err(|message| Finding::Unreadable { message })?;
+        let alphabet = Alphabet::new(automaton::sets_of(self).into_iter().chain(bnf.sets()));
+        let open = automaton::of_grammar(self, &alphabet);
+        for look_ahead in [LookAhead::Ignored, LookAhead::Obeyed] {
+            let file = bnf.automaton(&alphabet, look_ahead);
+            for (left, right, file_accepts) in [(&file, &open, true), (&open, &file, false)] {
+                if let Some(word) = left.first_word_not_in(right) {
+                    return Err(Finding::FileDiffers {
+                        sentence: spell(&alphabet, &word),
+                        file_accepts,
+                    });
+                }
+            }
+        }
+        Ok(())
     }
 }
 
