@@ -31,7 +31,7 @@ import xgrammar
 from check import STEM
 
 # The most open tokens that a grammar may have in all states together, and in one state.
-MOST_OPEN, MOST_OPEN_IN_A_STATE = 400, 60
+MOST_OPEN, MOST_OPEN_IN_A_STATE = 250, 50
 LONGEST = 300
 
 
