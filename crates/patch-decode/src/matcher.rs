@@ -150,6 +150,13 @@ impl Matcher {
         self.ended
     }
 
+    /// Whether the next byte is one of an old line's text. A model that wants to write something
+    /// else there, which the mask does not let it, means another text than the file's.
+    #[must_use]
+    pub fn is_in_old_line(&self) -> bool {
+        matches!(self.state.place, Place::Old { .. })
+    }
+
     /// The bytes that were written so far.
     #[must_use]
     pub fn text(&self) -> &[u8] {

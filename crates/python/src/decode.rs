@@ -154,6 +154,12 @@ impl PyMatcher {
         py.detach(|| self.lock().is_finished())
     }
 
+    /// Whether the next byte is one of an old line's text.
+    #[getter]
+    fn is_in_old_line(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.lock().is_in_old_line())
+    }
+
     /// Whether a token that ends an output was taken.
     #[getter]
     fn has_ended(&self, py: Python<'_>) -> bool {

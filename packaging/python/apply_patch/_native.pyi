@@ -273,6 +273,10 @@ class Matcher:
     @property
     def is_finished(self) -> bool: ...
     @property
+    def is_in_old_line(self) -> bool:
+        """Whether the next byte is one of an old line's text."""
+
+    @property
     def has_ended(self) -> bool: ...
     @property
     def text(self) -> bytes: ...

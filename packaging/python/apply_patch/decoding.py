@@ -4,6 +4,9 @@ A `Matcher` says which tokens may come next. `apply_mask` gives all others the l
 in any engine whose logits are a NumPy array or turn into one (ONNX Runtime, MLX); the processors
 have the shapes that transformers, vLLM and llama-cpp-python call. None of these is imported here.
 
+A model that is held to the files may be pushed to a wrong place. `denied` of a processor says how
+much it was pushed: throw an output away where it is above 0.9.
+
     >>> from apply_patch import BoundFiles, Matcher, Vocabulary
     >>> vocabulary = Vocabulary([bytes([byte]) for byte in range(256)] + [None], end=[256])
     >>> matcher = Matcher(vocabulary, BoundFiles({"a.txt": "one\\n"}))
@@ -23,6 +26,7 @@ __all__ = [
     "RequestProcessor",
     "TransformersProcessor",
     "apply_mask",
+    "denied_share",
 ]
 
 
@@ -49,12 +53,40 @@ def apply_mask(logits: Any, mask: Any) -> Any:
     return numpy.where(_banned(mask, logits.shape[-1]), logits.dtype.type("-inf"), logits)
 
 
+def denied_share(logits: Any, mask: Any) -> float:
+    """The share of the probability that the mask takes away, from 0 to 1.
+
+    `logits` is one row, `mask` is what `Matcher.allowed` returns.
+    """
+    import numpy
+
+    logits = numpy.asarray(logits, dtype=numpy.float64)
+    weights = numpy.exp(logits - logits.max())
+    return float(weights[_banned(mask, len(weights))].sum() / weights.sum())
+
+
 class _Follower:
     """A matcher that follows one output, also when it goes back, as in beam search."""
 
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
         self._tokens: list[int] = []
+        # The shares that the mask took within old lines, and before how many tokens.
+        self._denied: list[tuple[int, float]] = []
+
+    @property
+    def denied(self) -> float:
+        return max((share for _, share in self._denied), default=0.0)
+
+    def row(self, tokens: Sequence[int], scores: Any) -> Any:
+        """One row of logits, a tensor or a NumPy array, under the mask after these tokens."""
+        mask = self.mask(tokens)
+        if mask is None:
+            return scores
+        if self._matcher.is_in_old_line:
+            row = scores.tolist() if hasattr(scores, "tolist") else scores
+            self._denied.append((len(self._tokens), denied_share(row, mask)))
+        return _mask_row(scores, mask)
 
     def mask(self, tokens: Sequence[int]) -> bytes | None:
         """The mask after these tokens; `None` once the output has ended."""
@@ -66,6 +98,7 @@ class _Follower:
             shared += 1
         self._matcher.rollback(len(self._tokens) - shared)
         del self._tokens[shared:]
+        self._denied = [(at, share) for at, share in self._denied if at <= shared]
         for token in tokens[shared:]:
             if self._matcher.has_ended:
                 return None  # What follows is padding.
@@ -74,10 +107,8 @@ class _Follower:
         return None if self._matcher.has_ended else self._matcher.allowed()
 
 
-def _mask_row(scores: Any, mask: bytes | None) -> Any:
+def _mask_row(scores: Any, mask: bytes) -> Any:
     """Masks one row of logits, a tensor or a NumPy array."""
-    if mask is None:
-        return scores
     if hasattr(scores, "masked_fill"):
         banned = scores.new_tensor(_banned(mask, scores.shape[-1]).tolist()).bool()
         return scores.masked_fill(banned, float("-inf"))
@@ -102,9 +133,13 @@ class TransformersProcessor:
         while len(self._rows) < len(rows):
             self._rows.append(_Follower(self._matcher.copy()))
         for nth, row in enumerate(rows):
-            mask = self._rows[nth].mask(row[self._prompt :])
-            scores[nth] = _mask_row(scores[nth], mask)
+            scores[nth] = self._rows[nth].row(row[self._prompt :], scores[nth])
         return scores
+
+    @property
+    def denied(self) -> list[float]:
+        """For each row the largest share of the probability that the mask took in an old line."""
+        return [row.denied for row in self._rows]
 
 
 class LlamaCppProcessor:
@@ -120,7 +155,12 @@ class LlamaCppProcessor:
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         if self._prompt is None:
             self._prompt = len(input_ids)
-        return _mask_row(scores, self._follower.mask(input_ids[self._prompt :]))
+        return self._follower.row(input_ids[self._prompt :], scores)
+
+    @property
+    def denied(self) -> float:
+        """The largest share of the probability that the mask took in an old line."""
+        return self._follower.denied
 
 
 class RequestProcessor:
@@ -135,4 +175,9 @@ class RequestProcessor:
 
     def __call__(self, *arguments: Any) -> Any:
         *_, output, logits = arguments
-        return _mask_row(logits, self._follower.mask(output))
+        return self._follower.row(output, logits)
+
+    @property
+    def denied(self) -> float:
+        """The largest share of the probability that the mask took in an old line."""
+        return self._follower.denied

@@ -167,3 +167,26 @@ def test_what_follows_the_end_is_not_masked(vocabulary, files):
     logits = numpy.zeros(257, dtype=numpy.float32)
     assert (processor(output, logits) == 0).all()
     assert (processor([*output, 0], logits) == 0).all()
+
+
+def test_what_the_mask_takes_in_old_lines_is_told(vocabulary, files):
+    numpy = pytest.importorskip("numpy")
+    from apply_patch import decoding
+
+    def wants(byte):
+        logits = numpy.zeros(257, dtype=numpy.float32)
+        logits[byte] = 50
+        return logits
+
+    processor = decoding.RequestProcessor(vocabulary, files)
+    output = [*BEGIN]
+    processor(output, wants(ord("x")))  # No old line has begun.
+    assert processor.denied == 0
+    output.append(ord("-"))
+    processor(output, wants(ord("d")))
+    assert processor.denied < 0.01
+    processor([*output, *b"def "], wants(ord("x")))
+    assert processor.denied > 0.99
+    processor(output, wants(ord("d")))  # It went back.
+    assert processor.denied < 0.01
+    assert decoding.denied_share([0.0, 0.0], b"\x01\0\0\0") == 0.5

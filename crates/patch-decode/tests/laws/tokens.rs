@@ -262,3 +262,21 @@ fn a_path_is_made_once_and_taken_once() {
         assert_eq!(follows(&bound, &text), fits, "{sections}");
     }
 }
+
+#[test]
+fn old_lines_are_told_from_others() {
+    let mut matcher = Matcher::new(bytes(), one_file(FILE));
+    feed(&mut matcher, BEGIN);
+    for (text, is_old) in [
+        ("", false),
+        (" ", true),
+        ("fn b", true),
+        ("() {\n", false),
+        ("+", false),
+        ("x\n", false),
+        ("-", true),
+    ] {
+        feed(&mut matcher, text.as_bytes());
+        assert_eq!(matcher.is_in_old_line(), is_old, "after {text:?}");
+    }
+}
