@@ -386,12 +386,14 @@ fn standard_input_that_is_a_file_is_read_from_where_it_stands() {
 fn grammars_specs_and_instructions_are_printed() {
     let dir = workspace(&[]);
     for format in ["pest", "lark", "gbnf", "ebnf", "regex"] {
-        for dialect in ["whole", "codex"] {
+        for dialect in ["whole", "codex", "tight"] {
             let run = call(&dir, &["grammar", "--format", format, "--dialect", dialect], b"");
             assert_eq!(run.code, 0, "{run:?}");
             assert!(run.stdout.contains("Begin Patch"), "{format} {dialect}");
         }
     }
+    let tight = call(&dir, &["grammar", "--tight"], b"");
+    assert_eq!(tight.stdout, call(&dir, &["grammar", "--dialect", "tight"], b"").stdout);
     for provider in file_tools::specs::Provider::ALL {
         let run = call(&dir, &["tool-spec", "--provider", provider.as_str()], b"");
         assert_eq!(run.code, 0, "{run:?}");
