@@ -33,6 +33,8 @@ pub mod export;
 mod fence;
 #[cfg(feature = "serde")]
 mod fields;
+#[cfg(feature = "fit")]
+pub mod fit;
 mod grammar;
 mod lines;
 mod lower;

@@ -1,0 +1,86 @@
+//! What a fitted grammar leaves out, and why none can be made.
+
+use std::fmt;
+
+use crate::export::Format;
+
+/// Why a file cannot be updated under a fitted grammar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// It has a NUL byte in its first 8 KiB.
+    Binary,
+    /// It is not UTF-8.
+    NotUtf8,
+    /// None of the lines that may be shown make a block that stands once in the file.
+    NoBlock,
+    /// Its path cannot be written on one line of a patch.
+    Path,
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Binary => "it is binary",
+            Self::NotUtf8 => "it is not UTF-8",
+            Self::NoBlock => "no block of the lines that may be shown stands once in it",
+            Self::Path => "a patch cannot name it",
+        })
+    }
+}
+
+/// A file that a fitted grammar leaves out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FitNote {
+    /// The file.
+    pub path: String,
+    /// Why it is left out.
+    pub why: Unfit,
+}
+
+impl fmt::Display for FitNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: left out of updates: {}", self.path, self.why)
+    }
+}
+
+/// Why there is no fitted grammar.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// A path was given twice.
+    #[error("`{path}` is given twice")]
+    Twice {
+        /// The path.
+        path: String,
+    },
+    /// No operation is possible on any file.
+    #[error("a patch could do nothing to these files")]
+    Nothing {
+        /// The files that were left out.
+        notes: Vec<FitNote>,
+    },
+    /// The notation cannot express it in reasonable space.
+    #[error("a grammar that fits files has no form as {format}; take lark, ebnf or gbnf")]
+    Format {
+        /// The notation that was asked for.
+        format: Format,
+    },
+    /// An engine would refuse the grammar, or die of it.
+    #[error(
+        "too large for {engine}: {rules} rules of {limit}; the largest file is `{path}` with \
+         {lines} lines: give only the lines that the model was shown"
+    )]
+    TooLarge {
+        /// The engine that reads this notation.
+        engine: &'static str,
+        /// The file with the most lines.
+        path: String,
+        /// How many of its lines the grammar has.
+        lines: usize,
+        /// How many rules the grammar would have.
+        rules: usize,
+        /// How many the engine takes.
+        limit: usize,
+    },
+}

@@ -1,0 +1,144 @@
+//! The rules of a fitted grammar before they are written in a notation.
+
+use std::collections::HashMap;
+
+/// The number of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct RuleId(pub(super) u32);
+
+/// The number of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct TextId(pub(super) u32);
+
+/// A part of an alternative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Symbol {
+    /// A text as it is.
+    Text(TextId),
+    /// What another rule says.
+    Rule(RuleId),
+    /// One or more inserted lines.
+    Inserted,
+    /// Any number of inserted lines.
+    MaybeInserted,
+}
+
+/// One of the ways to follow a rule.
+pub(super) type Alternative = Vec<Symbol>;
+
+/// All rules, each of which names only rules that were there before it: the grammar has no
+/// recursion but that of [`Symbol::Inserted`].
+#[derive(Debug, Default)]
+pub(super) struct Rules {
+    rules: Vec<Vec<Alternative>>,
+    texts: Vec<String>,
+    numbers: HashMap<String, TextId>,
+}
+
+impl Rules {
+    pub(super) fn add(&mut self, alternatives: Vec<Alternative>) -> RuleId {
+        debug_assert!(!alternatives.is_empty(), "a rule that leads nowhere");
+        self.rules.push(alternatives);
+        RuleId(self.rules.len() as u32 - 1)
+    }
+
+    pub(super) fn text(&mut self, text: &str) -> Symbol {
+        if let Some(&id) = self.numbers.get(text) {
+            return Symbol::Text(id);
+        }
+        let id = TextId(self.texts.len() as u32);
+        self.texts.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), id);
+        Symbol::Text(id)
+    }
+
+    pub(super) fn alternatives(&self, rule: RuleId) -> &[Alternative] {
+        &self.rules[rule.0 as usize]
+    }
+
+    pub(super) fn text_of(&self, text: TextId) -> &str {
+        &self.texts[text.0 as usize]
+    }
+
+    /// The rules that `start` leads to, in the order in which a reader comes to them that follows
+    /// each name where it finds it; and how deep such a reader nests.
+    pub(super) fn reached(&self, start: RuleId) -> Reached {
+        let mut reached = Reached { rules: Vec::new(), depth: 0 };
+        let mut seen = vec![false; self.rules.len()];
+        seen[start.0 as usize] = true;
+        let mut open = vec![(start, self.named(start))];
+        while let Some((rule, named)) = open.last_mut() {
+            match named.next() {
+                Some(next) if seen[next.0 as usize] => {}
+                Some(next) => {
+                    seen[next.0 as usize] = true;
+                    open.push((next, self.named(next)));
+                    reached.depth = reached.depth.max(open.len());
+                }
+                None => {
+                    reached.rules.push(*rule);
+                    open.pop();
+                }
+            }
+        }
+        reached.rules.sort_unstable_by(|one, other| other.cmp(one));
+        reached
+    }
+
+    fn named(&self, rule: RuleId) -> impl Iterator<Item = RuleId> + '_ {
+        self.alternatives(rule).iter().flatten().filter_map(|symbol| match symbol {
+            Symbol::Rule(rule) => Some(*rule),
+            _ => None,
+        })
+    }
+}
+
+/// What a rule leads to.
+#[derive(Debug)]
+pub(super) struct Reached {
+    /// The rules, from the first that is followed.
+    pub(super) rules: Vec<RuleId>,
+    /// How many rules are open at once in a reader that follows them in depth.
+    pub(super) depth: usize,
+}
+
+/// A growing choice: each rule of all alternatives so far costs a logarithm of their number, not
+/// the number itself.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Choice {
+    /// Rules for ever fewer of the alternatives, the latest last.
+    parts: Vec<(RuleId, u32)>,
+}
+
+impl Choice {
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Adds an alternative. Those that were added first are named first: the rules of what stands
+    /// further down in a file are then known to a reader who comes to those above, and he never
+    /// nests deeply.
+    pub(super) fn push(&mut self, rules: &mut Rules, alternative: RuleId) {
+        let mut part = (alternative, 0);
+        while let Some(&(earlier, size)) = self.parts.last().filter(|last| last.1 == part.1) {
+            self.parts.pop();
+            let both = vec![vec![Symbol::Rule(earlier)], vec![Symbol::Rule(part.0)]];
+            part = (rules.add(both), size + 1);
+        }
+        self.parts.push(part);
+    }
+
+    /// The alternatives so far.
+    pub(super) fn alternatives(&self) -> Vec<Alternative> {
+        self.parts.iter().map(|&(rule, _)| vec![Symbol::Rule(rule)]).collect()
+    }
+
+    /// One rule for all of them.
+    pub(super) fn rule(&self, rules: &mut Rules) -> Option<RuleId> {
+        match self.parts[..] {
+            [] => None,
+            [(rule, _)] => Some(rule),
+            _ => Some(rules.add(self.alternatives())),
+        }
+    }
+}

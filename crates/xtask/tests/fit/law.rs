@@ -1,0 +1,103 @@
+//! Random sentences of random files' grammars, applied.
+
+use patch_engine::{MemoryTree, Options, Profile, apply_in_memory};
+use patch_grammar::fit::{Fit, FitError, FitFile, FitOperation, FitOptions, FitProfile};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use testutils::holds::holds;
+use testutils::share::share;
+
+/// Lines that are alike, blank, or odd in a patch.
+const LINES: [&str; 12] =
+    ["a", "b", "", " ", "    a", "}", "@@", "*** End Patch", "-a", "+a", "\u{feff}x", "r\r"];
+
+/// What is inserted: mostly lines of the files, so that they stand there twice or already.
+const INSERTED: [&str; 6] = ["*** End Patch", "new", "\r", "\u{2028}é", "12: a", "@@ b"];
+
+/// A file as lines with their ends.
+fn file() -> impl Strategy<Value = Vec<u8>> {
+    let line = (0..LINES.len(), prop_oneof![6 => Just("\n"), 1 => Just("\r\n")]);
+    let alphabet = 1..=LINES.len();
+    let lines = (alphabet, vec(line, 0..14), any::<bool>(), prop::bool::weighted(0.1));
+    lines.prop_map(|(alphabet, lines, newline, bom)| {
+        let mut text = if bom { "\u{feff}".to_owned() } else { String::new() };
+        for (line, end) in lines {
+            text += LINES[line % alphabet];
+            text += end;
+        }
+        if !newline && text.ends_with('\n') {
+            text.pop();
+        }
+        text.into_bytes()
+    })
+}
+
+fn engine_profile(profile: FitProfile) -> Profile {
+    match profile {
+        FitProfile::Strict => Profile::Strict,
+        FitProfile::Codex => Profile::Codex,
+    }
+}
+
+/// Takes decisions one after the other, and then only the first of each kind, so that it ends.
+fn chooser(indices: &[Index]) -> impl FnMut(usize) -> usize {
+    let mut indices = indices.iter();
+    move |count| indices.next().map_or(0, |index| index.index(count))
+}
+
+fn applies(
+    files: &[(&str, &[u8])],
+    profile: FitProfile,
+    operations: &[FitOperation],
+    walk: &[Index],
+    inserted: &[Index],
+) {
+    let fit_files: Vec<FitFile<'_>> =
+        files.iter().map(|(path, text)| FitFile::new(path, text)).collect();
+    let options = FitOptions { profile, operations: operations.to_vec() };
+    let fit = match Fit::new(&fit_files, &[], &options) {
+        Ok(fit) => fit,
+        Err(FitError::Nothing { .. }) => return,
+        Err(error) => panic!("{error}"),
+    };
+    let known: Vec<String> = files
+        .iter()
+        .flat_map(|(_, text)| {
+            String::from_utf8_lossy(text).lines().map(str::to_owned).collect::<Vec<_>>()
+        })
+        .chain(INSERTED.map(str::to_owned))
+        .collect();
+    let mut inserted = inserted.iter().cycle();
+    let line = || {
+        inserted.next().map_or_else(String::new, |index| known[index.index(known.len())].clone())
+    };
+    let patch = fit.sentence(chooser(walk), line);
+    let tree: MemoryTree = files.iter().map(|&(path, text)| (path, text)).collect();
+    if let Err(error) = apply_in_memory(&tree, &patch, &Options::new(engine_profile(profile))) {
+        panic!("{files:?}\n{patch}\n{error}\n{error:?}");
+    }
+}
+
+#[test]
+fn every_sentence_for_one_file_applies() {
+    for profile in FitProfile::ALL {
+        let cases = (file(), vec(any::<Index>(), 0..60), vec(any::<Index>(), 1..6));
+        holds(share(20_000), &cases, |(text, walk, inserted)| {
+            applies(&[("f", &text)], profile, &[FitOperation::Update], &walk, &inserted);
+        });
+    }
+}
+
+#[test]
+fn every_sentence_for_several_files_applies() {
+    for profile in FitProfile::ALL {
+        let files = [file(), file(), file()];
+        let cases = (files, vec(any::<Index>(), 0..90), vec(any::<Index>(), 1..6));
+        holds(share(5_000), &cases, |(texts, walk, inserted)| {
+            let files: Vec<(&str, &[u8])> =
+                ["a", "d/b", "d/c"].into_iter().zip(texts.iter().map(Vec::as_slice)).collect();
+            applies(&files, profile, &FitOperation::ALL, &walk, &inserted);
+        });
+    }
+}

@@ -1,0 +1,86 @@
+//! Which patches a fitted grammar has, asked of llguidance.
+
+use llguidance::api::TopLevelGrammar;
+use patch_grammar::export::Format;
+use patch_grammar::fit::{Fit, FitFile, FitOptions, FitProfile};
+use xtask::texts::Engine;
+
+/// Whether the grammar of one file has a hunk.
+fn has(profile: FitProfile, text: &str, hunks: &str) -> bool {
+    let options = FitOptions { profile, ..FitOptions::default() };
+    let fit = Fit::new(&[FitFile::new("f", text.as_bytes())], &[], &options).expect("a grammar");
+    let lark = fit.write(Format::Lark).expect("it is small");
+    Engine::new(TopLevelGrammar::from_lark(lark))
+        .accepts(&format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n"))
+}
+
+#[test]
+fn a_hunk_is_a_block_that_stands_once_and_changes_something() {
+    for (hunks, wanted) in [
+        ("@@\n a\n-b\n", true),
+        ("@@\n a\n b\n", false),
+        ("@@\n-x\n", false),
+        ("@@\n-a\n", false),
+        ("@@\n-b\n", true),
+        ("@@\n-b\n c\n", false),
+        ("@@\n b\n+n\n a\n", true),
+        ("@@\n b\n+n\n", false),
+        ("@@\n+n\n b\n", false),
+        ("@@\n+n\n-b\n", true),
+        ("@@\n-b\n+n\n", true),
+        ("@@\n a\n+n\n", false),
+        ("@@\n a\n c\n+n\n", true),
+        ("@@\n a\n c\n+n\n*** End of File\n", true),
+        ("@@\n c\n+n\n\\ No newline at end of file\n", true),
+        ("@@\n+n\n a\n b\n", true),
+        ("@@\n+n\n a\n c\n", false),
+        ("@@\n+n\n", false),
+    ] {
+        assert_eq!(has(FitProfile::Strict, "a\nb\na\nc\n", hunks), wanted, "{hunks}");
+    }
+}
+
+#[test]
+fn several_hunks_are_in_order_and_apart_under_codex() {
+    for (hunks, wanted) in [
+        ("@@\n-a\n@@\n-c\n", true),
+        ("@@\n-a\n b\n@@\n-c\n", true),
+        ("@@\n-c\n@@\n-a\n", false),
+        ("@@\n-a\n b\n@@\n b\n-c\n", false),
+        ("@@\n-a\n@@\n-a\n", false),
+        ("@@\n-a\n+n\n@@\n+m\n-b\n@@\n-c\n+o\n", true),
+    ] {
+        assert_eq!(has(FitProfile::Codex, "a\nb\nc\n", hunks), wanted, "{hunks}");
+    }
+}
+
+#[test]
+fn an_update_has_one_hunk_under_strict() {
+    assert!(!has(FitProfile::Strict, "a\nb\nc\n", "@@\n-a\n@@\n-c\n"));
+}
+
+#[test]
+fn an_empty_file_gets_lines() {
+    for profile in FitProfile::ALL {
+        assert!(has(profile, "", "@@\n+n\n+m\n"));
+    }
+}
+
+#[test]
+fn odd_lines_are_written_so_that_the_engine_reads_them() {
+    let lines = [
+        "\"\\\t",
+        "é\u{301}\u{2028}\u{85}\u{ad}",
+        "\u{1}\u{7f}",
+        "😀",
+        "/*#//'",
+        "a\rb",
+        "*** End Patch",
+    ];
+    for line in lines {
+        assert!(
+            has(FitProfile::Strict, &format!("{line}\n"), &format!("@@\n-{line}\n")),
+            "{line:?}"
+        );
+    }
+}
