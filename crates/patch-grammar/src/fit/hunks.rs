@@ -8,7 +8,10 @@
 //! beginning and the end of the file: the same lines may stand there already, and the applier takes
 //! such a hunk to be applied.
 
+use std::collections::HashMap;
+
 use super::FitProfile;
+use super::note::Unfit;
 use super::rules::{Alternative, Choice, RuleId, Rules, Symbol};
 use super::text::FileText;
 use super::unique::shortest_unique;
@@ -17,23 +20,29 @@ use crate::marker::{Marker, NO_NEWLINE};
 /// What opens a hunk.
 const AT: &str = "@@\n";
 
-/// Adds the rules for the hunks of a file; `rest` is what follows the last of them. Returns `None`
-/// if no hunk is possible.
+/// How many places are followed for all beginnings of blocks together: more are in a file only if
+/// long parts of it are repeated over and over.
+const FOLLOWED_PLACES: usize = 4_000_000;
+
+/// Adds the rules for the hunks of a file; `rest` is what follows the last of them.
 pub(super) fn hunks(
     rules: &mut Rules,
     text: &FileText<'_>,
     profile: FitProfile,
     rest: RuleId,
-) -> Option<RuleId> {
+) -> Result<RuleId, Unfit> {
     let at = rules.text(AT);
     if text.lines.is_empty() {
-        return Some(rules.add(vec![vec![at, Symbol::Inserted, Symbol::Rule(rest)]]));
+        return Ok(rules.add(vec![vec![at, Symbol::Inserted, Symbol::Rule(rest)]]));
     }
     let mut writer = Hunks::new(rules, text, profile, rest);
     for stretch in text.stretches.iter().rev() {
         writer.stretch(stretch.start, stretch.end);
     }
-    writer.first_hunk()
+    match profile {
+        FitProfile::Strict => writer.one_hunk(),
+        FitProfile::Codex => writer.first_hunk(),
+    }
 }
 
 /// What the lines of a hunk so far lead to.
@@ -45,6 +54,14 @@ struct After {
     changed: Option<RuleId>,
 }
 
+/// A place of a block that was begun: the next line, and the line before which the block stands
+/// once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Place {
+    next: u32,
+    reach: u32,
+}
+
 /// The rules of one file, made from its last line to its first.
 struct Hunks<'a, 'f> {
     rules: &'a mut Rules,
@@ -54,18 +71,16 @@ struct Hunks<'a, 'f> {
     at: Symbol,
     /// Where the shortest block ends that begins at each line and stands once.
     ends: Vec<Option<usize>>,
-    /// The hunks that begin at a line that was reached.
-    starts: Choice,
+    /// The places where a block can begin, from the last to the first.
+    starts: Vec<Place>,
+    /// The first lines of hunks, and what follows.
+    firsts: Choice,
     /// A hunk below the line that was reached last, and how many starts it has.
     next: Option<(RuleId, usize)>,
-    /// How many starts there are.
-    count: usize,
     /// What follows a block that stands once and ends before a line, for each line and the end.
     free: Vec<After>,
-    /// The way to the end of a shortest block: from which line, to which end, and what is there.
-    way: Option<(usize, usize, After)>,
-    /// A hunk that begins with inserted lines at the beginning of the file.
-    at_top: Option<RuleId>,
+    /// What follows at a line on the way to the end of a shortest block.
+    ways: HashMap<Place, After>,
 }
 
 impl<'a, 'f> Hunks<'a, 'f> {
@@ -79,11 +94,10 @@ impl<'a, 'f> Hunks<'a, 'f> {
             at: rules.text(AT),
             ends: shortest_unique(&text.lines),
             free: vec![After::default(); text.lines.len() + 1],
-            starts: Choice::default(),
+            starts: Vec::new(),
+            firsts: Choice::default(),
             next: None,
-            count: 0,
-            way: None,
-            at_top: None,
+            ways: HashMap::new(),
             rules,
             text,
             profile,
@@ -93,11 +107,13 @@ impl<'a, 'f> Hunks<'a, 'f> {
 
     /// Adds the blocks within some lines; those further down were added before.
     fn stretch(&mut self, start: usize, end: usize) {
-        self.way = None;
         self.free[end] = After { same: self.inserted_at_end(end), changed: self.done(end, None) };
         for line in (start..end).rev() {
             if let Some(reach) = self.ends[line].filter(|&reach| reach <= end) {
-                self.start(line, reach);
+                self.starts.push(Place { next: line as u32, reach: reach as u32 });
+                if self.profile == FitProfile::Codex {
+                    self.start(line, reach);
+                }
             }
             let after = self.free[line + 1];
             self.free[line] = After {
@@ -109,66 +125,69 @@ impl<'a, 'f> Hunks<'a, 'f> {
 
     /// Adds the hunks that begin at a line.
     fn start(&mut self, line: usize, reach: usize) {
-        let after = self.way_to(line + 1, reach);
-        let (context, deleted) = self.old(line);
-        let mut alternatives = Vec::new();
-        if let Some(same) = after.same {
-            alternatives.push(vec![context, Symbol::Rule(same)]);
+        let after = self.way_to(Place { next: line as u32 + 1, reach: reach as u32 });
+        for alternative in self.first_lines(line, after) {
+            self.firsts.push(self.rules, alternative);
         }
-        if let Some(changed) = after.changed {
-            alternatives.push(vec![deleted, Symbol::Rule(changed)]);
-            if line == 0 {
-                let first = [self.at, Symbol::Inserted, context, Symbol::Rule(changed)];
-                self.at_top = Some(self.rules.add(vec![first.to_vec()]));
-            }
-        }
-        let start = self.rules.add(alternatives);
-        self.starts.push(self.rules, start);
-        self.count += 1;
     }
 
-    /// What follows when a block has come to `line` and has to reach `end`.
-    fn way_to(&mut self, line: usize, end: usize) -> After {
-        let (mut at, mut after) = match self.way {
-            Some((at, known, after)) if known == end && at >= line => (at, after),
-            _ => (end, self.free[end]),
-        };
-        while at > line {
-            at -= 1;
-            let changed = after.changed.map(|changed| {
-                let alternatives = self.either(at, changed, Symbol::MaybeInserted);
-                self.rules.add(alternatives)
-            });
-            after = After { same: self.unchanged(at, after), changed };
+    /// A line as the first of a hunk.
+    fn first_lines(&mut self, line: usize, after: After) -> Vec<Alternative> {
+        let (context, deleted) = self.old(line);
+        let lines = [(context, after.same), (deleted, after.changed)];
+        let then = |(line, after): (Symbol, Option<RuleId>)| Some(vec![line, Symbol::Rule(after?)]);
+        lines.into_iter().filter_map(then).collect()
+    }
+
+    /// What follows at a place.
+    fn way_to(&mut self, place: Place) -> After {
+        let mut known = place;
+        while known.next < known.reach && !self.ways.contains_key(&known) {
+            known.next += 1;
         }
-        self.way = Some((line, end, after));
+        let mut after = match self.ways.get(&known) {
+            Some(&after) => after,
+            None => self.free[known.next as usize],
+        };
+        while known.next > place.next {
+            known.next -= 1;
+            let line = known.next as usize;
+            let changed = after.changed.map(|changed| {
+                let old = self.either(line, changed);
+                self.rules.add(vec![vec![Symbol::MaybeInserted, Symbol::Rule(old)]])
+            });
+            after = After { same: self.unchanged(line, after), changed };
+            self.ways.insert(known, after);
+        }
         after
     }
 
     /// What a hunk that changed nothing yet does with a line.
     fn unchanged(&mut self, line: usize, after: After) -> Option<RuleId> {
         let (context, deleted) = self.old(line);
-        let mut alternatives = Vec::new();
+        let changed = after.changed?;
+        let old = self.either(line, changed);
+        let mut alternatives =
+            vec![vec![deleted, Symbol::Rule(changed)], vec![Symbol::Inserted, Symbol::Rule(old)]];
         if let Some(same) = after.same {
             alternatives.push(vec![context, Symbol::Rule(same)]);
         }
-        let changed = after.changed?;
-        alternatives.push(vec![deleted, Symbol::Rule(changed)]);
-        alternatives.extend(self.either(line, changed, Symbol::Inserted));
         Some(self.rules.add(alternatives))
     }
 
     /// What a hunk that changed something and may end does before a line.
     fn done(&mut self, line: usize, changed: Option<RuleId>) -> Option<RuleId> {
-        let mut alternatives = vec![vec![Symbol::MaybeInserted, Symbol::Rule(self.rest)]];
-        if line == self.text.lines.len() {
-            alternatives = self.at_end(Symbol::MaybeInserted);
-        }
+        let mut alternatives = if line == self.text.lines.len() {
+            self.at_end(Symbol::MaybeInserted)
+        } else {
+            vec![vec![Symbol::MaybeInserted, Symbol::Rule(self.rest)]]
+        };
         if let Some(next) = self.next_hunk() {
             alternatives.push(vec![Symbol::MaybeInserted, Symbol::Rule(next)]);
         }
         if let Some(changed) = changed {
-            alternatives.extend(self.either(line, changed, Symbol::MaybeInserted));
+            let old = self.either(line, changed);
+            alternatives.push(vec![Symbol::MaybeInserted, Symbol::Rule(old)]);
         }
         Some(self.rules.add(alternatives))
     }
@@ -194,11 +213,10 @@ impl<'a, 'f> Hunks<'a, 'f> {
         ]
     }
 
-    /// A line of the file as context or deleted, after inserted lines.
-    fn either(&mut self, line: usize, then: RuleId, inserted: Symbol) -> Vec<Alternative> {
-        let (context, deleted) = self.old(line);
-        let then = Symbol::Rule(then);
-        vec![vec![inserted, context, then], vec![inserted, deleted, then]]
+    /// A line of the file as context or deleted.
+    fn either(&mut self, line: usize, then: RuleId) -> RuleId {
+        let old = self.either_sign(line);
+        self.rules.add(vec![vec![old, Symbol::Rule(then)]])
     }
 
     /// A line of the file as context, and as a deleted line.
@@ -207,25 +225,142 @@ impl<'a, 'f> Hunks<'a, 'f> {
         (self.rules.text(&format!(" {text}\n")), self.rules.text(&format!("-{text}\n")))
     }
 
+    /// A line of the file as one or the other.
+    fn either_sign(&mut self, line: usize) -> Symbol {
+        let text = self.text.texts[self.text.lines[line] as usize];
+        self.rules.old(&format!("{text}\n"))
+    }
+
     /// Another hunk below, where there may be several.
     fn next_hunk(&mut self) -> Option<RuleId> {
         if self.profile == FitProfile::Strict || self.starts.is_empty() {
             return None;
         }
-        if let Some((next, _)) = self.next.filter(|&(_, count)| count == self.count) {
+        if let Some((next, _)) = self.next.filter(|&(_, count)| count == self.starts.len()) {
             return Some(next);
         }
-        let any = self.starts.rule(self.rules)?;
-        let next = self.rules.add(vec![vec![self.at, Symbol::MaybeInserted, Symbol::Rule(any)]]);
-        self.next = Some((next, self.count));
+        let lines = self.rules.add(self.firsts.alternatives());
+        let next = self.rules.add(vec![vec![self.at, Symbol::MaybeInserted, Symbol::Rule(lines)]]);
+        self.next = Some((next, self.starts.len()));
         Some(next)
     }
 
-    /// The first hunk, and with it all others.
-    fn first_hunk(mut self) -> Option<RuleId> {
-        let any = self.starts.rule(self.rules)?;
-        let mut alternatives = vec![vec![self.at, Symbol::MaybeInserted, Symbol::Rule(any)]];
-        alternatives.extend(self.at_top.take().map(|top| vec![Symbol::Rule(top)]));
-        Some(self.rules.add(alternatives))
+    /// The first hunk of several.
+    fn first_hunk(mut self) -> Result<RuleId, Unfit> {
+        let next = self.next_hunk().ok_or(Unfit::NoBlock)?;
+        let mut alternatives = vec![vec![Symbol::Rule(next)]];
+        if let Some(&Place { next: 0, reach }) = self.starts.last() {
+            let after = self.way_to(Place { next: 1, reach });
+            alternatives.extend(self.at_top(after));
+        }
+        Ok(self.rules.add(alternatives))
     }
+
+    /// A hunk that inserts at the beginning of the file, and is a change by that.
+    fn at_top(&mut self, after: After) -> Option<Alternative> {
+        let (context, _) = self.old(0);
+        Some(vec![self.at, Symbol::Inserted, context, Symbol::Rule(after.changed?)])
+    }
+
+    /// The one hunk. Blocks that begin alike are followed together, until one place is left, so
+    /// that there is never a choice between two rules for the same line.
+    fn one_hunk(mut self) -> Result<RuleId, Unfit> {
+        if self.starts.is_empty() {
+            return Err(Unfit::NoBlock);
+        }
+        let mut together = Together::default();
+        let starts = std::mem::take(&mut self.starts);
+        let mut firsts = Vec::new();
+        let mut at_top = None;
+        let mut groups = self.groups(&starts);
+        // Those with one place first, so that a reader who follows names never nests deeply.
+        groups.sort_by_key(|group| group.len() > 1);
+        for group in groups {
+            let line = group[0].next as usize;
+            let is_top = group.iter().any(|place| place.next == 0);
+            let after = self.follow(&mut together, group);
+            firsts.extend(self.first_lines(line, after));
+            if is_top {
+                let top = starts[starts.len() - 1];
+                let after = self.way_to(Place { next: 1, ..top });
+                at_top = self.at_top(after);
+            }
+        }
+        while let Some((places, after)) = together.open.pop() {
+            together.followed += places.len();
+            if together.followed > FOLLOWED_PLACES {
+                return Err(Unfit::Repetitive);
+            }
+            self.branch(&mut together, &places, after);
+        }
+        let firsts = self.rules.add(firsts);
+        let mut alternatives = vec![vec![self.at, Symbol::MaybeInserted, Symbol::Rule(firsts)]];
+        alternatives.extend(at_top);
+        Ok(self.rules.add(alternatives))
+    }
+
+    /// Sorts places by the line that is next, those that are further down first.
+    fn groups(&self, places: &[Place]) -> Vec<Vec<Place>> {
+        let mut numbers: HashMap<u32, usize> = HashMap::new();
+        let mut groups: Vec<Vec<Place>> = Vec::new();
+        for &place in places {
+            let line = self.text.lines[place.next as usize];
+            let group = *numbers.entry(line).or_insert_with(|| {
+                groups.push(Vec::new());
+                groups.len() - 1
+            });
+            groups[group].push(place);
+        }
+        groups
+    }
+
+    /// What follows the next line of these places, at which the same block may stand.
+    fn follow(&mut self, together: &mut Together, mut places: Vec<Place>) -> After {
+        for place in &mut places {
+            place.next += 1;
+        }
+        if let [place] = places[..] {
+            return self.way_to(place);
+        }
+        if let Some(&after) = together.known.get(&places) {
+            return after;
+        }
+        let (same, changed) = (Some(self.rules.reserve()), Some(self.rules.reserve()));
+        let after = After { same, changed };
+        together.known.insert(places.clone(), after);
+        together.open.push((places, after));
+        after
+    }
+
+    /// Writes the rules of several places that the block so far may be at.
+    fn branch(&mut self, together: &mut Together, places: &[Place], after: After) {
+        let mut unchanged = Vec::new();
+        let mut old = Vec::new();
+        for group in self.groups(places) {
+            let line = group[0].next as usize;
+            let (context, deleted) = self.old(line);
+            let then = self.follow(together, group);
+            unchanged.extend(then.same.map(|same| vec![context, Symbol::Rule(same)]));
+            if let Some(changed) = then.changed {
+                unchanged.push(vec![deleted, Symbol::Rule(changed)]);
+                old.push(vec![self.either_sign(line), Symbol::Rule(changed)]);
+            }
+        }
+        let old = Symbol::Rule(self.rules.add(old));
+        unchanged.push(vec![Symbol::Inserted, old]);
+        if let (Some(same), Some(changed)) = (after.same, after.changed) {
+            self.rules.set(same, unchanged);
+            self.rules.set(changed, vec![vec![Symbol::MaybeInserted, old]]);
+        }
+    }
+}
+
+/// Blocks that are followed at several places at once.
+#[derive(Debug, Default)]
+struct Together {
+    known: HashMap<Vec<Place>, After>,
+    /// Those whose rules are still to be written.
+    open: Vec<(Vec<Place>, After)>,
+    /// How many places were followed.
+    followed: usize,
 }

@@ -152,6 +152,10 @@ impl Fit {
         while let Some(symbol) = open.pop() {
             match symbol {
                 Symbol::Text(text) => out.push_str(self.rules.text_of(text)),
+                Symbol::Old(text) => {
+                    out.push(if choose(2) == 0 { ' ' } else { '-' });
+                    out.push_str(self.rules.text_of(text));
+                }
                 Symbol::Rule(rule) => {
                     let alternatives = self.rules.alternatives(rule);
                     let chosen = &alternatives[choose(alternatives.len())];

@@ -14,6 +14,8 @@ pub enum Unfit {
     NotUtf8,
     /// None of the lines that may be shown make a block that stands once in the file.
     NoBlock,
+    /// Long parts of it are repeated over and over.
+    Repetitive,
     /// Its path cannot be written on one line of a patch.
     Path,
 }
@@ -24,6 +26,7 @@ impl fmt::Display for Unfit {
             Self::Binary => "it is binary",
             Self::NotUtf8 => "it is not UTF-8",
             Self::NoBlock => "no block of the lines that may be shown stands once in it",
+            Self::Repetitive => "long parts of it are repeated over and over",
             Self::Path => "a patch cannot name it",
         })
     }

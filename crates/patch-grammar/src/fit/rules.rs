@@ -15,6 +15,8 @@ pub(super) struct TextId(pub(super) u32);
 pub(super) enum Symbol {
     /// A text as it is.
     Text(TextId),
+    /// A line of the file as context or deleted; the text is the line without a sign.
+    Old(TextId),
     /// What another rule says.
     Rule(RuleId),
     /// One or more inserted lines.
@@ -26,8 +28,7 @@ pub(super) enum Symbol {
 /// One of the ways to follow a rule.
 pub(super) type Alternative = Vec<Symbol>;
 
-/// All rules, each of which names only rules that were there before it: the grammar has no
-/// recursion but that of [`Symbol::Inserted`].
+/// All rules. There is no recursion but that of [`Symbol::Inserted`].
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     rules: Vec<Vec<Alternative>>,
@@ -42,14 +43,32 @@ impl Rules {
         RuleId(self.rules.len() as u32 - 1)
     }
 
+    /// A rule that is written later, by [`set`](Self::set).
+    pub(super) fn reserve(&mut self) -> RuleId {
+        self.rules.push(Vec::new());
+        RuleId(self.rules.len() as u32 - 1)
+    }
+
+    pub(super) fn set(&mut self, rule: RuleId, alternatives: Vec<Alternative>) {
+        self.rules[rule.0 as usize] = alternatives;
+    }
+
     pub(super) fn text(&mut self, text: &str) -> Symbol {
+        Symbol::Text(self.number(text))
+    }
+
+    pub(super) fn old(&mut self, text: &str) -> Symbol {
+        Symbol::Old(self.number(text))
+    }
+
+    fn number(&mut self, text: &str) -> TextId {
         if let Some(&id) = self.numbers.get(text) {
-            return Symbol::Text(id);
+            return id;
         }
         let id = TextId(self.texts.len() as u32);
         self.texts.push(text.to_owned());
         self.numbers.insert(text.to_owned(), id);
-        Symbol::Text(id)
+        id
     }
 
     pub(super) fn alternatives(&self, rule: RuleId) -> &[Alternative] {
@@ -102,24 +121,29 @@ pub(super) struct Reached {
     pub(super) depth: usize,
 }
 
-/// A growing choice: each rule of all alternatives so far costs a logarithm of their number, not
-/// the number itself.
+/// How many alternatives are written out before they become a rule.
+const PART: usize = 8;
+
+/// A growing choice: a rule of all alternatives so far costs a logarithm of their number, not the
+/// number itself.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Choice {
     /// Rules for ever fewer of the alternatives, the latest last.
     parts: Vec<(RuleId, u32)>,
+    /// The latest alternatives.
+    latest: Vec<Alternative>,
 }
 
 impl Choice {
-    pub(super) fn is_empty(&self) -> bool {
-        self.parts.is_empty()
-    }
-
     /// Adds an alternative. Those that were added first are named first: the rules of what stands
-    /// further down in a file are then known to a reader who comes to those above, and he never
+    /// further down in a file are then known to a reader who comes to those above, and it never
     /// nests deeply.
-    pub(super) fn push(&mut self, rules: &mut Rules, alternative: RuleId) {
-        let mut part = (alternative, 0);
+    pub(super) fn push(&mut self, rules: &mut Rules, alternative: Alternative) {
+        self.latest.push(alternative);
+        if self.latest.len() < PART {
+            return;
+        }
+        let mut part = (rules.add(std::mem::take(&mut self.latest)), 0);
         while let Some(&(earlier, size)) = self.parts.last().filter(|last| last.1 == part.1) {
             self.parts.pop();
             let both = vec![vec![Symbol::Rule(earlier)], vec![Symbol::Rule(part.0)]];
@@ -130,15 +154,7 @@ impl Choice {
 
     /// The alternatives so far.
     pub(super) fn alternatives(&self) -> Vec<Alternative> {
-        self.parts.iter().map(|&(rule, _)| vec![Symbol::Rule(rule)]).collect()
-    }
-
-    /// One rule for all of them.
-    pub(super) fn rule(&self, rules: &mut Rules) -> Option<RuleId> {
-        match self.parts[..] {
-            [] => None,
-            [(rule, _)] => Some(rule),
-            _ => Some(rules.add(self.alternatives())),
-        }
+        let parts = self.parts.iter().map(|&(rule, _)| vec![Symbol::Rule(rule)]);
+        parts.chain(self.latest.iter().cloned()).collect()
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn fit(
                 if shown > largest.1 {
                     largest = (file.path.to_owned(), shown);
                 }
-                hunks(&mut rules, &text, options.profile, rest).ok_or(Unfit::NoBlock)
+                hunks(&mut rules, &text, options.profile, rest)
             }) {
                 Ok(hunks) => {
                     let header = rules.text(&Marker::Update.header(file.path));
@@ -59,8 +59,12 @@ pub(super) fn fit(
         }
     }
     notes.reverse();
-    let Some(first) = sections.rule(&mut rules) else { return Err(FitError::Nothing { notes }) };
+    let first = sections.alternatives();
+    if first.is_empty() {
+        return Err(FitError::Nothing { notes });
+    }
     let begin = rules.text(&format!("{}\n", Marker::Begin));
+    let first = rules.add(first);
     let start = rules.add(vec![vec![begin, Symbol::Rule(first)]]);
     Ok(Fit { rules, start, notes, largest })
 }
@@ -87,7 +91,7 @@ fn delete(rules: &mut Rules, path: &str, rest: RuleId) -> Alternative {
 /// Adds the sections of a file, and returns what may follow those of the file before it.
 fn add(rules: &mut Rules, sections: &mut Choice, of_file: Vec<Alternative>, end: Symbol) -> RuleId {
     let section = rules.add(of_file);
-    sections.push(rules, section);
+    sections.push(rules, vec![Symbol::Rule(section)]);
     let mut rest = vec![vec![end]];
     rest.extend(sections.alternatives());
     rules.add(rest)

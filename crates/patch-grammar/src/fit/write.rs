@@ -62,7 +62,7 @@ impl Writer<'_> {
         let name = |rule: RuleId| {
             if rule == self.start { "start".to_owned() } else { format!("r{}", rule.0) }
         };
-        let mut texts = BTreeSet::new();
+        let (mut texts, mut old) = (BTreeSet::new(), BTreeSet::new());
         for &rule in &reached.rules {
             let mut separator = ": ";
             let _ = write!(out, "{}", name(rule));
@@ -73,6 +73,10 @@ impl Writer<'_> {
                     Symbol::Text(text) => {
                         texts.insert(*text);
                         format!("T{}", text.0)
+                    }
+                    Symbol::Old(text) => {
+                        old.insert(*text);
+                        format!("O{}", text.0)
                     }
                     Symbol::Rule(rule) => name(*rule),
                     Symbol::Inserted => "INSERTED".to_owned(),
@@ -85,6 +89,9 @@ impl Writer<'_> {
         out.push_str("INSERTED: /(\\+[^\\x00\\n]*\\n)+/\n");
         for text in texts {
             let _ = writeln!(out, "T{}: {}", text.0, self.quoted(text));
+        }
+        for text in old {
+            let _ = writeln!(out, "O{}: /[ -]/ {}", text.0, self.quoted(text));
         }
         out
     }
@@ -104,17 +111,19 @@ impl Writer<'_> {
                 separator = " | ";
                 let words = alternative.iter().map(|symbol| match symbol {
                     Symbol::Text(text) => self.quoted(*text),
+                    Symbol::Old(text) => format!("[ -] {}", self.quoted(*text)),
                     Symbol::Rule(rule) => name(*rule),
-                    Symbol::Inserted => "line inserted".to_owned(),
-                    Symbol::MaybeInserted => "inserted".to_owned(),
+                    Symbol::Inserted => "some".to_owned(),
+                    Symbol::MaybeInserted => "any".to_owned(),
                 });
                 out.push_str(&words.collect::<Vec<_>>().join(" "));
             }
             out.push('\n');
         }
         let follow = if format == Format::Ebnf { " (= [ @*\\\\-])" } else { "" };
-        let _ = writeln!(out, "inserted ::= \"\" | \"+\" [^\\x00\\n]* \"\\n\" inserted{follow}");
-        out.push_str("line ::= \"+\" [^\\x00\\n]* \"\\n\"\n");
+        let line = "\"+\" [^\\x00\\n]* \"\\n\"";
+        let _ = writeln!(out, "any ::= \"\" | {line} any{follow}");
+        let _ = writeln!(out, "some ::= {line} | {line} some{follow}");
         out
     }
 
