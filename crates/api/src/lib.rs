@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+mod fit;
 #[cfg(feature = "workspace")]
 mod git;
 #[cfg(feature = "workspace")]
@@ -26,6 +27,7 @@ pub use patch_engine::{
     TextEdit,
 };
 
+pub use fit::{FitRequest, FittedGrammar, fit};
 #[cfg(feature = "workspace")]
 pub use git::GitTree;
 #[cfg(feature = "workspace")]

@@ -30,10 +30,11 @@ pub(super) fn hunks(
     text: &FileText<'_>,
     profile: FitProfile,
     rest: RuleId,
-) -> Result<RuleId, Unfit> {
+) -> Result<FileRules, Unfit> {
     let at = rules.text(AT);
     if text.lines.is_empty() {
-        return Ok(rules.add(vec![vec![at, Symbol::Inserted, Symbol::Rule(rest)]]));
+        let start = rules.add(vec![vec![at, Symbol::Inserted, Symbol::Rule(rest)]]);
+        return Ok(FileRules { start, choices: 1 });
     }
     let mut writer = Hunks::new(rules, text, profile, rest);
     for stretch in text.stretches.iter().rev() {
@@ -43,6 +44,15 @@ pub(super) fn hunks(
         FitProfile::Strict => writer.one_hunk(),
         FitProfile::Codex => writer.first_hunk(),
     }
+}
+
+/// The rules for the hunks of a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FileRules {
+    /// The first of them.
+    pub(super) start: RuleId,
+    /// How many alternatives are open at once at most.
+    pub(super) choices: usize,
 }
 
 /// What the lines of a hunk so far lead to.
@@ -246,14 +256,27 @@ impl<'a, 'f> Hunks<'a, 'f> {
     }
 
     /// The first hunk of several.
-    fn first_hunk(mut self) -> Result<RuleId, Unfit> {
+    fn first_hunk(mut self) -> Result<FileRules, Unfit> {
         let next = self.next_hunk().ok_or(Unfit::NoBlock)?;
         let mut alternatives = vec![vec![Symbol::Rule(next)]];
         if let Some(&Place { next: 0, reach }) = self.starts.last() {
             let after = self.way_to(Place { next: 1, reach });
             alternatives.extend(self.at_top(after));
         }
-        Ok(self.rules.add(alternatives))
+        let choices = self.choices();
+        Ok(FileRules { start: self.rules.add(alternatives), choices })
+    }
+
+    /// How many alternatives are open at once where each place of a block has rules of its own: two
+    /// for each first line and some for the rules that choose among them; then those of each place
+    /// where the same first line stands.
+    fn choices(&self) -> usize {
+        let mut counts: HashMap<u32, usize> = HashMap::new();
+        for start in &self.starts {
+            *counts.entry(self.text.lines[start.next as usize]).or_default() += 1;
+        }
+        let most = counts.into_values().max().unwrap_or(0);
+        (3 * self.starts.len()).max(7 * most)
     }
 
     /// A hunk that inserts at the beginning of the file, and is a change by that.
@@ -264,7 +287,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
 
     /// The one hunk. Blocks that begin alike are followed together, until one place is left, so
     /// that there is never a choice between two rules for the same line.
-    fn one_hunk(mut self) -> Result<RuleId, Unfit> {
+    fn one_hunk(mut self) -> Result<FileRules, Unfit> {
         if self.starts.is_empty() {
             return Err(Unfit::NoBlock);
         }
@@ -293,10 +316,11 @@ impl<'a, 'f> Hunks<'a, 'f> {
             }
             self.branch(&mut together, &places, after);
         }
+        let choices = firsts.len();
         let firsts = self.rules.add(firsts);
         let mut alternatives = vec![vec![self.at, Symbol::MaybeInserted, Symbol::Rule(firsts)]];
         alternatives.extend(at_top);
-        Ok(self.rules.add(alternatives))
+        Ok(FileRules { start: self.rules.add(alternatives), choices })
     }
 
     /// Sorts places by the line that is next, those that are further down first.

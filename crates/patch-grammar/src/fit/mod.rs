@@ -73,12 +73,8 @@ crate::names::named! {
     pub enum FitOperation {
         /// Changes lines.
         Update = "update",
-        /// Makes a file.
-        Add = "add",
         /// Deletes it.
         Delete = "delete",
-        /// Moves it, and may change lines.
-        Move = "move",
     }
 }
 
@@ -87,7 +83,7 @@ crate::names::named! {
 pub struct FitOptions {
     /// The rules that the patch will be applied by.
     pub profile: FitProfile,
-    /// What sections may do. A patch makes at most one new path, by an addition or a move.
+    /// What sections may do.
     pub operations: Vec<FitOperation>,
 }
 
@@ -104,13 +100,15 @@ pub struct Fit {
     rules: Rules,
     start: RuleId,
     notes: Vec<FitNote>,
-    /// The file with the most lines, and their number.
+    /// The file with the most lines that may be shown, and their number.
     largest: (String, usize),
+    /// How many alternatives are open at once at most.
+    choices: usize,
 }
 
 impl Fit {
-    /// Makes the grammar. `paths` are further paths that exist: they can be deleted, and no file is
-    /// added or moved there. Each file is changed at most once in a patch, in the order given.
+    /// Makes the grammar. `paths` are further paths that exist: they can be deleted.
+    /// Each file is changed at most once in a patch, in the order given.
     ///
     /// # Errors
     ///

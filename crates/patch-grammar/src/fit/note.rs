@@ -71,19 +71,21 @@ pub enum FitError {
     },
     /// An engine would refuse the grammar, or die of it.
     #[error(
-        "too large for {engine}: {rules} rules of {limit}; the largest file is `{path}` with \
-         {lines} lines: give only the lines that the model was shown"
+        "too large for {engine}: {count} {what}, of {limit}; the largest file is `{path}`, with \
+         {lines} lines: name only the lines that the model was shown, or take another notation"
     )]
     TooLarge {
         /// The engine that reads this notation.
         engine: &'static str,
-        /// The file with the most lines.
+        /// The file with the most lines that may be shown.
         path: String,
-        /// How many of its lines the grammar has.
+        /// How many lines of it may be shown.
         lines: usize,
-        /// How many rules the grammar would have.
-        rules: usize,
-        /// How many the engine takes.
+        /// What there is too much of.
+        what: &'static str,
+        /// How much of it the grammar has.
+        count: usize,
+        /// How much of it the engine takes.
         limit: usize,
     },
 }

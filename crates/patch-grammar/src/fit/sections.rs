@@ -15,58 +15,127 @@ pub(super) fn fit(
     options: &FitOptions,
 ) -> Result<Fit, FitError> {
     refuse_twice(files.iter().map(|file| file.path).chain(paths.iter().copied()))?;
-    let mut notes = Vec::new();
-    let mut rules = Rules::default();
-    let end = rules.text(&format!("{}\n", Marker::End));
-    let mut sections = Choice::default();
-    let mut rest = rules.add(vec![vec![end]]);
-    let mut largest = (String::new(), 0);
+    let mut sections = Sections::new(options);
     for path in paths.iter().rev() {
-        if !can_be_named(path) {
-            notes.push(FitNote { path: (*path).to_owned(), why: Unfit::Path });
-        } else if options.operations.contains(&FitOperation::Delete) {
-            let section = delete(&mut rules, path, rest);
-            rest = add(&mut rules, &mut sections, vec![section], end);
-        }
+        sections.path(path);
     }
     for file in files.iter().rev() {
-        let note = |why| FitNote { path: file.path.to_owned(), why };
-        if !can_be_named(file.path) {
-            notes.push(note(Unfit::Path));
-            continue;
+        sections.file(file);
+    }
+    sections.finish()
+}
+
+/// The sections of a patch, made from the last file to the first.
+struct Sections<'o> {
+    options: &'o FitOptions,
+    rules: Rules,
+    /// The last line of a patch.
+    end: Symbol,
+    /// The sections of the files so far.
+    files: Choice,
+    /// How many there are.
+    count: usize,
+    /// What follows a section: those of the files further down, or the end.
+    rest: RuleId,
+    notes: Vec<FitNote>,
+    largest: (String, usize),
+    choices: usize,
+}
+
+impl<'o> Sections<'o> {
+    fn new(options: &'o FitOptions) -> Self {
+        let mut rules = Rules::default();
+        let end = rules.text(&format!("{}\n", Marker::End));
+        let rest = rules.add(vec![vec![end]]);
+        let (files, notes, largest) = Default::default();
+        Self { options, rules, end, files, count: 0, rest, notes, largest, choices: 0 }
+    }
+
+    /// Adds the sections of a path that exists.
+    fn path(&mut self, path: &str) {
+        if self.is_named(path) {
+            let sections = self.delete(path).into_iter().collect();
+            self.add(sections);
         }
-        let mut alternatives: Vec<Alternative> = Vec::new();
-        if options.operations.contains(&FitOperation::Update) {
-            match FileText::new(file).and_then(|text| {
-                let shown = text.stretches.iter().map(ExactSizeIterator::len).sum();
-                if shown > largest.1 {
-                    largest = (file.path.to_owned(), shown);
-                }
-                hunks(&mut rules, &text, options.profile, rest)
-            }) {
-                Ok(hunks) => {
-                    let header = rules.text(&Marker::Update.header(file.path));
-                    alternatives.push(vec![header, Symbol::Rule(hunks)]);
-                }
-                Err(why) => notes.push(note(why)),
+    }
+
+    /// Adds the sections of a file.
+    fn file(&mut self, file: &FitFile<'_>) {
+        if !self.is_named(file.path) {
+            return;
+        }
+        let mut sections = Vec::new();
+        if self.options.operations.contains(&FitOperation::Update) {
+            match self.update(file) {
+                Ok(section) => sections.push(section),
+                Err(why) => self.note(file.path, why),
             }
         }
-        if options.operations.contains(&FitOperation::Delete) {
-            alternatives.push(delete(&mut rules, file.path, rest));
-        }
-        if !alternatives.is_empty() {
-            rest = add(&mut rules, &mut sections, alternatives, end);
-        }
+        sections.extend(self.delete(file.path));
+        self.add(sections);
     }
-    notes.reverse();
-    let first = sections.alternatives();
-    if first.is_empty() {
-        return Err(FitError::Nothing { notes });
+
+    fn note(&mut self, path: &str, why: Unfit) {
+        self.notes.push(FitNote { path: path.to_owned(), why });
     }
-    let begin = rules.text(&format!("{}\n", Marker::Begin));
-    let first = rules.add(first);
-    let start = rules.add(vec![vec![begin, Symbol::Rule(first)]]);
-    Ok(Fit { rules, start, notes, largest })
+
+    /// Whether the path after a marker is read as it is written; it is noted if not.
+    fn is_named(&mut self, path: &str) -> bool {
+        let named = !path.is_empty()
+            && path == path.trim_matches([' ', '\t'])
+            && !path.contains(char::is_control);
+        if !named {
+            self.note(path, Unfit::Path);
+        }
+        named
+    }
+
+    fn update(&mut self, file: &FitFile<'_>) -> Result<Alternative, Unfit> {
+        let text = FileText::new(file)?;
+        let shown = text.stretches.iter().map(ExactSizeIterator::len).sum();
+        if shown > self.largest.1 {
+            self.largest = (file.path.to_owned(), shown);
+        }
+        let hunks = hunks(&mut self.rules, &text, self.options.profile, self.rest)?;
+        self.choices = self.choices.max(hunks.choices);
+        let header = self.rules.text(&Marker::Update.header(file.path));
+        Ok(vec![header, Symbol::Rule(hunks.start)])
+    }
+
+    fn delete(&mut self, path: &str) -> Option<Alternative> {
+        let header = self.rules.text(&Marker::Delete.header(path));
+        let wanted = self.options.operations.contains(&FitOperation::Delete);
+        wanted.then(|| vec![header, Symbol::Rule(self.rest)])
+    }
+
+    /// Adds the sections of a file, each of which is followed by those of files further down.
+    fn add(&mut self, of_file: Vec<Alternative>) {
+        if of_file.is_empty() {
+            return;
+        }
+        for section in of_file {
+            self.files.push(&mut self.rules, section);
+            self.count += 1;
+        }
+        let mut rest = vec![vec![self.end]];
+        rest.extend(self.files.alternatives());
+        self.rest = self.rules.add(rest);
+    }
+
+    fn finish(mut self) -> Result<Fit, FitError> {
+        self.notes.reverse();
+        let first = self.files.alternatives();
+        if first.is_empty() {
+            return Err(FitError::Nothing { notes: self.notes });
+        }
+        let begin = self.rules.text(&format!("{}\n", Marker::Begin));
+        let first = Symbol::Rule(self.rules.add(first));
+        let start = self.rules.add(vec![vec![begin, first]]);
+        let Self { rules, notes, largest, .. } = self;
+        // Each section, and some for the rules that choose among them.
+        let choices = self.choices.max(self.count * 3 / 2);
+        Ok(Fit { rules, start, notes, largest, choices })
+    }
 }
 
 fn refuse_twice<'p>(paths: impl Iterator<Item = &'p str>) -> Result<(), FitError> {
@@ -77,22 +146,4 @@ fn refuse_twice<'p>(paths: impl Iterator<Item = &'p str>) -> Result<(), FitError
         }
     }
     Ok(())
-}
-
-/// Whether the path after a marker is read as it is written.
-fn can_be_named(path: &str) -> bool {
-    !path.is_empty() && path == path.trim_matches([' ', '\t']) && !path.contains(char::is_control)
-}
-
-fn delete(rules: &mut Rules, path: &str, rest: RuleId) -> Alternative {
-    vec![rules.text(&Marker::Delete.header(path)), Symbol::Rule(rest)]
-}
-
-/// Adds the sections of a file, and returns what may follow those of the file before it.
-fn add(rules: &mut Rules, sections: &mut Choice, of_file: Vec<Alternative>, end: Symbol) -> RuleId {
-    let section = rules.add(of_file);
-    sections.push(rules, vec![Symbol::Rule(section)]);
-    let mut rest = vec![vec![end]];
-    rest.extend(sections.alternatives());
-    rules.add(rest)
 }

@@ -13,6 +13,8 @@ struct Engine {
     name: &'static str,
     /// How many rules.
     rules: usize,
+    /// How many alternatives that are open at once.
+    choices: usize,
     /// How deeply rules may be nested for a reader that follows each name where it finds it.
     depth: usize,
 }
@@ -20,14 +22,17 @@ struct Engine {
 /// What reads Lark. llguidance numbers symbols with 16 bits and stops at 65 525 of them
 /// (`CSymIdx` in its `earley/grammar.rs`); a rule here makes up to two. Its compiler follows rules
 /// by recursion (`do_rule` in `lark/compiler.rs`), and a stack of 8 MB is used up beyond a depth of
-/// about 1 000.
-const LLGUIDANCE: Engine = Engine { name: "llguidance", rules: 30_000, depth: 200 };
+/// about 1 000. Its parser stops where more than 2 000 items are open at once
+/// (`max_items_in_row` in `api.rs`).
+const LLGUIDANCE: Engine = Engine { name: "llguidance", rules: 30_000, choices: 1_900, depth: 200 };
 
 /// What reads EBNF. XGrammar has no such limit, but its compile time grows faster than the grammar.
-const XGRAMMAR: Engine = Engine { name: "XGrammar", rules: 100_000, depth: 1_000_000 };
+const XGRAMMAR: Engine =
+    Engine { name: "XGrammar", rules: 100_000, choices: 100_000, depth: 1_000_000 };
 
 /// What reads GBNF.
-const LLAMA_CPP: Engine = Engine { name: "llama.cpp", rules: 100_000, depth: 1_000_000 };
+const LLAMA_CPP: Engine =
+    Engine { name: "llama.cpp", rules: 100_000, choices: 100_000, depth: 1_000_000 };
 
 pub(super) fn write(fit: &Fit, format: Format) -> Result<String, FitError> {
     let engine = match format {
@@ -37,10 +42,16 @@ pub(super) fn write(fit: &Fit, format: Format) -> Result<String, FitError> {
         Format::Pest | Format::Regex => return Err(FitError::Format { format }),
     };
     let reached = fit.rules.reached(fit.start);
-    if reached.rules.len() > engine.rules || reached.depth > engine.depth {
-        let (path, lines) = fit.largest.clone();
-        let (engine, limit) = (engine.name, engine.rules);
-        return Err(FitError::TooLarge { engine, path, lines, rules: reached.rules.len(), limit });
+    for (what, count, limit) in [
+        ("rules", reached.rules.len(), engine.rules),
+        ("alternatives at once", fit.choices, engine.choices),
+        ("rules within each other", reached.depth, engine.depth),
+    ] {
+        if count > limit {
+            let (path, lines) = fit.largest.clone();
+            let engine = engine.name;
+            return Err(FitError::TooLarge { engine, path, lines, what, count, limit });
+        }
     }
     let writer = Writer { rules: &fit.rules, start: fit.start };
     Ok(match format {

@@ -1,0 +1,183 @@
+//! Grammars for the files at hand.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use file_tools::ToolError;
+use patch_engine::{Profile, Sha256};
+use patch_grammar::export::Format;
+use patch_grammar::fit::{Fit, FitError, FitFile, FitOperation, FitOptions, FitProfile};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::error::argument;
+use crate::options::{ReadOptions, named};
+
+/// What the patches may be.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct FitRequest {
+    /// The lines of files that hunks may show, from and to, each from 1: those that the model saw.
+    /// Of other files all.
+    pub lines: BTreeMap<String, Vec<(usize, usize)>>,
+    /// Further paths that exist: they can be deleted.
+    pub paths: Vec<String>,
+    /// What sections may do: `update` and `delete`. Default: `update`.
+    pub operations: Vec<String>,
+    /// The profile that the patch will be applied by: `strict`, the default, or `codex`.
+    pub profile: Option<String>,
+}
+
+impl ReadOptions for FitRequest {}
+
+impl FitRequest {
+    fn options(&self) -> Result<FitOptions, ToolError> {
+        let mut options = FitOptions::default();
+        if let Some(profile) = &self.profile {
+            options.profile = match named::<Profile>("profile", profile)? {
+                Profile::Strict => FitProfile::Strict,
+                Profile::Codex => FitProfile::Codex,
+            };
+        }
+        if !self.operations.is_empty() {
+            let operation = |name: &String| {
+                name.parse::<FitOperation>().map_err(|error| {
+                    let wanted = FitOperation::ALL.map(FitOperation::as_str).join(", ");
+                    argument("operations", error.to_string(), &wanted)
+                })
+            };
+            options.operations = self.operations.iter().map(operation).collect::<Result<_, _>>()?;
+        }
+        Ok(options)
+    }
+
+    /// The lines that may be shown of a file.
+    fn windows(&self, path: &str) -> Result<Vec<RangeInclusive<usize>>, ToolError> {
+        let window = |&(first, last): &(usize, usize)| {
+            if first == 0 || first > last {
+                let message = format!("{path}: there are no lines {first} to {last}");
+                return Err(argument("lines", message, "the first line, from 1, and the last"));
+            }
+            Ok(first..=last)
+        };
+        self.lines.get(path).into_iter().flatten().map(window).collect()
+    }
+}
+
+/// A grammar for some files as they are, of which every sentence is a patch that applies to them.
+#[derive(Debug)]
+pub struct FittedGrammar {
+    fit: Fit,
+    stub: Value,
+}
+
+impl FittedGrammar {
+    /// The grammar in a notation: `lark`, `ebnf` or `gbnf`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such notation, it cannot express the grammar, or the engine that reads it
+    /// would refuse the grammar because it is too large.
+    pub fn text(&self, format: &str) -> Result<String, ToolError> {
+        self.fit.write(named::<Format>("format", format)?).map_err(|error| wrong(&error))
+    }
+
+    /// The arguments that a patch under the grammar is sent with: `profile`, and in
+    /// `expectedSha256ByPath` the hash of each file.
+    #[must_use]
+    pub fn stub(&self) -> &Value {
+        &self.stub
+    }
+
+    /// The files that the grammar leaves out of updates, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.fit.notes().iter().map(ToString::to_string).collect()
+    }
+}
+
+/// Makes a grammar for files, each with its path.
+///
+/// # Errors
+///
+/// When a path is given twice, an option makes no sense, or a patch could do nothing to the files.
+pub fn fit(files: &[(String, Vec<u8>)], request: &FitRequest) -> Result<FittedGrammar, ToolError> {
+    let options = request.options()?;
+    if let Some(path) = request.lines.keys().find(|path| files.iter().all(|file| file.0 != **path))
+    {
+        let message = format!("`{path}` is not one of the files");
+        return Err(argument("lines", message, "a path of a file"));
+    }
+    let mut fitted = Vec::with_capacity(files.len());
+    for (path, text) in files {
+        fitted.push(FitFile { path, text, windows: request.windows(path)? });
+    }
+    let paths: Vec<&str> = request.paths.iter().map(String::as_str).collect();
+    let fit = Fit::new(&fitted, &paths, &options).map_err(|error| wrong(&error))?;
+    let hashes: BTreeMap<&str, String> =
+        files.iter().map(|(path, text)| (path.as_str(), Sha256::of(text).to_string())).collect();
+    let stub = json!({ "profile": options.profile.as_str(), "expectedSha256ByPath": hashes });
+    Ok(FittedGrammar { fit, stub })
+}
+
+fn wrong(error: &FitError) -> ToolError {
+    let message = match error {
+        FitError::Nothing { notes } if !notes.is_empty() => {
+            let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+            format!("{error}: {}", notes.join("; "))
+        }
+        _ => error.to_string(),
+    };
+    let (name, wanted) = match error {
+        FitError::Twice { .. } => ("files", "each path once"),
+        FitError::Format { .. } => ("format", "lark, ebnf or gbnf"),
+        FitError::TooLarge { .. } => ("lines", "the lines that the model was shown"),
+        _ => ("files", "files of text, or another operation"),
+    };
+    argument(name, message, wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files() -> Vec<(String, Vec<u8>)> {
+        vec![("a.txt".into(), b"one\ntwo\n".to_vec()), ("b.bin".into(), b"\0".to_vec())]
+    }
+
+    #[test]
+    fn the_stub_has_the_hash_of_each_file() {
+        let fitted = fit(&files(), &FitRequest::default()).expect("a grammar");
+        let hash = fitted.stub()["expectedSha256ByPath"]["a.txt"].as_str().expect("a hash");
+        assert_eq!(hash, Sha256::of(b"one\ntwo\n").to_string());
+        assert_eq!(fitted.stub()["profile"], "strict");
+    }
+
+    #[test]
+    fn files_that_are_left_out_are_noted() {
+        let fitted = fit(&files(), &FitRequest::default()).expect("a grammar");
+        assert_eq!(fitted.notes(), ["b.bin: left out of updates: it is binary"]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (request, message) in [
+            (json!({"lines": {"c": [[1, 2]]}}), "`c` is not one of the files"),
+            (json!({"lines": {"a.txt": [[2, 1]]}}), "there are no lines 2 to 1"),
+            (json!({"operations": ["copy"]}), "\"copy\" is not"),
+            (json!({"profile": "lax"}), "\"lax\" is not"),
+            (json!({"paths": ["a.txt"]}), "`a.txt` is given twice"),
+        ] {
+            let read = FitRequest::read(request.clone()).expect("it can be read");
+            let error = fit(&files(), &read).expect_err("it is refused");
+            assert!(error.message.contains(message), "{request}: {}", error.message);
+        }
+    }
+
+    #[test]
+    fn a_regular_expression_is_refused() {
+        let fitted = fit(&files(), &FitRequest::default()).expect("a grammar");
+        assert!(fitted.text("regex").is_err());
+        assert!(fitted.text("gbnf").is_ok());
+    }
+}
