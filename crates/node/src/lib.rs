@@ -616,6 +616,32 @@ pub fn grammar(format: String, dialect: String) -> Result<String> {
     api::grammar(&format, &dialect).map(ToOwned::to_owned).map_err(failed)
 }
 
+/// A grammar for some files as they are.
+#[napi(js_name = "FittedGrammar")]
+pub struct JsFittedGrammar(api::FittedGrammar);
+
+#[napi]
+impl JsFittedGrammar {
+    /// Makes it for files, by path.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(paths: Vec<String>, contents: Vec<Text>, options: String) -> Result<Self> {
+        let files: Vec<_> = paths.into_iter().zip(contents.into_iter().map(bytes)).collect();
+        Ok(Self(api::fit(&files, &read(&options)?).map_err(failed)?))
+    }
+
+    /// The grammar in a notation.
+    #[napi(catch_unwind)]
+    pub fn text(&self, format: String) -> Result<String> {
+        self.0.text(&format).map_err(failed)
+    }
+
+    /// The arguments that a patch under the grammar is sent with, and the notes.
+    #[napi(catch_unwind)]
+    pub fn about(&self) -> String {
+        json!({ "stub": self.0.stub(), "notes": self.0.notes() }).to_string()
+    }
+}
+
 /// A patch that is still arriving.
 #[napi(js_name = "Stream")]
 pub struct JsStream(api::JsonStream);

@@ -5,6 +5,7 @@
 
 mod callback;
 mod decode;
+mod fit;
 mod functions;
 mod git;
 mod plan;
@@ -19,6 +20,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::decode::{PyBoundFiles, PyMatcher, PyVocabulary};
+    #[pymodule_export]
+    use crate::fit::{PyFittedGrammar, fit};
     #[pymodule_export]
     use crate::functions::{
         apply_diff, apply_in_memory, convert, grammar, parse, plan_over, prompt, tool_caveats,

@@ -391,6 +391,34 @@ export function prompt(options?: { dialect?: "whole" | "codex" | "tight"; channe
 /** The grammar for constrained decoding. */
 export function grammar(format?: "lark" | "gbnf" | "ebnf" | "regex" | (string & {}), options?: { dialect?: "whole" | "codex" | "tight" }): string;
 
+/** A grammar for some files as they are: every patch of it applies to them. */
+export interface FittedGrammar {
+  /** For llguidance. */
+  lark(): string;
+  /** For XGrammar. */
+  ebnf(): string;
+  /** For llama.cpp. */
+  gbnf(): string;
+  /** The arguments that a patch under the grammar is sent with. */
+  readonly stub: { profile: "strict" | "codex"; expectedSha256ByPath: Record<string, string> };
+  /** The files that the grammar leaves out of updates, a sentence each. */
+  readonly notes: string[];
+}
+
+/** Makes a grammar for files, by path. */
+export function fit(
+  files: Record<string, Text>,
+  options?: {
+    /** The lines that hunks may show, from 1: those that the model saw. */
+    lines?: Record<string, [number, number][]>;
+    /** Further paths that exist: they can be deleted. */
+    paths?: string[];
+    operations?: ("update" | "delete")[];
+    /** The profile that the patch will be applied by. */
+    profile?: "strict" | "codex";
+  },
+): FittedGrammar;
+
 /** A patch that is still arriving. */
 export class PatchStream {
   constructor(options?: PatchOptions);

@@ -317,6 +317,31 @@ function grammar(format = "lark", options) {
   return sync(() => native.grammar(format, dialect));
 }
 
+class FittedGrammar {
+  #native;
+
+  constructor(files, options) {
+    this.#native = sync(() => new native.FittedGrammar(Object.keys(files), Object.values(files), json(options)));
+    Object.assign(this, JSON.parse(this.#native.about()));
+  }
+
+  lark() {
+    return sync(() => this.#native.text("lark"));
+  }
+
+  ebnf() {
+    return sync(() => this.#native.text("ebnf"));
+  }
+
+  gbnf() {
+    return sync(() => this.#native.text("gbnf"));
+  }
+}
+
+function fit(files, options) {
+  return new FittedGrammar(files, options);
+}
+
 class PatchStream {
   #native;
 
@@ -342,6 +367,7 @@ module.exports = {
   applyDiff,
   applyInMemory,
   convert,
+  fit,
   grammar,
   parse,
   planOver,

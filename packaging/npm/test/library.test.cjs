@@ -158,6 +158,10 @@ test("text, patches and what models need", () => {
   assert.equal(library.parse(EDIT).sections.length, 1);
   assert.match(library.convert(EDIT, "git", { files: { a: "one\n" } }).text, /^diff --git a\/a b\/a$/m);
   assert.ok(library.toolSpecs("anthropic").length >= 13 && library.grammar().includes("start") && library.prompt().length > 100);
+  const fitted = library.fit({ "a.txt": "one\ntwo\n", b: Buffer.from([0]) }, { lines: { "a.txt": [[2, 2]] } });
+  assert.ok(fitted.lark().includes("two") && !fitted.ebnf().includes("one"));
+  assert.deepEqual(Object.keys(fitted.stub.expectedSha256ByPath), ["a.txt", "b"]);
+  assert.deepEqual(fitted.notes, ["b: left out of updates: it is binary"]);
   const stream = new PatchStream();
   const events = [...EDIT].flatMap((character) => stream.push(character)).concat(stream.end());
   assert.deepEqual([events[0].type, events[0].path, events.at(-1).type], ["begun", "a", "ended"]);

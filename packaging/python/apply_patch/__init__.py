@@ -14,6 +14,7 @@
 from ._errors import DoesNotApply, ParseError, PatchError, Refused, StaleFile
 from ._native import (
     BoundFiles,
+    FittedGrammar,
     GitTree,
     HostPlan,
     Matcher,
@@ -25,6 +26,7 @@ from ._native import (
     apply_diff,
     apply_in_memory,
     convert,
+    fit,
     grammar,
     parse,
     plan_over,
@@ -38,6 +40,7 @@ parse_stream = PatchStream
 __all__ = [
     "BoundFiles",
     "DoesNotApply",
+    "FittedGrammar",
     "GitTree",
     "HostPlan",
     "Matcher",
@@ -53,6 +56,7 @@ __all__ = [
     "apply_diff",
     "apply_in_memory",
     "convert",
+    "fit",
     "grammar",
     "parse",
     "parse_stream",

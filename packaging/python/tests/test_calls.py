@@ -262,6 +262,11 @@ def test_what_models_need():
     assert apply_patch.tool_caveats("openai", patch_only=True)
     assert "*** Begin Patch" in apply_patch.prompt()
     assert "start" in apply_patch.grammar("lark", dialect="codex")
+    fitted = apply_patch.fit({"a.txt": "one\ntwo\n", "b": b"\0"}, lines={"a.txt": [(2, 2)]})
+    assert "two" in fitted.lark()
+    assert "one" not in fitted.ebnf()
+    assert list(fitted.stub["expectedSha256ByPath"]) == ["a.txt", "b"]
+    assert fitted.notes == ["b: left out of updates: it is binary"]
     with pytest.raises(PatchError):
         apply_patch.grammar("yacc")
 
