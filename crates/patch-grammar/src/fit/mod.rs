@@ -27,6 +27,7 @@ mod text;
 mod unique;
 mod write;
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 pub use note::{FitError, FitNote, Unfit};
@@ -137,6 +138,49 @@ impl Fit {
         write::write(self, format)
     }
 
+    /// Returns whether a patch is a sentence of the grammar.
+    #[must_use]
+    pub fn recognizes(&self, patch: &str) -> bool {
+        let mut seen = HashSet::from([(self.start, 0)]);
+        let mut open = vec![(self.start, 0)];
+        while let Some((rule, at)) = open.pop() {
+            for alternative in self.rules.alternatives(rule) {
+                match self.follow(alternative, &patch[at..]) {
+                    Some((rest, Some(next))) => {
+                        let next = (next, patch.len() - rest.len());
+                        if seen.insert(next) {
+                            open.push(next);
+                        }
+                    }
+                    Some(("", None)) => return true,
+                    _ => {}
+                }
+            }
+        }
+        false
+    }
+
+    /// Reads an alternative at the beginning of a text: what is left, and the rule at its end.
+    fn follow<'t>(
+        &self,
+        alternative: &[Symbol],
+        mut text: &'t str,
+    ) -> Option<(&'t str, Option<RuleId>)> {
+        for symbol in alternative {
+            text = match symbol {
+                Symbol::Text(wanted) => text.strip_prefix(self.rules.text_of(*wanted))?,
+                Symbol::Old(wanted) => {
+                    text.strip_prefix([' ', '-'])?.strip_prefix(self.rules.text_of(*wanted))?
+                }
+                Symbol::Inserted if !text.starts_with('+') => return None,
+                // Nothing that may follow begins with a plus sign.
+                Symbol::Inserted | Symbol::MaybeInserted => after_inserted(text)?,
+                Symbol::Rule(rule) => return Some((text, Some(*rule))),
+            };
+        }
+        Some((text, None))
+    }
+
     /// Returns a patch of the grammar, to try an applier. `choose` is asked for a number below the
     /// one it gets, and decides everything; `line` gives the text of each inserted line, which has
     /// neither a line feed nor a NUL.
@@ -171,4 +215,16 @@ impl Fit {
         }
         out
     }
+}
+
+/// What follows inserted lines; `None` if they are none.
+fn after_inserted(mut text: &str) -> Option<&str> {
+    while text.starts_with('+') {
+        let (line, rest) = text.split_once('\n')?;
+        if line.contains('\0') {
+            return None;
+        }
+        text = rest;
+    }
+    Some(text)
 }

@@ -1,4 +1,5 @@
 //! What a grammar for some files lets through applies to these files.
 
+mod history;
 mod law;
 mod sentences;
