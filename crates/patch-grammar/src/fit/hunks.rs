@@ -10,8 +10,8 @@
 
 use std::collections::HashMap;
 
-use super::FitProfile;
 use super::note::Unfit;
+use super::options::FitProfile;
 use super::rules::{Alternative, Choice, RuleId, Rules, Symbol};
 use super::text::FileText;
 use super::unique::shortest_unique;

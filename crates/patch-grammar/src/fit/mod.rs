@@ -21,6 +21,7 @@
 
 mod hunks;
 mod note;
+mod options;
 mod rules;
 mod sections;
 mod text;
@@ -28,84 +29,17 @@ mod unique;
 mod write;
 
 use std::collections::HashSet;
-use std::ops::RangeInclusive;
 
 pub use note::{FitError, FitNote, Unfit};
+pub use options::{FitFile, FitOperation, FitOptions, FitProfile};
 
 use crate::export::Format;
-use rules::{RuleId, Rules, Symbol};
-
-/// A file that a patch may change.
-#[derive(Debug, Clone)]
-pub struct FitFile<'f> {
-    /// Its path as a patch names it.
-    pub path: &'f str,
-    /// All of its bytes.
-    pub text: &'f [u8],
-    /// The 1-based lines that hunks may show: those that the model saw. Empty: all lines. Whether a
-    /// block stands once is decided over the whole file.
-    pub windows: Vec<RangeInclusive<usize>>,
-}
-
-impl<'f> FitFile<'f> {
-    /// A file all lines of which may be shown.
-    #[must_use]
-    pub fn new(path: &'f str, text: &'f [u8]) -> Self {
-        Self { path, text, windows: Vec::new() }
-    }
-}
-
-crate::names::named! {
-    /// The rules that the patch will be applied by.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-    pub enum FitProfile {
-        /// One hunk for each file: what an earlier hunk inserts could make the lines of a later one
-        /// stand twice.
-        #[default]
-        Strict = "strict",
-        /// Any number of hunks for each file, in file order.
-        Codex = "codex",
-    }
-}
-
-crate::names::named! {
-    /// What a section does to a file.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-    pub enum FitOperation {
-        /// Changes lines.
-        Update = "update",
-        /// Deletes it.
-        Delete = "delete",
-    }
-}
-
-/// What the patches may be.
-#[derive(Debug, Clone)]
-pub struct FitOptions {
-    /// The rules that the patch will be applied by.
-    pub profile: FitProfile,
-    /// What sections may do.
-    pub operations: Vec<FitOperation>,
-}
-
-impl Default for FitOptions {
-    /// Updates, by the rules of profile `strict`.
-    fn default() -> Self {
-        Self { profile: FitProfile::default(), operations: vec![FitOperation::Update] }
-    }
-}
+use rules::{RuleId, Symbol};
+use sections::Fitted;
 
 /// A grammar for some files.
 #[derive(Debug)]
-pub struct Fit {
-    rules: Rules,
-    start: RuleId,
-    notes: Vec<FitNote>,
-    /// The file with the most lines that may be shown, and their number.
-    largest: (String, usize),
-    /// How many alternatives are open at once at most.
-    choices: usize,
-}
+pub struct Fit(Fitted);
 
 impl Fit {
     /// Makes the grammar. `paths` are further paths that exist: they can be deleted.
@@ -119,13 +53,13 @@ impl Fit {
         paths: &[&str],
         options: &FitOptions,
     ) -> Result<Self, FitError> {
-        sections::fit(files, paths, options)
+        sections::fit(files, paths, options).map(Self)
     }
 
     /// The files that the grammar leaves out of updates.
     #[must_use]
     pub fn notes(&self) -> &[FitNote] {
-        &self.notes
+        &self.0.notes
     }
 
     /// Writes the grammar in a notation.
@@ -135,16 +69,16 @@ impl Fit {
     /// [`FitError::Format`] for a notation that cannot express it, and [`FitError::TooLarge`] where
     /// the engine that reads the notation would refuse it.
     pub fn write(&self, format: Format) -> Result<String, FitError> {
-        write::write(self, format)
+        write::write(&self.0, format)
     }
 
     /// Returns whether a patch is a sentence of the grammar.
     #[must_use]
     pub fn recognizes(&self, patch: &str) -> bool {
-        let mut seen = HashSet::from([(self.start, 0)]);
-        let mut open = vec![(self.start, 0)];
+        let mut seen = HashSet::from([(self.0.start, 0)]);
+        let mut open = vec![(self.0.start, 0)];
         while let Some((rule, at)) = open.pop() {
-            for alternative in self.rules.alternatives(rule) {
+            for alternative in self.0.rules.alternatives(rule) {
                 match self.follow(alternative, &patch[at..]) {
                     Some((rest, Some(next))) => {
                         let next = (next, patch.len() - rest.len());
@@ -168,9 +102,9 @@ impl Fit {
     ) -> Option<(&'t str, Option<RuleId>)> {
         for symbol in alternative {
             text = match symbol {
-                Symbol::Text(wanted) => text.strip_prefix(self.rules.text_of(*wanted))?,
+                Symbol::Text(wanted) => text.strip_prefix(self.0.rules.text_of(*wanted))?,
                 Symbol::Old(wanted) => {
-                    text.strip_prefix([' ', '-'])?.strip_prefix(self.rules.text_of(*wanted))?
+                    text.strip_prefix([' ', '-'])?.strip_prefix(self.0.rules.text_of(*wanted))?
                 }
                 Symbol::Inserted if !text.starts_with('+') => return None,
                 // Nothing that may follow begins with a plus sign.
@@ -190,16 +124,16 @@ impl Fit {
         mut line: impl FnMut() -> String,
     ) -> String {
         let mut out = String::new();
-        let mut open = vec![Symbol::Rule(self.start)];
+        let mut open = vec![Symbol::Rule(self.0.start)];
         while let Some(symbol) = open.pop() {
             match symbol {
-                Symbol::Text(text) => out.push_str(self.rules.text_of(text)),
+                Symbol::Text(text) => out.push_str(self.0.rules.text_of(text)),
                 Symbol::Old(text) => {
                     out.push(if choose(2) == 0 { ' ' } else { '-' });
-                    out.push_str(self.rules.text_of(text));
+                    out.push_str(self.0.rules.text_of(text));
                 }
                 Symbol::Rule(rule) => {
-                    let alternatives = self.rules.alternatives(rule);
+                    let alternatives = self.0.rules.alternatives(rule);
                     let chosen = &alternatives[choose(alternatives.len())];
                     open.extend(chosen.iter().rev().copied());
                 }

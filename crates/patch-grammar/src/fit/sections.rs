@@ -4,16 +4,28 @@ use std::collections::BTreeSet;
 
 use super::hunks::hunks;
 use super::note::{FitError, FitNote, Unfit};
+use super::options::{FitFile, FitOperation, FitOptions};
 use super::rules::{Alternative, Choice, RuleId, Rules, Symbol};
 use super::text::FileText;
-use super::{Fit, FitFile, FitOperation, FitOptions};
 use crate::marker::Marker;
+
+/// The rules of a grammar, and what is to be said of them.
+#[derive(Debug)]
+pub(super) struct Fitted {
+    pub(super) rules: Rules,
+    pub(super) start: RuleId,
+    pub(super) notes: Vec<FitNote>,
+    /// The file with the most lines that may be shown, and their number.
+    pub(super) largest: (String, usize),
+    /// How many alternatives are open at once at most.
+    pub(super) choices: usize,
+}
 
 pub(super) fn fit(
     files: &[FitFile<'_>],
     paths: &[&str],
     options: &FitOptions,
-) -> Result<Fit, FitError> {
+) -> Result<Fitted, FitError> {
     refuse_twice(files.iter().map(|file| file.path).chain(paths.iter().copied()))?;
     let mut sections = Sections::new(options);
     for path in paths.iter().rev() {
@@ -122,7 +134,7 @@ impl<'o> Sections<'o> {
         self.rest = self.rules.add(rest);
     }
 
-    fn finish(mut self) -> Result<Fit, FitError> {
+    fn finish(mut self) -> Result<Fitted, FitError> {
         self.notes.reverse();
         let first = self.files.alternatives();
         if first.is_empty() {
@@ -134,7 +146,7 @@ impl<'o> Sections<'o> {
         let Self { rules, notes, largest, .. } = self;
         // Each section, and some for the rules that choose among them.
         let choices = self.choices.max(self.count * 3 / 2);
-        Ok(Fit { rules, start, notes, largest, choices })
+        Ok(Fitted { rules, start, notes, largest, choices })
     }
 }
 

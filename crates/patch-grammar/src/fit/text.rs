@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::FitFile;
 use super::note::Unfit;
+use super::options::FitFile;
 
 /// The byte-order mark of UTF-8, which belongs to a file and not to its first line.
 const BOM: char = '\u{feff}';
@@ -62,7 +62,8 @@ fn content(line: &str) -> &str {
 /// a part of the line's end, a NUL is refused, and a byte-order mark at the beginning of a line
 /// stands for the file's.
 fn can_be_written(line: &str, has_bom: bool) -> bool {
-    !line.ends_with('\r') && !line.contains('\0') && !(has_bom && line.starts_with(BOM))
+    let stands_for_the_mark = has_bom && line.starts_with(BOM);
+    !line.ends_with('\r') && !line.contains('\0') && !stands_for_the_mark
 }
 
 /// Joins ascending lines that follow one another.

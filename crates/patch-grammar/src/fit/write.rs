@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::Fit;
 use super::note::FitError;
 use super::rules::{Reached, RuleId, Rules, Symbol, TextId};
+use super::sections::Fitted;
 use crate::export::Format;
 
 /// An engine and what it takes.
@@ -34,7 +34,7 @@ const XGRAMMAR: Engine =
 const LLAMA_CPP: Engine =
     Engine { name: "llama.cpp", rules: 100_000, choices: 100_000, depth: 1_000_000 };
 
-pub(super) fn write(fit: &Fit, format: Format) -> Result<String, FitError> {
+pub(super) fn write(fit: &Fitted, format: Format) -> Result<String, FitError> {
     let engine = match format {
         Format::Lark => LLGUIDANCE,
         Format::Ebnf => XGRAMMAR,

@@ -1,12 +1,17 @@
 //! Random sentences of random files' grammars, applied.
 
+use std::cell::RefCell;
+
 use patch_engine::{MemoryTree, Options, Profile, apply_in_memory};
+use patch_grammar::export::Format;
 use patch_grammar::fit::{Fit, FitError, FitFile, FitOperation, FitOptions, FitProfile};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use testutils::holds::holds;
 use testutils::share::share;
+use xtask::decode;
+use xtask::texts::steps;
 
 /// Lines that are alike, blank, or odd in a patch.
 const LINES: [&str; 12] =
@@ -83,7 +88,7 @@ fn applies(
 fn every_sentence_for_one_file_applies() {
     for profile in FitProfile::ALL {
         let cases = (file(), vec(any::<Index>(), 0..60), vec(any::<Index>(), 1..6));
-        holds(share(20_000), &cases, |(text, walk, inserted)| {
+        holds(share(10_000), &cases, |(text, walk, inserted)| {
             applies(&[("f", &text)], profile, &[FitOperation::Update], &walk, &inserted);
         });
     }
@@ -94,10 +99,30 @@ fn every_sentence_for_several_files_applies() {
     for profile in FitProfile::ALL {
         let files = [file(), file(), file()];
         let cases = (files, vec(any::<Index>(), 0..90), vec(any::<Index>(), 1..6));
-        holds(share(5_000), &cases, |(texts, walk, inserted)| {
+        holds(share(2_500), &cases, |(texts, walk, inserted)| {
             let files: Vec<(&str, &[u8])> =
                 ["a", "d/b", "d/c"].into_iter().zip(texts.iter().map(Vec::as_slice)).collect();
             applies(&files, profile, &FitOperation::ALL, &walk, &inserted);
+        });
+    }
+}
+
+/// What an engine lets a model write is what the rules say, byte for byte.
+#[test]
+fn a_random_model_under_llguidance_writes_what_applies() {
+    let text = "a\nb\n\nb\nc\n";
+    let env = decode::vocabulary();
+    for profile in FitProfile::ALL {
+        let options = FitOptions { profile, ..FitOptions::default() };
+        let fit = Fit::new(&[FitFile::new("f", text.as_bytes())], &[], &options).expect("rules");
+        let lark = fit.write(Format::Lark).expect("it is small");
+        let model = RefCell::new(decode::Model::new(&env, &lark));
+        let tree: MemoryTree = [("f", text)].into_iter().collect();
+        holds(share(100), &steps(80), |steps| {
+            let patch = String::from_utf8(model.borrow_mut().write(&steps)).expect("UTF-8");
+            assert!(fit.recognizes(&patch), "{patch:?}");
+            let applied = apply_in_memory(&tree, &patch, &Options::new(engine_profile(profile)));
+            assert!(applied.is_ok(), "{patch:?}: {applied:?}");
         });
     }
 }
