@@ -101,6 +101,7 @@ pub fn tool_specs(provider: &str, options: &SpecRequest) -> Result<Specs, ToolEr
         max_characters: options.max_characters,
         free_text: options.free_text,
         allowed_callers: options.allowed_callers.clone(),
+        definition: None,
     };
     let spec = specs::tool_spec(provider, &spec).map_err(wrong)?;
     Ok(Specs {

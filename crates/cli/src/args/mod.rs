@@ -2,6 +2,7 @@
 //! file.
 
 mod choice;
+mod fit;
 mod input;
 mod reporting;
 mod rules;
@@ -9,6 +10,7 @@ mod statistics;
 mod writing;
 
 pub(crate) use choice::choice;
+pub(crate) use fit::Fit;
 pub(crate) use input::{From, InputArgs};
 pub(crate) use reporting::{Detail, DiffFormat, EventsArg, Reporting};
 pub(crate) use rules::Rules;

@@ -262,7 +262,7 @@ fn parse_whole(args: Vec<OsString>) -> Result<Cli, clap::Error> {
 /// command does not heed.
 pub(super) fn shown() -> clap::Command {
     /// Commands that print a text, and open no workspace.
-    const TEXTS: [&str; 6] = ["grammar", "tool-spec", "prompt", "completions", "man", "help"];
+    const TEXTS: [&str; 4] = ["prompt", "completions", "man", "help"];
     /// The global options that they do not heed.
     const UNUSED: [&str; 4] = ["root", "no_pager", "json", "verbose"];
     /// Of `apply`.

@@ -2,24 +2,32 @@
 
 use std::io::Write as _;
 
+use apply_patch_api::FittedGrammar;
 use apply_patch_api::grammar::Dialect;
 use apply_patch_api::grammar::export::Format;
 use apply_patch_api::tools::specs::{self, SpecOptions};
 use clap::Args;
+use serde_json::json;
 
+use super::fit;
 use crate::args;
 use crate::exit::Exit;
-use crate::render;
+use crate::failure::Failure;
+use crate::global::Global;
+use crate::{json, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    apply-patch grammar --format gbnf --dialect codex > apply_patch.gbnf")]
+    apply-patch grammar --format gbnf --dialect codex > apply_patch.gbnf\n  \
+    apply-patch grammar --fit src/a.rs src/b.rs --lines src/b.rs:100-180 > fit.lark")]
 pub(crate) struct GrammarArgs {
     /// Notation of the grammar
     #[arg(long, value_name = "FORMAT", default_value = "lark", value_parser = args::choice::<Format>())]
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) dialect: DialectArg,
+    #[command(flatten)]
+    pub(crate) fit: args::Fit,
 }
 
 #[derive(Debug, Args)]
@@ -30,7 +38,7 @@ pub(crate) struct ToolSpecArgs {
     #[arg(long, value_name = "PROVIDER", value_parser = args::choice::<specs::Provider>())]
     pub(crate) provider: specs::Provider,
     /// All file tools, as functions of this provider, instead of the patch tool alone
-    #[arg(long, conflicts_with_all = ["grammar_dialect", "client", "max_characters", "free_text", "allowed_callers"])]
+    #[arg(long, conflicts_with_all = ["grammar_dialect", "client", "max_characters", "free_text", "allowed_callers", "fit"])]
     pub(crate) all_tools: bool,
     /// Leave out what errors mean and what each argument is (`--all-tools`)
     #[arg(long, requires = "all_tools")]
@@ -54,6 +62,8 @@ pub(crate) struct ToolSpecArgs {
     /// openai-function, openai-builtin)
     #[arg(long, value_name = "CALLER", value_delimiter = ',', value_parser = args::choice::<specs::Caller>())]
     pub(crate) allowed_callers: Vec<specs::Caller>,
+    #[command(flatten)]
+    pub(crate) fit: args::Fit,
 }
 
 #[derive(Debug, Args)]
@@ -85,40 +95,70 @@ impl DialectArg {
     }
 }
 
-pub(crate) fn grammar(args: &GrammarArgs) -> Exit {
-    print(apply_patch_api::grammar::export::text(args.format, args.dialect.dialect()))
+pub(crate) fn grammar(global: &Global, args: &GrammarArgs) -> Result<Exit, Failure> {
+    if args.fit.fit.is_empty() {
+        return Ok(print(apply_patch_api::grammar::export::text(
+            args.format,
+            args.dialect.dialect(),
+        )));
+    }
+    let fitted = fit::fitted(global, &args.fit)?;
+    let text = text(&fitted, args.format)?;
+    if global.json {
+        let data = json!({ "grammar": text, "stub": fitted.stub(), "notes": fitted.notes() });
+        json::done(format!("a grammar for {} files", args.fit.fit.len()), data);
+        return Ok(Exit::Done);
+    }
+    for note in fitted.notes() {
+        render::message(&format!("note: {note}"));
+    }
+    Ok(print(&text))
 }
 
-pub(crate) fn tool_spec(args: &ToolSpecArgs) -> Exit {
-    let options = SpecOptions {
+pub(crate) fn tool_spec(global: &Global, args: &ToolSpecArgs) -> Result<Exit, Failure> {
+    let mut options = SpecOptions {
         dialect: args.dialect.dialect(),
         grammar: args.grammar_dialect,
         client: args.client,
         max_characters: args.max_characters,
         free_text: args.free_text,
         allowed_callers: args.allowed_callers.clone(),
+        definition: None,
     };
     if args.all_tools {
         return match specs::all_tools::spec(args.provider, args.brief) {
-            Ok(tools) => print(&format!("{tools:#}\n")),
-            Err(error) => {
-                render::message(&error.to_string());
-                Exit::Usage
-            }
+            Ok(tools) => Ok(print(&format!("{tools:#}\n"))),
+            Err(error) => Err(Failure::Usage(error.to_string())),
         };
     }
-    match specs::tool_spec(args.provider, &options) {
-        Ok(spec) => {
-            for caveat in spec.caveats() {
-                render::message(caveat);
-            }
-            print(&format!("{}\n", spec.to_json().trim_end()))
-        }
-        Err(error) => {
-            render::message(&error.to_string());
-            Exit::Usage
-        }
+    let wanted = (!args.fit.fit.is_empty()).then_some(&args.fit);
+    let fitted = wanted.map(|files| fit::fitted(global, files)).transpose()?;
+    let format = args.grammar_dialect.or(args.provider.grammar_format(args.free_text));
+    if fitted.is_some() && format.is_none() {
+        return Err(Failure::Usage(format!("{} takes no grammar", args.provider)));
     }
+    if let (Some(fitted), Some(format)) = (&fitted, format) {
+        options.definition = Some(text(fitted, format)?);
+        options.grammar = Some(format);
+    }
+    let spec = specs::tool_spec(args.provider, &options)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    if let Some(fitted) = fitted.filter(|_| global.json) {
+        let data = json!({
+            "spec": spec.to_value(), "stub": fitted.stub(), "notes": fitted.notes(),
+        });
+        json::done("a tool whose grammar fits the files", data);
+        return Ok(Exit::Done);
+    }
+    for caveat in spec.caveats() {
+        render::message(caveat);
+    }
+    Ok(print(&format!("{}\n", spec.to_json().trim_end())))
+}
+
+/// The grammar in a notation.
+fn text(fitted: &FittedGrammar, format: Format) -> Result<String, Failure> {
+    fitted.text(format.as_str()).map_err(|error| Failure::Tool(Box::new(error)))
 }
 
 pub(crate) fn prompt(args: &PromptArgs) -> Exit {

@@ -5,6 +5,7 @@ mod cli;
 mod convert;
 mod doctor;
 mod explain;
+mod fit;
 mod git;
 mod grammar;
 mod history;
@@ -64,11 +65,14 @@ fn color(when: Option<Color>) {
 /// Whether a command has anything to configure; `doctor` reads it itself, and reports what is wrong
 /// with it.
 fn uses_config(command: &Command) -> bool {
+    match command {
+        Command::Grammar(args) => return !args.fit.fit.is_empty(),
+        Command::ToolSpec(args) => return !args.fit.fit.is_empty(),
+        _ => {}
+    }
     !matches!(
         command,
-        Command::Grammar(_)
-            | Command::ToolSpec(_)
-            | Command::Prompt(_)
+        Command::Prompt(_)
             | Command::Intercept(_)
             | Command::McpConfig(_)
             | Command::Doctor(_)
@@ -174,8 +178,8 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Recover(_) => recover::recover(&global),
         Command::Ops(args) => ops::ops(&global, &args),
         Command::Convert(args) => convert::convert(&global, &args),
-        Command::Grammar(args) => Ok(grammar::grammar(&args)),
-        Command::ToolSpec(args) => Ok(grammar::tool_spec(&args)),
+        Command::Grammar(args) => grammar::grammar(&global, &args),
+        Command::ToolSpec(args) => grammar::tool_spec(&global, &args),
         Command::Prompt(args) => Ok(grammar::prompt(&args)),
         Command::Intercept(args) => Ok(intercept::intercept(&args)),
         Command::Serve(args) => server::serve(&global, &args),

@@ -76,6 +76,15 @@ impl Provider {
         }
     }
 
+    /// Returns the notation in which it gets a grammar when none is asked for: of the whole message,
+    /// or of a patch within free text.
+    #[must_use]
+    pub fn grammar_format(self, free_text: bool) -> Option<Format> {
+        self.free_text_format()
+            .filter(|_| free_text)
+            .or_else(|| self.grammar_formats().first().copied())
+    }
+
     /// Returns whether a grammar that binds the patch alone, within free text, can be had, and in
     /// which notation.
     fn free_text_format(self) -> Option<Format> {
@@ -131,6 +140,8 @@ pub struct SpecOptions {
     pub free_text: bool,
     /// Who may call the tool, of OpenAI's Responses API. Default: the field is left out.
     pub allowed_callers: Vec<Caller>,
+    /// Another grammar, in the notation that the provider gets. Default: that of the language.
+    pub definition: Option<String>,
 }
 
 impl Default for SpecOptions {
@@ -142,6 +153,7 @@ impl Default for SpecOptions {
             max_characters: None,
             free_text: false,
             allowed_callers: Vec::new(),
+            definition: None,
         }
     }
 }
@@ -233,7 +245,7 @@ pub fn tool_spec(provider: Provider, options: &SpecOptions) -> Result<ToolSpec, 
             if format == Format::Regex {
                 caveats.push(REGEX_IS_LONG);
             }
-            let text = export::text(format, options.dialect);
+            let text = grammar_text(format, options);
             let nesting = Nesting::of(provider == Provider::OpenAiChat);
             shapes::openai_custom(options, format, text, nesting)
         }
@@ -296,6 +308,15 @@ fn taken(provider: Provider, options: &SpecOptions) -> Result<(), SpecError> {
             "a limit of characters",
         ),
         (options.free_text && provider.free_text_format().is_none(), "free text"),
+        // A structural tag has the markers itself, and a lazy grammar begins with one.
+        (
+            options.free_text && options.definition.is_some() && provider != Provider::LlamaCpp,
+            "free text with a grammar for files",
+        ),
+        (
+            options.definition.is_some() && provider.grammar_formats().is_empty(),
+            "a grammar for files",
+        ),
         (!options.allowed_callers.is_empty() && !provider.takes_callers(), "allowed callers"),
     ];
     match refused.into_iter().find(|(refused, _)| *refused) {
@@ -321,9 +342,14 @@ fn grammar_format(provider: Provider, options: &SpecOptions) -> Result<Option<Fo
     }
 }
 
+fn grammar_text(format: Format, options: &SpecOptions) -> String {
+    let of_the_language = || export::text(format, options.dialect).to_owned();
+    options.definition.clone().unwrap_or_else(of_the_language)
+}
+
 /// The fields that hold an inference engine to the grammar.
 fn engine_fields(engine: Provider, format: Format, options: &SpecOptions) -> Json {
-    let grammar = export::text(format, options.dialect);
+    let grammar = grammar_text(format, options);
     if options.free_text {
         return match engine {
             Provider::LlamaCpp => shapes::lazy_grammar(grammar),
@@ -332,7 +358,7 @@ fn engine_fields(engine: Provider, format: Format, options: &SpecOptions) -> Jso
         };
     }
     let needs_mark = format == Format::Lark && engine != Provider::Vllm;
-    let text = if needs_mark { LLGUIDANCE.to_owned() + grammar } else { grammar.to_owned() };
+    let text = if needs_mark { LLGUIDANCE.to_owned() + &grammar } else { grammar };
     match (engine, format) {
         (Provider::LlamaCpp, _) => object! { "grammar": text },
         (Provider::XGrammar, _) => shapes::whole_message(text),

@@ -104,7 +104,7 @@ impl Nesting {
 pub(super) fn openai_custom(
     options: &SpecOptions,
     format: Format,
-    definition: &'static str,
+    definition: String,
     nesting: Nesting,
 ) -> Json {
     let syntax = if format == Format::Regex { "regex" } else { "lark" };
@@ -196,7 +196,7 @@ pub(super) fn ollama(dialect: Dialect) -> Json {
 const TRIGGER: &str = "*** Begin Patch";
 
 /// Fields for llama.cpp: the grammar begins to hold where the first marker of a patch stands.
-pub(super) fn lazy_grammar(grammar: &'static str) -> Json {
+pub(super) fn lazy_grammar(grammar: String) -> Json {
     /// `COMMON_GRAMMAR_TRIGGER_TYPE_WORD` in llama.cpp.
     const WORD: u32 = 1;
     let trigger = object! { "type": WORD, "value": TRIGGER };

@@ -1,0 +1,58 @@
+//! Which files a grammar is made for.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use apply_patch_api::engine::Profile;
+use clap::Args;
+
+use super::choice;
+
+/// The files that a grammar is made for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Grammars that fit the files")]
+pub(crate) struct Fit {
+    /// Make the grammar for these files as they are: every patch of it applies to them
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["dialect", "tight"])]
+    pub(crate) fit: Vec<String>,
+    /// Lines of a file that hunks may show, those that the model saw [default: all]
+    #[arg(long, value_name = "FILE:A-B", value_parser = lines, requires = "fit")]
+    pub(crate) lines: Vec<Lines>,
+    /// A list of further paths that exist, one a line: they can be deleted
+    #[arg(long, value_name = "LIST|-", requires = "fit")]
+    pub(crate) paths_from: Option<PathBuf>,
+    /// What sections may do: update, delete [default: update]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', requires = "fit")]
+    pub(crate) operations: Vec<String>,
+    /// Profile that the patch will be applied by [default: strict]
+    #[arg(long, value_name = "PROFILE", value_parser = choice::<Profile>(), requires = "fit")]
+    pub(crate) profile: Option<Profile>,
+}
+
+impl Fit {
+    /// Returns the lines that may be shown, by file.
+    pub(crate) fn lines(&self) -> BTreeMap<String, Vec<(usize, usize)>> {
+        let mut lines: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
+        for Lines { file, first, last } in &self.lines {
+            lines.entry(file.clone()).or_default().push((*first, *last));
+        }
+        lines
+    }
+}
+
+/// Some lines of a file.
+#[derive(Debug, Clone)]
+pub(crate) struct Lines {
+    file: String,
+    first: usize,
+    last: usize,
+}
+
+fn lines(text: &str) -> Result<Lines, String> {
+    let read = || {
+        let (file, range) = text.rsplit_once(':')?;
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some(Lines { file: file.to_owned(), first: first.parse().ok()?, last: last.parse().ok()? })
+    };
+    read().ok_or_else(|| "a file, a colon and its lines, as in `src/a.rs:10-80`".to_owned())
+}

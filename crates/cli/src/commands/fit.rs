@@ -1,0 +1,42 @@
+//! Reads the files that a grammar is made for.
+
+use apply_patch_api::engine::MAX_PATCH_SIZE;
+use apply_patch_api::files::Access;
+use apply_patch_api::{FitRequest, FittedGrammar};
+
+use super::workspace;
+use crate::failure::Failure;
+use crate::global::Global;
+use crate::{args, source};
+
+/// Makes the grammar for files of the workspace.
+pub(super) fn fitted(global: &Global, args: &args::Fit) -> Result<FittedGrammar, Failure> {
+    let workspace = workspace::open(global)?;
+    let root = workspace.root();
+    let mut files = Vec::with_capacity(args.fit.len());
+    for name in &args.fit {
+        let path = root.check(name, Access::Read)?;
+        let (bytes, _) = root.read(&path, MAX_PATCH_SIZE)?;
+        files.push((path.to_string(), bytes));
+    }
+    let named =
+        |(name, lines): (String, _)| Ok((root.check(&name, Access::Read)?.to_string(), lines));
+    let request = FitRequest {
+        lines: args.lines().into_iter().map(named).collect::<Result<_, Failure>>()?,
+        paths: paths(args)?,
+        operations: args.operations.clone(),
+        profile: args.profile.map(|profile| profile.as_str().to_owned()),
+    };
+    apply_patch_api::fit(&files, &request).map_err(|error| Failure::Tool(Box::new(error)))
+}
+
+/// Reads the list of further paths; the files themselves may be in it.
+fn paths(args: &args::Fit) -> Result<Vec<String>, Failure> {
+    let Some(list) = &args.paths_from else { return Ok(Vec::new()) };
+    let list = source::open(Some(list))?.read()?;
+    let text = std::str::from_utf8(list.bytes())
+        .map_err(|_| Failure::Unreadable(format!("{}: it is not UTF-8", list.name)))?;
+    let paths =
+        text.lines().filter(|line| !line.is_empty() && !args.fit.iter().any(|it| it == line));
+    Ok(paths.map(str::to_owned).collect())
+}
