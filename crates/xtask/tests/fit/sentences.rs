@@ -1,8 +1,10 @@
 //! Which patches a fitted grammar has, asked of llguidance.
 
+use std::ops::RangeInclusive;
+
 use llguidance::api::TopLevelGrammar;
 use patch_grammar::export::Format;
-use patch_grammar::fit::{Fit, FitFile, FitOptions, FitProfile};
+use patch_grammar::fit::{Fit, FitError, FitFile, FitOptions, FitProfile};
 use xtask::texts::Engine;
 
 /// Whether the grammar of one file has a hunk.
@@ -82,5 +84,43 @@ fn odd_lines_are_written_so_that_the_engine_reads_them() {
             has(FitProfile::Strict, &format!("{line}\n"), &format!("@@\n-{line}\n")),
             "{line:?}"
         );
+    }
+}
+
+/// A file of lines that are all different.
+fn different(count: usize) -> String {
+    (0..count).map(|line| format!("line {line}\n")).collect()
+}
+
+fn fitted(text: &str, profile: FitProfile, windows: &[RangeInclusive<usize>]) -> Fit {
+    let file = FitFile { windows: windows.to_vec(), ..FitFile::new("f", text.as_bytes()) };
+    Fit::new(&[file], &[], &FitOptions { profile, ..FitOptions::default() }).expect("a grammar")
+}
+
+#[test]
+fn a_file_that_is_too_large_is_refused_and_a_window_of_it_is_not() {
+    let text = different(3_000);
+    for profile in FitProfile::ALL {
+        for format in [Format::Lark, Format::Ebnf] {
+            let whole = fitted(&text, profile, &[]).write(format);
+            assert!(matches!(whole, Err(FitError::TooLarge { lines: 3_000, .. })), "{format}");
+            let window = fitted(&text, profile, &[1_000..=1_300]).write(format);
+            assert!(window.is_ok(), "{profile} {format}: {window:?}");
+        }
+    }
+}
+
+#[test]
+fn the_largest_file_for_llguidance_does_not_stop_it() {
+    for (profile, count) in [(FitProfile::Strict, 950), (FitProfile::Codex, 633)] {
+        let text = different(count);
+        let lark = fitted(&text, profile, &[]).write(Format::Lark).expect("within the limits");
+        let engine = Engine::new(TopLevelGrammar::from_lark(lark));
+        let last = count - 1;
+        let patch =
+            format!("*** Begin Patch\n*** Update File: f\n@@\n-line {last}\n*** End Patch\n");
+        assert!(engine.accepts(&patch), "{profile}");
+        let more = fitted(&different(count + 1), profile, &[]).write(Format::Lark);
+        assert!(more.is_err(), "{profile}");
     }
 }
