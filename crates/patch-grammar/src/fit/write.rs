@@ -26,12 +26,12 @@ struct Engine {
 /// (`max_items_in_row` in `api.rs`).
 const LLGUIDANCE: Engine = Engine { name: "llguidance", rules: 30_000, choices: 1_900, depth: 200 };
 
-/// What reads EBNF. XGrammar has no such limits, but its compile time grows faster than the grammar:
-/// the rules for 1 000 lines take it some 20 seconds.
+/// What reads EBNF. XGrammar has no such limits, but its compile time grows faster than the
+/// grammar: the rules for 1 000 lines take it some 20 seconds.
 const XGRAMMAR: Engine =
     Engine { name: "XGrammar", rules: 5_000, choices: 1_500, depth: 1_000_000 };
 
-/// What reads GBNF. llama.cpp follows every alternative for itself, so that many cost time, not more.
+/// What reads GBNF. llama.cpp follows every alternative for itself: many of them cost time.
 const LLAMA_CPP: Engine =
     Engine { name: "llama.cpp", rules: 100_000, choices: 100_000, depth: 1_000_000 };
 
@@ -108,8 +108,8 @@ impl Writer<'_> {
         out
     }
 
-    /// EBNF and GBNF, which differ here in a look-ahead only. XGrammar decides more tokens before it
-    /// starts if a rule says what may follow it.
+    /// EBNF and GBNF, which differ here in a look-ahead only. XGrammar decides more tokens before
+    /// it starts if a rule says what may follow it.
     fn ebnf(&self, reached: &Reached, format: Format) -> String {
         let mut out = String::from("# A grammar for these files as they are.\n");
         let name = |rule: RuleId| {

@@ -98,7 +98,7 @@ fn fitted(text: &str, profile: FitProfile, windows: &[RangeInclusive<usize>]) ->
 }
 
 #[test]
-fn a_file_that_is_too_large_is_refused_and_a_window_of_it_is_not() {
+fn a_file_that_is_too_large_is_refused_but_not_a_window_of_it() {
     let text = different(3_000);
     for profile in FitProfile::ALL {
         for format in [Format::Lark, Format::Ebnf] {
