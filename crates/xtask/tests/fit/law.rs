@@ -126,3 +126,21 @@ fn a_random_model_under_llguidance_writes_what_applies() {
         });
     }
 }
+
+#[test]
+fn every_sentence_for_some_lines_of_a_file_applies() {
+    for profile in FitProfile::ALL {
+        let windows = vec((1_usize..12, 0_usize..5), 1..3);
+        let cases = (file(), windows, vec(any::<Index>(), 0..60));
+        holds(share(5_000), &cases, |(text, windows, walk)| {
+            let windows = windows.into_iter().map(|(first, more)| first..=first + more).collect();
+            let file = FitFile { windows, ..FitFile::new("f", &text) };
+            let options = FitOptions { profile, ..FitOptions::default() };
+            let Ok(fit) = Fit::new(&[file], &[], &options) else { return };
+            let patch = fit.sentence(chooser(&walk), || "a".to_owned());
+            let tree: MemoryTree = [("f", text.as_slice())].into_iter().collect();
+            let applied = apply_in_memory(&tree, &patch, &Options::new(engine_profile(profile)));
+            assert!(applied.is_ok(), "{text:?}\n{patch}\n{applied:?}");
+        });
+    }
+}
