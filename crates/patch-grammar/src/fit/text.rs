@@ -104,6 +104,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::single_range_in_vec_init, reason = "one range of lines is meant")]
     fn hunks_show_what_can_be_written_and_was_shown() {
         let windows = |windows: &[std::ops::RangeInclusive<usize>], text: &'static [u8]| {
             let file = FitFile { windows: windows.to_vec(), ..FitFile::new("f", text) };
