@@ -18,7 +18,7 @@ pub const VOCABULARY: usize = 32_768;
 
 /// Tokens that lead out of every state of the language, if often enough one is taken that fits:
 /// after `***` only the one of the last marker.
-const WAY_OUT: [&[u8]; 7] = [b"\n", b" -> ", b"P", b"E", b"*", b" E", b"+"];
+const WAY_OUT: [&[u8]; 9] = [b"\n", b" -> ", b"P", b"E", b"*", b" E", b"+", b" ", b"-"];
 
 /// A vocabulary such as byte-pair encoding makes, only worse: pieces of patches that go across the
 /// ends of lines and of markers, and pieces of characters.

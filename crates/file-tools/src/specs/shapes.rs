@@ -6,7 +6,7 @@ use patch_grammar::Dialect;
 use patch_grammar::export::{self, Format};
 use serde::ser::{Serialize, Serializer};
 
-use super::SpecOptions;
+use super::options::SpecOptions;
 use super::prompt::{Channel, description};
 
 /// The name under which models know the tool.

@@ -103,7 +103,7 @@ fn random_and_damaged_texts_read_in_parts_are_what_they_are_in_one_piece() {
         "{patches} patches of several sections, {grammar} texts refused by the grammar and {walk} \
          after it"
     );
-    assert!(patches > 100, "a lopsided sample");
+    assert!(patches > 50, "a lopsided sample");
     assert!(grammar > 500, "a lopsided sample");
     assert!(walk > 100, "a lopsided sample");
 }
