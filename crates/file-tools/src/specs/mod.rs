@@ -9,7 +9,6 @@ mod options;
 mod prompt;
 mod shapes;
 
-use patch_grammar::Dialect;
 use patch_grammar::export::{self, Format};
 
 pub use options::{Caller, Client, SpecOptions};
