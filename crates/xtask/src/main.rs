@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use patch_grammar::export::{self, Format};
+use patch_grammar::fit::{Fit, FitFile, FitOptions, FitProfile};
 use patch_grammar::{Dialect, ParseOptions, parse, recognizes};
 use xtask::texts::{self, steps, values};
 use xtask::{Grammar, decode, generate};
@@ -18,6 +19,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   grammar                 writes the grammar files anew from apply_patch.pest
   sentences COUNT [SEED]  prints COUNT texts for each dialect, and our verdicts on them, one JSON
                           object a line: {\"dialect\":\"whole\",\"accepted\":true,\"text\":\"…\"}
+  fit FILE FOLDER COUNT   writes the grammars that fit FILE to FOLDER, one for each profile and
+                          notation, and prints COUNT texts for each profile, in the same form
   decoding [ANSWERS]      lets a random \"model\" write patches under the grammar, and prints what
                           the token masks cost";
 
@@ -36,6 +39,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         ["grammar"] => grammar(),
         ["sentences", count] => sentences(count.parse()?, 0x5EED),
         ["sentences", count, seed] => sentences(count.parse()?, seed.parse()?),
+        ["fit", file, folder, count] => fit(file.as_ref(), folder.as_ref(), count.parse()?),
         ["decoding"] => decoding(200),
         ["decoding", answers] => decoding(answers.parse()?),
         _ => Err(USAGE.into()),
@@ -66,11 +70,31 @@ fn sentences(count: usize, seed: u64) -> Result<(), Box<dyn Error>> {
             if accepted && parse(&text, &ParseOptions::default()).is_err() {
                 return Err(format!("exported, but not read: {text:?}").into());
             }
-            let text = serde_json::to_string(&text)?;
-            println!(
-                "{{\"dialect\":\"{}\",\"accepted\":{accepted},\"text\":{text}}}",
-                dialect.as_str()
-            );
+            print_verdict(dialect.as_str(), accepted, &text)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_verdict(dialect: &str, accepted: bool, text: &str) -> Result<(), Box<dyn Error>> {
+    let text = serde_json::to_string(text)?;
+    println!("{{\"dialect\":\"{dialect}\",\"accepted\":{accepted},\"text\":{text}}}");
+    Ok(())
+}
+
+fn fit(file: &Path, folder: &Path, count: usize) -> Result<(), Box<dyn Error>> {
+    let bytes = std::fs::read(file)?;
+    for profile in FitProfile::ALL {
+        let options = FitOptions { profile, ..FitOptions::default() };
+        let fit = Fit::new(&[FitFile::new("src/file", &bytes)], &[], &options)?;
+        for format in [Format::Lark, Format::Ebnf, Format::Gbnf] {
+            match fit.write(format) {
+                Ok(text) => std::fs::write(folder.join(format!("fit_{profile}.{format}")), text)?,
+                Err(error) => eprintln!("{profile} {format}: {error}"),
+            }
+        }
+        for text in texts::fitted(&fit, 0x5EED).take(count) {
+            print_verdict(profile.as_str(), fit.recognizes(&text), &text)?;
         }
     }
     Ok(())

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use llguidance::api::TopLevelGrammar;
 use llguidance::toktrie::{ApproximateTokEnv, TokEnv};
 use llguidance::{Matcher, ParserFactory};
+use patch_grammar::fit::Fit;
 use proptest::bool::weighted;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -183,12 +184,35 @@ impl Damage {
     }
 }
 
-/// Sentences, and twice as many texts with one to three damages.
-fn texts(language: &Language) -> impl Strategy<Value = String> {
+/// No damage, or twice as often one to three.
+fn damages() -> impl Strategy<Value = Vec<Damage>> {
     let damage = (0..13_u8, any::<(Index, Index)>(), any::<Index>(), any::<Index>());
     let damage = damage.prop_map(|(kind, lines, at, what)| Damage { kind, lines, at, what });
-    let damages = prop_oneof![1 => Just(Vec::new()), 2 => vec(damage, 1..=3)];
-    let text = (steps(400), damages).prop_map(|(steps, damages)| {
+    prop_oneof![1 => Just(Vec::new()), 2 => vec(damage, 1..=3)]
+}
+
+/// Sentences of a fitted grammar, and twice as many texts with one to three damages.
+pub fn fitted(fit: &Fit, seed: u64) -> impl Iterator<Item = String> + '_ {
+    let odd: Vec<char> = ODD.chars().collect();
+    let line = vec(any::<Index>(), 0..4);
+    let strategy = (vec(any::<Index>(), 0..90), vec(line, 1..9), damages());
+    let texts = values(strategy, seed).map(move |(walk, lines, damages)| {
+        let mut walk = walk.into_iter();
+        let mut lines = lines.iter().cycle();
+        let line =
+            |line: &Vec<Index>| line.iter().map(|index| *index.get(&odd)).collect::<String>();
+        let sentence = fit.sentence(
+            |count| walk.next().map_or(0, |index| index.index(count)),
+            || lines.next().map_or_else(String::new, line),
+        );
+        damages.iter().fold(sentence, |text, damage| damage.apply(&text))
+    });
+    texts.filter(|text| !text.contains('\0'))
+}
+
+/// Sentences, and twice as many texts with one to three damages.
+fn texts(language: &Language) -> impl Strategy<Value = String> {
+    let text = (steps(400), damages()).prop_map(|(steps, damages)| {
         damages.iter().fold(sentence(language, &steps), |text, damage| damage.apply(&text))
     });
     text.prop_filter("no patch may contain NUL", |text| !text.contains('\0'))

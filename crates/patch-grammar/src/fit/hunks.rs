@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use super::note::Unfit;
 use super::options::FitProfile;
-use super::rules::{Alternative, Choice, RuleId, Rules, Symbol};
+use super::rules::{Alternative, Choice, RuleId, Rules, Sign, Symbol};
 use super::text::FileText;
 use super::unique::shortest_unique;
 use crate::marker::{Marker, NO_NEWLINE};
@@ -163,8 +163,8 @@ impl<'a, 'f> Hunks<'a, 'f> {
             known.next -= 1;
             let line = known.next as usize;
             let changed = after.changed.map(|changed| {
-                let old = self.either(line, changed);
-                self.rules.add(vec![vec![Symbol::MaybeInserted, Symbol::Rule(old)]])
+                let old = self.signed(Sign::Either, line);
+                self.rules.add(vec![vec![Symbol::MaybeInserted, old, Symbol::Rule(changed)]])
             });
             after = After { same: self.unchanged(line, after), changed };
             self.ways.insert(known, after);
@@ -176,9 +176,9 @@ impl<'a, 'f> Hunks<'a, 'f> {
     fn unchanged(&mut self, line: usize, after: After) -> Option<RuleId> {
         let (context, deleted) = self.old(line);
         let changed = after.changed?;
-        let old = self.either(line, changed);
-        let mut alternatives =
-            vec![vec![deleted, Symbol::Rule(changed)], vec![Symbol::Inserted, Symbol::Rule(old)]];
+        let changed = Symbol::Rule(changed);
+        let old = self.signed(Sign::Either, line);
+        let mut alternatives = vec![vec![deleted, changed], vec![Symbol::Inserted, old, changed]];
         if let Some(same) = after.same {
             alternatives.push(vec![context, Symbol::Rule(same)]);
         }
@@ -196,8 +196,8 @@ impl<'a, 'f> Hunks<'a, 'f> {
             alternatives.push(vec![Symbol::MaybeInserted, Symbol::Rule(next)]);
         }
         if let Some(changed) = changed {
-            let old = self.either(line, changed);
-            alternatives.push(vec![Symbol::MaybeInserted, Symbol::Rule(old)]);
+            let old = self.signed(Sign::Either, line);
+            alternatives.push(vec![Symbol::MaybeInserted, old, Symbol::Rule(changed)]);
         }
         Some(self.rules.add(alternatives))
     }
@@ -223,22 +223,14 @@ impl<'a, 'f> Hunks<'a, 'f> {
         ]
     }
 
-    /// A line of the file as context or deleted.
-    fn either(&mut self, line: usize, then: RuleId) -> RuleId {
-        let old = self.either_sign(line);
-        self.rules.add(vec![vec![old, Symbol::Rule(then)]])
-    }
-
     /// A line of the file as context, and as a deleted line.
     fn old(&mut self, line: usize) -> (Symbol, Symbol) {
-        let text = self.text.texts[self.text.lines[line] as usize];
-        (self.rules.text(&format!(" {text}\n")), self.rules.text(&format!("-{text}\n")))
+        (self.signed(Sign::Context, line), self.signed(Sign::Deleted, line))
     }
 
-    /// A line of the file as one or the other.
-    fn either_sign(&mut self, line: usize) -> Symbol {
-        let text = self.text.texts[self.text.lines[line] as usize];
-        self.rules.old(&format!("{text}\n"))
+    /// A line of the file after a sign.
+    fn signed(&mut self, sign: Sign, line: usize) -> Symbol {
+        self.rules.old(sign, self.text.texts[self.text.lines[line] as usize])
     }
 
     /// Another hunk below, where there may be several.
@@ -367,7 +359,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
             unchanged.extend(then.same.map(|same| vec![context, Symbol::Rule(same)]));
             if let Some(changed) = then.changed {
                 unchanged.push(vec![deleted, Symbol::Rule(changed)]);
-                old.push(vec![self.either_sign(line), Symbol::Rule(changed)]);
+                old.push(vec![self.signed(Sign::Either, line), Symbol::Rule(changed)]);
             }
         }
         let old = Symbol::Rule(self.rules.add(old));

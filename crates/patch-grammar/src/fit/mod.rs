@@ -103,8 +103,8 @@ impl Fit {
         for symbol in alternative {
             text = match symbol {
                 Symbol::Text(wanted) => text.strip_prefix(self.0.rules.text_of(*wanted))?,
-                Symbol::Old(wanted) => {
-                    text.strip_prefix([' ', '-'])?.strip_prefix(self.0.rules.text_of(*wanted))?
+                Symbol::Old(sign, wanted) => {
+                    text.strip_prefix(sign.chars())?.strip_prefix(self.0.rules.text_of(*wanted))?
                 }
                 Symbol::Inserted if !text.starts_with('+') => return None,
                 // Nothing that may follow begins with a plus sign.
@@ -128,8 +128,9 @@ impl Fit {
         while let Some(symbol) = open.pop() {
             match symbol {
                 Symbol::Text(text) => out.push_str(self.0.rules.text_of(text)),
-                Symbol::Old(text) => {
-                    out.push(if choose(2) == 0 { ' ' } else { '-' });
+                Symbol::Old(sign, text) => {
+                    let signs = sign.chars();
+                    out.push(signs[choose(signs.len())]);
                     out.push_str(self.0.rules.text_of(text));
                 }
                 Symbol::Rule(rule) => {

@@ -15,14 +15,35 @@ pub(super) struct TextId(pub(super) u32);
 pub(super) enum Symbol {
     /// A text as it is.
     Text(TextId),
-    /// A line of the file as context or deleted; the text is the line without a sign.
-    Old(TextId),
+    /// A line of the file; the text has no sign.
+    Old(Sign, TextId),
     /// What another rule says.
     Rule(RuleId),
     /// One or more inserted lines.
     Inserted,
     /// Any number of inserted lines.
     MaybeInserted,
+}
+
+/// What stands before a line of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sign {
+    /// A blank: the line stays.
+    Context,
+    /// A minus sign: it goes.
+    Deleted,
+    /// One or the other.
+    Either,
+}
+
+impl Sign {
+    pub(super) fn chars(self) -> &'static [char] {
+        match self {
+            Self::Context => &[' '],
+            Self::Deleted => &['-'],
+            Self::Either => &[' ', '-'],
+        }
+    }
 }
 
 /// One of the ways to follow a rule.
@@ -57,8 +78,8 @@ impl Rules {
         Symbol::Text(self.number(text))
     }
 
-    pub(super) fn old(&mut self, text: &str) -> Symbol {
-        Symbol::Old(self.number(text))
+    pub(super) fn old(&mut self, sign: Sign, line: &str) -> Symbol {
+        Symbol::Old(sign, self.number(&format!("{line}\n")))
     }
 
     fn number(&mut self, text: &str) -> TextId {

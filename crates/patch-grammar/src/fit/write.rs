@@ -1,10 +1,10 @@
 //! Writes the rules in the notations of the engines, within what each engine takes.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::note::FitError;
-use super::rules::{Reached, RuleId, Rules, Symbol, TextId};
+use super::rules::{Reached, RuleId, Rules, Sign, Symbol, TextId};
 use super::sections::Fitted;
 use crate::export::Format;
 
@@ -27,9 +27,9 @@ struct Engine {
 const LLGUIDANCE: Engine = Engine { name: "llguidance", rules: 30_000, choices: 1_900, depth: 200 };
 
 /// What reads EBNF. XGrammar has no such limits, but its compile time grows faster than the
-/// grammar: the rules for 1 000 lines take it some 20 seconds.
+/// grammar: 1 000 lines take it some 2 seconds with one hunk, and 500 with several.
 const XGRAMMAR: Engine =
-    Engine { name: "XGrammar", rules: 5_000, choices: 1_500, depth: 1_000_000 };
+    Engine { name: "XGrammar", rules: 5_000, choices: 2_100, depth: 1_000_000 };
 
 /// What reads GBNF. llama.cpp follows every alternative for itself: many of them cost time.
 const LLAMA_CPP: Engine =
@@ -61,6 +61,9 @@ pub(super) fn write(fit: &Fitted, format: Format) -> Result<String, FitError> {
     })
 }
 
+/// How many alternatives a rule has at most for its lines to be named whole.
+const FEW_LINES: usize = 4;
+
 /// Writes rules.
 struct Writer<'f> {
     rules: &'f Rules,
@@ -71,96 +74,164 @@ impl Writer<'_> {
     /// Each text is a terminal with a name, so that it is one lexeme wherever it stands.
     fn lark(&self, reached: &Reached) -> String {
         let mut out = String::from("// A grammar for these files as they are.\n");
-        let name = |rule: RuleId| {
-            if rule == self.start { "start".to_owned() } else { format!("r{}", rule.0) }
-        };
-        let (mut texts, mut old) = (BTreeSet::new(), BTreeSet::new());
-        for &rule in &reached.rules {
-            let mut separator = ": ";
-            let _ = write!(out, "{}", name(rule));
-            for alternative in self.rules.alternatives(rule) {
-                out.push_str(separator);
-                separator = " | ";
-                let words = alternative.iter().map(|symbol| match symbol {
-                    Symbol::Text(text) => {
-                        texts.insert(*text);
-                        format!("T{}", text.0)
-                    }
-                    Symbol::Old(text) => {
-                        old.insert(*text);
-                        format!("O{}", text.0)
-                    }
-                    Symbol::Rule(rule) => name(*rule),
-                    Symbol::Inserted => "INSERTED".to_owned(),
-                    Symbol::MaybeInserted => "INSERTED?".to_owned(),
-                });
-                out.push_str(&words.collect::<Vec<_>>().join(" "));
+        let mut terminals = BTreeMap::new();
+        self.alternatives(&mut out, reached, "start", ": ", |symbol, _| match symbol {
+            Symbol::Text(text) => {
+                let name = format!("T{}", text.0);
+                terminals.insert(name.clone(), quoted(self.rules.text_of(text)));
+                name
             }
-            out.push('\n');
-        }
+            Symbol::Old(sign, text) => {
+                let (letter, chars) = match sign {
+                    Sign::Context => ('C', "\" \""),
+                    Sign::Deleted => ('D', "\"-\""),
+                    Sign::Either => ('E', "/[ -]/"),
+                };
+                let name = format!("{letter}{}", text.0);
+                terminals
+                    .insert(name.clone(), format!("{chars} {}", quoted(self.rules.text_of(text))));
+                name
+            }
+            Symbol::Inserted => "INSERTED".to_owned(),
+            Symbol::MaybeInserted => "INSERTED?".to_owned(),
+            Symbol::Rule(rule) => self.name(rule, "start"),
+        });
         out.push_str("INSERTED: /(\\+[^\\x00\\n]*\\n)+/\n");
-        for text in texts {
-            let _ = writeln!(out, "T{}: {}", text.0, self.quoted(text));
-        }
-        for text in old {
-            let _ = writeln!(out, "O{}: /[ -]/ {}", text.0, self.quoted(text));
+        for (name, right) in terminals {
+            let _ = writeln!(out, "{name}: {right}");
         }
         out
     }
 
-    /// EBNF and GBNF, which differ here in a look-ahead only. XGrammar decides more tokens before
-    /// it starts if a rule says what may follow it.
+    /// EBNF and GBNF, which differ here in look-aheads only.
+    ///
+    /// XGrammar prepares each character of each rule, so that a line is written once, however many
+    /// blocks it is in. But where many rules can follow it has to join what it prepared for each
+    /// of them at every token. So a choice between many lines has as much of each as tells them
+    /// apart, and then the rule for the rest of the line. It decides more tokens before it starts
+    /// if a rule says what may follow it.
     fn ebnf(&self, reached: &Reached, format: Format) -> String {
         let mut out = String::from("# A grammar for these files as they are.\n");
-        let name = |rule: RuleId| {
-            if rule == self.start { "root".to_owned() } else { format!("r{}", rule.0) }
+        let lines = self.lines(reached);
+        let sign = |sign: Sign| match sign {
+            Sign::Context => "\" \"",
+            Sign::Deleted => "\"-\"",
+            Sign::Either => "[ -]",
         };
-        for &rule in &reached.rules {
-            let mut separator = " ::= ";
-            out.push_str(&name(rule));
-            for alternative in self.rules.alternatives(rule) {
-                out.push_str(separator);
-                separator = " | ";
-                let words = alternative.iter().map(|symbol| match symbol {
-                    Symbol::Text(text) => self.quoted(*text),
-                    Symbol::Old(text) => format!("[ -] {}", self.quoted(*text)),
-                    Symbol::Rule(rule) => name(*rule),
-                    Symbol::Inserted => "some".to_owned(),
-                    Symbol::MaybeInserted => "any".to_owned(),
-                });
-                out.push_str(&words.collect::<Vec<_>>().join(" "));
+        self.alternatives(&mut out, reached, "root", " ::= ", |symbol, count| match symbol {
+            Symbol::Text(text) => quoted(self.rules.text_of(text)),
+            Symbol::Old(before, text) if count > FEW_LINES => {
+                let (head, rest) = self.rules.text_of(text).split_at(lines[&text]);
+                let rest = if rest.is_empty() { String::new() } else { format!(" k{}", text.0) };
+                format!("{} {}{rest}", sign(before), quoted(head))
             }
-            out.push('\n');
+            Symbol::Old(before, text) => format!("{} l{}", sign(before), text.0),
+            Symbol::Inserted => "\"+\" new".to_owned(),
+            Symbol::MaybeInserted => "any".to_owned(),
+            Symbol::Rule(rule) => self.name(rule, "root"),
+        });
+        let is_ebnf = format == Format::Ebnf;
+        let [after_line, after_new] =
+            if is_ebnf { [" (= [ +@*\\\\-])", " (= [ @*\\\\-])"] } else { ["", ""] };
+        for (line, at) in lines {
+            let (head, rest) = self.rules.text_of(line).split_at(at);
+            let number = line.0;
+            let tail = if rest.is_empty() { String::new() } else { format!(" k{number}") };
+            let _ = writeln!(out, "l{number} ::= {}{tail}{after_line}", quoted(head));
+            if !rest.is_empty() {
+                let _ = writeln!(out, "k{number} ::= {}{after_line}", quoted(rest));
+            }
         }
-        let follow = if format == Format::Ebnf { " (= [ @*\\\\-])" } else { "" };
-        let line = "\"+\" [^\\x00\\n]* \"\\n\"";
-        let _ = writeln!(out, "any ::= \"\" | {line} any{follow}");
-        let _ = writeln!(out, "some ::= {line} | {line} some{follow}");
+        out.push_str("any ::= \"\" | \"+\" new\n");
+        let line = "[^\\x00\\n]* \"\\n";
+        let _ = writeln!(out, "new ::= {line}\" | {line}+\" new{after_new}");
         out
     }
 
-    /// A text in quotation marks, with the escapes that all these notations have.
-    fn quoted(&self, text: TextId) -> String {
-        let mut out = String::from('"');
-        for c in self.rules.text_of(text).chars() {
-            match c {
-                '"' | '\\' => out.extend(['\\', c]),
-                '\n' => out.push_str("\\n"),
-                '\r' => out.push_str("\\r"),
-                '\t' => out.push_str("\\t"),
-                ' '..='~' => out.push(c),
-                _ if c.is_alphanumeric() => out.push(c),
-                _ if (c as u32) < 0x80 => {
-                    let _ = write!(out, "\\x{:02x}", c as u32);
-                }
-                _ if (c as u32) < 0x1_0000 => {
-                    let _ = write!(out, "\\u{:04x}", c as u32);
-                }
-                // llguidance knows no escape for these.
-                _ => out.push(c),
+    /// The lines that are named, each with the length of the shortest beginning that no other of
+    /// them has.
+    fn lines(&self, reached: &Reached) -> BTreeMap<TextId, usize> {
+        let symbols = reached.rules.iter().flat_map(|&rule| self.rules.alternatives(rule));
+        let lines: BTreeMap<&str, TextId> = symbols
+            .flatten()
+            .filter_map(|symbol| match *symbol {
+                Symbol::Old(_, text) => Some((self.rules.text_of(text), text)),
+                _ => None,
+            })
+            .collect();
+        let mut heads: BTreeMap<TextId, usize> = BTreeMap::new();
+        let mut before: Option<(&str, TextId)> = None;
+        for (&line, &id) in &lines {
+            let mut head = line.chars().next().map_or(0, char::len_utf8);
+            if let Some((last, last_id)) = before {
+                let alike = alike(last, line);
+                let with_next =
+                    |text: &str| alike + text[alike..].chars().next().map_or(0, char::len_utf8);
+                head = head.max(with_next(line));
+                heads.entry(last_id).and_modify(|head| *head = (*head).max(with_next(last)));
             }
+            heads.insert(id, head);
+            before = Some((line, id));
         }
-        out.push('"');
-        out
+        heads
     }
+
+    /// Writes what each rule says.
+    fn alternatives(
+        &self,
+        out: &mut String,
+        reached: &Reached,
+        start: &str,
+        arrow: &str,
+        mut word: impl FnMut(Symbol, usize) -> String,
+    ) {
+        for &rule in &reached.rules {
+            out.push_str(&self.name(rule, start));
+            let mut separator = arrow;
+            let alternatives = self.rules.alternatives(rule);
+            for alternative in alternatives {
+                out.push_str(separator);
+                separator = " | ";
+                let words = alternative.iter().map(|&symbol| word(symbol, alternatives.len()));
+                let words: Vec<_> = words.collect();
+                out.push_str(&words.join(" "));
+            }
+            out.push('\n');
+        }
+    }
+
+    fn name(&self, rule: RuleId, start: &str) -> String {
+        if rule == self.start { start.to_owned() } else { format!("r{}", rule.0) }
+    }
+}
+
+/// How many bytes two lines have in common at their beginnings, in whole characters.
+fn alike(one: &str, other: &str) -> usize {
+    let same = |(one, other): &(char, char)| one == other;
+    one.chars().zip(other.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum()
+}
+
+/// A text in quotation marks, with the escapes that all these notations have.
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            ' '..='~' => out.push(c),
+            _ if c.is_alphanumeric() => out.push(c),
+            _ if (c as u32) < 0x80 => {
+                let _ = write!(out, "\\x{:02x}", c as u32);
+            }
+            _ if (c as u32) < 0x1_0000 => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            // llguidance knows no escape for these.
+            _ => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
