@@ -20,9 +20,9 @@ pub struct FitRequest {
     /// The lines of files that hunks may show, from and to, each from 1: those that the model saw.
     /// Of other files all.
     pub lines: BTreeMap<String, Vec<(usize, usize)>>,
-    /// Further paths that exist: they can be deleted.
+    /// Further paths that exist: they can be deleted, and a new file is none of them.
     pub paths: Vec<String>,
-    /// What sections may do: `update` and `delete`. Default: `update`.
+    /// What sections may do: `update`, `add`, `delete`, `move`. Default: `update`.
     pub operations: Vec<String>,
     /// The profile that the patch will be applied by: `strict`, the default, or `codex`.
     pub profile: Option<String>,

@@ -19,7 +19,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   grammar                 writes the grammar files anew from apply_patch.pest
   sentences COUNT [SEED]  prints COUNT texts for each dialect, and our verdicts on them, one JSON
                           object a line: {\"dialect\":\"whole\",\"accepted\":true,\"text\":\"…\"}
-  fit FILE FOLDER COUNT   writes the grammars that fit FILE to FOLDER, one for each profile and
+  fit FILE FOLDER COUNT [OPERATION…]
+                          writes the grammars that fit FILE to FOLDER, one for each profile and
                           notation, and prints COUNT texts for each profile, in the same form
   decoding [ANSWERS]      lets a random \"model\" write patches under the grammar, and prints what
                           the token masks cost";
@@ -39,7 +40,9 @@ fn run() -> Result<(), Box<dyn Error>> {
         ["grammar"] => grammar(),
         ["sentences", count] => sentences(count.parse()?, 0x5EED),
         ["sentences", count, seed] => sentences(count.parse()?, seed.parse()?),
-        ["fit", file, folder, count] => fit(file.as_ref(), folder.as_ref(), count.parse()?),
+        ["fit", file, folder, count, ref operations @ ..] => {
+            fit(file.as_ref(), folder.as_ref(), count.parse()?, operations)
+        }
         ["decoding"] => decoding(200),
         ["decoding", answers] => decoding(answers.parse()?),
         _ => Err(USAGE.into()),
@@ -82,11 +85,21 @@ fn print_verdict(dialect: &str, accepted: bool, text: &str) -> Result<(), Box<dy
     Ok(())
 }
 
-fn fit(file: &Path, folder: &Path, count: usize) -> Result<(), Box<dyn Error>> {
+fn fit(
+    file: &Path,
+    folder: &Path,
+    count: usize,
+    operations: &[&str],
+) -> Result<(), Box<dyn Error>> {
     let bytes = std::fs::read(file)?;
+    let default = FitOptions::default();
+    let operations = match operations {
+        [] => default.operations,
+        some => some.iter().map(|name| name.parse()).collect::<Result<_, _>>()?,
+    };
     for profile in FitProfile::ALL {
-        let options = FitOptions { profile, ..FitOptions::default() };
-        let fit = Fit::new(&[FitFile::new("src/file", &bytes)], &[], &options)?;
+        let options = FitOptions { profile, operations: operations.clone() };
+        let fit = Fit::new(&[FitFile::new("src/file", &bytes)], &["README.md"], &options)?;
         for format in [Format::Lark, Format::Ebnf, Format::Gbnf] {
             match fit.write(format) {
                 Ok(text) => std::fs::write(folder.join(format!("fit_{profile}.{format}")), text)?,

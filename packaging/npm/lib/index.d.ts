@@ -413,7 +413,7 @@ export function fit(
     lines?: Record<string, [number, number][]>;
     /** Further paths that exist: they can be deleted. */
     paths?: string[];
-    operations?: ("update" | "delete")[];
+    operations?: ("update" | "add" | "delete" | "move")[];
     /** The profile that the patch will be applied by. */
     profile?: "strict" | "codex";
   },

@@ -92,7 +92,7 @@ class _SpecOptions(TypedDict, total=False):
 class _FitOptions(TypedDict, total=False):
     lines: Mapping[str, Sequence[tuple[int, int]]]
     paths: Sequence[str]
-    operations: Sequence[Literal["update", "delete"]]
+    operations: Sequence[Literal["update", "add", "delete", "move"]]
     profile: Literal["strict", "codex"] | None
 
 @final

@@ -21,7 +21,7 @@ pub(crate) struct Fit {
     /// A list of further paths that exist, one a line: they can be deleted
     #[arg(long, value_name = "LIST|-", requires = "fit")]
     pub(crate) paths_from: Option<PathBuf>,
-    /// What sections may do: update, delete [default: update]
+    /// What sections may do: update, add, delete, move [default: update]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', requires = "fit")]
     pub(crate) operations: Vec<String>,
     /// Profile that the patch will be applied by [default: strict]

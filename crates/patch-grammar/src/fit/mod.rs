@@ -20,6 +20,7 @@
 //! applies to the files as they were when the grammar was made: send it with their hashes.
 
 mod hunks;
+mod new_path;
 mod note;
 mod options;
 mod rules;
@@ -42,7 +43,8 @@ use sections::Fitted;
 pub struct Fit(Fitted);
 
 impl Fit {
-    /// Makes the grammar. `paths` are further paths that exist: they can be deleted.
+    /// Makes the grammar. `paths` are further paths that exist: they can be deleted, and a new file
+    /// is none of them. For new files and moves all paths of the workspace have to be named.
     /// Each file is changed at most once in a patch, in the order given.
     ///
     /// # Errors
@@ -109,6 +111,10 @@ impl Fit {
                 Symbol::Inserted if !text.starts_with('+') => return None,
                 // Nothing that may follow begins with a plus sign.
                 Symbol::Inserted | Symbol::MaybeInserted => after_inserted(text)?,
+                Symbol::NewPath => {
+                    let (path, rest) = text.split_once('\n')?;
+                    self.0.new_paths.has(path).then_some(rest)?
+                }
                 Symbol::Rule(rule) => return Some((text, Some(*rule))),
             };
         }
@@ -138,6 +144,7 @@ impl Fit {
                     let chosen = &alternatives[choose(alternatives.len())];
                     open.extend(chosen.iter().rev().copied());
                 }
+                Symbol::NewPath => self.0.new_paths.write(&mut out, &mut choose),
                 Symbol::Inserted => {
                     out.push('+');
                     out.push_str(&line());

@@ -41,8 +41,12 @@ crate::names::named! {
     pub enum FitOperation {
         /// Changes lines.
         Update = "update",
+        /// Makes a new file, at most one in a patch.
+        Add = "add",
         /// Deletes it.
         Delete = "delete",
+        /// Moves it to a new path, and may change lines. A patch has one new path at most.
+        Move = "move",
     }
 }
 

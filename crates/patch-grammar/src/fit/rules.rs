@@ -23,6 +23,8 @@ pub(super) enum Symbol {
     Inserted,
     /// Any number of inserted lines.
     MaybeInserted,
+    /// The path of a new file, and a line feed.
+    NewPath,
 }
 
 /// What stands before a line of the file.

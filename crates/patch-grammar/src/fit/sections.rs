@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::hunks::hunks;
+use super::hunks::{FileRules, hunks};
+use super::new_path::NewPaths;
 use super::note::{FitError, FitNote, Unfit};
 use super::options::{FitFile, FitOperation, FitOptions};
 use super::rules::{Alternative, Choice, RuleId, Rules, Symbol};
 use super::text::FileText;
-use crate::marker::Marker;
+use crate::marker::{Marker, NO_NEWLINE};
 
 /// The rules of a grammar, and what is to be said of them.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(super) struct Fitted {
     pub(super) largest: (String, usize),
     /// How many alternatives are open at once at most.
     pub(super) choices: usize,
+    /// The paths of new files; none where there can be no new file.
+    pub(super) new_paths: NewPaths,
 }
 
 pub(super) fn fit(
@@ -28,6 +31,10 @@ pub(super) fn fit(
 ) -> Result<Fitted, FitError> {
     refuse_twice(files.iter().map(|file| file.path).chain(paths.iter().copied()))?;
     let mut sections = Sections::new(options);
+    if sections.has(FitOperation::Add) || sections.has(FitOperation::Move) {
+        let listed = files.iter().map(|file| file.path).chain(paths.iter().copied());
+        sections.new_paths = NewPaths::new(listed, options.profile);
+    }
     for path in paths.iter().rev() {
         sections.path(path);
     }
@@ -43,31 +50,76 @@ struct Sections<'o> {
     rules: Rules,
     /// The last line of a patch.
     end: Symbol,
-    /// The sections of the files so far.
-    files: Choice,
-    /// How many there are.
+    /// What follows where a file can move no more, and what follows where one can.
+    chains: Vec<Chain>,
+    /// How many sections there are.
     count: usize,
-    /// What follows a section: those of the files further down, or the end.
-    rest: RuleId,
     notes: Vec<FitNote>,
     largest: (String, usize),
     choices: usize,
+    new_paths: NewPaths,
+}
+
+/// The sections so far, each followed by those of files further down.
+#[derive(Debug, Clone)]
+struct Chain {
+    sections: Choice,
+    /// What follows a section further up: these, or the end.
+    rest: RuleId,
+}
+
+impl Chain {
+    fn add(&mut self, rules: &mut Rules, end: Symbol, sections: Vec<Alternative>) {
+        if sections.is_empty() {
+            return;
+        }
+        for section in sections {
+            self.sections.push(rules, section);
+        }
+        let mut rest = vec![vec![end]];
+        rest.extend(self.sections.alternatives());
+        self.rest = rules.add(rest);
+    }
 }
 
 impl<'o> Sections<'o> {
     fn new(options: &'o FitOptions) -> Self {
         let mut rules = Rules::default();
         let end = rules.text(&format!("{}\n", Marker::End));
-        let rest = rules.add(vec![vec![end]]);
-        let (files, notes, largest) = Default::default();
-        Self { options, rules, end, files, count: 0, rest, notes, largest, choices: 0 }
+        let last = Chain { sections: Choice::default(), rest: rules.add(vec![vec![end]]) };
+        let chains =
+            vec![last; if options.operations.contains(&FitOperation::Move) { 2 } else { 1 }];
+        let (notes, largest, new_paths) = Default::default();
+        let mut sections =
+            Self { options, rules, end, chains, count: 0, notes, largest, choices: 0, new_paths };
+        if sections.has(FitOperation::Add) {
+            sections.new_file();
+        }
+        sections
+    }
+
+    /// Adds the new file, which comes last, and only if no file moved.
+    fn new_file(&mut self) {
+        let header = self.rules.text(&Marker::Add.header("").replace('\n', ""));
+        let no_newline = self.rules.text(&format!("{NO_NEWLINE}\n"));
+        let head = [header, Symbol::NewPath];
+        let section = |tail: &[Symbol]| [&head[..], tail, &[self.end]].concat();
+        let sections =
+            vec![section(&[Symbol::MaybeInserted]), section(&[Symbol::Inserted, no_newline])];
+        self.count += sections.len();
+        if let Some(chain) = self.chains.last_mut() {
+            chain.add(&mut self.rules, self.end, sections);
+        }
+    }
+
+    fn has(&self, operation: FitOperation) -> bool {
+        self.options.operations.contains(&operation)
     }
 
     /// Adds the sections of a path that exists.
     fn path(&mut self, path: &str) {
         if self.is_named(path) {
-            let sections = self.delete(path).into_iter().collect();
-            self.add(sections);
+            self.sections(path, &|_, _| Err(Unfit::Path));
         }
     }
 
@@ -76,15 +128,21 @@ impl<'o> Sections<'o> {
         if !self.is_named(file.path) {
             return;
         }
-        let mut sections = Vec::new();
-        if self.options.operations.contains(&FitOperation::Update) {
-            match self.update(file) {
-                Ok(section) => sections.push(section),
-                Err(why) => self.note(file.path, why),
+        let text = FileText::new(file);
+        if let Ok(text) = &text {
+            let shown = text.stretches.iter().map(ExactSizeIterator::len).sum();
+            if shown > self.largest.1 {
+                self.largest = (file.path.to_owned(), shown);
             }
         }
-        sections.extend(self.delete(file.path));
-        self.add(sections);
+        let profile = self.options.profile;
+        let hunks = |rules: &mut Rules, rest| match &text {
+            Ok(text) => hunks(rules, text, profile, rest),
+            Err(why) => Err(*why),
+        };
+        if let Some(why) = self.sections(file.path, &hunks) {
+            self.note(file.path, why);
+        }
     }
 
     fn note(&mut self, path: &str, why: Unfit) {
@@ -102,51 +160,64 @@ impl<'o> Sections<'o> {
         named
     }
 
-    fn update(&mut self, file: &FitFile<'_>) -> Result<Alternative, Unfit> {
-        let text = FileText::new(file)?;
-        let shown = text.stretches.iter().map(ExactSizeIterator::len).sum();
-        if shown > self.largest.1 {
-            self.largest = (file.path.to_owned(), shown);
+    /// Adds the sections of a path that exists, with its hunks; returns why there are none, if
+    /// some are wanted.
+    fn sections(
+        &mut self,
+        path: &str,
+        hunks: &dyn Fn(&mut Rules, RuleId) -> Result<FileRules, Unfit>,
+    ) -> Option<Unfit> {
+        let update = self.rules.text(&Marker::Update.header(path));
+        let delete = self.rules.text(&Marker::Delete.header(path));
+        let move_to = self.rules.text(&Marker::MoveTo.header("").replace('\n', ""));
+        let mut why = None;
+        let after_move = Symbol::Rule(self.chains[0].rest);
+        let mut moves = vec![vec![update, move_to, Symbol::NewPath, after_move]];
+        for nth in 0..self.chains.len() {
+            let can_move = nth == 1;
+            let rest = self.chains[nth].rest;
+            let mut sections = Vec::new();
+            if self.has(FitOperation::Update) || self.has(FitOperation::Move) && !can_move {
+                match hunks(&mut self.rules, rest) {
+                    Ok(hunks) => {
+                        self.choices = self.choices.max(hunks.choices);
+                        let start = Symbol::Rule(hunks.start);
+                        if self.has(FitOperation::Update) {
+                            sections.push(vec![update, start]);
+                        }
+                        if !can_move {
+                            moves.push(vec![update, move_to, Symbol::NewPath, start]);
+                        }
+                    }
+                    Err(unfit) => why = Some(unfit),
+                }
+            }
+            if self.has(FitOperation::Delete) {
+                sections.push(vec![delete, Symbol::Rule(rest)]);
+            }
+            if can_move {
+                sections.append(&mut moves);
+            }
+            self.count += sections.len();
+            self.chains[nth].add(&mut self.rules, self.end, sections);
         }
-        let hunks = hunks(&mut self.rules, &text, self.options.profile, self.rest)?;
-        self.choices = self.choices.max(hunks.choices);
-        let header = self.rules.text(&Marker::Update.header(file.path));
-        Ok(vec![header, Symbol::Rule(hunks.start)])
-    }
-
-    fn delete(&mut self, path: &str) -> Option<Alternative> {
-        let header = self.rules.text(&Marker::Delete.header(path));
-        let wanted = self.options.operations.contains(&FitOperation::Delete);
-        wanted.then(|| vec![header, Symbol::Rule(self.rest)])
-    }
-
-    /// Adds the sections of a file, each of which is followed by those of files further down.
-    fn add(&mut self, of_file: Vec<Alternative>) {
-        if of_file.is_empty() {
-            return;
-        }
-        for section in of_file {
-            self.files.push(&mut self.rules, section);
-            self.count += 1;
-        }
-        let mut rest = vec![vec![self.end]];
-        rest.extend(self.files.alternatives());
-        self.rest = self.rules.add(rest);
+        why
     }
 
     fn finish(mut self) -> Result<Fitted, FitError> {
         self.notes.reverse();
-        let first = self.files.alternatives();
+        let first = self.chains.last().map(|chain| chain.sections.alternatives());
+        let first = first.unwrap_or_default();
         if first.is_empty() {
             return Err(FitError::Nothing { notes: self.notes });
         }
         let begin = self.rules.text(&format!("{}\n", Marker::Begin));
         let first = Symbol::Rule(self.rules.add(first));
         let start = self.rules.add(vec![vec![begin, first]]);
-        let Self { rules, notes, largest, .. } = self;
+        let Self { rules, notes, largest, new_paths, .. } = self;
         // Each section, and some for the rules that choose among them.
         let choices = self.choices.max(self.count * 3 / 2);
-        Ok(Fitted { rules, start, notes, largest, choices })
+        Ok(Fitted { rules, start, notes, largest, choices, new_paths })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::new_path::NewPaths;
 use super::note::FitError;
 use super::rules::{Reached, RuleId, Rules, Sign, Symbol, TextId};
 use super::sections::Fitted;
@@ -44,7 +45,7 @@ pub(super) fn write(fit: &Fitted, format: Format) -> Result<String, FitError> {
     };
     let reached = fit.rules.reached(fit.start);
     for (what, count, limit) in [
-        ("rules", reached.rules.len(), engine.rules),
+        ("rules", reached.rules.len() + fit.new_paths.states.len(), engine.rules),
         ("alternatives at once", fit.choices, engine.choices),
         ("rules within each other", reached.depth, engine.depth),
     ] {
@@ -54,7 +55,7 @@ pub(super) fn write(fit: &Fitted, format: Format) -> Result<String, FitError> {
             return Err(FitError::TooLarge { engine, path, lines, what, count, limit });
         }
     }
-    let writer = Writer { rules: &fit.rules, start: fit.start };
+    let writer = Writer { rules: &fit.rules, new_paths: &fit.new_paths, start: fit.start };
     Ok(match format {
         Format::Lark => writer.lark(&reached),
         _ => writer.ebnf(&reached, format),
@@ -67,6 +68,7 @@ const FEW_LINES: usize = 4;
 /// Writes rules.
 struct Writer<'f> {
     rules: &'f Rules,
+    new_paths: &'f NewPaths,
     start: RuleId,
 }
 
@@ -92,6 +94,7 @@ impl Writer<'_> {
                     .insert(name.clone(), format!("{chars} {}", quoted(self.rules.text_of(text))));
                 name
             }
+            Symbol::NewPath => "p0".to_owned(),
             Symbol::Inserted => "INSERTED".to_owned(),
             Symbol::MaybeInserted => "INSERTED?".to_owned(),
             Symbol::Rule(rule) => self.name(rule, "start"),
@@ -100,6 +103,7 @@ impl Writer<'_> {
         for (name, right) in terminals {
             let _ = writeln!(out, "{name}: {right}");
         }
+        self.new_paths(&mut out, ": ", ["/[", "]/"]);
         out
     }
 
@@ -126,6 +130,7 @@ impl Writer<'_> {
                 format!("{} {}{rest}", sign(before), quoted(head))
             }
             Symbol::Old(before, text) => format!("{} l{}", sign(before), text.0),
+            Symbol::NewPath => "p0".to_owned(),
             Symbol::Inserted => "\"+\" new".to_owned(),
             Symbol::MaybeInserted => "any".to_owned(),
             Symbol::Rule(rule) => self.name(rule, "root"),
@@ -145,6 +150,7 @@ impl Writer<'_> {
         out.push_str("any ::= \"\" | \"+\" new\n");
         let line = "[^\\x00\\n]* \"\\n";
         let _ = writeln!(out, "new ::= {line}\" | {line}+\" new{after_new}");
+        self.new_paths(&mut out, " ::= ", ["[", "]"]);
         out
     }
 
@@ -174,6 +180,19 @@ impl Writer<'_> {
             before = Some((line, id));
         }
         heads
+    }
+
+    /// Writes what the path of a new file may be, and its line feed.
+    fn new_paths(&self, out: &mut String, arrow: &str, brackets: [&str; 2]) {
+        for (number, state) in self.new_paths.states.iter().enumerate() {
+            let ends = state.ends.then(|| "\"\\n\"".to_owned());
+            let moves = state.moves.iter().map(|(chars, next)| {
+                let chars: String = chars.chars().map(in_class).collect();
+                format!("{}{chars}{} p{next}", brackets[0], brackets[1])
+            });
+            let alternatives: Vec<_> = ends.into_iter().chain(moves).collect();
+            let _ = writeln!(out, "p{number}{arrow}{}", alternatives.join(" | "));
+        }
     }
 
     /// Writes what each rule says.
@@ -209,6 +228,11 @@ impl Writer<'_> {
 fn alike(one: &str, other: &str) -> usize {
     let same = |(one, other): &(char, char)| one == other;
     one.chars().zip(other.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum()
+}
+
+/// An ASCII character as all these notations have it in brackets.
+fn in_class(c: char) -> String {
+    if c.is_ascii_alphanumeric() { c.to_string() } else { format!("\\x{:02x}", c as u32) }
 }
 
 /// A text in quotation marks, with the escapes that all these notations have.

@@ -20,6 +20,9 @@ const LINES: [&str; 12] =
 /// What is inserted: mostly lines of the files, so that they stand there twice or already.
 const INSERTED: [&str; 6] = ["*** End Patch", "new", "\r", "\u{2028}é", "12: a", "@@ b"];
 
+/// Files that are there too.
+const OTHERS: [&str; 3] = ["README.md", "d/e/f.rs", ".g/a b"];
+
 /// A file as lines with their ends.
 fn file() -> impl Strategy<Value = Vec<u8>> {
     let line = (0..LINES.len(), prop_oneof![6 => Just("\n"), 1 => Just("\r\n")]);
@@ -61,7 +64,7 @@ fn applies(
     let fit_files: Vec<FitFile<'_>> =
         files.iter().map(|(path, text)| FitFile::new(path, text)).collect();
     let options = FitOptions { profile, operations: operations.to_vec() };
-    let fit = match Fit::new(&fit_files, &[], &options) {
+    let fit = match Fit::new(&fit_files, &OTHERS, &options) {
         Ok(fit) => fit,
         Err(FitError::Nothing { .. }) => return,
         Err(error) => panic!("{error}"),
@@ -78,7 +81,8 @@ fn applies(
         inserted.next().map_or_else(String::new, |index| known[index.index(known.len())].clone())
     };
     let patch = fit.sentence(chooser(walk), line);
-    let tree: MemoryTree = files.iter().map(|&(path, text)| (path, text)).collect();
+    let others = OTHERS.map(|path| (path, &b"other\n"[..]));
+    let tree: MemoryTree = files.iter().copied().chain(others).collect();
     if let Err(error) = apply_in_memory(&tree, &patch, &Options::new(engine_profile(profile))) {
         panic!("{files:?}\n{patch}\n{error}\n{error:?}");
     }

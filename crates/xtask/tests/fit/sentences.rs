@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use llguidance::api::TopLevelGrammar;
 use patch_grammar::export::Format;
-use patch_grammar::fit::{Fit, FitError, FitFile, FitOptions, FitProfile};
+use patch_grammar::fit::{Fit, FitError, FitFile, FitOperation, FitOptions, FitProfile};
 use xtask::texts::Engine;
 
 /// Whether the grammar of one file has a hunk.
@@ -84,6 +84,61 @@ fn odd_lines_are_written_so_that_the_engine_reads_them() {
             has(FitProfile::Strict, &format!("{line}\n"), &format!("@@\n-{line}\n")),
             "{line:?}"
         );
+    }
+}
+
+/// Whether the grammar of one file and a further path has these sections, which llguidance and the
+/// rules have to agree on.
+fn has_sections(operations: &[FitOperation], sections: &str) -> bool {
+    let operations = operations.to_vec();
+    let options = FitOptions { operations, profile: FitProfile::Strict };
+    let fit = Fit::new(&[FitFile::new("d/f", b"a\nb\n")], &["g"], &options).expect("a grammar");
+    let patch = format!("*** Begin Patch\n{sections}*** End Patch\n");
+    let lark = fit.write(Format::Lark).expect("it is small");
+    let accepted = Engine::new(TopLevelGrammar::from_lark(lark)).accepts(&patch);
+    assert_eq!(accepted, fit.recognizes(&patch), "{patch}");
+    accepted
+}
+
+#[test]
+fn a_patch_has_one_new_path_at_most() {
+    for (sections, wanted) in [
+        ("*** Add File: n\n+x\n", true),
+        ("*** Add File: n\n", true),
+        ("*** Add File: n\n+x\n\\ No newline at end of file\n", true),
+        ("*** Add File: d/.gitignore\n+x\n", true),
+        ("*** Add File: d/.git\n+x\n", false),
+        ("*** Add File: g\n+x\n", false),
+        ("*** Add File: d\n+x\n", false),
+        ("*** Add File: e/n\n+x\n", false),
+        ("*** Add File: n\n*** Add File: m\n", false),
+        ("*** Update File: d/f\n*** Move to: d/n\n", true),
+        ("*** Update File: d/f\n*** Move to: d/n\n@@\n-a\n", true),
+        ("*** Update File: d/f\n*** Move to: d/f\n@@\n-a\n", false),
+        ("*** Update File: d/f\n@@\n-a\n*** Update File: g\n*** Move to: d/n\n", true),
+        ("*** Update File: d/f\n*** Move to: n\n*** Update File: g\n*** Move to: m\n", false),
+        ("*** Update File: d/f\n*** Move to: n\n*** Delete File: g\n", true),
+        ("*** Update File: d/f\n*** Move to: n\n*** Add File: m\n", false),
+        ("*** Delete File: d/f\n*** Add File: m\n+x\n", true),
+        ("*** Add File: m\n+x\n*** Delete File: d/f\n", false),
+    ] {
+        assert_eq!(has_sections(&FitOperation::ALL, sections), wanted, "{sections}");
+    }
+}
+
+#[test]
+fn sections_do_only_what_they_may() {
+    let add = "*** Add File: n\n+x\n";
+    let moved = "*** Update File: d/f\n*** Move to: n\n@@\n-a\n";
+    let update = "*** Update File: d/f\n@@\n-a\n";
+    for (operations, wanted) in [
+        ([FitOperation::Add], [true, false, false]),
+        ([FitOperation::Move], [false, true, false]),
+        ([FitOperation::Update], [false, false, true]),
+        ([FitOperation::Delete], [false, false, false]),
+    ] {
+        let has = [add, moved, update].map(|sections| has_sections(&operations, sections));
+        assert_eq!(has, wanted, "{operations:?}");
     }
 }
 

@@ -1,0 +1,343 @@
+//! The paths of new files: those that no listed path stands in the way of.
+//!
+//! The names are those of the tight dialect (`tight_name`), of ASCII only: other letters can be the
+//! same to a file system in more than one form. For the same reason a name is taken that differs
+//! from a listed one in case only.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use super::options::FitProfile;
+
+/// An automaton that reads new paths, without the line feed at their end.
+#[derive(Debug, Default)]
+pub(super) struct NewPaths {
+    pub(super) states: Vec<PathState>,
+}
+
+/// The state at which a path begins.
+const START: usize = 0;
+
+/// What may follow a part of a path.
+#[derive(Debug, Default, Clone)]
+pub(super) struct PathState {
+    /// Characters and the state that they lead to, which is the only one for each.
+    pub(super) moves: Vec<(String, usize)>,
+    /// Whether the path may end.
+    pub(super) ends: bool,
+}
+
+impl NewPaths {
+    /// `listed` are all paths that exist. Under `strict` a new file is in one of their folders.
+    pub(super) fn new<'p>(listed: impl Iterator<Item = &'p str>, profile: FitProfile) -> Self {
+        let mut maker =
+            Maker { folders_may_be_new: profile == FitProfile::Codex, ..Maker::of(listed) };
+        maker.make();
+        Self { states: maker.states }
+    }
+
+    pub(super) fn has(&self, path: &str) -> bool {
+        let mut state = START;
+        for c in path.chars() {
+            match self.states[state].moves.iter().find(|(chars, _)| chars.contains(c)) {
+                Some(&(_, next)) => state = next,
+                None => return false,
+            }
+        }
+        self.states[state].ends
+    }
+
+    /// Writes one of the paths, and the line feed.
+    pub(super) fn write(&self, out: &mut String, mut choose: impl FnMut(usize) -> usize) {
+        let mut state = START;
+        loop {
+            let PathState { moves, ends, .. } = &self.states[state];
+            let chosen = choose(moves.len() + usize::from(*ends));
+            let Some(chosen) = chosen.checked_sub(usize::from(*ends)) else { break };
+            let (chars, next) = &moves[chosen];
+            out.extend(chars.chars().nth(choose(chars.len())));
+            state = *next;
+        }
+        out.push('\n');
+    }
+}
+
+/// Names that the guard refuses in any folder and any case, with more after a dot too: those of
+/// version control, of the applier's own folder, and of devices on Windows.
+const RESERVED: [&str; 36] = [
+    ".git",
+    ".hg",
+    ".jj",
+    ".svn",
+    ".bzr",
+    "_darcs",
+    ".pijul",
+    "cvs",
+    ".apply-patch",
+    "con",
+    "prn",
+    "aux",
+    "nul",
+    "conin$",
+    "conout$",
+    "clock$",
+    "com0",
+    "com1",
+    "com2",
+    "com3",
+    "com4",
+    "com5",
+    "com6",
+    "com7",
+    "com8",
+    "com9",
+    "lpt0",
+    "lpt1",
+    "lpt2",
+    "lpt3",
+    "lpt4",
+    "lpt5",
+    "lpt6",
+    "lpt7",
+    "lpt8",
+    "lpt9",
+];
+
+/// How far a name is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Name {
+    /// Where it may end.
+    Whole,
+    /// After a dot within it.
+    Dot,
+    /// At the beginning of a reserved name, which may be empty.
+    Reserved(String),
+}
+
+impl Name {
+    fn begin() -> Self {
+        Self::Reserved(String::new())
+    }
+
+    fn then(&self, c: char) -> Option<Self> {
+        if let Self::Reserved(name) = self {
+            let longer = format!("{name}{}", c.to_ascii_lowercase());
+            if RESERVED.iter().any(|reserved| reserved.starts_with(&longer)) {
+                return Some(Self::Reserved(longer));
+            }
+            if c == '.' && !self.may_end() {
+                return None;
+            }
+        }
+        Some(if c == '.' { Self::Dot } else { Self::Whole })
+    }
+
+    fn may_end(&self) -> bool {
+        match self {
+            Self::Whole => true,
+            Self::Dot => false,
+            Self::Reserved(name) => {
+                !["", "."].contains(&name.as_str()) && !RESERVED.contains(&name.as_str())
+            }
+        }
+    }
+}
+
+/// The characters of a name besides the dot: `tight_ascii` of the grammar.
+fn letters() -> impl Iterator<Item = char> {
+    ('!'..='}').filter(|c| c.is_ascii_alphanumeric() || "!#$%&'()+,-;=@[]^_`{}".contains(*c))
+}
+
+/// Where a path is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum At {
+    /// In a name that no listed path begins with.
+    Free(Name),
+    /// At the beginning of a listed path.
+    Listed(String, Name),
+    /// At the beginning of a listed path if it were not for the case of its last name.
+    OtherCase(String, Name),
+}
+
+#[derive(Debug, Default)]
+struct Maker {
+    /// All beginnings of listed paths, as they are; and in small letters but for the folder.
+    beginnings: BTreeSet<String>,
+    small_beginnings: BTreeSet<String>,
+    /// The listed paths and their folders, in small letters but for the folder they are in.
+    taken: BTreeSet<String>,
+    folders: BTreeSet<String>,
+    folders_may_be_new: bool,
+    states: Vec<PathState>,
+    known: HashMap<At, usize>,
+    open: VecDeque<At>,
+}
+
+impl Maker {
+    fn of<'p>(listed: impl Iterator<Item = &'p str>) -> Self {
+        let mut maker = Self::default();
+        for path in listed {
+            let mut end = path.len();
+            loop {
+                maker.list(&path[..end]);
+                match path[..end].rfind('/') {
+                    Some(slash) => end = slash,
+                    None => break,
+                }
+                maker.folders.insert(path[..end].to_owned());
+            }
+        }
+        maker
+    }
+
+    /// Notes a path or a folder.
+    fn list(&mut self, path: &str) {
+        for (at, c) in path.char_indices() {
+            let beginning = &path[..at + c.len_utf8()];
+            self.beginnings.insert(beginning.to_owned());
+            self.small_beginnings.insert(small(beginning));
+        }
+        self.taken.insert(small(path));
+    }
+
+    fn make(&mut self) {
+        self.number(At::Listed(String::new(), Name::begin()));
+        while let Some(at) = self.open.pop_front() {
+            let state = self.state(&at);
+            self.states[self.known[&at]] = state;
+        }
+    }
+
+    fn number(&mut self, at: At) -> usize {
+        if let Some(&number) = self.known.get(&at) {
+            return number;
+        }
+        let number = self.states.len();
+        self.states.push(PathState::default());
+        self.known.insert(at.clone(), number);
+        self.open.push_back(at);
+        number
+    }
+
+    fn state(&mut self, at: &At) -> PathState {
+        let mut moves: BTreeMap<At, String> = BTreeMap::new();
+        for c in letters().chain(['.', '/']) {
+            if let Some(next) = self.then(at, c) {
+                moves.entry(next).or_default().push(c);
+            }
+        }
+        // What is free comes first: it leads to an end.
+        let moves: Vec<_> =
+            moves.into_iter().map(|(next, chars)| (chars, self.number(next))).collect();
+        PathState { moves, ends: self.may_end(at) }
+    }
+
+    /// Whether no path or folder of this name exists.
+    fn may_end(&self, at: &At) -> bool {
+        match at {
+            At::Free(name) => name.may_end(),
+            At::Listed(path, name) | At::OtherCase(path, name) => {
+                name.may_end() && !self.taken.contains(&small(path))
+            }
+        }
+    }
+
+    fn then(&self, at: &At, c: char) -> Option<At> {
+        if c == '/' {
+            return match at {
+                At::Listed(path, name) if name.may_end() && self.folders.contains(path) => {
+                    Some(At::Listed(format!("{path}/"), Name::begin()))
+                }
+                _ if self.folders_may_be_new && self.may_end(at) => Some(At::Free(Name::begin())),
+                _ => None,
+            };
+        }
+        match at {
+            At::Free(name) => Some(At::Free(name.then(c)?)),
+            At::Listed(path, name) => {
+                let (path, name) = (format!("{path}{c}"), name.then(c)?);
+                Some(if self.beginnings.contains(&path) {
+                    At::Listed(path, name)
+                } else {
+                    self.in_other_case(path, name)
+                })
+            }
+            At::OtherCase(path, name) => {
+                Some(self.in_other_case(format!("{path}{c}"), name.then(c)?))
+            }
+        }
+    }
+
+    fn in_other_case(&self, path: String, name: Name) -> At {
+        let path = small(&path);
+        if self.small_beginnings.contains(&path) {
+            At::OtherCase(path, name)
+        } else {
+            At::Free(name)
+        }
+    }
+}
+
+/// A path with its last name in small letters.
+fn small(path: &str) -> String {
+    let name = path.rfind('/').map_or(0, |slash| slash + 1);
+    format!("{}{}", &path[..name], path[name..].to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_path_is_in_nobodys_way() {
+        let listed = ["README.md", "src/lib.rs", "src/a/b.rs", "mein Brief/ü", ".github/x"];
+        for (path, strict, codex) in [
+            ("README.md", false, false),
+            ("readme.MD", false, false),
+            ("README.md5", true, true),
+            ("README", true, true),
+            ("README.md/x", false, false),
+            ("src", false, false),
+            ("SRC", false, false),
+            ("SRC/x", false, false),
+            ("src/", false, false),
+            ("src/x.rs", true, true),
+            ("src/Lib.rs", false, false),
+            ("src/lib.rs/x", false, false),
+            ("src/a", false, false),
+            ("src/a/c.rs", true, true),
+            ("src/b/c.rs", false, true),
+            ("new/c.rs", false, true),
+            ("new/README.md", false, true),
+            ("new//c", false, false),
+            ("/c", false, false),
+            (".git", false, false),
+            (".GiT", false, false),
+            (".git/x", false, false),
+            (".gitignore", true, true),
+            (".g", true, true),
+            (".G/x", false, true),
+            ("src/.hg", false, false),
+            ("x/CVS/y", false, false),
+            ("nul.txt", false, false),
+            ("null.txt", true, true),
+            (".hg.x", false, false),
+            ("...", false, false),
+            (".apply-patch/x", false, false),
+            (".github/y", true, true),
+            ("src/.git", false, false),
+            ("a.", false, false),
+            ("a..b", true, true),
+            ("..", false, false),
+            ("../a", false, false),
+            ("a b", false, false),
+            ("mein Brief/o", false, false),
+            ("é", false, false),
+            ("", false, false),
+        ] {
+            for (profile, wanted) in [(FitProfile::Strict, strict), (FitProfile::Codex, codex)] {
+                let paths = NewPaths::new(listed.into_iter(), profile);
+                assert_eq!(paths.has(path), wanted, "{path} {profile}");
+            }
+        }
+    }
+}
