@@ -186,10 +186,10 @@ impl Writer<'_> {
     fn new_paths(&self, out: &mut String, arrow: &str, brackets: [&str; 2]) {
         for (number, state) in self.new_paths.states.iter().enumerate() {
             let ends = state.ends.then(|| "\"\\n\"".to_owned());
-            let moves = state.moves.iter().map(|(chars, next)| {
-                let chars: String = chars.chars().map(in_class).collect();
-                format!("{}{chars}{} p{next}", brackets[0], brackets[1])
-            });
+            let moves = state
+                .moves
+                .iter()
+                .map(|(chars, next)| format!("{} p{next}", one_of(chars, brackets)));
             let alternatives: Vec<_> = ends.into_iter().chain(moves).collect();
             let _ = writeln!(out, "p{number}{arrow}{}", alternatives.join(" | "));
         }
@@ -230,9 +230,21 @@ fn alike(one: &str, other: &str) -> usize {
     one.chars().zip(other.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum()
 }
 
-/// An ASCII character as all these notations have it in brackets.
-fn in_class(c: char) -> String {
-    if c.is_ascii_alphanumeric() { c.to_string() } else { format!("\\x{:02x}", c as u32) }
+/// One of some ASCII characters. XGrammar reads escapes in brackets before it looks for ranges and
+/// for a negation, so the minus sign comes last, and a letter or digit first.
+fn one_of(chars: &str, brackets: [&str; 2]) -> String {
+    if chars.len() == 1 {
+        return quoted(chars);
+    }
+    let mut chars: Vec<char> = chars.chars().collect();
+    chars.sort_by_key(|&c| (c == '-', !c.is_ascii_alphanumeric()));
+    let escaped = |c: char| match c {
+        '-' => "-".to_owned(),
+        _ if c.is_ascii_alphanumeric() => c.to_string(),
+        _ => format!("\\x{:02x}", c as u32),
+    };
+    let chars: String = chars.into_iter().map(escaped).collect();
+    format!("{}{chars}{}", brackets[0], brackets[1])
 }
 
 /// A text in quotation marks, with the escapes that all these notations have.
