@@ -191,21 +191,35 @@ fn damages() -> impl Strategy<Value = Vec<Damage>> {
     prop_oneof![1 => Just(Vec::new()), 2 => vec(damage, 1..=3)]
 }
 
+/// What decides a sentence of a fitted grammar: the way, and the inserted lines.
+type Way = (Vec<Index>, Vec<Vec<Index>>);
+
+fn ways() -> impl Strategy<Value = Way> {
+    let line = vec(any::<Index>(), 0..4);
+    (vec(any::<Index>(), 0..90), vec(line, 1..9))
+}
+
+/// A sentence of a fitted grammar; what it inserts has odd characters.
+fn fitted_sentence(fit: &Fit, (way, lines): &Way) -> String {
+    let odd: Vec<char> = ODD.chars().collect();
+    let mut way = way.iter();
+    let mut lines = lines.iter().cycle();
+    let line = |line: &Vec<Index>| line.iter().map(|index| *index.get(&odd)).collect::<String>();
+    fit.sentence(
+        |count| way.next().map_or(0, |index| index.index(count)),
+        || lines.next().map_or_else(String::new, line),
+    )
+}
+
+/// Sentences of a fitted grammar.
+pub fn fitted_sentences(fit: &Fit, seed: u64) -> impl Iterator<Item = String> + '_ {
+    values(ways(), seed).map(|way| fitted_sentence(fit, &way))
+}
+
 /// Sentences of a fitted grammar, and twice as many texts with one to three damages.
 pub fn fitted(fit: &Fit, seed: u64) -> impl Iterator<Item = String> + '_ {
-    let odd: Vec<char> = ODD.chars().collect();
-    let line = vec(any::<Index>(), 0..4);
-    let strategy = (vec(any::<Index>(), 0..90), vec(line, 1..9), damages());
-    let texts = values(strategy, seed).map(move |(walk, lines, damages)| {
-        let mut walk = walk.into_iter();
-        let mut lines = lines.iter().cycle();
-        let line =
-            |line: &Vec<Index>| line.iter().map(|index| *index.get(&odd)).collect::<String>();
-        let sentence = fit.sentence(
-            |count| walk.next().map_or(0, |index| index.index(count)),
-            || lines.next().map_or_else(String::new, line),
-        );
-        damages.iter().fold(sentence, |text, damage| damage.apply(&text))
+    let texts = values((ways(), damages()), seed).map(|(way, damages)| {
+        damages.iter().fold(fitted_sentence(fit, &way), |text, damage| damage.apply(&text))
     });
     texts.filter(|text| !text.contains('\0'))
 }

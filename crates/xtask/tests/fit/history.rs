@@ -1,11 +1,13 @@
 //! The hunks of real commits: each is a sentence if and only if it applies.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
 use patch_engine::{MemoryTree, Options, Profile, apply_in_memory};
-use patch_grammar::fit::{Fit, FitFile, FitOptions, FitProfile};
+use patch_grammar::fit::{Fit, FitFile, FitOperation, FitOptions, FitProfile};
 use testutils::write::{Style, write_hunks};
+use xtask::texts::fitted_sentences;
 
 /// The git directories whose commits are tried, separated by colons.
 const HISTORIES: &str = "APPLY_PATCH_HISTORIES";
@@ -93,4 +95,46 @@ fn hunks_of_real_commits_are_sentences_if_they_apply() {
         println!("{}: {count:?}, {whole} of {wholes} whole updates", dir.display());
         assert!(count.sentences * 10 > count.hunks * 9, "{count:?}");
     }
+}
+
+/// The languages whose files are tried, by the ends of their names.
+const LANGUAGES: [&str; 8] = [".py", ".rs", ".js", ".md", ".toml", ".yml", ".html", ".sh"];
+
+/// How many sentences of each file's grammar are tried under each profile.
+const SENTENCES: usize = 20;
+
+/// Applies sentences of the grammar of one file, with all operations. The file has another path,
+/// for what a policy guards is no matter of the grammar.
+fn try_sentences(text: &[u8], count: &mut Count) {
+    let path = "src/file";
+    for (profile, engine) in
+        [(FitProfile::Strict, Profile::Strict), (FitProfile::Codex, Profile::Codex)]
+    {
+        let options = FitOptions { profile, operations: FitOperation::ALL.to_vec() };
+        let Ok(fit) = Fit::new(&[FitFile::new(path, text)], &[], &options) else { continue };
+        let tree: MemoryTree = [(path, text)].into_iter().collect();
+        for patch in fitted_sentences(&fit, count.sentences as u64).take(SENTENCES) {
+            let applied = apply_in_memory(&tree, &patch, &Options::new(engine));
+            assert!(applied.is_ok(), "{patch}\n{applied:?}");
+            count.sentences += 1;
+        }
+    }
+}
+
+#[test]
+fn sentences_for_real_files_apply() {
+    let Some(dirs) = std::env::var_os(HISTORIES) else { return };
+    let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
+    for dir in std::env::split_paths(&dirs) {
+        for line in String::from_utf8_lossy(&git(&dir, &["ls-tree", "-r", "HEAD"])).lines() {
+            let Some((entry, path)) = line.split_once('\t') else { continue };
+            let language = LANGUAGES.into_iter().find(|end| path.ends_with(end));
+            if let Some((language, id)) = language.zip(entry.split(' ').nth(2)) {
+                let text = git(&dir, &["cat-file", "blob", id]);
+                try_sentences(&text, counts.entry(language).or_default());
+            }
+        }
+    }
+    println!("{counts:?}");
+    assert!(counts.len() >= 5, "{counts:?}");
 }
