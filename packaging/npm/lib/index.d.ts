@@ -411,7 +411,7 @@ export function fit(
   options?: {
     /** The lines that hunks may show, from 1: those that the model saw. */
     lines?: Record<string, [number, number][]>;
-    /** Further paths that exist: they can be deleted. */
+    /** Further paths that exist: they can be deleted, and a new file is none of them. */
     paths?: string[];
     operations?: ("update" | "add" | "delete" | "move")[];
     /** The profile that the patch will be applied by. */
