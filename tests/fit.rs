@@ -94,7 +94,7 @@ fn what_makes_no_sense_is_said() {
     for (args, message) in [
         (&["--fit", "a.txt", "--format", "regex"][..], "has no form as regex"),
         (&["--fit", "b.bin"], "b.bin: left out of updates: it is binary"),
-        (&["--fit", "a.txt", "--operations", "copy"], "\"copy\" is not one of update, delete"),
+        (&["--fit", "a.txt", "--operations", "copy"], "\"copy\" is not one of update, add"),
         (&["--fit", "a.txt", "--lines", "a.txt"], "src/a.rs:10-80"),
         (&["--lines", "a.txt:1-2"], "--fit"),
     ] {
