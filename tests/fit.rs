@@ -80,6 +80,18 @@ fn a_file_that_the_guard_refuses_is_not_read() {
 }
 
 #[test]
+fn the_grammar_may_begin_after_free_text() {
+    let dir = workspace();
+    let args = ["tool-spec", "--provider", "xgrammar", "--fit", "a.txt", "--free-text"];
+    let run = call(&dir, &args, "");
+    let spec: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let tag = &spec["format"]["tags"][0];
+    let grammar = tag["content"]["grammar"].as_str().expect("a grammar");
+    assert!(grammar.contains("*** Update File: a.txt"), "{grammar}");
+    assert!(!grammar.contains("Begin Patch"), "{grammar}");
+}
+
+#[test]
 fn a_tool_has_the_grammar_of_the_files() {
     let dir = workspace();
     let run = call(&dir, &["tool-spec", "--provider", "vllm", "--fit", "a.txt"], "");

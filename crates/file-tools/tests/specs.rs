@@ -161,6 +161,21 @@ fn free_text_may_come_before_a_bound_patch() {
 }
 
 #[test]
+fn a_grammar_for_files_may_follow_free_text() {
+    let definition = "root ::= \"*** Begin Patch\\n\" a\na ::= \"*** End Patch\\n\"\n";
+    let options = SpecOptions { definition: Some(definition.to_owned()), ..free_text(Client::Raw) };
+    let spec = tool_spec(Provider::XGrammar, &options).expect("it is taken").to_value();
+    let tag = &spec["format"]["tags"][0];
+    assert_eq!(tag["content"]["grammar"], "root ::= a\na ::= \"*** End Patch\\n\"\n");
+    assert_eq!(tag["end"], "");
+    let lazy = tool_spec(Provider::LlamaCpp, &options).expect("it is taken").to_value();
+    assert_eq!(lazy["grammar"], definition);
+    let other = SpecOptions { definition: Some("root ::= a".to_owned()), ..options };
+    let error = tool_spec(Provider::SgLang, &other).expect_err("refused");
+    assert!(matches!(error, SpecError::NotTaken { .. }), "{error}");
+}
+
+#[test]
 fn the_grammar_of_a_body_has_no_markers() {
     for dialect in Dialect::ALL {
         let body = export::body(dialect);

@@ -106,7 +106,7 @@ pub(crate) fn grammar(global: &Global, args: &GrammarArgs) -> Result<Exit, Failu
     let text = text(&fitted, args.format)?;
     if global.json {
         let data = json!({ "grammar": text, "stub": fitted.stub(), "notes": fitted.notes() });
-        json::done(format!("a grammar for {} files", args.fit.fit.len()), data);
+        json::done("a grammar that fits the files", data);
         return Ok(Exit::Done);
     }
     for note in fitted.notes() {

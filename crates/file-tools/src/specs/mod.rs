@@ -171,6 +171,9 @@ fn list(names: impl Iterator<Item = &'static str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// How a grammar for files begins in XGrammar's EBNF.
+const BEGIN: &str = "root ::= \"*** Begin Patch\\n\" ";
+
 /// What llguidance needs in front of a Lark grammar to recognise the notation.
 const LLGUIDANCE: &str = "%llguidance {}\n\n";
 
@@ -252,10 +255,12 @@ fn taken(provider: Provider, options: &SpecOptions) -> Result<(), SpecError> {
             "a limit of characters",
         ),
         (options.free_text && provider.free_text_format().is_none(), "free text"),
-        // A structural tag has the markers itself, and a lazy grammar begins with one.
+        // A structural tag has the first marker itself, and a lazy grammar begins with it.
         (
-            options.free_text && options.definition.is_some() && provider != Provider::LlamaCpp,
-            "free text with a grammar for files",
+            options.free_text
+                && provider != Provider::LlamaCpp
+                && options.definition.as_deref().is_some_and(|text| !text.contains(BEGIN)),
+            "free text with a grammar that does not begin with the first marker",
         ),
         (
             options.definition.is_some() && provider.grammar_formats().is_empty(),
@@ -295,10 +300,14 @@ fn grammar_text(format: Format, options: &SpecOptions) -> String {
 fn engine_fields(engine: Provider, format: Format, options: &SpecOptions) -> Json {
     let grammar = grammar_text(format, options);
     if options.free_text {
+        let tag = || match &options.definition {
+            Some(text) => shapes::structural_tag(text.replacen(BEGIN, "root ::= ", 1), ""),
+            None => shapes::structural_tag(export::body(options.dialect), "*** End Patch"),
+        };
         return match engine {
             Provider::LlamaCpp => shapes::lazy_grammar(grammar),
-            Provider::XGrammar => shapes::structural_tag(options.dialect),
-            _ => object! { "response_format": shapes::structural_tag(options.dialect) },
+            Provider::XGrammar => tag(),
+            _ => object! { "response_format": tag() },
         };
     }
     let needs_mark = format == Format::Lark && engine != Provider::Vllm;

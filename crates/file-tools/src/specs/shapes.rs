@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use patch_grammar::Dialect;
-use patch_grammar::export::{self, Format};
+use patch_grammar::export::Format;
 use serde::ser::{Serialize, Serializer};
 
 use super::options::SpecOptions;
@@ -203,13 +203,14 @@ pub(super) fn lazy_grammar(grammar: String) -> Json {
     object! { "grammar": grammar, "grammar_lazy": true, "grammar_triggers": vec![trigger] }
 }
 
-/// XGrammar's structural tag for free text and then at most one patch.
-pub(super) fn structural_tag(dialect: Dialect) -> Json {
+/// XGrammar's structural tag for free text and then at most one patch; `content` is the grammar of
+/// what follows its first line, but for `end`.
+pub(super) fn structural_tag(content: String, end: &'static str) -> Json {
     let tag = object! {
         "type": "tag",
         "begin": format!("{TRIGGER}\n"),
-        "content": object! { "type": "grammar", "grammar": export::body(dialect) },
-        "end": "*** End Patch",
+        "content": object! { "type": "grammar", "grammar": content },
+        "end": end,
     };
     let format = object! {
         "type": "triggered_tags",
