@@ -80,6 +80,16 @@ fn a_file_that_the_guard_refuses_is_not_read() {
 }
 
 #[test]
+fn a_grammar_for_files_is_tight() {
+    let dir = workspace();
+    let plain = call(&dir, &["grammar", "--fit", "a.txt"], "");
+    let tight = call(&dir, &["grammar", "--tight", "--fit", "a.txt"], "");
+    assert_eq!(tight.code, 0, "{tight:?}");
+    assert_eq!(tight.stdout, plain.stdout);
+    assert_eq!(call(&dir, &["grammar", "--fit", "a.txt", "--dialect", "codex"], "").code, 2);
+}
+
+#[test]
 fn the_grammar_may_begin_after_free_text() {
     let dir = workspace();
     let args = ["tool-spec", "--provider", "xgrammar", "--fit", "a.txt", "--free-text"];
