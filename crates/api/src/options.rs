@@ -98,19 +98,17 @@ fn camel_case(key: &str) -> String {
 /// Reads one of a few values by its name.
 fn choice<'de, D: Deserializer<'de>, T: Choice>(deserializer: D) -> Result<Option<T>, D::Error> {
     let name = Option::<String>::deserialize(deserializer)?;
-    let found = name.map(|name| {
-        T::named(&name).ok_or_else(|| D::Error::custom(format!("{name:?} is not {}", T::wanted())))
-    });
-    found.transpose()
+    name.map(|name| chosen(&name)).transpose()
 }
 
 /// Reads a list of a few values by their names.
 fn choices<'de, D: Deserializer<'de>, T: Choice>(deserializer: D) -> Result<Vec<T>, D::Error> {
     let names = Option::<Vec<String>>::deserialize(deserializer)?.unwrap_or_default();
-    let found = names.iter().map(|name| {
-        T::named(name).ok_or_else(|| D::Error::custom(format!("{name:?} is not {}", T::wanted())))
-    });
-    found.collect()
+    names.iter().map(|name| chosen(name)).collect()
+}
+
+fn chosen<T: Choice, E: serde::de::Error>(name: &str) -> Result<T, E> {
+    T::named(name).ok_or_else(|| E::custom(format!("{name:?} is not {}", T::wanted())))
 }
 
 fn form<'de, D: Deserializer<'de>>(deserializer: D) -> Result<InputForm, D::Error> {

@@ -110,8 +110,8 @@ pub fn tool_specs(provider: &str, options: &SpecRequest) -> Result<Specs, ToolEr
     })
 }
 
-/// The instructions for a model. `dialect` is `whole`, `codex` or `tight`; `channel` is how the patch
-/// travels: `tool`, `argument` or `message`.
+/// The instructions for a model. `dialect` is `whole`, `codex` or `tight`; `channel` is how the
+/// patch travels: `tool`, `argument` or `message`.
 ///
 /// # Errors
 ///

@@ -31,7 +31,8 @@ patch_grammar::named! {
 pub struct SpecOptions {
     /// Which language the model is to write. Default: the whole.
     pub dialect: Dialect,
-    /// The notation of the grammar. Default: the first of [`Provider::grammar_formats`](super::Provider::grammar_formats).
+    /// The notation of the grammar. Default: the first of
+    /// [`Provider::grammar_formats`](super::Provider::grammar_formats).
     pub grammar: Option<Format>,
     /// Who builds the request. Default: someone who writes the HTTP body.
     pub client: Client,
