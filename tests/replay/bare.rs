@@ -48,6 +48,8 @@ pub(crate) fn replay(dir: &Path, every: usize, scratch: &Path) -> Result<Replaye
     let mut policy = patch_engine::policy();
     (policy.forbidden, policy.guarded) = (Globs::default(), Globs::default());
     policy.names = NamePolicy::Native;
+    // The links of the history are approved.
+    policy.allow = Globs::new(["**"]).map_err(|error| error.to_string())?;
     let audit = Audit::new(SessionName::cli(), None);
     let settings = SessionSettings { durability: Durability::None, ..SessionSettings::default() };
     let session =
@@ -86,7 +88,14 @@ fn made_again(session: &GitSession, diff: &[u8], commit: &str, parent: &str) -> 
     let request = GitRequest { onto: parent.into(), ..GitRequest::default() };
     let made = match session.apply("replay", &diff, &options, &request, &mut ()) {
         Ok(report) => report.tree,
-        Err(GitError::Rejected(rejects)) => return Outcome::Refused(rejects[0].reason().into()),
+        Err(GitError::Rejected(rejects)) => {
+            let reason = rejects[0].reason();
+            return match reason {
+                // Two new names that differ only by case are refused everywhere.
+                "collision" => Outcome::Inexpressible(reason.into()),
+                _ => Outcome::Refused(reason.into()),
+            };
+        }
         Err(error) => return Outcome::Refused(error.to_string()),
     };
     let files = |tree| {
