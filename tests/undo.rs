@@ -183,3 +183,43 @@ fn a_turn_is_one_undo() {
     assert_eq!(undo(dir.path(), &["--since", "no time"]).0, 1);
     assert_eq!(undo(dir.path(), &["--session", "turn7", "--since", "1h"]).0, 2);
 }
+
+/// What is gone already is passed over: undo comes to the one before, then to an end, and `status`
+/// names the same.
+#[test]
+fn what_is_gone_is_passed_over() {
+    let dir = files();
+    let at = dir.path();
+    let b = |to: &str, from: &str| {
+        format!("*** Begin Patch\n*** Update File: b\n@@\n-{from}\n+{to}\n*** End Patch\n")
+    };
+    let add = "*** Begin Patch\n*** Add File: new\n+n\n*** End Patch\n";
+    assert_eq!(run(at, &[], &b("B", "b")).code, 0);
+    assert_eq!(run(at, &[], add).code, 0);
+    fs::remove_file(at.join("w/new")).expect("removed");
+    assert_eq!(run(at, &[], add).code, 0);
+    let next = || run(at, &["status"], "").stdout;
+    assert_eq!(run(at, &["undo"], "").code, 0);
+    let gone = "is passed over: its changes are gone already";
+    assert!(next().contains(gone), "{}", next());
+    let status = run(at, &["status", "--json"], "").json().expect("JSON");
+    let shown = run(at, &["undo", "-n"], "");
+    assert!(shown.stderr.contains(gone), "{shown:?}");
+    let (code, answer) = undo(at, &[]);
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(status["data"]["undoable"]["id"], answer["data"]["undoOf"], "{status}");
+    assert!(
+        answer["data"]["notes"][0].as_str().is_some_and(|note| note.contains(gone)),
+        "{answer}"
+    );
+    assert_eq!(fs::read_to_string(at.join("w/b")).expect("the file"), "b\n");
+    let end = run(at, &["undo"], "");
+    assert_eq!(end.code, 1, "{end:?}");
+    assert!(end.stderr.contains("there is nothing to undo: the changes of transaction"), "{end:?}");
+    assert!(next().contains("there is nothing to undo"), "{}", next());
+    // A redo is for what was undone last, until something new is applied.
+    assert_eq!(run(at, &["redo", "-n"], "").code, 0);
+    assert_eq!(run(at, &[], &b("BB", "b")).code, 0);
+    let none = run(at, &["redo"], "");
+    assert!(none.code == 1 && none.stderr.contains("there is no transaction to redo"), "{none:?}");
+}

@@ -783,7 +783,7 @@ impl Error {
             Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
                 of_file(error)
             }
-            Self::NothingTo(_)
+            Self::NothingTo { .. }
             | Self::Aborted(_)
             | Self::Store(workspace_trash::Error::NoSuchTransaction(_)) => see(Listing::Log),
             Self::Store(workspace_trash::Error::NoSuchSlot { .. }) => see(Listing::Trash),

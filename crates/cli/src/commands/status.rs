@@ -1,7 +1,9 @@
 //! `apply-patch status`: what was interrupted, what was done last, and how much room the history
 //! takes.
 
-use apply_patch_api::engine::commit::{LogEntry, StatePlace};
+use apply_patch_api::engine::commit::{LogEntry, StatePlace, TransactionId};
+use apply_patch_api::engine::{Plan, PlanNote};
+use apply_patch_api::tools::changes::passed_over_text;
 use apply_patch_api::tools::{StoreSize, history, store_size};
 use clap::Args;
 use serde_json::{Value, json};
@@ -33,8 +35,8 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let size = store_size(workspace)?;
     let state = workspace.state_path();
     let last = entries.first();
-    let undoable = workspace.undoable();
-    let named = undoable.as_ref().ok().copied().flatten();
+    let undoable = super::undo::next(global, &session);
+    let named = undoable.as_ref().ok().and_then(Plan::undo_of);
     let former: Vec<_> =
         workspace.former_states().iter().map(|path| path.display().to_string()).collect();
     let next = entries.iter().find(|entry| Some(entry.journal.header.id) == named);
@@ -50,6 +52,9 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
             "notVerified": unverified.len(),
             "last": one(last)?,
             "undoable": one(next)?,
+            "passedOver": undoable.iter().flat_map(passed_over).map(|(id, why)| {
+                json!({ "id": id.to_string(), "why": why })
+            }).collect::<Vec<_>>(),
             "size": size.map_or(Value::Null, |size| json!(size)),
             "formerStates": former,
         });
@@ -96,10 +101,14 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
         }
         None => row("last", "none"),
     }
-    match (next, &undoable) {
-        (Some(next), _) => row("undo", &format!("`apply-patch undo` would undo {}", line(next))),
-        (None, Err(error)) => row("undo", &error.to_string()),
-        (None, Ok(_)) => row("undo", "there is nothing to undo"),
+    match &undoable {
+        Ok(plan) => {
+            let what =
+                next.map_or_else(|| named.map(TransactionId::short).unwrap_or_default(), line);
+            row("undo", &format!("`apply-patch undo` would undo {what}"));
+            passed_over(plan).for_each(|(id, why)| row("", &passed_over_text(id, why)));
+        }
+        Err(error) => row("undo", &error.to_string()),
     }
     let StoreSize { trash, audit, other } = size;
     row(
@@ -124,6 +133,14 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     }
     hint(global, &size, entries.len());
     Ok(Exit::Done)
+}
+
+/// The newer transactions that `undo` passes over, and why.
+fn passed_over(plan: &Plan) -> impl Iterator<Item = (TransactionId, &str)> {
+    plan.notes().iter().filter_map(|note| match note {
+        PlanNote::PassedOver { id, why } => Some((*id, &**why)),
+        _ => None,
+    })
 }
 
 /// Says at a terminal that the undo history is large, and what makes it smaller.

@@ -30,7 +30,7 @@ use crate::{json, render};
     apply-patch undo --since 9f3ac1d2        undo a transaction and all that followed it")]
 pub(crate) struct UndoArgs {
     /// Transaction: its id, a beginning or an end of it, `last`, or `@N` for the N-th of the log.
-    /// Unless given: the last one that is not undone; with paths, the last one that changed them
+    /// Unless given: the newest one that can be undone; with paths, the last one that changed them
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Restore only these paths
@@ -64,7 +64,8 @@ pub(crate) struct UndoArgs {
     apply-patch redo       reverse the last undo\n  \
     apply-patch redo -n    show what would come back")]
 pub(crate) struct RedoArgs {
-    /// Transaction that undid, or was undone; the last undo unless given
+    /// Transaction that undid, or was undone. Unless given: the last undo, if nothing was applied
+    /// since
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Print the diff; nothing is written
@@ -141,6 +142,17 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
     execute(global, &session, "redo", args.dry_run, args.detail.diff, never, || {
         session.workspace().plan_redo(id)
     })
+}
+
+/// Plans what `undo` without arguments does.
+pub(super) fn next(global: &Global, session: &Session) -> Result<Plan, commit::Error> {
+    let plan = |session: &Session| session.plan_undo(None, &[], false, false);
+    match plan(session) {
+        Err(commit::Error::Elsewhere { .. }) if !session.workspace().prefix().is_empty() => {
+            plan(&workspace::project(global, session))
+        }
+        planned => planned,
+    }
 }
 
 /// Returns the turn that is named.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use patch_engine::commit::{Outcome, Recovered};
+use patch_engine::commit::{Outcome, Recovered, TransactionId};
 use patch_engine::{
     Change, ChangeKind, HunkOutcome, HunkResult, Images, Note, Plan, PlanNote, Reindented, Rejects,
     Report, WhitespaceErrors, line_counts,
@@ -331,6 +331,10 @@ pub fn restored(report: &Report, detail: DiffDetail) -> Value {
     if !carried.is_empty() {
         data["carried"] = json!(carried);
     }
+    let notes = notes(&report.plan);
+    if !notes.is_empty() {
+        data["notes"] = json!(notes);
+    }
     data
 }
 
@@ -379,11 +383,18 @@ pub(crate) fn notes(plan: &Plan) -> Vec<String> {
             }
             PlanNote::Unchanged { path } => format!("{path}: unchanged"),
             PlanNote::LeftOut { path } => format!("{path}: left out"),
+            PlanNote::PassedOver { id, why } => passed_over_text(*id, why),
             PlanNote::Hunk { path, hunk, note } => {
                 format!("{path}: hunk {} {}", hunk + 1, note_text(note))
             }
         })
         .collect()
+}
+
+/// Says why a transaction is not undone.
+#[must_use]
+pub fn passed_over_text(id: TransactionId, why: &str) -> String {
+    format!("transaction {} is passed over: {why}", id.short())
 }
 
 /// Says where a hunk that was located in the base went.

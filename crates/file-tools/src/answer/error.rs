@@ -342,7 +342,7 @@ impl ToolError {
                 FailureClass::Stale,
                 json!({ "reason": Reason::Stale.as_str(), "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }),
             ),
-            commit::Error::NothingTo(_)
+            commit::Error::NothingTo { .. }
             | commit::Error::NotInTransaction { .. }
             | commit::Error::Aborted(_) => {
                 (FailureClass::DoesNotApply, json!({ "reason": Reason::NoTransaction.as_str() }))

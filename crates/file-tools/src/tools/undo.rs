@@ -162,7 +162,7 @@ fn not_undone(session: &Session, id: TransactionId, error: &commit::Error) -> To
         commit::Error::NotInTransaction { .. } => {
             ToolError { recoverable: true, ..converted }.remedies([Remedy::omit("paths")])
         }
-        commit::Error::Aborted(_) | commit::Error::Store(_) | commit::Error::NothingTo(_)
+        commit::Error::Aborted(_) | commit::Error::Store(_) | commit::Error::NothingTo { .. }
             if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::CommandFailed) =>
         {
             let other = not_named(session, "");

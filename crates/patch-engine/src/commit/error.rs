@@ -19,6 +19,8 @@ pub struct Drift {
     pub actual: Option<Sha256>,
     /// The later transaction that left the file as it is now; `None` if no transaction did.
     pub by: Option<TransactionId>,
+    /// Whether only its line ends are not as expected, as far as that is known.
+    pub line_ends: bool,
 }
 
 /// Why it is unclear whether a transaction is the newest.
@@ -91,8 +93,13 @@ pub enum Error {
     #[error(transparent)]
     NotRestored(Rejects),
     /// There is nothing to undo, or to redo.
-    #[error("there is no transaction to {0}")]
-    NothingTo(&'static str),
+    #[error("{}", nothing_to(.what, .gone))]
+    NothingTo {
+        /// `undo` or `redo`.
+        what: &'static str,
+        /// The transactions whose changes are gone already.
+        gone: Vec<TransactionId>,
+    },
     /// It is unclear which transaction is the newest.
     #[error("cannot tell which transaction to {what}: {}; name it", doubts(.transactions))]
     Doubtful {
@@ -124,10 +131,25 @@ pub enum Error {
 fn paths(drifts: &[Drift]) -> String {
     let by = |drift: &Drift| match (drift.by, drift.actual) {
         (Some(id), _) => format!("{:?} (transaction {} changed it)", drift.path, id.short()),
+        (None, Some(_)) if drift.line_ends => format!("{:?} (its line ends changed)", drift.path),
         (None, Some(_)) => format!("{:?} (edited since)", drift.path),
         (None, None) => format!("{:?} (there is no file)", drift.path),
     };
     drifts.iter().map(by).collect::<Vec<_>>().join(", ")
+}
+
+fn nothing_to(what: &str, gone: &[TransactionId]) -> String {
+    let ids: Vec<_> = gone.iter().map(|id| id.short()).collect();
+    match &ids[..] {
+        [] => format!("there is no transaction to {what}"),
+        [id] => {
+            format!("there is nothing to {what}: the changes of transaction {id} are gone already")
+        }
+        ids => format!(
+            "there is nothing to {what}: the changes of these transactions are gone already: {}",
+            ids.join(", ")
+        ),
+    }
 }
 
 fn elsewhere(paths: &[String]) -> String {
@@ -179,7 +201,7 @@ impl Error {
             }
             Self::Declined | Self::Postponed => ErrorKind::PermissionDenied,
             Self::Commit(error) => error.kind(),
-            Self::NotInTransaction { .. } | Self::NothingTo(_) => ErrorKind::NotFound,
+            Self::NotInTransaction { .. } | Self::NothingTo { .. } => ErrorKind::NotFound,
             Self::Aborted(_) => ErrorKind::CommandFailed,
             Self::Doubtful { .. } => ErrorKind::PermissionDenied,
             Self::Elsewhere { .. } => ErrorKind::OutsideWorkspace,
@@ -203,7 +225,7 @@ impl Error {
             Self::Parse(_)
             | Self::Declined
             | Self::Postponed
-            | Self::NothingTo(_)
+            | Self::NothingTo { .. }
             | Self::Aborted(_)
             | Self::Doubtful { .. }
             | Self::BeingChecked => None,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::SystemTime;
 
 use fs_guard::RelPath;
-use workspace_trash::{Journal, JournalProblem, Store, TransactionId, TrashEntry};
+use workspace_trash::{Journal, JournalProblem, Record, Store, TransactionId, TrashEntry};
 
 use super::error::{Doubt, Error};
 use super::workspace::Workspace;
@@ -61,19 +61,6 @@ impl Workspace {
     pub fn show(&self, id: TransactionId) -> Result<LogEntry, Error> {
         let found = self.log()?.into_iter().find(|entry| entry.journal.header.id == id);
         Ok(found.ok_or(workspace_trash::Error::NoSuchTransaction(id))?)
-    }
-
-    /// Finds the transaction that `undo` without an id reverts: the newest that counts, is not
-    /// undone and is not an undo itself.
-    ///
-    /// # Errors
-    ///
-    /// If it is unclear which one that is, or the journals cannot be read.
-    pub fn undoable(&self) -> Result<Option<TransactionId>, Error> {
-        match self.store()? {
-            Some(store) => last_active(&log(&store)?, false),
-            None => Ok(None),
-        }
     }
 
     /// Finds the newest transaction that changed all of these paths, is not an undo, and whose
@@ -141,36 +128,69 @@ pub(super) fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>),
     Ok((entries, unverified))
 }
 
-/// Finds the newest transaction that counts and is (or is not) an undo.
-///
-/// Fails if that is unclear: a newer one is not verified, or an id lies in the future.
-///
-/// A redo undoes an undo and is not an undo itself.
-pub(super) fn last_active(
-    (entries, unverified): &(Vec<LogEntry>, Vec<Unverified>),
-    undo: bool,
-) -> Result<Option<TransactionId>, Error> {
-    let targets: BTreeMap<TransactionId, Option<TransactionId>> = entries
+/// Whether a transaction undoes another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// It makes a change of its own.
+    Change,
+    /// It undoes a change, or a redo.
+    Undo,
+    /// It undoes an undo.
+    Redo,
+}
+
+/// Returns whether a transaction undoes another. Where that is not known any more, its tool tells
+/// what it undid.
+fn role(entries: &[LogEntry], mut id: TransactionId) -> Role {
+    let mut undoes = 0;
+    let mut tool = None;
+    // Newest first.
+    while let Ok(at) = entries.binary_search_by(|entry| id.cmp(&entry.journal.header.id)) {
+        let header = &entries[at].journal.header;
+        tool = header.tool.as_deref();
+        let Some(target) = header.undo_of else {
+            tool = None;
+            break;
+        };
+        (undoes, id) = (undoes + 1, target);
+    }
+    match undoes + usize::from(tool == Some("redo")) {
+        0 => Role::Change,
+        undoes if undoes % 2 == 1 => Role::Undo,
+        _ => Role::Redo,
+    }
+}
+
+fn counts(entry: &LogEntry) -> bool {
+    entry.undone_by.is_none() && !entry.aborted && !entry.journal.header.partial
+}
+
+/// Returns the changes that are not undone, newest first.
+pub(super) fn changes(entries: &[LogEntry]) -> impl Iterator<Item = TransactionId> {
+    entries
         .iter()
-        .map(|entry| (entry.journal.header.id, entry.journal.header.undo_of))
-        .collect();
-    let depth = |id: TransactionId| {
-        let mut depth = 0;
-        let mut at = id;
-        while let Some(Some(target)) = targets.get(&at) {
-            depth += 1;
-            at = *target;
-        }
-        depth
-    };
-    let found = entries.iter().find(|entry| {
-        let header = &entry.journal.header;
-        let counts = entry.undone_by.is_none() && !entry.aborted && !header.partial;
-        // A redo is skipped: the transaction that it restored is found instead.
-        let depth = depth(header.id);
-        counts && if undo { depth % 2 == 1 } else { depth == 0 }
-    });
-    let found = found.map(|entry| entry.journal.header.id);
+        .filter(|entry| counts(entry) && entry.journal.header.undo_of.is_none())
+        .map(|entry| entry.journal.header.id)
+}
+
+/// Returns the undos since the last change, newest first, that are not undone.
+pub(super) fn undos(entries: &[LogEntry]) -> impl Iterator<Item = TransactionId> {
+    entries
+        .iter()
+        .filter(|entry| !entry.aborted)
+        .take_while(|entry| entry.journal.header.undo_of.is_some())
+        .filter(|entry| counts(entry))
+        .map(|entry| entry.journal.header.id)
+        .filter(|id| role(entries, *id) == Role::Undo)
+}
+
+/// Fails if it is unclear whether this is the newest transaction to undo or to redo (`None`: that
+/// there is none): a newer one is not verified, or an id lies in the future.
+pub(super) fn is_newest(
+    (entries, unverified): &(Vec<LogEntry>, Vec<Unverified>),
+    found: Option<TransactionId>,
+    what: &'static str,
+) -> Result<(), Error> {
     let mut doubtful: Vec<(TransactionId, Doubt)> = unverified
         .iter()
         .filter(|one| one.undone_by.is_none() && found.is_none_or(|found| one.id > found))
@@ -180,11 +200,20 @@ pub(super) fn last_active(
     let future =
         entries.iter().map(|entry| entry.journal.header.id).filter(|id| id.is_ahead_of(now));
     doubtful.extend(future.map(|id| (id, Doubt::Future)));
-    if doubtful.is_empty() {
-        Ok(found)
-    } else {
-        Err(Error::Doubtful { what: if undo { "redo" } else { "undo" }, transactions: doubtful })
-    }
+    if doubtful.is_empty() { Ok(()) } else { Err(Error::Doubtful { what, transactions: doubtful }) }
+}
+
+/// Returns the last transaction that changed a path, unless that was an undo.
+pub(super) fn last_change_to<'l>(
+    newest_first: &'l [LogEntry],
+    path: &str,
+) -> Option<(&'l LogEntry, &'l Record)> {
+    let (entry, record) = newest_first.iter().filter(|entry| !entry.aborted).find_map(|entry| {
+        let record = entry.journal.records.iter().find(|record| record.path == path)?;
+        Some((entry, record))
+    })?;
+    let is_undo = role(newest_first, entry.journal.header.id) == Role::Undo;
+    (!is_undo).then_some((entry, record))
 }
 
 /// Returns the paths of a transaction that were undone one by one, and not redone since.

@@ -204,5 +204,6 @@ fn require(path: &str, expected: Sha256, actual: Sha256) -> Result<(), CommitErr
         expected: Some(expected),
         actual: Some(actual),
         by: None,
+        line_ends: false,
     }))
 }

@@ -8,16 +8,16 @@ use fs_guard::{Access, FileKind, RelPath, Root, Sha256};
 use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, TrashEntry};
 
 use super::error::{Drift, Error};
-use super::history::{self, LogEntry};
+use super::history::{self, LogEntry, Unverified};
 use super::reach::Reach;
 use super::workspace::Workspace;
 use crate::carry::{Carried, Conflict, carry, difference};
-use crate::plan::builder::PlanBuilder;
+use crate::plan::builder::{self, PlanBuilder};
 use crate::plan::disk::{Disk, look};
 use crate::plan::options::{MAX_FILE_SIZE, Options};
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
-use crate::text::lines::is_binary;
+use crate::text::lines::{Lines, is_binary, with_crlf, with_lf};
 
 /// How a transaction is undone.
 #[derive(Clone, Copy)]
@@ -70,39 +70,44 @@ impl Workspace {
         self.plan_undo_with(Some(id), paths, &UndoOptions::default())
     }
 
-    /// Plans to undo the newest transaction that is neither undone nor itself an undo.
+    /// Plans to undo the newest transaction that [can be undone](Self::plan_undo_with).
     pub fn plan_undo_last(&self) -> Result<Plan, Error> {
         self.plan_undo_with(None, &[], &UndoOptions::default())
     }
 
-    /// Plans to undo a transaction (`None`: the newest one that is neither undone nor itself an
-    /// undo), or only its changes to `paths` (empty: all of it).
+    /// Plans to undo a transaction, or only its changes to `paths` (empty: all of it).
+    ///
+    /// `None` is the newest one that can be undone: it is neither undone nor itself an undo,
+    /// something is left of its changes, and its files are as it left them or, with
+    /// [`carry`](UndoOptions::carry), its reversal can be carried to them. A [note](PlanNote) of
+    /// the plan names each newer one, and why it is not undone.
     ///
     /// # Errors
     ///
     /// With every path that has changed since the transaction; or with every one that cannot be
-    /// carried, and every conflict.
+    /// carried, and every conflict. If nothing is left of its changes,
+    /// [`NothingTo`](Error::NothingTo). Without an id, if none can be undone, the error of the
+    /// newest of which something is left.
     pub fn plan_undo_with(
         &self,
         id: Option<TransactionId>,
         paths: &[RelPath],
         options: &UndoOptions<'_>,
     ) -> Result<Plan, Error> {
-        let missing = || {
-            id.map_or(Error::NothingTo("undo"), |id| {
-                workspace_trash::Error::NoSuchTransaction(id).into()
-            })
-        };
+        let nothing = || Error::NothingTo { what: "undo", gone: Vec::new() };
+        let missing =
+            || id.map_or_else(nothing, |id| workspace_trash::Error::NoSuchTransaction(id).into());
         let store = self.store()?.ok_or_else(missing)?;
-        let (id, log) = match id {
-            // An error elsewhere in the history is no reason to refuse a transaction that is named.
-            Some(id) => (id, history::log(&store).unwrap_or_default().0),
-            None => {
-                let log = history::log(&store)?;
-                (history::last_active(&log, false)?.ok_or(Error::NothingTo("undo"))?, log.0)
-            }
+        let Some(id) = id else {
+            let log = history::log(&store)?;
+            let changes = history::changes(&log.0);
+            return first_of(&log, "undo", changes, |id| {
+                plan_undo(self, (&store, &log.0), &[id], paths, options)
+            });
         };
-        plan_undo(self, (&store, &log), &[id], paths, options)
+        // An error elsewhere in the history is no reason to refuse a transaction that is named.
+        let log = history::log(&store).unwrap_or_default().0;
+        something(plan_undo(self, (&store, &log), &[id], paths, options)?, "undo", &[id])
     }
 
     /// Plans to undo several transactions as one: each file comes back as it was before the first
@@ -117,27 +122,31 @@ impl Workspace {
         ids: &[TransactionId],
         options: &UndoOptions<'_>,
     ) -> Result<Plan, Error> {
-        let store = self.store()?.filter(|_| !ids.is_empty()).ok_or(Error::NothingTo("undo"))?;
+        let nothing = Error::NothingTo { what: "undo", gone: Vec::new() };
+        let store = self.store()?.filter(|_| !ids.is_empty()).ok_or(nothing)?;
         let log = history::log(&store)?.0;
-        plan_undo(self, (&store, &log), ids, &[], options)
+        something(plan_undo(self, (&store, &log), ids, &[], options)?, "undo", ids)
     }
 
     /// Plans to undo an undo. `id` is the undo or the transaction that it undid; `None` is the
-    /// newest undo.
+    /// newest undo, if nothing new was applied since.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`plan_undo_with`](Self::plan_undo_with).
     pub fn plan_redo(&self, id: Option<TransactionId>) -> Result<Plan, Error> {
-        let store = self.store()?.ok_or(Error::NothingTo("redo"))?;
+        let nothing = || Error::NothingTo { what: "redo", gone: Vec::new() };
+        let store = self.store()?.ok_or_else(nothing)?;
         let log = history::log(&store)?;
-        let undo = match id {
-            None => history::last_active(&log, true)?,
-            Some(id) => history::active_undo_of(&log.0, id)?,
-        };
-        plan_undo(
-            self,
-            (&store, &log.0),
-            &[undo.ok_or(Error::NothingTo("redo"))?],
-            &[],
-            &UndoOptions::default(),
-        )
+        let options = UndoOptions::default();
+        let plan = |id| plan_undo(self, (&store, &log.0), &[id], &[], &options);
+        match id {
+            None => first_of(&log, "redo", history::undos(&log.0), plan),
+            Some(id) => {
+                let undo = history::active_undo_of(&log.0, id)?.ok_or_else(nothing)?;
+                something(plan(undo)?, "redo", &[undo])
+            }
+        }
     }
 
     /// Plans to restore displaced files of one transaction, each by its number, to its original
@@ -212,13 +221,62 @@ fn rejected(reject: Reject) -> Error {
     }
 }
 
+/// Returns the plan of the first transaction that can be undone; its notes name those before it.
+fn first_of(
+    log: &(Vec<LogEntry>, Vec<Unverified>),
+    what: &'static str,
+    candidates: impl Iterator<Item = TransactionId>,
+    plan: impl Fn(TransactionId) -> Result<Option<Plan>, Error>,
+) -> Result<Plan, Error> {
+    let mut passed = Vec::new();
+    let mut refused = None;
+    let mut gone = Vec::new();
+    for id in candidates {
+        history::is_newest(log, Some(id), what)?;
+        let why = match plan(id) {
+            Ok(Some(mut plan)) => {
+                plan.notes.splice(0..0, passed);
+                return Ok(plan);
+            }
+            Ok(None) => {
+                gone.push(id);
+                "its changes are gone already".to_owned()
+            }
+            // What was undone last is redone, or nothing is.
+            Err(error) if what == "undo" && is_of_files(&error) => {
+                let why = error.to_string();
+                refused.get_or_insert(error);
+                why
+            }
+            Err(error) => return Err(refused.unwrap_or(error)),
+        };
+        passed.push(PlanNote::PassedOver { id, why });
+    }
+    history::is_newest(log, None, what)?;
+    Err(refused.unwrap_or(Error::NothingTo { what, gone }))
+}
+
+/// Returns whether a transaction cannot be undone because of what its files are now.
+fn is_of_files(error: &Error) -> bool {
+    match error {
+        Error::Drifted { .. } | Error::NotRestored(_) => true,
+        Error::Files(error) => !matches!(error, fs_guard::Error::Io { .. }),
+        _ => false,
+    }
+}
+
+fn something(plan: Option<Plan>, what: &'static str, ids: &[TransactionId]) -> Result<Plan, Error> {
+    plan.ok_or_else(|| Error::NothingTo { what, gone: ids.to_vec() })
+}
+
+/// Plans to undo transactions as one; `None` if nothing is left of their changes.
 fn plan_undo(
     workspace: &Workspace,
     (store, log): (&Store<'_>, &[LogEntry]),
     ids: &[TransactionId],
     paths: &[RelPath],
     how: &UndoOptions<'_>,
-) -> Result<Plan, Error> {
+) -> Result<Option<Plan>, Error> {
     let root = workspace.root();
     let Joined { journal, authentic, sources } = joined(store, ids, how.trust)?;
     let id = journal.header.id;
@@ -244,6 +302,7 @@ fn plan_undo(
     builder.undo(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
     builder.also_undone = journal.header.also_undo_of.clone();
     let all_kept = OnceCell::new();
+    let mut is_gone = true;
     let mut drifted = Vec::new();
     let mut conflicts = Vec::new();
     // All paths are checked first, so that nothing is told of any if one is refused.
@@ -256,11 +315,11 @@ fn plan_undo(
         let as_left = is_as_left(root, &path, record, &journal)?;
         let (Ok(now) | Err(now)) = &as_left;
         // Its effect is gone already.
-        if ids.len() > 1 && is_as_before(record, now.as_ref()) {
+        if is_as_before(record, now.as_ref()) {
             continue;
         }
         match as_left {
-            Ok(now) if is_gap => drifted.push((record, now, false)),
+            Ok(now) if is_gap => drifted.push((record, now, None)),
             Err(now) => match carried_back(
                 workspace,
                 (store, &all_kept),
@@ -269,27 +328,33 @@ fn plan_undo(
                 now.as_ref().filter(|_| !is_gap),
                 how,
             )? {
-                Some(Ok((post, carried))) if how.carry => {
+                Some(CarriedBack { made: Ok((post, _)), .. })
+                    if now.as_ref().is_some_and(|now| builder::is_same(now, &post)) => {}
+                Some(CarriedBack { made: Ok((post, carried)), .. }) if how.carry => {
+                    is_gone = false;
                     builder.restore(&path, now, Some(post));
                     builder.notes.extend(carried);
                 }
-                Some(Err(found)) if how.carry => {
+                Some(CarriedBack { made: Err(found), .. }) if how.carry => {
                     let conflict =
                         |conflict| Reject::of(path.as_str(), Problem::Conflict(Box::new(conflict)));
                     conflicts.extend(found.into_iter().map(conflict));
                 }
-                carried => drifted.push((record, now, matches!(carried, Some(Ok(_))))),
+                carried => drifted.push((record, now, carried)),
             },
             Ok(now) => {
                 let post =
                     record.before.as_ref().map(|state| stored(state, source.first, record.slot));
+                is_gone = false;
                 builder.restore(&path, now, post);
             }
         }
     }
     if !drifted.is_empty() {
-        let carry = drifted.iter().all(|(.., carried)| *carried);
-        let drift = |(record, now, _): (&Record, Option<Disk>, bool)| {
+        let can =
+            |carried: &Option<CarriedBack>| carried.as_ref().is_some_and(|it| it.made.is_ok());
+        let carry = drifted.iter().all(|(.., carried)| can(carried));
+        let drift = |(record, now, carried): (&Record, Option<Disk>, Option<CarriedBack>)| {
             let source = &sources[&*record.path];
             if let Some(gap) = &source.gap {
                 return gap.clone();
@@ -297,7 +362,8 @@ fn plan_undo(
             let (expected, actual) =
                 (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256));
             let by = left_by(log, &record.path, actual, &reach).filter(|by| !ids.contains(by));
-            Drift { path: record.path.clone(), expected, actual, by }
+            let line_ends = carried.is_some_and(|carried| carried.line_ends);
+            Drift { path: record.path.clone(), expected, actual, by, line_ends }
         };
         let id = sources[&*drifted[0].0.path].last.0;
         return Err(Error::Drifted { id, drifts: drifted.into_iter().map(drift).collect(), carry });
@@ -310,13 +376,16 @@ fn plan_undo(
         let dir = checked(dir)?;
         // Undoing a whole transaction restores its directories even if they are empty.
         if root.metadata(&dir)?.is_none_or(|seen| seen.kind != FileKind::Directory) {
+            is_gone &= !paths.is_empty();
             builder.restore_dir(dir, *mode, paths.is_empty());
         }
     }
     for (dir, _) in journal.created_dirs.iter().rev() {
-        builder.remove_dir(checked(dir)?);
+        let dir = checked(dir)?;
+        is_gone = is_gone && !root.read_dir(Some(&dir)).is_ok_and(|names| names.is_empty());
+        builder.remove_dir(dir);
     }
-    Ok(builder.finish()?)
+    Ok(if is_gone { None } else { Some(builder.finish()?) })
 }
 
 /// Transactions that are undone as one.
@@ -391,6 +460,7 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
                     expected: hash(&record.after),
                     actual: hash(&later.before),
                     by: None,
+                    line_ends: false,
                 });
             }
             source.first = id;
@@ -432,25 +502,26 @@ fn is_same(state: &FileState, disk: &Disk) -> bool {
         && (state.link || disk.metadata.kept_mode() == state.mode & 0o777)
 }
 
-/// Returns the last transaction that changed a path, if the file is still as that one left it, and
-/// if the caller may see all that it did, so that it can be undone first.
+/// Returns the last transaction that changed a path, if it was no undo, the file is still as that one
+/// left it, and the caller may see all that it did, so that it can be undone first.
 fn left_by(
     newest_first: &[LogEntry],
     path: &str,
     actual: Option<Sha256>,
     reach: &Reach,
 ) -> Option<TransactionId> {
-    let mut later = newest_first.iter().filter(|entry| !entry.aborted);
-    let (entry, record) = later.find_map(|entry| {
-        let record = entry.journal.records.iter().find(|record| record.path == path)?;
-        Some((entry, record))
-    })?;
+    let (entry, record) = history::last_change_to(newest_first, path)?;
     let it_is = record.after.as_ref().map(|state| state.sha256) == actual
         && reach.shows_all(&entry.journal);
     it_is.then_some(entry.journal.header.id)
 }
 
-type CarriedBack = Result<(PostImage, Vec<PlanNote>), Vec<Conflict>>;
+/// A file with a transaction's change reverted.
+struct CarriedBack {
+    made: Result<(PostImage, Vec<PlanNote>), Vec<Conflict>>,
+    /// Only its line ends are not as the transaction left them. Those that it has are kept.
+    line_ends: bool,
+}
 
 /// Returns the current file with a transaction's change reverted. `None` if the change cannot be
 /// carried: it is not an update of a text file that still exists, or the bytes that the transaction
@@ -475,7 +546,7 @@ fn carried_back(
         (before, after, now) if before == after => now,
         _ => return Ok(None),
     };
-    let Some(wanted) = kept(store, source.first, record.slot, before.sha256)? else {
+    let Some(mut wanted) = kept(store, source.first, record.slot, before.sha256)? else {
         return Ok(None);
     };
     let (id, last) = &source.last;
@@ -484,7 +555,7 @@ fn carried_back(
         None => Some(Vec::new()),
     };
     let Some(before_last) = before_last else { return Ok(None) };
-    let Some(base) = left(
+    let Some(mut base) = left(
         store,
         all_kept,
         &Left { id: *id, path: &record.path, before: &before_last, sha256: after.sha256 },
@@ -503,9 +574,15 @@ fn carried_back(
     {
         return Ok(None);
     }
+    let ends = Lines::new(&current).terminators();
+    let as_now = |text: &[u8]| if ends.crlf { with_crlf(&with_lf(text)) } else { with_lf(text) };
+    let line_ends = !(ends.crlf && ends.lf) && *current != *base && *current == *as_now(&base);
+    if line_ends {
+        (base, wanted) = (as_now(&base), as_now(&wanted));
+    }
     let Carried { splices, hunks } = match carry(&base, &current, &difference(&base, &wanted)) {
         Ok(carried) => carried,
-        Err(conflicts) => return Ok(Some(Err(conflicts))),
+        Err(conflicts) => return Ok(Some(CarriedBack { made: Err(conflicts), line_ends })),
     };
     let bytes = splices.apply(&current);
     let post = PostImage {
@@ -514,7 +591,8 @@ fn carried_back(
         attributes_of: Some(path.clone()),
         ..PostImage::kept(bytes)
     };
-    Ok(Some(Ok((post, hunks.into_iter().map(|hunk| hunk.note(&record.path)).collect()))))
+    let notes = hunks.into_iter().map(|hunk| hunk.note(&record.path)).collect();
+    Ok(Some(CarriedBack { made: Ok((post, notes)), line_ends }))
 }
 
 /// Returns the bytes of a displaced file if they have the hash that the journal states.

@@ -959,7 +959,7 @@ fn not_a_file(path: &RelPath, kind: FileKind) -> Problem {
 }
 
 /// Returns whether a post-image is the same as the pre-image.
-fn is_same(before: &PreImage, post: &PostImage) -> bool {
+pub(crate) fn is_same(before: &PreImage, post: &PostImage) -> bool {
     let mode =
         post.mode.exact().is_none_or(|mode| mode == before.metadata.kept_mode() || post.link);
     before.sha256 == post.sha256 && mode && (before.metadata.kind == FileKind::Symlink) == post.link

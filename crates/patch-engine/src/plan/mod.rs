@@ -87,7 +87,7 @@ pub struct Plan {
     /// The sections of that which were left out, because they do not apply.
     left_out: BTreeSet<usize>,
     placed: Vec<(usize, Placed)>,
-    notes: Vec<PlanNote>,
+    pub(crate) notes: Vec<PlanNote>,
     carried_bases: Vec<(RelPath, Arc<Vec<u8>>)>,
 }
 
@@ -460,5 +460,12 @@ pub enum PlanNote {
     Unchanged {
         /// The file.
         path: String,
+    },
+    /// A newer transaction is not undone.
+    PassedOver {
+        /// The transaction.
+        id: TransactionId,
+        /// Why it is not.
+        why: String,
     },
 }

@@ -10,7 +10,7 @@ use crate::plan::{Image, PlanNote, PostImage};
 use crate::text::conventions::{Convention, Conventions};
 use crate::text::encoding::{self, FileText};
 use crate::text::files::Files;
-use crate::text::lines::BOM;
+use crate::text::lines::{BOM, with_crlf};
 
 /// A new file.
 #[derive(Debug)]
@@ -94,17 +94,6 @@ impl<'a> Texts<'a> {
         }
         Some(Added { post: PostImage::kept(bytes), notes })
     }
-}
-
-fn with_crlf(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 16);
-    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
-        match line.strip_suffix(b"\n") {
-            Some(line) => out.extend(line.iter().chain(b"\r\n")),
-            None => out.extend_from_slice(line),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -213,6 +213,30 @@ impl<'f> Lines<'f> {
     }
 }
 
+/// Returns a text that ends its lines in LF with CRLF.
+pub(crate) fn with_crlf(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 16);
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        match line.strip_suffix(b"\n") {
+            Some(line) => out.extend(line.iter().chain(b"\r\n")),
+            None => out.extend_from_slice(line),
+        }
+    }
+    out
+}
+
+/// Returns a text with LF in place of each CRLF.
+pub(crate) fn with_lf(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(at) = memchr::memmem::find(rest, b"\r\n") {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
 /// Lines, one after the other, with their terminators.
 #[derive(Debug)]
 pub(crate) struct Walk<'f> {

@@ -12,6 +12,7 @@ mod forged;
 mod killed;
 mod laws;
 mod meanwhile;
+mod model;
 mod parts;
 // It mounts file systems.
 #[cfg(unix)]

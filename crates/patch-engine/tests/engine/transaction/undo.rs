@@ -4,8 +4,8 @@ use std::fs;
 use testutils::posix::{PermissionsExt as _, symlink};
 
 use fs_guard::Access;
-use patch_engine::commit::{Error, KeyPlace, Left, UndoOptions};
-use patch_engine::{ApplyOptions, ChangeKind, ErrorKind, Plan, PlanBuilder};
+use patch_engine::commit::{Error, KeyPlace, Left, TransactionId, UndoOptions};
+use patch_engine::{ApplyOptions, ChangeKind, ErrorKind, Plan, PlanBuilder, PlanNote};
 use patch_grammar::diff::{self, DiffOptions};
 use workspace_trash::Retention;
 
@@ -45,7 +45,7 @@ fn undo_and_redo_give_both_trees() {
     assert_eq!(tree.snapshot(), old);
     assert!(matches!(
         run(&tree, |workspace| workspace.plan_undo_last()),
-        Err(Error::NothingTo("undo"))
+        Err(Error::NothingTo { what: "undo", .. })
     ));
     run(&tree, |workspace| workspace.plan_redo(Some(done.id))).unwrap();
     assert_eq!(tree.snapshot(), new);
@@ -67,7 +67,7 @@ fn several_undos_are_redone_in_turn() {
     }
     assert!(matches!(
         run(&tree, |workspace| workspace.plan_redo(None)),
-        Err(Error::NothingTo("redo"))
+        Err(Error::NothingTo { what: "redo", .. })
     ));
 }
 
@@ -632,4 +632,134 @@ fn a_file_that_gave_way_to_a_directory_comes_back() {
     let workspace = tree.open();
     execute(&workspace, |workspace| workspace.plan_undo_last()).unwrap_err();
     assert_eq!(tree.snapshot(), old);
+}
+
+/// What is gone already is passed over, and so is what has changed since; undo never runs in a
+/// circle.
+#[test]
+fn undo_takes_the_newest_that_can_be_undone() {
+    let passed = |plan: &Plan| -> Vec<(TransactionId, String)> {
+        let passed = |note: &PlanNote| match note {
+            PlanNote::PassedOver { id, why } => Some((*id, why.clone())),
+            _ => None,
+        };
+        plan.notes().iter().filter_map(passed).collect()
+    };
+    let tree = Tree::new(&[("b", "old b")]);
+    let b = tree.commit(&[Update("b", "new b")]).unwrap().id;
+    let first = tree.commit(&[Add("a", "a")]).unwrap().id;
+    fs::remove_file(tree.path("a")).unwrap();
+    let second = tree.commit(&[Add("a", "a")]).unwrap().id;
+    let plan = tree.open().plan_undo_last().unwrap();
+    assert_eq!((plan.undo_of(), passed(&plan)), (Some(second), vec![]));
+    run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+    let plan = tree.open().plan_undo_last().unwrap();
+    let gone = "its changes are gone already".to_owned();
+    assert_eq!((plan.undo_of(), passed(&plan)), (Some(b), vec![(first, gone.clone())]));
+    // The file is of somebody else.
+    tree.write("a", "theirs");
+    let plan = tree.open().plan_undo_last().unwrap();
+    let [(id, why)] = &passed(&plan)[..] else { panic!("{plan:?}") };
+    assert_eq!((*id, plan.undo_of()), (first, Some(b)));
+    assert!(why.contains("\"a\" (edited since)"), "{why}");
+    run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+    assert_eq!((tree.read("a"), tree.read("b")), ("theirs".into(), "old b".into()));
+    // Only that one is left.
+    let error = tree.open().plan_undo_last().unwrap_err();
+    assert!(matches!(error, Error::Drifted { id, .. } if id == first), "{error}");
+    // A checkout takes back what was applied.
+    fs::remove_file(tree.path("a")).unwrap();
+    for carry in [false, true] {
+        let options = UndoOptions { carry, ..UndoOptions::default() };
+        let error = tree.open().plan_undo_with(None, &[], &options).unwrap_err();
+        assert!(matches!(&error, Error::NothingTo { gone, .. } if *gone == [first]), "{error}");
+        let error = tree.open().plan_undo_with(Some(first), &[], &options).unwrap_err();
+        assert!(matches!(&error, Error::NothingTo { gone, .. } if *gone == [first]), "{error}");
+    }
+}
+
+/// A part of a file that has changed since holds nothing of a change any more.
+#[test]
+fn what_is_gone_from_a_file_that_changed_is_gone() {
+    let tree = Tree::new(&[("a", "1\n2\n3\n4\n5\n"), ("b", "b")]);
+    let other = tree.commit(&[Update("b", "B")]).unwrap().id;
+    let first = tree.commit(&[Update("a", "1\nTWO\n3\n4\n5\n")]).unwrap().id;
+    // So that the bytes are known.
+    tree.commit(&[Update("a", "1\n2\n3\n4\nFIVE\n")]).unwrap();
+    run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+    tree.write("a", "1\n2\n3\n4\nfive\n");
+    let plan = tree.open().plan_undo_last().unwrap();
+    assert_eq!(plan.undo_of(), Some(other));
+    let carry = UndoOptions { carry: true, ..UndoOptions::default() };
+    let error = tree.open().plan_undo_with(Some(first), &[], &carry).unwrap_err();
+    assert!(matches!(&error, Error::NothingTo { gone, .. } if *gone == [first]), "{error}");
+}
+
+#[test]
+fn redo_is_for_what_was_undone_last() {
+    let tree = Tree::new(&[("a", "0"), ("b", "0")]);
+    let first = tree.commit(&[Update("a", "1")]).unwrap().id;
+    run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+    tree.commit(&[Update("b", "1")]).unwrap();
+    let nothing = |tree: &Tree| {
+        let error = tree.open().plan_redo(None).unwrap_err();
+        assert!(matches!(error, Error::NothingTo { what: "redo", .. }), "{error}");
+    };
+    // Something new was applied.
+    nothing(&tree);
+    run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+    run(&tree, |workspace| workspace.plan_redo(None)).unwrap();
+    assert_eq!((tree.read("a"), tree.read("b")), ("0".into(), "1".into()));
+    nothing(&tree);
+    // What is older is named.
+    run(&tree, |workspace| workspace.plan_redo(Some(first))).unwrap();
+    assert_eq!(tree.read("a"), "1");
+    nothing(&tree);
+}
+
+/// Advice never names an undo: to undo that brings back the change.
+#[test]
+fn what_an_undo_left_is_not_said_to_be_undone_first() {
+    let tree = Tree::new(&[("a", "1")]);
+    let first = tree.commit(&[Update("a", "2")]).unwrap().id;
+    tree.write("a", "3");
+    let later = tree.commit(&[Update("a", "4")]).unwrap().id;
+    let by = |tree: &Tree| match tree.open().plan_undo(first, &[]).unwrap_err() {
+        Error::Drifted { drifts, .. } => drifts[0].by,
+        error => panic!("{error}"),
+    };
+    assert_eq!(by(&tree), Some(later));
+    run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+    assert_eq!((by(&tree), tree.read("a")), (None, "3".into()));
+    run(&tree, |workspace| workspace.plan_redo(None)).unwrap();
+    let redo = tree.open().log().unwrap()[0].journal.header.id;
+    assert_eq!(by(&tree), Some(redo));
+    run(&tree, |workspace| workspace.plan_undo(redo, &[])).unwrap();
+    assert_eq!((by(&tree), tree.read("a")), (None, "3".into()));
+}
+
+/// A file whose line ends were normalised since is said to be that, and is carried back with the
+/// line ends that it has.
+#[test]
+fn line_ends_that_were_normalised_are_kept() {
+    // What the transaction left, what is there now, and what undo gives.
+    let cases = [
+        ("1\r\nTWO\r\n", "1\nTWO\n", "1\n2\n"),
+        ("1\nTWO\n", "1\r\nTWO\r\n", "1\r\n2\r\n"),
+        ("1\nTWO\r\n", "1\nTWO\n", "1\n2\n"),
+    ];
+    for (after, now, expected) in cases {
+        let tree = Tree::new(&[("a", &after.replace("TWO", "2"))]);
+        let first = tree.commit(&[Update("a", after)]).unwrap().id;
+        // So that the bytes are known.
+        tree.commit(&[Delete("a")]).unwrap();
+        run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+        tree.write("a", now);
+        let error = tree.open().plan_undo(first, &[]).unwrap_err();
+        assert!(matches!(error, Error::Drifted { carry: true, .. }), "{error}");
+        assert!(error.to_string().ends_with("\"a\" (its line ends changed)"), "{error}");
+        let carry = UndoOptions { carry: true, ..UndoOptions::default() };
+        run(&tree, |workspace| workspace.plan_undo_with(Some(first), &[], &carry)).unwrap();
+        assert_eq!(tree.read("a"), expected);
+    }
 }
