@@ -28,6 +28,7 @@ mod dialects;
 mod diffs;
 mod docs;
 mod faults;
+mod files;
 mod fit;
 mod forms;
 mod git;

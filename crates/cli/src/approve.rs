@@ -229,5 +229,5 @@ pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
     }
     let bytes = outside::read_input(file.path(), MAX_PATCH_SIZE)?;
     let sent = input.sent.with_text(bytes);
-    Ok(Input { sent, name: "the edited patch".into(), kept: None })
+    Ok(Input::of(sent, "the edited patch"))
 }

@@ -5,13 +5,14 @@ use apply_patch_api::engine::{Options, Patch};
 use apply_patch_api::grammar::ParseOptions;
 use apply_patch_api::tools::ToolError;
 use apply_patch_api::tools::input::{InputError, PatchText, ReadAs};
-use apply_patch_api::tools::received::NotReceived;
+use apply_patch_api::tools::received::{NotReceived, Part};
 
 use crate::approve;
 use crate::args::From;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::input::Input;
+use crate::source::Source;
 
 /// Finds the patch in the input, and notes how. `options` are those that it will be parsed with. Of
 /// several patches a person chooses one, if there is a terminal to ask at.
@@ -33,6 +34,24 @@ pub(crate) fn chosen(
     }
 }
 
+/// The same for all inputs that were named; several are joined to one patch, in their order.
+pub(crate) fn all_chosen(
+    global: &Global,
+    inputs: Vec<Source>,
+    from: &From,
+    options: &ParseOptions,
+) -> Result<Input, Failure> {
+    if inputs.len() > 1 && matches!(from.part, Some(Part::Nth(_))) {
+        return Err(Failure::Usage("`--part N` is for one FILE, and several are named".into()));
+    }
+    let read = |input: Source| chosen(global, input.read()?, from, options);
+    let mut read = inputs.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    match read.pop() {
+        Some(only) if read.is_empty() => Ok(only),
+        last => Input::join(read.into_iter().chain(last).collect()),
+    }
+}
+
 /// The same, but nobody is asked.
 pub(crate) fn of(input: Input, how: &ReadAs, options: &ParseOptions) -> Result<Input, Failure> {
     let sent = PatchText::read(&input.sent.text, how, options);
@@ -42,7 +61,7 @@ pub(crate) fn of(input: Input, how: &ReadAs, options: &ParseOptions) -> Result<I
 fn found(input: Input, sent: Result<PatchText, InputError>) -> Result<Input, Failure> {
     let sent = sent.map_err(|error| failure(&input, error))?;
     let name = if sent.converted { format!("{}, converted", input.name) } else { input.name };
-    Ok(Input { sent, name, kept: None })
+    Ok(Input::of(sent, name))
 }
 
 /// Parses the patch of an input, and reverses it where that is wanted.

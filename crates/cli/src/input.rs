@@ -5,6 +5,8 @@ use apply_patch_api::grammar::{ParseOptions, Text};
 use apply_patch_api::tools::Kept;
 use apply_patch_api::tools::input::PatchText;
 
+use crate::failure::Failure;
+
 /// A text and the name it goes by in messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {
@@ -12,11 +14,52 @@ pub(crate) struct Input {
     pub(crate) name: String,
     /// How the patch is kept after it was refused.
     pub(crate) kept: Option<Kept>,
+    /// Where it was joined of several files: each of them.
+    pub(crate) files: Vec<JoinedFile>,
+}
+
+/// One of several files that are read as one patch.
+#[derive(Debug, Clone)]
+pub(crate) struct JoinedFile {
+    pub(crate) name: String,
+    /// The line of the joined text where its lines begin, from 1.
+    pub(crate) from: usize,
+    /// Which of its lines this is, from 1.
+    pub(crate) line: usize,
 }
 
 impl Input {
     pub(crate) fn new(text: impl Into<Text>, name: impl Into<String>) -> Self {
-        Self { sent: PatchText::new(text, None), name: name.into(), kept: None }
+        Self::of(PatchText::new(text, None), name)
+    }
+
+    pub(crate) fn of(sent: PatchText, name: impl Into<String>) -> Self {
+        Self { sent, name: name.into(), kept: None, files: Vec::new() }
+    }
+
+    /// Joins patches to one, in their order.
+    pub(crate) fn join(all: Vec<Self>) -> Result<Self, Failure> {
+        let sent: Vec<_> = all.iter().map(|one| one.sent.clone()).collect();
+        let name = all.iter().map(|one| &*one.name).collect::<Vec<_>>().join(", ");
+        let (sent, begins) = PatchText::join(&sent).map_err(|error| {
+            Failure::Usage(format!("{name}: {error}: apply one after the other"))
+        })?;
+        let files = all.into_iter().zip(begins).map(|(one, (from, line))| {
+            let text = &one.sent.text;
+            let above = &text.whole()[..text.range().start];
+            let above = above.iter().filter(|&&byte| byte == b'\n').count();
+            JoinedFile { name: one.name, from, line: line + above }
+        });
+        Ok(Self { files: files.collect(), ..Self::of(sent, name) })
+    }
+
+    /// Returns the name of the file that a line of the text is from, and how many lines further up
+    /// it is there; both lines count from 1.
+    pub(crate) fn place(&self, line: usize) -> (&str, isize) {
+        match self.files.iter().rev().find(|file| file.from <= line) {
+            Some(file) => (&file.name, file.from.cast_signed() - file.line.cast_signed()),
+            None => (self.files.first().map_or(&self.name, |file| &file.name), 0),
+        }
     }
 
     /// Returns the bytes of the patch, without what is around it.

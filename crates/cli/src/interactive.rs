@@ -145,7 +145,7 @@ impl Form {
         match self {
             Self::Diff => {
                 let sent = PatchText::new(sections, Some(DiffOptions::default()));
-                Input { sent, name: NAME.into(), kept: None }
+                Input::of(sent, NAME)
             }
             Self::Envelope => {
                 let mut out = Writer::default();

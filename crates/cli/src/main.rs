@@ -7,6 +7,7 @@ mod approve;
 mod args;
 mod client_file;
 mod clients;
+mod clipboard;
 mod commands;
 mod completion;
 mod drop_in;

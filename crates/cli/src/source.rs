@@ -5,6 +5,8 @@ use std::path::Path;
 
 use apply_patch_api::engine::MAX_PATCH_SIZE;
 
+use crate::args::Inputs;
+use crate::clipboard;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::outside::{self, InputFile};
@@ -14,11 +16,27 @@ use crate::outside::{self, InputFile};
 pub(crate) enum Source {
     File(InputFile, String),
     Stdin,
+    /// What the clipboard had.
+    Clipboard(Vec<u8>),
 }
 
-/// Whether nothing is named and a person sits at standard input, who is not kept waiting.
-pub(crate) fn is_missing(file: Option<&Path>) -> bool {
-    file.is_none() && std::io::stdin().is_terminal()
+/// Whether a person sits at standard input, who is not kept waiting where nothing is named.
+pub(crate) fn is_terminal() -> bool {
+    std::io::stdin().is_terminal()
+}
+
+/// Opens all that is named, or standard input.
+pub(crate) fn open_all(named: &Inputs) -> Result<Vec<Source>, Failure> {
+    if named.clipboard {
+        return Ok(vec![Source::Clipboard(clipboard::read()?)]);
+    }
+    if named.files.iter().filter(|file| *file == Path::new("-")).count() > 1 {
+        return Err(Failure::Usage("standard input is named twice".into()));
+    }
+    match &named.files[..] {
+        [] => Ok(vec![Source::Stdin]),
+        files => files.iter().map(|file| open(Some(file))).collect(),
+    }
 }
 
 /// Opens `file`, or standard input.
@@ -46,6 +64,7 @@ impl Source {
                 Ok(bytes) => Ok(Input::new(bytes, "standard input")),
                 Err(error) => Err(Failure::Input(format!("cannot read standard input: {error}"))),
             },
+            Self::Clipboard(bytes) => Ok(Input::new(bytes, "the clipboard")),
         }
     }
 }

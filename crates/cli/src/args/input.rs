@@ -1,6 +1,6 @@
 //! Where the patch comes from, and what it is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use apply_patch_api::tools::input::paths::{PathPattern, PathRuleError, PathRules};
 use apply_patch_api::tools::input::{InputForm, ReadAs};
@@ -14,6 +14,25 @@ pub(crate) struct InputArgs {
     /// File with the patch; standard input if it is `-` or left out
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+}
+
+/// The same for commands that take several, as one patch.
+#[derive(Debug, Args)]
+pub(crate) struct Inputs {
+    /// Files with the patch; standard input if one is `-` or none is named. Several are one patch,
+    /// in order, of which all is applied or nothing
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Read the patch from the clipboard
+    #[arg(long, conflicts_with = "files")]
+    pub(crate) clipboard: bool,
+}
+
+impl Inputs {
+    /// What is named first; `-` for the clipboard.
+    pub(crate) fn first(&self) -> Option<&Path> {
+        if self.clipboard { Some(Path::new("-")) } else { self.files.first().map(PathBuf::as_path) }
+    }
 }
 
 /// What the input is, for the commands that take more than a patch in the envelope.

@@ -11,7 +11,7 @@ mod writing;
 
 pub(crate) use choice::choice;
 pub(crate) use fit::Fit;
-pub(crate) use input::{From, InputArgs};
+pub(crate) use input::{From, InputArgs, Inputs};
 pub(crate) use reporting::{Detail, DiffFormat, EventsArg, Reporting};
 pub(crate) use rules::Rules;
 pub(crate) use statistics::Statistics;

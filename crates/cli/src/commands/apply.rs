@@ -33,6 +33,8 @@ use crate::{approve, args, events, expect, interactive, json, live, render, sour
     apply-patch < answer.patch              apply it in the current directory\n  \
     apply-patch -n -C ../repo answer.patch  show the diff, write nothing\n  \
     apply-patch -i answer.patch             ask about each file and hunk\n  \
+    apply-patch --clipboard                 apply what was copied\n  \
+    apply-patch 0001-a.patch 0002-b.patch   apply both in order, all or nothing\n  \
     apply-patch -R answer.patch             apply it in reverse, from its text alone\n  \
     apply-patch --verify 'cargo test' answer.patch  keep it only if the tests pass\n  \
     apply-patch --from auto answer.md       find the patch or diff in a chat answer\n  \
@@ -41,7 +43,7 @@ use crate::{approve, args, events, expect, interactive, json, live, render, sour
     .apply-patch.toml in the workspace can only tighten it. `apply-patch doctor` shows all settings.")]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
-    pub(crate) input: args::InputArgs,
+    pub(crate) input: args::Inputs,
     #[command(flatten)]
     pub(crate) from: args::From,
     /// Print the diff; nothing is written
@@ -59,7 +61,7 @@ pub(crate) struct ApplyArgs {
     pub(crate) sandbox: bool,
     /// Show file names and line counts while the patch is still arriving on standard input, and
     /// fail at the first error
-    #[arg(long, conflicts_with_all = ["file", "from", "strip", "skip_binary", "reverse", "directory", "include", "exclude", "quiet"])]
+    #[arg(long, conflicts_with_all = ["files", "clipboard", "from", "strip", "skip_binary", "reverse", "directory", "include", "exclude", "quiet"])]
     pub(crate) stream: bool,
     /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is
     /// deleted, replaced whole or guarded (`auto`) [default: auto if a person is at the terminal,
@@ -112,7 +114,7 @@ impl ApplyArgs {
     apply-patch explain --from auto answer.md")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
-    pub(crate) input: args::InputArgs,
+    pub(crate) input: args::Inputs,
     #[command(flatten)]
     pub(crate) from: args::From,
     #[command(flatten)]
@@ -145,8 +147,8 @@ pub(super) fn planned(
 ) -> Result<Option<(Patch, Arc<Plan>, Options)>, Failure> {
     let options = options(global, &args.rules)?;
     let session = workspace::session(global)?;
-    let input = source::read(args.input.file.as_deref())?;
-    let input = form::chosen(global, input, &args.from, &options.parse)?;
+    let sources = source::open_all(&args.input)?;
+    let input = form::all_chosen(global, sources, &args.from, &options.parse)?;
     let planned = look(global, &session, &input, &options, Atomicity::Whole)?;
     Ok(planned.map(|(patch, plan)| (patch, plan, options)))
 }
@@ -239,14 +241,14 @@ fn run(
     let settings = SessionSettings { verify, ..workspace::session_settings(global) };
     let session =
         &*session.insert(workspace::session_in(workspace::open_with(global, guard)?, settings));
-    let source = source::open(args.input.file.as_deref())?;
+    let sources = source::open_all(&args.input)?;
     if args.sandbox {
         workspace::confine(global, session.workspace())?;
     }
     let mut input = if args.stream {
         live::read(&options.parse)?
     } else {
-        form::chosen(global, source.read()?, &args.from, &options.parse)?
+        form::all_chosen(global, sources, &args.from, &options.parse)?
     };
     events::begin(events, global.root(), &args.reporting, input.bytes())?;
     if let Some(id) = &args.amend {
@@ -257,7 +259,7 @@ fn run(
                 Ok(_) => Failure::Tool(Box::new(error)),
             }
         })?;
-        input = Input { sent, name: format!("{id}, amended"), kept: None };
+        input = Input::of(sent, format!("{id}, amended"));
     }
     if looks_only && args.statistics.are_wanted() && input.sent.diff.is_some() {
         count(global, args, &form::parsed(&input, &options)?);

@@ -27,7 +27,6 @@ use super::tool::ToolArgs;
 use super::trash::{PurgeArgs, TrashCommand};
 use super::undo::{RedoArgs, UndoArgs};
 use crate::approve;
-use crate::args::InputArgs;
 use crate::global::Global;
 use crate::outside;
 use crate::settings::{and_writing, of_allow, of_rules};
@@ -39,7 +38,7 @@ use crate::settings::{and_writing, of_allow, of_rules};
     version,
     disable_help_subcommand = true,
     max_term_width = 100,
-    override_usage = "apply-patch [OPTIONS] [FILE]\n       apply-patch [OPTIONS] <COMMAND>",
+    override_usage = "apply-patch [OPTIONS] [FILE]...\n       apply-patch [OPTIONS] <COMMAND>",
     after_help = "More commands: completions, grammar, intercept, man, ops, parse, prompt, tool,\n\
         tool-spec. `apply-patch help COMMAND` prints the help of any.\n\
         Exit codes: 0 done, 1 does not parse or apply, 2 usage, 3 refused, 4 stale,\n\
@@ -123,15 +122,15 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// The patch that the command reads, if it reads one.
-    pub(super) fn input(&self) -> Option<&InputArgs> {
+    /// Whether the command reads a patch, and the first file that is named for it.
+    pub(super) fn input(&self) -> Option<Option<&Path>> {
         match self {
-            Self::Apply(args) => Some(&args.input),
-            Self::Check(args) | Self::Explain(args) => Some(&args.input),
-            Self::Parse(args) => Some(&args.input),
-            Self::Ops(args) => Some(&args.input),
-            Self::Convert(args) => Some(&args.input),
-            Self::Git(args) if !args.batch => Some(&args.input),
+            Self::Apply(args) => Some(args.input.first()),
+            Self::Check(args) | Self::Explain(args) => Some(args.input.first()),
+            Self::Parse(args) => Some(args.input.file.as_deref()),
+            Self::Ops(args) => Some(args.input.file.as_deref()),
+            Self::Convert(args) => Some(args.input.file.as_deref()),
+            Self::Git(args) if !args.batch => Some(args.input.first()),
             _ => None,
         }
     }
@@ -230,7 +229,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
         Some(cli) => cli,
         None => parse_whole(args)?,
     };
-    match cli.command.input().and_then(|input| input.file.as_deref()).map(Path::as_os_str) {
+    match cli.command.input().flatten().map(Path::as_os_str) {
         Some(word) if by_default.is_some() && is_mistaken(word) => Err(unknown(word)),
         _ => Ok(cli),
     }

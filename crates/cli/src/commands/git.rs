@@ -38,7 +38,7 @@ use crate::{args, events, json, render, source};
 )]
 pub(crate) struct GitArgs {
     #[command(flatten)]
-    pub(crate) input: args::InputArgs,
+    pub(crate) input: args::Inputs,
     #[command(flatten)]
     pub(crate) from: args::From,
     /// The repository: its git directory, or its work tree [default: that of `-C`]
@@ -74,7 +74,7 @@ pub(crate) struct GitArgs {
     #[arg(long, conflicts_with_all = ["events", "batch"])]
     pub(crate) stat: bool,
     /// Read requests as JSON lines from standard input, and answer each with a line
-    #[arg(long, conflicts_with_all = ["file", "from", "part", "strip", "skip_binary", "reverse", "directory", "include", "exclude", "events"])]
+    #[arg(long, conflicts_with_all = ["files", "clipboard", "from", "part", "strip", "skip_binary", "reverse", "directory", "include", "exclude", "events"])]
     pub(crate) batch: bool,
     /// When to ask at the terminal before anything is changed [default: never]
     #[arg(long, value_name = "WHEN", value_parser = args::choice::<ApprovalPolicy>(), conflicts_with_all = ["dry_run", "explain"])]
@@ -134,8 +134,8 @@ fn one(
     approvals: &mut Approvals,
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
-    let input = source::read(args.input.file.as_deref())?;
-    let input = form::chosen(global, input, &args.from, &options.parse)?;
+    let sources = source::open_all(&args.input)?;
+    let input = form::all_chosen(global, sources, &args.from, &options.parse)?;
     events::begin(events, global.root(), &args.reporting, input.bytes())?;
     let patch = &form::parsed(&input, options)?;
     let failure = |error| match error {

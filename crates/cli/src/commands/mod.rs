@@ -125,7 +125,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
     };
     // A flag holds for what is wrong with the configuration too.
     color(global.color);
-    if command.input().is_some_and(|named| source::is_missing(named.file.as_deref())) {
+    if command.input().is_some_and(|named| named.is_none()) && source::is_terminal() {
         if global.json {
             let message = "no patch is given: name a file, or `-` for standard input";
             return report(&Failure::Usage(message.into()), &global);

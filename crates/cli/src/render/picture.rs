@@ -79,7 +79,8 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
         message(&format!("{title}, line {}, column {}: {seen}", error.line, error.column));
         return;
     };
-    let name = sanitize(&input.name).into_owned();
+    let (name, above) = input.place(error.line as usize);
+    let name = sanitize(name).into_owned();
     let annotation = AnnotationKind::Primary.span(excerpt.span.clone());
     let (annotation, note) = if fits(&excerpt, &seen) {
         (annotation.label(&seen), None)
@@ -87,7 +88,7 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
         (annotation, Some(fitting(&seen, HELP)))
     };
     let snippet = Snippet::source(&excerpt.text)
-        .line_start(excerpt.first_line)
+        .line_start(excerpt.first_line.saturating_add_signed(-above))
         .path(&name)
         .annotation(annotation);
     let title = fitting(&title, TITLE);
@@ -136,7 +137,7 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
         if nth >= DRAWN {
             message(&reject.to_string());
         } else {
-            draw(&text, &input.name, reject, root.as_ref(), global);
+            draw(input, &text, reject, root.as_ref(), global);
         }
     }
     let more = rejects.len().saturating_sub(told);
@@ -145,7 +146,7 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
     }
 }
 
-fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, global: &Global) {
+fn draw(input: &Input, text: &str, reject: &Reject, root: Option<&Root>, global: &Global) {
     let title = sanitize(&match reject.hunk {
         Some(hunk) => format!("{}: hunk {}: {}", reject.path, hunk + 1, reject.problem),
         None => match &reject.problem {
@@ -187,6 +188,7 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, global: &G
     let in_patch =
         line.and_then(|line| DrawnExcerpt::new(text, line_range(text, line as usize)?, 2));
     let in_patch = in_patch.map(DrawnExcerpt::sanitized);
+    let (name, above) = input.place(line.unwrap_or_default() as usize);
     let name = sanitize(name).into_owned();
     let label = match difference {
         Some(difference) if difference.found.is_some() => "the file has another line here",
@@ -235,7 +237,7 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>, global: &G
         let annotation = AnnotationKind::Primary.span(excerpt.span.clone());
         let annotation = if fits(excerpt, label) { annotation.label(label) } else { annotation };
         let snippet = Snippet::source(&excerpt.text)
-            .line_start(excerpt.first_line)
+            .line_start(excerpt.first_line.saturating_add_signed(-above))
             .path(&name)
             .annotation(annotation);
         group = group.element(snippet);

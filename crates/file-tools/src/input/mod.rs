@@ -14,7 +14,7 @@ use patch_engine::{
     AddNewline, ErrorKind, Files, Options, ParseError, ParseErrorKind, Patch, Rejects, Remedy,
     parse, reverse,
 };
-use patch_grammar::detect::{self, Bare};
+use patch_grammar::detect::{self, Bare, DetectedKind};
 use patch_grammar::diff::{self, DiffOptions};
 use patch_grammar::{ParseOptions, Section, Text, blocks, envelope, other_form};
 use serde_json::Value;
@@ -155,6 +155,36 @@ impl PatchText {
     #[must_use]
     pub fn with_text(&self, text: impl Into<Text>) -> Self {
         Self { text: text.into(), parsed: None, ..self.clone() }
+    }
+
+    /// Joins patches to one, in their order. Also returns at which line of its text the lines of
+    /// each begin, and which line of that one this is; from 1.
+    ///
+    /// # Errors
+    ///
+    /// When they are of several forms: an envelope, a diff, blocks.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub fn join(all: &[Self]) -> Result<(Self, Vec<(usize, usize)>), NotReceived> {
+        let first = all.first().expect("BUG: there is a patch");
+        if all
+            .iter()
+            .any(|one| one.diff.is_some() != first.diff.is_some() || one.exact != first.exact)
+        {
+            return Err(NotReceived::MixedParts);
+        }
+        let kind = if first.diff.is_some() { DetectedKind::Diff } else { DetectedKind::Envelope };
+        let (text, begins) = received::one_of(kind, all.iter().map(|one| one.text.as_bytes()));
+        let mut notes = Vec::new();
+        for note in all.iter().flat_map(|one| &one.notes) {
+            if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
+        let converted = all.iter().any(|one| one.converted);
+        Ok((Self { notes, converted, ..first.with_text(text) }, begins))
     }
 
     /// Finds the patch in a text; it will be parsed with `options`, and is already where that is

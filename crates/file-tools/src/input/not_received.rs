@@ -29,7 +29,7 @@ pub enum NotReceived {
         there: usize,
     },
     /// Parts of different forms cannot be one patch.
-    #[error("its parts are patches and diffs, and cannot be taken as one")]
+    #[error("these are patches of several forms, and cannot be taken as one")]
     MixedParts,
     /// It is wrapped in something that cannot be taken off without loss or guessing.
     #[error("{wrapper}; {advice}")]

@@ -396,11 +396,26 @@ fn joined(found: Vec<Found>) -> Result<Detected, NotReceived> {
         return Err(NotReceived::MixedParts);
     }
     let notes = vec![format!("took all {} parts as one", found.len())];
+    let (text, _) = one_of(kind, found.iter().map(|one| &one.text[..]));
+    Ok(Detected { kind, text, notes })
+}
+
+/// Joins patches of one kind to one. Also returns at which line of it the lines of each begin, and
+/// which line of that one this is; from 1.
+pub(crate) fn one_of<'t>(
+    kind: DetectedKind,
+    texts: impl Iterator<Item = &'t [u8]>,
+) -> (Vec<u8>, Vec<(usize, usize)>) {
+    let is_envelope = kind == DetectedKind::Envelope;
     let mut text = Vec::new();
-    for one in found {
-        let body = one.text.trim_ascii_start().to_vec();
+    let mut begins = Vec::new();
+    for one in texts {
+        let body = one.trim_ascii_start();
+        let lines = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == b'\n').count();
+        let frame = usize::from(is_envelope);
+        begins.push((lines(&text) + 1 + frame, lines(&one[..one.len() - body.len()]) + 1 + frame));
         // In an envelope that is stored with CRLF, the carriage returns have no meaning.
-        let framed = kind == DetectedKind::Envelope
+        let framed = is_envelope
             && body
                 .split_inclusive(|&byte| byte == b'\n')
                 .next()
@@ -412,7 +427,7 @@ fn joined(found: Vec<Found>) -> Result<Detected, NotReceived> {
                     text.extend_from_slice(line);
                     text.push(b'\n');
                 }
-                None if kind == DetectedKind::Envelope && is_marker(line) => {}
+                None if is_envelope && is_marker(line) => {}
                 None => text.extend_from_slice(line),
             }
         }
@@ -420,11 +435,11 @@ fn joined(found: Vec<Found>) -> Result<Detected, NotReceived> {
             text.push(b'\n');
         }
     }
-    if kind == DetectedKind::Envelope {
+    if is_envelope {
         let (begin, end) = (Marker::Begin.as_str(), Marker::End.as_str());
         text = [format!("{begin}\n").as_bytes(), &text, format!("{end}\n").as_bytes()].concat();
     }
-    Ok(Detected { kind, text, notes })
+    (text, begins)
 }
 
 fn is_marker(line: &[u8]) -> bool {
