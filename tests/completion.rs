@@ -143,6 +143,93 @@ fn check(place: &Place, shell: &str, terminal: &mut Terminal) {
     assert_eq!(before, after, "nothing is written");
 }
 
+/// What is offered where nothing is typed yet, or a dash: what is among it, and what is not.
+const OFFERED: &[(&str, &[&str], &[&str])] = &[
+    (
+        "apply-patch ",
+        &["apply", "check", "undo", "help", "zebra.patch", "zebras/"],
+        &["--json", "--help", "--version", "-n", "--fuzz", "tool-spec", "parse"],
+    ),
+    ("apply-patch -", &["--json", "-h", "-n", "--fuzz"], &["apply", "zebra.patch"]),
+    ("apply-patch --j", &["--json"], &["--fuzz", "apply"]),
+    ("apply-patch undo ", &["ID"], &["--carry", "-n", "--help"]),
+    ("apply-patch undo -", &["--carry", "-n"], &["ID"]),
+    ("apply-patch check ", &["zebra.patch"], &["--fuzz", "--help"]),
+    ("apply-patch trash ", &["list", "restore"], &["--json", "--help"]),
+    ("apply-patch --fuzz ", &["none", "trailing"], &["--json", "apply"]),
+    // Nothing else can stand there.
+    ("apply-patch status ", &["--json"], &["apply"]),
+];
+
+/// Checks what a shell offers by itself after each line of [`OFFERED`].
+fn check_offers(place: &Place, shell: &str, offers: impl Fn(&str) -> Vec<String>) {
+    for (typed, wanted, unwanted) in OFFERED {
+        let found = offers(typed);
+        for word in *wanted {
+            let word = word.replace("ID", &place.id);
+            assert!(found.contains(&word), "{shell}: {typed:?}: {word}: {found:?}");
+        }
+        for word in *unwanted {
+            let word = word.replace("ID", &place.id);
+            assert!(!found.contains(&word), "{shell}: {typed:?}: {word}: {found:?}");
+        }
+    }
+    let all = offers("apply-patch ");
+    let first = |is: &dyn Fn(&str) -> bool| all.iter().position(|word| is(word));
+    if shell != "fish" {
+        assert!(first(&|word| word == "undo") < first(&|word| word.starts_with("zeb")), "{all:?}");
+    }
+    assert!(all.len() < 25, "{all:?}");
+}
+
+#[test]
+fn bash_offers_commands_and_files_first() {
+    let place = Place::new();
+    check_offers(&place, "bash", |typed| {
+        let script = "shopt -u progcomp_alias; . \"$bin/a.bash\"; IFS=' ' read -ra COMP_WORDS <<< \"$0\"; \
+                      [[ $0 == *' ' ]] && COMP_WORDS+=(''); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); \
+                      COMP_TYPE=9; _clap_complete_apply_patch apply-patch \"${COMP_WORDS[COMP_CWORD]}\"; \
+                      printf '%s\\n' \"${COMPREPLY[@]}\"";
+        let mut shell = place.shell("bash", &["--norc", "--noprofile", "-c", script, typed]);
+        let output = shell.output().expect("bash runs");
+        let found = String::from_utf8(output.stdout).expect("UTF-8");
+        found.lines().map(str::to_owned).collect()
+    });
+}
+
+#[test]
+fn zsh_is_offered_commands_and_files_first() {
+    let place = Place::new();
+    // What its script asks; the line editor is tried below.
+    check_offers(&place, "zsh", |typed| {
+        let words: Vec<_> = typed.split(' ').collect();
+        let mut program = place.shell(env!("CARGO_BIN_EXE_apply-patch"), &["--"]);
+        program.args(&words).env("_APPLY_PATCH_COMPLETE", "zsh");
+        let output = program
+            .env("_CLAP_IFS", "\n")
+            .env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string())
+            .output()
+            .expect("the program runs");
+        let found = String::from_utf8(output.stdout).expect("UTF-8");
+        found.lines().map(|line| line.split(':').next().unwrap_or_default().to_owned()).collect()
+    });
+}
+
+#[test]
+fn fish_offers_commands_and_files_first() {
+    if !is_there("fish") {
+        return;
+    }
+    let place = Place::new();
+    check_offers(&place, "fish", |typed| {
+        let script = format!("source $bin/a.fish; complete --do-complete '{typed}'");
+        let mut shell = place.shell("fish", &["--private", "-c", &script]);
+        let output = shell.output().expect("fish runs");
+        let found = String::from_utf8(output.stdout).expect("UTF-8");
+        found.lines().map(|line| line.split('\t').next().unwrap_or_default().to_owned()).collect()
+    });
+}
+
 #[test]
 fn bash_completes() {
     let place = Place::new();

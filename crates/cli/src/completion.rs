@@ -69,7 +69,15 @@ pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit
         .unwrap_or_default();
     let shell = shell.to_str().and_then(|name| Shell::from_str(name, false).ok());
     let (Some(shell), false) = (shell, words.is_empty()) else { return Exit::Usage };
+    let at = index().unwrap_or(words.len() - 1);
+    // Commands and files come first. Flags, and the commands that the help does not list, are
+    // offered to who has begun one, or where nothing else can stand.
     let mut program = with_values(program, &root(words));
+    if words.get(at).is_none_or(|word| word.is_empty()) {
+        program = without_flags(program).disable_help_flag(true).disable_version_flag(true);
+    } else {
+        program = program.mut_subcommands(|command| command.hide(false));
+    }
     // The engine takes the value of an option for a command of that name.
     let is_root = |at: usize| {
         at > 0 && at + 1 < words.len() && (words[at - 1] == "-C" || words[at - 1] == "--root")
@@ -82,7 +90,7 @@ pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit
     let here = std::env::current_dir().ok();
     let mut out = Vec::new();
     let answered = match shell {
-        Shell::Bash => bash(&mut program, words, here.as_deref(), &mut out),
+        Shell::Bash => bash(&mut program, words, at, here.as_deref(), &mut out),
         _ => shell.completer().write_complete(
             &mut program,
             words.to_vec(),
@@ -94,15 +102,26 @@ pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit
     if answered.is_ok() { Exit::Done } else { Exit::Usage }
 }
 
+/// Which word is completed, where the shell says so; it is the last otherwise.
+fn index() -> Option<usize> {
+    std::env::var("_CLAP_COMPLETE_INDEX").ok()?.parse().ok()
+}
+
+/// The definitions with hidden flags; they take their values as before.
+fn without_flags(command: Command) -> Command {
+    command
+        .mut_args(|arg| if arg.is_positional() { arg } else { arg.hide(true) })
+        .mut_subcommands(without_flags)
+}
+
 /// Answers bash, for which `=` is a word of its own.
 fn bash(
     program: &mut Command,
     words: &[OsString],
+    index: usize,
     here: Option<&Path>,
     out: &mut Vec<u8>,
 ) -> std::io::Result<()> {
-    let index = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|index| index.parse().ok());
-    let index: usize = index.unwrap_or(words.len() - 1);
     let is_sign = |at: &usize| {
         *at < index && words[*at] == "=" && words[*at - 1].to_string_lossy().starts_with("--")
     };

@@ -84,11 +84,7 @@ fn uses_config(command: &Command) -> bool {
 
 /// Answers a shell that completes a command line.
 pub(crate) fn complete(shell: &OsStr, args: &[OsString]) -> Exit {
-    completion::answer(
-        shell,
-        args,
-        cli::with_apply().mut_subcommands(|command| command.hide(false)),
-    )
+    completion::answer(shell, args, cli::with_apply())
 }
 
 /// Reads the command line and runs the command.
