@@ -27,7 +27,7 @@ fn the_help_fits_one_screen() {
     let mut terminal =
         on_terminal(dir.path(), "stty cols 80; $it --help | cat", &[("COLUMNS", "80")]);
     let help = terminal.exp_string("exit 0\r\n").expect("it ends");
-    assert!(help.lines().count() <= 45, "{help}");
+    assert!(help.lines().count() <= 50, "{help}");
     for line in help.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
@@ -85,32 +85,122 @@ fn help_is_a_command_and_a_flag() {
 fn manual_pages_know_every_command() {
     let home = tempfile::tempdir().expect("a folder");
     let names = commands(home.path());
-    let page = run("apply-patch", home.path(), home.path(), &["man"], b"");
-    assert!(page.stdout.contains(".TH apply-patch 1"), "{page:?}");
-    assert!(page.code == 0, "{page:?}");
-    let pages = home.path().join("pages");
-    fs::create_dir(&pages).expect("a folder");
+    let run = |args: &[&str]| run("apply-patch", home.path(), home.path(), args, b"");
+    let page = run(&["man"]);
+    assert_eq!(page.code, 0, "{page:?}");
+    // The directory is made.
+    let written = run(&["man", "--dir", "share/man/man1"]);
+    assert_eq!(written.code, 0, "{written:?}");
+    let pages = home.path().join("share/man/man1");
+    assert_eq!(fs::read_to_string(pages.join("apply-patch.1")).expect("a page"), &*page.stdout);
+    for name in names.iter().map(|name| format!("-{name}")).chain([String::new()]) {
+        let page = fs::read_to_string(pages.join(format!("apply-patch{name}.1")))
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(page.contains(&format!(".TH apply-patch{name} 1")), "{name}: {page}");
+        assert!(!page.contains("[\\fB\\-"), "{name}: the usage is that of the help: {page}");
+        assert!(page.contains("\n.SS \"Global options\"\n"), "{name}: {page}");
+        let sections: Vec<_> = page.lines().filter_map(|line| line.strip_prefix(".SH ")).collect();
+        // Some commands only print a text, some have no example, and few have commands.
+        let optional = ["COMMANDS", "EXAMPLES", "ENVIRONMENT", "FILES"];
+        let usual = "NAME SYNOPSIS DESCRIPTION OPTIONS COMMANDS EXAMPLES EXIT_STATUS ENVIRONMENT \
+                     FILES SEE_ALSO";
+        let usual = usual.split(' ').map(|section| section.replace('_', " "));
+        let expected: Vec<_> = usual
+            .filter(|section| !optional.contains(&&**section) || sections.contains(&&**section))
+            .collect();
+        let found: Vec<_> = sections.iter().map(|section| section.trim_matches('"')).collect();
+        assert_eq!(found, expected, "{name}");
+        let is_text = ["-prompt", "-intercept", "-completions", "-man", "-help"].contains(&&*name);
+        assert_eq!(found.contains(&"FILES"), !is_text, "{name}");
+        // The examples of the help, line for line.
+        let help = run(&["help", if name.is_empty() { "apply" } else { &name[1..] }]).stdout;
+        let examples = help.split("Examples:\n").nth(1).unwrap_or_default();
+        let examples = examples.split("\n\n").next().unwrap_or_default().lines();
+        let examples: Vec<_> = examples.map(|line| line.trim_start().to_owned()).collect();
+        let typeset = page.split("\n.nf\n").nth(1).and_then(|rest| rest.split("\n.fi\n").next());
+        let typeset: Vec<_> = typeset.unwrap_or_default().lines().map(plain).collect();
+        assert_eq!(typeset, examples, "{name}");
+    }
+    for (name, wanted) in [
+        ("", "\\fBAPPLY_PATCH_TRASH_KEEP\\fR\n"),
+        ("-apply", "\\fB8\\fR\nThe command of"),
+        ("-undo", "\\fBAPPLY_PATCH_DURABILITY\\fR\n"),
+        ("-intercept", "\"EXIT STATUS\"\n0 a patch"),
+        ("-trash", "\n.SH COMMANDS\n"),
+        ("-trash-purge", "\\fBapply\\-patch\\-trash\\fR(1)"),
+        ("-serve", "\\fBapply\\-patch\\-mcp\\-config\\fR(1)"),
+    ] {
+        let page = fs::read_to_string(pages.join(format!("apply-patch{name}.1"))).expect("a page");
+        assert!(page.contains(wanted), "{name}: {wanted}: {page}");
+    }
+    fs::write(home.path().join("file"), "").expect("a file");
+    let nowhere = run(&["man", "--dir", "file/pages"]);
+    assert_eq!(nowhere.code, 5, "{nowhere:?}");
+    assert!(nowhere.stderr.contains("cannot write the manual pages to file/pages"), "{nowhere:?}");
+}
+
+/// A line of a manual page, as it is read.
+fn plain(line: &str) -> String {
+    ["(ti ~", "(ha ^", "(ga `", "*(Aq '", "- -", "\\ \\"]
+        .iter()
+        .filter_map(|pair| pair.split_once(' '))
+        .fold(line.to_owned(), |line, (from, to)| line.replace(&format!("\\{from}"), to))
+}
+
+/// What groff says about the pages, where it is installed.
+#[cfg(unix)]
+#[test]
+fn manual_pages_are_typeset_without_a_warning() {
+    let home = tempfile::tempdir().expect("a folder");
+    if std::process::Command::new("groff").arg("--version").output().is_err() {
+        eprintln!("skipped: groff is not installed");
+        return;
+    }
     let written = run("apply-patch", home.path(), home.path(), &["man", "--dir", "pages"], b"");
     assert_eq!(written.code, 0, "{written:?}");
-    for name in names {
-        let page = fs::read_to_string(pages.join(format!("apply-patch-{name}.1")))
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert!(page.contains(".SH NAME"), "{name}: the usage is that of the help: {page}");
-        assert!(!page.contains("[\\fB\\-"), "{name}: the usage is that of the help: {page}");
-        let headings: Vec<_> = page.lines().filter_map(|line| line.strip_prefix(".SH ")).collect();
-        let global = headings
-            .iter()
-            .position(|heading| *heading == "\"GLOBAL OPTIONS\"")
-            .expect("global options");
-        let below = ["SUBCOMMANDS", "EXTRA", "VERSION"];
-        assert!(
-            headings[global + 1..].iter().all(|heading| below.contains(heading)),
-            "{name}: {headings:?}"
-        );
+    let pages = fs::read_dir(home.path().join("pages")).expect("a folder");
+    let mut typeset = std::process::Command::new("groff");
+    typeset.args(["-man", "-ww", "-Tutf8"]);
+    typeset.args(pages.map(|page| page.expect("a page").path()));
+    let typeset = typeset.output().expect("groff runs");
+    assert_eq!(String::from_utf8_lossy(&typeset.stderr), "");
+    let read = String::from_utf8_lossy(&typeset.stdout);
+    assert!(read.contains("~/.local/share/man/man1"), "signs stay as they are: {read}");
+}
+
+#[test]
+fn the_short_help_has_the_flags_that_the_readme_shows() {
+    let home = tempfile::tempdir().expect("a folder");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut checked = Vec::new();
+    for page in ["README.md", "docs/quick-start.md"] {
+        let text = fs::read_to_string(root.join(page)).expect("a page");
+        let blocks = text.split("```console\n").skip(1);
+        let lines = blocks.flat_map(|block| block.split("```").next().unwrap_or_default().lines());
+        for line in lines.filter_map(|line| line.strip_prefix("$ ")) {
+            let line = line.split(" #").next().unwrap_or_default();
+            let Some((_, line)) = line.rsplit_once("apply-patch ") else { continue };
+            let line = line.rsplit(" -- ").next().unwrap_or_default();
+            let words: Vec<_> = line.split(' ').filter(|word| !word.is_empty()).collect();
+            let named = words.iter().find(|word| !word.starts_with('-')).copied();
+            let known = commands(home.path()).into_iter().find(|name| Some(&**name) == named);
+            let mut args: Vec<_> = known.as_deref().into_iter().collect();
+            args.push("-h");
+            let help = run("apply-patch", home.path(), home.path(), &args, b"").stdout;
+            for flag in words.iter().filter(|word| word.starts_with('-') && word.len() > 1) {
+                let listed = help
+                    .lines()
+                    .any(|line| line.trim_start().split([' ', ',']).any(|word| word == *flag));
+                assert!(listed, "{page}: `{line}`: {flag} is not in the help: {help}");
+                checked.push((*flag).to_owned());
+            }
+        }
     }
-    let nowhere = run("apply-patch", home.path(), home.path(), &["man", "--dir", "no/such"], b"");
-    assert_eq!(nowhere.code, 5, "{nowhere:?}");
-    assert!(nowhere.stderr.contains("cannot write the manual pages to no/such"), "{nowhere:?}");
+    assert!(checked.len() >= 4, "{checked:?}");
+    let help = run("apply-patch", home.path(), home.path(), &["-h"], b"").stdout;
+    for flag in ["--check", "--stat", "-R, --reverse", "--profile <PROFILE>"] {
+        assert!(help.contains(flag), "{flag}: {help}");
+    }
 }
 
 #[test]

@@ -142,6 +142,54 @@ fn run_page(path: &str) -> usize {
     steps.len()
 }
 
+/// Completion and manual pages are set up by what the pages say, in a home that has nothing.
+#[test]
+fn completion_and_manual_pages_are_set_up_in_an_empty_home() {
+    let home = tempfile::tempdir().expect("a folder");
+    let bin = home.path().join("bin");
+    fs::create_dir(&bin).expect("a folder");
+    symlink(env!("CARGO_BIN_EXE_apply-patch"), bin.join("apply-patch")).expect("a link");
+    let search = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a PATH"));
+    let sh = |home: &Path, script: &str| {
+        let output = Command::new("sh")
+            .args(["-ec", script])
+            .env_clear()
+            .env("PATH", &search)
+            .env("HOME", home)
+            .stdin(Stdio::null())
+            .output()
+            .expect("sh");
+        assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let page = read("docs/quick-start.md");
+    let blocks: Vec<_> = page
+        .split("```sh\n")
+        .skip(1)
+        .filter_map(|block| block.split("```").next())
+        .filter(|block| block.contains("completions") || block.contains(" man "))
+        .collect();
+    assert_eq!(blocks.len(), 4, "{blocks:?}");
+    let help = sh(home.path(), "apply-patch help completions");
+    let examples = help.split("Examples:\n").nth(1).expect("examples");
+    let examples = examples.lines().filter(|line| !line.contains("powershell"));
+    let examples = examples.collect::<Vec<_>>().join("\n");
+    for (name, script) in [("page", blocks.concat()), ("help", examples)] {
+        let home = home.path().join(name);
+        fs::create_dir(&home).expect("a folder");
+        sh(&home, &script);
+        for file in [
+            ".local/share/bash-completion/completions/apply-patch",
+            ".zfunc/_apply-patch",
+            ".config/fish/completions/apply-patch.fish",
+        ] {
+            assert!(!fs::read(home.join(file)).expect("a script").is_empty(), "{name}: {file}");
+        }
+        let written = home.join(".local/share/man/man1/apply-patch-undo.1").exists();
+        assert_eq!(written, name == "page");
+    }
+}
+
 #[test]
 fn console_blocks_do_what_they_show() {
     let counts: Vec<_> = std::iter::once("README.md".to_owned())
@@ -381,7 +429,7 @@ fn pages_are_linked_and_links_lead_somewhere() {
     }
 }
 
-/// One screen is 45 lines of 80 columns here; a terminal that is wider gets lines of at most 100.
+/// One screen is 50 lines of 80 columns here; a terminal that is wider gets lines of at most 100.
 #[test]
 fn the_help_fits_one_screen() {
     for (columns, width) in [("80", 80), ("200", 100)] {
@@ -391,7 +439,7 @@ fn the_help_fits_one_screen() {
             .output();
         let help = String::from_utf8(output.expect("help").stdout).expect("UTF-8");
         assert!(help.contains("Usage: apply-patch"), "{help}");
-        assert!(help.lines().count() <= 45, "{} lines:\n{help}", help.lines().count());
+        assert!(help.lines().count() <= 50, "{} lines:\n{help}", help.lines().count());
         let longest = help.lines().map(|line| line.chars().count()).max().unwrap_or_default();
         assert!(longest <= width, "{longest} columns of {columns}:\n{help}");
     }

@@ -4,9 +4,24 @@ use std::process::ExitCode;
 
 use apply_patch_api::tools::FailureClass;
 
-/// How the program ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
+/// The table of exit codes: what each means is also in the manual pages.
+macro_rules! exits {
+    ($($(#[doc = $meaning:literal])+ $name:ident = $code:literal,)*) => {
+        /// How the program ends.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Exit {
+            $($(#[doc = $meaning])+ $name = $code,)*
+        }
+
+        impl Exit {
+            /// Every exit and what it means.
+            pub(crate) const ALL: &[(Self, &str)] =
+                &[$((Self::$name, concat!($($meaning),+))),*];
+        }
+    };
+}
+
+exits! {
     /// Done; with `--check` or `--dry-run`: it would apply.
     Done = 0,
     /// The patch does not parse or does not apply; nothing changed.

@@ -1,6 +1,7 @@
 //! What the user names outside of any workspace: files on the command line, standard input, the
 //! terminal.
 #![allow(
+    clippy::disallowed_methods,
     clippy::disallowed_types,
     reason = "not files of a workspace: the caller who names one may read it"
 )]
@@ -75,6 +76,12 @@ impl io::Write for Terminal {
 /// Returns whether a file or directory exists at this path.
 pub(crate) fn exists(path: &Path) -> bool {
     path.exists()
+}
+
+/// Writes a file into a directory that the user named; both are made where they are missing.
+pub(crate) fn write_into(dir: &Path, name: &str, text: &str) -> io::Result<()> {
+    std::fs::create_dir_all(dir)?;
+    std::fs::write(dir.join(name), text)
 }
 
 /// A file (or a FIFO, or `/dev/stdin`) that the user named, open and not read yet.

@@ -178,6 +178,11 @@ pub(crate) fn variables() -> impl Iterator<Item = String> {
     keys().map(variable)
 }
 
+/// The keys, each with its variable and what it says.
+pub(crate) fn described() -> impl Iterator<Item = (&'static str, String, &'static str)> {
+    keys().filter_map(|key| Some((key, variable(key), Layer::about(key)?)))
+}
+
 /// The variable of a key.
 fn variable(key: &str) -> String {
     format!("APPLY_PATCH_{}", key.replace('-', "_").to_uppercase())

@@ -261,11 +261,12 @@ fn parse_whole(args: Vec<OsString>) -> Result<Cli, clap::Error> {
 /// command does not heed.
 pub(super) fn shown() -> clap::Command {
     /// Commands that print a text, and open no workspace.
-    const TEXTS: [&str; 4] = ["prompt", "completions", "man", "help"];
+    const TEXTS: [&str; 5] = ["prompt", "intercept", "completions", "man", "help"];
     /// The global options that they do not heed.
     const UNUSED: [&str; 4] = ["root", "no_pager", "json", "verbose"];
     /// Of `apply`.
-    const USUAL: [&str; 3] = ["from", "dry_run", "interactive"];
+    const USUAL: [&str; 7] =
+        ["from", "reverse", "dry_run", "check", "interactive", "stat", "profile"];
     let mut globals = Global::augment_args(clap::Command::new("globals"));
     globals = globals.mut_args(|arg| arg.hide(true));
     let unused: Vec<_> = globals
@@ -281,7 +282,14 @@ pub(super) fn shown() -> clap::Command {
         let arg = if arg.is_global_set() || usual { arg } else { arg.hide(true) };
         match arg.get_id().as_str() {
             "from" => arg.help("Form of the input; `auto` finds out").hide_possible_values(true),
+            "reverse" => arg.help("Apply the patch in reverse"),
+            "check" => arg.help("Tell by the exit code whether it would apply"),
             "interactive" => arg.help("Ask about every file and hunk"),
+            "stat" => arg.help("Print how many lines change in each file"),
+            "profile" => arg
+                .help("Preset of rules, as codex [default: strict]")
+                .hide_possible_values(true)
+                .help_heading(None::<&str>),
             _ => arg,
         }
     })
@@ -302,6 +310,33 @@ fn is_mistaken(word: &OsStr) -> bool {
         && !outside::exists(Path::new(word))
 }
 
+/// Words that people try as commands, from git and other tools, and what they mean here.
+const MEANT: &[(&[&str], &str)] = &[
+    (
+        &["list", "ls"],
+        "`apply-patch log` lists what was applied, `apply-patch trash list` the displaced files",
+    ),
+    (&["history", "reflog"], "`apply-patch log` lists what was applied"),
+    (
+        &["revert", "rollback", "reset", "restore", "unapply"],
+        "`apply-patch undo` takes the last change back, `apply-patch -R FILE` applies a patch in \
+         reverse, `apply-patch trash restore ENTRY` brings one file back",
+    ),
+    (
+        &["diff", "preview"],
+        "`apply-patch -n FILE` shows the diff of a patch, `apply-patch show last` that of the last \
+         change",
+    ),
+    (
+        &["clean", "remove", "delete", "gc", "prune", "purge"],
+        "`apply-patch trash purge` removes displaced files for good",
+    ),
+    (&["stat"], "`apply-patch -n --stat FILE` prints how many lines a patch changes"),
+    (&["validate", "verify", "test"], "`apply-patch check FILE` tells whether a patch would apply"),
+    (&["config", "settings"], "`apply-patch doctor` shows the settings"),
+    (&["version"], "`apply-patch --version` prints it"),
+];
+
 /// The error about a word that is not a command.
 fn unknown(word: &OsStr) -> clap::Error {
     let word = word.to_string_lossy();
@@ -314,12 +349,16 @@ fn unknown(word: &OsStr) -> clap::Error {
         .map(clap::Command::get_name)
         .filter(near)
         .min_by_key(|name| strsim::osa_distance(&word, name));
-    let message = match nearest {
-        Some(name) if *name == *word => {
+    let meant = MEANT.iter().find(|(words, _)| words.contains(&&*word));
+    let message = match (meant, nearest) {
+        (Some((_, hint)), _) => format!("unknown command or file `{word}`; {hint}\n"),
+        (None, Some(name)) if *name == *word => {
             format!("a command comes before its flags: `apply-patch {name} …`\n")
         }
-        Some(name) => format!("unknown command or file `{word}`; did you mean `{name}`?\n"),
-        None => {
+        (None, Some(name)) => {
+            format!("unknown command or file `{word}`; did you mean `{name}`?\n")
+        }
+        (None, None) => {
             format!("unknown command or file `{word}`; `apply-patch help` lists the commands\n")
         }
     };
@@ -456,6 +495,31 @@ mod tests {
             "apply-patch apply chekc",
         ] {
             assert!(parse(line.split(' ').map(OsString::from).collect()).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_word_of_another_tool_is_answered_with_the_command_that_is_meant() {
+        let commands = Cli::command();
+        for (words, hint) in MEANT {
+            for word in *words {
+                assert!(commands.find_subcommand(word).is_none(), "{word} is a command");
+                for line in [format!("apply-patch {word}"), format!("apply-patch help {word}")] {
+                    let args = line.split(' ').map(OsString::from).collect();
+                    let error = parse(args).expect_err("it is refused");
+                    assert_eq!(
+                        error.to_string(),
+                        format!("error: unknown command or file `{word}`; {hint}\n")
+                    );
+                }
+            }
+            let quoted: Vec<_> = hint.split('`').skip(1).step_by(2).collect();
+            assert!(!quoted.is_empty(), "{hint}");
+            for line in quoted.into_iter().filter(|line| !line.ends_with("--version")) {
+                let line = line.replace("FILE", "x.patch");
+                let args = line.split(' ').map(OsString::from).collect();
+                parse(args).unwrap_or_else(|error| panic!("{line}: {error}"));
+            }
         }
     }
 

@@ -8,12 +8,15 @@ use clap::Args;
 use crate::completion::Shell;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render;
+use crate::{outside, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
+    mkdir -p ~/.local/share/bash-completion/completions\n  \
     apply-patch completions bash > ~/.local/share/bash-completion/completions/apply-patch\n  \
-    apply-patch completions zsh > ~/.zfunc/_apply-patch     with ~/.zfunc in $fpath before compinit\n  \
+    mkdir -p ~/.zfunc                                  # with ~/.zfunc in $fpath before compinit\n  \
+    apply-patch completions zsh > ~/.zfunc/_apply-patch\n  \
+    mkdir -p ~/.config/fish/completions\n  \
     apply-patch completions fish > ~/.config/fish/completions/apply-patch.fish\n  \
     apply-patch completions powershell >> $PROFILE")]
 pub(crate) struct CompletionsArgs {
@@ -27,7 +30,7 @@ pub(crate) struct CompletionsArgs {
     apply-patch man | man -l -\n  \
     apply-patch man --dir ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// Write the pages of all commands to this directory
+    /// Write the pages of all commands to this directory, which is made if it is missing
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }
@@ -44,29 +47,18 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Exit {
     Exit::Done
 }
 
-/// The commands with the usage that their help shows, and not with a list of all options.
-fn with_usage(command: clap::Command) -> clap::Command {
-    let usage = command.clone().render_usage().to_string();
-    command
-        .override_usage(usage.trim_start_matches("Usage: ").to_owned())
-        .mut_subcommands(with_usage)
-}
-
-pub(crate) fn man(args: &ManArgs, mut program: clap::Command) -> Result<Exit, Failure> {
-    program.build();
-    let program = with_usage(program);
-    let failed = |what: &str, error: &std::io::Error| {
-        Failure::Input(format!("cannot write {what}: {error}"))
-    };
+pub(crate) fn man(args: &ManArgs, program: clap::Command) -> Result<Exit, Failure> {
+    let pages = render::manual(program);
     match &args.dir {
-        Some(dir) => clap_mangen::generate_to(program, dir)
-            .map_err(|error| failed(&format!("the manual pages to {}", dir.display()), &error))?,
-        None => {
-            let mut out = Vec::new();
-            let rendered = clap_mangen::Man::new(program).render(&mut out);
-            rendered.map_err(|error| failed("the manual page", &error))?;
-            render::raw(&out);
+        Some(dir) => {
+            for (file, page) in pages {
+                outside::write_into(dir, &file, &page).map_err(|error| {
+                    let dir = dir.display();
+                    Failure::Input(format!("cannot write the manual pages to {dir}: {error}"))
+                })?;
+            }
         }
+        None => render::raw(pages[0].1.as_bytes()),
     }
     Ok(Exit::Done)
 }

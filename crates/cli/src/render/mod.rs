@@ -5,6 +5,7 @@ mod history;
 mod html;
 mod human;
 mod link;
+mod manual;
 mod pager;
 mod picture;
 mod print;
@@ -29,6 +30,7 @@ pub(crate) use diff::write_diff;
 pub(crate) use history::{headline, one_line, what};
 pub(crate) use html::page;
 pub(crate) use human::{age, count, cut, size};
+pub(crate) use manual::pages as manual;
 pub(crate) use pager::Pager;
 pub(crate) use print::{
     end, error_width, indented, line, message, name, paragraph, raw, width, written, written_or,

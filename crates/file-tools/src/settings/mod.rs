@@ -47,24 +47,33 @@ pub enum Scope {
 /// Reading, checking, bounding and showing all go by it.
 macro_rules! settings {
     (|$profile:ident, $approve:ident, $options:ident| $(
-        $(#[$doc:meta])*
+        $(#[doc = $doc:literal])+
         $field:ident: $type:ty, $key:literal, $scope:ident = $preset:expr;
     )*) => {
         /// The settings of a run.
         #[derive(Debug, Clone)]
         pub struct Settings {
-            $($(#[$doc])* pub $field: $type,)*
+            $($(#[doc = $doc])+ pub $field: $type,)*
         }
 
         /// The settings of one source; one that it leaves open is `None`.
         #[derive(Debug, Clone, Default)]
         pub struct Layer {
-            $($(#[$doc])* pub $field: Option<$type>,)*
+            $($(#[doc = $doc])+ pub $field: Option<$type>,)*
         }
 
         impl Layer {
             /// The keys and who may give them, in the order in which they are shown.
             pub const KEYS: &[(&str, Scope)] = &[$(($key, Scope::$scope)),*];
+
+            /// Returns what the setting of a key says.
+            #[must_use]
+            pub fn about(key: &str) -> Option<&'static str> {
+                match key {
+                    $($key => Some(concat!($($doc),+).trim_ascii()),)*
+                    _ => None,
+                }
+            }
 
             /// Reads the value of a key, which messages call `name`.
             ///
