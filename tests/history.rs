@@ -101,6 +101,86 @@ fn one_history_is_seen_from_every_directory_with_paths_from_there() {
 }
 
 #[test]
+fn a_log_is_shown_as_it_is_asked_for() {
+    let dir = project();
+    let first = apply(&dir, "", &format!("{BOTH}*** Add File: new\n+1\n+2\n"));
+    let second = apply(&dir, "", "*** Delete File: top\n");
+    let (first, second) = (&first[23..], &second[23..]);
+    let log = |below: &str, args: &[&str]| {
+        let run = at(&dir, below, &[&["log"], args].concat(), "");
+        assert_eq!((run.code, &*run.stderr), (0, ""), "{args:?}");
+        run.stdout
+    };
+    assert_eq!(
+        log("", &["--oneline"]),
+        format!("{second} 1 file: top  (apply)\n{first} 3 files: src/a.py, +2 more  (apply)\n")
+    );
+    assert_eq!(
+        log("", &["--stat", "--oneline"]),
+        format!(
+            "{second} 1 file: top  (apply)\n  D top | +0 -1\n  1 deleted, 0 lines inserted, 1 \
+             deleted\n{first} 3 files: src/a.py, +2 more  (apply)\n  M src/a.py | +1 -1\n  M doc/c | \
+             +1 -1\n  A new | +2 -0\n  1 created, 2 updated, 4 lines inserted, 2 deleted\n"
+        )
+    );
+    let below = log("src", &["--stat", "-n", "1", "--oneline", "a.py"]);
+    assert!(below.contains("\n  M a.py | +1 -1\n  M ../doc/c | +1 -1\n"), "{below}");
+    let answer = at(&dir, "", &["log", "--stat", "--json"], "").json().expect("JSON");
+    let last = &answer["data"]["transactions"][0];
+    assert_eq!(last["statistics"][0]["path"], "top", "{answer}");
+    assert_eq!(last["statistics"][0]["deleted"], 1, "{answer}");
+    for (since, count) in [("today", 2), ("yesterday", 2), ("2 hours ago", 2), ("2099-01-01", 0)] {
+        // At midnight, what was done just now can be of yesterday.
+        let found = log("", &["--oneline", "--since", since]).lines().count();
+        assert!(found == count || since == "today", "{since}: {found}");
+    }
+    let wrong = at(&dir, "", &["log", "--since", "tomorrow"], "");
+    assert_eq!(wrong.code, 2, "{wrong:?}");
+    assert!(wrong.stderr.contains("is not a time; one looks like"), "{wrong:?}");
+    // Colours are switched as elsewhere; what is undone is dimmed.
+    assert!(!log("", &[]).contains('\u{1b}'));
+    let colours = log("", &["--color", "always", "--oneline"]);
+    assert!(colours.starts_with(&format!("\u{1b}[33m{second}\u{1b}[0m 1 file")), "{colours:?}");
+    assert_eq!(at(&dir, "", &["undo"], "").code, 0);
+    let colours = log("", &["--color", "always", "--oneline"]);
+    assert!(
+        colours.contains(&format!("\u{1b}[33m{second}\u{1b}[0m\u{1b}[2m 1 file")),
+        "{colours:?}"
+    );
+    // Of all that was done since yesterday, nothing is left.
+    assert_eq!(at(&dir, "", &["undo", "--since", "yesterday"], "").code, 0);
+    assert_eq!((&*read(&dir, "src/a.py"), &*read(&dir, "new")), ("a\n", "none"));
+}
+
+/// A program gets times in UTC, whatever the clock on the wall shows.
+#[test]
+fn times_are_local_for_people_and_utc_for_programs() {
+    let dir = project();
+    apply(&dir, "src", A);
+    let show = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
+        command.args(["show", "last"]).args(args).current_dir(dir.path().join("w"));
+        command.env("XDG_STATE_HOME", dir.path().join("state"));
+        // As POSIX writes a zone that is 5 h 30 min ahead: no file is looked up.
+        let output = command.env("HOME", dir.path()).env("TZ", "XST-5:30").output().expect("run");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let shown = show(&[]);
+    let words: Vec<_> = shown.lines().next().expect("a line").split(' ').collect();
+    assert_eq!(words[3], "+0530", "{shown}");
+    let answer: Value = serde_json::from_str(&show(&["--json"])).expect("JSON");
+    let time = answer["data"]["timestamp"].as_str().expect("a time");
+    assert!(time.ends_with('Z'), "{time}");
+    assert!(answer["output"].as_str().expect("a line").contains(time), "{answer}");
+    // The same time.
+    let minutes = |hours: &str| {
+        let mut parts = hours.split(':').map(|part| part.parse::<u32>().expect("a number"));
+        parts.next().expect("hours") * 60 + parts.next().expect("minutes")
+    };
+    assert_eq!(minutes(words[2]), (minutes(&time[11..16]) + 330) % 1440, "{time}: {shown}");
+}
+
+#[test]
 fn a_transaction_has_many_names() {
     let dir = project();
     let (first, second) = (apply(&dir, "src", A), apply(&dir, "", "*** Add File: new\n+n\n"));
@@ -325,7 +405,7 @@ fn a_line_of_the_log_fits_the_terminal() {
         let mut terminal = on_terminal(
             dir.path(),
             &format!("stty cols {columns} rows 24; $it --no-pager log"),
-            &[],
+            &[("NO_COLOR", "1")],
         );
         let all = terminal.exp_string("exit 0\r\n").expect("it ends");
         let line =

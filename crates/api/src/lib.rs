@@ -89,7 +89,8 @@ pub mod engine {
 #[cfg(feature = "workspace")]
 pub mod trash {
     pub use workspace_trash::{
-        Carried, Error, Prefix, Purged, Retention, format_time, parse_stored_path,
+        Carried, Error, Prefix, Purged, Retention, format_local_time, format_time,
+        parse_stored_path,
     };
 }
 

@@ -28,4 +28,4 @@ pub use prefix::Prefix;
 pub use retention::{Purged, Retention};
 pub use signer::Signer;
 pub use store::{Store, TrashEntry, parse_stored_path, stored_path};
-pub use time::format_time;
+pub use time::{format_local_time, format_time};

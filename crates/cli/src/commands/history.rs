@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use apply_patch_api::engine::Remedy;
-use apply_patch_api::engine::commit::Workspace;
+use apply_patch_api::engine::commit::{LogEntry, Workspace};
 use apply_patch_api::engine::remedy::ForPerson;
+use apply_patch_api::grammar::diff::{self, DiffOptions};
 use apply_patch_api::tools::audit::{self, Status};
 use apply_patch_api::tools::changes::carried_text;
 use apply_patch_api::tools::envelope::{self, Success};
 use apply_patch_api::tools::history::Wanted;
 use apply_patch_api::tools::settings::since;
+use apply_patch_api::tools::statistics::FileStatistics;
 use apply_patch_api::tools::{BadSessionName, ErrorKind, FailureClass, ToolError, history};
-use apply_patch_api::trash::Carried;
+use apply_patch_api::trash::{Carried, format_local_time, format_time};
 use clap::Args;
 use serde_json::json;
 
@@ -28,7 +30,7 @@ use crate::{json, render};
 #[command(after_help = "Examples:\n  \
     apply-patch log -n 5                the last five, each in a line\n  \
     apply-patch log -p src/             what was done beneath src, with diffs\n  \
-    apply-patch log --since '2 days'    what was done since then\n  \
+    apply-patch log --since yesterday   what was done since then\n  \
     apply-patch log --stats --since 4w  what was refused, and why\n  \
     apply-patch log --verify            whether the audit logs are as they were written")]
 pub(crate) struct LogArgs {
@@ -38,22 +40,28 @@ pub(crate) struct LogArgs {
     /// Print the diff of each transaction
     #[arg(short, long)]
     pub(crate) patch: bool,
+    /// Print how many lines each transaction changed in each file
+    #[arg(long)]
+    pub(crate) stat: bool,
+    /// Print no more than the id and what was done
+    #[arg(long)]
+    pub(crate) oneline: bool,
     /// Print at most so many transactions, as in git; elsewhere `-n` is `--dry-run`
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) max_count: Option<usize>,
-    /// Only what is not older: an age such as `2d` or `3 weeks`, or a date such as `2026-11-01`
-    /// (UTC)
+    /// Only what is not older: an age such as `2d` or `3 weeks`, `today`, `yesterday`, or a date
+    /// such as `2026-11-01`, in local time
     #[arg(long, value_name = "TIME", value_parser = since)]
     pub(crate) since: Option<SystemTime>,
     /// Count what was committed and what was refused, by reason, profile, agent and day, from the
     /// audit logs
-    #[arg(long, conflicts_with_all = ["patch", "max_count", "state", "verify", "paths"])]
+    #[arg(long, conflicts_with_all = ["patch", "stat", "oneline", "max_count", "state", "verify", "paths"])]
     pub(crate) stats: bool,
     /// Check that no line of the audit logs was changed or removed; print the first that was
-    #[arg(long, conflicts_with_all = ["patch", "max_count", "state", "paths", "since"])]
+    #[arg(long, conflicts_with_all = ["patch", "stat", "oneline", "max_count", "state", "paths", "since"])]
     pub(crate) verify: bool,
     /// Compare each file with its last hash in the audit logs
-    #[arg(long, conflicts_with_all = ["patch", "max_count", "paths", "since"])]
+    #[arg(long, conflicts_with_all = ["patch", "stat", "oneline", "max_count", "paths", "since"])]
     pub(crate) state: bool,
     /// Check the audit log of this session only
     #[arg(long, value_name = "NAME", requires = "verify")]
@@ -87,7 +95,13 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     }
     let wanted = Wanted { max_count: args.max_count, since: args.since, paths: args.paths.clone() };
     if global.json {
-        let data = history::log(workspace, &wanted, args.patch)?;
+        let mut data = history::log(workspace, &wanted, args.patch)?;
+        if args.stat {
+            let transactions = data["transactions"].as_array_mut().into_iter().flatten();
+            for (value, entry) in transactions.zip(wanted.of(workspace.log()?)) {
+                value["statistics"] = json!(statistics(workspace, &entry)?);
+            }
+        }
         let count = data["transactions"].as_array().map_or(0, Vec::len);
         json::done(format!("{count} transactions"), data);
         return Ok(Exit::Done);
@@ -106,15 +120,29 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     }
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
     for entry in &entries {
-        out.line(&render::cut(&render::one_line(entry), render::width()));
-        for one in &entry.journal.carried {
+        let line = render::one_line(entry, args.oneline, render::width());
+        out.coloured(&render::coloured(entry, &line));
+        for one in entry.journal.carried.iter().filter(|_| !args.oneline) {
             out.line(&format!("  {}", carried(one)));
+        }
+        if args.stat {
+            let width = render::width().map(|width| width.saturating_sub(2));
+            let text = render::stat_text(&statistics(workspace, entry)?, width);
+            text.lines().for_each(|line| out.coloured(&format!("  {line}")));
         }
         if args.patch {
             out.diff(&workspace.transaction_diff(entry)?);
         }
     }
     Ok(Exit::Done)
+}
+
+/// How many lines a transaction changed in each file.
+fn statistics(workspace: &Workspace, entry: &LogEntry) -> Result<Vec<FileStatistics>, Failure> {
+    let diff = workspace.transaction_diff(entry)?;
+    // It has no files where only directories were made or removed.
+    let read = diff::parse(diff, &DiffOptions { skip_binary: true, ..DiffOptions::default() });
+    Ok(read.map(|patch| FileStatistics::of_diff(&patch)).unwrap_or_default())
 }
 
 /// Counts what the audit logs tell.
@@ -245,16 +273,18 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     let workspace = session.workspace();
     let entry = workspace.show(workspace::id(workspace, &args.id)?)?;
     if global.json {
-        json::done(render::headline(&entry), history::transaction(workspace, &entry, true)?);
+        let line = render::headline(&entry, format_time);
+        json::done(line, history::transaction(workspace, &entry, true)?);
         return Ok(Exit::Done);
     }
     let diff = workspace.transaction_diff(&entry)?;
+    let headline = render::headline(&entry, format_local_time);
     if args.format == DiffFormat::Html {
-        render::raw(render::page(&render::headline(&entry), &diff).as_bytes());
+        render::raw(render::page(&headline, &diff).as_bytes());
         return Ok(Exit::Done);
     }
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
-    out.line(&render::headline(&entry));
+    out.coloured(&render::coloured(&entry, &headline));
     for change in history::changes(&entry.journal) {
         out.line(&format!("{} {}", change.letter, change.paths()));
     }

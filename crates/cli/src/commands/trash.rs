@@ -211,7 +211,7 @@ fn purged(
 fn is_confirmed(session: &Session, found: &Purged) -> Result<bool, Failure> {
     let log = session.workspace().log()?;
     for entry in log.iter().filter(|entry| found.transactions.contains(&entry.journal.header.id)) {
-        render::line(&render::cut(&render::one_line(entry), render::width()));
+        render::line(&render::one_line(entry, false, render::width()));
     }
     let count = render::count(found.transactions.len(), "transaction");
     approve::confirm(&format!("Remove {count} with {} for good?", render::size(found.bytes)))

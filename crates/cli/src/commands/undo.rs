@@ -39,7 +39,7 @@ pub(crate) struct UndoArgs {
     /// All that this session changed, as one: all of it or nothing
     #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "paths", "since", "trust"])]
     pub(crate) session: Option<String>,
-    /// A transaction and all that followed it, or all since a time (`2h`, `2026-11-26`), as one
+    /// A transaction and all that followed it, or all since a time (`2h`, `today`, `2026-11-26`), as one
     #[arg(long, value_name = "ID|TIME", conflicts_with_all = ["id", "paths", "trust"])]
     pub(crate) since: Option<String>,
     /// Carry what is undone to files that have changed since, where that is certain

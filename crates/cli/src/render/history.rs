@@ -1,20 +1,42 @@
 //! Transactions in a line.
 
+use std::time::SystemTime;
+
+use anstyle::{AnsiColor, Style};
 use apply_patch_api::engine::commit::LogEntry;
 use apply_patch_api::tools::history;
+use apply_patch_api::tools::shown::sanitize;
 
-use super::human::{age, count};
+use super::human::{age, count, cut};
+
+const ID: Style = AnsiColor::Yellow.on_default();
+/// What does not hold any more.
+const UNDONE: Style = Style::new().dimmed();
 
 /// A transaction with its whole id and the time, in one line.
-pub(crate) fn headline(entry: &LogEntry) -> String {
+pub(crate) fn headline(entry: &LogEntry, time: fn(SystemTime) -> String) -> String {
     let id = entry.journal.header.id;
-    format!("{id} {} {}", apply_patch_api::trash::format_time(id.time()), what(entry, usize::MAX))
+    format!("{id} {} {}", time(id.time()), what(entry, usize::MAX))
 }
 
-/// A transaction in a line of the log.
-pub(crate) fn one_line(entry: &LogEntry) -> String {
+/// A transaction in a line of the log of at most so many columns; with the time, unless it is
+/// `brief`.
+pub(crate) fn one_line(entry: &LogEntry, brief: bool, width: Option<usize>) -> String {
     let id = entry.journal.header.id;
-    format!("{}  {:>10}  {}", id.short(), age(id.time()), what(entry, 1))
+    let age = if brief { String::new() } else { format!("  {:>10} ", age(id.time())) };
+    cut(&format!("{}{age} {}", id.short(), what(entry, 1)), width)
+}
+
+/// A line that begins with the id of a transaction, in the colours of a log and without what a
+/// terminal would obey.
+pub(crate) fn coloured(entry: &LogEntry, line: &str) -> String {
+    let (id, rest) = line.split_at(line.find(' ').unwrap_or(line.len()));
+    let holds = entry.undone_by.is_none() && !entry.aborted;
+    let rest = sanitize(rest);
+    match holds {
+        true => format!("{ID}{id}{ID:#}{rest}"),
+        false => format!("{ID}{id}{ID:#}{UNDONE}{rest}{UNDONE:#}"),
+    }
 }
 
 /// What a transaction did, to the first of its files by name, and what did it.

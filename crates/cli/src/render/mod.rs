@@ -27,7 +27,7 @@ pub(crate) use apply_patch_api::tools::changes::{
 };
 pub(crate) use apply_patch_api::tools::shown::{is_unsafe, sanitize};
 pub(crate) use diff::write_diff;
-pub(crate) use history::{headline, one_line, what};
+pub(crate) use history::{coloured, headline, one_line, what};
 pub(crate) use html::page;
 pub(crate) use human::{age, count, cut, size};
 pub(crate) use manual::pages as manual;
@@ -35,7 +35,7 @@ pub(crate) use pager::Pager;
 pub(crate) use print::{
     end, error_width, indented, line, message, name, paragraph, raw, width, written, written_or,
 };
-pub(crate) use stat::{stat, statistics};
+pub(crate) use stat::{stat, stat_text, statistics};
 
 /// Prints what went wrong, with pictures where there is something to point at.
 pub(crate) fn failure(failure: &Failure, global: &Global) {

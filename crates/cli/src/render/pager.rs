@@ -34,6 +34,11 @@ impl Pager {
         written(writeln!(self, "{}", apply_patch_api::tools::shown::sanitize(text)));
     }
 
+    /// Writes a line with colours that has nothing else that a terminal would obey.
+    pub(crate) fn coloured(&mut self, text: &str) {
+        written(writeln!(self, "{text}"));
+    }
+
     /// Writes a diff.
     pub(crate) fn diff(&mut self, diff: &[u8]) {
         written(if self.plain {

@@ -31,24 +31,32 @@ pub(crate) fn statistics(files: &[FileStatistics], wanted: &Statistics) {
 
 /// Prints each change with its line counts; on a terminal in columns, with a bar.
 pub(crate) fn stat(files: &[FileStatistics]) {
+    let width = std::io::stdout().is_terminal().then(|| width().unwrap_or(80));
+    written(anstream::stdout().write_all(stat_text(files, width).as_bytes()));
+}
+
+/// The same as text, without what a terminal would obey; in columns where there is a width.
+pub(crate) fn stat_text(files: &[FileStatistics], width: Option<usize>) -> String {
     let count = |lines: Option<usize>| lines.unwrap_or_default();
     let row = |file| (stat_name(file), (count(file.inserted), count(file.deleted)));
     let rows: Vec<_> = files.iter().map(row).collect();
-    if std::io::stdout().is_terminal() {
-        let width = width().unwrap_or(80);
-        written(anstream::stdout().write_all(bars(&rows, width).as_bytes()));
-    } else {
-        for (name, (inserted, deleted)) in &rows {
-            line(&format!("{name} | +{inserted} -{deleted}"));
-        }
-    }
+    let mut text = match width {
+        Some(width) => bars(&rows, width),
+        None => rows
+            .iter()
+            .map(|(name, (inserted, deleted))| {
+                format!("{} | +{inserted} -{deleted}\n", sanitize(name))
+            })
+            .collect(),
+    };
     let (inserted, deleted) =
         rows.iter().fold((0, 0), |sum, (_, counts)| (sum.0 + counts.0, sum.1 + counts.1));
     let lines = if inserted == 1 { "line" } else { "lines" };
-    line(&format!(
-        "{}, {inserted} {lines} inserted, {deleted} deleted",
+    text += &format!(
+        "{}, {inserted} {lines} inserted, {deleted} deleted\n",
         totals(files.iter().map(|file| file.operation))
-    ));
+    );
+    text
 }
 
 /// A letter and the path or paths.

@@ -3,8 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
+use jiff::{Span, Timestamp, Zoned};
 use workspace_trash::Retention;
 
 /// Reads an age, as jiff reads durations: `30d`, `1h 30m`, `2 weeks`, `3 months ago`. A month is 30
@@ -22,20 +21,37 @@ pub(super) fn age(text: &str) -> Result<Duration, String> {
     u64::try_from(seconds).map(Duration::from_secs).map_err(|_| wrong())
 }
 
-/// Reads a time in the past: an age, or a date, or a date and a time of day, which are in UTC
-/// unless they have an offset.
+/// Reads a time in the past: an age; or `today` or `yesterday`, which begin at midnight; or a date,
+/// or a date and a time of day. Days are those of the time zone of the system, unless there is an
+/// offset.
 ///
 /// # Errors
 ///
 /// When it is neither.
 pub fn since(text: &str) -> Result<SystemTime, String> {
-    let date = || TimeZone::UTC.to_timestamp(text.parse::<DateTime>()?);
-    if let Ok(time) = text.parse::<Timestamp>().or_else(|_| date()) {
+    since_at(text, &Zoned::now())
+}
+
+/// The same, as it is meant at this time.
+fn since_at(text: &str, now: &Zoned) -> Result<SystemTime, String> {
+    let text = text.trim();
+    let day = match text {
+        "today" => now.start_of_day().ok(),
+        "yesterday" => now.yesterday().and_then(|day| day.start_of_day()).ok(),
+        _ => None,
+    };
+    let date = || text.parse::<DateTime>()?.to_zoned(now.time_zone().clone());
+    let time = day.or_else(|| date().ok()).map(|time| time.timestamp());
+    // A date with an offset is read as a time first: as a date alone it would be without it.
+    if let Some(time) = text.parse::<Timestamp>().ok().or(time) {
         return Ok(time.into());
     }
-    let passed = age(text)
-        .map_err(|_| format!("{text:?} is not a time; one looks like 2d, 3 weeks or 2026-11-01"))?;
-    SystemTime::now().checked_sub(passed).ok_or_else(|| format!("{text:?} is too long ago"))
+    let passed = age(text).map_err(|_| {
+        format!("{text:?} is not a time; one looks like 2d, 3 weeks, yesterday or 2026-11-01")
+    })?;
+    SystemTime::from(now.timestamp())
+        .checked_sub(passed)
+        .ok_or_else(|| format!("{text:?} is too long ago"))
 }
 
 /// Reads a size: a number of bytes, or one with `kB`, `MB`, `GB`, `TB` (powers of 1000) or `KiB`,
@@ -141,16 +157,23 @@ mod tests {
 
     #[test]
     fn times_in_the_past() {
-        let passed =
-            SystemTime::now().duration_since(since("2 days ago").unwrap()).unwrap().as_secs();
-        assert!((172_790..172_900).contains(&passed), "{passed}");
-        assert_eq!(
-            workspace_trash::format_time(since("2026-11-01").unwrap()),
-            "2026-11-01T00:00:00.000000Z"
-        );
-        assert_eq!(since("2026-11-01T02:00+02:00"), since("2026-11-01"));
-        assert_eq!(since("2026-11-01 00:00"), since("2026-11-01"));
-        for wrong in ["", "7", "-1d", "ago", "yesterday", "2026-13-01", "2026-11-01x"] {
+        let now = "2026-11-26T01:30:00+02:00[+02:00]".parse().expect("a time");
+        for (text, wanted) in [
+            ("today", "2026-11-25T22:00:00.000000Z"),
+            ("yesterday", "2026-11-24T22:00:00.000000Z"),
+            ("2 days ago", "2026-11-23T23:30:00.000000Z"),
+            ("2 hours ago", "2026-11-25T21:30:00.000000Z"),
+            ("2h", "2026-11-25T21:30:00.000000Z"),
+            (" 3 weeks", "2026-11-04T23:30:00.000000Z"),
+            ("2026-11-01", "2026-10-31T22:00:00.000000Z"),
+            ("2026-11-01 12:00", "2026-11-01T10:00:00.000000Z"),
+            ("2026-11-01T12:00Z", "2026-11-01T12:00:00.000000Z"),
+            ("2026-11-01T02:00+05:00", "2026-10-31T21:00:00.000000Z"),
+        ] {
+            let time = since_at(text, &now).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(workspace_trash::format_time(time), wanted, "{text}");
+        }
+        for wrong in ["", "7", "-1d", "ago", "tomorrow", "2026-13-01", "2026-11-01x"] {
             assert!(since(wrong).is_err(), "{wrong}");
         }
     }
