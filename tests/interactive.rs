@@ -216,8 +216,114 @@ fn a_hunk_is_split_where_lines_stay_and_shown_where_it_goes() {
                 );
                 assert!(all.contains("left out: s, hunk 1 of 1, part 2 of 3"), "{case}");
                 assert!(all.contains("[y,n,q,a,d,s,e,"), "{case}");
-                assert!(all.contains("[y,n,q,a,d,e,"), "{case}");
+                assert!(all.contains("[y,n,q,a,d,j,J,g,/,e,"), "{case}");
+                assert!(all.contains("[y,n,q,a,d,K,j,J,g,/,e,"), "{case}");
+                assert!(all.contains("[y,n,q,a,d,K,g,/,e,"), "{case}");
             }
+        }
+    }
+}
+
+/// Five hunks of one file, each of one line.
+fn five() -> (String, String) {
+    let lines: String = (1..=40).map(|line| format!("{line}\n")).collect();
+    let hunks = [4, 12, 20, 28, 36].map(|line| format!("@@\n-{line}\n+new {line}\n"));
+    let patch = format!("*** Begin Patch\n*** Update File: s\n{}*** End Patch\n", hunks.concat());
+    (lines, patch)
+}
+
+#[test]
+fn hunks_are_left_undecided_and_found_again_as_in_git() {
+    let (lines, patch) = five();
+    for (answers, taken, shown) in [
+        // Back, and on, among those that are undecided.
+        ("j y k n y y y", "2 3 4 5", "hunk 1 of 5"),
+        ("y j k n n n n", "1", "hunk 2 of 5"),
+        // Not offered where no undecided one is before it.
+        ("y y k q", "1 2", "K - leave it"),
+        // Back to one that is decided, whose answer is another then.
+        ("y K n y y y y", "2 3 4 5", "hunk 1 of 5 (taken)"),
+        ("n K y d", "1", "hunk 1 of 5 (left out)"),
+        ("J J y n n K K K K n y", "2 3", ""),
+        // What was passed over is asked about at last.
+        ("j j a n y", "2 3 4 5", ""),
+        ("j d y", "1", ""),
+        ("j y q", "2", "left out: s, hunk 1 of 5; s, hunk 3 of 5"),
+        // By number, and by what stands in it.
+        ("g4 y y n n n", "4 5", "hunk 4 of 5"),
+        ("g5 a n n n n", "5", "hunk 5 of 5"),
+        ("g9 q", "", "There is no hunk \"9\"; there are 5"),
+        ("/^-2[08] y q", "3", "hunk 3 of 5"),
+        ("j j j /^-12$ y q", "2", "hunk 2 of 5"),
+        ("/nowhere y q", "1", "No hunk matches"),
+        ("/( q", "", "This is no regular expression"),
+        ("? q", "", "J - leave it undecided, and go on to the next hunk"),
+    ] {
+        let dir = place(&[("w/s", &lines), ("p", &patch)]);
+        let all = answered(dir.path(), "$it -i ../p", answers, &[("NO_COLOR", "1")]);
+        let exit = if taken.is_empty() { 3 } else { 0 };
+        assert!(all.contains(&format!("exit {exit}\r\n")), "{answers}: {all}");
+        assert!(all.contains(shown), "{answers}: {all}");
+        let found = fs::read_to_string(dir.path().join("w/s")).expect("a file");
+        let lines = found.lines().filter_map(|line| line.strip_prefix("new "));
+        let found: Vec<_> = lines
+            .map(|line| (line.parse::<usize>().expect("a number") / 8 + 1).to_string())
+            .collect();
+        assert_eq!(found.join(" "), taken, "{answers}: {all}");
+    }
+}
+
+#[test]
+fn a_number_and_a_pattern_are_asked_for_where_they_are_not_given() {
+    let (lines, patch) = five();
+    let dir = place(&[("w/s", &lines), ("p", &patch)]);
+    let mut terminal = on_terminal(dir.path(), "$it -i ../p", &[("NO_COLOR", "1")]);
+    for (before, answer) in [
+        ("hunk 1 of 5", "y"),
+        ("[y,n,q,a,d,K,j,J,g,/,e,?] ", "n"),
+        ("hunk 3 of 5", "g"),
+        ("+ 1: -4\r\n- 2: -12\r\n  3: -20\r\n  4: -28\r\n  5: -36\r\nGo to which hunk? ", "5"),
+        ("hunk 5 of 5", "/"),
+        ("Search for which regular expression? ", "new 28"),
+        ("hunk 4 of 5", "y"),
+        ("hunk 5 of 5", "q"),
+    ] {
+        terminal.exp_string(before).unwrap_or_else(|error| panic!("{before}: {error}"));
+        terminal.send_line(answer).expect("sent");
+    }
+    let end = terminal.exp_string("exit 0\r\n").expect("it ends");
+    assert!(end.contains("left out: s, hunk 2 of 5; s, hunk 3 of 5; s, hunk 5 of 5"), "{end}");
+}
+
+#[test]
+fn a_hunk_without_context_is_shown_with_the_lines_around_it() {
+    let (lines, patch) = five();
+    let ends = "*** Begin Patch\n*** Update File: s\n@@\n-1\n+one\n@@\n 39\n-40\n*** End Patch\n";
+    for (patch, line_end, answers, wanted) in [
+        (
+            &*patch,
+            "\n",
+            "n n n n n",
+            &[
+                "@@ -1,7 +1,7 @@\r\n 1\r\n 2\r\n 3\r\n-4\r\n+new 4\r\n 5\r\n 6\r\n 7\r\n",
+                "@@ -33,7 +33,7 @@\r\n 33\r\n",
+            ][..],
+        ),
+        (&*patch, "\r\n", "n n n n n", &[" 3\r\n-4\r\n+new 4\r\n 5\r\n 6\r\n 7\r\nApply"]),
+        (
+            ends,
+            "\n",
+            "n n",
+            &[
+                "@@ -1,4 +1,4 @@\r\n-1\r\n+one\r\n 2\r\n 3\r\n 4\r\nApply",
+                "@@ -39,2 +39 @@\r\n 39\r\n-40\r\nApply",
+            ],
+        ),
+    ] {
+        let dir = place(&[("w/s", &lines.replace('\n', line_end)), ("p", patch)]);
+        let all = answered(dir.path(), "$it -i ../p", answers, &[("NO_COLOR", "1")]);
+        for wanted in wanted {
+            assert!(all.contains(wanted), "{wanted:?}: {all}");
         }
     }
 }
@@ -264,7 +370,7 @@ fn a_hunk_that_fits_nowhere_is_shown_without_numbers_and_says_why() {
     for wanted in [
         "M s, hunk 1 of 2\r\n! its old lines are not in the file",
         "@@\r\n-none\r\n+one\r\n",
-        "M s, hunk 2 of 2\r\n@@ -4,2 +4 @@\r\n",
+        "M s, hunk 2 of 2\r\n@@ -4,5 +4,4 @@\r\n 4\r\n-5\r\n 6\r\n 7\r\n 8\r\n",
         "M t, hunk 1 of 1\r\n! there is no such file\r\n@@\r\n-t\r\n",
         "M u, hunk 1 of 1\r\n@@ -1 +1 @@\r\n",
         "exit 0\r\n",

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::ops::Range;
 
 use apply_patch_api::engine::{Plan, Rejects};
 use apply_patch_api::grammar::binary::Binary;
@@ -156,30 +157,22 @@ impl Form {
     }
 }
 
-/// What was answered, and what holds for the questions to come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    Yes,
-    No,
-    /// Yes, and to the rest of the file too.
-    All,
-    /// No, and to the rest of the file too.
-    Done,
-    Edit,
-    /// It is asked about each change of the hunk.
-    Split,
-    /// No, and to everything that is left.
-    Quit,
-}
-
-/// What can be answered to a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct KeyReader {
-    /// It is about a hunk, or a part of one.
-    hunk: bool,
-    /// The hunk has parts.
-    split: bool,
-}
+/// What can be answered, as in `git add -p`.
+const KEYS: &[(char, &str)] = &[
+    ('y', "yes, take it"),
+    ('n', "no, leave it out"),
+    ('q', "leave out this and all that is undecided, and apply what was taken"),
+    ('a', "take this hunk and all that follow in this file"),
+    ('d', "leave out this hunk and all that follow in this file"),
+    ('k', "leave it undecided, and go back to the previous undecided hunk"),
+    ('K', "leave it undecided, and go back to the previous hunk"),
+    ('j', "leave it undecided, and go on to the next undecided hunk"),
+    ('J', "leave it undecided, and go on to the next hunk"),
+    ('g', "go to a hunk by its number, as in `g2`; alone, list the hunks first"),
+    ('/', "go to the next hunk that matches a regular expression, as in `/foo`"),
+    ('s', "split it where lines between its changes stay, and ask about each part"),
+    ('e', "edit it in $VISUAL or $EDITOR, and take what comes out"),
+];
 
 /// Asks about every part of `patch`, which is of this form. `plan` says where its hunks go.
 pub(crate) fn choose(
@@ -190,11 +183,9 @@ pub(crate) fn choose(
     let refused = |_| Failure::Usage("-i needs a terminal to ask at".into());
     let terminal = BufReader::new(outside::terminal().map_err(refused)?);
     let mut person =
-        Person { terminal, form, places: places(patch, plan), rest: None, left_out: Vec::new() };
+        Person { terminal, form, places: places(patch, plan), quit: false, left_out: Vec::new() };
     let mut text = Vec::new();
     for (index, section) in patch.sections().iter().enumerate() {
-        // An answer for the rest of a file ends with the file; quitting does not.
-        person.rest = person.rest.filter(|rest| *rest == Answer::Quit);
         text.extend(person.section(patch, (index, section))?);
     }
     Ok(Chosen {
@@ -207,8 +198,8 @@ struct Person {
     terminal: BufReader<Terminal>,
     form: Form,
     places: Places,
-    /// The answer to all questions that follow.
-    rest: Option<Answer>,
+    /// Nothing more is taken, and nothing asked.
+    quit: bool,
     /// What was left out, in words.
     left_out: Vec<String>,
 }
@@ -271,59 +262,203 @@ impl Person {
             let taken = self.takes(b"", name, "Change the mode of this file")?;
             takes_mode = mode.filter(|_| taken);
         }
-        let hunks = section.hunks();
-        let mut body = Vec::new();
-        for (nth, hunk) in hunks.iter().enumerate() {
-            let name = format!("M {path}, hunk {} of {}", nth + 1, hunks.len());
-            let place = self
-                .places
-                .remove(&(index, nth))
-                .unwrap_or_else(|| Err("its place is not known".into()));
-            body.extend(self.hunk(&HunkText::of(patch, hunk), &name, &place)?);
-        }
+        let body = self.hunks(patch, (index, section))?;
         if body.is_empty() && !takes_move && takes_mode.is_none() {
             return Ok(body);
         }
         Ok([form.header(section, takes_move, takes_mode, !body.is_empty()), body].concat())
     }
 
-    /// Returns what is taken of a hunk, as text.
-    fn hunk(
+    /// Returns what is taken of the hunks of a section, as text.
+    fn hunks(
         &mut self,
-        hunk: &HunkText,
-        name: &str,
-        place: &Result<HunkPlace, String>,
+        patch: &Patch,
+        (index, section): (usize, &Section<'_>),
     ) -> Result<Vec<u8>, Failure> {
-        const QUESTION: &str = "Apply this hunk";
-        let count = hunk.parts.len();
-        let keys = KeyReader { hunk: true, split: count > 1 };
-        match self.ask(&hunk.shown(0..count, place), name, QUESTION, keys)? {
-            Answer::Split => {}
-            Answer::Edit => return Ok(counted(edited(hunk.whole.clone())?, self.form)),
-            Answer::Yes | Answer::All => return Ok(hunk.whole.clone()),
-            Answer::No | Answer::Done | Answer::Quit => {
-                self.left_out.push(name[2..].to_owned());
-                return Ok(Vec::new());
+        let (path, hunks) = (&section.path.text, section.hunks());
+        let unknown = || Err("its place is not known".into());
+        let of = |(nth, hunk)| {
+            let place = self.places.remove(&(index, nth)).unwrap_or_else(unknown);
+            HunkText::of(patch, hunk, place)
+        };
+        let texts: Vec<HunkText> = hunks.iter().enumerate().map(of).collect();
+        let whole = |(nth, text): (usize, &HunkText)| Piece {
+            hunk: nth,
+            parts: 0..text.parts.len(),
+            name: format!("{path}, hunk {} of {}", nth + 1, hunks.len()),
+            decided: None,
+        };
+        let mut pieces: Vec<Piece> = texts.iter().enumerate().map(whole).collect();
+        self.decide(&texts, &mut pieces)?;
+        let left_out = pieces.iter().filter(|piece| piece.decided == Some(Part::Left));
+        self.left_out.extend(left_out.map(|piece| piece.name.clone()));
+        let mut body = Vec::new();
+        for (nth, text) in texts.iter().enumerate() {
+            let parts = pieces.iter().filter(|piece| piece.hunk == nth);
+            let parts: Vec<_> = parts.filter_map(|piece| piece.decided.clone()).collect();
+            body.extend(match &parts[..] {
+                [Part::Taken] => text.whole.clone(),
+                [Part::Left] => Vec::new(),
+                [Part::Edited(text)] => counted(text.clone(), self.form),
+                parts => text.text(parts, self.form),
+            });
+        }
+        Ok(body)
+    }
+
+    /// Asks about each piece until all are decided.
+    fn decide(&mut self, texts: &[HunkText], pieces: &mut Vec<Piece>) -> Result<(), Failure> {
+        let mut at = 0;
+        while pieces.iter().any(Piece::is_undecided) {
+            if self.quit {
+                pieces.iter_mut().filter(|piece| piece.is_undecided()).for_each(Piece::leave);
+                break;
             }
+            let (piece, text) = (&pieces[at], &texts[pieces[at].hunk]);
+            let name = match &piece.decided {
+                None => format!("M {}", piece.name),
+                Some(Part::Left) => format!("M {} (left out)", piece.name),
+                Some(_) => format!("M {} (taken)", piece.name),
+            };
+            let before = pieces[..at].iter().rposition(Piece::is_undecided);
+            let after =
+                pieces[at + 1..].iter().position(Piece::is_undecided).map(|nth| at + 1 + nth);
+            let is_offered = |key: &char| match key {
+                'k' => before.is_some(),
+                'K' => at > 0,
+                'j' => after.is_some(),
+                'J' => at + 1 < pieces.len(),
+                'g' | '/' => pieces.len() > 1,
+                's' => piece.parts.len() > 1,
+                _ => true,
+            };
+            let keys: Vec<char> = KEYS.iter().map(|(key, _)| *key).filter(is_offered).collect();
+            let shown = text.shown(piece.parts.clone());
+            let (key, rest) = self.ask(&shown, &name, "Apply this hunk", &keys)?;
+            let decided = match key {
+                'k' => {
+                    at = before.unwrap_or(at);
+                    continue;
+                }
+                'j' => {
+                    at = after.unwrap_or(at);
+                    continue;
+                }
+                'K' => {
+                    at -= 1;
+                    continue;
+                }
+                'J' => {
+                    at += 1;
+                    continue;
+                }
+                'g' => {
+                    at = self.numbered(texts, pieces, &rest)?.unwrap_or(at);
+                    continue;
+                }
+                '/' => {
+                    at = self.found(texts, pieces, at, &rest)?.unwrap_or(at);
+                    continue;
+                }
+                's' => {
+                    let (hunk, parts) = (piece.hunk, piece.parts.clone());
+                    let part = |nth: usize| Piece {
+                        hunk,
+                        parts: nth..nth + 1,
+                        name: format!("{}, part {} of {}", piece.name, nth + 1, parts.len()),
+                        decided: None,
+                    };
+                    let split: Vec<_> = parts.clone().map(part).collect();
+                    pieces.splice(at..=at, split);
+                    continue;
+                }
+                'e' if text.parts.len() == piece.parts.len() => {
+                    Part::Edited(edited(text.whole.clone())?)
+                }
+                'e' => {
+                    let lines = text.parts[piece.parts.clone()].concat().concat();
+                    Part::Edited(edited([b"@@\n", &lines[..]].concat())?)
+                }
+                'y' | 'a' => Part::Taken,
+                _ => Part::Left,
+            };
+            if matches!(key, 'a' | 'd') {
+                let rest = pieces[at + 1..].iter_mut().filter(|piece| piece.is_undecided());
+                rest.for_each(|piece| piece.decided = Some(decided.clone()));
+            }
+            if key != 'q' || pieces[at].is_undecided() {
+                pieces[at].decided = Some(decided);
+            }
+            let later = pieces[at..].iter().position(Piece::is_undecided).map(|nth| at + nth);
+            at = later.or(pieces.iter().position(Piece::is_undecided)).unwrap_or(at);
         }
-        let mut parts = Vec::new();
-        for nth in 0..count {
-            let name = format!("{name}, part {} of {count}", nth + 1);
-            let shown = hunk.shown(nth..nth + 1, place);
-            parts.push(
-                match self.ask(&shown, &name, QUESTION, KeyReader { hunk: true, split: false })? {
-                    Answer::Edit => {
-                        Part::Edited(edited([b"@@\n", &hunk.parts[nth].concat()[..]].concat())?)
-                    }
-                    Answer::Yes | Answer::All | Answer::Split => Part::Taken,
-                    Answer::No | Answer::Done | Answer::Quit => {
-                        self.left_out.push(name[2..].to_owned());
-                        Part::Left
-                    }
-                },
-            );
+        Ok(())
+    }
+
+    /// The hunk that the person names by its number.
+    fn numbered(
+        &mut self,
+        texts: &[HunkText],
+        pieces: &[Piece],
+        number: &str,
+    ) -> Result<Option<usize>, Failure> {
+        let mut number = number.to_owned();
+        if number.is_empty() {
+            let mut list = String::new();
+            for (nth, piece) in pieces.iter().enumerate() {
+                let sign = match piece.decided {
+                    None => ' ',
+                    Some(Part::Left) => '-',
+                    Some(_) => '+',
+                };
+                let text = &texts[piece.hunk];
+                let mut lines = text.parts[piece.parts.clone()].iter().flatten();
+                let first = lines.find(|line| is_change(line)).map(Vec::as_slice);
+                let first = String::from_utf8_lossy(first.unwrap_or_default());
+                let first = render::cut(render::sanitize(first.trim_end()).as_ref(), Some(60));
+                list += &format!("{sign} {}: {first}\n", nth + 1);
+            }
+            number = self.line(&format!("{list}Go to which hunk? "))?;
         }
-        Ok(hunk.text(&parts, self.form))
+        let nth = number.parse().ok().and_then(|nth: usize| nth.checked_sub(1));
+        let nth = nth.filter(|&nth| nth < pieces.len());
+        if nth.is_none() {
+            self.say(&format!("There is no hunk {number:?}; there are {}", pieces.len()))?;
+        }
+        Ok(nth)
+    }
+
+    /// The first hunk from this one on, and then from the first, that matches.
+    fn found(
+        &mut self,
+        texts: &[HunkText],
+        pieces: &[Piece],
+        at: usize,
+        pattern: &str,
+    ) -> Result<Option<usize>, Failure> {
+        let mut pattern = pattern.to_owned();
+        if pattern.is_empty() {
+            pattern = self.line("Search for which regular expression? ")?;
+        }
+        // Bytes are searched: a hunk need not be UTF-8.
+        let mut regex = regex::bytes::RegexBuilder::new(&pattern);
+        let regex = match regex.unicode(false).multi_line(true).build() {
+            Ok(regex) => regex,
+            Err(error) => {
+                self.say(&format!("This is no regular expression: {error}"))?;
+                return Ok(None);
+            }
+        };
+        let is_match = |piece: &Piece| {
+            let text = &texts[piece.hunk];
+            let lines = text.parts[piece.parts.clone()].concat().concat();
+            regex.is_match(&lines) || regex.is_match(text.header.as_bytes())
+        };
+        let found = (at..pieces.len()).chain(0..at).find(|&nth| is_match(&pieces[nth]));
+        if found.is_none() {
+            self.say("No hunk matches")?;
+        }
+        Ok(found)
     }
 
     /// Asks about a change that is taken or left as a whole.
@@ -341,98 +476,96 @@ impl Person {
         if lines.len() > SHOWN {
             let _ = writeln!(diff, "… {} more lines", lines.len() - SHOWN);
         }
-        let keys = KeyReader { hunk: false, split: false };
-        let taken = matches!(self.ask(&diff, &name, question, keys)?, Answer::Yes | Answer::All);
+        let taken = !self.quit && self.ask(&diff, &name, question, &['y', 'n', 'q'])?.0 == 'y';
         if !taken {
             self.left_out.push(name);
         }
         Ok(taken)
     }
 
-    /// Shows what a question is about, in colour, and asks until there is an answer. Where the
-    /// terminal goes away, nothing is taken.
+    /// Shows what a question is about, in colour, and asks until there is an answer: one of `keys`,
+    /// and what follows it. Where the terminal goes away, nothing is taken.
     fn ask(
         &mut self,
         shown: &[u8],
         name: &str,
         question: &str,
-        keys: KeyReader,
-    ) -> Result<Answer, Failure> {
-        self.answer(shown, name, question, keys)
-            .map_err(|error| Failure::Refused(approve::no_answer(error.kind())))
-    }
-
-    fn answer(
-        &mut self,
-        shown: &[u8],
-        name: &str,
-        question: &str,
-        keys: KeyReader,
-    ) -> std::io::Result<Answer> {
-        if let Some(rest) = self.rest {
-            return Ok(rest);
-        }
+        keys: &[char],
+    ) -> Result<(char, String), Failure> {
         let text = [format!("{}\n", render::sanitize(name)).as_bytes(), shown].concat();
-        approve::write_coloured(self.terminal.get_mut(), &text)?;
-        let offered = match keys {
-            KeyReader { hunk: false, .. } => "y,n,q,?",
-            KeyReader { split: false, .. } => "y,n,q,a,d,e,?",
-            KeyReader { .. } => "y,n,q,a,d,s,e,?",
-        };
+        approve::write_coloured(self.terminal.get_mut(), &text).map_err(no_answer)?;
+        let offered: String = keys.iter().flat_map(|&key| [key, ',']).collect();
         loop {
-            write!(self.terminal.get_mut(), "{question}? [{offered}] ")?;
-            let mut answer = String::new();
-            if self.terminal.read_line(&mut answer)? == 0 {
-                return Err(std::io::ErrorKind::UnexpectedEof.into());
-            }
-            let answer = match answer.trim() {
-                "y" => Answer::Yes,
-                "n" => Answer::No,
-                "q" => Answer::Quit,
-                "a" if keys.hunk => Answer::All,
-                "d" if keys.hunk => Answer::Done,
-                "e" if keys.hunk => Answer::Edit,
-                "s" if keys.split => Answer::Split,
-                _ => {
-                    self.help(keys)?;
-                    continue;
+            let answer = self.line(&format!("{question}? [{offered}?] "))?;
+            let mut rest = answer.chars();
+            let key = rest.next().filter(|key| keys.contains(key));
+            let rest = rest.as_str().trim();
+            match key {
+                Some(key) if rest.is_empty() || matches!(key, 'g' | '/') => {
+                    self.quit = key == 'q';
+                    return Ok((key, rest.to_owned()));
                 }
-            };
-            if matches!(answer, Answer::All | Answer::Done | Answer::Quit) {
-                self.rest = Some(answer);
+                _ => {
+                    let known = KEYS.iter().filter(|(key, _)| keys.contains(key));
+                    let help: String =
+                        known.map(|(key, what)| format!("{key} - {what}\n")).collect();
+                    self.say(&format!("{help}? - show this help"))?;
+                }
             }
-            return Ok(answer);
         }
     }
 
-    fn help(&mut self, keys: KeyReader) -> std::io::Result<()> {
-        let out = self.terminal.get_mut();
-        writeln!(out, "y - yes, take it")?;
-        writeln!(out, "n - no, leave it out")?;
-        writeln!(out, "q - leave out this and all that follows, and apply what was taken")?;
-        if keys.hunk {
-            writeln!(out, "a - take this hunk and all that follow in this file")?;
-            writeln!(out, "d - leave out this hunk and all that follow in this file")?;
+    /// Asks for a line.
+    fn line(&mut self, prompt: &str) -> Result<String, Failure> {
+        let mut line = String::new();
+        let read = write!(self.terminal.get_mut(), "{prompt}")
+            .and_then(|()| self.terminal.read_line(&mut line));
+        match read {
+            Ok(0) => Err(no_answer(std::io::ErrorKind::UnexpectedEof.into())),
+            Ok(_) => Ok(line.trim().to_owned()),
+            Err(error) => Err(no_answer(error)),
         }
-        if keys.split {
-            writeln!(
-                out,
-                "s - split it where lines between its changes stay, and ask about each part"
-            )?;
-        }
-        if keys.hunk {
-            writeln!(out, "e - edit it in $VISUAL or $EDITOR, and take what comes out")?;
-        }
-        writeln!(out, "? - show this help")
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), Failure> {
+        writeln!(self.terminal.get_mut(), "{text}").map_err(no_answer)
     }
 }
 
+fn no_answer(error: std::io::Error) -> Failure {
+    Failure::Refused(approve::no_answer(error.kind()))
+}
+
+/// A hunk, or a part of one that was split, and what the person did with it.
+#[derive(Debug)]
+struct Piece {
+    hunk: usize,
+    parts: Range<usize>,
+    name: String,
+    decided: Option<Part>,
+}
+
+impl Piece {
+    fn is_undecided(&self) -> bool {
+        self.decided.is_none()
+    }
+
+    fn leave(&mut self) {
+        self.decided = Some(Part::Left);
+    }
+}
+
+/// How many lines of the file are shown around a hunk that has none of its own there.
+const AROUND: usize = 3;
+
 /// Where a hunk goes: its lines in the file, and the first of them when the hunks before it are
 /// applied.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct HunkPlace {
     old: usize,
     new: usize,
+    /// The lines of the file before and after it, as context.
+    around: [Vec<Vec<u8>>; 2],
 }
 
 /// The place of each hunk, by section and hunk, or why it has none.
@@ -446,6 +579,14 @@ fn places(patch: &Patch, plan: &dyn Fn(&Patch) -> Result<Plan, Rejects>) -> Plac
         for index in 0..patch.sections().len() {
             let kept: Vec<_> = (0..patch.sections()[index].hunks().len()).collect();
             placed(&mut places, (index, &patch.sections()[index]), &kept, &plan, index);
+        }
+        // Where a file has several sections, its lines are not those that the later ones see.
+        let path = |index: usize| &patch.sections()[index].path.text;
+        for ((index, _), place) in &mut places {
+            let same = patch.sections().iter().filter(|section| section.path.text == *path(*index));
+            if let (Ok(place), true) = (place, same.count() > 1) {
+                place.around = Default::default();
+            }
         }
         return places;
     }
@@ -505,6 +646,22 @@ fn placed(
     plan: &Plan,
     in_plan: usize,
 ) {
+    let mut changes = plan.changes().iter();
+    let change = changes.find(|change| change.path.as_str() == section.path.text);
+    let file = change.and_then(|change| plan.images().old_bytes(change).ok());
+    // A file of another charset than UTF-8 has no lines here.
+    let file = file.filter(|bytes| !bytes.contains(&0));
+    let lines: Vec<&[u8]> = file
+        .as_deref()
+        .map(|bytes| bytes.split_inclusive(|&byte| byte == b'\n').collect())
+        .unwrap_or_default();
+    let context = |range: Range<usize>| {
+        let range = range.start.min(lines.len())..range.end.min(lines.len());
+        lines[range]
+            .iter()
+            .map(|line| [b" ", without_end(line), b"\n"].concat())
+            .collect::<Vec<_>>()
+    };
     let mut all: Vec<_> = plan.placed_in(in_plan).collect();
     all.sort_by_key(|placed| placed.first_line);
     let mut shift = 0;
@@ -513,7 +670,10 @@ fn placed(
         let count =
             |kind| section.hunks()[hunk].lines.iter().filter(|line| line.kind == kind).count();
         let new = placed.first_line.saturating_add_signed(shift);
-        places.insert((index, hunk), Ok(HunkPlace { old: placed.first_line, new }));
+        let first = placed.first_line.saturating_sub(1);
+        let end = first + count(LineKind::Context) + count(LineKind::Delete);
+        let around = [context(first.saturating_sub(AROUND)..first), context(end..end + AROUND)];
+        places.insert((index, hunk), Ok(HunkPlace { old: placed.first_line, new, around }));
         shift += count(LineKind::Insert) as isize - count(LineKind::Delete) as isize;
     }
 }
@@ -522,6 +682,8 @@ fn placed(
 /// and before it for the first.
 #[derive(Debug)]
 struct HunkText {
+    /// Where it goes, or why it has no place.
+    place: Result<HunkPlace, String>,
     whole: Vec<u8>,
     /// The lines that open it.
     head: Vec<u8>,
@@ -542,7 +704,7 @@ enum Part {
 }
 
 impl HunkText {
-    fn of(patch: &Patch, hunk: &Hunk<'_>) -> Self {
+    fn of(patch: &Patch, hunk: &Hunk<'_>, place: Result<HunkPlace, String>) -> Self {
         let text = hunk_text(patch, hunk);
         let (mut head, mut tail, mut parts) = (Vec::new(), Vec::new(), vec![Vec::<Vec<u8>>::new()]);
         for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -571,13 +733,14 @@ impl HunkText {
         // That of a diff stands after its numbers.
         let header = first.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@"));
         let header = header.map_or(named, |(_, rest)| rest.trim().to_owned());
-        Self { whole: text, head, header, parts, tail }
+        Self { place, whole: text, head, header, parts, tail }
     }
 
-    /// Parts in colour, with the unchanged lines before them, and where they go.
-    fn shown(&self, parts: std::ops::Range<usize>, place: &Result<HunkPlace, String>) -> Vec<u8> {
+    /// Parts in colour, with the unchanged lines before them, and where they go. Where the hunk has
+    /// no unchanged lines at its beginning or end, those of the file are shown.
+    fn shown(&self, parts: Range<usize>) -> Vec<u8> {
         let before = self.parts[..parts.start].iter().flatten();
-        let context: Vec<_> = match parts.start.checked_sub(1) {
+        let mut context: Vec<&Vec<u8>> = match parts.start.checked_sub(1) {
             Some(last) => self.parts[last]
                 .iter()
                 .skip_while(|line| !is_change(line))
@@ -585,23 +748,37 @@ impl HunkText {
                 .collect(),
             None => Vec::new(),
         };
-        let lines: Vec<&Vec<u8>> =
-            context.iter().copied().chain(self.parts[parts].iter().flatten()).collect();
+        let own = context.len();
+        let mut lines: Vec<&Vec<u8>> = self.parts[parts.clone()].iter().flatten().collect();
+        let mut added = 0;
+        if let Ok(HunkPlace { around: [first, last], .. }) = &self.place {
+            if parts.start == 0 && lines.first().is_some_and(|line| is_change(line)) {
+                context.extend(first);
+                added = first.len();
+            }
+            if parts.end == self.parts.len() && lines.last().is_some_and(|line| is_change(line)) {
+                lines.extend(last);
+            }
+        }
+        let lines = [context, lines].concat();
         let count = |lines: &mut dyn Iterator<Item = &Vec<u8>>, sign: u8| {
             lines.filter(|line| line[0] != sign).count()
         };
         // Memory takes all that is written.
         let mut shown = Vec::new();
-        let header = match place {
+        let header = match &self.place {
             Ok(place) => {
-                let skipped = |sign| count(&mut before.clone(), sign) - context.len();
+                let first = |first: usize, sign| {
+                    (first + count(&mut before.clone(), sign)).saturating_sub(own + added)
+                };
                 let range = |first: usize, count: usize| match count {
                     0 => format!("{},0", first.saturating_sub(1)),
                     1 => first.to_string(),
                     _ => format!("{first},{count}"),
                 };
-                let old = range(place.old + skipped(b'+'), count(&mut lines.iter().copied(), b'+'));
-                let new = range(place.new + skipped(b'-'), count(&mut lines.iter().copied(), b'-'));
+                let all = |sign| count(&mut lines.iter().copied(), sign);
+                let old = range(first(place.old, b'+'), all(b'+'));
+                let new = range(first(place.new, b'-'), all(b'-'));
                 format!("@@ -{old} +{new} @@ {}", self.header)
             }
             Err(why) => {
@@ -644,6 +821,12 @@ impl HunkText {
         }
         counted([&self.head[..], &lines, &self.tail].concat(), form)
     }
+}
+
+/// The line without its line end.
+fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 fn is_change(line: &[u8]) -> bool {

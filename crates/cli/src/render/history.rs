@@ -33,9 +33,10 @@ pub(crate) fn coloured(entry: &LogEntry, line: &str) -> String {
     let (id, rest) = line.split_at(line.find(' ').unwrap_or(line.len()));
     let holds = entry.undone_by.is_none() && !entry.aborted;
     let rest = sanitize(rest);
-    match holds {
-        true => format!("{ID}{id}{ID:#}{rest}"),
-        false => format!("{ID}{id}{ID:#}{UNDONE}{rest}{UNDONE:#}"),
+    if holds {
+        format!("{ID}{id}{ID:#}{rest}")
+    } else {
+        format!("{ID}{id}{ID:#}{UNDONE}{rest}{UNDONE:#}")
     }
 }
 
