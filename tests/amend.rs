@@ -61,6 +61,25 @@ fn kept(dir: &Path) -> Vec<String> {
         .collect()
 }
 
+/// A person at a terminal corrects the patch that is there; what is kept is for who sends another.
+#[test]
+fn at_a_terminal_the_patch_that_is_kept_is_told_to_who_asks() {
+    for (line, told) in
+        [("$it ../p", false), ("$it -v ../p", true), ("$it ../p 2>&1 | cat; false", true)]
+    {
+        let dir = files();
+        fs::write(dir.path().join("p"), THREE).expect("a file");
+        let mut terminal = program::on_terminal(dir.path(), line, &[("NO_COLOR", "1")]);
+        let shown = terminal.exp_string("exit 1\r\n").expect("it ends");
+        // The lines are as wide as the terminal.
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains("its old lines are not in the file"), "{line}: {shown}");
+        assert!(shown.contains("nothing was changed"), "{line}: {shown}");
+        assert_eq!(shown.contains("--amend"), told, "{line}: {shown}");
+        assert_eq!(kept(dir.path()).len(), 1, "{line}");
+    }
+}
+
 #[test]
 fn one_file_is_sent_again_and_not_three() {
     let dir = files();

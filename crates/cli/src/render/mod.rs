@@ -12,6 +12,7 @@ mod print;
 mod stat;
 mod unified;
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 
 use apply_patch_api::engine::commit::{self, CommitError, Recovered, Workspace};
@@ -136,7 +137,9 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             }
         }
     }
-    if let Some(kept) = failure.kept() {
+    // A person at a terminal has the patch, and corrects that.
+    let seen = std::io::stderr().is_terminal() && !global.verbose;
+    if let Some(kept) = failure.kept().filter(|_| !seen) {
         let id = &kept.id;
         message(&kept.words(Caller::Terminal).unwrap_or_else(|| {
             format!(
