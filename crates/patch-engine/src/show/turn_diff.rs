@@ -221,8 +221,8 @@ fn write(
         Some((_, file)) => file.bytes.clone(),
         None => Some(Arc::default()),
     };
-    diff::body(out, diff::GIT, old_side, new_side, |out| {
-        diff::whole(out, &bytes(old)?, &bytes(new)?)
+    diff::body(out, diff::GIT, old_side, new_side, |out, language| {
+        diff::whole(out, language, &bytes(old)?, &bytes(new)?)
     });
 }
 

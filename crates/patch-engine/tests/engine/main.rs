@@ -18,6 +18,7 @@ mod carry;
 mod committer;
 mod diffs;
 mod fitting;
+mod functions;
 mod memory;
 mod normalised;
 mod placement;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_deadline, group_diff_ops};
 
+use super::functions::{Functions, Language};
 use crate::text::lines::{is_binary, split};
 use crate::text::splices::Splice;
 
@@ -19,7 +20,12 @@ const DIFF_TIME: Duration = Duration::from_secs(1);
 const LINES_WORTH_A_CLOCK: usize = 1000;
 
 /// Writes the hunks between two files; `None` when one is binary.
-pub(crate) fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()> {
+pub(crate) fn whole(
+    out: &mut Vec<u8>,
+    language: Language,
+    before: &[u8],
+    after: &[u8],
+) -> Option<()> {
     if is_binary(before) || is_binary(after) {
         return None;
     }
@@ -31,6 +37,7 @@ pub(crate) fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()
             let (old, new) = (lines(before), lines(after));
             write_hunks(
                 out,
+                &mut Functions::new(before, language),
                 &HunkSide { lines: &old, from: 0 },
                 &HunkSide { lines: &new, from: 0 },
                 0,
@@ -95,7 +102,12 @@ fn compared(
 /// The lines around a stretch are always its context. Compared with the rest they could be taken
 /// for inserted lines, and the hunk would have no context after it, which tells git that the file
 /// ends there.
-pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]) -> Option<()> {
+pub(super) fn write_spliced(
+    out: &mut Vec<u8>,
+    language: Language,
+    source: &[u8],
+    splices: &[Splice],
+) -> Option<()> {
     if is_binary(source) {
         return None;
     }
@@ -110,6 +122,7 @@ pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]
         }
     }
     let (mut counted, mut line, mut shift) = (0, 0, 0);
+    let mut functions = Functions::new(source, language);
     let mut after = Vec::new();
     for (bytes, indices) in stretches {
         line += memchr::memchr_iter(b'\n', &source[counted..bytes.start]).count();
@@ -126,8 +139,10 @@ pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]
         let below = lines(&source[forth(source, from, 0)..bytes.end]).len();
         let (old, new) = (lines(&source[bytes]), lines(&after));
         let new_from = (line as isize + shift) as usize;
+        functions.seek(counted);
         write_hunks(
             out,
+            &mut functions,
             &HunkSide { lines: &old, from: line },
             &HunkSide { lines: &new, from: new_from },
             above,
@@ -163,7 +178,7 @@ fn one_sided(out: &mut Vec<u8>, sign: u8, bytes: &[u8]) {
     let count = ends.clone().count() + usize::from(open);
     out.reserve(bytes.len() + count + 64);
     let (old, new) = if sign == b'+' { ((0, 0), (0, count)) } else { ((0, count), (0, 0)) };
-    hunk_header(out, old, new);
+    hunk_header(out, old, new, b"");
     let mut from = 0;
     for end in ends.chain(open.then(|| bytes.len() - 1)) {
         out.push(sign);
@@ -175,8 +190,9 @@ fn one_sided(out: &mut Vec<u8>, sign: u8, bytes: &[u8]) {
     }
 }
 
-/// Writes the header of a hunk: on each side, how many lines are before it and how many it has.
-fn hunk_header(out: &mut Vec<u8>, old: (usize, usize), new: (usize, usize)) {
+/// Writes the header of a hunk: on each side, how many lines are before it and how many it has, and
+/// the function that it is in.
+fn hunk_header(out: &mut Vec<u8>, old: (usize, usize), new: (usize, usize), function: &[u8]) {
     let mut range = |words: &str, (before, count): (usize, usize)| {
         let first = if count == 0 { before } else { before + 1 };
         match count {
@@ -187,7 +203,12 @@ fn hunk_header(out: &mut Vec<u8>, old: (usize, usize), new: (usize, usize)) {
     };
     range("@@ -", old);
     range(" +", new);
-    out.extend_from_slice(b" @@\n");
+    out.extend_from_slice(b" @@");
+    if !function.is_empty() {
+        out.push(b' ');
+        out.extend_from_slice(function);
+    }
+    out.push(b'\n');
 }
 
 /// Lines of a file, and how many stand before them.
@@ -197,8 +218,10 @@ struct HunkSide<'s> {
 }
 
 /// Writes hunks. The first `above` and the last `below` lines are the same on both sides.
+/// `functions` are at the first old line.
 fn write_hunks(
     out: &mut Vec<u8>,
+    functions: &mut Functions<'_>,
     old: &HunkSide<'_>,
     new: &HunkSide<'_>,
     above: usize,
@@ -209,6 +232,7 @@ fn write_hunks(
     let (old_end, new_end) = (old.len() - below, new.len() - below);
     let mut ops = compared(old, above..old_end, new, above..new_end);
     widen(&mut ops, above, (old_end, new_end, below));
+    let mut passed = 0;
     for group in group_diff_ops(ops, CONTEXT) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let range = |from: usize, first: Range<usize>, last: Range<usize>| {
@@ -216,7 +240,9 @@ fn write_hunks(
         };
         let old_range = range(*old_from, first.old_range(), last.old_range());
         let new_range = range(*new_from, first.new_range(), last.new_range());
-        hunk_header(out, old_range, new_range);
+        let line = first.old_range().start;
+        functions.pass(&old[std::mem::replace(&mut passed, line)..line]);
+        hunk_header(out, old_range, new_range, functions.above());
         for op in &group {
             let mut write = |sign: u8, lines: &[&[u8]]| {
                 for line in lines {

@@ -1,5 +1,6 @@
 //! Unified diffs in git's form, of one change or a whole plan.
 
+mod functions;
 mod hunks;
 
 use fs_guard::{FileKind, RelPath, Sha256, Spot};
@@ -15,6 +16,7 @@ use crate::plan::{Change, Image, PostImage, PreImage};
 use crate::text::lines::is_binary;
 
 pub use hunks::changed_lines;
+use functions::Language;
 use hunks::write_spliced;
 pub(crate) use hunks::{splices, whole};
 
@@ -89,13 +91,13 @@ pub(crate) fn header(
 }
 
 /// Writes the `---` and `+++` lines of one file, and its hunks, which `hunks` writes unless the
-/// file is binary.
-pub(crate) fn body(
+/// file is binary. It is told the language of the file, for the headers.
+pub(crate) fn body<'a>(
     out: &mut Vec<u8>,
     prefixes: Prefixes<'_>,
-    old: Option<Side<'_>>,
-    new: Option<Side<'_>>,
-    hunks: impl FnOnce(&mut Vec<u8>) -> Option<()>,
+    old: Option<Side<'a>>,
+    new: Option<Side<'a>>,
+    hunks: impl FnOnce(&mut Vec<u8>, Language) -> Option<()>,
 ) {
     let name = |out: &mut Vec<u8>, prefix: &str, side: Option<Side<'_>>| match side {
         Some(side) => push_quoted(out, prefix, side.path),
@@ -113,7 +115,8 @@ pub(crate) fn body(
     line(out, b"--- ", prefixes.old, old);
     line(out, b"+++ ", prefixes.new, new);
     let named = out.len();
-    match hunks(out) {
+    let path = |side: Option<Side<'a>>| side.map_or("", |side| side.path);
+    match hunks(out, Language::of(path(old), path(new))) {
         Some(()) if out.len() > named => {}
         Some(()) => out.truncate(from),
         None => {
@@ -285,7 +288,7 @@ impl Images<'_> {
             let bytes = self.before(to)?;
             header(out, prefixes, Some(lost), None, false);
             if form != Form::GitBinary || !write_binary(out, Some(&bytes), None) {
-                body(out, prefixes, Some(lost), None, |out| whole(out, &bytes, b""));
+                body(out, prefixes, Some(lost), None, |out, language| whole(out, language, &bytes, b""));
             }
         }
         let old = change.before.and_then(|_| self.side(&change.path));
@@ -318,13 +321,13 @@ impl Images<'_> {
                 if *from == change.path =>
             {
                 let source = self.before(from)?;
-                body(out, prefixes, old, new, |out| {
-                    write_spliced(out, &source, splices.as_slice())
+                body(out, prefixes, old, new, |out, language| {
+                    write_spliced(out, language, &source, splices.as_slice())
                 });
             }
             _ => {
                 let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
-                body(out, prefixes, old, new, |out| whole(out, &before, &after));
+                body(out, prefixes, old, new, |out, language| whole(out, language, &before, &after));
             }
         }
         Ok(())
@@ -415,7 +418,7 @@ impl Workspace {
             let same = sha256(&record.before) == sha256(&record.after);
             header(&mut out, GIT, old, new, same);
             if !same {
-                body(&mut out, GIT, old, new, |out| whole(out, &before?, &after?));
+                body(&mut out, GIT, old, new, |out, language| whole(out, language, &before?, &after?));
             }
         }
         Ok(out)
