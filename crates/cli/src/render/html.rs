@@ -1,4 +1,5 @@
-//! `--format html`: one page that needs nothing else, with both sides of a diff beside each other.
+//! `--format html`: one page that needs nothing else, with both sides of a diff beside each other,
+//! or one below the other where the window is narrow.
 
 use std::fmt::Write as _;
 
@@ -6,120 +7,188 @@ use apply_patch_api::tools::shown::sanitize;
 
 use super::unified::{DiffLine, DiffPart, Highlighter, Pieces, parts};
 
-/// Colours by name, for light and dark; a row has four cells: number and text, before and after.
-const STYLE: &str = ":root{color-scheme:light dark;--del:#ffebe9;--delw:#ffb3ad;--ins:#dafbe1;--insw:#8fe0a3;--dim:#6e7781;--edge:#d0d7de;\
---back:#fff;--fore:#1f2328}\
-@media(prefers-color-scheme:dark){:root{--del:#4a1e1c;--delw:#8e3531;--ins:#12361d;--insw:#1f6b35;--dim:#8b949e;--edge:#30363d;\
---back:#0d1117;--fore:#e6edf3}}\
-body{margin:1rem;background:var(--back);color:var(--fore);font:14px/1.4 system-ui,sans-serif}\
-h1{font-size:1.1rem}h2{font:600 .95rem ui-monospace,monospace;margin:1.5rem 0 .3rem;overflow-wrap:anywhere}\
-p{margin:0 0 .3rem;color:var(--dim);font:12px ui-monospace,monospace;overflow-wrap:anywhere}\
-table{width:100%;border-collapse:collapse;table-layout:fixed;border:1px solid var(--edge);font:12px/1.5 ui-monospace,monospace}\
-td{padding:0 .5em;vertical-align:top;white-space:pre-wrap;overflow-wrap:anywhere;tab-size:4}\
-td.n{width:4em;padding:0 .4em;text-align:right;color:var(--dim);user-select:none}col.n{width:4em}\
-td.del{background:var(--del)}td.ins{background:var(--ins)}td.del b{background:var(--delw)}td.ins b{background:var(--insw)}\
-td b{font-weight:inherit}td.hunk{color:var(--dim);border:1px solid var(--edge);border-width:1px 0}td i{color:var(--dim)}";
+const STYLE: &str = include_str!("page.css");
+
+/// The keys. The page says all without it.
+const SCRIPT: &str = include_str!("page.js");
+
+/// The hash of the script, by which the page allows it and no other.
+const SCRIPT_HASH: &str = "eomWhO5sgIEazQZcsyUMW8HBDXL36ttApQxu54lXSek=";
+
+/// How many bytes of files are elements from the beginning. The others are in `noscript`, which a
+/// browser with scripts reads as text: it would not answer for seconds while it reads thousands of
+/// files. The script makes elements of them bit by bit.
+const AT_ONCE: usize = 256 << 10;
 
 /// The page of a diff in git's form, with `title` above.
 pub(crate) fn page(title: &str, diff: &[u8]) -> String {
-    let mut page = HtmlPage {
-        out: String::new(),
-        table: false,
-        numbers: (0, 0),
-        highlighter: Highlighter::new(),
-    };
-    let title = escaped(title);
-    let _ = write!(
-        page.out,
-        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n<h1>{title}</h1>\n"
-    );
+    let mut files: Vec<HtmlFile> = Vec::new();
+    let highlighter = Highlighter::new();
     for part in parts(diff) {
+        if let DiffPart::Header(text) = &part
+            && let Some(paths) = text.strip_prefix("diff --git ")
+        {
+            files.push(HtmlFile { name: escaped(&both(paths)), ..HtmlFile::default() });
+            continue;
+        }
+        if files.is_empty() {
+            files.push(HtmlFile::default());
+        }
+        let file = files.last_mut().expect("there is one");
         match part {
-            DiffPart::Header(text) => page.header(&text),
-            DiffPart::Hunk(text) => page.hunk(&text),
-            DiffPart::Context(line) => {
-                let pieces = vec![(false, line.text.to_string())];
-                page.row(Some((&line, &pieces)), Some((&line, &pieces)), false);
-            }
+            DiffPart::Header(text) => file.header(&text),
+            DiffPart::Hunk(text) => file.hunk(&text),
+            DiffPart::Context(line) => file.context(&line),
             DiffPart::Change(deleted, inserted) => {
-                let (left, right) = page.highlighter.pieces(&deleted, &inserted);
-                for nth in 0..deleted.len().max(inserted.len()) {
-                    page.row(
-                        deleted.get(nth).zip(left.get(nth)),
-                        inserted.get(nth).zip(right.get(nth)),
-                        true,
-                    );
-                }
+                let (left, right) = highlighter.pieces(&deleted, &inserted);
+                file.change((&deleted, &left), (&inserted, &right));
             }
         }
     }
-    page.end_table();
-    page.out + "</html>\n"
+    document(&escaped(title), &files)
 }
 
-struct HtmlPage {
+fn document(title: &str, files: &[HtmlFile]) -> String {
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'unsafe-inline'; script-src 'sha256-{SCRIPT_HASH}'\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n\
+         <a class=\"skip\" href=\"#changes\">Skip the list of files</a>\n\
+         <header><h1>{title}</h1>\n\
+         <button type=\"button\" id=\"show-keys\" hidden=\"\">Keys <kbd>?</kbd></button></header>\n\
+         <nav aria-label=\"Files\"><details open=\"\"><summary>Files: {}</summary>\n<ol>\n",
+        files.len()
+    );
+    for (nth, file) in files.iter().enumerate() {
+        let _ = writeln!(out, "<li><a href=\"#f{nth}\">{}</a> {}</li>", file.name, file.counts());
+    }
+    out += "</ol></details></nav>\n<main id=\"changes\">\n";
+    let start = out.len();
+    for (nth, file) in files.iter().enumerate() {
+        let _ = writeln!(
+            out,
+            "<details open=\"\" class=\"file\" id=\"f{nth}\"><summary><h2>{}</h2> {}</summary>",
+            file.name,
+            file.counts()
+        );
+        let (before, after) =
+            if out.len() - start < AT_ONCE { ("", "") } else { ("<noscript>", "</noscript>") };
+        out += before;
+        out += &file.out;
+        if file.place != Place::Headers {
+            out += "</tbody></table>\n";
+        }
+        out += after;
+        out += "</details>\n";
+    }
+    let _ = write!(
+        out,
+        "</main>\n<dialog id=\"keys\" aria-labelledby=\"keys-title\"><h2 id=\"keys-title\">Keys</h2>\n\
+         <dl><dt><kbd>j</kbd></dt><dd>next file</dd><dt><kbd>k</kbd></dt><dd>previous file</dd>\
+         <dt><kbd>c</kbd></dt><dd>collapse or expand the file</dd><dt><kbd>?</kbd></dt><dd>these keys</dd></dl>\n\
+         <form method=\"dialog\"><button>Close</button></form></dialog>\n<script>{SCRIPT}</script>\n</html>\n"
+    );
+    out
+}
+
+/// Where in a file its HTML ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Place {
+    /// Before a table.
+    #[default]
+    Headers,
+    /// In a group of rows that are the same on both sides.
+    Context,
+    /// In a group of rows that differ.
+    Change,
+}
+
+/// A file of the page.
+#[derive(Debug, Default)]
+struct HtmlFile {
+    /// Escaped already.
+    name: String,
     out: String,
-    /// Whether a table is open.
-    table: bool,
+    place: Place,
     /// The numbers of the next lines.
     numbers: (u64, u64),
-    highlighter: Highlighter,
+    deleted: usize,
+    inserted: usize,
 }
 
-impl HtmlPage {
-    fn end_table(&mut self) {
-        if std::mem::take(&mut self.table) {
-            self.out += "</table>\n";
-        }
+impl HtmlFile {
+    fn counts(&self) -> String {
+        format!(
+            "<span class=\"plus\" aria-label=\"{0} inserted\">+{0}</span> \
+             <span class=\"minus\" aria-label=\"{1} deleted\">-{1}</span>",
+            self.inserted, self.deleted
+        )
     }
 
     fn header(&mut self, text: &str) {
-        self.end_table();
-        match text.strip_prefix("diff --git ") {
-            Some(paths) => {
-                let _ = writeln!(self.out, "<h2>{}</h2>", escaped(&both(paths)));
-            }
-            // They repeat the line above.
-            None if text.starts_with("--- ") || text.starts_with("+++ ") => {}
-            None => {
-                let _ = writeln!(self.out, "<p>{}</p>", escaped(text));
-            }
+        // These repeat the name.
+        if !text.starts_with("--- ") && !text.starts_with("+++ ") {
+            let _ = writeln!(self.out, "<p>{}</p>", escaped(text));
         }
+    }
+
+    /// Begins a group of rows where the last one is of another kind.
+    fn group(&mut self, place: Place) {
+        self.out += match std::mem::replace(&mut self.place, place) {
+            Place::Headers => {
+                "<table><thead><tr><th scope=\"col\">Before</th><th scope=\"col\">After</th></tr></thead>\n<tbody>\n"
+            }
+            Place::Context if place == Place::Context => "",
+            _ => "</tbody><tbody>\n",
+        };
     }
 
     fn hunk(&mut self, text: &str) {
-        if !std::mem::replace(&mut self.table, true) {
-            self.out +=
-                "<table><colgroup><col class=\"n\"><col><col class=\"n\"><col></colgroup>\n";
-        }
+        self.group(Place::Context);
         self.numbers = first_lines(text);
-        let _ =
-            writeln!(self.out, "<tr><td class=\"hunk\" colspan=\"4\">{}</td></tr>", escaped(text));
+        let end = text.match_indices("@@").nth(1).map_or(text.len(), |(at, mark)| at + mark.len());
+        let (range, function) = text.split_at(end);
+        let _ = write!(self.out, "<tr><td class=\"hunk\" colspan=\"2\">{}", escaped(range));
+        if let Some(function) = function.strip_prefix(' ') {
+            let _ = write!(self.out, " <b>{}</b>", escaped(function));
+        }
+        self.out += "</td></tr>\n";
     }
 
-    fn row(
-        &mut self,
-        old: Option<(&DiffLine<'_>, &Pieces)>,
-        new: Option<(&DiffLine<'_>, &Pieces)>,
-        changed: bool,
-    ) {
-        self.out += "<tr>";
+    fn context(&mut self, line: &DiffLine<'_>) {
+        self.group(Place::Context);
+        let pieces = vec![(false, line.text.to_string())];
         let (left, right) = self.numbers;
-        cells(&mut self.out, old, left, if changed { " class=\"del\"" } else { "" });
-        cells(&mut self.out, new, right, if changed { " class=\"ins\"" } else { "" });
+        self.out += "<tr>";
+        cell(&mut self.out, Some((line, &pieces)), left, " class=\"same\"");
+        cell(&mut self.out, Some((line, &pieces)), right, "");
         self.out += "</tr>\n";
-        self.numbers = (left + u64::from(old.is_some()), right + u64::from(new.is_some()));
+        self.numbers = (left + 1, right + 1);
+    }
+
+    fn change(&mut self, old: (&[DiffLine<'_>], &[Pieces]), new: (&[DiffLine<'_>], &[Pieces])) {
+        self.group(Place::Change);
+        let (left, right) = self.numbers;
+        for (nth, at) in (0..old.0.len().max(new.0.len())).zip(0..) {
+            self.out += "<tr>";
+            cell(&mut self.out, old.0.get(nth).zip(old.1.get(nth)), left + at, " class=\"del\"");
+            cell(&mut self.out, new.0.get(nth).zip(new.1.get(nth)), right + at, " class=\"ins\"");
+            self.out += "</tr>\n";
+        }
+        self.numbers = (left + old.0.len() as u64, right + new.0.len() as u64);
+        self.deleted += old.0.len();
+        self.inserted += new.0.len();
     }
 }
 
-fn cells(out: &mut String, side: Option<(&DiffLine<'_>, &Pieces)>, number: u64, class: &str) {
+fn cell(out: &mut String, side: Option<(&DiffLine<'_>, &Pieces)>, number: u64, class: &str) {
     let Some((line, pieces)) = side else {
-        *out += "<td class=\"n\"></td><td></td>";
+        *out += "<td></td>";
         return;
     };
-    let _ = write!(out, "<td class=\"n\">{number}</td><td{class}>");
+    let _ = write!(out, "<td data-n=\"{number}\"{class}>");
     for (differs, text) in pieces {
         let text = escaped(text);
         let _ = if *differs { write!(out, "<b>{text}</b>") } else { write!(out, "{text}") };
@@ -172,29 +241,66 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use apply_patch_api::files::Sha256;
+
     use super::*;
 
     #[test]
     fn rows_have_both_sides_and_nothing_of_a_file_is_markup() {
         let page = page(
             "<t>",
-            b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -3,3 +3,3 @@ <f>\n a\n-let x = <b>1</b>;\n+let x = \x1b2;\n+n & m\n c\n\\ No newline at end of file\n",
+            b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -3,3 +3,3 @@ <f>\n a\n-let x = <b>1</b>;\n+let x = \x1b2;\n+n & m\n c\n\\ No newline at end of file\n\
+              diff --git a/y b/<z>\nsimilarity index 100%\nrename from y\nrename to <z>\n",
         );
         for wanted in [
             "<title>&lt;t&gt;</title>",
-            "<h2>x</h2>",
-            "<td class=\"hunk\" colspan=\"4\">@@ -3,3 +3,3 @@ &lt;f&gt;</td>",
-            "<tr><td class=\"n\">3</td><td>a</td><td class=\"n\">3</td><td>a</td></tr>",
-            "<td class=\"n\">4</td><td class=\"del\">let x = <b>&lt;b&gt;1&lt;/b&gt;;</b></td>",
-            "<td class=\"n\">4</td><td class=\"ins\">let x = <b>\\u{1b}2;</b></td>",
-            "<tr><td class=\"n\"></td><td></td><td class=\"n\">5</td><td class=\"ins\">n &amp; \
-             m</td></tr>",
-            "<td class=\"n\">6</td><td>c <i>(no line feed at the end)</i></td>",
+            "<li><a href=\"#f0\">x</a> <span class=\"plus\" aria-label=\"2 inserted\">+2</span> <span \
+             class=\"minus\" aria-label=\"1 deleted\">-1</span></li>",
+            "<details open=\"\" class=\"file\" id=\"f0\"><summary><h2>x</h2> ",
+            "<td class=\"hunk\" colspan=\"2\">@@ -3,3 +3,3 @@ <b>&lt;f&gt;</b></td>",
+            "<tr><td data-n=\"3\" class=\"same\">a</td><td data-n=\"3\">a</td></tr>\n</tbody>",
+            "<td data-n=\"4\" class=\"del\">let x = <b>&lt;b&gt;1&lt;/b&gt;;</b></td>",
+            "<td data-n=\"4\" class=\"ins\">let x = <b>\\u{1b}2;</b></td>",
+            "<tr><td></td><td data-n=\"5\" class=\"ins\">n &amp; m</td></tr>\n</tbody>",
+            "<td data-n=\"6\">c <i>(no line feed at the end)</i></td></tr>\n</tbody></table>\n</details>",
+            "<h2>y → &lt;z&gt;</h2>",
+            "<p>rename to &lt;z&gt;</p>\n</details>",
         ] {
             assert!(page.contains(wanted), "{wanted} in {page}");
         }
-        assert!(!page.contains("<script"), "it needs nothing else");
         assert!(!page.contains("http:"), "it needs nothing else");
         assert!(!page.contains("https:"), "it needs nothing else");
+        assert_eq!(page.matches("<script").count(), 1, "{page}");
+    }
+
+    #[test]
+    fn the_last_files_of_a_large_page_are_texts_for_the_script() {
+        let file = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-</noscript>\n+b\n";
+        let page = page("t", file.repeat(2000).as_bytes());
+        let (first, rest) = page.split_once("<noscript>").expect("texts");
+        assert!((AT_ONCE..AT_ONCE * 4).contains(&first.len()), "{}", first.len());
+        assert!(rest.starts_with("<table>"), "{rest}");
+        let texts = rest.matches("<noscript>").count() + 1;
+        assert!(texts > 1000, "{texts}");
+        assert_eq!(rest.matches("</noscript>").count(), texts, "none ends in a file");
+    }
+
+    #[test]
+    fn the_page_allows_its_script() {
+        let hash = Sha256::of(SCRIPT.as_bytes()).to_string();
+        assert_eq!(hex(SCRIPT_HASH), hash, "SCRIPT_HASH is not that of page.js");
+    }
+
+    /// Base64 of 32 bytes as hexadecimal digits.
+    fn hex(base64: &str) -> String {
+        const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let digits = base64.trim_end_matches('=').chars();
+        let bits: String =
+            digits.map(|digit| format!("{:06b}", DIGITS.find(digit).expect("a digit"))).collect();
+        let hex = bits.as_bytes()[..256].chunks(4).map(|four| {
+            let four = std::str::from_utf8(four).expect("digits");
+            format!("{:x}", u8::from_str_radix(four, 2).expect("digits"))
+        });
+        hex.collect()
     }
 }
