@@ -354,6 +354,12 @@ fn a_file_that_moved_and_changed_is_one_file() {
     let file = &shown["data"]["files"][0];
     assert_eq!(&file["operation"], &"move", "{shown}");
     assert_eq!(&file["toPath"], &"src/z.py", "{shown}");
+    let diff = "rename from src/a.py\nrename to src/z.py\n--- a/src/a.py\n+++ b/src/z.py\n";
+    let shown = at(&dir, "", &["show", "last"], "");
+    assert!(shown.stdout.contains(diff), "{shown:?}");
+    // So it is when it is undone.
+    let undone = at(&dir, "", &["undo", "-n", "--stat"], "");
+    assert!(undone.stdout.contains(" 1 file changed, 1 insertion(+), 1 deletion(-)"), "{undone:?}");
     // Either name brings it back whole.
     assert_eq!(at(&dir, "", &["undo", "--", "src/z.py"], "").code, 0);
     assert_eq!(&*read(&dir, "src/a.py"), "a\n");

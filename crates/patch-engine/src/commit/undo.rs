@@ -301,6 +301,12 @@ fn plan_undo(
     };
     builder.undo(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
     builder.also_undone = journal.header.also_undo_of.clone();
+    let path_of: HashMap<u32, &String> =
+        journal.records.iter().map(|record| (record.slot, &record.path)).collect();
+    let moved_back = journal.moved.iter().filter_map(|(from, to)| {
+        Some(((*path_of.get(to)?).clone(), (*path_of.get(from)?).clone()))
+    });
+    builder.moved_back = moved_back.collect();
     let all_kept = OnceCell::new();
     let mut is_gone = true;
     let mut drifted = Vec::new();

@@ -77,6 +77,8 @@ pub struct PlanBuilder<'o> {
     authority: Authority,
     undo_of: Option<Undone>,
     pub(crate) also_undone: Vec<TransactionId>,
+    /// What an undo moves back: from the path to which its transaction moved a file, and where to.
+    pub(crate) moved_back: Vec<(String, String)>,
     /// How many bytes of files are kept in memory.
     kept: u64,
     /// The patch whose changes are made.
@@ -182,6 +184,7 @@ impl<'o> PlanBuilder<'o> {
             authority: Authority::Policy,
             undo_of: None,
             also_undone: Vec::new(),
+            moved_back: Vec::new(),
             kept: 0,
             patch: None,
             left_out: BTreeSet::new(),
@@ -489,7 +492,7 @@ impl<'o> PlanBuilder<'o> {
         // The maps below are as large, and these are not needed any more.
         (self.entries, self.folded) = (HashMap::new(), HashMap::new());
         if self.undo_of.is_some() {
-            infer_moves(&transitions, &mut origins);
+            infer_moves(&transitions, &self.moved_back, &mut origins);
         }
         let before: HashMap<RelPath, usize> = transitions
             .iter()
@@ -965,14 +968,36 @@ pub(crate) fn is_same(before: &PreImage, post: &PostImage) -> bool {
     before.sha256 == post.sha256 && mode && (before.metadata.kind == FileKind::Symlink) == post.link
 }
 
-/// Takes a deleted file and a created one with the same bytes for a move. A journal does not record
-/// moves, so a move that also changed the file counts as two changes.
-fn infer_moves(transitions: &[Transition], origins: &mut HashMap<usize, RelPath>) {
+/// Finds the moves that an undo makes: those of its transaction, backwards, and for several
+/// transactions a deleted file and a created one with the same bytes.
+fn infer_moves(
+    transitions: &[Transition],
+    moved_back: &[(String, String)],
+    origins: &mut HashMap<usize, RelPath>,
+) {
+    if !moved_back.is_empty() {
+        let at: HashMap<&str, usize> = transitions
+            .iter()
+            .enumerate()
+            .map(|(index, transition)| (transition.path.as_str(), index))
+            .collect();
+        for (from, to) in moved_back {
+            if let (Some(&from), Some(&to)) = (at.get(&**from), at.get(&**to))
+                && transitions[from].before.is_some()
+                && transitions[to].after.is_some()
+            {
+                origins.insert(to, transitions[from].path.clone());
+            }
+        }
+    }
+    let left: HashSet<&RelPath> = origins.values().collect();
     let goes = transitions.iter().filter(|transition| transition.after.is_none());
+    let goes = goes.filter(|transition| !left.contains(&transition.path));
     let mut goes: Vec<(&RelPath, Option<Sha256>)> =
         goes.map(|gone| (&gone.path, gone.before())).collect();
     for (index, transition) in transitions.iter().enumerate() {
         if transition.before.is_none()
+            && !origins.contains_key(&index)
             && let Some(at) = goes.iter().position(|(_, sha256)| *sha256 == transition.after())
         {
             origins.insert(index, goes.remove(at).0.clone());

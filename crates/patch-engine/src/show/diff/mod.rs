@@ -3,10 +3,12 @@
 mod functions;
 mod hunks;
 
+use std::collections::{HashMap, HashSet};
+
 use fs_guard::{FileKind, RelPath, Sha256, Spot};
 use patch_grammar::binary;
 use patch_grammar::diff::push_quoted;
-use workspace_trash::FileState;
+use workspace_trash::{FileState, Journal, Record};
 
 use crate::commit::{self, LogEntry, Workspace};
 use crate::plan::binary::blob_id;
@@ -15,8 +17,8 @@ use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::{Change, Image, PostImage, PreImage};
 use crate::text::lines::is_binary;
 
-pub use hunks::changed_lines;
 use functions::Language;
+pub use hunks::changed_lines;
 use hunks::write_spliced;
 pub(crate) use hunks::{splices, whole};
 
@@ -288,7 +290,9 @@ impl Images<'_> {
             let bytes = self.before(to)?;
             header(out, prefixes, Some(lost), None, false);
             if form != Form::GitBinary || !write_binary(out, Some(&bytes), None) {
-                body(out, prefixes, Some(lost), None, |out, language| whole(out, language, &bytes, b""));
+                body(out, prefixes, Some(lost), None, |out, language| {
+                    whole(out, language, &bytes, b"")
+                });
             }
         }
         let old = change.before.and_then(|_| self.side(&change.path));
@@ -327,7 +331,9 @@ impl Images<'_> {
             }
             _ => {
                 let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
-                body(out, prefixes, old, new, |out, language| whole(out, language, &before, &after));
+                body(out, prefixes, old, new, |out, language| {
+                    whole(out, language, &before, &after)
+                });
             }
         }
         Ok(())
@@ -381,23 +387,18 @@ impl Workspace {
         let id = entry.journal.header.id;
         let mut out = Vec::new();
         let reach = self.reach();
-        for record in entry.journal.records.iter().filter(|record| reach.shows(&record.path)) {
-            let state = |state: &Option<FileState>| {
-                state.as_ref().map(|state| Side {
-                    path: &record.path,
-                    mode: state.mode | kind_bits(state.link),
-                })
-            };
-            let (old, new) = (state(&record.before), state(&record.after));
-            let before = match &record.before {
-                Some(state) if state.size <= MAX_FILE_SIZE => {
+        for (old, new) in pairs(&entry.journal, &|record| reach.shows(&record.path)) {
+            let left = old.and_then(|record| Some((record, record.before.as_ref()?)));
+            let right = new.and_then(|record| Some((record, record.after.as_ref()?)));
+            let before = match left {
+                Some((record, state)) if state.size <= MAX_FILE_SIZE => {
                     kept_bytes(&store.slot(id, record.slot)?)
                 }
                 Some(_) => None,
                 None => Some(Vec::new()),
             };
-            let after = match &record.after {
-                Some(state) => {
+            let after = match right {
+                Some((record, state)) => {
                     let own = || {
                         let (root, path) = self.locate(&record.path, true).ok()?;
                         if state.link {
@@ -414,15 +415,55 @@ impl Workspace {
                 }
                 None => Some(Vec::new()),
             };
-            let sha256 = |state: &Option<FileState>| state.as_ref().map(|state| state.sha256);
-            let same = sha256(&record.before) == sha256(&record.after);
+            let sha256 = |side: Option<(&Record, &FileState)>| side.map(|(_, state)| state.sha256);
+            let same = sha256(left) == sha256(right);
+            let (old, new) = (left.map(recorded), right.map(recorded));
             header(&mut out, GIT, old, new, same);
             if !same {
-                body(&mut out, GIT, old, new, |out, language| whole(out, language, &before?, &after?));
+                body(&mut out, GIT, old, new, |out, language| {
+                    whole(out, language, &before?, &after?)
+                });
             }
         }
         Ok(out)
     }
+}
+
+/// Returns the side of a diff that a record has.
+fn recorded<'r>((record, state): (&'r Record, &FileState)) -> Side<'r> {
+    Side { path: &record.path, mode: state.mode | kind_bits(state.link) }
+}
+
+/// Returns the two sides of each change of a transaction: the record with the file before, and the
+/// one with the file after. Both are the same, unless the file moved.
+fn pairs<'j>(
+    journal: &'j Journal,
+    shown: &dyn Fn(&Record) -> bool,
+) -> Vec<(Option<&'j Record>, Option<&'j Record>)> {
+    let records = || journal.records.iter().filter(|record| shown(record));
+    let at: HashMap<u32, &Record> = records().map(|record| (record.slot, record)).collect();
+    let moved = journal.moved.iter().filter_map(|(from, to)| Some((*at.get(from)?, *at.get(to)?)));
+    let moved: Vec<(&Record, &Record)> = moved.collect();
+    let came: HashMap<u32, &Record> = moved.iter().map(|(from, to)| (to.slot, *from)).collect();
+    let went: HashSet<u32> = moved.iter().map(|(from, _)| from.slot).collect();
+    let mut pairs = Vec::with_capacity(journal.records.len());
+    for record in records() {
+        let stays = !went.contains(&record.slot);
+        match came.get(&record.slot) {
+            Some(from) => {
+                // The file that was there goes first, as git wants it.
+                if stays && record.before.is_some() {
+                    pairs.push((Some(record), None));
+                }
+                pairs.push((Some(*from), Some(record)));
+            }
+            None if stays => pairs.push((Some(record), Some(record))),
+            // Another file took its place.
+            None if record.after.is_some() => pairs.push((None, Some(record))),
+            None => {}
+        }
+    }
+    pairs
 }
 
 /// Reads a displaced file, or the target of a link; `None` when it cannot be read.

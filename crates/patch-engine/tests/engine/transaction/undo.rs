@@ -168,6 +168,70 @@ fn retention_keeps_the_last_and_purges_the_rest() {
 }
 
 #[test]
+fn a_move_is_a_move_when_it_is_undone() {
+    const LINES: &str = "1\n2\n3\n";
+    let edited = |from: &str, to: &str, old: &str, new: &str| {
+        format!(
+            "diff --git a/{from} b/{to}\nrename from {from}\nrename to {to}\n--- a/{from}\n+++ b/{to}\n\
+             @@ -1,3 +1,3 @@\n 1\n-{old}\n+{new}\n 3\n"
+        )
+    };
+    let gone =
+        "diff --git a/b b/b\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n";
+    let back =
+        "diff --git a/b b/b\nnew file mode 100644\n--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+b\n";
+    let same = |from: &str, to: &str| {
+        format!(
+            "diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\nrename to {to}\n"
+        )
+    };
+    for (steps, done, undone) in [
+        (
+            &[Move("a", "c"), Update("c", "1\ntwo\n3\n")][..],
+            vec![edited("a", "c", "2", "two")],
+            vec![edited("c", "a", "two", "2")],
+        ),
+        // Over another file, which comes back.
+        (
+            &[Delete("b"), Move("a", "b"), Update("b", "1\ntwo\n3\n")],
+            vec![gone.to_owned(), edited("a", "b", "2", "two")],
+            vec![edited("b", "a", "two", "2"), back.to_owned()],
+        ),
+        // To where another file was, which moves too.
+        (
+            &[Move("b", "c"), Move("a", "b")],
+            vec![same("a", "b"), same("b", "c")],
+            vec![same("b", "a"), same("c", "b")],
+        ),
+    ] {
+        let tree = Tree::new(&[("a", LINES), ("b", "b\n")]);
+        tree.commit(steps).unwrap();
+        let workspace = tree.open();
+        let parts = |diff: Vec<u8>| {
+            let diff = String::from_utf8(diff).unwrap();
+            let parts = diff.split("diff --git ").skip(1);
+            let mut parts: Vec<_> = parts.map(|part| format!("diff --git {part}")).collect();
+            parts.sort();
+            parts
+        };
+        let sorted = |mut parts: Vec<String>| {
+            parts.sort();
+            parts
+        };
+        let last = || {
+            let entries = workspace.history().unwrap().0;
+            parts(workspace.transaction_diff(entries.first().unwrap()).unwrap())
+        };
+        assert_eq!(last(), sorted(done), "{steps:?}");
+        let undone = sorted(undone);
+        let plan = workspace.plan_undo_last().unwrap();
+        assert_eq!(parts(plan.images().diffs().unwrap()), undone, "{steps:?}");
+        run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+        assert_eq!(last(), undone, "{steps:?}");
+    }
+}
+
+#[test]
 fn the_mode_of_removed_directories_comes_back() {
     let tree = Tree::new(&[("d/e/f", "x")]);
     fs::set_permissions(tree.path("d/e"), fs::Permissions::from_mode(0o750)).unwrap();
