@@ -13,7 +13,7 @@ use file_tools::envelope::Failure;
 use file_tools::tools::edit_patch::EditPatch;
 use file_tools::{Caller, FileTool, Reason, Session, Tool, ToolError, catalogue};
 use fs_guard::Sha256;
-use patch_engine::Host;
+use patch_engine::{Cancellation, Host};
 use serde_json::{Value, json};
 
 use crate::docs::reasons_in;
@@ -706,8 +706,8 @@ fn of_a_patch(tool: &str, args: &Value) -> bool {
 struct Cancelling;
 
 impl Host for Cancelling {
-    fn cancelled(&self) -> bool {
-        true
+    fn cancellation(&self) -> Cancellation {
+        Cancellation::new(|| true)
     }
 }
 

@@ -10,11 +10,11 @@ const PATCH: &str =
 
 /// Applies the patch under strace, which sends `signal` at a system call: the process stands still
 /// meanwhile, so that the call is what it comes in. The exit code, if it ended by itself, and the
-/// file; `None` when there is no strace, or no env(1) that knows of signals.
+/// file, and what it printed; `None` when there is no strace, or no env(1) that knows of signals.
 ///
 /// Who runs the tests may ignore signals, as a shell does for what it runs in the background, and
 /// the program would too: env(1) takes that back, and has the signals ignored that `start` names.
-fn interrupted(signal: &str, call: &str, start: &str) -> Option<(Option<i32>, String)> {
+fn interrupted(signal: &str, call: &str, start: &str) -> Option<(Option<i32>, String, String)> {
     if !Command::new("env")
         .args([start, "true"])
         .output()
@@ -42,7 +42,7 @@ fn interrupted(signal: &str, call: &str, start: &str) -> Option<(Option<i32>, St
     let new = dir.path().join("w/b").exists();
     let text = fs::read_to_string(dir.path().join("w/a")).expect("the file");
     assert_eq!(text == "two\n", new, "{signal} at {call}: all or nothing");
-    Some((output.status.code(), text))
+    Some((output.status.code(), text, String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
 #[test]
@@ -69,8 +69,52 @@ fn a_signal_in_the_middle_of_a_commit_rolls_it_back_or_comes_too_late() {
             };
             let wanted = if in_time { (Some(code), "one\n") } else { (Some(0), "two\n") };
             assert_eq!((end.0, &*end.1), wanted, "{signal} at {call}");
+            let told = if in_time {
+                "cancelled; nothing was changed"
+            } else {
+                "too late: the change was complete"
+            };
+            assert!(end.2.contains(told), "{signal} at {call}: {}", end.2);
         }
     }
+}
+
+/// It is not first staged to the end.
+#[test]
+fn a_signal_is_seen_before_the_next_file() {
+    let adds: String =
+        (0..300).map(|file| format!("*** Add File: new/{file}\n+{file}\n")).collect();
+    let patch = format!("*** Begin Patch\n{adds}*** End Patch\n");
+    let dir = place(&[("w/new/old", "old\n"), ("p", &patch)]);
+    let output = Command::new("strace")
+        .args(["-f", "-q", "-o", "trace", "-e", "trace=write,openat2,openat"])
+        .args(["-e", "inject=write:signal=TERM:when=40"])
+        .args([
+            "env",
+            "--default-signal=TERM",
+            env!("CARGO_BIN_EXE_apply-patch"),
+            "--json",
+            "w/../p",
+            "-C",
+            "w",
+        ])
+        .current_dir(dir.path())
+        .env("HOME", dir.path())
+        .env("XDG_STATE_HOME", dir.path().join("state"))
+        .output();
+    let Some(output) = output.ok().filter(|output| !output.stderr.starts_with(b"strace:")) else {
+        eprintln!("skipped: strace is missing or not allowed");
+        return;
+    };
+    assert_eq!(output.status.code(), Some(143), "{output:?}");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
+    assert_eq!(answer["error"]["kind"], "cancelled");
+    let names: Vec<_> = testutils::tree::look(&dir.path().join("w"), false).into_keys().collect();
+    assert_eq!(names, ["new", "new/old"]);
+    let trace = fs::read_to_string(dir.path().join("trace")).expect("a trace");
+    let (_, after) = trace.split_once("--- SIGTERM").expect("the signal");
+    let made = after.matches("O_EXCL").count();
+    assert!(made <= 2, "{made} files were made after the signal");
 }
 
 #[test]
@@ -80,7 +124,7 @@ fn what_was_ignored_stays_ignored() {
         else {
             return;
         };
-        assert_eq!(end, (Some(0), "two\n".into()), "{signal}");
+        assert_eq!((end.0, &*end.1), (Some(0), "two\n"), "{signal}");
     }
 }
 

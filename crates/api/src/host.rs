@@ -8,12 +8,11 @@ use file_tools::{ErrorKind, FailureClass, ToolError};
 use fs_guard::Policy;
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
 use patch_engine::remedy::ForPerson;
-use patch_engine::{Event, Plan, Remedy};
+use patch_engine::{Cancellation, Event, Plan, Remedy};
 use serde_json::{Value, json};
 
 type Approve<'h> = Box<dyn FnMut(&Proposal<'_>) -> Decision + Send + 'h>;
 type Observe<'h> = Box<dyn FnMut(Value) + Send + 'h>;
-type Cancelled<'h> = Box<dyn Fn() -> bool + Send + 'h>;
 
 /// What the program around a call decides and observes; nothing by default.
 #[derive(Default)]
@@ -22,9 +21,8 @@ pub struct Callbacks<'h> {
     pub approve: Option<Approve<'h>>,
     /// Receives what happens, as the objects of `--events jsonl`.
     pub observe: Option<Observe<'h>>,
-    /// Returns whether the call is to be given up. Once the first file is published, the call is
-    /// finished.
-    pub cancelled: Option<Cancelled<'h>>,
+    /// How the call is given up: until the commit point, with everything as it was before.
+    pub cancellation: Cancellation,
 }
 
 impl std::fmt::Debug for Callbacks<'_> {
@@ -100,7 +98,7 @@ impl Approver {
         call: impl FnOnce(&mut dyn patch_engine::Host) -> Result<T, ToolError>,
         answer: impl FnOnce(&T) -> Value,
     ) -> Result<T, ToolError> {
-        let Callbacks { approve, observe, cancelled } = host;
+        let Callbacks { approve, observe, cancellation } = host;
         let events = observe.map(|mut observe| {
             let sink =
                 move |line: &str| observe(serde_json::from_str(line).expect("events are JSON"));
@@ -108,7 +106,8 @@ impl Approver {
             events.begin_call(tool, tool, input);
             events
         });
-        let mut asking = AskingHost { approver: self, approve, cancelled, events, unasked: false };
+        let mut asking =
+            AskingHost { approver: self, approve, cancellation, events, unasked: false };
         let result = call(&mut asking);
         let result = if asking.unasked { result.map_err(unasked) } else { result };
         if let Some(mut events) = asking.events {
@@ -138,7 +137,7 @@ fn unasked(error: ToolError) -> ToolError {
 struct AskingHost<'a, 'h> {
     approver: &'a Approver,
     approve: Option<Approve<'h>>,
-    cancelled: Option<Cancelled<'h>>,
+    cancellation: Cancellation,
     events: Option<Events<'h>>,
     /// Approval was needed, and the call has no `approve`.
     unasked: bool,
@@ -168,8 +167,8 @@ impl patch_engine::Host for AskingHost<'_, '_> {
         self.decided(decision, was_asked)
     }
 
-    fn cancelled(&self) -> bool {
-        self.cancelled.as_ref().is_some_and(|cancelled| cancelled())
+    fn cancellation(&self) -> Cancellation {
+        self.cancellation.clone()
     }
 
     fn event(&mut self, event: &Event<'_>) {

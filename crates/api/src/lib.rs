@@ -77,11 +77,11 @@ pub mod decode {
 #[cfg(feature = "workspace")]
 pub mod engine {
     pub use patch_engine::{
-        Advice, Ambiguous, Atomicity, Change, ChangeKind, ErrorKind, Event, Expected, Failed,
-        Files, Host, Images, MAX_PATCH_SIZE, Note, Options, Order, ParseError, Pass, Patch, Placed,
-        Plan, PlanBuilder, PlanNote, Problem, Profile, Reject, RejectReason, Rejects, Remedy,
-        Report, STATE_DIR, Splices, Whitespace, WhitespaceRules, commit, decode, key_place, parse,
-        plan, policy, remedy,
+        Advice, Ambiguous, Atomicity, Cancellation, Change, ChangeKind, ErrorKind, Event, Expected,
+        Failed, Files, Host, Images, MAX_PATCH_SIZE, Note, Options, Order, ParseError, Pass, Patch,
+        Placed, Plan, PlanBuilder, PlanNote, Problem, Profile, Reject, RejectReason, Rejects,
+        Remedy, Report, STATE_DIR, Splices, Whitespace, WhitespaceRules, commit, decode, key_place,
+        parse, plan, policy, remedy,
     };
 }
 

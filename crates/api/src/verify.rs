@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fs_guard::Root;
+use patch_engine::Cancellation;
 use patch_engine::commit::{CHECKED, CheckEnd, NotVerified, Verify};
 
 /// How much of the output is kept: its end.
@@ -59,7 +60,7 @@ impl Verify for VerifyCommand {
         &self,
         root: &Root,
         state: &str,
-        cancelled: &dyn Fn() -> bool,
+        cancellation: &Cancellation,
     ) -> Result<(), NotVerified> {
         let not_run = |error: std::io::Error| NotVerified {
             end: CheckEnd::NotRun(error.to_string()),
@@ -67,7 +68,7 @@ impl Verify for VerifyCommand {
             left_out: 0,
         };
         let (mut child, output) = self.start(root, state).map_err(not_run)?;
-        let refused = match self.wait(&mut child, cancelled) {
+        let refused = match self.wait(&mut child, cancellation) {
             // What it leaves running is the user's.
             Ok(status) if status.success() => return Ok(()),
             Ok(status) => end_of(status),
@@ -101,16 +102,12 @@ impl VerifyCommand {
         Ok((child, Output::of(reader)))
     }
 
-    fn wait(
-        &self,
-        child: &mut Child,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<ExitStatus, CheckEnd> {
+    fn wait(&self, child: &mut Child, cancellation: &Cancellation) -> Result<ExitStatus, CheckEnd> {
         let start = Instant::now();
         loop {
             match child.try_wait() {
                 Ok(Some(status)) => return Ok(status),
-                Ok(None) if cancelled() => return Err(CheckEnd::Cancelled),
+                Ok(None) if cancellation.is_cancelled() => return Err(CheckEnd::Cancelled),
                 Ok(None) if start.elapsed() >= self.timeout => {
                     return Err(CheckEnd::TimedOut(self.timeout));
                 }

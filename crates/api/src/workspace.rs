@@ -10,7 +10,9 @@ use file_tools::{Session, SessionName, ToolError, Turn, history};
 use fs_guard::Access;
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{self, TransactionId};
-use patch_engine::{Atomicity, Event, Expected, Failed, Options, Patch, Problem, Reject};
+use patch_engine::{
+    Atomicity, Cancellation, Event, Expected, Failed, Options, Patch, Problem, Reject,
+};
 use serde_json::{Value, json};
 
 use crate::error::argument;
@@ -330,8 +332,8 @@ impl patch_engine::Host for Exactly<'_, '_> {
         self.host.approve(request)
     }
 
-    fn cancelled(&self) -> bool {
-        self.host.cancelled()
+    fn cancellation(&self) -> Cancellation {
+        self.host.cancellation()
     }
 
     fn event(&mut self, event: &Event<'_>) {

@@ -1,19 +1,19 @@
 //! The terminal as the host of a change: it approves, cancels and shows progress.
 
 use apply_patch_api::engine::commit::approval::{Decision, Request};
-use apply_patch_api::engine::{Event, Host};
+use apply_patch_api::engine::{Cancellation, Event, Host};
 use apply_patch_api::tools::events::Events;
 
 use crate::approve::Prompt;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{self, Interrupt};
 use crate::progress::Progress;
 use crate::render;
 
 /// Asks at the terminal, gives up on a signal, and shows what happens.
 pub(crate) struct TerminalHost<'h> {
-    pub(crate) interrupt: Interrupt,
-    pub(crate) prompt: &'h Prompt,
-    pub(crate) events: Option<&'h mut Events<'static>>,
+    interrupt: Interrupt,
+    prompt: &'h Prompt,
+    events: Option<&'h mut Events<'static>>,
     progress: Progress,
     /// Print errors and warnings only.
     quiet: bool,
@@ -26,18 +26,8 @@ impl<'h> TerminalHost<'h> {
         events: Option<&'h mut Events<'static>>,
         quiet: bool,
     ) -> Self {
-        Self::watching(Interrupt::watch(), prompt, events, quiet)
-    }
-
-    /// The same where signals are watched for already.
-    pub(crate) fn watching(
-        interrupt: Interrupt,
-        prompt: &'h Prompt,
-        events: Option<&'h mut Events<'static>>,
-        quiet: bool,
-    ) -> Self {
         let progress = Progress::new(quiet || events.is_some());
-        Self { interrupt, prompt, events, progress, quiet }
+        Self { interrupt: Interrupt::watch(), prompt, events, progress, quiet }
     }
 }
 
@@ -47,11 +37,12 @@ impl Host for TerminalHost<'_> {
         request: &Request<'_>,
     ) -> Result<Decision, apply_patch_api::files::Error> {
         self.progress.hide();
-        self.prompt.decide(request)
+        let prompt = self.prompt;
+        self.interrupt.waiting(|| prompt.decide(request))
     }
 
-    fn cancelled(&self) -> bool {
-        self.interrupt.exit().is_some()
+    fn cancellation(&self) -> Cancellation {
+        Cancellation::new(|| interrupt::came().is_some())
     }
 
     fn event(&mut self, event: &Event<'_>) {
@@ -64,7 +55,9 @@ impl Host for TerminalHost<'_> {
         self.progress.event(event);
         match *event {
             Event::Recovered(recovered) if !self.quiet => render::recovered(recovered),
-            Event::Planned(_) => self.interrupt.writing(),
+            Event::Committed(_) if !self.quiet && interrupt::came().is_some() => {
+                render::message("the signal came too late: the change was complete, and stays");
+            }
             Event::Verifying(_) if !self.quiet => {
                 render::message("the files are changed; verifying")
             }

@@ -1,10 +1,12 @@
-//! SIGINT, SIGTERM and SIGHUP, and what Windows has for them: before anything is written the
-//! program just ends; once files are staged, the commit is refused and rolled back; after the
-//! commit point it is finished.
+//! SIGINT, SIGTERM and SIGHUP, and what Windows has for them: they cancel a change until its commit
+//! point, with everything as it was before; after it the change is finished. While the program
+//! does not change anything, or waits for a person, they end it at once.
 
 use std::io::Read as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Once};
+
+use apply_patch_api::tools::{ErrorKind, FailureClass, ToolError};
 
 use crate::exit::Exit;
 
@@ -35,44 +37,71 @@ pub(crate) fn outlive_size_limit() {
     }
 }
 
-/// Watches for signals.
-#[derive(Debug, Clone)]
-pub(crate) struct Interrupt {
-    signal: Arc<AtomicUsize>,
-    idle: Arc<AtomicBool>,
-}
+/// The code of the signal that came, as the program ends by it; 0 before.
+static CAME: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+
+/// Whether a signal ends the program at once.
+static AT_ONCE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Sets the handlers.
+static HANDLERS: Once = Once::new();
+
+/// While this lives a signal cancels the change, and does not end the program.
+#[derive(Debug)]
+pub(crate) struct Interrupt(());
 
 impl Interrupt {
     /// Begins to watch.
     pub(crate) fn watch() -> Self {
-        let interrupt = Self { signal: Arc::default(), idle: Arc::new(AtomicBool::new(true)) };
-        let ignored = ignored();
-        for (signal, exit) in
-            SIGNALS.into_iter().filter(|&(signal, _)| ignored >> (signal - 1) & 1 == 0)
-        {
-            // Where handlers cannot be set, the signal ends the program and recovery reads from the
-            // journal what to undo.
-            let _ = signal_hook::flag::register_conditional_shutdown(
-                signal,
-                exit as i32,
-                interrupt.idle.clone(),
-            );
-            let _ =
-                signal_hook::flag::register_usize(signal, interrupt.signal.clone(), exit as usize);
+        HANDLERS.call_once(|| {
+            let ignored = ignored();
+            for (signal, exit) in
+                SIGNALS.into_iter().filter(|&(signal, _)| ignored >> (signal - 1) & 1 == 0)
+            {
+                // Where handlers cannot be set, the signal ends the program and recovery reads from
+                // the journal what to undo.
+                let _ = signal_hook::flag::register_conditional_shutdown(
+                    signal,
+                    exit as i32,
+                    AT_ONCE.clone(),
+                );
+                let _ = signal_hook::flag::register_usize(signal, CAME.clone(), exit as usize);
+            }
+        });
+        AT_ONCE.store(false, Ordering::SeqCst);
+        Self(())
+    }
+
+    /// Waits for a person: meanwhile a signal ends the program at once.
+    pub(crate) fn waiting<T>(&self, wait: impl FnOnce() -> T) -> T {
+        // It came while the question was prepared.
+        if let Some(exit) = came() {
+            std::process::exit(exit as i32);
         }
-        interrupt
+        AT_ONCE.store(true, Ordering::SeqCst);
+        let answer = wait();
+        AT_ONCE.store(false, Ordering::SeqCst);
+        answer
     }
+}
 
-    /// From now on a signal does not end the program at once.
-    pub(crate) fn writing(&self) {
-        self.idle.store(false, Ordering::SeqCst);
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        AT_ONCE.store(true, Ordering::SeqCst);
     }
+}
 
-    /// How the program ends because of a signal.
-    pub(crate) fn exit(&self) -> Option<Exit> {
-        let code = self.signal.load(Ordering::SeqCst);
-        SIGNALS.into_iter().map(|(_, exit)| exit).find(|exit| *exit as usize == code)
-    }
+/// How the program ends because of the signal that came.
+pub(crate) fn came() -> Option<Exit> {
+    let code = CAME.load(Ordering::SeqCst);
+    SIGNALS.into_iter().map(|(_, exit)| exit).find(|exit| *exit as usize == code)
+}
+
+/// How the program ends with this error.
+pub(crate) fn exit_of(error: &ToolError) -> Exit {
+    let came = came()
+        .filter(|_| error.kind == ErrorKind::Cancelled && error.class != FailureClass::Partial);
+    came.unwrap_or_else(|| error.class.into())
 }
 
 /// The signals that this process was started to ignore, as by nohup(1), one bit each: they stay

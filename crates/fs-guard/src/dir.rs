@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::cancel::Cancellation;
 use crate::digest::Sha256;
 use crate::error::{At as _, Error, NO_MODES};
 use crate::metadata::{FileKind, FileTime, Metadata};
@@ -290,7 +291,7 @@ impl Spot {
 
     fn hash_of(&self, kind: FileKind) -> Result<Option<Sha256>, Error> {
         match kind {
-            FileKind::File => self.open()?.0.hash().map(Some),
+            FileKind::File => self.open()?.0.hash(&Cancellation::NEVER).map(Some),
             FileKind::Symlink => Ok(Some(Sha256::of(&self.read_link()?))),
             FileKind::Directory | FileKind::Other => Ok(None),
         }

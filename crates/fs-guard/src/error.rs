@@ -201,6 +201,9 @@ pub enum Error {
         /// How long the caller waited.
         waited: Duration,
     },
+    /// The work was [given up](crate::Cancellation).
+    #[error("cancelled")]
+    Cancelled,
     /// A system call failed.
     #[error("cannot {operation} {path:?}: {source}")]
     Io {
@@ -349,6 +352,7 @@ impl Error {
             Self::TooLarge { .. } => ErrorKind::TooLarge,
             Self::Changed { .. } => ErrorKind::Changed,
             Self::Locked { .. } => ErrorKind::Locked,
+            Self::Cancelled => ErrorKind::Cancelled,
             Self::Io { source, .. } => match source.raw_os_error() {
                 Some(code::NOENT) => ErrorKind::NotFound,
                 Some(code::EXIST) => ErrorKind::AlreadyExists,
@@ -386,7 +390,7 @@ impl Error {
             | Self::UntrustedState { path, .. }
             | Self::OthersState { path, .. }
             | Self::Io { path, .. } => Some(path),
-            Self::Locked { .. } => None,
+            Self::Locked { .. } | Self::Cancelled => None,
         }
     }
 
@@ -423,6 +427,7 @@ impl Error {
             Self::Changed { .. } => "changed",
             Self::UntrustedState { .. } | Self::OthersState { .. } => "untrusted_state",
             Self::Locked { .. } => "locked",
+            Self::Cancelled => "cancelled",
             Self::Io { .. } => "io",
         }
     }

@@ -19,6 +19,8 @@ pub enum ErrorKind {
     Changed,
     /// A lock was not released in time.
     Locked,
+    /// The caller gave the work up.
+    Cancelled,
     /// The operation is never possible with this path, or with what is there.
     Invalid,
     /// A system call failed.
@@ -37,6 +39,7 @@ impl ErrorKind {
             Self::TooLarge => "too_large",
             Self::Changed => "changed",
             Self::Locked => "locked",
+            Self::Cancelled => "cancelled",
             Self::Invalid => "invalid",
             Self::Failed => "failed",
         }

@@ -3,6 +3,7 @@
 
 mod abilities;
 mod append;
+mod cancel;
 mod convention_globs;
 mod digest;
 mod dir;
@@ -38,6 +39,7 @@ pub use sys::{fault, record};
 
 pub use abilities::Abilities;
 pub use append::AppendFile;
+pub use cancel::Cancellation;
 pub use convention_globs::ConventionGlob;
 pub use digest::{Hasher, ParseSha256Error, Sha256};
 pub use dir::{Dir, Spot};
@@ -48,7 +50,7 @@ pub use fold::{fold, normalisations};
 pub use globs::{GlobError, GlobSet, Globs, MAX_GLOB, MAX_GLOBS, bounded};
 pub use kind::ErrorKind;
 pub use list::DirEntry;
-pub use lock::{LockFile, ReleasedLock};
+pub use lock::{LockFile, ReleasedLock, Wait};
 pub use metadata::{Entry, FileKind, FileTime, Metadata};
 pub use named::{read_config, real_path, started_at};
 pub use names::{NamePolicy, Spelling, is_invisible};

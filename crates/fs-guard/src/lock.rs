@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::append::require_own_file;
+use crate::cancel::Cancellation;
 use crate::dir::Spot;
 use crate::error::{At as _, Error};
 use crate::sys::{self, Fd, Open};
@@ -22,9 +23,25 @@ pub struct ReleasedLock {
     spot: Spot,
 }
 
+/// How long a lock is waited for.
+#[derive(Debug, Clone)]
+pub struct Wait {
+    /// At most so long.
+    pub timeout: Duration,
+    /// What ends it earlier, with [`Error::Cancelled`].
+    pub cancellation: Cancellation,
+}
+
+impl From<Duration> for Wait {
+    fn from(timeout: Duration) -> Self {
+        Self { timeout, cancellation: Cancellation::NEVER }
+    }
+}
+
 impl Spot {
-    /// Takes the lock file here, waiting at most `timeout`, and creates it if it is missing.
-    pub fn lock(&self, timeout: Duration) -> Result<LockFile, Error> {
+    /// Takes the lock file here, waiting if necessary, and creates it if it is missing.
+    pub fn lock(&self, wait: impl Into<Wait>) -> Result<LockFile, Error> {
+        let Wait { timeout, cancellation } = wait.into();
         let start = Instant::now();
         let mut pause = Duration::from_millis(1);
         loop {
@@ -35,6 +52,7 @@ impl Spot {
             if waited >= timeout {
                 return Err(Error::Locked { holder: self.holder(), waited });
             }
+            cancellation.check()?;
             std::thread::sleep(pause.min(timeout - waited));
             pause = (pause * 2).min(Duration::from_millis(20));
         }

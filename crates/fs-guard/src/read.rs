@@ -1,5 +1,6 @@
 //! Reads regular files, whole or as a stream.
 
+use crate::cancel::Cancellation;
 use crate::digest::{Hasher, Sha256};
 use crate::error::{At as _, Error};
 use crate::metadata::{FileKind, Metadata};
@@ -100,11 +101,12 @@ impl OpenFile {
     }
 
     /// Hashes the rest of the file without holding it in memory.
-    pub fn hash(&mut self) -> Result<Sha256, Error> {
+    pub fn hash(&mut self, cancellation: &Cancellation) -> Result<Sha256, Error> {
         let mut hasher = Hasher::new();
         let mut buffer = vec![0; 1 << 16];
         let mut read = 0;
         loop {
+            cancellation.check()?;
             let length = self.read(&mut buffer)?;
             hasher.update(&buffer[..length]);
             read += length as u64;

@@ -3,6 +3,7 @@
 use std::thread;
 
 use crate::append::AppendFile;
+use crate::cancel::Cancellation;
 use crate::dir::{Dir, Spot};
 use crate::dirs::Dirs;
 use crate::error::{At as _, Error};
@@ -29,6 +30,7 @@ pub struct SyncGroup<'f> {
     workspace: Option<&'f Dirs<'f>>,
     /// The size of the staged files, in bytes.
     bytes: u64,
+    cancellation: Cancellation,
 }
 
 impl<'f> SyncGroup<'f> {
@@ -36,6 +38,12 @@ impl<'f> SyncGroup<'f> {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Lets [`sync`](Self::sync) be given up between two files.
+    #[must_use]
+    pub fn cancelled_by(self, cancellation: &Cancellation) -> Self {
+        Self { cancellation: cancellation.clone(), ..self }
     }
 
     /// Adds a staged file.
@@ -73,8 +81,9 @@ impl<'f> SyncGroup<'f> {
     /// Waits until everything is durable.
     ///
     /// `whole`: everything is on the file system of this directory, so that one call for the file
-    /// system is enough.
+    /// system is enough. That call cannot be given up.
     pub fn sync(self, whole: Option<&Dir>) -> Result<(), Error> {
+        self.cancellation.check()?;
         let dirs = self.dirs.len() + self.workspace.map_or(0, Dirs::count);
         let many = self.open.len() + self.closed.len() > FEW_FILES || dirs > FEW_DIRS;
         if many
@@ -85,10 +94,14 @@ impl<'f> SyncGroup<'f> {
             return result.at("sync the file system of", dir.path());
         }
         for (handle, path) in &self.open {
+            self.cancellation.check()?;
             sys::sync(handle).at("sync", path)?;
         }
-        sync_closed(&self.closed)?;
-        self.dirs.iter().try_for_each(Dir::sync)?;
+        sync_closed(&self.closed, &self.cancellation)?;
+        for dir in &self.dirs {
+            self.cancellation.check()?;
+            dir.sync()?;
+        }
         self.workspace.map_or(Ok(()), Dirs::sync_each)
     }
 }
@@ -118,8 +131,9 @@ impl Spot {
     }
 }
 
-fn sync_closed(spots: &[Spot]) -> Result<(), Error> {
+fn sync_closed(spots: &[Spot], cancellation: &Cancellation) -> Result<(), Error> {
     let one = |spot: &Spot| -> Result<(), Error> {
+        cancellation.check()?;
         let file =
             sys::open_at(&spot.dir.handle, &spot.name, Open::Sync).at("open", spot.path())?;
         sys::sync(&file).at("sync", spot.path())

@@ -1,10 +1,10 @@
 //! The host of a call: it answers for the person, and reports progress.
 
-use std::cell::Cell;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use apply_patch_api::engine::Host;
 use apply_patch_api::engine::commit::approval::{Decision, Request};
+use apply_patch_api::engine::{Cancellation, Host};
 use apply_patch_api::files::Sha256;
 use apply_patch_api::tools::changes::summary;
 use tokio::sync::mpsc::UnboundedSender;
@@ -49,34 +49,58 @@ pub(crate) struct CallProgress {
 pub(crate) struct CallHost {
     answer: ToolAnswer,
     pub(crate) unapproved: Option<Unapproved>,
-    cancelled: Box<dyn Fn() -> bool + Send>,
-    progress: Option<UnboundedSender<CallProgress>>,
-    looks: Cell<u32>,
-    reported: Cell<Instant>,
+    cancellation: Cancellation,
+    progress: Option<Arc<Progress>>,
+}
+
+/// Reports the progress of a call.
+struct Progress {
+    sender: UnboundedSender<CallProgress>,
+    steps: Mutex<Steps>,
+}
+
+struct Steps {
+    count: u32,
+    reported: Instant,
 }
 
 impl CallHost {
     pub(crate) fn new(
         answer: ToolAnswer,
-        cancelled: Box<dyn Fn() -> bool + Send>,
+        cancelled: impl Fn() -> bool + Send + Sync + 'static,
         progress: Option<UnboundedSender<CallProgress>>,
     ) -> Self {
-        Self {
-            answer,
-            unapproved: None,
-            cancelled,
-            progress,
-            looks: Cell::new(0),
-            reported: Cell::new(Instant::now()),
-        }
+        let steps = || Mutex::new(Steps { count: 0, reported: Instant::now() });
+        let progress = progress.map(|sender| Arc::new(Progress { sender, steps: steps() }));
+        let counted = progress.clone();
+        let cancellation = Cancellation::new(move || {
+            counted.iter().for_each(|progress| progress.step());
+            cancelled()
+        });
+        Self { answer, unapproved: None, cancellation, progress }
+    }
+}
+
+impl Progress {
+    fn report(&self, steps: &mut Steps, message: String) {
+        steps.count = steps.count.saturating_add(1);
+        // The receiver is gone when the call was cancelled.
+        let _ = self.sender.send(CallProgress { steps: f64::from(steps.count), message });
     }
 
-    fn report(&self, message: String) {
-        if let Some(progress) = &self.progress {
-            self.looks.set(self.looks.get() + 1);
-            // The receiver is gone when the call was cancelled.
-            let _ = progress.send(CallProgress { steps: f64::from(self.looks.get()), message });
+    /// Counts a step, and reports the steps now and then.
+    fn step(&self) {
+        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        if steps.reported.elapsed() < INTERVAL {
+            steps.count = steps.count.saturating_add(1);
+            return;
         }
+        steps.reported = Instant::now();
+        let message = match steps.count {
+            1 => "looked at 1 place".to_owned(),
+            count => format!("looked at {count} places"),
+        };
+        self.report(&mut steps, message);
     }
 }
 
@@ -103,23 +127,14 @@ impl Host for CallHost {
             }
             ToolAnswer::Declined => return Ok(Decision::Decline),
         }
-        self.report(format!("planned: {}", summary(plan)));
+        if let Some(progress) = &self.progress {
+            let mut steps = progress.steps.lock().unwrap_or_else(PoisonError::into_inner);
+            progress.report(&mut steps, format!("planned: {}", summary(plan)));
+        }
         Ok(Decision::Approve)
     }
 
-    fn cancelled(&self) -> bool {
-        if self.progress.is_some() {
-            let now = Instant::now();
-            if now.duration_since(self.reported.get()) >= INTERVAL {
-                self.reported.set(now);
-                self.report(match self.looks.get() {
-                    1 => "looked at 1 place".to_owned(),
-                    looks => format!("looked at {looks} places"),
-                });
-            } else {
-                self.looks.set(self.looks.get().saturating_add(1));
-            }
-        }
-        (self.cancelled)()
+    fn cancellation(&self) -> Cancellation {
+        self.cancellation.clone()
     }
 }

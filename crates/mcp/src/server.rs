@@ -504,8 +504,7 @@ impl CallOf<'_> {
         let ran = self.server.workers.run(move || {
             // Held to the end, even if the client no longer waits for the answer.
             let _turn = turn;
-            let mut host =
-                CallHost::new(answer, Box::new(move || cancelled.is_cancelled()), progress);
+            let mut host = CallHost::new(answer, move || cancelled.is_cancelled(), progress);
             let reply = if asks {
                 session.call_tool(tool, &*args, &mut approvals.ask(&mut host))
             } else {

@@ -198,7 +198,8 @@ fn host(
     }
     if let Some(Cancellation(cancelled)) = cancellation {
         let cancelled = Arc::clone(cancelled);
-        host.cancelled = Some(Box::new(move || cancelled.load(Ordering::Relaxed)));
+        host.cancellation =
+            api::engine::Cancellation::new(move || cancelled.load(Ordering::Relaxed));
     }
     Ok(host)
 }

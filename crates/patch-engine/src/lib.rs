@@ -22,7 +22,7 @@ pub use commit::error::gravest;
 pub use commit::host::{CommitLog, Event, Host, intend};
 pub use commit::memory::{Changed, MemoryTree, apply_in_memory};
 pub use commit::report::Report;
-pub use fs_guard::{Entry, FileKind, RelPath, Sha256, Tree};
+pub use fs_guard::{Cancellation, Entry, FileKind, RelPath, Sha256, Tree};
 pub use locate::edit::{Edit, edit};
 pub use locate::{
     Advice, Ambiguous, Candidate, Difference, Edge, HunkReject, LineNumber, Mangled, Nearest, Note,

@@ -531,7 +531,7 @@ impl Remedy {
                 Self::choose(path, PathLike::BeneathRoot)
             }
             Error::TooLarge { .. } => Self::Ask(ForPerson::ChangeLargeFile),
-            Error::Changed { .. } | Error::Locked { .. } => Self::TryAgain,
+            Error::Changed { .. } | Error::Locked { .. } | Error::Cancelled => Self::TryAgain,
             _ => Self::Ask(ForPerson::LookAtSystem),
         }]
     }
@@ -823,11 +823,9 @@ impl CommitError {
             Self::RollbackIncomplete { .. } | Self::Untidy { .. } => {
                 Remedy::Ask(ForPerson::LookAtFiles)
             }
-            Self::Store(_)
-            | Self::Cancelled
-            | Self::Refused(_)
-            | Self::Nothing
-            | Self::OtherWorkspace => Remedy::TryAgain,
+            Self::Store(_) | Self::Refused(_) | Self::Nothing | Self::OtherWorkspace => {
+                Remedy::TryAgain
+            }
         }]
     }
 }

@@ -1,7 +1,9 @@
 //! Callbacks of a call, and the exceptions that come out of them.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use apply_patch_api::engine::Cancellation;
 use apply_patch_api::{Callbacks, Decision, ToolError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -10,6 +12,9 @@ use serde_json::Value;
 
 use crate::plan::PyProposal;
 use crate::value::{raised, to_python};
+
+/// How often the interpreter is asked for signals: other threads may make that wait.
+const INTERVAL: Duration = Duration::from_millis(20);
 
 /// The first exception of a callback.
 #[derive(Clone, Default)]
@@ -81,16 +86,19 @@ impl PyCallbacks {
             };
             Box::new(observe) as Box<dyn FnMut(Value) + Send + 'h>
         });
-        // An exception gives the call up as long as nothing is published; so does Control-C.
-        let cancelled = move || {
-            if !thrown.is_some()
-                && let Err(error) = Python::attach(|py| py.check_signals())
-            {
-                thrown.keep(error);
+        // An exception gives the call up until the commit point; so does Control-C.
+        let (raised, looked) = (thrown.clone(), Mutex::new(Instant::now()));
+        let cancellation = Cancellation::new(move || {
+            let mut looked = looked.lock().unwrap_or_else(PoisonError::into_inner);
+            if !raised.is_some() && looked.elapsed() >= INTERVAL {
+                *looked = Instant::now();
+                if let Err(error) = Python::attach(|py| py.check_signals()) {
+                    raised.keep(error);
+                }
             }
-            thrown.is_some()
-        };
-        Callbacks { approve, observe, cancelled: Some(Box::new(cancelled)) }
+            raised.is_some()
+        });
+        Callbacks { approve, observe, cancellation }
     }
 }
 

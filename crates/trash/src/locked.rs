@@ -2,9 +2,9 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use fs_guard::{Dir, Error as FilesError, FileTime, LockFile, Root, Sha256};
+use fs_guard::{Dir, Error as FilesError, FileTime, LockFile, Root, Sha256, Wait};
 
 use crate::error::Error;
 use crate::id::TransactionId;
@@ -41,12 +41,18 @@ impl<'r> Deref for LockedStore<'r> {
 
 impl<'r> LockedStore<'r> {
     /// Takes the lock, waiting at most `timeout`, and creates the state directory if it is missing.
-    pub fn lock(root: &'r Root, key: impl Into<OwnKey>, timeout: Duration) -> Result<Self, Error> {
+    pub fn lock(
+        root: &'r Root,
+        key: impl Into<OwnKey>,
+        wait: impl Into<Wait>,
+    ) -> Result<Self, Error> {
+        let Wait { timeout, cancellation } = wait.into();
         let key = key.into();
         let start = Instant::now();
         loop {
             let (dir, root_mtime) = root.create_state_dir()?;
             let left = timeout.saturating_sub(start.elapsed());
+            let left = Wait { timeout: left, cancellation: cancellation.clone() };
             match dir.spot(LOCK).lock(left) {
                 // It was taken over meanwhile by the project around.
                 Ok(_) if !root.is_state_dir(&dir) && start.elapsed() < timeout => {}

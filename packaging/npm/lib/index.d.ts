@@ -17,6 +17,7 @@ export type ErrorKind =
   | "patch_apply_error"
   | "command_failed"
   | "timeout"
+  | "cancelled"
   | "unknown";
 
 /** Why a call failed. Unless `kind` and `details` say otherwise, nothing was changed. */

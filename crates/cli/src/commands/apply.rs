@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use apply_patch_api::VerifyCommand;
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
-use apply_patch_api::engine::commit::{self, CommitError, Verify};
+use apply_patch_api::engine::commit::{self, Verify};
 use apply_patch_api::engine::{Atomicity, Failed, Options, Patch, Plan, Report};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::DiffDetail;
@@ -306,6 +306,7 @@ fn run(
 fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
     let error = failure.error();
     if let Failure::Failed(failed) = &mut failure
+        && !failed.1.error.is_cancelled()
         && !failed.0.sent.reverse
         && let Ok(patch) = form::parsed(&failed.0, options)
     {
@@ -349,7 +350,6 @@ fn attempt(
         args.atomicity(),
         &mut approvals.ask(&mut host),
     );
-    let interrupted = host.interrupt.exit();
     let failed = match result {
         Ok(reports) => {
             match events {
@@ -362,15 +362,8 @@ fn attempt(
         }
         Err(failed) => failed,
     };
-    match (&failed.error, interrupted) {
-        (commit::Error::Commit(CommitError::Cancelled), Some(exit)) => {
-            render::message("interrupted; everything was rolled back");
-            if let Some(events) = events {
-                events.end_call(&(), Some("interrupted; everything was rolled back"));
-            }
-            Ok(Some(exit))
-        }
-        (commit::Error::Declined, _) => match prompt.instead() {
+    match &failed.error {
+        commit::Error::Declined => match prompt.instead() {
             Some(Instead::Edit) => Ok(None),
             Some(Instead::Nothing(why)) if failed.reports.is_empty() => {
                 Err(Failure::Refused(approve::no_answer(why)))

@@ -150,21 +150,16 @@ fn one(
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, events.as_mut(), global.quiet || global.json);
     let done = session.apply("git", patch, options, &args.request(), &mut approvals.ask(&mut host));
-    let interrupted = host.interrupt.exit();
-    match (done, interrupted) {
-        (Ok(report), _) => {
+    match done {
+        Ok(report) => {
             match events {
                 Some(events) => events.end_call(&success(&report), None),
                 None => print(global, args, &report)?,
             }
             Ok(Exit::Done)
         }
-        (Err(GitError::Failed(_)), Some(exit)) => {
-            render::message("interrupted; nothing was changed");
-            Ok(exit)
-        }
-        (Err(_), _) if prompt.instead() == Some(Instead::NoTerminal) => Err(apply::no_terminal()),
-        (Err(error), _) => Err(failure(error)),
+        Err(_) if prompt.instead() == Some(Instead::NoTerminal) => Err(apply::no_terminal()),
+        Err(error) => Err(failure(error)),
     }
 }
 

@@ -2,12 +2,11 @@
 //! its file has to have, printed or written there.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use apply_patch_api::engine::commit::Workspace;
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
-use apply_patch_api::engine::{Options, Plan, PlanBuilder, Profile, Splices};
-use apply_patch_api::files::{Globs, Policy, Root};
+use apply_patch_api::engine::{Files, Options, Plan, PlanBuilder, Profile, Splices};
+use apply_patch_api::files::{Globs, Policy};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::settings::Choice as _;
 use apply_patch_api::tools::{ErrorKind, FailureClass, Tool, ToolError, hints};
@@ -199,11 +198,11 @@ fn write(
     }
     let session = workspace::session_in(opened?, workspace::session_settings(global));
     let options = Options { create_parents: true, ..Options::new(Profile::Strict) };
-    let plan = |root: &Arc<Root>| planned(root, &options, file, part);
+    let plan = |files: &Files| planned(files, &options, file, part);
     let refused = |error: ToolError| Failure::Tool(Box::new(error));
     if args.dry_run {
         workspace::tidy(global, &session);
-        let plan = plan(session.workspace().root()).map_err(refused)?;
+        let plan = plan(&session.workspace().root().into()).map_err(refused)?;
         if global.json {
             json::print(&json::planned(&plan, None)?);
         } else {
@@ -220,18 +219,9 @@ fn write(
         "mcp-config",
         Operation::Write,
         &mut approvals.ask(&mut host),
-        &mut |root| plan(root),
+        &mut |files| plan(files),
     );
-    let report = match done {
-        Ok(report) => report,
-        Err(error) => match host.interrupt.exit() {
-            Some(exit) => {
-                render::message("interrupted; everything was rolled back");
-                return Ok(exit);
-            }
-            None => return Err(refused(error)),
-        },
-    };
+    let report = done.map_err(refused)?;
     if global.json {
         json::print(&json::applied(&[report], true, None));
         return Ok(Exit::Done);
@@ -256,12 +246,12 @@ fn write(
 
 /// The change of the file.
 fn planned(
-    root: &Arc<Root>,
+    files: &Files,
     options: &Options,
     file: &ClientFile,
     part: &Part,
 ) -> Result<Plan, ToolError> {
-    let mut builder = PlanBuilder::new(root, options);
+    let mut builder = PlanBuilder::new(files, options);
     let mut path = file.path.clone();
     let mut loaded = builder.load(&path)?;
     // Its other name, if that is the one that is there.

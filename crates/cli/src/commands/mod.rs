@@ -30,8 +30,8 @@ mod workspace;
 pub(crate) use apply::options_without_base;
 pub(crate) use workspace::session;
 
-use apply_patch_api::engine::Remedy;
 use apply_patch_api::engine::remedy::Setting;
+use apply_patch_api::engine::{ErrorKind, Remedy};
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 
@@ -44,7 +44,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::settings::Sources;
-use crate::{completion, elsewhere, json, render, source};
+use crate::{completion, elsewhere, interrupt, json, render, source};
 
 fn plain(stream: &impl anstream::stream::RawStream) -> bool {
     AutoStream::choice(stream) == ColorChoice::Never
@@ -207,13 +207,15 @@ fn in_a_line(message: &str) -> String {
 /// Prints what went wrong, for a person or for a program, and gives the exit code.
 fn report(failure: &Failure, global: &Global) -> Exit {
     let mut error = bounds::within(failure.error(), &global.layers);
-    let exit = error.class.into();
+    let exit = interrupt::exit_of(&error);
     let elsewhere = elsewhere::directory(failure, global);
     if global.json {
         if let Some(dir) = elsewhere {
             error = error.also_first(Remedy::Set(Setting::Root(dir)));
         }
         json::failed(error, global.verbose);
+    } else if error.kind == ErrorKind::Cancelled {
+        render::cancelled(failure, &error.message, global);
     } else {
         render::failure(failure, global);
         if let Some(dir) = elsewhere {

@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::Input;
+use crate::interrupt;
 use crate::{json, render, source};
 
 #[derive(Debug, Args)]
@@ -101,7 +102,7 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
         (!own.is_empty()).then(|| own.join("\n"))
     };
     json::print(&answers(calls, |call| Err(of_call(call))));
-    Failure::Failed(Box::new((input, failed))).error().class.into()
+    interrupt::exit_of(&Failure::Failed(Box::new((input, failed))).error())
 }
 
 /// Says what a reader should know about the hunks of a call.

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::host::TerminalHost;
-use crate::interrupt::Interrupt;
+use crate::interrupt;
 use crate::{events, json};
 
 #[derive(Debug, Args)]
@@ -76,12 +76,10 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
     let prompt = Prompt::new(false);
     // What is guarded stays refused: a program names what it allows.
     let mut approvals = Approvals::new(global.settings.approve);
-    let interrupt = Interrupt::watch();
     let exit = match prepare(global, args) {
         Err(failure) => failed(args, failure.error()),
         Ok((tools, input)) if args.dialect == Some(Dialect::AnthropicEditor) => {
-            let mut host =
-                TerminalHost::watching(interrupt.clone(), &prompt, events.as_mut(), true);
+            let mut host = TerminalHost::new(&prompt, events.as_mut(), true);
             let reply = tools.editor(&input, None, &mut approvals.ask(&mut host));
             json::print(&reply);
             if reply.is_error { Exit::DoesNotApply } else { Exit::Done }
@@ -94,8 +92,7 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
             if let Some(events) = &mut events {
                 events.begin_call(&call_id, name, &input);
             }
-            let mut host =
-                TerminalHost::watching(interrupt.clone(), &prompt, events.as_deref_mut(), true);
+            let mut host = TerminalHost::new(&prompt, events.as_deref_mut(), true);
             let reply = tools.call(name, &input, &mut approvals.ask(&mut host));
             match events {
                 Some(events) => events.end_call(&reply, reply.failure()),
@@ -104,7 +101,7 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
             reply.class().map_or(Exit::Done, Exit::from)
         }
     };
-    Ok(interrupt.exit().filter(|_| exit != Exit::Done).unwrap_or(exit))
+    Ok(interrupt::came().filter(|_| exit != Exit::Done).unwrap_or(exit))
 }
 
 /// Answers in the shape of the tool that was called.

@@ -1,7 +1,7 @@
 //! `apply-patch undo` and `apply-patch redo`.
 
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
-use apply_patch_api::engine::commit::{self, CommitError, TransactionId, Workspace};
+use apply_patch_api::engine::commit::{self, TransactionId, Workspace};
 use apply_patch_api::engine::{Plan, Report};
 use apply_patch_api::files::{Access, RelPath};
 use apply_patch_api::tools::audit::Operation;
@@ -220,10 +220,6 @@ pub(super) fn execute(
     let report = match session.execute(tool, Operation::Write, &mut approvals.ask(&mut host), plan)
     {
         Ok(report) => report,
-        Err(commit::Error::Commit(CommitError::Cancelled)) => {
-            render::message("interrupted; everything was rolled back");
-            return Ok(host.interrupt.exit().unwrap_or(Exit::Interrupted));
-        }
         Err(commit::Error::Declined) => {
             render::message("declined; nothing was changed");
             return Ok(Exit::Refused);

@@ -38,6 +38,14 @@ pub(crate) use print::{
 };
 pub(crate) use stat::{stat, stat_text, statistics};
 
+/// Says that a signal cancelled the change, and what was applied before it came.
+pub(crate) fn cancelled(failure: &Failure, told: &str, global: &Global) {
+    if let Failure::Failed(failed) = failure {
+        failed.1.reports.iter().for_each(|report| names(global.root(), &report.plan));
+    }
+    message(told);
+}
+
 /// Prints what went wrong, with pictures where there is something to point at.
 pub(crate) fn failure(failure: &Failure, global: &Global) {
     let input = match failure {

@@ -46,7 +46,7 @@ impl FailureClass {
             ErrorKind::StaleFile => Self::Stale,
             _ if from_system => Self::Failed,
             ErrorKind::OutsideWorkspace | ErrorKind::PermissionDenied => Self::Refused,
-            ErrorKind::FileTooLarge | ErrorKind::Timeout => Self::Failed,
+            ErrorKind::FileTooLarge | ErrorKind::Timeout | ErrorKind::Cancelled => Self::Failed,
             ErrorKind::CommandFailed => Self::Refused,
             _ => Self::DoesNotApply,
         }
@@ -208,8 +208,9 @@ impl ToolError {
     }
 
     /// Makes the error of a call that its caller has cancelled.
-    pub(crate) fn cancelled() -> Self {
-        Self::new(FailureClass::Failed, ErrorKind::Timeout, "the call was cancelled")
+    fn cancelled() -> Self {
+        let message = "cancelled; nothing was changed";
+        Self::new(FailureClass::Failed, ErrorKind::Cancelled, message)
             .reason(Reason::Cancelled)
             .remedies([Remedy::TryAgain])
     }
@@ -318,6 +319,9 @@ impl ToolError {
     /// planned or committed.
     #[must_use]
     pub fn workspace(error: &commit::Error) -> Self {
+        if error.is_cancelled() {
+            return Self::cancelled();
+        }
         if let commit::Error::NotRestored(rejects) = error {
             // A restore never replaces a file.
             let rejected = Self::rejected(rejects);
@@ -442,6 +446,9 @@ impl ToolError {
     #[must_use]
     pub fn of_rejects(rejects: &[Reject]) -> Self {
         let first = patch_engine::gravest(rejects).expect("BUG: what was rejected has rejects");
+        if first.kind() == ErrorKind::Cancelled {
+            return Self::cancelled();
+        }
         let from_system = matches!(&first.problem, Problem::Guard(error) if error.is_failure());
         let class = match first.kind() {
             ErrorKind::CommandFailed | ErrorKind::AlreadyExists
@@ -495,6 +502,9 @@ impl ToolError {
         }
         let is_partial = failed.reports.iter().any(|report| report.plan.is_partial());
         error.class = FailureClass::Partial;
+        if failed.error.is_cancelled() {
+            error.message = "cancelled; what was applied before stays".to_owned();
+        }
         error.recoverable &= is_partial;
         if error.details.is_null() {
             error.details = json!({});
@@ -540,6 +550,9 @@ impl From<Reject> for ToolError {
 
 impl From<fs_guard::Error> for ToolError {
     fn from(error: fs_guard::Error) -> Self {
+        if matches!(error, fs_guard::Error::Cancelled) {
+            return Self::cancelled();
+        }
         let path = error.path().unwrap_or_default().to_owned();
         Self::refused(&Reject::of(&path, Problem::Guard(error)))
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 #[cfg(feature = "git")]
 use fs_guard::Dir;
-use fs_guard::{Access, FileKind, Sha256};
+use fs_guard::{Access, Cancellation, FileKind, Sha256};
 use patch_engine::commit::Workspace;
 use serde::Serialize;
 
@@ -157,7 +157,7 @@ fn actual(workspace: &Workspace, path: &str) -> Result<String, ()> {
         }
         Some(seen) if seen.kind == FileKind::File => Ok(root
             .open_file(&path)
-            .and_then(|(mut file, _)| file.hash())
+            .and_then(|(mut file, _)| file.hash(&Cancellation::NEVER))
             .map_err(drop)?
             .to_string()),
         Some(_) => Ok(String::new()),

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::{Arc, Once};
 use std::time::{Instant, SystemTime};
 
-use fs_guard::Policy;
+use fs_guard::{Policy, Wait};
 use git_tree::{
     BranchMove, EntryKind, Id, NewCommit, OpenOptions, Repository, Resolved, Role, Signature,
     TreeChange,
@@ -23,8 +23,8 @@ use patch_engine::commit::{
 };
 use patch_engine::remedy::Setting;
 use patch_engine::{
-    ChangedFile, CommitLog, Committer, ErrorKind, Event, Files, Host, NotCommitted, Options, Patch,
-    Plan, Rejects, Remedy, Report, commit_to, intend, plan,
+    Cancellation, ChangedFile, CommitLog, Committer, ErrorKind, Event, Files, Host, NotCommitted,
+    Options, Patch, Plan, Rejects, Remedy, Report, commit_to, intend, plan,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -233,7 +233,7 @@ impl GitSession {
         request: &GitRequest,
     ) -> Result<GitReport, GitError> {
         let place = self.place(request, None)?;
-        let plan = Arc::new(self.plan_over(patch, options, &place)?);
+        let plan = Arc::new(self.plan_over(patch, options, &place, &Cancellation::NEVER)?);
         let Place { onto: Resolved { commit: onto, tree }, branch, .. } = place;
         let tree = self.tree_of(&plan, tree)?;
         Ok(GitReport { commit: None, tree, onto, branch, report: Report::new(plan, None) })
@@ -246,7 +246,7 @@ impl GitSession {
     ///
     /// When an object is missing.
     pub fn tree_of(&self, plan: &Plan, onto: Id) -> Result<Id, ToolError> {
-        write_tree(&self.repository.isolated(), plan, onto)
+        write_tree(&self.repository.isolated(), plan, onto, &Cancellation::NEVER)
     }
 
     /// Applies a patch to the files of a commit: it becomes a commit, and the branch is moved to
@@ -285,15 +285,16 @@ impl GitSession {
     /// outcome.
     fn answer_cut_off(&self, log: &Recorder<'_>) -> Result<(), ToolError> {
         if self.workspace.has_state() {
-            let _locked = self.lock()?;
+            let _locked = self.lock(Cancellation::NEVER)?;
             log.write_cut_off(|intent| self.happened(intent)).map_err(fs_guard::Error::from)?;
         }
         Ok(())
     }
 
     /// Takes the lock of the state directory in the git directory, and keeps that directory.
-    fn lock(&self) -> Result<Locked<'_>, ToolError> {
-        let locked = self.workspace.lock(self.settings.lock_timeout)?;
+    fn lock(&self, cancellation: Cancellation) -> Result<Locked<'_>, ToolError> {
+        let timeout = self.settings.lock_timeout;
+        let locked = self.workspace.lock(Wait { timeout, cancellation })?;
         locked.locked_store().keep();
         Ok(locked)
     }
@@ -398,9 +399,17 @@ impl GitSession {
         }
     }
 
-    fn plan_over(&self, patch: &Patch, options: &Options, place: &Place) -> Result<Plan, Rejects> {
-        let files =
-            |commit| CommitTree::new(&self.repository, commit).files(Arc::clone(&self.policy));
+    fn plan_over(
+        &self,
+        patch: &Patch,
+        options: &Options,
+        place: &Place,
+        cancellation: &Cancellation,
+    ) -> Result<Plan, Rejects> {
+        let files = |commit| {
+            let tree = CommitTree::new(&self.repository, commit);
+            tree.files(Arc::clone(&self.policy)).cancelled_by(cancellation.clone())
+        };
         if place.seen == place.onto {
             return plan(files(place.onto), patch, options);
         }
@@ -474,7 +483,8 @@ impl OntoCommit<'_, '_> {
         let Place { onto, branch, from, .. } = self.place().clone();
         // A change that fails leaves no objects behind.
         let repository = self.session.repository.isolated();
-        let written = write(&repository, plan, onto, self.request)?;
+        let cancellation = host.cancellation();
+        let written = write(&repository, plan, onto, self.request, &cancellation)?;
         let id = TransactionId::new(SystemTime::now(), None)?;
         let mut details = vec![
             ("onto", onto.commit.to_string()),
@@ -483,7 +493,7 @@ impl OntoCommit<'_, '_> {
         ];
         details.extend(branch.clone().map(|branch| ("branch", branch)));
         log.details(details);
-        self.locked = Some(self.session.lock()?);
+        self.locked = Some(self.session.lock(cancellation)?);
         intend(id, log, host).map_err(commit::Error::from)?;
         match branch {
             Some(branch) => {
@@ -509,11 +519,11 @@ impl OntoCommit<'_, '_> {
 impl Committer for OntoCommit<'_, '_> {
     type Error = GitError;
 
-    fn plan(&mut self, _: &mut dyn CommitLog, _: &mut dyn Host) -> Result<Plan, GitError> {
+    fn plan(&mut self, _: &mut dyn CommitLog, host: &mut dyn Host) -> Result<Plan, GitError> {
         self.locked = None;
         let seen = self.place.as_ref().map(|place| place.seen);
         let place = self.place.insert(self.session.place(self.request, seen)?);
-        Ok(self.session.plan_over(self.patch, self.options, place)?)
+        Ok(self.session.plan_over(self.patch, self.options, place, &host.cancellation())?)
     }
 
     fn commit(
@@ -550,7 +560,12 @@ struct Written {
 }
 
 /// Makes the blobs and trees of a plan, in memory.
-fn write_tree(repository: &Repository, plan: &Plan, onto: Id) -> Result<Id, ToolError> {
+fn write_tree(
+    repository: &Repository,
+    plan: &Plan,
+    onto: Id,
+    cancellation: &Cancellation,
+) -> Result<Id, ToolError> {
     let changed = plan.images().changed()?;
     let changes = changed.iter().map(|ChangedFile { path, after, .. }| {
         let change = match after {
@@ -563,7 +578,10 @@ fn write_tree(repository: &Repository, plan: &Plan, onto: Id) -> Result<Id, Tool
         };
         (path.as_str(), change)
     });
-    Ok(repository.write_tree(onto, changes)?)
+    // A tree that is cut short is not used.
+    let tree = repository.write_tree(onto, changes.take_while(|_| !cancellation.is_cancelled()));
+    cancellation.check()?;
+    Ok(tree?)
 }
 
 /// Makes the commit of a plan, with its trees and blobs, in memory.
@@ -572,8 +590,9 @@ fn write(
     plan: &Plan,
     onto: Resolved,
     request: &GitRequest,
+    cancellation: &Cancellation,
 ) -> Result<Written, ToolError> {
-    let tree = write_tree(repository, plan, onto.tree)?;
+    let tree = write_tree(repository, plan, onto.tree, cancellation)?;
     let committer = repository.signature(Role::Committer)?;
     let author = match &request.author {
         Some(author) => Signature::parse(author, committer.time)?,

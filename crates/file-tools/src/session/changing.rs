@@ -1,10 +1,7 @@
 //! Calls of tools that may change files.
 
-use std::sync::Arc;
-
-use fs_guard::Root;
 use patch_engine::commit::approval::{Decision, Request};
-use patch_engine::{Atomicity, Event, Host, Options, Patch, Plan, Report};
+use patch_engine::{Atomicity, Cancellation, Event, Files, Host, Options, Patch, Plan, Report};
 
 use crate::answer::envelope::ToolResult;
 use crate::answer::error::ToolError;
@@ -43,7 +40,7 @@ impl ChangingCall<'_> {
     /// Plans and commits.
     pub(crate) fn commit(
         &mut self,
-        plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, ToolError>,
+        plan: &mut dyn FnMut(&Files) -> Result<Plan, ToolError>,
     ) -> Result<Report, ToolError> {
         self.logged = true;
         self.session.execute(self.tool.as_str(), operation_of(self.tool), self.host, plan)
@@ -90,8 +87,8 @@ impl Host for Checked<'_> {
         }
     }
 
-    fn cancelled(&self) -> bool {
-        self.host.cancelled()
+    fn cancellation(&self) -> Cancellation {
+        self.host.cancellation()
     }
 
     fn event(&mut self, event: &Event<'_>) {

@@ -14,13 +14,13 @@ pub(crate) mod store_size;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
+use fs_guard::{Access, Cancellation, FileKind, Metadata, RelPath, Root, Sha256};
 use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::commit::{self, CommitOptions, Durability, Recovered, Verify, Workspace};
 use patch_engine::remedy::Action;
 use patch_engine::{
-    ApplyOptions, Atomicity, Encodings, ErrorKind, Event, Expected, Failed, Host, Loaded, Options,
-    Patch, Plan, PlanBuilder, Problem, Profile, Reject, Remedy, Report,
+    ApplyOptions, Atomicity, Encodings, ErrorKind, Event, Expected, Failed, Files, Host, Loaded,
+    Options, Patch, Plan, PlanBuilder, Problem, Profile, Reject, Remedy, Report,
 };
 use workspace_trash::Retention;
 
@@ -462,7 +462,7 @@ impl Session {
         tool: &str,
         operation: Operation,
         host: &mut dyn Host,
-        plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, E>,
+        plan: &mut dyn FnMut(&Files) -> Result<Plan, E>,
     ) -> Result<Report, E>
     where
         E: From<commit::Error>,
@@ -551,7 +551,7 @@ pub(crate) fn finish(builder: PlanBuilder<'_>) -> Result<Plan, ToolError> {
 
 /// Hashes a file without holding it in memory.
 pub(crate) fn hash(root: &Arc<Root>, path: &RelPath) -> Result<Sha256, fs_guard::Error> {
-    root.open_file(path)?.0.hash()
+    root.open_file(path)?.0.hash(&Cancellation::NEVER)
 }
 
 /// Parses an expected hash: 64 hexadecimal digits, or nothing for no file.

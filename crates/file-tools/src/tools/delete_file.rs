@@ -84,7 +84,8 @@ impl FileTool for DeleteFile {
             given.map(|given| expected(given, "expectedSha256")).transpose()?;
             let recursive = self.recursive == Some(true);
             let mut directory = None;
-            let report = call.commit(&mut |root| {
+            let report = call.commit(&mut |files| {
+                let root = session.workspace().root();
                 let path = super::checked(root, &self.path, fs_guard::Access::Delete)?;
                 let seen = root.metadata(&path)?;
                 let is_dir = seen.as_ref().is_some_and(|seen| seen.kind == FileKind::Directory);
@@ -109,7 +110,7 @@ impl FileTool for DeleteFile {
                     return Err(super::missing(root, &self.path));
                 }
                 let options = session.options(false, false)?;
-                let mut builder = PlanBuilder::new(root, &options);
+                let mut builder = PlanBuilder::new(files, &options);
                 if recursive {
                     builder.remove_all(&self.path)?;
                 } else {

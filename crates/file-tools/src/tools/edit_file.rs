@@ -133,9 +133,10 @@ pub(crate) fn edit_file_as(
         let given = args.expected_sha256.as_deref();
         let mut replacements = 0;
         let mut now = None;
-        let report = call.commit(&mut |root| {
+        let report = call.commit(&mut |files| {
+            let root = session.workspace().root();
             let options = session.options(false, false)?;
-            let mut builder = PlanBuilder::new(root, &options);
+            let mut builder = PlanBuilder::new(files, &options);
             // The version that the edits are for, and the error of the current file if that is
             // another version.
             let (file, stale) = match printed(session, &mut builder, caller, args) {

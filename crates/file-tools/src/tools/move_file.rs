@@ -67,7 +67,8 @@ impl FileTool for MoveFile {
             let given = self.expected_sha256.as_deref();
             let expected = session.seen(&self.from_path, given)?;
             let overwrite = self.overwrite == Some(true);
-            let report = call.commit(&mut |root| {
+            let report = call.commit(&mut |files| {
+                let root = session.workspace().root();
                 let from = super::checked(root, &self.from_path, fs_guard::Access::Delete)?;
                 if root.metadata(&from)?.is_none() {
                     if expected != patch_engine::Expected::Absent {
@@ -76,7 +77,7 @@ impl FileTool for MoveFile {
                     return Err(super::missing(root, &self.from_path));
                 }
                 let options = session.options(false, overwrite)?;
-                let mut builder = PlanBuilder::new(root, &options);
+                let mut builder = PlanBuilder::new(files, &options);
                 builder.rename(&self.from_path, &self.to_path)?;
                 let plan = finish(builder)?;
                 let change = &plan.changes()[0];

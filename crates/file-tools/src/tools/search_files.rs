@@ -154,7 +154,7 @@ impl FileTool for SearchFiles {
             usize::try_from(self.context_lines.unwrap_or(0).min(MAX_CONTEXT)).unwrap_or(0);
         let mut search =
             Search { query: &query, context, limit: skip + limit, matches: Vec::new() };
-        let cancelled = std::cell::Cell::new(false);
+        let cancellation = host.cancellation();
         let whole = walk(root, dir.clone(), &options, host, &mut |found: WalkEntry| {
             let path = relative(&found.path, dir.as_ref());
             if excludes.matches(path) || DEFAULT_EXCLUDES.contains(&found.path.file_name()) {
@@ -163,8 +163,7 @@ impl FileTool for SearchFiles {
             if includes.as_ref().is_some_and(|includes| !includes.matches(path)) {
                 return Some(true);
             }
-            if host.cancelled() {
-                cancelled.set(true);
+            if cancellation.is_cancelled() {
                 return None;
             }
             if self.mode == SearchMode::Path {
@@ -180,9 +179,7 @@ impl FileTool for SearchFiles {
             }
             (search.matches.len() <= skip + limit).then_some(true)
         })?;
-        if cancelled.get() {
-            return Err(ToolError::cancelled());
-        }
+        cancellation.check()?;
         let Page { items: mut matches, truncated, next_cursor } =
             page(search.matches, skip, limit, for_items(session, self.max_result_bytes), whole);
         matches.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));

@@ -66,14 +66,13 @@ pub(crate) fn walk(
     host: &dyn Host,
     visit: &mut dyn FnMut(WalkEntry) -> Option<bool>,
 ) -> Result<bool, ToolError> {
+    let cancellation = host.cancellation();
     let mut whole = true;
     let mut visited = 0;
     let ignores = if options.ignored { Vec::new() } else { ignores_above(root, dir.as_ref()) };
     let mut pending = VecDeque::from([Pending { dir, depth: 0, ignores }]);
     while let Some(Pending { dir, depth, mut ignores }) = pending.pop_front() {
-        if host.cancelled() {
-            return Err(ToolError::cancelled());
-        }
+        cancellation.check()?;
         let mut entries = match root.read_dir(dir.as_ref()) {
             Ok(entries) => entries,
             // A directory that cannot be read is skipped, unless the caller named it.

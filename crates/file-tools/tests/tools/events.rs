@@ -4,7 +4,7 @@ use std::path::Path;
 
 use file_tools::events::{EventForm, Events, MAX_TEXT};
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
-use patch_engine::{ApplyOptions, Atomicity, Event, Host, Options, Profile, parse};
+use patch_engine::{ApplyOptions, Atomicity, Cancellation, Event, Host, Options, Profile, parse};
 use serde_json::{Value, json};
 
 use crate::support::Bench;
@@ -21,8 +21,8 @@ impl Host for Person<'_, '_> {
         Ok(if self.approves { Decision::Approve } else { Decision::Decline })
     }
 
-    fn cancelled(&self) -> bool {
-        self.other.cancelled()
+    fn cancellation(&self) -> Cancellation {
+        self.other.cancellation()
     }
 
     fn event(&mut self, event: &Event<'_>) {
@@ -349,8 +349,8 @@ fn long_and_binary_texts_are_left_out() {
 fn a_host_that_gives_up_before_the_commit_point_changes_nothing() {
     struct GivesUp;
     impl Host for GivesUp {
-        fn cancelled(&self) -> bool {
-            true
+        fn cancellation(&self) -> Cancellation {
+            Cancellation::new(|| true)
         }
     }
     let bench = Bench::new(FILES);

@@ -258,7 +258,11 @@ fn a_file_that_others_write_meanwhile_is_read_to_its_end() {
         let text = "y".repeat(after);
         let (other, new) = (file.clone(), text.clone());
         fs_guard::fault::meanwhile("read", 1, move || fs::write(other, new).unwrap());
-        assert_eq!(open.hash().unwrap(), fs_guard::Sha256::of(text.as_bytes()), "{before} {after}");
+        assert_eq!(
+            open.hash(&fs_guard::Cancellation::NEVER).unwrap(),
+            fs_guard::Sha256::of(text.as_bytes()),
+            "{before} {after}"
+        );
         for limit in [before.max(after), before.max(after) + 1, 1 << 20, after.max(1) - 1] {
             fs::write(&file, "x".repeat(before)).unwrap();
             let (other, new) = (file.clone(), text.clone());
@@ -283,7 +287,7 @@ fn a_small_file_is_read_by_one_call() {
     let reads = || fs_guard::fault::disarm().iter().filter(|&&call| call == "read").count();
     let (mut open, _) = root.open_file(&at).unwrap();
     fs_guard::fault::arm(fs_guard::fault::Fault::Nothing, 0, true);
-    open.hash().unwrap();
+    open.hash(&fs_guard::Cancellation::NEVER).unwrap();
     assert_eq!(reads(), 1);
     fs_guard::fault::arm(fs_guard::fault::Fault::Nothing, 0, true);
     root.read(&at, 9).unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fs_guard::{Hasher, RelPath, Root, Sha256};
+use fs_guard::{Cancellation, Hasher, RelPath, Sha256, Wait};
 use patch_grammar::Patch;
 use workspace_trash::Prefix;
 
@@ -187,9 +187,9 @@ impl Workspace {
         }
         let commit = CommitOptions { text, ..settings.commit.clone() };
         let mut why = None;
-        let plan = &mut |root: &Arc<Root>| {
+        let plan = &mut |files: &Files| {
             let plan;
-            (plan, why) = settings.plan(&root.into(), patch).map_err(Error::from)?;
+            (plan, why) = settings.plan(files, patch).map_err(Error::from)?;
             Ok::<_, Error>(plan)
         };
         let report = self.execute(&commit, log, host, plan)?;
@@ -225,7 +225,7 @@ impl Workspace {
                     names(section, path) || !later.iter().any(|later| names(later, path))
                 });
             }
-            let plan = &mut |root: &_| plan(root, &part, &of_part).map_err(Error::from);
+            let plan = &mut |files: &Files| plan(files, &part, &of_part).map_err(Error::from);
             match self.execute(&settings.commit, log, host, plan) {
                 Ok(report) => {
                     // What was expected of a file is checked before it is changed for the first
@@ -323,7 +323,8 @@ impl Workspace {
 
     /// Locks, plans, asks and commits: the only way to change files, forwards or back.
     ///
-    /// `plan` may be asked a second time, when files changed between its answer and the lock.
+    /// `plan` gets the files of the root. It may be asked a second time, when files changed between
+    /// its answer and the lock.
     ///
     /// # Errors
     ///
@@ -333,7 +334,7 @@ impl Workspace {
         options: &CommitOptions,
         log: &mut dyn CommitLog,
         host: &mut dyn Host,
-        plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, E>,
+        plan: &mut dyn FnMut(&Files) -> Result<Plan, E>,
     ) -> Result<Report, E> {
         let directory = &mut InDirectory {
             workspace: self,
@@ -351,7 +352,7 @@ impl Workspace {
 struct InDirectory<'d, 'w, E> {
     workspace: &'w Workspace,
     options: &'d CommitOptions,
-    plan: &'d mut dyn FnMut(&Arc<Root>) -> Result<Plan, E>,
+    plan: &'d mut dyn FnMut(&Files) -> Result<Plan, E>,
     /// The lock is held from the first look at the files to the last change. Only where no patch
     /// was ever applied is there no place for a lock yet: it is made when it is known that the
     /// patch fits, so that one that does not leaves no trace. Should a second process do the same
@@ -363,10 +364,13 @@ struct InDirectory<'d, 'w, E> {
 }
 
 impl<'w, E> InDirectory<'_, 'w, E> {
-    fn lock(&mut self) -> Result<&Locked<'w>, Error> {
+    fn lock(&mut self, cancellation: Cancellation) -> Result<&Locked<'w>, Error> {
         let locked = match self.locked.take() {
             Some(locked) => locked,
-            None => self.workspace.lock(self.options.lock_timeout)?,
+            None => {
+                let timeout = self.options.lock_timeout;
+                self.workspace.lock(Wait { timeout, cancellation })?
+            }
         };
         Ok(self.locked.insert(locked))
     }
@@ -379,14 +383,15 @@ impl<E: From<Error>> Committer for InDirectory<'_, '_, E> {
         self.locked = None;
         self.workspace.root().forget();
         if self.lock_first {
-            let found = self.lock()?.recovered().to_vec();
+            let found = self.lock(host.cancellation())?.recovered().to_vec();
             if !found.is_empty() {
                 log.recovered(&found);
                 host.event(&Event::Recovered(&found));
                 self.recovered.extend(found);
             }
         }
-        (self.plan)(self.workspace.root())
+        let files = Files::from(self.workspace.root()).cancelled_by(host.cancellation());
+        (self.plan)(&files)
     }
 
     fn commit(
@@ -396,7 +401,7 @@ impl<E: From<Error>> Committer for InDirectory<'_, '_, E> {
         host: &mut dyn Host,
     ) -> Result<Committed, NotCommitted<E>> {
         let options = self.options;
-        let committed = self.lock()?.commit(plan, options, log, host);
+        let committed = self.lock(host.cancellation())?.commit(plan, options, log, host);
         committed.map_err(|error| {
             let stale = matches!(error, CommitError::Stale(_));
             let overtaken = stale && !std::mem::replace(&mut self.lock_first, true);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use fs_guard::{Globs, Policy, RelPath};
+use fs_guard::{Cancellation, Globs, Policy, RelPath};
 
 pub use crate::commit::host::{Decision, Reason, Request};
 
@@ -169,8 +169,8 @@ impl Host for Asking<'_> {
         self.approvals.decide(request.plan, self.host)
     }
 
-    fn cancelled(&self) -> bool {
-        self.host.cancelled()
+    fn cancellation(&self) -> Cancellation {
+        self.host.cancellation()
     }
 
     fn event(&mut self, event: &Event<'_>) {

@@ -77,14 +77,17 @@ impl<E: From<Error>> From<Error> for NotCommitted<E> {
 ///
 /// # Errors
 ///
-/// Those of the committer and of asking.
+/// Those of the committer and of asking; and when the host [gives up](Host::cancellation).
 pub fn commit_to<C: Committer>(
     committer: &mut C,
     log: &mut dyn CommitLog,
     host: &mut dyn Host,
 ) -> Result<Report, C::Error> {
     loop {
+        let check = |host: &dyn Host| host.cancellation().check().map_err(Error::from);
+        check(host)?;
         let plan = Arc::new(committer.plan(log, host)?);
+        check(host)?;
         if plan.is_empty() {
             return Ok(Report { recovered: committer.recovered(), ..Report::new(plan, None) });
         }

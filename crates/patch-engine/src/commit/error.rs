@@ -44,7 +44,7 @@ pub enum Error {
     Parse(#[from] ParseError),
     /// It cannot be planned: every reason.
     #[error(transparent)]
-    Rejected(#[from] Rejects),
+    Rejected(Rejects),
     /// The plan was shown and declined.
     #[error("declined; nothing was changed")]
     Declined,
@@ -164,6 +164,15 @@ fn doubts(transactions: &[(TransactionId, Doubt)]) -> String {
         .join(", ")
 }
 
+impl From<Rejects> for Error {
+    fn from(rejects: Rejects) -> Self {
+        if rejects.iter().any(|reject| reject.kind() == ErrorKind::Cancelled) {
+            return Self::Files(fs_guard::Error::Cancelled);
+        }
+        Self::Rejected(rejects)
+    }
+}
+
 impl Error {
     /// Returns the transactions that caused this error and that a person may
     /// [trust](super::UndoOptions::trust): those signed with a key that is not available here, and
@@ -208,6 +217,12 @@ impl Error {
             Self::BeingChecked => ErrorKind::Timeout,
             Self::NotRecovered { cause, .. } => cause.kind(),
         }
+    }
+
+    /// Returns whether it was given up, and everything is as it was before.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.kind() == ErrorKind::Cancelled
     }
 
     /// Returns the path that the error is about, or the first of several.
@@ -260,9 +275,6 @@ pub enum CommitError {
     /// The store could not be used.
     #[error(transparent)]
     Store(#[from] workspace_trash::Error),
-    /// The host cancelled the commit.
-    #[error("cancelled; nothing was changed")]
-    Cancelled,
     /// The commit log could not be written.
     #[error("refused before anything was written: {0}")]
     Refused(String),
@@ -325,13 +337,17 @@ impl CommitError {
             Self::Stale(_) => ErrorKind::StaleFile,
             Self::Files(error) => error.kind().into(),
             Self::Store(error) => error.kind().into(),
-            Self::Cancelled
-            | Self::Refused(_)
-            | Self::Unverified(_)
-            | Self::Nothing
-            | Self::OtherWorkspace => ErrorKind::CommandFailed,
+            Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => {
+                ErrorKind::CommandFailed
+            }
             Self::UnfinishedBelow { .. } => ErrorKind::Timeout,
-            Self::RollbackIncomplete { cause, .. } | Self::Untidy { cause, .. } => cause.kind(),
+            Self::RollbackIncomplete { cause, .. } | Self::Untidy { cause, .. } => {
+                match cause.kind() {
+                    // That says that everything is as it was.
+                    ErrorKind::Cancelled => ErrorKind::CommandFailed,
+                    kind => kind,
+                }
+            }
         }
     }
 
@@ -344,11 +360,7 @@ impl CommitError {
             Self::Store(error) => error.path(),
             Self::UnfinishedBelow { directory } => Some(directory),
             Self::RollbackIncomplete { cause, .. } | Self::Untidy { cause, .. } => cause.path(),
-            Self::Cancelled
-            | Self::Refused(_)
-            | Self::Unverified(_)
-            | Self::Nothing
-            | Self::OtherWorkspace => None,
+            Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => None,
         }
     }
 

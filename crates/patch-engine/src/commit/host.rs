@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fs_guard::{AppendFile, RelPath};
+use fs_guard::{AppendFile, Cancellation, RelPath};
 use workspace_trash::TransactionId;
 
 use crate::commit::error::CommitError;
@@ -29,10 +29,12 @@ pub trait Host {
         Ok(Decision::Approve)
     }
 
-    /// Returns whether the change is to be given up. It is polled until the first file is
-    /// published: after that the change is finished.
-    fn cancelled(&self) -> bool {
-        false
+    /// Returns how the change is given up. It is polled for each file and each megabyte, while
+    /// planning, staging and syncing, and by the check of [`Verify`](super::Verify): everything is
+    /// then as it was before, and the kind of the error is [`ErrorKind::Cancelled`]. From the
+    /// commit point on the change is finished.
+    fn cancellation(&self) -> Cancellation {
+        Cancellation::NEVER
     }
 
     /// Receives an event.
@@ -192,7 +194,7 @@ pub trait CommitLog {
 impl CommitLog for () {}
 
 /// Logs and tells what is about to happen, when all is staged and nothing is published. Writing that
-/// may take a while, so the host is polled before and after it: this is its last chance to cancel.
+/// may take a while, so whether it is given up is polled before and after it.
 ///
 /// # Errors
 ///
@@ -202,11 +204,10 @@ pub fn intend(
     log: &mut dyn CommitLog,
     host: &mut dyn Host,
 ) -> Result<(), CommitError> {
-    let poll =
-        |host: &dyn Host| if host.cancelled() { Err(CommitError::Cancelled) } else { Ok(()) };
-    poll(host)?;
+    let cancellation = host.cancellation();
+    cancellation.check()?;
     log.intend(id).map_err(CommitError::Refused)?;
-    poll(host)?;
+    cancellation.check()?;
     host.event(&Event::Staged(id));
     Ok(())
 }

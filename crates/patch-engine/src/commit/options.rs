@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fs_guard::{Root, Sha256};
+use fs_guard::{Cancellation, Root, Sha256};
 use workspace_trash::Retention;
 
 patch_grammar::named! {
@@ -48,7 +48,7 @@ pub trait Verify: fmt::Debug + Send + Sync {
     /// Checks the files of the workspace, which all have their new bytes. The lock is held.
     ///
     /// If the check fails, or the process ends before it passes, everything is rolled back. A check
-    /// that waits should poll `cancelled` and give up when it returns `true`. `state` is the path
+    /// that waits should poll `cancellation` and give up when it is cancelled. `state` is the path
     /// of the state directory: programs that are started should get it in the variable
     /// [`CHECKED`](super::CHECKED).
     ///
@@ -59,7 +59,7 @@ pub trait Verify: fmt::Debug + Send + Sync {
         &self,
         root: &Root,
         state: &str,
-        cancelled: &dyn Fn() -> bool,
+        cancellation: &Cancellation,
     ) -> Result<(), NotVerified>;
 }
 
@@ -87,7 +87,7 @@ pub enum CheckEnd {
     NotRun(String),
     /// It passed, but removed the state directory, without which the change could not be undone.
     RemovedState,
-    /// The host cancelled it.
+    /// It was [given up](Cancellation).
     Cancelled,
 }
 

@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use fs_guard::{Access, Dirs, FileKind, RelPath, Sha256, StagedFile, SyncGroup, Target};
+use fs_guard::{
+    Access, Cancellation, Dirs, FileKind, RelPath, Sha256, StagedFile, SyncGroup, Target,
+};
 use workspace_trash::{Carried, FileState, Header, Journal, Pending, Record, TransactionId};
 
 use super::below::check_none_unfinished;
@@ -36,7 +38,8 @@ impl From<TransactionId> for Committed {
 }
 
 impl Locked<'_> {
-    /// Carries out all of a plan, or none of it.
+    /// Carries out all of a plan, or none of it. The host can [give it
+    /// up](Host::cancellation) until the commit point.
     ///
     /// Checks every path against the policy again, whatever access it was checked for when the plan
     /// was made.
@@ -56,7 +59,8 @@ impl Locked<'_> {
         log: &mut dyn CommitLog,
         host: &mut dyn Host,
     ) -> Result<Committed, CommitError> {
-        let commit = Commit { locked: self, plan, options };
+        let cancellation = host.cancellation();
+        let commit = Commit { locked: self, plan, options, cancellation };
         match commit.run(false, log, host) {
             Err(CommitError::Files(error)) if is_cross_device(&error) => {
                 commit.run(true, log, host)
@@ -74,6 +78,7 @@ struct Commit<'c> {
     locked: &'c Locked<'c>,
     plan: &'c Plan,
     options: &'c CommitOptions,
+    cancellation: Cancellation,
 }
 
 /// The paths of a plan, checked for the access that the commit needs.
@@ -246,6 +251,7 @@ impl Commit<'_> {
         let transitions = self.plan.transitions();
         let mut paths = Vec::with_capacity(transitions.len());
         for Transition { path, before, after } in transitions {
+            self.cancellation.check()?;
             let access = match (before, after) {
                 (None, _) => Access::Create,
                 (Some(_), Some(_)) => Access::Update,
@@ -272,6 +278,7 @@ impl Commit<'_> {
         root.check_no_new_repository(appearing.map(|transition| &transition.path))?;
         let going: BTreeSet<&RelPath> = self.plan.remove_dirs().iter().collect();
         for (transition, path) in transitions.iter().zip(&paths) {
+            self.cancellation.check()?;
             let place = match dirs.place(path) {
                 Ok(place) => place,
                 Err(fs_guard::Error::NotFound { .. }) if transition.before.is_none() => continue,
@@ -320,7 +327,7 @@ impl Commit<'_> {
             vec![None; transitions.len()]
         };
         let durable = self.options.durability == Durability::Full;
-        let stager = Stager::new(dirs, &self.locked.store, self.plan, durable);
+        let stager = Stager::new(dirs, &self.locked.store, self.plan, durable, &self.cancellation);
         let mut files = Vec::with_capacity(transitions.len());
         let mut records = Vec::with_capacity(transitions.len());
         for ((index, transition), sibling) in transitions.iter().enumerate().zip(names) {
@@ -422,7 +429,7 @@ impl Commit<'_> {
         {
             let text = pending.write_journal(journal)?;
             if durable {
-                let mut group = SyncGroup::new();
+                let mut group = SyncGroup::new().cancelled_by(&self.cancellation);
                 files.iter().flatten().for_each(|file| group.file(file));
                 group.file(&text);
                 if let Some(log) = log.file() {
@@ -438,6 +445,7 @@ impl Commit<'_> {
                 group.sync(whole)?;
             }
         }
+        self.cancellation.check()?;
         // The commit point: from here on recovery finishes the transaction.
         let mut fresh = Fresh { plan: self.plan, files };
         publication.publish(Some(&mut fresh), &mut |index| host.event(&Event::Published(index)))?;
@@ -467,8 +475,7 @@ impl Commit<'_> {
         let (pending, workspace) = (publication.pending, self.locked.workspace);
         let held = held.insert(Held::open(publication)?);
         host.event(&Event::Verifying(pending.id()));
-        let verified =
-            verify.verify(workspace.root(), &workspace.state_path(), &|| host.cancelled());
+        let verified = verify.verify(workspace.root(), &workspace.state_path(), &self.cancellation);
         let verified = verified.and_then(|()| match held.is_lost(publication) {
             Ok(true) => {
                 Err(NotVerified { end: CheckEnd::RemovedState, output: Vec::new(), left_out: 0 })
@@ -476,7 +483,7 @@ impl Commit<'_> {
             _ => Ok(()),
         });
         verified.map_err(|refused| match refused.end {
-            CheckEnd::Cancelled => CommitError::Cancelled,
+            CheckEnd::Cancelled => fs_guard::Error::Cancelled.into(),
             _ => CommitError::Unverified(Box::new(refused)),
         })?;
         Ok(pending.mark_done(self.options.durability == Durability::Full)?)

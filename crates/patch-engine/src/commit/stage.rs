@@ -3,12 +3,14 @@
 use std::io::IoSlice;
 
 use fs_guard::{
-    Dirs, FileKind, Hasher, Metadata, NewFile, OpenFile, RelPath, Sha256, Spot, StagedFile,
+    Cancellation, Dirs, FileKind, Hasher, Metadata, NewFile, OpenFile, RelPath, Sha256, Spot,
+    StagedFile,
 };
 use workspace_trash::Store;
 
 use super::error::{CommitError, Drift};
 use crate::plan::{Image, Plan, PostImage};
+use crate::text::files::PIECE;
 use crate::text::splices::Splice;
 
 /// Stages the new files of a plan.
@@ -17,6 +19,7 @@ pub(super) struct Stager<'p> {
     store: &'p Store<'p>,
     plan: &'p Plan,
     keep_open: bool,
+    cancellation: &'p Cancellation,
 }
 
 impl<'p> Stager<'p> {
@@ -25,9 +28,10 @@ impl<'p> Stager<'p> {
         store: &'p Store<'p>,
         plan: &'p Plan,
         durable: bool,
+        cancellation: &'p Cancellation,
     ) -> Self {
         let new = plan.transitions().iter().filter(|transition| transition.after.is_some()).count();
-        Self { dirs, store, plan, keep_open: durable && new <= 2 }
+        Self { dirs, store, plan, keep_open: durable && new <= 2, cancellation }
     }
 
     /// Writes the post-image of `path` to `slot`.
@@ -37,21 +41,29 @@ impl<'p> Stager<'p> {
         post: &PostImage,
         slot: &Spot,
     ) -> Result<StagedFile, CommitError> {
+        self.cancellation.check()?;
         match &post.image {
             Image::Kept(target) if post.link => Ok(slot.create_link(target)?),
-            Image::Kept(bytes) => self.write(path, post, slot, |file| file.write(bytes)),
-            Image::Lines(lines) => {
-                self.write(path, post, slot, |file| lines.pieces(|piece| file.write(piece)))
+            Image::Kept(bytes) => {
+                self.write(path, post, slot, |file| self.write_in_parts(file, [&bytes[..]]))
             }
+            Image::Lines(lines) => self.write(path, post, slot, |file| {
+                lines.pieces(|piece| {
+                    self.cancellation.check()?;
+                    file.write(piece)
+                })
+            }),
             Image::Spliced(from, splices) => {
                 let (_, seen) = self.plan.pre_image(from).expect("a file that is edited was there");
                 if let Some(source) = &seen.bytes {
-                    let pieces = || splices.pieces(source, 0).map(IoSlice::new).collect::<Vec<_>>();
-                    return self.write(path, post, slot, |file| file.write_pieces(&mut pieces()));
+                    let pieces = || splices.pieces(source, 0);
+                    let write = |file: &mut NewFile| self.write_in_parts(file, pieces());
+                    return self.write(path, post, slot, write);
                 }
                 let (mut file, _) = self.dirs.root().open_file(from)?;
                 let mut new = slot.create(post.mode.requested())?;
-                let copied = copy_spliced(&mut new, &mut file, splices.as_slice())?;
+                let copied =
+                    self.copy_spliced(&mut new, &mut file, splices.as_slice(), seen.metadata.size)?;
                 require(from.as_str(), seen.sha256, copied)?;
                 self.finish(path, post, new)
             }
@@ -83,7 +95,7 @@ impl<'p> Stager<'p> {
         shown: &str,
     ) -> Result<StagedFile, CommitError> {
         let mut new = slot.create(post.mode.requested())?;
-        let copied = new.copy(from, post.size)?;
+        let copied = self.copy_spliced(&mut new, from, &[], post.size)?;
         require(shown, post.sha256, copied)?;
         match stored {
             // The displaced file still has its attributes.
@@ -107,6 +119,74 @@ impl<'p> Stager<'p> {
         let mut new = slot.create(post.mode.requested())?;
         write(&mut new)?;
         self.finish(path, post, new)
+    }
+
+    /// Writes pieces together, as long as they are not too large.
+    fn write_in_parts<'b>(
+        &self,
+        file: &mut NewFile,
+        pieces: impl IntoIterator<Item = &'b [u8]>,
+    ) -> Result<(), fs_guard::Error> {
+        let (mut part, mut size) = (Vec::new(), 0);
+        for piece in pieces.into_iter().flat_map(|piece| piece.chunks(PIECE)) {
+            if size + piece.len() > PIECE {
+                self.cancellation.check()?;
+                file.write_pieces(&mut part)?;
+                (part, size) = (Vec::new(), 0);
+            }
+            size += piece.len();
+            part.push(IoSlice::new(piece));
+        }
+        file.write_pieces(&mut part)
+    }
+
+    /// Copies a file of about this size with some ranges replaced, and returns the hash of the
+    /// source.
+    fn copy_spliced(
+        &self,
+        new: &mut NewFile,
+        from: &mut OpenFile,
+        splices: &[Splice],
+        size: u64,
+    ) -> Result<Sha256, fs_guard::Error> {
+        let insert = |new: &mut NewFile, splice: &Splice| {
+            if splice.text.is_empty() { Ok(()) } else { new.write(&splice.text) }
+        };
+        let mut hasher = Hasher::new();
+        let room = usize::try_from(size).unwrap_or(usize::MAX).clamp(1, 1 << 17);
+        let mut buffer = vec![0; room];
+        let mut splices = splices.iter().peekable();
+        // How far the source is read, and how far it is copied or replaced: `done` is ahead of `end`
+        // within a replaced range.
+        let (mut end, mut done) = (0, 0);
+        loop {
+            self.cancellation.check()?;
+            let length = from.read(&mut buffer)?;
+            if length == 0 {
+                break;
+            }
+            hasher.update(&buffer[..length]);
+            let begin = end;
+            end += length;
+            while done < end {
+                let kept = match splices.peek() {
+                    Some(splice) if splice.start <= done => {
+                        insert(new, splice)?;
+                        done = splice.end;
+                        splices.next();
+                        continue;
+                    }
+                    Some(splice) => splice.start.min(end),
+                    None => end,
+                };
+                new.write(&buffer[done - begin..kept - begin])?;
+                done = kept;
+            }
+        }
+        for splice in splices {
+            insert(new, splice)?;
+        }
+        Ok(hasher.finish())
     }
 
     /// Gives the file the attributes of its source, or those of a new file at its path.
@@ -149,50 +229,6 @@ impl<'p> Stager<'p> {
             }
         }
     }
-}
-
-/// Copies a file with some ranges replaced, and returns the hash of the source.
-fn copy_spliced(
-    new: &mut NewFile,
-    from: &mut OpenFile,
-    splices: &[Splice],
-) -> Result<Sha256, fs_guard::Error> {
-    let insert = |new: &mut NewFile, splice: &Splice| {
-        if splice.text.is_empty() { Ok(()) } else { new.write(&splice.text) }
-    };
-    let mut hasher = Hasher::new();
-    let mut buffer = vec![0; 1 << 17];
-    let mut splices = splices.iter().peekable();
-    // How far the source is read, and how far it is copied or replaced: `done` is ahead of `end`
-    // within a replaced range.
-    let (mut end, mut done) = (0, 0);
-    loop {
-        let length = from.read(&mut buffer)?;
-        if length == 0 {
-            break;
-        }
-        hasher.update(&buffer[..length]);
-        let begin = end;
-        end += length;
-        while done < end {
-            let kept = match splices.peek() {
-                Some(splice) if splice.start <= done => {
-                    insert(new, splice)?;
-                    done = splice.end;
-                    splices.next();
-                    continue;
-                }
-                Some(splice) => splice.start.min(end),
-                None => end,
-            };
-            new.write(&buffer[done - begin..kept - begin])?;
-            done = kept;
-        }
-    }
-    for splice in splices {
-        insert(new, splice)?;
-    }
-    Ok(hasher.finish())
 }
 
 fn require(path: &str, expected: Sha256, actual: Sha256) -> Result<(), CommitError> {

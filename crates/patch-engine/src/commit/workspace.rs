@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use fs_guard::{Dir, Policy, RelPath, Root};
+use fs_guard::{Dir, Policy, RelPath, Root, Wait};
 use workspace_trash::{
     KeyPlace, LockedStore, OwnKey, Prefix, Purged, Retention, Store, TransactionId,
 };
@@ -249,17 +249,17 @@ impl Workspace {
         }
     }
 
-    /// Takes the workspace's lock, waiting at most `timeout`, and recovers interrupted
+    /// Takes the workspace's lock, waiting if necessary, and recovers interrupted
     /// transactions.
     ///
     /// Creates the state directory if there is none, and removes it again if nothing is committed.
-    pub fn lock(&self, timeout: Duration) -> Result<Locked<'_>, Error> {
+    pub fn lock(&self, wait: impl Into<Wait>) -> Result<Locked<'_>, Error> {
         if std::env::var_os(CHECKED).is_some_and(|checked| *checked == *self.state_path()) {
             return Err(Error::BeingChecked);
         }
         let key = OwnKey::from(self.key_place());
         *self.key.lock().unwrap_or_else(PoisonError::into_inner) = key.clone();
-        let store = LockedStore::lock(&self.home, key.clone(), timeout)?;
+        let store = LockedStore::lock(&self.home, key.clone(), wait)?;
         self.root.forget();
         self.home.forget();
         let mut recovered = recover(&self.home, &store)?;

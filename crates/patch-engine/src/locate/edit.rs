@@ -3,6 +3,7 @@
 //! Bytes that no hunk touches are never copied or rewritten. An inserted line ends as the patch
 //! states; if it states nothing, like the line that it replaces, or else like its neighbour.
 
+use fs_guard::Cancellation;
 use patch_grammar::Hunk;
 
 use super::applied;
@@ -52,7 +53,16 @@ pub fn edit<'p>(
     placement: &Rules,
     final_newline: FinalNewline,
 ) -> Result<Edit, Vec<HunkReject>> {
-    edit_by(source, hunks, EditRules { placement, final_newline, whitespace: None })
+    edit_by(
+        source,
+        hunks,
+        EditRules {
+            placement,
+            final_newline,
+            whitespace: None,
+            cancellation: &Cancellation::NEVER,
+        },
+    )
 }
 
 /// Does the same by all rules.

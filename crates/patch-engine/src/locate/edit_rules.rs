@@ -1,5 +1,7 @@
 //! The rules of an edit.
 
+use fs_guard::Cancellation;
+
 use crate::locate::Rules;
 use crate::plan::options::{FinalNewline, Options};
 use crate::text::whitespace::WhitespaceRules;
@@ -11,13 +13,19 @@ pub(crate) struct EditRules<'a> {
     pub(crate) final_newline: FinalNewline,
     /// The rules about whitespace, where they count.
     pub(crate) whitespace: Option<FileWhitespace>,
+    /// Whoever edits polls this; an edit that was cancelled is not one of anything.
+    pub(crate) cancellation: &'a Cancellation,
 }
 
 impl<'a> EditRules<'a> {
     /// Takes the rules of the options.
-    pub(crate) fn of(options: &'a Options, whitespace: Option<FileWhitespace>) -> Self {
+    pub(crate) fn of(
+        options: &'a Options,
+        whitespace: Option<FileWhitespace>,
+        cancellation: &'a Cancellation,
+    ) -> Self {
         let (placement, final_newline) = (&options.placement, options.final_newline);
-        Self { placement, final_newline, whitespace }
+        Self { placement, final_newline, whitespace, cancellation }
     }
 }
 

@@ -449,8 +449,9 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// # Errors
     ///
-    /// When the new files would make a directory a git repository.
+    /// When the new files would make a directory a git repository, or the work was given up.
     pub fn finish(mut self) -> Result<Plan, Rejects> {
+        self.files.check_cancelled()?;
         if self.undo_of.is_none() {
             self.check_no_new_repository()?;
         }

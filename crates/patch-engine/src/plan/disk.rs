@@ -23,7 +23,7 @@ pub(crate) fn load(
     match load_unhashed(files, path, access, max_file_size)? {
         None => Ok(None),
         Some((metadata, Some(bytes))) => {
-            Ok(Some(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes) }))
+            Ok(Some(Disk { metadata, sha256: files.hash_bytes(&bytes)?, bytes: Some(bytes) }))
         }
         Some((metadata, None)) => Ok(Some(hashed(files, path, metadata)?)),
     }

@@ -32,6 +32,8 @@ patch_grammar::named! {
         CommandFailed = "command_failed",
         /// A lock could not be taken in time.
         Timeout = "timeout",
+        /// The caller gave it up, and everything is as it was.
+        Cancelled = "cancelled",
         /// None of the above.
         Unknown = "unknown",
     }
@@ -47,6 +49,7 @@ impl From<fs_guard::ErrorKind> for ErrorKind {
             fs_guard::ErrorKind::TooLarge => Self::FileTooLarge,
             fs_guard::ErrorKind::Changed => Self::StaleFile,
             fs_guard::ErrorKind::Locked => Self::Timeout,
+            fs_guard::ErrorKind::Cancelled => Self::Cancelled,
             fs_guard::ErrorKind::Invalid | fs_guard::ErrorKind::Failed => Self::CommandFailed,
         }
     }

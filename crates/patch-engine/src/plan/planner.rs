@@ -243,6 +243,10 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 
     fn section(&mut self, index: usize, section: &'p Section<'p>, part: Part) {
+        // What is left out is not missed: the plan is refused in the end.
+        if self.files().cancellation().is_cancelled() {
+            return;
+        }
         let takes = simultaneous::taken(section).is_some();
         let moves = section.destination().is_some();
         match part {
@@ -623,8 +627,11 @@ impl<'a, 'p> Planner<'a, 'p> {
         hunks: &'p [Hunk<'p>],
     ) -> Checked<Result<Edited, Vec<HunkReject>>> {
         let text = self.texts.of(&file.path, &file.bytes, hunks).ok_or_else(|| binary(file))?;
-        let rules = EditRules::of(self.options, self.whitespace.rules(index));
-        Ok(Edited::new(&file.bytes, &text, hunks, rules))
+        let cancellation = self.files().cancellation();
+        let rules = EditRules::of(self.options, self.whitespace.rules(index), cancellation);
+        let edited = Edited::new(&file.bytes, &text, hunks, rules);
+        cancellation.check()?;
+        Ok(edited)
     }
 
     /// Applies the hunks of a section to its file.
@@ -730,8 +737,11 @@ impl<'a, 'p> Planner<'a, 'p> {
         // Carrying finds out what is there already.
         let placement = Rules { skip_applied: false, ..self.options.placement.clone() };
         let whitespace = self.whitespace.rules(index);
-        let rules = EditRules { placement: &placement, ..EditRules::of(self.options, whitespace) };
-        let edit = match edit_text(&text, hunks, rules) {
+        let cancellation = self.builder.files.cancellation();
+        let rules = EditRules::of(self.options, whitespace, cancellation);
+        let edited = edit_text(&text, hunks, EditRules { placement: &placement, ..rules });
+        cancellation.check().map_err(|error| at(error.into()))?;
+        let edit = match edited {
             Ok(edit) => edit,
             Err(rejects) => {
                 // The expected version was not what the author saw either, so its lines explain
@@ -840,6 +850,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             Ok(plan) if rejects.is_empty() => return Ok(plan),
             plan => rejects.extend(plan.err().into_iter().flatten()),
         }
+        files.check_cancelled()?;
         if let Some(parts) = parts_too_many(&files, patch, &rejects) {
             rejects.iter_mut().for_each(|reject| reject.strip = Some(parts));
         }

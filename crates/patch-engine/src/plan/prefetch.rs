@@ -11,7 +11,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use fs_guard::{Access, FileKind, Hasher, RelPath, Sha256};
+use fs_guard::{Access, Cancellation, FileKind, Hasher, RelPath, Sha256};
 use patch_grammar::{Hunk, Section, SectionOperation};
 
 use crate::locate::edit::Edit;
@@ -96,7 +96,7 @@ impl Edited {
         rules: EditRules<'_>,
     ) -> Result<Self, Vec<HunkReject>> {
         let edit = edit_text(text, hunks, rules)?;
-        Ok(Self::hash(edit, text, source, 0, Hasher::new()))
+        Ok(Self::hash(edit, text, source, 0, Hasher::new(), rules.cancellation))
     }
 
     /// Does the same, and hashes the file itself: both hashes share the work up to the first
@@ -112,7 +112,7 @@ impl Edited {
             .split_at(edit.splices.as_slice().first().map_or(source.len(), |splice| splice.start));
         let mut hasher = Hasher::new();
         hasher.update(same);
-        let edited = Self::hash(edit, text, source, same.len(), hasher.clone());
+        let edited = Self::hash(edit, text, source, same.len(), hasher.clone(), rules.cancellation);
         hasher.update(rest);
         Ok((hasher.finish(), edited))
     }
@@ -124,8 +124,9 @@ impl Edited {
         source: &[u8],
         from: usize,
         mut hasher: Hasher,
+        cancellation: &Cancellation,
     ) -> Self {
-        edit.splices.hash(source, from, &mut hasher);
+        edit.splices.hash(source, from, &mut hasher, cancellation);
         let size = edit.splices.size_of(source.len()) as u64;
         Self { edit, sha256: hasher.finish(), size, encoding: text.encoding() }
     }
@@ -252,6 +253,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
     }
 
     fn section(&self, index: usize) -> Option<Prefetched> {
+        self.files.cancellation().check().ok()?;
         let section = &self.all[index];
         let access = access_of(section);
         let path = self.files.check(&section.path.text, access).ok()?;
@@ -267,7 +269,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             SectionOperation::Copy { .. } => return None,
         };
         let options = self.texts.options;
-        let rules = EditRules::of(options, self.whitespace.rules(index));
+        let rules = EditRules::of(options, self.whitespace.rules(index), self.files.cancellation());
         let (metadata, bytes) =
             load_unhashed(self.files, &path, access, options.max_file_size).ok()??;
         let bytes = bytes?;
@@ -277,7 +279,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD)
         {
             thread::scope(|scope| {
-                let hash = || Sha256::of(&bytes);
+                let hash = || self.files.hash_bytes(&bytes);
                 let thread = thread::Builder::new().spawn_scoped(scope, hash);
                 let edited = Edited::new(&bytes, text, hunks, rules).ok();
                 (
@@ -292,10 +294,11 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             let both =
                 text.as_ref().and_then(|text| Edited::with_source(&bytes, text, hunks, rules).ok());
             both.map_or_else(
-                || (Sha256::of(&bytes), None),
-                |(sha256, edited)| (sha256, Some(edited)),
+                || (self.files.hash_bytes(&bytes), None),
+                |(sha256, edited)| (Ok(sha256), Some(edited)),
             )
         };
+        let sha256 = sha256.ok()?;
         let disk = Some(Disk { metadata, sha256, bytes: Some(bytes) });
         Some(Prefetched { path, disk, edited, added: None })
     }
@@ -369,7 +372,7 @@ mod tests {
         ] {
             let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
             let options = Options::default();
-            let rules = EditRules::of(&options, None);
+            let rules = EditRules::of(&options, None, &Cancellation::NEVER);
             let patch = patch_grammar::parse(&text, &options.parse).unwrap();
             let whole = FileText::of(source.as_bytes(), None).unwrap();
             let (before, edited) =

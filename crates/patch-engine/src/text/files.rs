@@ -3,11 +3,17 @@
 use std::sync::Arc;
 
 use fs_guard::{
-    Access, Error, FileKind, GuardedTree, Metadata, Policy, RelPath, Root, Sha256, Tree,
+    Access, Cancellation, Error, FileKind, GuardedTree, Hasher, Metadata, Policy, RelPath, Root,
+    Sha256, Tree,
 };
+
+use crate::plan::reject::{Problem, Reject, Rejects};
 
 /// What is at a path, and the bytes of a file where they were read.
 pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
+
+/// After so many bytes it is asked whether the work is given up.
+pub(crate) const PIECE: usize = 1 << 20;
 
 /// The files that a plan is made for, with the rules for them. A clone has the same files.
 ///
@@ -15,7 +21,10 @@ pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
 /// [`Workspace`](crate::commit::Workspace); what becomes of a plan for a tree is the owner's
 /// business ([`Images::changed`](crate::Images::changed)).
 #[derive(Debug, Clone)]
-pub struct Files(Inner);
+pub struct Files {
+    inner: Inner,
+    cancellation: Cancellation,
+}
 
 #[derive(Debug, Clone)]
 enum Inner {
@@ -26,7 +35,7 @@ enum Inner {
 /// Calls the same method of either kind of files.
 macro_rules! either {
     ($self:ident, $files:ident => $answer:expr) => {
-        match &$self.0 {
+        match &$self.inner {
             Inner::Directory($files) => $answer,
             Inner::Tree($files) => $answer,
         }
@@ -35,7 +44,7 @@ macro_rules! either {
 
 impl From<&Arc<Root>> for Files {
     fn from(root: &Arc<Root>) -> Self {
-        Self(Inner::Directory(Arc::clone(root)))
+        Self::new(Inner::Directory(Arc::clone(root)))
     }
 }
 
@@ -50,13 +59,43 @@ impl Files {
     /// are meant for one plan.
     #[must_use]
     pub fn of_tree(tree: Arc<dyn Tree>, policy: impl Into<Arc<Policy>>) -> Self {
-        Self(Inner::Tree(Arc::new(GuardedTree::new(tree, policy))))
+        Self::new(Inner::Tree(Arc::new(GuardedTree::new(tree, policy))))
+    }
+
+    fn new(inner: Inner) -> Self {
+        Self { inner, cancellation: Cancellation::default() }
+    }
+
+    /// Lets what reads these files be given up: planning then fails with [`Error::Cancelled`].
+    #[must_use]
+    pub fn cancelled_by(self, cancellation: Cancellation) -> Self {
+        Self { cancellation, ..self }
+    }
+
+    /// Whether planning is to be given up.
+    pub(crate) fn cancellation(&self) -> &Cancellation {
+        &self.cancellation
+    }
+
+    /// Fails if planning is to be given up.
+    pub(crate) fn check_cancelled(&self) -> Result<(), Rejects> {
+        self.cancellation.check().map_err(|error| Reject::of("", Problem::Guard(error)).into())
+    }
+
+    /// Hashes bytes that were read.
+    pub(crate) fn hash_bytes(&self, bytes: &[u8]) -> Result<Sha256, Error> {
+        let mut hasher = Hasher::new();
+        for piece in bytes.chunks(PIECE) {
+            self.cancellation.check()?;
+            hasher.update(piece);
+        }
+        Ok(hasher.finish())
     }
 
     /// The directory; `None` for a tree.
     #[must_use]
     pub fn directory(&self) -> Option<&Arc<Root>> {
-        match &self.0 {
+        match &self.inner {
             Inner::Directory(root) => Some(root),
             Inner::Tree(_) => None,
         }
@@ -64,7 +103,7 @@ impl Files {
 
     /// Returns the identifier of a tree's contents, if it has one.
     pub(crate) fn tree_id(&self) -> Option<String> {
-        match &self.0 {
+        match &self.inner {
             Inner::Directory(_) => None,
             Inner::Tree(tree) => tree.tree().id(),
         }
@@ -84,6 +123,7 @@ impl Files {
     }
 
     pub(crate) fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
+        self.cancellation.check()?;
         either!(self, files => files.metadata(path))
     }
 
@@ -96,7 +136,8 @@ impl Files {
         wanted: impl Fn(&Metadata) -> bool,
         limit: u64,
     ) -> Result<Option<Unhashed>, Error> {
-        match &self.0 {
+        self.cancellation.check()?;
+        match &self.inner {
             Inner::Directory(root) => {
                 let found = root.inspect_and_read(path, access, wanted, limit)?;
                 Ok(found.map(|(seen, bytes)| (seen, bytes.map(Arc::new))))
@@ -130,7 +171,8 @@ impl Files {
         path: &RelPath,
         limit: u64,
     ) -> Result<(Arc<Vec<u8>>, Metadata), Error> {
-        match &self.0 {
+        self.cancellation.check()?;
+        match &self.inner {
             Inner::Directory(root) => {
                 root.read(path, limit).map(|(bytes, seen)| (Arc::new(bytes), seen))
             }
@@ -140,21 +182,22 @@ impl Files {
 
     /// Hashes a regular file, which need not be in memory for it.
     pub(crate) fn hash(&self, path: &RelPath) -> Result<(Sha256, Metadata), Error> {
-        match &self.0 {
+        self.cancellation.check()?;
+        match &self.inner {
             Inner::Directory(root) => {
                 let (mut file, seen) = root.open_file(path)?;
-                Ok((file.hash()?, seen))
+                Ok((file.hash(&self.cancellation)?, seen))
             }
             Inner::Tree(tree) => {
                 let (bytes, seen) = tree.read(path, u64::MAX)?;
-                Ok((Sha256::of(&bytes), seen))
+                Ok((self.hash_bytes(&bytes)?, seen))
             }
         }
     }
 
     /// Returns the target of a symbolic link.
     pub(crate) fn read_link(&self, path: &RelPath) -> Result<Arc<Vec<u8>>, Error> {
-        match &self.0 {
+        match &self.inner {
             Inner::Directory(root) => root.read_link(path).map(Arc::new),
             Inner::Tree(tree) => tree.read_link(path),
         }
@@ -165,7 +208,8 @@ impl Files {
         &self,
         path: Option<&RelPath>,
     ) -> Result<Vec<(Vec<u8>, FileKind)>, Error> {
-        match &self.0 {
+        self.cancellation.check()?;
+        match &self.inner {
             Inner::Directory(root) => {
                 let entries = root.read_dir(path)?;
                 Ok(entries.into_iter().map(|entry| (entry.name, entry.metadata.kind)).collect())

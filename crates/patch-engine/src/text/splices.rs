@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use fs_guard::{Hasher, Sha256};
+use fs_guard::{Cancellation, Hasher, Sha256};
+
+use super::files::PIECE;
 
 /// `source[start..end]` becomes `text`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,13 +97,25 @@ impl Splices {
     /// Returns the hash and the size of the result.
     pub(crate) fn outcome(&self, source: &[u8]) -> (Sha256, u64) {
         let mut hasher = Hasher::new();
-        self.hash(source, 0, &mut hasher);
+        self.hash(source, 0, &mut hasher, &Cancellation::NEVER);
         (hasher.finish(), self.size_of(source.len()) as u64)
     }
 
     /// Adds the result from byte `from` on to a hash of the bytes before it.
-    pub(crate) fn hash(&self, source: &[u8], from: usize, hasher: &mut Hasher) {
-        self.pieces(source, from).for_each(|piece| hasher.update(piece));
+    /// A hash that is cancelled is not one of anything.
+    pub(crate) fn hash(
+        &self,
+        source: &[u8],
+        from: usize,
+        hasher: &mut Hasher,
+        cancellation: &Cancellation,
+    ) {
+        for piece in self.pieces(source, from).flat_map(|piece| piece.chunks(PIECE)) {
+            if cancellation.is_cancelled() {
+                return;
+            }
+            hasher.update(piece);
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{CommitOptions, Committed, Error, KeyPlace, TransactionId, Workspace};
 use patch_engine::{
-    CommitLog, Committer, ErrorKind, Event, Files, Host, MemoryTree, NotCommitted, Options, Plan,
-    commit_to, intend, parse,
+    Cancellation, CommitLog, Committer, ErrorKind, Event, Files, Host, MemoryTree, NotCommitted,
+    Options, Plan, commit_to, intend, parse,
 };
 
 type Steps = Rc<RefCell<Vec<String>>>;
@@ -32,8 +32,9 @@ impl Host for Told {
         Ok(if self.1 == Wrong::Declined { Decision::Decline } else { Decision::Approve })
     }
 
-    fn cancelled(&self) -> bool {
-        self.1 == Wrong::CancelledAtOnce
+    fn cancellation(&self) -> Cancellation {
+        let cancelled = self.1 == Wrong::CancelledAtOnce;
+        Cancellation::new(move || cancelled)
     }
 
     fn event(&mut self, event: &Event<'_>) {
@@ -144,7 +145,7 @@ fn every_committer_takes_the_same_steps() {
         ("all is well", Wrong::Nothing, ALL.to_vec()),
         ("nothing to do", Wrong::NothingToDo, Vec::new()),
         ("declined", Wrong::Declined, vec!["ask"]),
-        ("cancelled", Wrong::CancelledAtOnce, [&ALL[..3], &[command_failed, failed]].concat()),
+        ("cancelled", Wrong::CancelledAtOnce, Vec::new()),
         ("not logged", Wrong::NotLogged, [&ALL[..4], &[command_failed, failed]].concat()),
     ] {
         assert_eq!(in_memory(wrong, 0), expected, "{name}, in memory");

@@ -2,6 +2,7 @@
 
 mod basics;
 mod below;
+mod cancelled;
 // It kills other processes by signals, and looks at how they ended.
 #[cfg(unix)]
 mod crowd;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use testutils::posix::PermissionsExt as _;
 
@@ -12,7 +12,7 @@ use fs_guard::fault::{Fault, arm, disarm};
 use patch_engine::commit::{
     CheckEnd, CommitError, CommitOptions, Committed, NotVerified, Outcome, Verify, Workspace,
 };
-use patch_engine::{ErrorKind, Event, Host};
+use patch_engine::{Cancellation, ErrorKind, Event, Host};
 
 use super::support::*;
 
@@ -39,14 +39,9 @@ type Check = fn(&Root) -> Result<(), NotVerified>;
 struct Checks(Check, AtomicUsize);
 
 impl Verify for Checks {
-    fn verify(
-        &self,
-        root: &Root,
-        _: &str,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<(), NotVerified> {
+    fn verify(&self, root: &Root, _: &str, cancellation: &Cancellation) -> Result<(), NotVerified> {
         self.1.fetch_add(1, Ordering::Relaxed);
-        if cancelled() {
+        if cancellation.is_cancelled() {
             return refused(CheckEnd::Cancelled);
         }
         (self.0)(root)
@@ -110,14 +105,17 @@ fn what_is_accepted_stays_and_what_is_not_was_never_there() {
 
 #[test]
 fn whoever_cancels_while_it_is_verified_gets_the_files_as_before() {
-    struct Late(bool);
+    struct Late(Arc<AtomicBool>);
     impl Host for Late {
-        fn cancelled(&self) -> bool {
-            self.0
+        fn cancellation(&self) -> Cancellation {
+            let late = Arc::clone(&self.0);
+            Cancellation::new(move || late.load(Ordering::Relaxed))
         }
 
         fn event(&mut self, event: &Event<'_>) {
-            self.0 |= matches!(event, Event::Verifying(_));
+            if matches!(event, Event::Verifying(_)) {
+                self.0.store(true, Ordering::Relaxed);
+            }
         }
     }
     let tree = tree();
@@ -126,9 +124,9 @@ fn whoever_cancels_while_it_is_verified_gets_the_files_as_before() {
         &plan(&workspace, STEPS),
         &checked(accept).0,
         &mut (),
-        &mut Late(false),
+        &mut Late(Arc::default()),
     );
-    assert!(matches!(result, Err(CommitError::Cancelled)), "{result:?}");
+    assert_eq!(result.unwrap_err().kind(), ErrorKind::Cancelled);
     assert_eq!(tree.snapshot(), old);
     assert!(tree.pending().is_empty());
 }
