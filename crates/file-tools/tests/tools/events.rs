@@ -1,6 +1,8 @@
 //! The lines that the program around an agent reads.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use file_tools::events::{EventForm, Events, MAX_TEXT};
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
@@ -347,14 +349,29 @@ fn long_and_binary_texts_are_left_out() {
 
 #[test]
 fn a_host_that_gives_up_before_the_commit_point_changes_nothing() {
-    struct GivesUp;
+    #[derive(Default)]
+    struct GivesUp(Arc<AtomicBool>);
     impl Host for GivesUp {
         fn cancellation(&self) -> Cancellation {
-            Cancellation::new(|| true)
+            let given_up = Arc::clone(&self.0);
+            Cancellation::new(move || given_up.load(Ordering::Relaxed))
+        }
+
+        fn event(&mut self, event: &Event<'_>) {
+            if let Event::Planned(_) = event {
+                self.0.store(true, Ordering::Relaxed);
+            }
         }
     }
     let bench = Bench::new(FILES);
-    let lines = events(&bench, EventForm::Jsonl, "*** Delete File: a\n", true, true, &mut GivesUp);
+    let lines = events(
+        &bench,
+        EventForm::Jsonl,
+        "*** Delete File: a\n",
+        true,
+        true,
+        &mut GivesUp::default(),
+    );
     assert_eq!(show(&lines), ["begin: delete a +0 -2", "end ok false: "]);
     assert!(bench.exists("a"));
 }

@@ -10,8 +10,7 @@ use workspace_trash::Store;
 
 use super::error::{CommitError, Drift};
 use crate::plan::{Image, Plan, PostImage};
-use crate::text::files::PIECE;
-use crate::text::splices::Splice;
+use crate::text::splices::{PIECE, Splice};
 
 /// Stages the new files of a plan.
 pub(super) struct Stager<'p> {

@@ -451,7 +451,7 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// When the new files would make a directory a git repository, or the work was given up.
     pub fn finish(mut self) -> Result<Plan, Rejects> {
-        self.files.check_cancelled()?;
+        Rejects::if_cancelled(self.files.cancellation())?;
         if self.undo_of.is_none() {
             self.check_no_new_repository()?;
         }

@@ -850,7 +850,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             Ok(plan) if rejects.is_empty() => return Ok(plan),
             plan => rejects.extend(plan.err().into_iter().flatten()),
         }
-        files.check_cancelled()?;
+        Rejects::if_cancelled(files.cancellation())?;
         if let Some(parts) = parts_too_many(&files, patch, &rejects) {
             rejects.iter_mut().for_each(|reject| reject.strip = Some(parts));
         }

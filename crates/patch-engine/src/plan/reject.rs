@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, RangeInclusive};
 
-use fs_guard::Sha256;
+use fs_guard::{Cancellation, Sha256};
 use patch_grammar::Patch;
 use workspace_trash::TransactionId;
 
@@ -47,6 +47,11 @@ impl Rejects {
     /// Returns `None` when nothing was rejected.
     pub(crate) fn new(rejects: Vec<Reject>) -> Option<Self> {
         (!rejects.is_empty()).then_some(Self { all: rejects, patch: None })
+    }
+
+    /// Fails if planning is to be given up.
+    pub(crate) fn if_cancelled(cancellation: &Cancellation) -> Result<(), Self> {
+        cancellation.check().map_err(|error| Reject::of("", Problem::Guard(error)).into())
     }
 
     /// Says which patch was refused.

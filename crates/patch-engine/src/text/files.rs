@@ -7,13 +7,10 @@ use fs_guard::{
     Sha256, Tree,
 };
 
-use crate::plan::reject::{Problem, Reject, Rejects};
+use super::splices::PIECE;
 
 /// What is at a path, and the bytes of a file where they were read.
 pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
-
-/// After so many bytes it is asked whether the work is given up.
-pub(crate) const PIECE: usize = 1 << 20;
 
 /// The files that a plan is made for, with the rules for them. A clone has the same files.
 ///
@@ -75,11 +72,6 @@ impl Files {
     /// Whether planning is to be given up.
     pub(crate) fn cancellation(&self) -> &Cancellation {
         &self.cancellation
-    }
-
-    /// Fails if planning is to be given up.
-    pub(crate) fn check_cancelled(&self) -> Result<(), Rejects> {
-        self.cancellation.check().map_err(|error| Reject::of("", Problem::Guard(error)).into())
     }
 
     /// Hashes bytes that were read.

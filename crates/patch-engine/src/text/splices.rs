@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use fs_guard::{Cancellation, Hasher, Sha256};
 
-use super::files::PIECE;
+/// After so many bytes it is asked whether the work is given up.
+pub(crate) const PIECE: usize = 1 << 20;
 
 /// `source[start..end]` becomes `text`.
 #[derive(Debug, Clone, PartialEq, Eq)]
