@@ -87,6 +87,11 @@ fn the_output_of_a_command_that_fails_is_shown() {
     );
     let run =
         verify(dir.path(), &["--verify", "yes 0123456789 | head -c 1000000; echo the end; false"]);
+    // A person has seen all of it as it came, and once.
+    assert!(run.stderr.len() > 1_000_000, "{}", run.stderr.len());
+    assert_eq!(run.stderr.matches("the end\n").count(), 1, "{}", run.stderr.len());
+    let quiet = &["-q", "--verify", "yes 0123456789 | head -c 1000000; echo the end; false"];
+    let run = verify(dir.path(), quiet);
     assert!(run.stderr.contains("printed 934472 bytes more"), "{}", run.stderr.len());
     assert!(run.stderr.len() < 70_000, "{}", run.stderr.len());
 
@@ -95,12 +100,42 @@ fn the_output_of_a_command_that_fails_is_shown() {
         fs::read_to_string(dir.path().join("w/.apply-patch/audit/cli.jsonl")).expect("the log");
     let failed =
         log.lines().filter(|line| line.contains("\"phase\":\"outcome\"")).collect::<Vec<_>>();
-    assert!(failed.len() == 8, "{log}");
+    assert!(failed.len() == 10, "{log}");
     assert!(failed.iter().all(|line| line.contains("\"ok\":false")), "{log}");
     let run = verify(dir.path(), &["--events", "jsonl", "--verify", "false"]);
     let end = run.stdout.lines().find(|line| line.contains("\"type\":\"end\"")).expect("an end");
     assert!(end.contains("\"ok\":false"), "{end}");
     assert!(end.contains("\"reason\":\"unverified\""), "{end}");
+}
+
+/// The command waits for a file that is made when its first line was read.
+#[test]
+fn the_output_is_shown_while_the_command_runs() {
+    use std::io::{BufRead as _, BufReader};
+    let dir = files();
+    let script = "printf 'begun\\n\\303'; printf '\\244 \\033[1m'; until test -f ../go; do sleep 0.01; done; echo done; printf x";
+    let begin = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
+        command.args(args).args(["--verify", script, "../p"]).current_dir(dir.path().join("w"));
+        command.env("HOME", dir.path()).env("XDG_STATE_HOME", dir.path().join("state"));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+    };
+    let mut child = begin(&[]);
+    let mut lines =
+        BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line == "begun"));
+    fs::write(dir.path().join("go"), "").expect("a file");
+    let rest: Vec<String> = lines.collect();
+    assert!(rest[0].starts_with('ä') && rest[0].ends_with("done"), "{rest:?}");
+    assert!(!rest[0].contains('\u{1b}'), "{rest:?}");
+    assert_eq!(rest[1], "x", "{rest:?}");
+    assert!(child.wait().expect("it ends").success());
+    assert!(!is_old(dir.path()));
+    // A program reads one object, and nothing else.
+    fs::write(dir.path().join("w/a"), "one\n").expect("a file");
+    fs::remove_file(dir.path().join("w/b")).expect("it is there");
+    let done = begin(&["--json"]).wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&done.stderr), "");
 }
 
 #[test]

@@ -25,6 +25,10 @@ pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 /// output.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// How long the rest of the output is waited for where something that was left running may print
+/// more.
+const REST: Duration = Duration::from_millis(200);
+
 /// The prefix of this program's own variables.
 const OWN_VARIABLES: &str = "APPLY_PATCH_";
 
@@ -35,6 +39,8 @@ pub struct VerifyCommand {
     pub command: String,
     /// How long it may take.
     pub timeout: Duration,
+    /// Receives what it prints, as it comes; bytes that are not UTF-8 as U+FFFD.
+    pub show: Option<fn(&str)>,
 }
 
 /// A command line of the user's, for the shell: `sh`, or `cmd` on Windows, which takes it as it is
@@ -70,11 +76,15 @@ impl Verify for VerifyCommand {
         let (mut child, output) = self.start(root, state).map_err(not_run)?;
         let refused = match self.wait(&mut child, cancellation) {
             // What it leaves running is the user's.
-            Ok(status) if status.success() => return Ok(()),
+            Ok(status) if status.success() => {
+                output.end_showing();
+                return Ok(());
+            }
             Ok(status) => end_of(status),
             Err(refused) => refused,
         };
         end(&mut child);
+        output.end_showing();
         let (output, left_out) = output.taken();
         Err(NotVerified { end: refused, output, left_out })
     }
@@ -99,7 +109,7 @@ impl VerifyCommand {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let child = command.spawn()?;
-        Ok((child, Output::of(reader)))
+        Ok((child, Output::of(reader, self.show)))
     }
 
     fn wait(&self, child: &mut Child, cancellation: &Cancellation) -> Result<ExitStatus, CheckEnd> {
@@ -144,36 +154,81 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// What a command prints, as it comes; only the end is kept.
+/// What a command prints: it is shown as it comes, and the end is kept.
 struct Output {
-    kept: Arc<Mutex<(VecDeque<u8>, u64)>>,
+    kept: Arc<Mutex<Kept>>,
     done: Receiver<()>,
 }
 
+struct Kept {
+    end: VecDeque<u8>,
+    left_out: u64,
+    show: Option<fn(&str)>,
+    /// The beginning of a character that is not shown yet.
+    cut: Vec<u8>,
+    /// What was shown last is not the end of a line.
+    within_line: bool,
+}
+
+impl Kept {
+    fn add(&mut self, bytes: &[u8]) {
+        self.end.extend(bytes);
+        let surplus = self.end.len().saturating_sub(MAX_OUTPUT);
+        self.end.drain(..surplus);
+        self.left_out += surplus as u64;
+        if let Some(show) = self.show {
+            self.cut.extend_from_slice(bytes);
+            let whole = match std::str::from_utf8(&self.cut) {
+                Err(error) if error.error_len().is_none() => error.valid_up_to(),
+                // What comes after a byte that is not UTF-8 is not looked at: at worst a character
+                // is shown as two.
+                _ => self.cut.len(),
+            };
+            let text = String::from_utf8_lossy(&self.cut[..whole]);
+            if let Some(last) = text.chars().next_back() {
+                self.within_line = last != '\n';
+                show(&text);
+            }
+            self.cut.drain(..whole);
+        }
+    }
+}
+
 impl Output {
-    fn of(mut reader: PipeReader) -> Self {
-        let kept = Arc::new(Mutex::new((VecDeque::new(), 0)));
+    fn of(mut reader: PipeReader, show: Option<fn(&str)>) -> Self {
+        let kept =
+            Kept { end: VecDeque::new(), left_out: 0, show, cut: Vec::new(), within_line: false };
+        let kept = Arc::new(Mutex::new(kept));
         let (over, done) = channel();
         let into = Arc::clone(&kept);
         thread::spawn(move || {
             let mut buffer = [0; 8192];
             while let Ok(length @ 1..) = reader.read(&mut buffer) {
-                let mut kept = into.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.0.extend(&buffer[..length]);
-                let surplus = kept.0.len().saturating_sub(MAX_OUTPUT);
-                kept.0.drain(..surplus);
-                kept.1 += surplus as u64;
+                into.lock().unwrap_or_else(PoisonError::into_inner).add(&buffer[..length]);
             }
             let _ = over.send(());
         });
         Self { kept, done }
     }
 
+    /// Shows the rest of what it printed, and nothing that what it left running prints later.
+    fn end_showing(&self) {
+        let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if lock().show.is_some() {
+            let _ = self.done.recv_timeout(REST);
+            let mut kept = lock();
+            if let Some(show) = kept.show.take().filter(|_| kept.within_line) {
+                show("\n");
+            }
+        }
+    }
+
     /// The end of the output, and how many bytes were before it. What still runs and writes is not
     /// waited for.
     fn taken(self) -> (Vec<u8>, u64) {
+        // The sender is gone when all is read.
         let _ = self.done.recv_timeout(GRACE);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        (std::mem::take(&mut kept.0).into(), kept.1)
+        (std::mem::take(&mut kept.end).into(), kept.left_out)
     }
 }

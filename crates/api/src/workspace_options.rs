@@ -73,7 +73,7 @@ impl WorkspaceOptions {
                 Err(error) => return wrong(&error.to_string()),
             },
         };
-        Ok(self.verify.clone().map(|command| VerifyCommand { command, timeout }))
+        Ok(self.verify.clone().map(|command| VerifyCommand { command, timeout, show: None }))
     }
 
     /// What the guard allows.

@@ -83,7 +83,8 @@ pub(crate) struct ApplyArgs {
     #[arg(long, value_name = "ID", conflicts_with = "reverse")]
     pub(crate) amend: Option<String>,
     /// Run this command of the shell in the root after the files are changed: unless it succeeds,
-    /// all is as before. Others that want to change files wait meanwhile
+    /// all is as before. Others that want to change files wait meanwhile. What it prints goes to
+    /// standard error as it comes
     #[arg(long, value_name = "CMD", conflicts_with_all = ["dry_run", "check", "no_atomic", "sandbox"])]
     pub(crate) verify: Option<String>,
     /// How long the command may take
@@ -236,7 +237,8 @@ fn run(
     let guard = approvals.take_guarded(global.settings.policy()?);
     let verify = args.verify.clone().map(|command| {
         let timeout = args.verify_timeout;
-        Arc::new(VerifyCommand { command, timeout }) as Arc<dyn Verify>
+        let show = shows_output(global, args).then_some(render::output as fn(&str));
+        Arc::new(VerifyCommand { command, timeout, show }) as Arc<dyn Verify>
     });
     let settings = SessionSettings { verify, ..workspace::session_settings(global) };
     let session =
@@ -300,6 +302,12 @@ fn run(
             }
         }
     }
+}
+
+/// Returns whether what the command of `--verify` prints is shown as it comes: to a person. A
+/// program gets the end of it in the answer.
+fn shows_output(global: &Global, args: &ApplyArgs) -> bool {
+    !global.json && !global.quiet && args.reporting.events.is_none()
 }
 
 /// Keeps what was not applied of a patch.

@@ -34,7 +34,8 @@ pub(crate) use human::{age, count, cut, size};
 pub(crate) use manual::pages as manual;
 pub(crate) use pager::Pager;
 pub(crate) use print::{
-    end, error_width, indented, line, message, name, paragraph, raw, width, written, written_or,
+    end, error_width, indented, line, message, name, output, paragraph, raw, width, written,
+    written_or,
 };
 pub(crate) use stat::{stat, stat_text, statistics};
 
@@ -165,11 +166,11 @@ fn unchanged(said: &str) {
     }
 }
 
-/// Prints the output of a command of `--verify` that failed.
+/// Prints the output of a command of `--verify` that failed, unless it was shown as it came.
 fn not_verified(error: &CommitError) {
     match error {
         CommitError::RollbackIncomplete { cause, .. } => not_verified(cause),
-        CommitError::Unverified(refused) => {
+        CommitError::Unverified(refused) if !print::output_was_shown() => {
             if refused.left_out > 0 {
                 message(&format!(
                     "the command printed {} bytes more before this:",

@@ -3,6 +3,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use apply_patch_api::engine::{Change, ChangeKind};
@@ -72,6 +73,25 @@ pub(crate) fn raw(bytes: &[u8]) {
              `> FILE`",
         );
     }
+}
+
+/// Whether the output of a command was shown as it came.
+static SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// Prints a piece of the output of another program on standard error.
+pub(crate) fn output(text: &str) {
+    SHOWN.store(true, Ordering::Relaxed);
+    let safe = |line: &str| match line.strip_suffix('\n') {
+        Some(line) => sanitize(line.strip_suffix('\r').unwrap_or(line)).into_owned() + "\n",
+        None => sanitize(line).into_owned(),
+    };
+    let safe: String = text.split_inclusive('\n').map(safe).collect();
+    let _ = anstream::stderr().write_all(safe.as_bytes());
+}
+
+/// Returns whether there was any.
+pub(super) fn output_was_shown() -> bool {
+    SHOWN.load(Ordering::Relaxed)
 }
 
 /// Prints lines of another program on standard error, without what a terminal would obey.
