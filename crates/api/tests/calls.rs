@@ -501,11 +501,11 @@ fn a_patch_becomes_a_commit() {
         let host = Callbacks { cancellation: Cancellation::new(cancelled), ..Callbacks::default() };
         let options = (PatchOptions::default(), GitOptions::default());
         let error = tree.apply(PATCH.as_bytes(), &options.0, &options.1, host);
-        let Err(error) = error else {
-            assert!(polls_before > 5, "asked {polls_before} times");
-            assert_ne!(git(&["rev-parse", "main"]), tree.commit());
+        let error = error.expect_err("cancelled, or the branch is checked out");
+        if error.message.ends_with("/.git") {
+            assert!(polls_before > 3, "asked {polls_before} times");
             break;
-        };
+        }
         assert_eq!(error.message, "cancelled; nothing was changed");
         assert_eq!(error.kind.as_str(), "cancelled");
         assert_eq!(git(&["rev-parse", "main"]), tree.commit());
