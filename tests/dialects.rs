@@ -249,7 +249,7 @@ fn parts_are_chosen_by_number_or_taken_as_one() {
         (&both, "all", Ok("2\n")),
         (&both, "2", Err("not_found")),
         (&both, "3", Err("there is no part 3: it has 2")),
-        (&format!("{both}{diff}"), "all", Err("patches and diffs")),
+        (&format!("{both}{diff}"), "all", Err("patches of several forms")),
     ] {
         let (run, after) = applied(&["--part", part], input.as_bytes());
         let found = after.get("n").map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned());

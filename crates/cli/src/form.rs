@@ -11,7 +11,7 @@ use crate::approve;
 use crate::args::From;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::input::Input;
+use crate::input::{Input, names};
 use crate::source::Source;
 
 /// Finds the patch in the input, and notes how. `options` are those that it will be parsed with. Of
@@ -48,7 +48,13 @@ pub(crate) fn all_chosen(
     let mut read = inputs.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
     match read.pop() {
         Some(only) if read.is_empty() => Ok(only),
-        last => Input::join(read.into_iter().chain(last).collect()),
+        last => {
+            read.extend(last);
+            let named = names(&read);
+            Input::join(read).map_err(|error| {
+                Failure::Usage(format!("{named}: {error}: apply one after the other"))
+            })
+        }
     }
 }
 

@@ -4,8 +4,7 @@ use apply_patch_api::engine::{ParseError, Patch};
 use apply_patch_api::grammar::{ParseOptions, Text};
 use apply_patch_api::tools::Kept;
 use apply_patch_api::tools::input::PatchText;
-
-use crate::failure::Failure;
+use apply_patch_api::tools::received::NotReceived;
 
 /// A text and the name it goes by in messages.
 #[derive(Debug, Clone)]
@@ -38,12 +37,10 @@ impl Input {
     }
 
     /// Joins patches to one, in their order.
-    pub(crate) fn join(all: Vec<Self>) -> Result<Self, Failure> {
+    pub(crate) fn join(all: Vec<Self>) -> Result<Self, NotReceived> {
         let sent: Vec<_> = all.iter().map(|one| one.sent.clone()).collect();
-        let name = all.iter().map(|one| &*one.name).collect::<Vec<_>>().join(", ");
-        let (sent, begins) = PatchText::join(&sent).map_err(|error| {
-            Failure::Usage(format!("{name}: {error}: apply one after the other"))
-        })?;
+        let name = names(&all);
+        let (sent, begins) = PatchText::join(&sent)?;
         let files = all.into_iter().zip(begins).map(|(one, (from, line))| {
             let text = &one.sent.text;
             let above = &text.whole()[..text.range().start];
@@ -71,4 +68,9 @@ impl Input {
     pub(crate) fn parse(&self, options: &ParseOptions) -> Result<Patch, ParseError> {
         apply_patch_api::engine::parse(self.sent.text.clone(), options)
     }
+}
+
+/// The names of several inputs.
+pub(crate) fn names(all: &[Input]) -> String {
+    all.iter().map(|one| &*one.name).collect::<Vec<_>>().join(", ")
 }
