@@ -828,7 +828,7 @@ fn every_hint_of_the_file_tools_can_be_obeyed() {
     drop(lock);
     for (tool, args) in with_path(".") {
         let (failed, answer) = bench.run_as(tool, &args, &mut Cancelling);
-        if failed && answer["error"]["kind"] == "timeout" {
+        if failed && answer["error"]["kind"] == "cancelled" {
             seen.error(tool, &answer);
             seen.failed.extend(consistent(&answer["error"]).err());
         }
@@ -857,9 +857,10 @@ impl Seen {
                 .filter(|(name, _)| name == tool.name)
                 .map(|(_, kind)| &**kind)
                 .collect();
-            // Arguments that do not fit, a lock that is held, a file beyond the limit: the same for
-            // every tool.
-            let common = BTreeSet::from(["command_failed", "timeout", "file_too_large"]);
+            // Arguments that do not fit, a lock that is held, a call that is given up, a file beyond
+            // the limit: the same for every tool.
+            let common =
+                BTreeSet::from(["command_failed", "timeout", "cancelled", "file_too_large"]);
             let missing: Vec<_> = described.difference(&found).collect();
             let silent: Vec<_> =
                 found.difference(&described).filter(|kind| !common.contains(*kind)).collect();

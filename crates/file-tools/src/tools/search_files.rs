@@ -117,7 +117,7 @@ impl FileTool for SearchFiles {
             includeGlobs names it), and folders like node_modules or target. If truncated, narrow \
             it or ask again with cursor.",
         errors: "Errors: command_failed: correct the regex or pattern. not_found: check root. \
-            timeout: narrow the search. outside_workspace, permission_denied: use another root.",
+            cancelled: narrow the search. outside_workspace, permission_denied: use another root.",
         example: "{\"query\":\"fn main\",\"mode\":\"text\",\"includeGlobs\":[\"**/*.rs\"],\
             \"contextLines\":2}",
         idempotent: true,
