@@ -22,7 +22,7 @@ use apply_patch_api::tools::{Caller, FailureClass, Hint, ToolError, hints};
 use crate::failure::Failure;
 use crate::global::Global;
 
-use apply_patch_api::tools::changes::{carried_text, passed_over_text};
+use apply_patch_api::tools::changes::{AS_BEFORE, carried_text, passed_over_text};
 pub(crate) use apply_patch_api::tools::changes::{
     note_text, outcome_text, summary, whitespace_text,
 };
@@ -283,6 +283,7 @@ pub(crate) fn notes(plan: &Plan) {
                 format!("warning: {path}: the patch changes nothing in it")
             }
             PlanNote::LeftOut { path } => format!("note: {path}: left out"),
+            PlanNote::AsBefore { path } => format!("note: {path}: {AS_BEFORE}"),
             PlanNote::PassedOver { id, why } => format!("note: {}", passed_over_text(*id, why)),
             PlanNote::Hunk { path, hunk, note } => {
                 format!("note: {path}: hunk {} {}", hunk + 1, note_text(note))

@@ -383,6 +383,7 @@ pub(crate) fn notes(plan: &Plan) -> Vec<String> {
             }
             PlanNote::Unchanged { path } => format!("{path}: unchanged"),
             PlanNote::LeftOut { path } => format!("{path}: left out"),
+            PlanNote::AsBefore { path } => format!("{path}: {AS_BEFORE}"),
             PlanNote::PassedOver { id, why } => passed_over_text(*id, why),
             PlanNote::Hunk { path, hunk, note } => {
                 format!("{path}: hunk {} {}", hunk + 1, note_text(note))
@@ -390,6 +391,9 @@ pub(crate) fn notes(plan: &Plan) -> Vec<String> {
         })
         .collect()
 }
+
+/// What is said of a file from which a change is gone that is undone.
+pub const AS_BEFORE: &str = "the change is gone already";
 
 /// Says why a transaction is not undone.
 #[must_use]

@@ -322,6 +322,7 @@ fn plan_undo(
         let (Ok(now) | Err(now)) = &as_left;
         // Its effect is gone already.
         if is_as_before(record, now.as_ref()) {
+            builder.notes.push(PlanNote::AsBefore { path: record.path.clone() });
             continue;
         }
         match as_left {
@@ -335,7 +336,10 @@ fn plan_undo(
                 how,
             )? {
                 Some(CarriedBack { made: Ok((post, _)), .. })
-                    if now.as_ref().is_some_and(|now| builder::is_same(now, &post)) => {}
+                    if now.as_ref().is_some_and(|now| builder::is_same(now, &post)) =>
+                {
+                    builder.notes.push(PlanNote::AsBefore { path: record.path.clone() });
+                }
                 Some(CarriedBack { made: Ok((post, carried)), .. }) if how.carry => {
                     is_gone = false;
                     builder.restore(&path, now, Some(post));

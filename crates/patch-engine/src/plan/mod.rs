@@ -461,6 +461,11 @@ pub enum PlanNote {
         /// The file.
         path: String,
     },
+    /// What is undone is gone from a file already.
+    AsBefore {
+        /// The file.
+        path: String,
+    },
     /// A newer transaction is not undone.
     PassedOver {
         /// The transaction.

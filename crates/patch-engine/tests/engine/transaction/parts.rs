@@ -4,6 +4,7 @@
 use std::fs;
 
 use fs_guard::{Access, RelPath};
+use patch_engine::PlanNote;
 use patch_engine::commit::{Error, Left, TransactionId, UndoOptions, Workspace};
 use workspace_trash::{Journal, Signer};
 
@@ -53,6 +54,10 @@ fn what_was_taken_back_is_left_out_of_an_undo_of_the_whole_only() {
     let (tree, id) = commit();
     undo(&tree, id, &["a"]).unwrap();
     gone(undo(&tree, id, &["a"]), id);
+    let workspace = tree.open();
+    let both = ["a", "b"].map(|name| path(&workspace, name));
+    let plan = workspace.plan_undo(id, &both).unwrap();
+    assert_eq!(plan.notes(), [PlanNote::AsBefore { path: "a".into() }]);
     undo(&tree, id, &["a", "b"]).unwrap();
     assert_eq!(read(&tree), ["old a", "old b", "old c"]);
     gone(undo(&tree, id, &[]), id);
