@@ -60,6 +60,7 @@ mod tool;
 mod trees;
 mod undo;
 mod unidiff_zero;
+mod uninstall;
 mod unsafe_code;
 mod unseen;
 mod verify;

@@ -101,7 +101,7 @@ pub mod tools {
         Arguments, BadSessionName, Caller, EditorReply, ErrorKind, FailureClass, Hint, Kept,
         MAX_RESULT, Reason, Reply, Session, SessionName, SessionSettings, StoreSize, Tool,
         ToolError, Turn, audit, bounds, brief_catalogue, catalogue, changes, choices, envelope,
-        events, git, hints, history, input, ops, received, refused, settings, shown, specs,
-        statistics, store_size,
+        events, git, hints, history, input, ops, received, refused, remove_state, settings, shown,
+        size_in, specs, statistics, store_size,
     };
 }

@@ -78,6 +78,26 @@ pub(crate) fn exists(path: &Path) -> bool {
     path.exists()
 }
 
+/// Returns whether something has this path, also a link that leads nowhere.
+pub(crate) fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Removes a file; a link is removed itself.
+pub(crate) fn remove_file(path: &Path) -> Result<(), Error> {
+    let shown = || path.display().to_string();
+    std::fs::remove_file(path).map_err(|source| Error::Io {
+        operation: "remove",
+        path: shown(),
+        source,
+    })
+}
+
+/// Removes a directory if it is empty.
+pub(crate) fn remove_empty_dir(path: &Path) {
+    let _ = std::fs::remove_dir(path);
+}
+
 /// Writes a file into a directory that the user named; both are made where they are missing.
 pub(crate) fn write_into(dir: &Path, name: &str, text: &str) -> io::Result<()> {
     std::fs::create_dir_all(dir)?;

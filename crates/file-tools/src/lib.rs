@@ -21,7 +21,7 @@ pub use input::{ops, received};
 pub use patch_engine::ErrorKind;
 pub use session::left::Turn;
 pub use session::session_name::{BadSessionName, SessionName};
-pub use session::store_size::{StoreSize, store_size};
+pub use session::store_size::{StoreSize, remove_state, size_in, store_size};
 pub use session::{Session, SessionSettings};
 pub use session::{bounds, history, refused};
 pub use tools::call::{ADDED_BY_CLIENTS, Arguments, Data, MAX_RESULT, Reply};

@@ -58,7 +58,7 @@ pub use policy::{Access, HardLinks, Policy};
 pub use read::{Inspected, OpenFile};
 pub use rel_path::RelPath;
 pub use root::Root;
-pub use secret::{FoundSecret, existing_secret, find_secret, random, secret};
+pub use secret::{FoundSecret, existing_secret, find_secret, random, remove_secret, secret};
 pub use stage::{DisplacedFile, NewFile, NotPublished, StagedFile};
 pub use sync::SyncGroup;
 pub use sys::{Confined, can_confine};

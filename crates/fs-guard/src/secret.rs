@@ -164,6 +164,18 @@ pub fn existing_secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error
     }
 }
 
+/// Removes a secret for good.
+///
+/// # Errors
+///
+/// If it cannot be removed.
+pub fn remove_secret(dir: &Path, name: &str) -> Result<(), Error> {
+    let shown = dir.display().to_string();
+    let dir = Dir::new(sys::open_root(dir).at("open", &shown)?, &shown);
+    dir.spot(name).remove()?;
+    dir.sync()
+}
+
 /// Fills `bytes` with random bytes.
 pub fn random(bytes: &mut [u8]) -> Result<(), Error> {
     sys::random(bytes).at("get", "random bytes")

@@ -54,11 +54,28 @@ impl KeyPlace {
     /// If a key exists but cannot be used, or cannot be created although that should be possible.
     pub fn prepare(&self) -> Result<Vec<PathBuf>, Error> {
         let own = self.made()?.map(|(dir, _)| dir);
-        let others = self.directories().into_iter().filter(|dir| Some(dir) != own.as_ref());
-        let others: Vec<_> = others
-            .filter(|dir| matches!(fs_guard::existing_secret(dir, KEY), Ok(Some(_))))
-            .collect();
-        Ok(own.into_iter().chain(others).collect())
+        let others = self.with_keys().into_iter().filter(|dir| Some(dir) != own.as_ref());
+        Ok(own.iter().cloned().chain(others).collect())
+    }
+
+    /// Returns the directories that have a key that can be used.
+    fn with_keys(&self) -> Vec<PathBuf> {
+        let has = |dir: &PathBuf| matches!(fs_guard::existing_secret(dir, KEY), Ok(Some(_)));
+        self.directories().into_iter().filter(has).collect()
+    }
+
+    /// Removes the keys, or with `dry_run` only finds them. Returns their paths. What was signed
+    /// with them counts as signed with an unknown key from then on.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be removed.
+    pub fn remove_keys(&self, dry_run: bool) -> Result<Vec<PathBuf>, Error> {
+        let dirs = self.with_keys();
+        if !dry_run {
+            dirs.iter().try_for_each(|dir| fs_guard::remove_secret(dir, KEY))?;
+        }
+        Ok(dirs.into_iter().map(|dir| dir.join(KEY)).collect())
     }
 
     /// Looks for the key to sign with and creates none. Returns its directory and whether it

@@ -12,8 +12,8 @@ use crate::key::OwnKey;
 use crate::prefix::Prefix;
 use crate::store::{APPLIED, MAX_APPLIED, PENDING, SEARCHED, Store, TRASH};
 
-const LOCK: &str = "lock";
-const GITIGNORE: &str = ".gitignore";
+pub(crate) const LOCK: &str = "lock";
+pub(crate) const GITIGNORE: &str = ".gitignore";
 
 /// The store, with the workspace's lock held.
 ///
@@ -155,7 +155,13 @@ impl<'r> LockedStore<'r> {
             return Ok(());
         }
         dir.spot(SEARCHED).remove()?;
-        dir.spot(GITIGNORE).remove()?;
+        self.remove_empty(root_mtime)
+    }
+
+    /// Removes the state directory, which has nothing but the lock and the file for git. Releases
+    /// the lock.
+    pub(crate) fn remove_empty(&self, root_mtime: FileTime) -> Result<(), Error> {
+        self.store.dir().spot(GITIGNORE).remove()?;
         if let Some(lock) = self.lock.take() {
             lock.remove()?;
         }

@@ -14,7 +14,7 @@ use crate::prefix::Prefix;
 use crate::store::{FROM, MAX_FROM, NEXT, SEARCHED, TRASH, transactions_of};
 
 /// The folder of the states that were taken over.
-const BELOW: &str = "below";
+pub(crate) const BELOW: &str = "below";
 
 impl LockedStore<'_> {
     /// Returns whether the directories below were looked through for states.

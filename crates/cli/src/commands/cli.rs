@@ -26,6 +26,7 @@ use super::status::StatusArgs;
 use super::tool::ToolArgs;
 use super::trash::{PurgeArgs, TrashCommand};
 use super::undo::{RedoArgs, UndoArgs};
+use super::uninstall::UninstallArgs;
 use crate::approve;
 use crate::global::Global;
 use crate::outside;
@@ -111,6 +112,8 @@ pub(crate) enum Command {
     McpConfig(McpConfigArgs),
     /// Check the installation, the workspace and the settings
     Doctor(DoctorArgs),
+    /// Remove the history of a project, or all that is kept in your home directory
+    Uninstall(UninstallArgs),
     /// Print completions for a shell
     #[command(hide = true)]
     Completions(CompletionsArgs),
@@ -147,6 +150,7 @@ impl Command {
                 | Self::Log(_)
                 | Self::Show(_)
                 | Self::Recover(_)
+                | Self::Uninstall(_)
                 | Self::Trash(
                     TrashCommand::List { .. } | TrashCommand::Show { .. } | TrashCommand::Purge(_)
                 )
@@ -172,6 +176,7 @@ impl Command {
             Self::Undo(args) => writing(&args.writing),
             Self::Redo(args) => writing(&args.writing),
             Self::Recover(args) => writing(&args.writing),
+            Self::Uninstall(args) => writing(&args.writing),
             Self::Trash(
                 TrashCommand::Restore { writing: args, .. }
                 | TrashCommand::Purge(PurgeArgs { writing: args, .. }),

@@ -25,6 +25,7 @@ mod status;
 mod tool;
 mod trash;
 mod undo;
+mod uninstall;
 mod workspace;
 
 pub(crate) use apply::options_without_base;
@@ -172,6 +173,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Trash(command) => trash::trash(&global, &command),
         Command::Tool(args) => tool::tool(&global, &args),
         Command::Recover(_) => recover::recover(&global),
+        Command::Uninstall(args) => uninstall::uninstall(&global, &args),
         Command::Ops(args) => ops::ops(&global, &args),
         Command::Convert(args) => convert::convert(&global, &args),
         Command::Grammar(args) => grammar::grammar(&global, &args),

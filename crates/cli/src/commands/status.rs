@@ -1,6 +1,8 @@
 //! `apply-patch status`: what was interrupted, what was done last, and how much room the history
 //! takes.
 
+use std::path::Path;
+
 use apply_patch_api::engine::commit::{LogEntry, StatePlace, TransactionId};
 use apply_patch_api::engine::{Plan, PlanNote};
 use apply_patch_api::tools::changes::passed_over_text;
@@ -39,6 +41,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let named = undoable.as_ref().ok().and_then(Plan::undo_of);
     let former: Vec<_> =
         workspace.former_states().iter().map(|path| path.display().to_string()).collect();
+    let unused = workspace.states().into_iter().nth(1).map(|state| state.path().to_owned());
     let next = entries.iter().find(|entry| Some(entry.journal.header.id) == named);
     if global.json {
         let one = |entry: Option<&LogEntry>| {
@@ -57,6 +60,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
             }).collect::<Vec<_>>(),
             "size": size.map_or(Value::Null, |size| json!(size)),
             "formerStates": former,
+            "unusedState": unused,
         });
         json::done(format!("{} transactions", entries.len()), data);
         return Ok(Exit::Done);
@@ -75,8 +79,12 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
         row("history", "none: nothing was applied here yet");
         return Ok(Exit::Done);
     };
-    let in_tree = !workspace.home().state_path().starts_with('/');
-    let reach = if !in_tree || !workspace.home().has_git() {
+    let in_tree = !Path::new(&workspace.home().state_path()).is_absolute();
+    let stays =
+        global.settings.state != StatePlace::User && workspace.home().would_keep_out().is_none();
+    let reach = if !in_tree && stays {
+        " (it was there already; once it is gone, the state is kept in the project)"
+    } else if !in_tree || !workspace.home().has_git() {
         ""
     } else if global.settings.state == StatePlace::User {
         " (it was there already; once it is gone, the state is kept among the user's)"
@@ -85,6 +93,15 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
          elsewhere)"
     };
     row("state", &format!("{state}{reach}"));
+    if let Some(unused) = &unused {
+        row(
+            "not used",
+            &format!(
+                "{unused}: an older history of this project, from when its state was kept among \
+                 the user's"
+            ),
+        );
+    }
     let pending = if unfinished {
         "one transaction is unfinished: another process is at work, or was interrupted; \
          `apply-patch recover` finishes or reverts it"

@@ -16,7 +16,7 @@ const HEAD_KIND: &str = "audit head 2";
 pub(super) const READ_LIMIT: u64 = 1 << 30;
 
 /// The folder of the logs in the state directory.
-pub(super) const FOLDER: &str = "audit";
+pub(crate) const FOLDER: &str = "audit";
 
 /// Lines are written out when they have this many bytes together, so that a batch of any size takes
 /// little memory.

@@ -30,6 +30,7 @@ mod stats;
 mod strings;
 mod verify;
 
+pub(crate) use chain::FOLDER;
 pub use error::AuditError;
 pub use event::{Event, Operation, Phase, Torn};
 pub(crate) use state::events;

@@ -17,7 +17,7 @@ use workspace_trash::Prefix;
 use crate::session::session_name::SessionName;
 
 /// The folder of the ledgers in the state directory.
-const FOLDER: &str = "sessions";
+pub(super) const FOLDER: &str = "sessions";
 
 /// A longer ledger is rewritten, with one line for each file.
 const COMPACT_SIZE: u64 = 1 << 20;

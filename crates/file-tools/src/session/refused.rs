@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::session::snapshots::oldest_first;
 
 /// The folder in the state directory; each session has a folder in it.
-const FOLDER: &str = "refused";
+pub(super) const FOLDER: &str = "refused";
 
 /// How many of the newest patches of a session are kept.
 const MAX_COUNT: usize = 16;

@@ -17,7 +17,7 @@ use zlib_rs::{DeflateConfig, InflateConfig, ReturnCode};
 use crate::session::SessionSettings;
 
 /// The folder of the snapshots in the state directory.
-const FOLDER: &str = "snapshots";
+pub(super) const FOLDER: &str = "snapshots";
 
 /// The largest snapshot takes up one part in so many of the whole budget.
 const LARGEST: u64 = 4;

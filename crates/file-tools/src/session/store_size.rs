@@ -1,8 +1,15 @@
-//! The disk space that the state of a project takes.
+//! The disk space that the state of a project takes, and its removal.
 
-use fs_guard::{Dir, Error, FileKind};
-use patch_engine::commit::Workspace;
+use fs_guard::{Dir, Error, FileKind, Wait};
+use patch_engine::commit::{self, Removal, State, Workspace};
 use serde::Serialize;
+
+use super::{ledger, refused, snapshots};
+use crate::audit;
+
+/// What sessions keep in a state directory, beside what the engine does. The log is the last, as
+/// it says what was applied.
+const FOLDERS: [&str; 4] = [ledger::FOLDER, snapshots::FOLDER, refused::FOLDER, audit::FOLDER];
 
 /// The bytes that the files of the state directory take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -30,17 +37,34 @@ impl StoreSize {
 ///
 /// When the directory is not trusted, or cannot be read.
 pub fn store_size(workspace: &Workspace) -> Result<Option<StoreSize>, Error> {
-    let Some(state) = workspace.state_dir()? else { return Ok(None) };
+    workspace.state_dir()?.as_ref().map(size_in).transpose()
+}
+
+/// Adds up the sizes of the files in a state directory.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub fn size_in(state: &Dir) -> Result<StoreSize, Error> {
     let mut size = StoreSize::default();
     for name in state.names()? {
-        let bytes = bytes_of(&state, &name)?;
+        let bytes = bytes_of(state, &name)?;
         match name.as_str() {
             "trash" => size.trash += bytes,
             "audit" => size.audit += bytes,
             _ => size.other += bytes,
         }
     }
-    Ok(Some(size))
+    Ok(size)
+}
+
+/// Removes a state for good, with what sessions keep there.
+///
+/// # Errors
+///
+/// Those of [`State::remove`].
+pub fn remove_state(state: &State, wait: impl Into<Wait>) -> Result<Removal, commit::Error> {
+    state.remove(wait, &FOLDERS)
 }
 
 /// Returns the bytes of a file, or of all files in a directory; a file that disappears meanwhile

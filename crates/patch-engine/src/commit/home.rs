@@ -1,6 +1,6 @@
 //! Finds the state directory: each project has one lock, journal, log and undo history.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fs_guard::{Common, Enclosing, Policy, Root, Sha256};
@@ -26,7 +26,8 @@ pub enum StatePlace {
     /// reach it. It belongs to the directory that is the project's top (by device, inode number and
     /// the time at which that was made), not to its path. A state directory that already exists in
     /// the tree stays in use. If the user has no state directory, or the file system does not know
-    /// when directories were made: as [`Project`](Self::Project).
+    /// when directories were made: as [`Project`](Self::Project), for which a state that already
+    /// exists here stays in use as well.
     User,
 }
 
@@ -87,16 +88,57 @@ pub(super) fn find(
     } else {
         above(root).unwrap_or_else(here)
     };
-    let is_users =
-        (place == StatePlace::User || home.would_keep_out().is_some()) && !has_state(&home);
-    match user_state(&home, key_place).filter(|_| is_users) {
-        // Opened anew, because the other handle is shared.
-        Some(dir) => match Root::open(home.path(), home.policy().clone()) {
-            Ok(root) => (Arc::new(root.with_private_dir(dir)), prefix),
-            Err(_) => (home, prefix),
-        },
+    let makes_one = place == StatePlace::User || home.would_keep_out().is_some();
+    if has_state(&home) || (place == StatePlace::Root && !makes_one) {
+        return (home, prefix);
+    }
+    match at_user(&home, key_place).filter(|users| makes_one || has_state(users)) {
+        Some(users) => (Arc::new(users), prefix),
         None => (home, prefix),
     }
+}
+
+/// Opens a directory with its state in the user's place, whether there is one or not.
+fn at_user(home: &Root, key_place: &KeyPlace) -> Option<Root> {
+    let dir = user_state(home, key_place)?;
+    // Opened anew, because the other handle is shared.
+    Some(Root::open(home.path(), home.policy().clone()).ok()?.with_private_dir(dir))
+}
+
+/// Opens a directory that has a state in the tree with the one in the user's place, if that exists
+/// too.
+pub(super) fn unused(home: &Root, key_place: &KeyPlace) -> Option<Root> {
+    let is_in_tree = !Path::new(&home.state_path()).is_absolute();
+    is_in_tree.then(|| at_user(home, key_place)).flatten().filter(has_state)
+}
+
+/// Returns the user's folders of states.
+pub(super) fn user_folders(key_place: &KeyPlace) -> Vec<PathBuf> {
+    key_place.directories().into_iter().map(|dir| dir.join(USER_STATES)).collect()
+}
+
+/// Opens the user's folders of states, once for each state in them.
+pub(super) fn of_user(key_place: &KeyPlace) -> Vec<Root> {
+    let mut states = Vec::new();
+    for folder in user_folders(key_place) {
+        let open = || Root::open(&folder, crate::plan::policy::policy()).ok();
+        let names = open().and_then(|open| open.as_dir("").ok()?.names().ok());
+        for name in names.unwrap_or_default().iter().filter(|name| is_state_name(name)) {
+            states.extend(open().map(|open| open.with_private_dir(folder.join(name))));
+        }
+    }
+    states
+}
+
+/// Whether a name is one that states have in the user's folder: see [`UserState`].
+fn is_state_name(name: &str) -> bool {
+    let hex = |part: &str, length| {
+        part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let mut parts = name.rsplitn(3, '-');
+    parts.next().is_some_and(|directory| hex(directory, 16))
+        && parts.next().is_some_and(|path| hex(path, 8))
+        && parts.next().is_some()
 }
 
 /// Looks upwards for the directory that has the state, or else should have it: at most to the top
@@ -135,7 +177,7 @@ impl UserState {
     /// at the same path.
     fn of(home: &Root, key_place: &KeyPlace) -> Option<Self> {
         let short = |of: &str, length| Sha256::of(of.as_bytes()).to_string()[..length].to_owned();
-        let folder = key_place.directories().into_iter().next()?.join(USER_STATES);
+        let folder = user_folders(key_place).into_iter().next()?;
         let path = fs_guard::real_path(home.path()).ok()?;
         let name: String = path.file_name().and_then(|name| name.to_str()).unwrap_or("root").into();
         let name: String = name

@@ -40,6 +40,7 @@ mod rollback;
 mod siblings;
 mod slot;
 mod stage;
+mod state;
 mod undo;
 mod workspace;
 
@@ -50,6 +51,7 @@ pub use options::{CheckEnd, CommitOptions, Durability, NotVerified, Verify};
 pub use protocol::Committed;
 pub use reach::Reach;
 pub use recovered::{Outcome, Recovered};
+pub use state::{CHECKED, State, user_state_folders, user_states};
 pub use undo::{Left, UndoOptions};
-pub use workspace::{CHECKED, Locked, Workspace};
-pub use workspace_trash::{JournalProblem, KeyPlace, Prefix, TransactionId};
+pub use workspace::{Locked, Workspace};
+pub use workspace_trash::{JournalProblem, KeyPlace, Prefix, Removal, TransactionId};

@@ -16,11 +16,8 @@ use super::home::{self, StatePlace};
 use super::reach::Reach;
 use super::recover::recover;
 use super::recovered::Recovered;
+use super::state::{self, State};
 use crate::plan::kind::ErrorKind;
-
-/// The environment variable that names the state directory of a project whose files are being
-/// checked. What a check starts has it.
-pub const CHECKED: &str = "APPLY_PATCH_CHECKED_STATE";
 
 /// A root, the directory tree that patches may change, and the enclosing project, whose
 /// transactions are recorded together. Opening one writes nothing.
@@ -151,10 +148,7 @@ impl Workspace {
     /// for opening.
     #[must_use]
     pub fn state_path(&self) -> String {
-        let home = fs_guard::real_path(self.home.path())
-            .unwrap_or_else(|_| self.home.path().to_path_buf());
-        // If the state is elsewhere, its path is absolute, and `join` returns just that.
-        home.join(self.home.state_path()).display().to_string()
+        state::path(&self.home)
     }
 
     /// Returns the paths of the user's states of directories that had the path of the project's top
@@ -163,6 +157,15 @@ impl Workspace {
     pub fn former_states(&self) -> Vec<PathBuf> {
         let is_users = Path::new(&self.home.state_path()).is_absolute();
         if is_users { home::former_states(&self.home, &self.key_place()) } else { Vec::new() }
+    }
+
+    /// Returns the states of the project: the one that is used first, and one in the user's place
+    /// that is not used because there is one in the tree.
+    #[must_use]
+    pub fn states(&self) -> Vec<State> {
+        let used = self.has_state().then(|| Arc::clone(&self.home));
+        let other = home::unused(&self.home, &self.key_place()).map(Arc::new);
+        used.into_iter().chain(other).map(|home| State::new(home, self.key_place())).collect()
     }
 
     /// Opens the state directory; `None` if there is none.
@@ -254,12 +257,9 @@ impl Workspace {
     ///
     /// Creates the state directory if there is none, and removes it again if nothing is committed.
     pub fn lock(&self, wait: impl Into<Wait>) -> Result<Locked<'_>, Error> {
-        if std::env::var_os(CHECKED).is_some_and(|checked| *checked == *self.state_path()) {
-            return Err(Error::BeingChecked);
-        }
         let key = OwnKey::from(self.key_place());
         *self.key.lock().unwrap_or_else(PoisonError::into_inner) = key.clone();
-        let store = LockedStore::lock(&self.home, key.clone(), wait)?;
+        let store = state::lock(&self.home, key.clone(), wait)?;
         self.root.forget();
         self.home.forget();
         let mut recovered = recover(&self.home, &store)?;

@@ -1,0 +1,101 @@
+//! The states of a project, and those in the user's place, each as one that can be removed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fs_guard::{Dir, Root, Wait};
+use workspace_trash::{KeyPlace, LockedStore, OwnKey, Removal, Store};
+
+use super::error::Error;
+use super::home;
+
+/// The environment variable that names the state directory of a project whose files are being
+/// checked. What a check starts has it.
+pub const CHECKED: &str = "APPLY_PATCH_CHECKED_STATE";
+
+/// A state directory that exists, in a project or in the user's place.
+#[derive(Debug)]
+pub struct State {
+    /// The top of the project; of a project that is not known, the folder of the states.
+    home: Arc<Root>,
+    path: String,
+    key: KeyPlace,
+}
+
+impl State {
+    pub(super) fn new(home: Arc<Root>, key: KeyPlace) -> Self {
+        let path = path(&home);
+        Self { home, path, key }
+    }
+
+    /// Returns its path. It is for messages, not for opening.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Opens the directory; `None` if it is gone.
+    ///
+    /// # Errors
+    ///
+    /// If it is not trusted or cannot be opened.
+    pub fn dir(&self) -> Result<Option<Dir>, fs_guard::Error> {
+        self.home.state_dir()
+    }
+
+    /// Opens the store for reading; `None` if it is gone.
+    ///
+    /// # Errors
+    ///
+    /// If the directory is not trusted or cannot be opened.
+    pub fn store(&self) -> Result<Option<Store<'_>>, Error> {
+        Ok(Store::open(&self.home, OwnKey::from(self.key.clone()))?)
+    }
+
+    /// Removes the state for good: what the engine keeps there and what its callers do, by the
+    /// names `also` in the directory. Other files are left. Takes the lock, and recovers nothing.
+    ///
+    /// # Errors
+    ///
+    /// If another process has the lock, or something cannot be removed. The rest can be removed
+    /// later in the same way.
+    pub fn remove(&self, wait: impl Into<Wait>, also: &[&str]) -> Result<Removal, Error> {
+        if self.dir()?.is_none() {
+            return Ok(Removal::Done);
+        }
+        let store = lock(&self.home, self.key.clone().into(), wait)?;
+        Ok(store.remove_state(also)?)
+    }
+}
+
+/// Returns the states of all projects in the user's place.
+#[must_use]
+pub fn user_states(key_place: &KeyPlace) -> Vec<State> {
+    let homes = home::of_user(key_place).into_iter();
+    homes.map(|home| State::new(Arc::new(home), key_place.clone())).collect()
+}
+
+/// Returns the directories that [`user_states`] looks in.
+#[must_use]
+pub fn user_state_folders(key_place: &KeyPlace) -> Vec<PathBuf> {
+    home::user_folders(key_place)
+}
+
+/// Returns the path of a directory's state, whether it exists or not.
+pub(super) fn path(home: &Root) -> String {
+    let top = fs_guard::real_path(home.path()).unwrap_or_else(|_| home.path().to_path_buf());
+    // If the state is elsewhere, its path is absolute, and `join` returns just that.
+    top.join(home.state_path()).display().to_string()
+}
+
+/// Takes the lock of a state, unless a check of one of its transactions runs this.
+pub(super) fn lock(
+    home: &Root,
+    key: OwnKey,
+    wait: impl Into<Wait>,
+) -> Result<LockedStore<'_>, Error> {
+    if std::env::var_os(CHECKED).is_some_and(|checked| *checked == *path(home)) {
+        return Err(Error::BeingChecked);
+    }
+    Ok(LockedStore::lock(home, key, wait)?)
+}
