@@ -41,7 +41,8 @@ fn used(files: &[(&str, &str)]) -> TempDir {
     };
     assert_eq!(tool("read_file", &json!({ "path": "b" })).code, 0);
     // A refused patch is kept, so that it can be amended.
-    let patch = "*** Begin Patch\n*** Update File: b\n@@\n-none\n+c\n*** End Patch\n";
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-2\n+9\n*** Update File: b\n@@\n-none\n+c\n\
+                 *** End Patch\n";
     assert_eq!(at(&dir, &[], patch).code, 1);
     assert_eq!(tool("create_file", &json!({ "path": "c", "content": "c\n" })).code, 0);
     dir
@@ -244,7 +245,7 @@ fn all_that_the_user_has_goes_when_it_is_named() {
     let done = at(&dir, &["uninstall", "--all", "--json"], "");
     let json = done.json().expect("JSON");
     assert_eq!(json["data"]["states"].as_array().map(Vec::len), Some(2), "{json}");
-    assert_eq!(folders_of_user(&dir), [mine.clone()]);
+    assert_eq!(folders_of_user(&dir), std::slice::from_ref(&mine));
     assert!(config.exists());
     assert!(key.exists());
     // The history of a project that keeps its own is there.

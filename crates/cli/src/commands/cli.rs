@@ -112,7 +112,7 @@ pub(crate) enum Command {
     McpConfig(McpConfigArgs),
     /// Check the installation, the workspace and the settings
     Doctor(DoctorArgs),
-    /// Remove the history of a project, or all that is kept in your home directory
+    /// Remove the history of this project, keys or settings
     Uninstall(UninstallArgs),
     /// Print completions for a shell
     #[command(hide = true)]
@@ -334,7 +334,8 @@ const MEANT: &[(&[&str], &str)] = &[
     ),
     (
         &["clean", "remove", "delete", "gc", "prune", "purge"],
-        "`apply-patch trash purge` removes displaced files for good",
+        "`apply-patch trash purge` removes displaced files for good, `apply-patch uninstall` the \
+         whole history",
     ),
     (&["stat"], "`apply-patch -n --stat FILE` prints how many lines a patch changes"),
     (&["validate", "verify", "test"], "`apply-patch check FILE` tells whether a patch would apply"),

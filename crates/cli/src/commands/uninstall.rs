@@ -87,7 +87,7 @@ pub(crate) fn uninstall(global: &Global, args: &UninstallArgs) -> Result<Exit, F
     let states = if args.all {
         commit::user_states(&key_place())
     } else {
-        workspace::session(global)?.workspace().states()
+        workspace::open(global)?.states()
     };
     let states = states.into_iter().map(Found::new).collect::<Result<Vec<_>, _>>()?;
     let (mut unfinished, states): (Vec<_>, Vec<_>) =
