@@ -52,6 +52,8 @@ const CALLS: &[(&str, &str)] = &[
     ("trash", "trash show last/0"),
     ("recover", "recover"),
     ("recover", "recover --json"),
+    ("uninstall", "uninstall"),
+    ("uninstall", "uninstall --json"),
     ("doctor", "doctor"),
     ("doctor", "doctor --json"),
     ("tool", "tool read_file --args '{\"path\":\"a\"}'"),

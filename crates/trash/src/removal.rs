@@ -57,6 +57,8 @@ impl LockedStore<'_> {
             }
             dir.sync()?;
         }
+        // On Windows an open directory keeps its name when it is removed.
+        drop(removed);
         dir.remove_tree(REMOVED)?;
         let own = |name: &String| [LOCK, GITIGNORE].contains(&name.as_str());
         let others: Vec<_> = dir.names()?.into_iter().filter(|name| !own(name)).collect();
