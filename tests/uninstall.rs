@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use fs_guard::Root;
@@ -113,6 +114,27 @@ fn the_whole_state_goes_and_the_files_stay() {
         assert_eq!(at(&dir, &["log"], "").stdout.lines().count(), 1);
         assert_eq!(at(&dir, &["undo"], "").code, 0);
     }
+}
+
+#[test]
+fn the_log_of_a_repository_goes_by_its_git_directory() {
+    let dir = place(&[("w/a", "1\n")]);
+    let git = "git init -q . && git config user.name a && git config user.email a@b && git add a && \
+               git commit -qm 1";
+    let made = Command::new("sh").args(["-c", git]).current_dir(dir.path().join("w")).status();
+    if !made.is_ok_and(|made| made.success()) {
+        eprintln!("skipped: git is not here");
+        return;
+    }
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+2\n*** End Patch\n";
+    let args = ["git", "--onto", "HEAD", "--branch", "b"];
+    let run = at(&dir, &args, patch);
+    assert_eq!(run.code, 0, "{run:?}");
+    let log = dir.path().join("w/.git/.apply-patch");
+    assert!(log.is_dir());
+    let run = at(&dir, &["-C", ".git", "uninstall"], "");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(!log.exists());
 }
 
 #[test]
