@@ -52,7 +52,8 @@ pub(crate) fn of_allow(allow: &[String]) -> Layer {
 
 /// Adds the settings from the flags of writing.
 pub(crate) fn and_writing(layer: Layer, writing: &Writing) -> Layer {
-    Layer { durability: writing.durability, lock_timeout: writing.lock_timeout, ..layer }
+    let lock_timeout = writing.waiting.lock_timeout;
+    Layer { durability: writing.durability, lock_timeout, ..layer }
 }
 
 /// One key as `doctor` shows it.

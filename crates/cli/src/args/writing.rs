@@ -17,6 +17,14 @@ pub(crate) struct Writing {
     /// for sure (`none`) [default: full]
     #[arg(long, value_name = "LEVEL", value_parser = choice::<Durability>())]
     pub(crate) durability: Option<Durability>,
+    #[command(flatten)]
+    pub(crate) waiting: Waiting,
+}
+
+/// What every command that takes the lock has in common.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Writing")]
+pub(crate) struct Waiting {
     /// How long to wait for another process that changes the workspace [default: 10]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) lock_timeout: Option<Duration>,

@@ -176,7 +176,9 @@ impl Command {
             Self::Undo(args) => writing(&args.writing),
             Self::Redo(args) => writing(&args.writing),
             Self::Recover(args) => writing(&args.writing),
-            Self::Uninstall(args) => writing(&args.writing),
+            Self::Uninstall(args) => {
+                Layer { lock_timeout: args.waiting.lock_timeout, ..Layer::default() }
+            }
             Self::Trash(
                 TrashCommand::Restore { writing: args, .. }
                 | TrashCommand::Purge(PurgeArgs { writing: args, .. }),

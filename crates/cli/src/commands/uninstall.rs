@@ -45,7 +45,7 @@ pub(crate) struct UninstallArgs {
     #[arg(short, long)]
     force: bool,
     #[command(flatten)]
-    pub(crate) writing: args::Writing,
+    pub(crate) waiting: args::Waiting,
 }
 
 /// A state that was found.
