@@ -103,6 +103,26 @@ fn errors_name_the_file_that_they_are_in() {
     }
 }
 
+/// The same for the last of several, each of which begins with blank lines.
+#[test]
+fn an_error_in_the_last_of_three_files_is_found_there() {
+    let add =
+        |name: &str| format!("\n\n*** Begin Patch\n*** Add File: {name}\n+1\n+2\n*** End Patch\n");
+    let wrong = "\n\n".to_owned() + &envelope("*** Update File: a\n@@\n 1\n-twice\n+deux\n");
+    let diff = |name: &str| format!("\n--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-1\n+one\n");
+    let wrong_diff = "\n".to_owned() + SECOND;
+    let ones = [("w/n", "1\n"), ("w/o", "1\n")];
+    for ([one, two, three], there, place) in [
+        ([add("n"), add("o"), wrong], &[][..], "--> 3:7:1"),
+        ([diff("n"), diff("o"), wrong_diff], &ones, "--> 3:6:1"),
+    ] {
+        let patches = [("w/1", &*one), ("w/2", &two), ("w/3", &three)];
+        let dir = files(&[&patches, there].concat());
+        let refused = at(dir.path(), &["1", "2", "3"], "");
+        assert!(refused.code == 1 && refused.stderr.contains(place), "{place}: {refused:?}");
+    }
+}
+
 #[test]
 fn what_cannot_be_one_patch_is_refused() {
     let dir = files(&[("w/1", FIRST), ("w/2", &envelope("*** Delete File: a\n"))]);

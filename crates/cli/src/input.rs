@@ -38,9 +38,8 @@ impl Input {
 
     /// Joins patches to one, in their order.
     pub(crate) fn join(all: Vec<Self>) -> Result<Self, NotReceived> {
-        let sent: Vec<_> = all.iter().map(|one| one.sent.clone()).collect();
+        let (sent, begins) = PatchText::join(&all.iter().map(|one| &one.sent).collect::<Vec<_>>())?;
         let name = names(&all);
-        let (sent, begins) = PatchText::join(&sent)?;
         let files = all.into_iter().zip(begins).map(|(one, (from, line))| {
             let text = &one.sent.text;
             let above = &text.whole()[..text.range().start];

@@ -167,7 +167,7 @@ impl PatchText {
     /// # Panics
     ///
     /// If there is none.
-    pub fn join(all: &[Self]) -> Result<(Self, Vec<(usize, usize)>), NotReceived> {
+    pub fn join(all: &[&Self]) -> Result<(Self, Vec<(usize, usize)>), NotReceived> {
         let first = all.first().expect("BUG: there is a patch");
         if all
             .iter()

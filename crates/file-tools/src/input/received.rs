@@ -407,13 +407,17 @@ pub(crate) fn one_of<'t>(
     texts: impl Iterator<Item = &'t [u8]>,
 ) -> (Vec<u8>, Vec<(usize, usize)>) {
     let is_envelope = kind == DetectedKind::Envelope;
+    let lines = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == b'\n').count();
     let mut text = Vec::new();
     let mut begins = Vec::new();
+    // The first line of the next one, after that which begins the envelope.
+    let first = 1 + usize::from(is_envelope);
+    let (mut next, mut counted) = (first, 0);
     for one in texts {
+        next += lines(&text[counted..]);
+        counted = text.len();
         let body = one.trim_ascii_start();
-        let lines = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == b'\n').count();
-        let frame = usize::from(is_envelope);
-        begins.push((lines(&text) + 1 + frame, lines(&one[..one.len() - body.len()]) + 1 + frame));
+        begins.push((next, first + lines(&one[..one.len() - body.len()])));
         // In an envelope that is stored with CRLF, the carriage returns have no meaning.
         let framed = is_envelope
             && body
