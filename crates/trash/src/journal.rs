@@ -20,6 +20,7 @@
 //! fingerprint, shows whether this program wrote it for this user, or a repository shipped it.
 //! Without a key the last line is `hmac -`.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use fs_guard::{FileKind, FileTime, Hasher, Sha256};
@@ -224,6 +225,18 @@ impl Record {
 }
 
 impl Journal {
+    /// Returns the records of each file that moved: of its old path, and of its new one.
+    #[must_use]
+    pub fn moves(&self) -> Vec<(&Record, &Record)> {
+        if self.moved.is_empty() {
+            return Vec::new();
+        }
+        let of: HashMap<u32, &Record> =
+            self.records.iter().map(|record| (record.slot, record)).collect();
+        let both = |(from, to): &(u32, u32)| Some((*of.get(from)?, *of.get(to)?));
+        self.moved.iter().filter_map(both).collect()
+    }
+
     /// Creates the journal of a transaction that creates and removes no directories.
     #[must_use]
     pub fn new(header: Header, records: Vec<Record>) -> Self {

@@ -40,7 +40,7 @@ impl<'r> Deref for LockedStore<'r> {
 }
 
 impl<'r> LockedStore<'r> {
-    /// Takes the lock, waiting at most `timeout`, and creates the state directory if it is missing.
+    /// Takes the lock, waiting if necessary, and creates the state directory if it is missing.
     pub fn lock(
         root: &'r Root,
         key: impl Into<OwnKey>,

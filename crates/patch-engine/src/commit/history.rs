@@ -81,11 +81,7 @@ impl Workspace {
             let back = taken_back(&log, id);
             !paths.iter().any(|path| back.contains(path.as_str()))
         };
-        let found = log.iter().find(|entry| {
-            let header = &entry.journal.header;
-            let counts = entry.undone_by.is_none() && !entry.aborted && header.undo_of.is_none();
-            counts && changed(entry) && stands(header.id)
-        });
+        let found = changes(&log).find(|entry| changed(entry) && stands(entry.journal.header.id));
         Ok(found.map(|entry| entry.journal.header.id))
     }
 
@@ -128,37 +124,17 @@ pub(super) fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>),
     Ok((entries, unverified))
 }
 
-/// Whether a transaction undoes another.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// It makes a change of its own.
-    Change,
-    /// It undoes a change, or a redo.
-    Undo,
-    /// It undoes an undo.
-    Redo,
-}
-
-/// Returns whether a transaction undoes another. Where that is not known any more, its tool tells
-/// what it undid.
-fn role(entries: &[LogEntry], mut id: TransactionId) -> Role {
-    let mut undoes = 0;
-    let mut tool = None;
-    // Newest first.
-    while let Ok(at) = entries.binary_search_by(|entry| id.cmp(&entry.journal.header.id)) {
-        let header = &entries[at].journal.header;
-        tool = header.tool.as_deref();
-        let Some(target) = header.undo_of else {
-            tool = None;
-            break;
-        };
+/// Returns whether a transaction undoes a change or a redo. Where what it undoes is not kept any
+/// more, its tool tells.
+fn is_undo(newest_first: &[LogEntry], mut id: TransactionId) -> bool {
+    let (mut undoes, mut redoes) = (0, false);
+    while let Ok(at) = newest_first.binary_search_by(|entry| id.cmp(&entry.journal.header.id)) {
+        let header = &newest_first[at].journal.header;
+        let Some(target) = header.undo_of else { return undoes % 2 == 1 };
+        redoes = header.tool.as_deref() == Some("redo");
         (undoes, id) = (undoes + 1, target);
     }
-    match undoes + usize::from(tool == Some("redo")) {
-        0 => Role::Change,
-        undoes if undoes % 2 == 1 => Role::Undo,
-        _ => Role::Redo,
-    }
+    (undoes + usize::from(redoes)) % 2 == 1
 }
 
 fn counts(entry: &LogEntry) -> bool {
@@ -166,22 +142,17 @@ fn counts(entry: &LogEntry) -> bool {
 }
 
 /// Returns the changes that are not undone, newest first.
-pub(super) fn changes(entries: &[LogEntry]) -> impl Iterator<Item = TransactionId> {
-    entries
-        .iter()
-        .filter(|entry| counts(entry) && entry.journal.header.undo_of.is_none())
-        .map(|entry| entry.journal.header.id)
+pub(super) fn changes(newest_first: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
+    newest_first.iter().filter(|entry| counts(entry) && entry.journal.header.undo_of.is_none())
 }
 
 /// Returns the undos since the last change, newest first, that are not undone.
-pub(super) fn undos(entries: &[LogEntry]) -> impl Iterator<Item = TransactionId> {
-    entries
+pub(super) fn undos(newest_first: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
+    newest_first
         .iter()
         .filter(|entry| !entry.aborted)
         .take_while(|entry| entry.journal.header.undo_of.is_some())
-        .filter(|entry| counts(entry))
-        .map(|entry| entry.journal.header.id)
-        .filter(|id| role(entries, *id) == Role::Undo)
+        .filter(|entry| counts(entry) && is_undo(newest_first, entry.journal.header.id))
 }
 
 /// Fails if it is unclear whether this is the newest transaction to undo or to redo (`None`: that
@@ -212,8 +183,7 @@ pub(super) fn last_change_to<'l>(
         let record = entry.journal.records.iter().find(|record| record.path == path)?;
         Some((entry, record))
     })?;
-    let is_undo = role(newest_first, entry.journal.header.id) == Role::Undo;
-    (!is_undo).then_some((entry, record))
+    (!is_undo(newest_first, entry.journal.header.id)).then_some((entry, record))
 }
 
 /// Returns the paths of a transaction that were undone one by one, and not redone since.

@@ -94,9 +94,10 @@ impl Workspace {
         paths: &[RelPath],
         options: &UndoOptions<'_>,
     ) -> Result<Plan, Error> {
-        let nothing = || Error::NothingTo { what: "undo", gone: Vec::new() };
-        let missing =
-            || id.map_or_else(nothing, |id| workspace_trash::Error::NoSuchTransaction(id).into());
+        let missing = || match id {
+            Some(id) => workspace_trash::Error::NoSuchTransaction(id).into(),
+            None => nothing_to("undo", &[]),
+        };
         let store = self.store()?.ok_or_else(missing)?;
         let Some(id) = id else {
             let log = history::log(&store)?;
@@ -107,7 +108,8 @@ impl Workspace {
         };
         // An error elsewhere in the history is no reason to refuse a transaction that is named.
         let log = history::log(&store).unwrap_or_default().0;
-        something(plan_undo(self, (&store, &log), &[id], paths, options)?, "undo", &[id])
+        let plan = plan_undo(self, (&store, &log), &[id], paths, options)?;
+        plan.ok_or_else(|| nothing_to("undo", &[id]))
     }
 
     /// Plans to undo several transactions as one: each file comes back as it was before the first
@@ -122,10 +124,11 @@ impl Workspace {
         ids: &[TransactionId],
         options: &UndoOptions<'_>,
     ) -> Result<Plan, Error> {
-        let nothing = Error::NothingTo { what: "undo", gone: Vec::new() };
-        let store = self.store()?.filter(|_| !ids.is_empty()).ok_or(nothing)?;
+        let store = self.store()?.filter(|_| !ids.is_empty());
+        let store = store.ok_or_else(|| nothing_to("undo", &[]))?;
         let log = history::log(&store)?.0;
-        something(plan_undo(self, (&store, &log), ids, &[], options)?, "undo", ids)
+        let plan = plan_undo(self, (&store, &log), ids, &[], options)?;
+        plan.ok_or_else(|| nothing_to("undo", ids))
     }
 
     /// Plans to undo an undo. `id` is the undo or the transaction that it undid; `None` is the
@@ -135,7 +138,7 @@ impl Workspace {
     ///
     /// Those of [`plan_undo_with`](Self::plan_undo_with).
     pub fn plan_redo(&self, id: Option<TransactionId>) -> Result<Plan, Error> {
-        let nothing = || Error::NothingTo { what: "redo", gone: Vec::new() };
+        let nothing = || nothing_to("redo", &[]);
         let store = self.store()?.ok_or_else(nothing)?;
         let log = history::log(&store)?;
         let options = UndoOptions::default();
@@ -144,7 +147,7 @@ impl Workspace {
             None => first_of(&log, "redo", history::undos(&log.0), plan),
             Some(id) => {
                 let undo = history::active_undo_of(&log.0, id)?.ok_or_else(nothing)?;
-                something(plan(undo)?, "redo", &[undo])
+                plan(undo)?.ok_or_else(|| nothing_to("redo", &[undo]))
             }
         }
     }
@@ -222,16 +225,16 @@ fn rejected(reject: Reject) -> Error {
 }
 
 /// Returns the plan of the first transaction that can be undone; its notes name those before it.
-fn first_of(
+fn first_of<'l>(
     log: &(Vec<LogEntry>, Vec<Unverified>),
     what: &'static str,
-    candidates: impl Iterator<Item = TransactionId>,
+    candidates: impl Iterator<Item = &'l LogEntry>,
     plan: impl Fn(TransactionId) -> Result<Option<Plan>, Error>,
 ) -> Result<Plan, Error> {
     let mut passed = Vec::new();
     let mut refused = None;
     let mut gone = Vec::new();
-    for id in candidates {
+    for id in candidates.map(|entry| entry.journal.header.id) {
         history::is_newest(log, Some(id), what)?;
         let why = match plan(id) {
             Ok(Some(mut plan)) => {
@@ -253,20 +256,22 @@ fn first_of(
         passed.push(PlanNote::PassedOver { id, why });
     }
     history::is_newest(log, None, what)?;
-    Err(refused.unwrap_or(Error::NothingTo { what, gone }))
+    Err(refused.unwrap_or_else(|| nothing_to(what, &gone)))
 }
 
 /// Returns whether a transaction cannot be undone because of what its files are now.
 fn is_of_files(error: &Error) -> bool {
     match error {
         Error::Drifted { .. } | Error::NotRestored(_) => true,
-        Error::Files(error) => !matches!(error, fs_guard::Error::Io { .. }),
+        Error::Files(error) => {
+            !matches!(error, fs_guard::Error::Io { .. } | fs_guard::Error::Cancelled)
+        }
         _ => false,
     }
 }
 
-fn something(plan: Option<Plan>, what: &'static str, ids: &[TransactionId]) -> Result<Plan, Error> {
-    plan.ok_or_else(|| Error::NothingTo { what, gone: ids.to_vec() })
+fn nothing_to(what: &'static str, gone: &[TransactionId]) -> Error {
+    Error::NothingTo { what, gone: gone.to_vec() }
 }
 
 /// Plans to undo transactions as one; `None` if nothing is left of their changes.
@@ -301,12 +306,8 @@ fn plan_undo(
     };
     builder.undo(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
     builder.also_undone = journal.header.also_undo_of.clone();
-    let path_of: HashMap<u32, &String> =
-        journal.records.iter().map(|record| (record.slot, &record.path)).collect();
-    let moved_back = journal.moved.iter().filter_map(|(from, to)| {
-        Some(((*path_of.get(to)?).clone(), (*path_of.get(from)?).clone()))
-    });
-    builder.moved_back = moved_back.collect();
+    let moves = journal.moves().into_iter();
+    builder.moved_back = moves.map(|(from, to)| (to.path.clone(), from.path.clone())).collect();
     let all_kept = OnceCell::new();
     let mut is_gone = true;
     let mut drifted = Vec::new();

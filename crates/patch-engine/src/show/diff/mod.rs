@@ -441,9 +441,8 @@ fn pairs<'j>(
     shown: &dyn Fn(&Record) -> bool,
 ) -> Vec<(Option<&'j Record>, Option<&'j Record>)> {
     let records = || journal.records.iter().filter(|record| shown(record));
-    let at: HashMap<u32, &Record> = records().map(|record| (record.slot, record)).collect();
-    let moved = journal.moved.iter().filter_map(|(from, to)| Some((*at.get(from)?, *at.get(to)?)));
-    let moved: Vec<(&Record, &Record)> = moved.collect();
+    let mut moved = journal.moves();
+    moved.retain(|(from, to)| shown(from) && shown(to));
     let came: HashMap<u32, &Record> = moved.iter().map(|(from, to)| (to.slot, *from)).collect();
     let went: HashSet<u32> = moved.iter().map(|(from, _)| from.slot).collect();
     let mut pairs = Vec::with_capacity(journal.records.len());
