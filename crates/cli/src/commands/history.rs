@@ -94,20 +94,19 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
         return stats(global, workspace, args.since);
     }
     let wanted = Wanted { max_count: args.max_count, since: args.since, paths: args.paths.clone() };
-    if global.json {
-        let mut data = history::log(workspace, &wanted, args.patch)?;
-        if args.stat {
-            let transactions = data["transactions"].as_array_mut().into_iter().flatten();
-            for (value, entry) in transactions.zip(wanted.of(workspace.log()?)) {
-                value["statistics"] = json!(statistics(workspace, &entry)?);
-            }
-        }
-        let count = data["transactions"].as_array().map_or(0, Vec::len);
-        json::done(format!("{count} transactions"), data);
-        return Ok(Exit::Done);
-    }
     let (entries, unverified) = workspace.history()?;
     let entries = wanted.of(entries);
+    if global.json {
+        let mut data = history::listed(workspace, &entries, &unverified, args.patch)?;
+        if args.stat {
+            let transactions = data["transactions"].as_array_mut().into_iter().flatten();
+            for (value, entry) in transactions.zip(&entries) {
+                value["statistics"] = json!(statistics(workspace, entry)?);
+            }
+        }
+        json::done(format!("{} transactions", entries.len()), data);
+        return Ok(Exit::Done);
+    }
     for one in &unverified {
         let undone = one.undone_by.map(|by| format!("; undone by {by}")).unwrap_or_default();
         let todo = history::trusting(one)

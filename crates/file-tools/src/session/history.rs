@@ -126,16 +126,12 @@ impl FileChange<'_> {
 /// Lists what a transaction did to each file, in the order of the journal.
 #[must_use]
 pub fn changes(journal: &Journal) -> Vec<FileChange<'_>> {
-    let slots: BTreeMap<u32, &Record> = if journal.moved.is_empty() {
-        BTreeMap::new()
-    } else {
-        journal.records.iter().map(|record| (record.slot, record)).collect()
-    };
-    let to_of: BTreeMap<u32, u32> = journal.moved.iter().copied().collect();
-    let came: BTreeSet<u32> = to_of.values().copied().collect();
+    let moves = journal.moves();
+    let to_of: BTreeMap<u32, &Record> = moves.iter().map(|(from, to)| (from.slot, *to)).collect();
+    let came: BTreeSet<u32> = moves.iter().map(|(_, to)| to.slot).collect();
     let change = |before| {
         let Record { slot, before: old, after, .. }: &Record = before;
-        let moved_to = to_of.get(slot).and_then(|to| slots.get(to)).copied();
+        let moved_to = to_of.get(slot).copied();
         let letter = match (old, after) {
             _ if moved_to.is_some() => 'R',
             (None, _) => 'A',
@@ -154,8 +150,22 @@ pub fn changes(journal: &Journal) -> Vec<FileChange<'_>> {
 /// When the journals, or files that a diff needs, cannot be read.
 pub fn log(workspace: &Workspace, wanted: &Wanted, with_diff: bool) -> Result<Value, Error> {
     let (entries, unverified) = workspace.history()?;
+    listed(workspace, &wanted.of(entries), &unverified, with_diff)
+}
+
+/// Lists these transactions as data, and those whose journals are not trusted.
+///
+/// # Errors
+///
+/// When files that a diff needs cannot be read.
+pub fn listed(
+    workspace: &Workspace,
+    entries: &[LogEntry],
+    unverified: &[Unverified],
+    with_diff: bool,
+) -> Result<Value, Error> {
     let transactions: Result<Vec<_>, Error> =
-        wanted.of(entries).iter().map(|entry| transaction(workspace, entry, with_diff)).collect();
+        entries.iter().map(|entry| transaction(workspace, entry, with_diff)).collect();
     let not_verified = unverified.iter().map(|one| {
         let mut value = json!({
             "id": one.id.to_string(),
