@@ -110,14 +110,9 @@ impl Prompt {
         }
         let keys = if self.may_edit { "y,n,e,v,?" } else { "y,n,v,?" };
         loop {
+            let answer = line(terminal, &format!("Apply this patch? [{keys}] "))?;
             let out = terminal.get_mut();
-            write!(out, "Apply this patch? [{keys}] ")?;
-            let mut answer = String::new();
-            if terminal.read_line(&mut answer)? == 0 {
-                return Err(std::io::ErrorKind::UnexpectedEof.into());
-            }
-            let out = terminal.get_mut();
-            match answer.trim() {
+            match &*answer {
                 "y" => return Ok(Decision::Approve),
                 "n" => return Ok(Decision::Decline),
                 "e" if self.may_edit => {
@@ -142,6 +137,16 @@ impl Prompt {
     }
 }
 
+/// Asks for a line, and returns it without the blanks around it. The end of the input is an error.
+pub(crate) fn line(terminal: &mut BufReader<Terminal>, prompt: &str) -> std::io::Result<String> {
+    write!(terminal.get_mut(), "{prompt}")?;
+    let mut line = String::new();
+    match terminal.read_line(&mut line)? {
+        0 => Err(ErrorKind::UnexpectedEof.into()),
+        _ => Ok(line.trim().to_owned()),
+    }
+}
+
 /// Asks a question at the terminal that `y` answers with yes.
 pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
     let gone = |error: std::io::Error| {
@@ -162,12 +167,8 @@ pub(crate) fn which(several: &str) -> Result<Part, Failure> {
     let mut terminal = BufReader::new(terminal);
     writeln!(terminal.get_mut(), "{}", render::sanitize(several)).map_err(gone)?;
     loop {
-        write!(terminal.get_mut(), "Which one? [its number, all, q] ").map_err(gone)?;
-        let mut answer = String::new();
-        if terminal.read_line(&mut answer).map_err(gone)? == 0 {
-            return Err(Failure::Refused(no_answer(ErrorKind::UnexpectedEof)));
-        }
-        match answer.trim() {
+        let answer = line(&mut terminal, "Which one? [its number, all, q] ").map_err(gone)?;
+        match &*answer {
             "all" => return Ok(Part::All),
             "q" => return Err(Failure::Refused("none was chosen; nothing was changed".into())),
             number => match number.parse() {

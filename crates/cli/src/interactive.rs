@@ -335,31 +335,20 @@ impl Person {
             let keys: Vec<char> = KEYS.iter().map(|(key, _)| *key).filter(is_offered).collect();
             let shown = text.shown(piece.parts.clone());
             let (key, rest) = self.ask(&shown, &name, "Apply this hunk", &keys)?;
+            let goes = match key {
+                'k' => Some(before),
+                'j' => Some(after),
+                'K' => Some(at.checked_sub(1)),
+                'J' => Some(Some(at + 1)),
+                'g' => Some(self.numbered(texts, pieces, &rest)?),
+                '/' => Some(self.found(texts, pieces, at, &rest)?),
+                _ => None,
+            };
+            if let Some(to) = goes {
+                at = to.unwrap_or(at);
+                continue;
+            }
             let decided = match key {
-                'k' => {
-                    at = before.unwrap_or(at);
-                    continue;
-                }
-                'j' => {
-                    at = after.unwrap_or(at);
-                    continue;
-                }
-                'K' => {
-                    at -= 1;
-                    continue;
-                }
-                'J' => {
-                    at += 1;
-                    continue;
-                }
-                'g' => {
-                    at = self.numbered(texts, pieces, &rest)?.unwrap_or(at);
-                    continue;
-                }
-                '/' => {
-                    at = self.found(texts, pieces, at, &rest)?.unwrap_or(at);
-                    continue;
-                }
                 's' => {
                     let (hunk, parts) = (piece.hunk, piece.parts.clone());
                     let part = |nth: usize| Piece {
@@ -515,16 +504,8 @@ impl Person {
         }
     }
 
-    /// Asks for a line.
     fn line(&mut self, prompt: &str) -> Result<String, Failure> {
-        let mut line = String::new();
-        let read = write!(self.terminal.get_mut(), "{prompt}")
-            .and_then(|()| self.terminal.read_line(&mut line));
-        match read {
-            Ok(0) => Err(no_answer(std::io::ErrorKind::UnexpectedEof.into())),
-            Ok(_) => Ok(line.trim().to_owned()),
-            Err(error) => Err(no_answer(error)),
-        }
+        approve::line(&mut self.terminal, prompt).map_err(no_answer)
     }
 
     fn say(&mut self, text: &str) -> Result<(), Failure> {

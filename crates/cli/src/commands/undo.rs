@@ -39,7 +39,8 @@ pub(crate) struct UndoArgs {
     /// All that this session changed, as one: all of it or nothing
     #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "paths", "since", "trust"])]
     pub(crate) session: Option<String>,
-    /// A transaction and all that followed it, or all since a time (`2h`, `today`, `2026-11-26`), as one
+    /// A transaction and all that followed it, or all since a time (`2h`, `today`, `2026-11-26`),
+    /// as one
     #[arg(long, value_name = "ID|TIME", conflicts_with_all = ["id", "paths", "trust"])]
     pub(crate) since: Option<String>,
     /// Carry what is undone to files that have changed since, where that is certain
@@ -82,9 +83,7 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     let mut session = workspace::session(global)?;
     if let Some(turn) = turn(session.workspace(), args)? {
         let plan = |session: &Session| session.plan_undo_turn(&turn, args.carry);
-        if !session.workspace().prefix().is_empty()
-            && let Err(commit::Error::Elsewhere { .. }) = plan(&session)
-        {
+        if is_elsewhere(&session, || plan(&session)) {
             session = workspace::project(global, &session);
         }
         let never = ApprovalPolicy::Never;
@@ -97,15 +96,8 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     let mut outside = given.iter().any(|path| Prefix::leads_out(path));
     if !outside {
         id = last_of(session.workspace(), id, &given)?;
-        outside = !session.workspace().prefix().is_empty() && {
-            let planned = session.plan_undo(
-                id,
-                &checked(session.workspace(), &given)?,
-                args.carry,
-                args.trust,
-            );
-            matches!(planned, Err(commit::Error::Elsewhere { .. }))
-        };
+        let paths = checked(session.workspace(), &given)?;
+        outside = is_elsewhere(&session, || session.plan_undo(id, &paths, args.carry, args.trust));
     }
     if outside {
         // What lies elsewhere in the project is undone in all of it.
@@ -133,15 +125,20 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
     let mut session = workspace::session(global)?;
     let id = args.id.as_deref().map(|id| workspace::id(session.workspace(), id)).transpose()?;
-    if !session.workspace().prefix().is_empty()
-        && let Err(commit::Error::Elsewhere { .. }) = session.workspace().plan_redo(id)
-    {
+    if is_elsewhere(&session, || session.workspace().plan_redo(id)) {
         session = workspace::project(global, &session);
     }
     let never = ApprovalPolicy::Never;
     execute(global, &session, "redo", args.dry_run, args.detail.diff, never, || {
         session.workspace().plan_redo(id)
     })
+}
+
+/// Whether a plan is refused because its files lie elsewhere in the project, and not beneath this
+/// directory.
+fn is_elsewhere(session: &Session, plan: impl FnOnce() -> Result<Plan, commit::Error>) -> bool {
+    !session.workspace().prefix().is_empty()
+        && matches!(plan(), Err(commit::Error::Elsewhere { .. }))
 }
 
 /// Plans what `undo` without arguments does.
