@@ -11,7 +11,7 @@ use fs_guard::Access;
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{self, TransactionId};
 use patch_engine::{
-    Atomicity, Cancellation, Event, Expected, Failed, Options, Patch, Problem, Reject,
+    Atomicity, Cancellation, Event, Expected, Failed, Files, Options, Patch, Problem, Reject,
 };
 use serde_json::{Value, json};
 
@@ -212,12 +212,12 @@ impl OpenWorkspace {
             options.paths.iter().map(|path| root.check(path, Access::Read)).collect();
         let (paths, named) = (paths?, options.id.as_deref().map(id).transpose()?);
         if let Some(turn) = self.turn(options)? {
-            return self.executed("undo", options.diff, host, &|| {
-                self.session.plan_undo_turn(&turn, options.carry)
+            return self.executed("undo", options.diff, host, &|cancellation| {
+                self.session.plan_undo_turn(&turn, options.carry, cancellation)
             });
         }
-        self.executed("undo", options.diff, host, &|| {
-            self.session.plan_undo(named, &paths, options.carry, false)
+        self.executed("undo", options.diff, host, &|cancellation| {
+            self.session.plan_undo(named, &paths, options.carry, false, cancellation)
         })
     }
 
@@ -250,7 +250,9 @@ impl OpenWorkspace {
         host: Callbacks<'_>,
     ) -> Result<Value, ToolError> {
         let named = named.map(id).transpose()?;
-        self.executed("redo", detail, host, &|| self.session.workspace().plan_redo(named))
+        self.executed("redo", detail, host, &|cancellation| {
+            self.session.plan_redo(named, cancellation)
+        })
     }
 
     fn executed(
@@ -258,10 +260,10 @@ impl OpenWorkspace {
         tool: &str,
         detail: DiffDetail,
         host: Callbacks<'_>,
-        plan: &dyn Fn() -> Result<patch_engine::Plan, commit::Error>,
+        plan: &dyn Fn(&Cancellation) -> Result<patch_engine::Plan, commit::Error>,
     ) -> Result<Value, ToolError> {
         let call = |host: &mut dyn patch_engine::Host| {
-            let plan = &mut |_: &_| plan();
+            let plan = &mut |files: &Files| plan(files.cancellation());
             let report = self.session.execute(tool, Operation::Write, host, plan)?;
             Ok(restored(&report, detail))
         };

@@ -87,7 +87,7 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Result<Exit, Fai
             {
                 session = workspace::project(global, &session);
             }
-            undo::execute(global, &session, "restore", false, None, ApprovalPolicy::Never, || {
+            undo::execute(global, &session, "restore", false, None, ApprovalPolicy::Never, |_| {
                 session.workspace().plan_restore(id, &files)
             })
         }

@@ -2,7 +2,7 @@
 
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
 use apply_patch_api::engine::commit::{self, TransactionId, Workspace};
-use apply_patch_api::engine::{Plan, Report};
+use apply_patch_api::engine::{Cancellation, Files, Plan, Report};
 use apply_patch_api::files::{Access, RelPath};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::{DiffDetail, restored};
@@ -82,14 +82,22 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
     let mut session = workspace::session(global)?;
     if let Some(turn) = turn(session.workspace(), args)? {
-        let plan = |session: &Session| session.plan_undo_turn(&turn, args.carry);
-        if is_elsewhere(&session, || plan(&session)) {
+        let plan = |session: &Session, cancellation: &Cancellation| {
+            session.plan_undo_turn(&turn, args.carry, cancellation)
+        };
+        if is_elsewhere(&session, || plan(&session, &Cancellation::NEVER)) {
             session = workspace::project(global, &session);
         }
         let never = ApprovalPolicy::Never;
-        return execute(global, &session, "undo", args.dry_run, args.detail.diff, never, || {
-            plan(&session)
-        });
+        return execute(
+            global,
+            &session,
+            "undo",
+            args.dry_run,
+            args.detail.diff,
+            never,
+            |cancellation| plan(&session, cancellation),
+        );
     }
     let mut id = args.id.as_deref().map(|id| workspace::id(session.workspace(), id)).transpose()?;
     let mut given = args.paths.clone();
@@ -97,7 +105,9 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     if !outside {
         id = last_of(session.workspace(), id, &given)?;
         let paths = checked(session.workspace(), &given)?;
-        outside = is_elsewhere(&session, || session.plan_undo(id, &paths, args.carry, args.trust));
+        outside = is_elsewhere(&session, || {
+            session.plan_undo(id, &paths, args.carry, args.trust, &Cancellation::NEVER)
+        });
     }
     if outside {
         // What lies elsewhere in the project is undone in all of it.
@@ -106,31 +116,35 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
         id = last_of(session.workspace(), id, &given)?;
     }
     let paths = checked(session.workspace(), &given)?;
-    let plan = |trust| session.plan_undo(id, &paths, args.carry, trust);
+    let plan = |trust, cancellation: &Cancellation| {
+        session.plan_undo(id, &paths, args.carry, trust, cancellation)
+    };
     let mut trust = args.trust;
     let mut approval = ApprovalPolicy::Never;
     if let Some(id) =
         id.filter(|_| !trust && !args.dry_run && !global.json && preset() != ApprovalPolicy::Never)
-        && let Err(error) = plan(false)
+        && let Err(error) = plan(false, &Cancellation::NEVER)
         && error.to_be_trusted() == [id]
     {
         // A person decides, and sees the very plan.
         render::message(&error.to_string());
         (trust, approval) = (true, ApprovalPolicy::Always);
     }
-    execute(global, &session, "undo", args.dry_run, args.detail.diff, approval, || plan(trust))
+    execute(global, &session, "undo", args.dry_run, args.detail.diff, approval, |cancellation| {
+        plan(trust, cancellation)
+    })
 }
 
 pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
     let mut session = workspace::session(global)?;
     let id = args.id.as_deref().map(|id| workspace::id(session.workspace(), id)).transpose()?;
-    if is_elsewhere(&session, || session.workspace().plan_redo(id)) {
+    if is_elsewhere(&session, || session.plan_redo(id, &Cancellation::NEVER)) {
         session = workspace::project(global, &session);
     }
     let never = ApprovalPolicy::Never;
-    execute(global, &session, "redo", args.dry_run, args.detail.diff, never, || {
-        session.workspace().plan_redo(id)
+    execute(global, &session, "redo", args.dry_run, args.detail.diff, never, |cancellation| {
+        session.plan_redo(id, cancellation)
     })
 }
 
@@ -143,7 +157,7 @@ fn is_elsewhere(session: &Session, plan: impl FnOnce() -> Result<Plan, commit::E
 
 /// Plans what `undo` without arguments does.
 pub(super) fn next(global: &Global, session: &Session) -> Result<Plan, commit::Error> {
-    let plan = |session: &Session| session.plan_undo(None, &[], false, false);
+    let plan = |session: &Session| session.plan_undo(None, &[], false, false, &Cancellation::NEVER);
     match plan(session) {
         Err(commit::Error::Elsewhere { .. }) if !session.workspace().prefix().is_empty() => {
             plan(&workspace::project(global, session))
@@ -197,11 +211,11 @@ pub(super) fn execute(
     dry_run: bool,
     detail: Option<DiffDetail>,
     approval: ApprovalPolicy,
-    plan: impl Fn() -> Result<Plan, commit::Error>,
+    plan: impl Fn(&Cancellation) -> Result<Plan, commit::Error>,
 ) -> Result<Exit, Failure> {
     if dry_run {
         workspace::tidy(global, session);
-        let plan = plan()?;
+        let plan = plan(&Cancellation::NEVER)?;
         if global.json {
             json::print(&json::planned(&plan, detail)?);
         } else {
@@ -213,7 +227,7 @@ pub(super) fn execute(
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, global.quiet || global.json);
     let mut approvals = Approvals::new(approval);
-    let plan = &mut |_: &_| plan();
+    let plan = &mut |files: &Files| plan(files.cancellation());
     let report = match session.execute(tool, Operation::Write, &mut approvals.ask(&mut host), plan)
     {
         Ok(report) => report,

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::time::SystemTime;
 
 use patch_engine::commit::{self, Left, LogEntry, TransactionId, UndoOptions, Workspace};
-use patch_engine::{ErrorKind, FinalNewline, Options, Plan, edit};
+use patch_engine::{Cancellation, ErrorKind, FinalNewline, Options, Plan, edit};
 use patch_grammar::diff::{self, DiffOptions};
 
 use crate::answer::error::{FailureClass, ToolError};
@@ -72,8 +72,11 @@ impl Session {
         paths: &[fs_guard::RelPath],
         carry: bool,
         trust: bool,
+        cancellation: &Cancellation,
     ) -> Result<Plan, commit::Error> {
-        self.undoing(carry, trust, |options| self.workspace().plan_undo_with(id, paths, options))
+        self.undoing(carry, trust, cancellation, |options| {
+            self.workspace().plan_undo_with(id, paths, options)
+        })
     }
 
     /// Plans to undo all transactions of a turn as one.
@@ -82,7 +85,12 @@ impl Session {
     ///
     /// When there are none, and those of
     /// [`Workspace::plan_undo_all`](commit::Workspace::plan_undo_all).
-    pub fn plan_undo_turn(&self, turn: &Turn, carry: bool) -> Result<Plan, commit::Error> {
+    pub fn plan_undo_turn(
+        &self,
+        turn: &Turn,
+        carry: bool,
+        cancellation: &Cancellation,
+    ) -> Result<Plan, commit::Error> {
         let log = self.workspace().log()?;
         let mut of_turn: Vec<_> = log.iter().filter(|entry| turn.has(entry)).collect();
         // What others have undone is undone.
@@ -90,13 +98,31 @@ impl Session {
             of_turn.iter().map(|entry| entry.journal.header.id).collect();
         of_turn.retain(|entry| entry.undone_by.is_none_or(|by| ids.contains(&by)));
         let ids: Vec<_> = of_turn.iter().map(|entry| entry.journal.header.id).collect();
-        self.undoing(carry, false, |options| self.workspace().plan_undo_all(&ids, options))
+        self.undoing(carry, false, cancellation, |options| {
+            self.workspace().plan_undo_all(&ids, options)
+        })
+    }
+
+    /// Plans to reverse an undo: the one that is named, or the newest.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workspace::plan_redo_with`](commit::Workspace::plan_redo_with).
+    pub fn plan_redo(
+        &self,
+        id: Option<TransactionId>,
+        cancellation: &Cancellation,
+    ) -> Result<Plan, commit::Error> {
+        self.undoing(false, false, cancellation, |options| {
+            self.workspace().plan_redo_with(id, options)
+        })
     }
 
     fn undoing(
         &self,
         carry: bool,
         trust: bool,
+        cancellation: &Cancellation,
         plan: impl FnOnce(&UndoOptions<'_>) -> Result<Plan, commit::Error>,
     ) -> Result<Plan, commit::Error> {
         let events = OnceCell::new();
@@ -104,7 +130,7 @@ impl Session {
             let events = events.get_or_init(|| audit::events(self.workspace()).unwrap_or_default());
             rebuilt(events, &self.workspace().prefix().join(left.path), left)
         };
-        plan(&UndoOptions { carry, trust, left: &left })
+        plan(&UndoOptions { carry, trust, left: &left, cancellation: cancellation.clone() })
     }
 }
 

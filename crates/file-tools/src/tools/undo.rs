@@ -81,10 +81,9 @@ impl FileTool for Undo {
             let root = session.root();
             let paths = self.paths.iter().flatten().map(|path| root.check(path, Access::Read));
             let paths = paths.collect::<Result<Vec<_>, _>>()?;
-            let report = call.commit(&mut |_| {
+            let report = call.commit(&mut |files| {
                 session
-                    .workspace()
-                    .plan_undo(id, &paths)
+                    .plan_undo(Some(id), &paths, false, false, files.cancellation())
                     .map_err(|error| not_undone(session, id, &error))
             })?;
             let data = UndoData {

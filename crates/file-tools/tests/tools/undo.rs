@@ -4,7 +4,7 @@ use file_tools::audit::{Audit, Operation};
 use file_tools::{Session, Turn};
 use patch_engine::commit;
 use patch_engine::commit::approval::{Decision, Request};
-use patch_engine::{ChangeKind, Host, Report};
+use patch_engine::{ChangeKind, Files, Host, Report};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -136,7 +136,7 @@ fn tree(bench: &Bench) -> std::collections::BTreeMap<String, Vec<u8>> {
 
 /// Undoes all that a session did; why not.
 fn undo_turn(tools: &Session, turn: &Turn, carry: bool) -> Result<Report, commit::Error> {
-    let plan = &mut |_: &_| tools.plan_undo_turn(turn, carry);
+    let plan = &mut |files: &Files| tools.plan_undo_turn(turn, carry, files.cancellation());
     tools.execute("undo", Operation::Write, &mut (), plan)
 }
 

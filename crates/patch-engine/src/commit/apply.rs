@@ -10,7 +10,8 @@ use crate::commit::committer::{Committer, NotCommitted, commit_to};
 use crate::commit::host::{CommitLog, Event, Host};
 use crate::commit::report::Report;
 use crate::commit::{
-    CommitError, CommitOptions, Committed, Error, Locked, Recovered, TransactionId, Workspace,
+    CommitError, CommitOptions, Committed, Error, Locked, Recovered, TransactionId, UndoOptions,
+    Workspace,
 };
 use crate::plan::Plan;
 use crate::plan::builder::PlanBuilder;
@@ -318,7 +319,11 @@ impl Workspace {
         options: &CommitOptions,
         host: &mut dyn Host,
     ) -> Result<Report, Error> {
-        self.execute(options, &mut (), host, &mut |_| self.plan_undo(id, paths))
+        self.execute(options, &mut (), host, &mut |files| {
+            let cancellation = files.cancellation().clone();
+            let options = UndoOptions { cancellation, ..UndoOptions::default() };
+            self.plan_undo_with(Some(id), paths, &options)
+        })
     }
 
     /// Locks, plans, asks and commits: the only way to change files, forwards or back.

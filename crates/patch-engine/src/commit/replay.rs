@@ -39,7 +39,7 @@ impl Workspace {
                 return Ok(None);
             }
             let (root, path) = self.locate(&record.path, true)?;
-            if is_as_left(root, &path, record, &journal)?.is_err() {
+            if is_as_left(&root.into(), &path, record, &journal)?.is_err() {
                 return Ok(None);
             }
         }

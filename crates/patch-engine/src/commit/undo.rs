@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use fs_guard::{Access, FileKind, RelPath, Root, Sha256};
+use fs_guard::{Access, Cancellation, FileKind, RelPath, Sha256};
 use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, TrashEntry};
 
 use super::error::{Drift, Error};
@@ -17,10 +17,11 @@ use crate::plan::disk::{Disk, look};
 use crate::plan::options::{MAX_FILE_SIZE, Options};
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
+use crate::text::files::Files;
 use crate::text::lines::{Lines, is_binary, with_crlf, with_lf};
 
 /// How a transaction is undone.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct UndoOptions<'u> {
     /// Whether the reversal is [carried](crate::carry) to files that have changed since. The base
     /// is the file that the transaction left, and the wanted text is the one that it displaced.
@@ -32,11 +33,13 @@ pub struct UndoOptions<'u> {
     /// Finds the bytes that a transaction left and that no later one displaced. They are checked
     /// against their hash.
     pub left: &'u dyn Fn(&Left<'_>) -> Option<Vec<u8>>,
+    /// Gives planning up.
+    pub cancellation: Cancellation,
 }
 
 impl Default for UndoOptions<'_> {
     fn default() -> Self {
-        Self { carry: false, trust: false, left: &|_| None }
+        Self { carry: false, trust: false, left: &|_| None, cancellation: Cancellation::NEVER }
     }
 }
 
@@ -138,11 +141,23 @@ impl Workspace {
     ///
     /// Those of [`plan_undo_with`](Self::plan_undo_with).
     pub fn plan_redo(&self, id: Option<TransactionId>) -> Result<Plan, Error> {
+        self.plan_redo_with(id, &UndoOptions::default())
+    }
+
+    /// Does the same by these options.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`plan_undo_with`](Self::plan_undo_with).
+    pub fn plan_redo_with(
+        &self,
+        id: Option<TransactionId>,
+        options: &UndoOptions<'_>,
+    ) -> Result<Plan, Error> {
         let nothing = || nothing_to("redo", &[]);
         let store = self.store()?.ok_or_else(nothing)?;
         let log = history::log(&store)?;
-        let options = UndoOptions::default();
-        let plan = |id| plan_undo(self, (&store, &log.0), &[id], &[], &options);
+        let plan = |id| plan_undo(self, (&store, &log.0), &[id], &[], options);
         match id {
             None => first_of(&log, "redo", history::undos(&log.0), plan),
             Some(id) => {
@@ -245,6 +260,8 @@ fn first_of<'l>(
                 gone.push(id);
                 "its changes are gone already".to_owned()
             }
+            Err(error @ Error::Elsewhere { .. }) => return Err(error),
+            Err(error) if error.is_cancelled() => return Err(error),
             // What was undone last is redone, or nothing is.
             Err(error) if what == "undo" && is_of_files(&error) => {
                 let why = error.to_string();
@@ -263,9 +280,7 @@ fn first_of<'l>(
 fn is_of_files(error: &Error) -> bool {
     match error {
         Error::Drifted { .. } | Error::NotRestored(_) => true,
-        Error::Files(error) => {
-            !matches!(error, fs_guard::Error::Io { .. } | fs_guard::Error::Cancelled)
-        }
+        Error::Files(error) => !matches!(error, fs_guard::Error::Io { .. }),
         _ => false,
     }
 }
@@ -282,7 +297,7 @@ fn plan_undo(
     paths: &[RelPath],
     how: &UndoOptions<'_>,
 ) -> Result<Option<Plan>, Error> {
-    let root = workspace.root();
+    let files = Files::from(workspace.root()).cancelled_by(how.cancellation.clone());
     let Joined { journal, authentic, sources } = joined(store, ids, how.trust)?;
     let id = journal.header.id;
     let back = if ids.len() == 1 { history::taken_back(log, id) } else { HashSet::new() };
@@ -299,7 +314,7 @@ fn plan_undo(
     elsewhere(workspace, id, all)?;
     let reach = workspace.reach();
     let options = Options::default();
-    let mut builder = PlanBuilder::with_capacity(root.into(), &options, records.len());
+    let mut builder = PlanBuilder::with_capacity(files.clone(), &options, records.len());
     // If parts of it were undone before, this may undo the rest.
     let comes_back = |record: &Record| {
         back.contains(&*record.path) || records.iter().any(|wanted| wanted.slot == record.slot)
@@ -319,7 +334,7 @@ fn plan_undo(
     for (&record, path) in records.iter().zip(checked_paths) {
         let source = &sources[&*record.path];
         let is_gap = source.gap.is_some();
-        let as_left = is_as_left(root, &path, record, &journal)?;
+        let as_left = is_as_left(&files, &path, record, &journal)?;
         let (Ok(now) | Err(now)) = &as_left;
         // Its effect is gone already.
         if is_as_before(record, now.as_ref()) {
@@ -329,7 +344,7 @@ fn plan_undo(
         match as_left {
             Ok(now) if is_gap => drifted.push((record, now, None)),
             Err(now) => match carried_back(
-                workspace,
+                &files,
                 (store, &all_kept),
                 source,
                 (record, &path),
@@ -386,14 +401,14 @@ fn plan_undo(
     for (dir, mode) in &journal.removed_dirs {
         let dir = checked(dir)?;
         // Undoing a whole transaction restores its directories even if they are empty.
-        if root.metadata(&dir)?.is_none_or(|seen| seen.kind != FileKind::Directory) {
+        if files.metadata(&dir)?.is_none_or(|seen| seen.kind != FileKind::Directory) {
             is_gone &= !paths.is_empty();
             builder.restore_dir(dir, *mode, paths.is_empty());
         }
     }
     for (dir, _) in journal.created_dirs.iter().rev() {
         let dir = checked(dir)?;
-        is_gone = is_gone && !root.read_dir(Some(&dir)).is_ok_and(|names| names.is_empty());
+        is_gone = is_gone && !files.read_dir(Some(&dir)).is_ok_and(|names| names.is_empty());
         builder.remove_dir(dir);
     }
     Ok(if is_gone { None } else { Some(builder.finish()?) })
@@ -538,7 +553,7 @@ struct CarriedBack {
 /// carried: it is not an update of a text file that still exists, or the bytes that the transaction
 /// left are not known any more.
 fn carried_back(
-    workspace: &Workspace,
+    files: &Files,
     (store, all_kept): (&Store<'_>, &OnceCell<Vec<TrashEntry>>),
     source: &Displaced,
     (record, path): (&Record, &RelPath),
@@ -577,7 +592,7 @@ fn carried_back(
     };
     let current = match &now.bytes {
         Some(bytes) => Arc::clone(bytes),
-        None => workspace.root().read(path, MAX_FILE_SIZE)?.0.into(),
+        None => files.read(path, MAX_FILE_SIZE)?.0,
     };
     // Text in other encodings cannot be compared as bytes.
     if Sha256::of(&current) != now.sha256
@@ -666,13 +681,13 @@ fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>
 
 /// Returns the file at a path: `Ok` if it is as the transaction left it, `Err` if it has changed.
 pub(super) fn is_as_left(
-    root: &Arc<Root>,
+    files: &Files,
     path: &RelPath,
     record: &Record,
     journal: &Journal,
 ) -> Result<Result<Option<Disk>, Option<Disk>>, Error> {
     let left = record.after.as_ref();
-    let mut now = match look(&root.into(), path) {
+    let mut now = match look(files, path) {
         // The transaction put a link in place of the directory.
         Err(fs_guard::Error::Symlink { .. } | fs_guard::Error::LeadsOut { .. })
             if left.is_none() && is_below_link(path, journal) =>

@@ -123,7 +123,7 @@ fn edit_once(
     hunks: &[Hunk<'_>],
     rules: EditRules<'_>,
 ) -> Result<Edit, Vec<HunkReject>> {
-    let lines = Lines::new(source);
+    let lines = Lines::new(source).cancelled_by(rules.cancellation);
     let located = locate::locate(&lines, hunks, rules.placement)?;
     let again: Vec<HunkReject> = located
         .placed
@@ -180,6 +180,9 @@ impl SpliceWriter<'_, '_, '_> {
         let mut changes = self.draft.changes();
         let blank_at_eof = self.blank_at_eof(&mut changes);
         for (before, inserted, after) in changes {
+            if lines.is_cancelled() {
+                return Err(Vec::new());
+            }
             let start = match before {
                 Some(line) => lines.range(line).end,
                 None if self.draft.drops_bom => 0,

@@ -18,7 +18,7 @@ use crate::text::whitespace::{WhitespaceRule, WhitespaceRules, is_blank_line};
 /// errors are not to be fixed, and where that does not help.
 pub(super) fn edit(source: &[u8], hunks: &[Hunk<'_>], rules: EditRules<'_>) -> Option<Edit> {
     let whitespace = rules.whitespace.filter(|of| of.overlook)?.rules;
-    let lines = Lines::new(source);
+    let lines = Lines::new(source).cancelled_by(rules.cancellation);
     let file = Fixed::of_file(&lines, whitespace);
     let texts: Vec<Vec<FixedLine>> = hunks
         .iter()

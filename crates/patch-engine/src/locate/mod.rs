@@ -55,7 +55,7 @@ use needle::Needle;
 ///
 /// # Errors
 ///
-/// One entry for each hunk that has no place, or more than one.
+/// One entry for each hunk that has no place, or more than one; none where it was cancelled.
 pub(crate) fn locate<'f, 'p>(
     lines: &'f Lines<'f>,
     hunks: &'p [Hunk<'p>],
@@ -64,8 +64,12 @@ pub(crate) fn locate<'f, 'p>(
     let needles: Vec<Needle<'p>> = hunks
         .iter()
         .enumerate()
+        .take_while(|_| !lines.is_cancelled())
         .map(|(index, hunk)| Needle::new(index, hunk, lines, rules))
         .collect();
+    if lines.is_cancelled() {
+        return Err(Vec::new());
+    }
     // Lines are counted in the file as it is, whatever the rule.
     let counted = rules.unidiff_zero && needles.iter().any(|needle| needle.inserts_below.is_some());
     match rules.order {

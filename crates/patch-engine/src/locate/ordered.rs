@@ -109,6 +109,9 @@ pub(crate) fn locate<'f, 'p>(
     let mut context = Context { lines, rules, effort, needles: &needles, finder };
     let mut rejects = Vec::new();
     let candidates = context.narrow(matches, &mut rejects);
+    if lines.is_cancelled() {
+        return Err(Vec::new());
+    }
     let placement = context.place(&candidates, &mut rejects);
     if !rejects.is_empty() {
         rejects.sort_by_key(|reject| reject.hunk);
@@ -137,6 +140,9 @@ pub(crate) fn locate<'f, 'p>(
     let mut draft = Draft::new(lines);
     let mut placed = Vec::with_capacity(needles.len());
     for (needle, candidates, (start, further)) in hunks {
+        if lines.is_cancelled() {
+            return Err(Vec::new());
+        }
         let Candidates { pass, dropped, len, notes, .. } = candidates;
         let matched: Vec<Node> = (start..start + len).map(Node).collect();
         let written = match needle.written(&matched, dropped, pass, &draft) {
@@ -298,6 +304,7 @@ impl<'p> Context<'_, '_, 'p> {
         needles
             .iter()
             .zip(found)
+            .take_while(|_| !self.lines.is_cancelled())
             .map(|(needle, matches)| {
                 let narrowed = match matches {
                     _ if needle.is_insertion() => self.narrow_insertion(needle),

@@ -44,6 +44,9 @@ pub(crate) fn locate<'f, 'p>(
     let counted = |needle: &&Needle<'_>| rules.unidiff_zero && needle.inserts_below.is_some();
     let (last, first): (Vec<_>, Vec<_>) = needles.iter().partition(counted);
     for needle in first.into_iter().chain(last) {
+        if lines.is_cancelled() {
+            return Err(Vec::new());
+        }
         let place = match find(&draft, &mut finder, needle, rules, &stated, &effort) {
             Ok(place) => place,
             Err(reason) => {

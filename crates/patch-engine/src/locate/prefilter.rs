@@ -129,6 +129,9 @@ fn walk(
     let mut effort = Effort::new(lines);
     let mut count = 0;
     for line in lines.walk() {
+        if lines.is_cancelled_at(count as usize) {
+            return Some(found);
+        }
         let (at, print) = (line.start, print(lines.text(line)));
         if seen.contains(print) {
             let first = rare_lines.partition_point(|rare| rare.print < print);

@@ -103,10 +103,13 @@ pub(crate) fn not_found(
     if let Some(lines) = applied::place(lines, needle) {
         return RejectReason::AlreadyApplied { lines };
     }
-    let nearest = near_mangled(lines, needle, rules)
-        .or_else(|| near_by_pass(lines, needle, rules))
-        .or_else(|| near_by_votes(lines, needle))
-        .or_else(|| near_by_likeness(lines, needle));
+    let ways: [&dyn Fn() -> Option<Nearest>; 4] = [
+        &|| near_mangled(lines, needle, rules),
+        &|| near_by_pass(lines, needle, rules),
+        &|| near_by_votes(lines, needle),
+        &|| near_by_likeness(lines, needle),
+    ];
+    let nearest = ways.iter().find_map(|way| if lines.is_cancelled() { None } else { way() });
     RejectReason::ContextNotFound { nearest: nearest.map(Box::new) }
 }
 

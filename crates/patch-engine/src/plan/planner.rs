@@ -653,7 +653,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let holds = self.builder.offered.is_none();
         let prefetched = self.prefetched.take().filter(|_| holds);
         let edited = match prefetched.and_then(|prefetched| prefetched.edited) {
-            Some(edited) => Ok(edited),
+            Some(edited) => edited,
             None => self.apply(&file, index, hunks).map_err(at)?,
         };
         let Edited { edit, sha256, size, encoding } =

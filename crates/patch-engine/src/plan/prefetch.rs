@@ -51,8 +51,8 @@ pub(crate) struct Prefetched {
     pub(crate) path: RelPath,
     /// The file on disk. The planner takes it if it has not read the file itself.
     pub(crate) disk: Option<Disk>,
-    /// The file with its hunks applied; valid only together with `disk`.
-    pub(crate) edited: Option<Edited>,
+    /// The file with its hunks applied, or why they cannot be; valid only together with `disk`.
+    pub(crate) edited: Option<Result<Edited, Vec<HunkReject>>>,
     /// A file that is added.
     pub(crate) added: Option<Added>,
 }
@@ -275,30 +275,29 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         let bytes = bytes?;
         let editable = !hunks.is_empty() && metadata.kind == FileKind::File;
         let text = editable.then(|| self.texts.of(&path, &bytes, hunks)).flatten();
-        let (sha256, edited) = if let Some(text) =
-            text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD)
-        {
-            thread::scope(|scope| {
-                let hash = || self.files.hash_bytes(&bytes);
-                let thread = thread::Builder::new().spawn_scoped(scope, hash);
-                let edited = Edited::new(&bytes, text, hunks, rules).ok();
-                (
-                    thread.map_or_else(
-                        |_| hash(),
-                        |thread| thread.join().expect("hashing does not panic"),
-                    ),
-                    edited,
-                )
-            })
-        } else {
-            let both =
-                text.as_ref().and_then(|text| Edited::with_source(&bytes, text, hunks, rules).ok());
-            both.map_or_else(
-                || (self.files.hash_bytes(&bytes), None),
-                |(sha256, edited)| (Ok(sha256), Some(edited)),
-            )
-        };
+        let (sha256, edited) =
+            if let Some(text) = text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD) {
+                thread::scope(|scope| {
+                    let hash = || self.files.hash_bytes(&bytes);
+                    let thread = thread::Builder::new().spawn_scoped(scope, hash);
+                    let edited = Edited::new(&bytes, text, hunks, rules);
+                    (
+                        thread.map_or_else(
+                            |_| hash(),
+                            |thread| thread.join().expect("hashing does not panic"),
+                        ),
+                        Some(edited),
+                    )
+                })
+            } else {
+                match text.as_ref().map(|text| Edited::with_source(&bytes, text, hunks, rules)) {
+                    Some(Ok((sha256, edited))) => (Ok(sha256), Some(Ok(edited))),
+                    Some(Err(rejects)) => (self.files.hash_bytes(&bytes), Some(Err(rejects))),
+                    None => (self.files.hash_bytes(&bytes), None),
+                }
+            };
         let sha256 = sha256.ok()?;
+        self.files.cancellation().check().ok()?;
         let disk = Some(Disk { metadata, sha256, bytes: Some(bytes) });
         Some(Prefetched { path, disk, edited, added: None })
     }

@@ -69,8 +69,9 @@ impl Files {
         Self { cancellation, ..self }
     }
 
-    /// Whether planning is to be given up.
-    pub(crate) fn cancellation(&self) -> &Cancellation {
+    /// Returns what gives planning up.
+    #[must_use]
+    pub fn cancellation(&self) -> &Cancellation {
         &self.cancellation
     }
 

@@ -3,6 +3,8 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use fs_guard::Cancellation;
+
 /// The byte-order mark of UTF-8.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -35,6 +37,7 @@ pub(crate) struct Lines<'f> {
     /// Where each line begins, and one more entry for the end.
     starts: OnceCell<Vec<u32>>,
     terminators: OnceCell<Terminators>,
+    cancellation: Option<&'f Cancellation>,
 }
 
 /// How the terminated lines of a file end.
@@ -58,6 +61,24 @@ impl<'f> Lines<'f> {
     pub(crate) fn new(bytes: &'f [u8]) -> Self {
         let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
         Self { bytes, bom, ..Self::default() }
+    }
+
+    /// Lets what searches these lines be given up. What it has found by then is not all.
+    pub(crate) fn cancelled_by(self, cancellation: &'f Cancellation) -> Self {
+        Self { cancellation: Some(cancellation), ..self }
+    }
+
+    /// Returns whether the search is to be given up.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancellation.is_some_and(Cancellation::is_cancelled)
+    }
+
+    /// The same for whoever has looked at `count` lines so far: only few of them ask.
+    #[inline]
+    pub(crate) fn is_cancelled_at(&self, count: usize) -> bool {
+        /// So many lines are looked at in a few milliseconds.
+        const LINES: usize = 1 << 15;
+        count % LINES == LINES - 1 && self.is_cancelled()
     }
 
     pub(crate) fn bytes(&self) -> &'f [u8] {
@@ -185,6 +206,7 @@ impl<'f> Lines<'f> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'f [u8]> {
         let starts = self.starts();
         (1..starts.len())
+            .take_while(|&next| !self.is_cancelled_at(next))
             .map(|next| self.text(self.bom.max(starts[next - 1] as usize)..starts[next] as usize))
     }
 

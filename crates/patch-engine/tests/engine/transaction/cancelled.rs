@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use patch_engine::commit::{CheckEnd, CommitOptions, Durability, NotVerified, Verify};
 use patch_engine::{
-    ApplyOptions, Atomicity, Cancellation, ErrorKind, Event, Failed, Host, Report, parse,
+    ApplyOptions, Atomicity, Cancellation, ErrorKind, Event, Failed, Host, Options, Profile,
+    Report, parse,
 };
 
 use super::support::{Add, Tree, lock, options};
@@ -179,6 +180,73 @@ fn it_is_asked_for_each_file_and_each_megabyte() {
     let moves = "*** Update File: a\n*** Move to: b\n";
     let large = polls(&[("a", &format!("first\n{long}"))], moves);
     assert!(large[0] >= small[0] + megabytes, "hashing: {large:?}");
+}
+
+#[test]
+fn whenever_an_undo_is_given_up_nothing_has_happened() {
+    let many: String =
+        (0..20).map(|file| format!("*** Add File: many/{file}\n+{file}\n")).collect();
+    let all = "*** Update File: a\n@@\n-a\n+A\n*** Add File: b\n+b\n*** Delete File: c\n\
+               *** Update File: d\n*** Move to: e\n@@\n-d\n+D\n";
+    for (name, body, least) in [("each operation", all, 15), ("many files", &*many, 60)] {
+        let tree =
+            Tree::with_key(&[("a", "a\n"), ("c", "c\n"), ("d", "d\n"), ("many/old", "old\n")]);
+        let before = tree.snapshot();
+        let reports = apply(&tree, body, &options(), &mut GivesUp::after(usize::MAX)).unwrap();
+        let id = reports[0].transaction.unwrap();
+        let applied = tree.snapshot();
+        for polls in 0.. {
+            match tree.open().undo(id, &[], &options(), &mut GivesUp::after(polls)) {
+                Ok(_) => {
+                    assert!(polls >= least, "{name}: it was asked {polls} times");
+                    assert_eq!(tree.snapshot(), before, "{name}");
+                    break;
+                }
+                Err(error) => {
+                    assert!(error.is_cancelled(), "{name}, {polls}: {error}");
+                    assert_eq!(tree.snapshot(), applied, "{name}, {polls}");
+                    assert!(tree.pending().is_empty(), "{name}, {polls}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn it_is_asked_for_each_file_that_is_undone() {
+    let polls = |count: usize| {
+        let tree = Tree::with_key(&[]);
+        let adds: String =
+            (0..count).map(|file| format!("*** Add File: {file}\n+{file}\n")).collect();
+        let applied = apply(&tree, &adds, &options(), &mut GivesUp::after(usize::MAX)).unwrap();
+        let mut host = GivesUp::after(usize::MAX);
+        tree.open().undo(applied[0].transaction.unwrap(), &[], &options(), &mut host).unwrap();
+        host.polls()[0]
+    };
+    assert!(polls(220) >= polls(20) + 200);
+}
+
+#[test]
+fn it_is_asked_for_each_hunk_and_each_explanation() {
+    let lines: String = (0..400).map(|line| format!("line {line}\n")).collect();
+    let hunk = |line: usize, old: &str| format!("@@\n-line {line}{old}\n+new {line}\n");
+    let polls = |count: usize, old: &str, profile: Profile| {
+        let tree = Tree::with_key(&[("f", &lines)]);
+        let hunks: String = (0..count).map(|nth| hunk(2 * nth, old)).collect();
+        let settings = ApplyOptions { options: Options::new(profile), ..ApplyOptions::default() };
+        let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
+        let patch = parse(text, &settings.options.parse).unwrap();
+        let mut host = GivesUp::after(usize::MAX);
+        let applied = tree.open().apply(&patch, &settings, &mut host);
+        assert_eq!(applied.is_ok(), old.is_empty());
+        host.asked.load(Ordering::Relaxed)
+    };
+    for profile in [Profile::Strict, Profile::Codex] {
+        for (old, each) in [("", 1), (" is not there", 3)] {
+            let (few, many) = (polls(5, old, profile), polls(105, old, profile));
+            assert!(many >= few + 100 * each, "{profile:?}, {old:?}: {few}, {many}");
+        }
+    }
 }
 
 #[test]
