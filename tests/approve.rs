@@ -85,6 +85,42 @@ fn of_several_patches_a_person_chooses_one() {
 }
 
 #[test]
+fn control_c_at_a_question_ends_it_and_says_so() {
+    let several = format!("{HARMLESS}or\n{PATCH}");
+    for (line, patch, question) in [
+        ("$it --approve ask ../p", PATCH, QUESTION),
+        ("$it < ../p", PATCH, QUESTION),
+        ("$it -i ../p", PATCH, "Apply this hunk? [y,n,"),
+        ("$it ../p", &*several, "Which one? [its number, all, q] "),
+    ] {
+        let dir = with(patch);
+        let mut terminal = on_terminal(dir.path(), &format!("trap : INT; {line}"), NO_EDITOR);
+        terminal.exp_string(question).expect("the question");
+        terminal.send_control('c').expect("sent");
+        terminal
+            .exp_string("\r\napply-patch: cancelled; nothing was changed\r\nexit 130\r\n")
+            .unwrap_or_else(|error| panic!("{line}: {error}"));
+        assert!(!is_applied(dir.path()), "{line}");
+    }
+}
+
+#[test]
+fn control_c_at_a_later_question_keeps_what_was_applied() {
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** Update File: a\n@@\n-A\n\
+                 +AA\n*** Delete File: b\n*** End Patch\n";
+    let dir = with(patch);
+    let line = "trap : INT; $it --no-atomic --approve auto ../p";
+    let mut terminal = on_terminal(dir.path(), line, NO_EDITOR);
+    terminal.exp_string("! b is deleted").expect("the reason");
+    terminal.exp_string("Apply this patch? [y,n,v,?] ").expect("the question");
+    terminal.send_control('c').expect("sent");
+    terminal
+        .exp_string("\r\napply-patch: cancelled; what was applied before stays\r\nexit 130\r\n")
+        .expect("it is told");
+    assert_eq!(read(dir.path(), "a").as_deref(), Some("AA\n"));
+}
+
+#[test]
 fn help_and_the_whole_diff_are_a_key_away() {
     let long: String = (0..200).map(|line| format!("+line {line}\n")).collect();
     let dir = with(&format!("*** Begin Patch\n*** Add File: n\n{long}*** End Patch\n"));

@@ -11,7 +11,7 @@ use apply_patch_api::tools::received::Part;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::outside::{self, Terminal};
-use crate::render;
+use crate::{interrupt, render};
 
 /// How many lines of the diff are shown before the question.
 const SHOWN: usize = 60;
@@ -141,7 +141,7 @@ impl Prompt {
 pub(crate) fn line(terminal: &mut BufReader<Terminal>, prompt: &str) -> std::io::Result<String> {
     write!(terminal.get_mut(), "{prompt}")?;
     let mut line = String::new();
-    match terminal.read_line(&mut line)? {
+    match interrupt::waiting(|| terminal.read_line(&mut line))? {
         0 => Err(ErrorKind::UnexpectedEof.into()),
         _ => Ok(line.trim().to_owned()),
     }
@@ -154,10 +154,11 @@ pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
     };
     let mut terminal =
         BufReader::new(outside::terminal().map_err(|error| gone(std::io::Error::other(error)))?);
-    write!(terminal.get_mut(), "{question} [y/N] ").map_err(gone)?;
-    let mut answer = String::new();
-    terminal.read_line(&mut answer).map_err(gone)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    match line(&mut terminal, &format!("{question} [y/N] ")) {
+        Ok(answer) => Ok(matches!(&*answer, "y" | "Y" | "yes")),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(gone(error)),
+    }
 }
 
 /// Asks which of several patches is meant; `several` lists them.

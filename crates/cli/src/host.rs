@@ -11,7 +11,7 @@ use crate::render;
 
 /// Asks at the terminal, gives up on a signal, and shows what happens.
 pub(crate) struct TerminalHost<'h> {
-    interrupt: Interrupt,
+    _interrupt: Interrupt,
     prompt: &'h Prompt,
     events: Option<&'h mut Events<'static>>,
     progress: Progress,
@@ -27,7 +27,7 @@ impl<'h> TerminalHost<'h> {
         quiet: bool,
     ) -> Self {
         let progress = Progress::new(quiet || events.is_some());
-        Self { interrupt: Interrupt::watch(), prompt, events, progress, quiet }
+        Self { _interrupt: Interrupt::watch(), prompt, events, progress, quiet }
     }
 }
 
@@ -37,8 +37,7 @@ impl Host for TerminalHost<'_> {
         request: &Request<'_>,
     ) -> Result<Decision, apply_patch_api::files::Error> {
         self.progress.hide();
-        let prompt = self.prompt;
-        self.interrupt.waiting(|| prompt.decide(request))
+        self.prompt.decide(request)
     }
 
     fn cancellation(&self) -> Cancellation {
@@ -53,6 +52,9 @@ impl Host for TerminalHost<'_> {
             self.progress.hide();
         }
         self.progress.event(event);
+        if let Event::Committed(_) = event {
+            interrupt::changed();
+        }
         match *event {
             Event::Recovered(recovered) if !self.quiet => render::recovered(recovered),
             Event::Committed(_) if !self.quiet && interrupt::came().is_some() => {

@@ -2,7 +2,7 @@
 //! patch of its own.
 
 use std::collections::HashMap;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufReader, Write as _};
 use std::ops::Range;
 
 use apply_patch_api::engine::{Plan, Rejects};

@@ -1,14 +1,17 @@
 //! SIGINT, SIGTERM and SIGHUP, and what Windows has for them: they cancel a change until its commit
 //! point, with everything as it was before; after it the change is finished. While the program
-//! does not change anything, or waits for a person, they end it at once.
+//! does not change anything they end it at once, and at a question it says so.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Once};
+use std::thread;
+use std::time::Duration;
 
 use apply_patch_api::tools::{ErrorKind, FailureClass, ToolError};
 
 use crate::exit::Exit;
+use crate::{outside, render};
 
 #[cfg(not(windows))]
 const HUNG_UP: i32 = signal_hook::consts::SIGHUP;
@@ -46,6 +49,15 @@ static AT_ONCE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// Sets the handlers.
 static HANDLERS: Once = Once::new();
 
+/// Whether a person is asked.
+static WAITS: AtomicBool = AtomicBool::new(false);
+
+/// Watches for a signal while a person is asked.
+static WATCHER: Once = Once::new();
+
+/// Whether a part of the patch was applied.
+static CHANGED: AtomicBool = AtomicBool::new(false);
+
 /// While this lives a signal cancels the change, and does not end the program.
 #[derive(Debug)]
 pub(crate) struct Interrupt(());
@@ -53,35 +65,9 @@ pub(crate) struct Interrupt(());
 impl Interrupt {
     /// Begins to watch.
     pub(crate) fn watch() -> Self {
-        HANDLERS.call_once(|| {
-            let ignored = ignored();
-            for (signal, exit) in
-                SIGNALS.into_iter().filter(|&(signal, _)| ignored >> (signal - 1) & 1 == 0)
-            {
-                // Where handlers cannot be set, the signal ends the program and recovery reads from
-                // the journal what to undo.
-                let _ = signal_hook::flag::register_conditional_shutdown(
-                    signal,
-                    exit as i32,
-                    AT_ONCE.clone(),
-                );
-                let _ = signal_hook::flag::register_usize(signal, CAME.clone(), exit as usize);
-            }
-        });
+        set_handlers();
         AT_ONCE.store(false, Ordering::SeqCst);
         Self(())
-    }
-
-    /// Waits for a person: meanwhile a signal ends the program at once.
-    pub(crate) fn waiting<T>(&self, wait: impl FnOnce() -> T) -> T {
-        // It came while the question was prepared.
-        if let Some(exit) = came() {
-            std::process::exit(exit as i32);
-        }
-        AT_ONCE.store(true, Ordering::SeqCst);
-        let answer = wait();
-        AT_ONCE.store(false, Ordering::SeqCst);
-        answer
     }
 }
 
@@ -89,6 +75,70 @@ impl Drop for Interrupt {
     fn drop(&mut self) {
         AT_ONCE.store(true, Ordering::SeqCst);
     }
+}
+
+fn set_handlers() {
+    HANDLERS.call_once(|| {
+        let ignored = ignored();
+        for (signal, exit) in
+            SIGNALS.into_iter().filter(|&(signal, _)| ignored >> (signal - 1) & 1 == 0)
+        {
+            // Where handlers cannot be set, the signal ends the program and recovery reads from
+            // the journal what to undo.
+            let _ = signal_hook::flag::register_conditional_shutdown(
+                signal,
+                exit as i32,
+                AT_ONCE.clone(),
+            );
+            let _ = signal_hook::flag::register_usize(signal, CAME.clone(), exit as usize);
+        }
+    });
+}
+
+/// Waits for a person: meanwhile a signal ends the program, which says what has happened.
+pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
+    set_handlers();
+    let at_once = AT_ONCE.swap(false, Ordering::SeqCst);
+    WAITS.store(true, Ordering::SeqCst);
+    WATCHER.call_once(|| {
+        let watch = || loop {
+            if WAITS.load(Ordering::SeqCst)
+                && let Some(exit) = came()
+            {
+                end(exit);
+            }
+            thread::sleep(Duration::from_millis(20));
+        };
+        // Without this thread the program ends after the answer.
+        let _ = thread::Builder::new().spawn(watch);
+    });
+    let answer = wait();
+    WAITS.store(false, Ordering::SeqCst);
+    if let Some(exit) = came() {
+        end(exit);
+    }
+    AT_ONCE.store(at_once, Ordering::SeqCst);
+    answer
+}
+
+/// Ends the program because of a signal.
+fn end(exit: Exit) -> ! {
+    // What was typed last, and the terminal's `^C`, stand on the line of the question.
+    if let Ok(mut terminal) = outside::terminal() {
+        let _ = writeln!(terminal);
+    }
+    let changed = CHANGED.load(Ordering::SeqCst);
+    render::message(if changed {
+        "cancelled; what was applied before stays"
+    } else {
+        "cancelled; nothing was changed"
+    });
+    std::process::exit(exit as i32);
+}
+
+/// Notes that a part of the patch was applied.
+pub(crate) fn changed() {
+    CHANGED.store(true, Ordering::SeqCst);
 }
 
 /// How the program ends because of the signal that came.
