@@ -300,7 +300,7 @@ fn an_undo_below_a_later_change_says_which_one_and_what_to_do() {
     let second = apply(&dir, "", "*** Update File: top\n@@\n-T\n+TT\n");
     let refused = at(&dir, "", &["undo", "@2"], "");
     let wanted = format!(
-        "apply-patch: not as transaction {} left it: \"top\" (transaction {} changed it)\n\
+        "apply-patch: not as transaction {} left it: top (transaction {} changed it)\n\
          apply-patch: first run `apply-patch undo {1}`; or see `apply-patch show {0}`\n",
         &first[23..],
         &second[23..]
@@ -339,7 +339,7 @@ fn a_state_directory_above_that_is_not_trusted_is_named() {
     assert_eq!(refused.code, 3, "{refused:?}");
     assert_eq!(&*read(&dir, "src/a.py"), "a\n", "{refused:?}");
     assert!(
-        refused.stderr.contains("\"../.apply-patch\" is not trusted: its mode is not 0700"),
+        refused.stderr.contains("../.apply-patch is not trusted: its mode is not 0700"),
         "{refused:?}"
     );
 }

@@ -44,7 +44,7 @@ fn a_transaction_below_a_later_one_is_taken_back() {
     assert_eq!(code, 4, "{error}");
     assert_eq!(&error["kind"], &"stale_file", "{error}");
     assert!(error["message"].as_str().is_some_and(|text| {
-        text.contains(&format!("\"a\" (transaction {} changed it)", &later[23..]))
+        text.contains(&format!("a (transaction {} changed it)", &later[23..]))
     }));
     assert_eq!(error["details"]["drifted"][0]["by"], *later);
     assert_eq!(error["hints"][0], json!({ "hint": "use_flag", "flag": "--carry" }));
@@ -93,7 +93,7 @@ fn a_transaction_below_an_edit_from_outside_is_taken_back() {
     let (code, answer) = undo(dir.path(), &[]);
     assert_eq!(code, 4, "{answer}");
     let message = answer["error"]["message"].as_str().unwrap_or_default();
-    assert!(message.contains("\"a\" (edited since)"), "{message}");
+    assert!(message.contains("a (edited since)"), "{message}");
     assert_eq!(answer["error"]["hints"][0]["flag"], "--carry");
     let (code, answer) = undo(dir.path(), &["--carry"]);
     assert_eq!(code, 0, "{answer}");

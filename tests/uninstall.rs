@@ -9,6 +9,7 @@ use std::time::Duration;
 use fs_guard::Root;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use testutils::share::whole;
 use testutils::tree::beneath;
 
 use crate::program::{Run, on_terminal, place, run};
@@ -346,5 +347,48 @@ fn it_asks_at_a_terminal() {
         }
         terminal.exp_string(&format!("exit {exit}\r\n")).expect("it ends");
         assert_eq!(state(&dir).exists(), is_left, "{flags} {answer}");
+    }
+}
+
+/// A kill at each removal of a name, until one removal goes through: the next one finishes it.
+#[test]
+fn a_kill_at_any_removal_leaves_what_the_next_removes() {
+    for config in [&[][..], &[USER]] {
+        let mut kills = 0;
+        let step = if whole() { 1 } else { 5 };
+        loop {
+            let dir = used(config);
+            let before = (fs::read(dir.path().join("w/a")), fs::read(dir.path().join("w/b")));
+            let output = Command::new("strace")
+                .args(["-f", "-q", "-o", "/dev/null", "-e", "trace=unlinkat"])
+                .args(["-e", &format!("inject=unlinkat:signal=KILL:when={}", kills + 1)])
+                .args([env!("CARGO_BIN_EXE_apply-patch"), "uninstall"])
+                .current_dir(dir.path().join("w"))
+                .env("HOME", dir.path())
+                .env("XDG_STATE_HOME", dir.path().join("state"))
+                .env("XDG_CONFIG_HOME", dir.path().join("config"))
+                .output();
+            let Some(output) = output.ok().filter(|it| !it.stderr.starts_with(b"strace:")) else {
+                eprintln!("skipped: strace is missing or not allowed");
+                return;
+            };
+            if output.status.success() {
+                break;
+            }
+            kills += step;
+            let status = at(&dir, &["status", "--json"], "");
+            assert!(matches!(status.code, 0 | 3), "after {kills}: {status:?}");
+            let again = at(&dir, &["uninstall"], "");
+            assert_eq!(again.code, 0, "after {kills}: {again:?}");
+            assert!(!state(&dir).exists(), "after {kills}");
+            assert!(folders_of_user(&dir).is_empty(), "after {kills}");
+            let after = (fs::read(dir.path().join("w/a")), fs::read(dir.path().join("w/b")));
+            assert_eq!(
+                (before.0.expect("a"), before.1.expect("b")),
+                (after.0.expect("a"), after.1.expect("b")),
+                "after {kills}"
+            );
+        }
+        assert!(kills > 10, "{kills} removals");
     }
 }

@@ -52,8 +52,8 @@ pub use workspace_options::{GitOptions, UndoRequest, WorkspaceOptions};
 pub mod files {
     pub use fs_guard::{
         Abilities, Access, Common, Enclosing, Error, FileKind, GlobError, Globs, HardLinks, Hasher,
-        NamePolicy, Policy, RelPath, Root, Sha256, can_confine, is_invisible, random, read_config,
-        real_path, shortened, without_middle,
+        NamePolicy, Policy, RelPath, Root, Sha256, can_confine, is_invisible, quoted, random,
+        read_config, real_path, shortened, without_middle,
     };
 }
 

@@ -139,12 +139,14 @@ impl Prompt {
 
 /// Asks for a line, and returns it without the blanks around it. The end of the input is an error.
 pub(crate) fn line(terminal: &mut BufReader<Terminal>, prompt: &str) -> std::io::Result<String> {
-    write!(terminal.get_mut(), "{prompt}")?;
-    let mut line = String::new();
-    match interrupt::waiting(|| terminal.read_line(&mut line))? {
-        0 => Err(ErrorKind::UnexpectedEof.into()),
-        _ => Ok(line.trim().to_owned()),
-    }
+    interrupt::waiting(|| {
+        write!(terminal.get_mut(), "{prompt}")?;
+        let mut line = String::new();
+        match terminal.read_line(&mut line)? {
+            0 => Err(ErrorKind::UnexpectedEof.into()),
+            _ => Ok(line.trim().to_owned()),
+        }
+    })
 }
 
 /// Asks a question at the terminal that `y` answers with yes.

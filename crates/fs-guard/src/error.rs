@@ -15,7 +15,7 @@ use crate::users::Account;
 #[non_exhaustive]
 pub enum Error {
     /// The directory that was named as the root, or as a base, cannot be one.
-    #[error("{path:?}: {problem}")]
+    #[error("{}: {problem}", quoted(.path))]
     NoRoot {
         /// The directory as given.
         path: String,
@@ -31,19 +31,22 @@ pub enum Error {
         problem: Spelling,
     },
     /// The path contains `..`.
-    #[error("{path:?} climbs out of its directory with `..`; paths are relative to the root")]
+    #[error(
+        "{} climbs out of its directory with `..`; paths are relative to the root",
+        quoted(.path)
+    )]
     Traversal {
         /// The path as given.
         path: String,
     },
     /// The path is outside the directories that the policy allows.
-    #[error("{path:?} is outside of the directories that may be touched here")]
+    #[error("{} is outside of the directories that may be touched here", quoted(.path))]
     NotWithin {
         /// The path as given.
         path: String,
     },
     /// The path may never be touched.
-    #[error("{path:?} may not be touched: {rule}")]
+    #[error("{} may not be touched: {rule}", quoted(.path))]
     Forbidden {
         /// The path.
         path: String,
@@ -51,7 +54,7 @@ pub enum Error {
         rule: Rule,
     },
     /// The path is on the guarded list and not approved.
-    #[error("{path:?} has to be approved: it matches the guarded pattern `{glob}`")]
+    #[error("{} has to be approved: it matches the guarded pattern `{glob}`", quoted(.path))]
     Guarded {
         /// The path.
         path: String,
@@ -59,13 +62,13 @@ pub enum Error {
         glob: String,
     },
     /// A symbolic link is made or changed, which is not approved.
-    #[error("{path:?} is a symbolic link; to make or change one has to be approved")]
+    #[error("{} is a symbolic link; to make or change one has to be approved", quoted(.path))]
     GuardedLink {
         /// The path.
         path: String,
     },
     /// A symbolic link cannot have this target.
-    #[error("{path:?} cannot link to {target:?}: {problem}")]
+    #[error("{} cannot link to {}: {problem}", quoted(.path), quoted(.target))]
     LinkTarget {
         /// The path of the link.
         path: String,
@@ -75,7 +78,10 @@ pub enum Error {
         problem: &'static str,
     },
     /// A symbolic link is on the way, which stays inside the root.
-    #[error("{path:?} goes through the symbolic link {link:?}{}", leads_to(.real_path.as_deref()))]
+    #[error(
+        "{} goes through the symbolic link {}{}",
+        quoted(.path), quoted(.link), leads_to(.real_path.as_deref())
+    )]
     Symlink {
         /// The path.
         path: String,
@@ -85,7 +91,7 @@ pub enum Error {
         real_path: Option<String>,
     },
     /// A symbolic link on the way leads out of the root.
-    #[error("{path:?} leaves the root through the symbolic link {link:?}")]
+    #[error("{} leaves the root through the symbolic link {}", quoted(.path), quoted(.link))]
     LeadsOut {
         /// The path.
         path: String,
@@ -93,7 +99,10 @@ pub enum Error {
         link: String,
     },
     /// Another file system is mounted on the way.
-    #[error("{path:?} leaves the root's file system at the mount point {mount:?}")]
+    #[error(
+        "{} leaves the root's file system at the mount point {}",
+        quoted(.path), quoted(.mount)
+    )]
     Mount {
         /// The path.
         path: String,
@@ -101,13 +110,13 @@ pub enum Error {
         mount: String,
     },
     /// The file is on another device than the root.
-    #[error("{path:?} is on another device than the root")]
+    #[error("{} is on another device than the root", quoted(.path))]
     OtherDevice {
         /// The path.
         path: String,
     },
     /// Something other than a regular file is there.
-    #[error("{path:?} is a {}, not a file", .kind.as_str())]
+    #[error("{} is a {}, not a file", quoted(.path), .kind.as_str())]
     NotAFile {
         /// The path.
         path: String,
@@ -115,7 +124,7 @@ pub enum Error {
         kind: FileKind,
     },
     /// Something that is not a directory is where one is needed.
-    #[error("{component:?} is not a directory, so {path:?} cannot be beneath it")]
+    #[error("{} is not a directory, so {} cannot be beneath it", quoted(.component), quoted(.path))]
     NotADirectory {
         /// The path.
         path: String,
@@ -123,7 +132,10 @@ pub enum Error {
         component: String,
     },
     /// The file has several names.
-    #[error("{path:?} has {links} hard links; its other names would see the change or lose it")]
+    #[error(
+        "{} has {links} hard links; its other names would see the change or lose it",
+        quoted(.path)
+    )]
     HardLinked {
         /// The path.
         path: String,
@@ -131,14 +143,15 @@ pub enum Error {
         links: u64,
     },
     /// The file is read-only.
-    #[error("{path:?} is read-only")]
+    #[error("{} is read-only", quoted(.path))]
     ReadOnly {
         /// The path.
         path: String,
     },
     /// An existing entry differs from the path only by case or normalisation.
     #[error(
-        "{path:?} differs from the existing {existing:?} by case or Unicode normalisation alone"
+        "{} differs from the existing {} by case or Unicode normalisation alone",
+        quoted(.path), quoted(.existing)
     )]
     Collision {
         /// The path.
@@ -147,19 +160,19 @@ pub enum Error {
         existing: String,
     },
     /// Nothing is there.
-    #[error("{path:?} does not exist")]
+    #[error("{} does not exist", quoted(.path))]
     NotFound {
         /// The path.
         path: String,
     },
     /// Something is there already.
-    #[error("{path:?} exists already")]
+    #[error("{} exists already", quoted(.path))]
     AlreadyExists {
         /// The path.
         path: String,
     },
     /// The file is larger than allowed.
-    #[error("{path:?} has {size} bytes, more than the limit of {limit}")]
+    #[error("{} has {size} bytes, more than the limit of {limit}", quoted(.path))]
     TooLarge {
         /// The path.
         path: String,
@@ -169,13 +182,13 @@ pub enum Error {
         limit: u64,
     },
     /// The file changed while it was being used.
-    #[error("{path:?} was changed by someone else")]
+    #[error("{} was changed by someone else", quoted(.path))]
     Changed {
         /// The path.
         path: String,
     },
     /// A private file or directory was not created by this program for this user.
-    #[error("{path:?} is not trusted: {problem}; {}", advice(problem))]
+    #[error("{} is not trusted: {problem}; {}", quoted(.path), advice(problem))]
     UntrustedState {
         /// The file or directory.
         path: String,
@@ -183,7 +196,7 @@ pub enum Error {
         problem: &'static str,
     },
     /// A private file or directory belongs to another user.
-    #[error("{path:?} belongs to {owner}, and this program runs as {user}")]
+    #[error("{} belongs to {owner}, and this program runs as {user}", quoted(.path))]
     OthersState {
         /// The file or directory.
         path: String,
@@ -205,7 +218,7 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
     /// A system call failed.
-    #[error("cannot {operation} {path:?}: {source}")]
+    #[error("cannot {operation} {}: {source}", quoted(.path))]
     Io {
         /// The operation.
         operation: &'static str,
@@ -264,13 +277,22 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-fn quoted(path: &str) -> String {
-    visible(&format!("{:?}", shortened(path)))
+/// A path as a message names it: [shortened], and in quotes where it has blanks, quotes, or what
+/// cannot be seen.
+#[must_use]
+pub fn quoted(path: &str) -> Cow<'_, str> {
+    let path = shortened(path);
+    let quoted = visible(&format!("{path:?}"));
+    if path.is_empty() || quoted.len() != path.len() + 2 || path.contains(char::is_whitespace) {
+        quoted.into()
+    } else {
+        path
+    }
 }
 
 fn leads_to(real_path: Option<&str>) -> String {
     match real_path {
-        Some(real) => format!("; it leads to {real:?}"),
+        Some(real) => format!("; it leads to {}", quoted(real)),
         None => String::new(),
     }
 }

@@ -45,7 +45,7 @@ pub use digest::{Hasher, ParseSha256Error, Sha256};
 pub use dir::{Dir, Spot};
 pub use dirs::Dirs;
 pub use enclosing::{Common, Enclosing, WORK_TREES};
-pub use error::{Error, NoRoot, Rule, shortened, visible, without_middle};
+pub use error::{Error, NoRoot, Rule, quoted, shortened, visible, without_middle};
 pub use fold::{fold, normalisations};
 pub use globs::{GlobError, GlobSet, Globs, MAX_GLOB, MAX_GLOBS, bounded};
 pub use kind::ErrorKind;

@@ -32,7 +32,7 @@ pub enum BindError {
 
 /// The file or path that cannot be bound, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path:?}: {problem}")]
+#[error("{}: {problem}", fs_guard::quoted(.path))]
 pub struct NotBound {
     /// The path; empty if it is none of them alone.
     pub path: String,

@@ -24,7 +24,7 @@ pub enum Error {
         slot: u32,
     },
     /// A journal cannot be read, or was not written by this program for this user.
-    #[error("the journal of {path:?} is not trusted: {problem}")]
+    #[error("the journal of {} is not trusted: {problem}", fs_guard::quoted(.path))]
     Journal {
         /// The transaction id in its name.
         id: TransactionId,
@@ -36,8 +36,9 @@ pub enum Error {
     /// The journal of an interrupted transaction is not trusted, so the transaction is neither
     /// finished nor reverted.
     #[error(
-        "the journal of the interrupted transaction {path:?} is not trusted: {problem}; look at \
-         it and remove it"
+        "the journal of the interrupted transaction {} is not trusted: {problem}; look at \
+         it and remove it",
+        fs_guard::quoted(.path)
     )]
     Unfinished {
         /// The transaction's folder.

@@ -326,7 +326,7 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["history", "reflog"], "`apply-patch log` lists what was applied"),
     (
         &["revert", "rollback", "reset", "restore", "unapply"],
-        "`apply-patch undo` takes the last change back, `apply-patch -R FILE` applies a patch in \
+        "`apply-patch undo` undoes the last change, `apply-patch -R FILE` applies a patch in \
          reverse, `apply-patch trash restore ENTRY` brings one file back",
     ),
     (

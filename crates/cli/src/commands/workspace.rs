@@ -6,7 +6,7 @@ use std::sync::Arc;
 use apply_patch_api::engine::commit::{Recovered, TransactionId, Workspace};
 use apply_patch_api::engine::remedy::Setting;
 use apply_patch_api::engine::{Files, Plan, Remedy};
-use apply_patch_api::files::{Common, Policy, Root};
+use apply_patch_api::files::{Common, Policy, Root, quoted};
 use apply_patch_api::tools::audit::Audit;
 use apply_patch_api::tools::git::enclosing;
 use apply_patch_api::tools::statistics::FileStatistics;
@@ -53,7 +53,10 @@ fn opened(global: &Global, policy: Policy) -> Result<Root, apply_patch_api::file
 fn no_project(root: &Root, common: Common) -> Failure {
     let path = apply_patch_api::files::real_path(root.path())
         .unwrap_or_else(|_| root.path().to_path_buf());
-    let message = format!("{path:?} is {common}: it is a workspace only if it is named");
+    let message = format!(
+        "{} is {common}: it is a workspace only if it is named",
+        quoted(&path.to_string_lossy())
+    );
     let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
     Failure::Tool(Box::new(
         error.reason(Reason::NoProject).remedies([Remedy::Set(Setting::Root(".".into()))]),

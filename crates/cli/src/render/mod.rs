@@ -17,6 +17,7 @@ use std::path::Path;
 
 use apply_patch_api::engine::commit::{self, CommitError, Recovered, Workspace};
 use apply_patch_api::engine::{Event, Failed, Patch, Plan, PlanNote, Rejects, Remedy, Report};
+use apply_patch_api::files::quoted;
 use apply_patch_api::tools::{Caller, FailureClass, Hint, ToolError, hints};
 
 use crate::failure::Failure;
@@ -263,30 +264,31 @@ pub(crate) fn notes(plan: &Plan) {
             PlanNote::Input(note) => format!("note: {note}"),
             PlanNote::Text(warning) => format!("warning: patch {warning}"),
             PlanNote::Encoded { path, encoding } => {
-                format!("note: {path}: it is stored as {encoding}")
+                format!("note: {}: it is stored as {encoding}", quoted(path))
             }
             PlanNote::Crlf { path, by } => {
-                format!("note: {path}: its lines end in CRLF, as {by} has it")
+                format!("note: {}: its lines end in CRLF, as {by} has it", quoted(path))
             }
             PlanNote::Carried { path, hunk, from, to, already_there } => {
                 format!(
-                    "note: {path}: hunk {} {}",
+                    "note: {}: hunk {} {}",
+                    quoted(path),
                     hunk + 1,
                     carried_text(from, to, *already_there)
                 )
             }
             PlanNote::Whitespace { path, errors, fixed } => {
                 let kind = if *fixed { "note" } else { "warning" };
-                format!("{kind}: {path}: {}", whitespace_text(errors, *fixed))
+                format!("{kind}: {}: {}", quoted(path), whitespace_text(errors, *fixed))
             }
             PlanNote::Unchanged { path } => {
-                format!("warning: {path}: the patch changes nothing in it")
+                format!("warning: {}: the patch changes nothing in it", quoted(path))
             }
-            PlanNote::LeftOut { path } => format!("note: {path}: left out"),
-            PlanNote::AsBefore { path } => format!("note: {path}: {AS_BEFORE}"),
+            PlanNote::LeftOut { path } => format!("note: {}: left out", quoted(path)),
+            PlanNote::AsBefore { path } => format!("note: {}: {AS_BEFORE}", quoted(path)),
             PlanNote::PassedOver { id, why } => format!("note: {}", passed_over_text(*id, why)),
             PlanNote::Hunk { path, hunk, note } => {
-                format!("note: {path}: hunk {} {}", hunk + 1, note_text(note))
+                format!("note: {}: hunk {} {}", quoted(path), hunk + 1, note_text(note))
             }
         });
     }

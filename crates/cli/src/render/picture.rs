@@ -6,7 +6,7 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use apply_patch_api::engine::{Advice, ParseError, Reject, RejectReason, Remedy};
-use apply_patch_api::files::{Access, Root};
+use apply_patch_api::files::{Access, Root, quoted};
 use apply_patch_api::tools::received;
 use apply_patch_api::tools::shown::sanitize;
 use apply_patch_api::tools::{Hint, bounds, hints};
@@ -148,10 +148,10 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
 
 fn draw(input: &Input, text: &str, reject: &Reject, root: Option<&Root>, global: &Global) {
     let title = sanitize(&match reject.hunk {
-        Some(hunk) => format!("{}: hunk {}: {}", reject.path, hunk + 1, reject.problem),
+        Some(hunk) => format!("{}: hunk {}: {}", quoted(&reject.path), hunk + 1, reject.problem),
         None => match &reject.problem {
             apply_patch_api::engine::Problem::Guard(error) => error.to_string(),
-            problem => format!("{}: {problem}", reject.path),
+            problem => format!("{}: {problem}", quoted(&reject.path)),
         },
     })
     .into_owned();

@@ -1,7 +1,6 @@
 //! What can be done about a failure, in the shape in which answers have it: each [`Remedy`] in the
 //! words of who gets it, and only those that they can follow.
 
-use fs_guard::visible;
 use patch_engine::remedy::{
     Action, ArgumentChange, ArgumentValue, ForPerson, Listing, Part, PathLike, Setting, Step,
 };
@@ -425,7 +424,7 @@ fn tool(action: Action, caller: Caller) -> Option<&'static str> {
 /// Returns the flag that gives a setting.
 fn flag(setting: &Setting) -> String {
     match (setting, key_and_value(setting)) {
-        (Setting::Root(directory), _) => format!("-C {directory}"),
+        (Setting::Root(directory), _) => format!("-C {}", quoted(directory)),
         // These flags may be off.
         (Setting::AllowDelete | Setting::AllowMove, (key, _)) => format!("--{key}=true"),
         (_, (key, ArgumentValue::Text(value))) => format!("--{key} {value}"),
@@ -501,7 +500,9 @@ fn asked(decision: &ForPerson) -> (String, Option<&Setting>) {
         ForPerson::RunAs { owner } => {
             format!("run this as {owner}, without sudo, or {ELSEWHERE}")
         }
-        ForPerson::GiveBack { path, user } => format!("give {path} back to {user}, or {ELSEWHERE}"),
+        ForPerson::GiveBack { path, user } => {
+            format!("give {} back to {user}, or {ELSEWHERE}", fs_guard::quoted(path))
+        }
         ForPerson::NameIdentity => "set user.name and user.email in the git configuration".into(),
         ForPerson::NameChange => {
             "name the change: this session has made none that could be undone".into()
@@ -553,15 +554,17 @@ fn allowed(setting: &Setting) -> String {
 /// Says what a path must be like.
 fn like_words(like: &PathLike) -> String {
     match like {
-        PathLike::Existing => "one that exists: list the directory",
-        PathLike::File => "a file that exists: list the directory",
-        PathLike::OtherFile => "a file that exists: this one is gone",
+        PathLike::Existing => "one that exists (list the directory)",
+        PathLike::File => "a file that exists (list the directory)",
+        PathLike::OtherFile => "a file that exists; this one is gone",
         PathLike::NotDirectory => "a file, not a directory",
         PathLike::Directory => "a directory that exists",
         PathLike::InDirectory => "in a directory that exists",
         PathLike::PartOfDirectory => "a directory in it, one after the other",
         PathLike::Free => "one where nothing is",
-        PathLike::NotBeneath(file) => return format!("not beneath {file}, which is a file"),
+        PathLike::NotBeneath(file) => {
+            return format!("not beneath {}, which is a file", fs_guard::quoted(file));
+        }
         PathLike::BeneathRoot => "beneath the workspace root",
         PathLike::Relative => "relative to the workspace root, with `/` between plain names",
         PathLike::Shallower => "of at most 256 components",
@@ -639,7 +642,7 @@ impl Hint {
             }
             Self::UseCommand { command } => format!("see `{command}`"),
             Self::RunFirst { command } => format!("first run `{command}`"),
-            Self::UseTool { tool, path } => format!("use {tool} for {path}"),
+            Self::UseTool { tool, path } => format!("use {tool} for {}", fs_guard::quoted(path)),
             Self::AskPerson { what, flag: Some(flag) } => {
                 format!("leave it alone, or ask the person in charge to {what} (`{flag}`)")
             }
@@ -652,7 +655,9 @@ impl Hint {
             Self::AskPerson { what, flag: None } => {
                 format!("leave it alone, or ask the person in charge to {what}")
             }
-            Self::LeaveAlone { path } => format!("leave {path} alone: nothing lifts this rule"),
+            Self::LeaveAlone { path } => {
+                format!("leave {} alone: nothing lifts this rule", fs_guard::quoted(path))
+            }
             Self::ReadAgain { path, start_line, end_line } => {
                 let read = if caller == Caller::Editor { "view" } else { "read" };
                 let lines = match (start_line, end_line) {
@@ -668,7 +673,7 @@ impl Hint {
                     }
                     _ => "copy the context and the removed lines from there",
                 };
-                format!("{read} {lines}{path} again and {copy}")
+                format!("{read} {lines}{} again and {copy}", fs_guard::quoted(path))
             }
             Self::ReplaceHunk { lines } => {
                 let lines: String = lines.iter().map(|line| format!("\n{line}")).collect();
@@ -706,17 +711,18 @@ impl Hint {
                 format!("to mean line {means_line}, begin the hunk with `{header}`")
             }
             Self::RenamePath { from, to } => match fs_guard::normalisations(from, to) {
-                None => format!("did you mean {to}? Nothing was done to it"),
+                None => format!("did you mean {}? Nothing was done to it", fs_guard::quoted(to)),
                 Some([own, other]) => format!(
                     "did you mean {to}? It looks the same, but its letters are written in {other}, \
                      and here in {own} (Unicode normalisation). Nothing was done to it"
                 ),
             },
             Self::ChoosePath { path, like } => {
-                format!("choose another path than {}: {like}", visible(path))
+                format!("choose another path than {}: {like}", fs_guard::quoted(path))
             }
             Self::UseSection { section: section @ "Update File", path } => {
-                format!("read {path} and change it by `*** {section}: {path}`")
+                let quoted = fs_guard::quoted(path);
+                format!("read {quoted} and change it by `*** {section}: {path}`")
             }
             Self::UseSection { section, path } => format!("use `*** {section}: {path}`"),
             Self::MoveHunk { path, line } => match caller {

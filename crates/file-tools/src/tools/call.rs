@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use fs_guard::quoted;
 use patch_engine::remedy::Listing;
 use patch_engine::{Host, Remedy};
 
@@ -309,7 +310,11 @@ impl Session {
                 for path in call.paths() {
                     if let Some(rest) = self.workspace().root().relative(path) {
                         let taken = if rest.is_empty() { "." } else { &*rest };
-                        notes.push(format!("the absolute path {path:?} was taken as {taken:?}"));
+                        notes.push(format!(
+                            "the absolute path {} was taken as {}",
+                            quoted(path),
+                            quoted(taken)
+                        ));
                         *path = rest;
                     }
                 }

@@ -375,14 +375,14 @@ fn errors_of_the_system_have_the_kinds_of_ours() {
 fn errors_say_what_to_do_and_where_a_link_leads() {
     let link =
         |real_path| fs_guard::Error::Symlink { path: "a/f".into(), link: "a".into(), real_path };
-    let text = "\"a/f\" goes through the symbolic link \"a\"";
+    let text = "a/f goes through the symbolic link a";
     assert_eq!(link(None).to_string(), text);
-    assert_eq!(link(Some("b/f".into())).to_string(), format!("{text}; it leads to \"b/f\""));
+    assert_eq!(link(Some("b/f".into())).to_string(), format!("{text}; it leads to b/f"));
     let error =
         fs_guard::Error::UntrustedState { path: ".kept".into(), problem: "it is not a directory" };
     assert_eq!(
         error.to_string(),
-        "\".kept\" is not trusted: it is not a directory; look at it and remove it"
+        ".kept is not trusted: it is not a directory; look at it and remove it"
     );
 }
 
@@ -403,5 +403,23 @@ fn a_path_in_an_error_is_shortened_in_its_middle() {
         assert_eq!(head.chars().count(), tail.chars().count());
         assert!(path.starts_with(head));
         assert!(path.ends_with(tail));
+    }
+}
+
+#[test]
+fn a_message_quotes_a_path_only_where_it_would_be_misread() {
+    for (path, shown) in [
+        ("src/a.rs", "src/a.rs"),
+        ("it's+(1)~.txt", "it's+(1)~.txt"),
+        ("naïve/日本", "naïve/日本"),
+        ("", "\"\""),
+        ("a b", "\"a b\""),
+        ("a\u{a0}b", "\"a\\u{a0}b\""),
+        ("a\tb", "\"a\\tb\""),
+        ("say \"a\"", "\"say \\\"a\\\"\""),
+        ("a\\b", "\"a\\\\b\""),
+        ("a\u{200b}b", "\"a\\u{200b}b\""),
+    ] {
+        assert_eq!(fs_guard::quoted(path), shown, "{path:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! The errors of transactions.
 
-use fs_guard::Sha256;
+use fs_guard::{Sha256, quoted};
 use patch_grammar::ParseError;
 use workspace_trash::{JournalProblem, TransactionId};
 
@@ -71,7 +71,7 @@ pub enum Error {
         carry: bool,
     },
     /// The transaction did not change the path.
-    #[error("transaction {id} did not touch {path:?}")]
+    #[error("transaction {id} did not touch {}", quoted(.path))]
     NotInTransaction {
         /// The transaction.
         id: TransactionId,
@@ -119,7 +119,7 @@ pub enum Error {
     )]
     BeingChecked,
     /// An interrupted transaction could be neither finished nor reverted.
-    #[error("the interrupted transaction in {journal:?} cannot be recovered: {cause}")]
+    #[error("the interrupted transaction in {} cannot be recovered: {cause}", quoted(.journal))]
     NotRecovered {
         /// Its journal.
         journal: String,
@@ -129,11 +129,14 @@ pub enum Error {
 }
 
 fn paths(drifts: &[Drift]) -> String {
-    let by = |drift: &Drift| match (drift.by, drift.actual) {
-        (Some(id), _) => format!("{:?} (transaction {} changed it)", drift.path, id.short()),
-        (None, Some(_)) if drift.line_ends => format!("{:?} (its line ends changed)", drift.path),
-        (None, Some(_)) => format!("{:?} (edited since)", drift.path),
-        (None, None) => format!("{:?} (there is no file)", drift.path),
+    let by = |drift: &Drift| {
+        let path = quoted(&drift.path);
+        match (drift.by, drift.actual) {
+            (Some(id), _) => format!("{path} (transaction {} changed it)", id.short()),
+            (None, Some(_)) if drift.line_ends => format!("{path} (its line ends changed)"),
+            (None, Some(_)) => format!("{path} (edited since)"),
+            (None, None) => format!("{path} (there is no file)"),
+        }
     };
     drifts.iter().map(by).collect::<Vec<_>>().join(", ")
 }
@@ -267,7 +270,7 @@ pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
 #[non_exhaustive]
 pub enum CommitError {
     /// A file has changed since the plan was made.
-    #[error("{:?} was changed since the plan was made", .0.path)]
+    #[error("{} was changed since the plan was made", quoted(&.0.path))]
     Stale(Drift),
     /// A file could not be used.
     #[error(transparent)]
@@ -283,8 +286,9 @@ pub enum CommitError {
     Unverified(Box<NotVerified>),
     /// A directory of the plan has a state of its own, with an unfinished transaction.
     #[error(
-        "{directory:?} has an unfinished transaction of its own: another process is at work \
-         there, or was interrupted"
+        "{} has an unfinished transaction of its own: another process is at work \
+         there, or was interrupted",
+        quoted(.directory)
     )]
     UnfinishedBelow {
         /// The directory.

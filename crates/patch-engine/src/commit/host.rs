@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fs_guard::{AppendFile, Cancellation, RelPath};
+use fs_guard::{AppendFile, Cancellation, RelPath, quoted};
 use workspace_trash::TransactionId;
 
 use crate::commit::error::CommitError;
@@ -74,12 +74,16 @@ pub enum Reason {
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Deletes { path } => write!(f, "{path} is deleted"),
-            Self::Replaces { path } => write!(f, "{path} is replaced"),
+            Self::Deletes { path } => write!(f, "{} is deleted", quoted(path.as_str())),
+            Self::Replaces { path } => write!(f, "{} is replaced", quoted(path.as_str())),
             Self::Guarded { path, glob } => {
-                write!(f, "{path} is guarded by {glob:?}: such files make tools run code")
+                write!(
+                    f,
+                    "{} is guarded by `{glob}`: such files make tools run code",
+                    quoted(path.as_str())
+                )
             }
-            Self::Links { path } => write!(f, "{path} becomes a symbolic link"),
+            Self::Links { path } => write!(f, "{} becomes a symbolic link", quoted(path.as_str())),
         }
     }
 }

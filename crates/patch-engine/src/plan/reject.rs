@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, RangeInclusive};
 
-use fs_guard::{Cancellation, Sha256};
+use fs_guard::{Cancellation, Sha256, quoted};
 use patch_grammar::Patch;
 use workspace_trash::TransactionId;
 
@@ -137,13 +137,13 @@ pub enum Problem {
     #[error("there is no such file")]
     Missing,
     /// The directory of a new file does not exist, and the options do not create it.
-    #[error("the directory {directory} does not exist")]
+    #[error("the directory {} does not exist", quoted(.directory))]
     MissingParent {
         /// The outermost missing directory.
         directory: String,
     },
     /// Another section makes a file where a directory is needed.
-    #[error("{file} is a file, so nothing can be beneath it")]
+    #[error("{} is a file, so nothing can be beneath it", quoted(.file))]
     ParentIsFile {
         /// The file.
         file: String,
@@ -229,7 +229,7 @@ pub enum Problem {
     #[error("{0}")]
     Hunk(RejectReason),
     /// A hunk has no place in this file, but its old lines are in another file of the patch.
-    #[error("{reason}; they are in {file} from line {line}")]
+    #[error("{reason}; they are in {} from line {line}", quoted(.file))]
     InOtherFile {
         /// What is wrong in this file.
         reason: RejectReason,
@@ -243,7 +243,8 @@ pub enum Problem {
 fn other_link(target: Option<&str>) -> String {
     match target {
         Some(target) => {
-            format!("the symbolic link leads to {target:?}, and the diff says otherwise")
+            let target = quoted(target);
+            format!("the symbolic link leads to {target}, and the diff says otherwise")
         }
         None => "the diff is for a symbolic link, and this is none".to_owned(),
     }
@@ -407,8 +408,8 @@ impl fmt::Display for Reject {
         match (&self.problem, self.hunk) {
             // The guard's messages name the path themselves.
             (Problem::Guard(error), _) => return write!(f, "{error}"),
-            (_, Some(hunk)) => write!(f, "{}: hunk {}", self.path, hunk + 1)?,
-            (_, None) => write!(f, "{}", self.path)?,
+            (_, Some(hunk)) => write!(f, "{}: hunk {}", quoted(&self.path), hunk + 1)?,
+            (_, None) => f.write_str(&quoted(&self.path))?,
         }
         if let Some(line) = self.patch_line {
             write!(f, " (patch line {line})")?;

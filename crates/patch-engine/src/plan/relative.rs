@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use fs_guard::quoted;
 use patch_grammar::{Patch, Section, SectionOperation, Spanned};
 
 use crate::plan::paths::{is_file, is_of_git};
@@ -39,7 +40,10 @@ pub fn relative<'p>(files: &Files, patch: &'p Patch) -> Cow<'p, Patch> {
                     && let Some(rest) = root.relative(&path.text)
                 {
                     let line = path.line;
-                    notes.push(format!("the absolute path in line {line} was taken as {rest:?}"));
+                    notes.push(format!(
+                        "the absolute path in line {line} was taken as {}",
+                        quoted(&rest)
+                    ));
                     path.text = rest.into();
                 } else if let Some(top) = &top
                     && let Some(rest) = path.text.strip_prefix(&**top)
@@ -52,7 +56,8 @@ pub fn relative<'p>(files: &Files, patch: &'p Patch) -> Cow<'p, Patch> {
     });
     if let Some(top) = top {
         notes.push(format!(
-            "the paths of the git diff begin at the top of the work tree: {top:?} was left out"
+            "the paths of the git diff begin at the top of the work tree: {} was left out",
+            quoted(&top)
         ));
     }
     changed.relative = true;
@@ -73,7 +78,8 @@ fn choose_name(files: &Files, section: &mut Section<'_>) -> Option<String> {
     takes.then(|| {
         let path = std::mem::replace(&mut section.path, other);
         let (line, old, new) = (path.line, &section.path.text, path.text);
-        format!("line {line}: of {old:?} and {new:?}, the first was taken for the file")
+        let (old, new) = (quoted(old), quoted(&new));
+        format!("line {line}: of {old} and {new}, the first was taken for the file")
     })
 }
 

@@ -46,7 +46,7 @@ fn a_patch_makes_another_map() {
     assert_eq!(now, wanted.map(|(path, text, mode)| (path, text.to_owned(), mode)));
     // What it was made for is not there any more.
     let error = tree.commit(&changed.plan).unwrap_err();
-    assert_eq!(error.to_string(), "\"a.txt\" was changed by someone else");
+    assert_eq!(error.to_string(), "a.txt was changed by someone else");
     assert_eq!(tree.get("a.txt").unwrap(), b"one\nTWO\n", "nothing is changed");
 }
 

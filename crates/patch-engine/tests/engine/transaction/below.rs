@@ -133,7 +133,7 @@ fn a_state_that_appears_later_is_not_written_over_while_it_has_something_unfinis
             let failed = attempt(&at(&tree, "."), body, &mut ()).unwrap_err();
             assert_eq!(failed.error.kind(), ErrorKind::Timeout, "{failed:?}");
             assert!(
-                failed.error.to_string().contains("\"d/sub\" has an unfinished transaction"),
+                failed.error.to_string().contains("d/sub has an unfinished transaction"),
                 "{failed:?}"
             );
         }
