@@ -15,6 +15,17 @@ const PATCH: &str =
 /// Who runs the tests may ignore signals, as a shell does for what it runs in the background, and
 /// the program would too: env(1) takes that back, and has the signals ignored that `start` names.
 fn interrupted(signal: &str, call: &str, start: &str) -> Option<(Option<i32>, String, String)> {
+    interrupted_as("apply-patch", "../p", signal, call, start)
+}
+
+/// The same for the program under a name, which gets the patch as `argument`.
+fn interrupted_as(
+    name_of_program: &str,
+    argument: &str,
+    signal: &str,
+    call: &str,
+    start: &str,
+) -> Option<(Option<i32>, String, String)> {
     if !Command::new("env")
         .args([start, "true"])
         .output()
@@ -23,11 +34,14 @@ fn interrupted(signal: &str, call: &str, start: &str) -> Option<(Option<i32>, St
         return None;
     }
     let dir = place(&[("w/a", "one\n"), ("p", PATCH)]);
+    let program = dir.path().join(name_of_program);
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), &program).expect("a link");
     let name = call.split(':').next()?;
     let output = Command::new("strace")
         .args(["-f", "-q", "-o", "/dev/null", "-e", &format!("trace={name}")])
         .args(["-e", &format!("inject={call}:signal={signal}")])
-        .args(["env", start, env!("CARGO_BIN_EXE_apply-patch"), "../p"])
+        .args(["env", start])
+        .args([program.as_os_str(), argument.as_ref()])
         .current_dir(dir.path().join("w"))
         .env("HOME", dir.path())
         .env("XDG_STATE_HOME", dir.path().join("state"))
@@ -76,6 +90,20 @@ fn a_signal_in_the_middle_of_a_commit_rolls_it_back_or_comes_too_late() {
             };
             assert!(end.2.contains(told), "{signal} at {call}: {}", end.2);
         }
+    }
+}
+
+#[test]
+fn a_signal_ends_the_link_as_it_ends_the_program() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let start = format!("--default-signal={signal}");
+        let call = "fsync:when=2";
+        let Some(end) = interrupted_as("apply_patch", PATCH, signal, call, &start) else {
+            eprintln!("skipped: strace or an env with --default-signal is missing, or not allowed");
+            return;
+        };
+        let wanted = (Some(code), "one\n", "apply-patch: cancelled; nothing was changed\n");
+        assert_eq!((end.0, &*end.1, &*end.2), wanted, "{signal}");
     }
 }
 

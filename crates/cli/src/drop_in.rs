@@ -24,7 +24,7 @@ use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::Input;
 use crate::settings::Sources;
-use crate::{render, source};
+use crate::{interrupt, render, source};
 
 /// How a patch is given.
 const HOW: &str = if cfg!(windows) {
@@ -91,16 +91,20 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     match apply(&mut global, Input::new(bytes, "patch")) {
         Ok(()) => Exit::Done,
         Err(failure) => {
-            render::failure(&failure, &global);
+            let error = failure.error();
+            render::failure(&failure, &error, &global);
             if args.len() == 2 && may_be_cut(&failure, args[1].len()) {
                 render::message(
                     "note: a command line has at most 32767 characters on Windows, and 8191 where cmd passes it on: this one may \
                      have been cut. Give the patch on standard input",
                 );
             }
-            // The tool knows two codes for failures; a half-changed workspace is worth a third.
-            match failure.error().class.into() {
-                Exit::Partial => Exit::Partial,
+            // The tool knows two codes for failures; a half-changed workspace is worth a third. A
+            // signal ends every program in the same way.
+            match interrupt::exit_of(&error) {
+                exit @ (Exit::Partial | Exit::Interrupted | Exit::Terminated | Exit::HungUp) => {
+                    exit
+                }
                 _ => Exit::DoesNotApply,
             }
         }

@@ -31,8 +31,8 @@ mod workspace;
 pub(crate) use apply::options_without_base;
 pub(crate) use workspace::session;
 
+use apply_patch_api::engine::Remedy;
 use apply_patch_api::engine::remedy::Setting;
-use apply_patch_api::engine::{ErrorKind, Remedy};
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 
@@ -216,10 +216,8 @@ fn report(failure: &Failure, global: &Global) -> Exit {
             error = error.also_first(Remedy::Set(Setting::Root(dir)));
         }
         json::failed(error, global.verbose);
-    } else if error.kind == ErrorKind::Cancelled {
-        render::cancelled(failure, &error.message, global);
     } else {
-        render::failure(failure, global);
+        render::failure(failure, &error, global);
         if let Some(dir) = elsewhere {
             render::message(&format!("relative to {dir}, there is such a file: use `-C {dir}`"));
         }

@@ -16,7 +16,9 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use apply_patch_api::engine::commit::{self, CommitError, Recovered, Workspace};
-use apply_patch_api::engine::{Event, Failed, Patch, Plan, PlanNote, Rejects, Remedy, Report};
+use apply_patch_api::engine::{
+    ErrorKind, Event, Failed, Patch, Plan, PlanNote, Rejects, Remedy, Report,
+};
 use apply_patch_api::files::quoted;
 use apply_patch_api::tools::{Caller, FailureClass, Hint, ToolError, hints};
 
@@ -40,16 +42,15 @@ pub(crate) use print::{
 };
 pub(crate) use stat::{stat, stat_text, statistics};
 
-/// Says that a signal cancelled the change, and what was applied before it came.
-pub(crate) fn cancelled(failure: &Failure, told: &str, global: &Global) {
-    if let Failure::Failed(failed) = failure {
-        failed.1.reports.iter().for_each(|report| names(global.root(), &report.plan));
+/// Prints what went wrong, with pictures where there is something to point at. Of a change that a
+/// signal cancelled, prints what was applied before it came.
+pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
+    if error.kind == ErrorKind::Cancelled {
+        if let Failure::Failed(failed) = failure {
+            failed.1.reports.iter().for_each(|report| names(global.root(), &report.plan));
+        }
+        return message(&error.message);
     }
-    message(told);
-}
-
-/// Prints what went wrong, with pictures where there is something to point at.
-pub(crate) fn failure(failure: &Failure, global: &Global) {
     let input = match failure {
         Failure::Parse(parse) => Some(&parse.0),
         Failure::Rejected(rejected) => Some(&rejected.0),
