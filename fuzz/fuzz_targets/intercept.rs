@@ -25,6 +25,7 @@ const SHELLS: &[&[&str]] = &[
     &["pwsh", "-NoProfile", "-Command"],
     &["cmd", "/c"],
     &["apply_patch"],
+    &["bash", "-c", ". \"$0\" && exec \"$@\"", "/snapshot", "bash", "-c"],
 ];
 
 const PARTS: &[&str] = &[
@@ -43,6 +44,10 @@ const PARTS: &[&str] = &[
     "*** Delete File: f\n",
     "cd d && ",
     "cd '",
+    "cat ",
+    "echo ",
+    "printf '%s' ",
+    " | ",
     "'",
     "\"",
     "\\",

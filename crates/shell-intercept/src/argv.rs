@@ -15,7 +15,7 @@ use crate::verdict::{CorrectnessError, Intercept};
 #[must_use]
 pub fn intercept<S: AsRef<str>>(argv: &[S]) -> Intercept<'_> {
     let argv: Vec<&str> = argv.iter().map(AsRef::as_ref).collect();
-    match &argv[..] {
+    match unwrapped(&argv) {
         [text] if script::is_bare_patch(text) => {
             Intercept::CorrectnessError(CorrectnessError::ImplicitInvocation)
         }
@@ -25,6 +25,27 @@ pub fn intercept<S: AsRef<str>>(argv: &[S]) -> Intercept<'_> {
             None => Intercept::NotApplyPatch,
         },
         _ => Intercept::NotApplyPatch,
+    }
+}
+
+/// The script by which Codex reads its snapshot of a user's shell, and then runs the command that
+/// follows it.
+const AFTER_SNAPSHOT: &str = ". \"$0\" && exec \"$@\"";
+
+/// The command that is run after a snapshot is read, or the whole. Like a start-up file a snapshot
+/// sets variables; the functions and aliases of the shell that reads it end with `exec`.
+fn unwrapped<'v, 'a>(argv: &'v [&'a str]) -> &'v [&'a str] {
+    match argv {
+        [program, flag, script, snapshot, command @ ..]
+            if shell(program, &[*flag]) == Some(Shell::Posix)
+                && *script == AFTER_SNAPSHOT
+                // `.` searches PATH for a name.
+                && snapshot.starts_with('/')
+                && command.len() > 1 =>
+        {
+            command
+        }
+        _ => argv,
     }
 }
 

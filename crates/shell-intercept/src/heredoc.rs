@@ -45,11 +45,11 @@ impl<'s> Tag<'s> {
 /// What follows the line that opens a heredoc.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Body<'s> {
-    /// The heredoc, and nothing after it.
-    Closed(&'s str),
+    /// The heredoc, and what follows the line that closes it.
+    Closed(&'s str, &'s str),
     /// No line closes it.
     Open,
-    /// Something follows, on the line of the closing tag or after it.
+    /// A second command stands on the line of the closing tag.
     More,
 }
 
@@ -61,9 +61,7 @@ pub(crate) fn lines<'s>(text: &'s str, tag: &Tag<'_>) -> Body<'s> {
         let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
         let line = &text[at..end];
         if tag.closes(line) {
-            let blank =
-                text[end..].bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
-            return if blank { Body::Closed(&text[..at]) } else { Body::More };
+            return Body::Closed(&text[..at], &text[end..]);
         }
         // A shell takes `EOF && make` for a line of the heredoc. It was meant as a second command.
         let after = line.strip_prefix(tag.text);

@@ -28,7 +28,13 @@
 //! * `apply_patch TEXT` and `applypatch TEXT` as an argument vector;
 //! * `bash`, `zsh`, `sh` with `-c` or `-lc`, PowerShell (`powershell`, `pwsh`) with `-Command`, and
 //!   `cmd` with `/c`, also by path, whose script is one `apply_patch` with a heredoc (`<<` or
-//!   `<<-`, any tag, quoted or not) or with one quoted argument; `cd DIR &&` may go before it.
+//!   `<<-`, any tag, quoted or not) or with one quoted argument; `cd DIR &&` may go before it;
+//! * the same heredoc in `cat <<'EOF' | apply_patch`, also with `apply_patch` on the line below it;
+//! * in `bash`, `zsh` and `sh` one quoted argument of `echo`, `printf '%s'` or `printf '%s\n'`,
+//!   piped to `apply_patch`, where every shell writes the same: not a backslash after `echo`, nor a
+//!   backslash or `%` in the format;
+//! * each of these after `bash -c '. "$0" && exec "$@"' SNAPSHOT`, by which Codex reads a snapshot
+//!   of the user's shell first. SNAPSHOT is an absolute path, and trusted like a start-up file.
 //!
 //! PowerShell and `cmd` have no heredocs; models write them there nevertheless, and it is clear
 //! what they mean.
@@ -44,8 +50,9 @@
 //! # Limitations
 //!
 //! `CDPATH`, aliases, functions and start-up files that give `cd` or `apply_patch` another meaning
-//! are not seen. Not taken, though a shell would: `$'…'`, here-strings, PowerShell's here-strings,
-//! redirections such as `2>&1`, comments, and a heredoc that ends with the script instead of with
+//! are not seen, nor is a snapshot that cannot be read. Not taken, though a shell would: `$'…'`,
+//! here-strings, PowerShell's here-strings, process substitutions, redirections such as `2>&1`,
+//! options of `cat` and `echo`, comments, and a heredoc that ends with the script instead of with
 //! its tag.
 #![forbid(unsafe_code)]
 

@@ -15,8 +15,6 @@ pub(crate) enum NotLiteral {
     Open,
     /// A word goes on behind its quotes in a form that is not taken.
     Form,
-    /// Something follows.
-    More,
 }
 
 /// The length of the blanks, and of the continued lines, at the beginning.
@@ -32,11 +30,11 @@ pub(crate) fn blanks(text: &str) -> usize {
     }
 }
 
-/// The text of one quoted argument that ends the script; `script` begins with its quote.
+/// The text of one quoted argument, and what follows it; `script` begins with its quote.
 ///
 /// `'it'\''s'` is one argument in bash and its like. In PowerShell `'it''s'` is another text than
 /// there, and cmd knows no such thing.
-pub(crate) fn argument(script: &str, shell: Shell) -> Result<Cow<'_, str>, NotLiteral> {
+pub(crate) fn argument(script: &str, shell: Shell) -> Result<(Cow<'_, str>, &str), NotLiteral> {
     let mut text = Cow::Borrowed("");
     let mut at = 0;
     loop {
@@ -44,7 +42,7 @@ pub(crate) fn argument(script: &str, shell: Shell) -> Result<Cow<'_, str>, NotLi
         let end_of_line =
             if shell == Shell::Posix { &[' ', '\t', '\n'][..] } else { &[' ', '\t', '\n', '\r'] };
         if rest.trim_start_matches(end_of_line).is_empty() {
-            return Ok(text);
+            return Ok((text, ""));
         }
         if at > 0 && shell != Shell::Posix && !rest.starts_with(end_of_line) {
             return Err(NotLiteral::Form);
@@ -69,7 +67,7 @@ pub(crate) fn argument(script: &str, shell: Shell) -> Result<Cow<'_, str>, NotLi
             }
             (Some('$' | '`'), _) => return Err(NotLiteral::Expands(at)),
             (Some(' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')'), _) => {
-                return Err(NotLiteral::More);
+                return Ok((text, rest));
             }
             _ => return Err(NotLiteral::Form),
         };

@@ -14,6 +14,27 @@ use crate::verdict::{CorrectnessError, Intercept, ShellParseError};
 /// The longest text before the patch. Paths have 4096 bytes at most, and are shorter in practice.
 const MAX_HEAD: usize = 4 << 10;
 
+/// A command that writes a text.
+struct Printer {
+    /// What stands before the text.
+    words: &'static str,
+    /// Whether it ends the line.
+    ends_line: bool,
+    /// The characters that not every shell writes as they are.
+    changed: &'static [char],
+}
+
+const PRINTERS: [Printer; 8] = [
+    Printer { words: "echo", ends_line: true, changed: &['\\'] },
+    Printer { words: "printf", ends_line: false, changed: &['\\', '%'] },
+    Printer { words: "printf %s", ends_line: false, changed: &[] },
+    Printer { words: "printf '%s'", ends_line: false, changed: &[] },
+    Printer { words: "printf \"%s\"", ends_line: false, changed: &[] },
+    Printer { words: "printf '%s\\n'", ends_line: true, changed: &[] },
+    Printer { words: "printf \"%s\\n\"", ends_line: true, changed: &[] },
+    Printer { words: "printf %s\\\\n", ends_line: true, changed: &[] },
+];
+
 /// Decides whether a script, which a shell would run as one command, is a call of `apply_patch`.
 ///
 /// ```
@@ -39,6 +60,7 @@ pub fn intercept_script(shell: Shell, script: &str) -> Intercept<'_> {
     }
     with_heredoc(script, shell)
         .or_else(|| with_argument(script, shell))
+        .or_else(|| printed(script, shell))
         .unwrap_or(Intercept::NotApplyPatch)
 }
 
@@ -64,11 +86,12 @@ fn parse_options() -> ParseOptions {
     ParseOptions { strip_wrappers: true, bare_first_hunk: true, ..ParseOptions::default() }
 }
 
-/// Spares other scripts the parser: each form begins with one of four words, and has the name.
+/// Spares other scripts the parser: each form begins with one of these words, and has the name.
 fn may_be_call(script: &str) -> bool {
     let begins = |word: &&str| script.trim_start().starts_with(*word);
     NAMES.iter().any(begins)
-        || ((begins(&"cd") || begins(&"cat")) && NAMES.iter().any(|name| script.contains(name)))
+        || (["cd", "cat", "echo", "printf"].iter().any(begins)
+            && NAMES.iter().any(|name| script.contains(name)))
 }
 
 /// A call with a heredoc; `None` if it is not that.
@@ -84,15 +107,16 @@ fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     let after = if tag.crlf { "" } else { after.trim_matches([' ', '\t']) };
     // The same with a tag that every reader reads alike, and without lines.
     let mut before = head[..place.start].to_owned();
+    // `cat <<TAG | apply_patch` gives it the same; the line may end at the `|`, and the name stand
+    // below the lines.
+    let mut below = false;
     if !after.is_empty() {
-        // `cat <<TAG | apply_patch` gives it the same.
         let piped = after.strip_prefix('|')?.trim_start_matches([' ', '\t']);
-        NAMES.contains(&piped).then_some(())?;
+        below = piped.is_empty() && !tag.crlf;
+        let name = if below { NAMES[0] } else { piped };
+        NAMES.contains(&name).then_some(())?;
         let command = before.trim_end().trim_end_matches('-').strip_suffix("<<")?.trim_end();
-        let cat = command.len().checked_sub("cat".len())?;
-        (command.get(cat..)? == "cat" && !command[..cat].ends_with(|c: char| !c.is_whitespace()))
-            .then_some(())?;
-        before.replace_range(cat..command.len(), piped);
+        before = with_name(command, "cat", name)? + &before[command.len()..];
     }
     let closed = format!("{before}'EOF'\nEOF\n");
     let tree = tree::parse(&closed);
@@ -105,7 +129,17 @@ fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     };
     let start = (end + 1).min(script.len());
     let lines = match heredoc::lines(&script[start..], &tag) {
-        Body::Closed(lines) => lines,
+        Body::Closed(lines, rest) => {
+            let ends = if below {
+                NAMES.contains(&rest.trim_matches([' ', '\t', '\n']))
+            } else {
+                rest.trim_matches(['\r', ' ', '\t', '\n']).is_empty()
+            };
+            if !ends {
+                return Some(Intercept::NotApplyPatch);
+            }
+            lines
+        }
         Body::Open => {
             let tag = tag.text.to_owned();
             return Some(Intercept::ShellParseError(ShellParseError::OpenHeredoc { tag }));
@@ -119,6 +153,14 @@ fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     }
     let patch = if tag.dash { heredoc::without_tabs(lines) } else { Cow::Borrowed(lines) };
     Some(body(patch, workdir))
+}
+
+/// A command that ends with the word `word`, with the name of the call in its place.
+fn with_name(command: &str, word: &str, name: &str) -> Option<String> {
+    let others = command.strip_suffix(word)?;
+    // In `X=1 cat` too the word is a command.
+    let begins = others.is_empty() || others.ends_with(char::is_whitespace);
+    begins.then(|| others.to_owned() + name)
 }
 
 /// A call with a quoted argument; `None` if it is not that.
@@ -145,7 +187,7 @@ fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
         // `apply_patch "$FILE"` may be right; a patch that is written out is meant literally.
         let is_patch = script[start + 1..].trim_start().starts_with(Marker::Begin.as_str());
         return Some(match literal::argument(&script[start..], shell) {
-            Ok(patch) => body(patch, workdir),
+            Ok((patch, "")) => body(patch, workdir),
             Err(NotLiteral::Expands(at)) if is_patch => {
                 let character = script[start + at..].chars().next().unwrap_or_default();
                 expansion(script, start + at, character, "an argument that is not in single quotes")
@@ -154,8 +196,47 @@ fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
             Err(NotLiteral::Form) if is_patch => {
                 Intercept::ShellParseError(ShellParseError::Quotes)
             }
-            Err(_) => Intercept::NotApplyPatch,
+            Ok(_) | Err(_) => Intercept::NotApplyPatch,
         });
+    }
+    None
+}
+
+/// A patch that `echo` or `printf` writes for the call; `None` if it is not that, or if shells differ
+/// in what they write.
+fn printed(script: &str, shell: Shell) -> Option<Intercept<'_>> {
+    // PowerShell writes objects, and cmd the quotes too.
+    if shell != Shell::Posix {
+        return None;
+    }
+    for Printer { words, ends_line, changed } in PRINTERS {
+        let Some(at) = script.find(words).filter(|at| *at < MAX_HEAD) else { continue };
+        let end = at + words.len();
+        let start = end + literal::blanks(&script[end..]);
+        if start == end || !script[start..].starts_with(['\'', '"']) {
+            continue;
+        }
+        let Some(before) = with_name(&script[..end], words, NAMES[0]) else { continue };
+        let closed = before + " 'x'";
+        let tree = tree::parse(&closed);
+        let argument = closed.len() - "'x'".len();
+        let call = tree::call(&tree, &closed).filter(|call| call.tag.is_none());
+        let Some(call) =
+            call.filter(|call| call.argument.is_some_and(|node| node.start_byte() == argument))
+        else {
+            continue;
+        };
+        let Ok((patch, rest)) = literal::argument(&script[start..], shell) else { continue };
+        let piped = rest.trim_start_matches([' ', '\t']).strip_prefix('|');
+        let name = piped.map(|piped| piped.trim_matches([' ', '\t', '\n']));
+        if !name.is_some_and(|name| NAMES.contains(&name)) || patch.contains(changed) {
+            continue;
+        }
+        let workdir = match call.directory.map(|node| directory(node, script, shell)).transpose() {
+            Ok(workdir) => workdir,
+            Err(error) => return Some(error),
+        };
+        return Some(body(if ends_line { patch + "\n" } else { patch }, workdir));
     }
     None
 }

@@ -260,6 +260,151 @@ fn never_takes_another_script_for_a_patch() {
     assert!(taken.is_empty(), "{taken:#?}");
 }
 
+/// Codex's way to read a snapshot of the user's shell before a command.
+fn after_snapshot<'a>(shell: &'a str, flag: &'a str, command: &[&'a str]) -> Vec<&'a str> {
+    [&[shell, flag, ". \"$0\" && exec \"$@\"", "/home/u/.codex/snapshot.sh"], command].concat()
+}
+
+#[test]
+fn takes_what_is_piped_and_what_follows_a_snapshot() {
+    let heredoc = &format!("apply_patch <<'EOF'\n{PATCH}EOF\n")[..];
+    let moved = &format!("cd 'a b' && cat <<'EOF' | apply_patch\n{PATCH}EOF\n")[..];
+    for (argv, found) in [
+        (after_snapshot("bash", "-c", &["bash", "-c", heredoc]), "body -"),
+        (after_snapshot("/bin/bash", "-lc", &["/bin/bash", "-lc", heredoc]), "body -"),
+        (after_snapshot("/bin/zsh", "-c", &["/bin/bash", "-lc", heredoc]), "body -"),
+        (after_snapshot("sh", "-c", &["zsh", "-c", heredoc]), "body -"),
+        (after_snapshot("bash", "-c", &["bash", "-c", moved]), "body a b"),
+        (after_snapshot("bash", "-c", &["apply_patch", PATCH]), "body -"),
+        (after_snapshot("bash", "-c", &["applypatch", "x"]), "patch"),
+        (after_snapshot("bash", "-c", &["bash", "-c", "apply_patch <<'EOF'\n"]), "open_heredoc"),
+        (after_snapshot("bash", "-c", &["bash", "-c", PATCH]), "implicit_invocation"),
+        // Another script, other options, another shell, or a name that `.` searches for.
+        (after_snapshot("bash", "-x", &["bash", "-c", heredoc]), "no"),
+        (after_snapshot("fish", "-c", &["bash", "-c", heredoc]), "no"),
+        (after_snapshot("pwsh", "-Command", &["bash", "-c", heredoc]), "no"),
+        (after_snapshot("cmd", "/c", &["bash", "-c", heredoc]), "no"),
+        (after_snapshot("bash", "-c", &[]), "no"),
+        (after_snapshot("bash", "-c", &[heredoc]), "no"),
+        (after_snapshot("bash", "-c", &["bash"]), "no"),
+        (after_snapshot("bash", "-c", &["bash", "-c"]), "no"),
+        (after_snapshot("bash", "-c", &["bash", "-c", "ls"]), "no"),
+        (after_snapshot("bash", "-c", &["bash", "-c", heredoc, "name"]), "no"),
+        (after_snapshot("bash", "-c", &["bash", "-x", "-c", heredoc]), "no"),
+        (after_snapshot("bash", "-c", &["env", "A=1", "bash", "-c", heredoc]), "no"),
+        (after_snapshot("bash", "-c", &["-a", "bash", "bash", "-c", heredoc]), "no"),
+        (
+            after_snapshot("bash", "-c", &after_snapshot("bash", "-c", &["bash", "-c", heredoc])),
+            "no",
+        ),
+        (vec!["bash", "-c", ". \"$0\" && exec \"$@\"", "snapshot", "bash", "-c", heredoc], "no"),
+        (vec!["bash", "-c", ". \"$0\"; exec \"$@\"", "/s", "bash", "-c", heredoc], "no"),
+        (vec!["bash", "-c", ". \"$0\" && exec $@", "/s", "bash", "-c", heredoc], "no"),
+        (vec!["bash", "-c", ". \"$1\" && exec \"$@\"", "/s", "bash", "-c", heredoc], "no"),
+        (vec!["bash", "-c", "rm -rf x && exec \"$@\"", "/s", "bash", "-c", heredoc], "no"),
+        (vec!["bash", "-c", "exec \"$@\"", "/s", "bash", "-c", heredoc], "no"),
+        (vec!["bash", "-c", ". \"$0\" && exec \"$@\" && ls", "/s", "bash", "-c", heredoc], "no"),
+        (vec!["sudo", "bash", "-c", ". \"$0\" && exec \"$@\"", "/s", "bash", "-c", heredoc], "no"),
+    ] {
+        assert_eq!(verdict_of(&argv), found, "{argv:?}");
+    }
+    for (script, found) in [
+        ("cat <<'EOF' | apply_patch\n{}EOF\n", "body -"),
+        ("cat <<'EOF'|applypatch\n{}EOF", "body -"),
+        ("cat << \"E F\" | apply_patch \n{}E F\n\n", "body -"),
+        ("cat <<EOF | apply_patch\n{}EOF\n", "body -"),
+        ("cat <<-'EOF' | apply_patch\n\t{}\tEOF\n", "body -"),
+        ("cd src && cat <<'EOF' | apply_patch\n{}EOF\n", "body src"),
+        ("cat <<'EOF' |\n{}EOF\napply_patch\n", "body -"),
+        ("cd src && cat <<'EOF' |\n{}EOF\n\n  apply_patch", "body src"),
+        ("echo '{}' | apply_patch", "body -"),
+        ("echo \"{}\"|apply_patch\n", "body -"),
+        ("cd src && echo '{}' |\n  apply_patch", "body src"),
+        ("printf '%s' '{}' | apply_patch", "body -"),
+        ("printf \"%s\\n\" '{}' | applypatch", "body -"),
+        ("cd src && printf %s \"{}\" | apply_patch", "body src"),
+        ("printf '{}' | apply_patch", "body -"),
+        ("cat <<EOF | apply_patch\n{}$X\nEOF\n", "expansion"),
+        ("cat <<EOF | apply_patch\n{}`ls`\nEOF\n", "expansion"),
+        ("cat <<'EOF' | apply_patch\n{}", "open_heredoc"),
+        ("cat <<'EOF' |\n{}apply_patch\n", "open_heredoc"),
+        ("cat <<'EOF' | apply_patch\nhi\nEOF\n", "patch"),
+        ("cd $X && echo '{}' | apply_patch", "directory"),
+        // Other commands, stages and redirections.
+        ("cat <<'EOF'\n{}EOF\n", "no"),
+        ("cat <<'EOF' |\n{}EOF\n", "no"),
+        ("cat <<'EOF' |\n{}EOF\nsh\n", "no"),
+        ("cat <<'EOF' |\n{}EOF\napply_patch && ls\n", "no"),
+        ("cat <<'EOF' |\n{}EOF\napply_patch\nls\n", "no"),
+        ("cat <<'EOF' |\n{}EOF\napply_patch\r\n", "no"),
+        ("cat <<'EOF' |\n{}EOF\napply_patch x\n", "no"),
+        ("cat <<'EOF'\n{}EOF\n | apply_patch\n", "no"),
+        ("cat <<'EOF' && apply_patch\n{}EOF\n", "no"),
+        ("cat <<'EOF' || apply_patch\n{}EOF\n", "no"),
+        ("cat <<'EOF' & apply_patch\n{}EOF\n", "no"),
+        ("cat <<'EOF' ; apply_patch\n{}EOF\n", "no"),
+        ("cat <<'EOF' |& apply_patch\n{}EOF\n", "no"),
+        ("cat <<'EOF' | apply_patch &\n{}EOF\n", "no"),
+        ("cat <<'EOF' | apply_patch || true\n{}EOF\n", "no"),
+        ("cat <<'EOF' | apply_patch | tee x\n{}EOF\n", "no"),
+        ("cat <<'EOF' | tee x | apply_patch\n{}EOF\n", "no"),
+        ("cat <<'EOF' | sed s/a/b/ | apply_patch\n{}EOF\n", "no"),
+        ("cat <<'EOF' | apply_patch > x\n{}EOF\n", "no"),
+        ("cat <<'EOF' > x | apply_patch\n{}EOF\n", "no"),
+        ("cat <<'EOF' 2>&1 | apply_patch\n{}EOF\n", "no"),
+        ("cat <<'EOF' | apply_patch -\n{}EOF\n", "no"),
+        ("cat <<'EOF' | X=1 apply_patch\n{}EOF\n", "no"),
+        ("cat <<'EOF' | sudo apply_patch\n{}EOF\n", "no"),
+        ("cat <<'EOF' | (apply_patch)\n{}EOF\n", "no"),
+        ("cat <<'EOF' | apply_patch\n{}EOF\nls\n", "no"),
+        ("cat -n <<'EOF' | apply_patch\n{}EOF\n", "no"),
+        ("cat x - <<'EOF' | apply_patch\n{}EOF\n", "no"),
+        ("bat <<'EOF' | apply_patch\n{}EOF\n", "no"),
+        ("X=1 cat <<'EOF' | apply_patch\n{}EOF\n", "no"),
+        ("xcat <<'EOF' | apply_patch\n{}EOF\n", "no"),
+        ("cd a && cat <<'EOF' | apply_patch && cd b\n{}EOF\n", "no"),
+        ("cd a; cat <<'EOF' | apply_patch\n{}EOF\n", "no"),
+        ("ls && cat <<'EOF' | apply_patch\n{}EOF\n", "no"),
+        ("(cat <<'EOF' | apply_patch\n{}EOF\n)", "no"),
+        ("cat x.patch | apply_patch", "no"),
+        ("cat | apply_patch", "no"),
+        ("apply_patch < <(cat <<'EOF'\n{}EOF\n)", "no"),
+        // What shells write in different ways, or is not written out.
+        ("echo '{}\\n' | apply_patch", "no"),
+        ("echo -n '{}' | apply_patch", "no"),
+        ("echo -e '{}' | apply_patch", "no"),
+        ("echo '{}' x | apply_patch", "no"),
+        ("echo \"{}$X\" | apply_patch", "no"),
+        ("echo \"$X\" | apply_patch", "no"),
+        ("echo {} | apply_patch", "no"),
+        ("echo '{}' > x | apply_patch", "no"),
+        ("echo '{}' || apply_patch", "no"),
+        ("echo '{}' |& apply_patch", "no"),
+        ("echo '{}' | apply_patch && ls", "no"),
+        ("echo '{}' | apply_patch; ls", "no"),
+        ("echo '{}' | apply_patch | cat", "no"),
+        ("echo '{}' | apply_patch &", "no"),
+        ("echo '{}'; apply_patch", "no"),
+        ("X=1 echo '{}' | apply_patch", "no"),
+        ("/bin/echo '{}' | apply_patch", "no"),
+        ("printf '{}%s' | apply_patch", "no"),
+        ("printf '{}\\n' | apply_patch", "no"),
+        ("printf '%s%s' '{}' | apply_patch", "no"),
+        ("printf '%b' '{}' | apply_patch", "no"),
+        ("printf '%s' '{}' '{}' | apply_patch", "no"),
+        ("printf -v X '%s' '{}' | apply_patch", "no"),
+        ("echo '{}' > apply_patch", "no"),
+        ("echo \"run apply_patch\" | cat", "no"),
+    ] {
+        assert_eq!(verdict(script), found, "{script}");
+    }
+    // Of other shells these words mean something else.
+    for (program, flag) in [("pwsh", "-Command"), ("cmd", "/c")] {
+        let script = format!("echo '{PATCH}' | apply_patch");
+        assert_eq!(verdict_of(&[program, flag, &script]), "no", "{program}");
+    }
+}
+
 #[test]
 fn tells_what_is_wrong_when_a_patch_was_meant() {
     for (script, kind) in [
@@ -472,8 +617,18 @@ fn agrees_with_the_shell_about_what_it_takes() {
         run.is_ok_and(|run| run.status.success())
     });
     let shells: Vec<_> = shell.collect();
-    let starts = &["apply_patch ", "cd a && apply_patch ", "\napply_patch "][..];
-    let quotes = &[("<<'EOF'\n", "EOF\n"), ("<<-EOF\n", "\tEOF"), ("'", "'"), ("\"", "\"")][..];
+    let starts = &["", "cd a && ", "\n"][..];
+    let quotes = &[
+        ("apply_patch <<'EOF'\n", "EOF\n"),
+        ("apply_patch <<-EOF\n", "\tEOF"),
+        ("apply_patch '", "'"),
+        ("apply_patch \"", "\""),
+        ("cat <<'EOF' | apply_patch\n", "EOF\n"),
+        ("cat <<EOF |\n", "EOF\napply_patch\n"),
+        ("echo '", "' | apply_patch"),
+        ("printf '%s\\n' \"", "\" | apply_patch"),
+        ("printf '", "'|apply_patch\n"),
+    ][..];
     // Starting a shell takes long: one is asked about one in forty.
     let scripts = (
         select(starts),
@@ -521,6 +676,8 @@ fn hostile_scripts_do_not_hang() {
         "apply_patch <<'EOF'\n",
         "apply_patch <<EOF\n",
         "apply_patch '",
+        "cat <<'EOF' |\n",
+        "echo '",
     ];
     let pieces = [
         "(",

@@ -139,7 +139,10 @@ fn opens(lines: &[&str], at: usize) -> bool {
             line.contains(&format!("{quote}{begin}")) || (line.ends_with(quote) && begins_below())
         })
     };
-    let argument = (moves || names.iter().any(begins)) && quoted();
+    let command = line.split_once("&& ").filter(|_| line.starts_with("cd "));
+    let command = command.map_or(line, |(_, command)| command.trim_start());
+    let writes = ["echo ", "printf "].iter().any(|word| command.starts_with(word));
+    let argument = (moves || writes || names.iter().any(begins)) && quoted();
     // Without what gives it the patch, too, the directory says where the paths are.
     let bare = moves && begins_below();
     let heredoc = line.split_once("<<").is_some_and(|(command, tag)| {
@@ -164,6 +167,10 @@ mod tests {
             (format!("cd sub && apply_patch <<'EOF'\n{PATCH}EOF\n"), 1, Some("sub")),
             (format!("cat <<'EOF' | apply_patch\n{PATCH}EOF\n"), 1, None),
             (format!("cd a/b && cat <<\"E\" | apply_patch\n{PATCH}E\n"), 1, Some("a/b")),
+            (format!("cat <<'EOF' |\n{PATCH}EOF\napply_patch\n"), 1, None),
+            (format!("So:\n```\ncat <<'EOF' |\n{PATCH}EOF\napply_patch\n```\n"), 3, None),
+            (format!("echo '{PATCH}' | apply_patch\n"), 0, None),
+            (format!("cd x && printf '%s' \"{PATCH}\" | apply_patch\n"), 0, Some("x")),
             (format!("$ apply_patch <<EOF\n{PATCH}EOF\n"), 1, None),
             (format!("I run:\n\ncd 'a b' && apply_patch <<'EOF'\n{PATCH}EOF\n"), 3, Some("a b")),
             (format!("So:\n```sh\napply_patch <<'EOF'\n{PATCH}EOF\n```\nDone.\n"), 3, None),
@@ -172,7 +179,7 @@ mod tests {
         ] {
             let found = find(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
             let found = found.unwrap_or_else(|| panic!("{text}"));
-            assert_eq!(found.patch, "\n".repeat(above) + PATCH, "{text}");
+            assert_eq!(found.patch.trim_end(), "\n".repeat(above) + PATCH.trim_end(), "{text}");
             assert_eq!(found.directory.as_deref(), directory, "{text}");
         }
         for text in [
@@ -197,6 +204,10 @@ mod tests {
             format!("```\nset -e\napply_patch <<'EOF'\n{PATCH}EOF\n```\n"),
             format!("cat <<'EOF' > fix.patch\n{PATCH}EOF\n"),
             format!("cat <<'EOF' | patch -p1\n{PATCH}EOF\n"),
+            format!("cat <<'EOF' |\n{PATCH}EOF\npatch -p1\n"),
+            format!("echo '{PATCH}' | tee x | apply_patch\n"),
+            format!("echo '{PATCH}' > fix.patch\n"),
+            format!("echo \"{expands}\" | apply_patch\n"),
             format!("apply_patch <<'EOF'\n{PATCH}"),
             format!("apply_patch <<'A'\n{PATCH}A\napply_patch <<'B'\n{PATCH}B\n"),
             format!("cd sub && apply_patch\n{PATCH}"),
