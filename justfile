@@ -90,6 +90,14 @@ mutants words="":
 deny:
     .ci/deny
 
+# Each feature of patch-engine alone, what is said without it, and what it costs.
+embed:
+    .ci/embed/run
+
+# That all types of patch-engine's signatures can be named from it.
+nameable:
+    .ci/nameable
+
 # Tries the placement rules against the naive matcher, many times.
 placement cases="1000000":
     PLACEMENT_CASES={{cases}} cargo test --release -p patch-engine --test engine placement

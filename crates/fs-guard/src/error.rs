@@ -302,6 +302,7 @@ pub(crate) const NO_MODES: &str = "its file system keeps no modes, so others may
 
 /// Why a directory cannot be a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NoRoot {
     /// Nothing is there.
     #[error("no such directory")]

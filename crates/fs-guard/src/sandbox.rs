@@ -17,7 +17,8 @@ impl Root {
     ///
     /// # Errors
     ///
-    /// If the system has no Landlock, or one of `also` does not exist. Nothing is confined then.
+    /// If the system has no Landlock, this crate is without its feature `sandbox`, or one of `also`
+    /// does not exist. Nothing is confined then.
     pub fn confine(&self, also: &[&Path]) -> Result<Confined, Error> {
         sys::confine(&self.handle, also, &["/dev/tty"], &["/proc/meminfo"])
             .at("confine this process to", self.path().display().to_string())

@@ -4,7 +4,167 @@
 //! [`Plan`], a list of path [transitions](Transition) that can be inspected, shown and approved. A
 //! [transaction](commit) commits exactly that plan, or nothing of it, and can undo it.
 //!
-//! [`edit`](fn@edit) applies hunks to one file in memory.
+//! # A directory
+//!
+//! A [`Workspace`](commit::Workspace) is a directory, its lock, and the store of what was replaced.
+//! What was committed is undone by its id:
+//!
+//! ```
+//! use patch_engine::{ApplyOptions, commit::Workspace, parse, policy};
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let dir = dir.path();
+//! let settings = ApplyOptions::default();
+//! let patch = "*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n";
+//! let patch = parse(patch, &settings.options.parse)?;
+//! let workspace = Workspace::open(dir, policy())?;
+//! let reports = workspace.apply(&patch, &settings, &mut ())?;
+//! assert!(dir.join("hello.txt").exists());
+//!
+//! let id = reports[0].transaction.expect("something was changed");
+//! workspace.undo(id, &[], &settings.commit, &mut ())?;
+//! assert!(!dir.join("hello.txt").exists());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Files in memory
+//!
+//! ```
+//! use patch_engine::{MemoryTree, Options, apply_in_memory};
+//!
+//! let mut tree: MemoryTree = [("a.txt", "old\n")].into_iter().collect();
+//! let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-old\n+new\n*** End Patch\n";
+//! let changed = apply_in_memory(&tree, patch, &Options::default())?;
+//! tree.commit(&changed.plan)?;
+//! assert_eq!(tree.get("a.txt").unwrap(), b"new\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Unified and git diffs
+//!
+//! A diff is read into the same [`Patch`], and a plan is shown as one:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use patch_engine::patch_grammar::diff::{self, DiffOptions};
+//! use patch_engine::{Files, MemoryTree, Options, plan, policy};
+//!
+//! let tree: MemoryTree = [("a.txt", "old\n")].into_iter().collect();
+//! let text = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n";
+//! let patch = diff::parse(text, &DiffOptions::default())?;
+//! let files = Files::of_tree(Arc::new(tree), policy());
+//! let plan = plan(files, &patch, &Options::default())?;
+//! let shown = String::from_utf8(plan.images().diffs()?)?;
+//! assert!(shown.ends_with("@@ -1 +1 @@\n-old\n+new\n"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Files of your own
+//!
+//! Whatever answers three questions about a path is a [`Tree`]. The plan says what changes; to write
+//! that down is up to the owner of the files:
+//!
+//! ```
+//! use std::{io, sync::Arc};
+//! use patch_engine::{Entry, FileKind, Files, Options, Tree, parse, plan, policy};
+//!
+//! #[derive(Debug)]
+//! struct OneFile(Vec<u8>);
+//!
+//! impl Tree for OneFile {
+//!     fn entry(&self, path: &str) -> io::Result<Option<Entry>> {
+//!         let size = self.0.len() as u64;
+//!         let entry = Entry { kind: FileKind::File, mode: 0o644, size };
+//!         Ok((path == "a.txt").then_some(entry))
+//!     }
+//!
+//!     fn read(&self, _: &str) -> io::Result<Arc<Vec<u8>>> {
+//!         Ok(Arc::new(self.0.clone()))
+//!     }
+//!
+//!     fn list(&self, _: &str) -> io::Result<Vec<(Vec<u8>, FileKind)>> {
+//!         Ok(vec![(b"a.txt".to_vec(), FileKind::File)])
+//!     }
+//! }
+//!
+//! let options = Options::default();
+//! let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-old\n+new\n*** End Patch\n";
+//! let patch = parse(patch, &options.parse)?;
+//! let files = Files::of_tree(Arc::new(OneFile(b"old\n".to_vec())), policy());
+//! let plan = plan(files, &patch, &options)?;
+//! for file in plan.images().changed()? {
+//!     let bytes = file.after.map(|after| after.bytes);
+//!     assert_eq!((file.path.as_str(), bytes.as_deref().map(|b| &b[..])), ("a.txt", Some(&b"new\n"[..])));
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Approval
+//!
+//! A [`Host`] sees exactly the plan that will be committed:
+//!
+//! ```
+//! use patch_engine::commit::{Error, Workspace, approval::{Decision, Request}};
+//! use patch_engine::{ApplyOptions, Host, fs_guard, parse, policy};
+//!
+//! struct NoDeletes;
+//!
+//! impl Host for NoDeletes {
+//!     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+//!         let deletes = request.plan.changes().iter().any(|change| change.after.is_none());
+//!         Ok(if deletes { Decision::Decline } else { Decision::Approve })
+//!     }
+//! }
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let dir = dir.path();
+//! # std::fs::write(dir.join("a.txt"), "a")?;
+//! let settings = ApplyOptions::default();
+//! let patch = "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n";
+//! let patch = parse(patch, &settings.options.parse)?;
+//! let failed = Workspace::open(dir, policy())?.apply(&patch, &settings, &mut NoDeletes);
+//! assert!(matches!(failed.unwrap_err().error, Error::Declined));
+//! assert!(dir.join("a.txt").exists());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # In an async runtime
+//!
+//! Everything here blocks, and everything can be sent to another thread. A [`Cancellation`] that
+//! the [host](Host::cancellation) returns gives the change up:
+//!
+//! ```
+//! use std::path::PathBuf;
+//! use patch_engine::{ApplyOptions, Report, commit::Workspace, parse, policy};
+//!
+//! type Failure = Box<dyn std::error::Error + Send + Sync>;
+//!
+//! async fn apply(dir: PathBuf, patch: String) -> Result<Vec<Report>, Failure> {
+//!     tokio::task::spawn_blocking(move || {
+//!         let settings = ApplyOptions::default();
+//!         let patch = parse(patch, &settings.options.parse)?;
+//!         Ok(Workspace::open(&dir, policy())?.apply(&patch, &settings, &mut ())?)
+//!     })
+//!     .await?
+//! }
+//! ```
+//!
+//! # More
+//!
+//! * [`edit`](fn@edit) applies hunks to one file in memory.
+//! * [`HostTree`] has the unsaved buffers of an editor, and [`Images::edits`] gives text edits back.
+//! * With [`Options::base`] hunks are [carried](carry) to files that have changed since.
+//! * The crates that this one is made of are here under their own names: [`fs_guard`] (paths,
+//!   policies, files), [`patch_grammar`] (all forms of patches) and [`workspace_trash`] (journals).
+//!
+//! # Features
+//!
+//! | feature | what is without it |
+//! |---|---|
+//! | `binary-diffs` (default) | `GIT binary patch` in a diff is an error that names the feature; diffs of text take none |
+//! | `encodings` (default) | files that are declared to be in a charset other than UTF-8 and UTF-16 are not changed, unless in ASCII alone; the refusal names the feature |
+//! | `sandbox` (default) | [`Root::confine`](fs_guard::Root::confine) is an error that names the feature |
+//! | `serde` | plans and rejects are not `Serialize` |
 #![forbid(unsafe_code)]
 
 pub mod carry;
@@ -14,6 +174,8 @@ mod plan;
 pub mod remedy;
 mod show;
 mod text;
+
+pub use {fs_guard, patch_grammar, workspace_trash};
 
 pub use commit::apply::{ApplyOptions, Atomicity, Failed};
 pub use commit::buffers::{FileEdit, HostFile, HostTree, Position, TextEdit};

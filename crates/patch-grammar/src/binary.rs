@@ -3,10 +3,12 @@
 //! A part has the bytes of a file (`literal`), or what makes them of the other one (`delta`):
 //! compressed by zlib, and written in git's base 85. The parser checks each part as far as it can
 //! be without the file, and keeps none of its bytes: they are made again when they are wanted.
+//! Without the feature `binary-diffs` no part is taken: the error names the feature.
 
 mod base85;
 mod delta;
 
+#[cfg(feature = "binary-diffs")]
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 pub(crate) use base85::decode_line;
@@ -18,6 +20,7 @@ pub const MAX_FILE: u64 = 256 << 20;
 pub const MAX_PATCH: u64 = 512 << 20;
 
 /// Nothing that is compressed by zlib is shorter than this part of it.
+#[cfg(feature = "binary-diffs")]
 const MOST_COMPRESSED: u64 = 1032;
 
 /// What a git diff says about the bytes of a file.
@@ -100,6 +103,8 @@ pub(crate) enum Damage {
     Compression,
     /// It is not a delta.
     Delta,
+    /// This program was built without what decompresses it.
+    NotBuilt,
 }
 
 impl<'p> BinaryPart<'p> {
@@ -116,6 +121,9 @@ impl<'p> BinaryPart<'p> {
             *left = left.checked_sub(size).filter(|_| size <= MAX_FILE).ok_or(Damage::TooLarge)?;
             Ok(())
         };
+        if !cfg!(feature = "binary-diffs") {
+            return Err(Damage::NotBuilt);
+        }
         takes(size)?;
         let mut part = Self { kind, size, file_size: size, line, base85 };
         let bytes = part.bytes().ok_or(Damage::Compression)?;
@@ -142,7 +150,14 @@ impl<'p> BinaryPart<'p> {
     }
 }
 
+/// No part gets as far as this.
+#[cfg(not(feature = "binary-diffs"))]
+fn decompressed(_: &[u8], _: u64) -> Option<Vec<u8>> {
+    None
+}
+
 /// Decompresses a zlib stream of exactly `size` bytes, with nothing behind it.
+#[cfg(feature = "binary-diffs")]
 fn decompressed(stream: &[u8], size: u64) -> Option<Vec<u8>> {
     if size / MOST_COMPRESSED > stream.len() as u64 {
         return None;
@@ -160,6 +175,7 @@ fn decompressed(stream: &[u8], size: u64) -> Option<Vec<u8>> {
 }
 
 /// Writes `GIT binary patch` with the bytes of both files, so that it can be reversed.
+#[cfg(feature = "binary-diffs")]
 pub fn write(out: &mut Vec<u8>, old: &[u8], new: &[u8]) {
     out.extend_from_slice(b"GIT binary patch\n");
     for file in [new, old] {

@@ -159,6 +159,10 @@ fn binary_of<'p>(
                     (ParseErrorKind::BadBinary, "as many bytes as the line says, compressed")
                 }
                 Damage::Delta => (ParseErrorKind::BadBinary, "a delta"),
+                Damage::NotBuilt => (
+                    ParseErrorKind::BadBinary,
+                    "a program with the feature `binary-diffs` of patch-grammar",
+                ),
             };
             Failure { line: line as usize - 1, within: 0, kind, expected }
         })

@@ -35,7 +35,7 @@ impl fmt::Display for Confined {
 
 /// Allows reading and writing beneath `root` and `dirs`, reading and writing the files `written`,
 /// reading the files `read`, and nothing else. Files that do not exist are left out.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "sandbox"))]
 pub(crate) fn confine(
     root: &Fd,
     dirs: &[&Path],
@@ -96,14 +96,19 @@ pub(crate) fn confine(
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", feature = "sandbox")))]
 pub(crate) fn confine(_: &Fd, _: &[&Path], _: &[&str], _: &[&str]) -> io::Result<Confined> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "a sandbox needs Landlock, which Linux has"))
+    let why = if cfg!(target_os = "linux") {
+        "this program was built without the feature `sandbox` of fs-guard"
+    } else {
+        "a sandbox needs Landlock, which Linux has"
+    };
+    Err(io::Error::new(io::ErrorKind::Unsupported, why))
 }
 
 /// Returns whether this kernel can confine a process ([`Root::confine`](crate::Root::confine)).
 /// This call confines nothing: the rules are dropped without being enforced.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "sandbox"))]
 #[must_use]
 pub fn can_confine() -> bool {
     use landlock::{
@@ -113,8 +118,8 @@ pub fn can_confine() -> bool {
     rules.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create).is_ok()
 }
 
-/// Returns whether this kernel can confine a process: only Linux can.
-#[cfg(not(target_os = "linux"))]
+/// Returns whether this kernel can confine a process: only Linux can, with the feature `sandbox`.
+#[cfg(not(all(target_os = "linux", feature = "sandbox")))]
 #[must_use]
 pub fn can_confine() -> bool {
     false

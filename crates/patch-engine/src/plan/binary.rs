@@ -2,10 +2,12 @@
 
 use fs_guard::Hasher;
 use patch_grammar::binary::{Binary, BinaryKind};
+#[cfg(feature = "binary-diffs")]
 use sha1::{Digest, Sha1};
 
 /// What is wrong with a binary patch, and the file that it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
 pub enum BinaryProblem {
     /// The file is another one.
     #[error("the file is not the one that the binary patch was made for")]
@@ -93,7 +95,11 @@ fn is_blob(id: &str, bytes: &[u8]) -> Option<bool> {
         return None;
     }
     let id = id.to_ascii_lowercase();
+    #[cfg(feature = "binary-diffs")]
     let by_sha1 = || blob_id(bytes).starts_with(&id);
+    // No binary patch is read then.
+    #[cfg(not(feature = "binary-diffs"))]
+    let by_sha1 = || false;
     let by_sha256 = || {
         let mut hasher = Hasher::new();
         hasher.update(header(bytes).as_bytes());
@@ -104,6 +110,7 @@ fn is_blob(id: &str, bytes: &[u8]) -> Option<bool> {
 }
 
 /// Returns the id of a file in git, by SHA-1.
+#[cfg(feature = "binary-diffs")]
 pub(crate) fn blob_id(bytes: &[u8]) -> String {
     let hash = Sha1::new().chain_update(header(bytes)).chain_update(bytes).finalize();
     hash.iter().map(|byte| format!("{byte:02x}")).collect()

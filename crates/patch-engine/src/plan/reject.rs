@@ -281,6 +281,7 @@ patch_grammar::named! {
 
 /// Why a section cannot be reversed from its text alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
 pub enum Irreversible {
     /// It deletes a file and does not show its lines.
     #[error("it deletes the file and does not show its lines, so it cannot be reversed")]
@@ -529,9 +530,13 @@ impl fmt::Display for RejectReason {
                 "its marker for a missing line feed does not fit: that line is not \
                              the last, or the file ends in a line feed",
             ),
-            Self::Encoding => f.write_str(
+            Self::Encoding if cfg!(feature = "encodings") => f.write_str(
                 "it inserts text that the encoding of the file cannot \
                                            store; the file is not UTF-8",
+            ),
+            Self::Encoding => f.write_str(
+                "the encoding of the file cannot store it, or is one that needs the feature \
+                 `encodings` of patch-engine, which this program is without",
             ),
         }
     }

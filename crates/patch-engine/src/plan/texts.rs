@@ -1,12 +1,12 @@
 //! Reads the texts of files, and makes new files, which are stored as the workspace wants them.
 
-use encoding_rs::UTF_8;
 use fs_guard::RelPath;
 use patch_grammar::{AddedLines, Hunk, LineEndings, Patch, SectionOperation};
 
 use crate::plan::options::Options;
 use crate::plan::shared_lines::{self, SharedLines};
 use crate::plan::{Image, PlanNote, PostImage};
+use crate::text::charset::Charset;
 use crate::text::conventions::{Convention, Conventions};
 use crate::text::encoding::{self, FileText};
 use crate::text::files::Files;
@@ -65,7 +65,7 @@ impl<'a> Texts<'a> {
         let exact = lines.endings.is_of_diff();
         let convention = if exact { Convention::default() } else { self.conventions.of(path) };
         let declared = self.options.encodings.of(path.as_str()).or(convention.charset);
-        let charset = declared.filter(|&charset| !exact && charset != UTF_8);
+        let charset = declared.filter(|&charset| !exact && charset != Charset::UTF_8);
         let as_it_stands =
             !matches!(convention.crlf, Some((true, _))) && !convention.bom && charset.is_none();
         if let Some(patch) = self.shared.filter(|_| as_it_stands) {

@@ -8,10 +8,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use encoding_rs::Encoding;
 use fs_guard::{Access, ConventionGlob, RelPath};
 
-use crate::text::charset::by_label;
+use crate::text::charset::{Charset, by_label};
 use crate::text::files::Files;
 use crate::text::whitespace::WhitespaceRules;
 
@@ -27,7 +26,7 @@ pub(crate) struct Convention {
     /// Whether its lines end in CRLF, and which file says so.
     pub(crate) crlf: Option<(bool, &'static str)>,
     /// Its charset; none for UTF-8.
-    pub(crate) charset: Option<&'static Encoding>,
+    pub(crate) charset: Option<Charset>,
     /// Whether it begins with the byte-order mark of UTF-8.
     pub(crate) bom: bool,
 }
@@ -95,7 +94,7 @@ impl<'r> Conventions<'r> {
                     ("charset", label) => {
                         found.bom = label == "utf-8-bom";
                         found.charset =
-                            by_label(label).filter(|&charset| charset != encoding_rs::UTF_8);
+                            by_label(label).filter(|&charset| charset != Charset::UTF_8);
                     }
                     _ => {}
                 }
@@ -287,7 +286,7 @@ mod tests {
         ] {
             let path = root.check(path, Access::Create).expect("a path");
             let found = conventions.of(&path);
-            let charset_name = found.charset.map(Encoding::name);
+            let charset_name = found.charset.map(Charset::name);
             assert_eq!(found.crlf, crlf, "{path}");
             assert_eq!(charset_name, charset, "{path}");
             assert_eq!(found.bom, bom, "{path}");

@@ -7,10 +7,9 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use fs_guard::{Globs, RelPath};
 
-use crate::text::charset::Charset;
+use crate::text::charset::{Charset, Kind};
 use crate::text::conventions::Conventions;
 use crate::text::files::Files;
 use crate::text::lines::{BOM, is_binary};
@@ -19,14 +18,14 @@ use crate::text::splices::Splices;
 /// The charsets that are declared for files.
 #[derive(Debug, Clone, Default)]
 pub struct Encodings {
-    declared: Vec<(Globs, &'static Encoding)>,
+    declared: Vec<(Globs, Charset)>,
 }
 
 impl Encodings {
     /// Declares that the files that match one of `patterns` have a charset. A later declaration goes
     /// before an earlier one.
     pub fn declare(&mut self, patterns: Globs, charset: Charset) {
-        self.declared.push((patterns, charset.0));
+        self.declared.push((patterns, charset));
     }
 
     /// Returns the text of one of `files` with these bytes, by the charset that is declared here or
@@ -62,12 +61,12 @@ impl Encodings {
 
     /// Returns the charset that is declared for a path.
     #[must_use]
-    pub fn of(&self, path: &str) -> Option<&'static Encoding> {
+    pub fn of(&self, path: &str) -> Option<Charset> {
         self.declared
             .iter()
             .rev()
             .find(|(globs, _)| globs.matches(path).is_some())
-            .map(|&(_, encoding)| encoding)
+            .map(|&(_, charset)| charset)
     }
 }
 
@@ -75,29 +74,34 @@ impl Encodings {
 #[derive(Debug, Clone)]
 pub struct FileText<'f> {
     text: Cow<'f, [u8]>,
-    encoding: Option<&'static Encoding>,
+    encoding: Option<Charset>,
 }
 
 impl<'f> FileText<'f> {
     /// Returns the text of a file with these bytes and this declared charset. Returns `None` when
     /// it is binary.
     #[must_use]
-    pub fn of(stored: &'f [u8], declared: Option<&'static Encoding>) -> Option<Self> {
+    pub fn of(stored: &'f [u8], declared: Option<Charset>) -> Option<Self> {
         let marked = match stored {
             // The byte-order mark of UTF-32.
             [0xff, 0xfe, 0, 0, ..] => return None,
-            [0xff, 0xfe, ..] => Some(UTF_16LE),
-            [0xfe, 0xff, ..] => Some(UTF_16BE),
+            [0xff, 0xfe, ..] => Some(Charset::UTF_16LE),
+            [0xfe, 0xff, ..] => Some(Charset::UTF_16BE),
             _ => None,
         };
-        let decoded =
-            marked.or(declared.filter(|&declared| declared != UTF_8)).and_then(|encoding| {
+        let decoded = marked.or(declared.filter(|&declared| declared != Charset::UTF_8)).and_then(
+            |encoding| {
                 let text = decode(stored, encoding)?;
                 (!text.contains('\0') && encode(&text, encoding)? == stored)
                     .then(|| Self { text: Cow::Owned(text.into_bytes()), encoding: Some(encoding) })
-            });
+            },
+        );
         let plain =
             || (!is_binary(stored)).then_some(Self { text: Cow::Borrowed(stored), encoding: None });
+        if let Some(unknown) = declared.filter(|charset| marked.is_none() && !charset.is_built()) {
+            // Nothing can be stored in it: to take its bytes as they are would mix two charsets.
+            return plain().map(|plain| Self { encoding: Some(unknown), ..plain });
+        }
         // A file that only looks like UTF-16 is not text.
         decoded.or_else(|| plain().filter(|_| marked.is_none()))
     }
@@ -111,7 +115,7 @@ impl<'f> FileText<'f> {
     /// Returns the WHATWG name of the charset that it was decoded from.
     #[must_use]
     pub fn encoding(&self) -> Option<&'static str> {
-        self.encoding.map(Encoding::name)
+        self.encoding.map(Charset::name)
     }
 
     /// Converts replacements in the text to replacements of the file's bytes. Returns `None` when
@@ -140,23 +144,28 @@ impl<'f> FileText<'f> {
 }
 
 /// Encodes the text of a new file.
-pub(crate) fn new_file(text: &[u8], encoding: &'static Encoding) -> Option<Vec<u8>> {
+pub(crate) fn new_file(text: &[u8], encoding: Charset) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(text).ok()?;
     // Without its byte-order mark a UTF-16 file would not be recognised.
-    let marked = [UTF_16LE, UTF_16BE].contains(&encoding) && !text.starts_with('\u{feff}');
+    let marked =
+        matches!(encoding.0, Kind::Utf16Le | Kind::Utf16Be) && !text.starts_with('\u{feff}');
     let text = if marked { Cow::Owned(format!("\u{feff}{text}")) } else { Cow::Borrowed(text) };
     encode(&text, encoding)
 }
 
-fn decode(bytes: &[u8], encoding: &'static Encoding) -> Option<String> {
-    let unit: fn([u8; 2]) -> u16 = match encoding {
-        _ if encoding == UTF_16LE => u16::from_le_bytes,
-        _ if encoding == UTF_16BE => u16::from_be_bytes,
-        _ => {
+fn decode(bytes: &[u8], charset: Charset) -> Option<String> {
+    let unit: fn([u8; 2]) -> u16 = match charset.0 {
+        Kind::Utf8 => return std::str::from_utf8(bytes).ok().map(str::to_owned),
+        Kind::Utf16Le => u16::from_le_bytes,
+        Kind::Utf16Be => u16::from_be_bytes,
+        #[cfg(feature = "encodings")]
+        Kind::Legacy(encoding) => {
             return encoding
                 .decode_without_bom_handling_and_without_replacement(bytes)
                 .map(Cow::into_owned);
         }
+        #[cfg(not(feature = "encodings"))]
+        Kind::Legacy => return None,
     };
     let (units, rest) = bytes.as_chunks::<2>();
     let text =
@@ -164,31 +173,35 @@ fn decode(bytes: &[u8], encoding: &'static Encoding) -> Option<String> {
     text.ok().filter(|_| rest.is_empty())
 }
 
-fn encode(text: &str, encoding: &'static Encoding) -> Option<Vec<u8>> {
-    let bytes: fn(u16) -> [u8; 2] = match encoding {
-        _ if encoding == UTF_16LE => u16::to_le_bytes,
-        _ if encoding == UTF_16BE => u16::to_be_bytes,
-        _ => {
+fn encode(text: &str, charset: Charset) -> Option<Vec<u8>> {
+    let bytes: fn(u16) -> [u8; 2] = match charset.0 {
+        Kind::Utf8 => return Some(text.as_bytes().to_vec()),
+        Kind::Utf16Le => u16::to_le_bytes,
+        Kind::Utf16Be => u16::to_be_bytes,
+        #[cfg(feature = "encodings")]
+        Kind::Legacy(encoding) => {
             let (bytes, _, unmappable) = encoding.encode(text);
             return (!unmappable).then(|| bytes.into_owned());
         }
+        #[cfg(not(feature = "encodings"))]
+        Kind::Legacy => return None,
     };
     Some(text.encode_utf16().flat_map(bytes).collect())
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "encodings"))]
 mod tests {
     use super::*;
     use crate::text::charset::by_label;
 
-    fn utf16(text: &str, encoding: &'static Encoding) -> Vec<u8> {
+    fn utf16(text: &str, encoding: Charset) -> Vec<u8> {
         encode(text, encoding).expect("UTF-16 has all characters")
     }
 
     #[test]
     fn text_is_decoded_only_if_every_byte_comes_back() {
         let latin = by_label("latin1");
-        let le = utf16("\u{feff}a\r\n\u{1f600}\n", UTF_16LE);
+        let le = utf16("\u{feff}a\r\n\u{1f600}\n", Charset::UTF_16LE);
         for (stored, declared, text, name) in [
             (&b"a\xe9\n"[..], latin, Some("aé\n".as_bytes()), Some("windows-1252")),
             (b"a\xe9\n", None, Some(b"a\xe9\n"), None),
@@ -198,8 +211,18 @@ mod tests {
             (b"\x81\n", by_label("sjis"), Some(b"\x81\n"), None),
             (b"a\0\n", latin, None, None),
             (&le, None, Some("\u{feff}a\r\n\u{1f600}\n".as_bytes()), Some("UTF-16LE")),
-            (&utf16("\u{feff}é", UTF_16BE), latin, Some("\u{feff}é".as_bytes()), Some("UTF-16BE")),
-            (&utf16("é\n", UTF_16LE), by_label("utf-16"), Some("é\n".as_bytes()), Some("UTF-16LE")),
+            (
+                &utf16("\u{feff}é", Charset::UTF_16BE),
+                latin,
+                Some("\u{feff}é".as_bytes()),
+                Some("UTF-16BE"),
+            ),
+            (
+                &utf16("é\n", Charset::UTF_16LE),
+                by_label("utf-16"),
+                Some("é\n".as_bytes()),
+                Some("UTF-16LE"),
+            ),
             // Half a unit, half a pair, a NUL, UTF-32.
             (b"\xff\xfea", None, None, None),
             (b"\xff\xfe\x3d\xd8", None, None, None),
@@ -240,7 +263,7 @@ mod tests {
             splices
         };
         assert_eq!(file.stored(splice(0..2, "→")), None, "it has no bytes there");
-        let le = utf16("\u{feff}a\n", UTF_16LE);
+        let le = utf16("\u{feff}a\n", Charset::UTF_16LE);
         let file = FileText::of(&le, None).expect("it is text");
         assert_eq!(file.stored(splice(0..4, "a")), None, "the mark would go");
     }

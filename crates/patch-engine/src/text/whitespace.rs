@@ -68,6 +68,7 @@ impl Default for WhitespaceRules {
 
 /// A list of rules that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum WhitespaceRulesError {
     /// It names a rule that does not exist.
     #[error("the rules are {}, and tabwidth=N", names())]

@@ -19,6 +19,7 @@ const VALUES: [u8; 256] = {
 const NONE: u8 = u8::MAX;
 
 /// The most bytes of a line.
+#[cfg(feature = "binary-diffs")]
 const WIDTH: usize = 52;
 
 /// Decodes a line without its terminator, and appends the bytes. Returns `None` if it is not one of
@@ -66,6 +67,7 @@ pub(crate) fn decode(lines: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Appends lines that have these bytes.
+#[cfg(feature = "binary-diffs")]
 pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     for line in bytes.chunks(WIDTH) {
         let length = line.len() as u8;

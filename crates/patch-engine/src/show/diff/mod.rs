@@ -6,11 +6,13 @@ mod hunks;
 use std::collections::{HashMap, HashSet};
 
 use fs_guard::{FileKind, RelPath, Sha256, Spot};
+#[cfg(feature = "binary-diffs")]
 use patch_grammar::binary;
 use patch_grammar::diff::push_quoted;
 use workspace_trash::{FileState, Journal, Record};
 
 use crate::commit::{self, LogEntry, Workspace};
+#[cfg(feature = "binary-diffs")]
 use crate::plan::binary::blob_id;
 use crate::plan::images::Images;
 use crate::plan::options::MAX_FILE_SIZE;
@@ -140,6 +142,7 @@ enum Form {
     /// Git's own lines.
     Git,
     /// The bytes of binary files too.
+    #[cfg(feature = "binary-diffs")]
     GitBinary,
 }
 
@@ -167,10 +170,12 @@ impl Images<'_> {
     }
 
     /// Returns the same diff with the bytes of files that are not text, as `git diff --binary` does.
+    /// It takes the feature `binary-diffs`.
     ///
     /// # Errors
     ///
     /// Those of [`diff`](Self::diff).
+    #[cfg(feature = "binary-diffs")]
     pub fn binary_diff(&self, change: &Change) -> Result<Vec<u8>, fs_guard::Error> {
         let mut out = Vec::new();
         self.write_named(change, GIT, Form::GitBinary, &mut out)?;
@@ -289,7 +294,7 @@ impl Images<'_> {
         if let (Some(_), Some(lost)) = (change.replaces, self.side(to)) {
             let bytes = self.before(to)?;
             header(out, prefixes, Some(lost), None, false);
-            if form != Form::GitBinary || !write_binary(out, Some(&bytes), None) {
+            if !write_binary(form, out, Some(&bytes), None) {
                 body(out, prefixes, Some(lost), None, |out, language| {
                     whole(out, language, &bytes, b"")
                 });
@@ -313,10 +318,11 @@ impl Images<'_> {
         if same_bytes {
             return Ok(());
         }
+        #[cfg(feature = "binary-diffs")]
         if form == Form::GitBinary {
             let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
             let (before, after) = (old.map(|_| &before[..]), new.map(|_| &after[..]));
-            if write_binary(out, before, after) {
+            if write_binary(form, out, before, after) {
                 return Ok(());
             }
         }
@@ -340,9 +346,23 @@ impl Images<'_> {
     }
 }
 
-/// Writes the ids and the bytes of two files, if one of them is not text. Returns whether it did.
-fn write_binary(out: &mut Vec<u8>, before: Option<&[u8]>, after: Option<&[u8]>) -> bool {
-    let is = [before, after].into_iter().flatten().any(is_binary);
+/// Without the feature nobody asks for it.
+#[cfg(not(feature = "binary-diffs"))]
+fn write_binary(_: Form, _: &mut Vec<u8>, _: Option<&[u8]>, _: Option<&[u8]>) -> bool {
+    false
+}
+
+/// Writes the ids and the bytes of two files, if one of them is not text and the form has them.
+/// Returns whether it did.
+#[cfg(feature = "binary-diffs")]
+fn write_binary(
+    form: Form,
+    out: &mut Vec<u8>,
+    before: Option<&[u8]>,
+    after: Option<&[u8]>,
+) -> bool {
+    let binary = [before, after].into_iter().flatten().any(is_binary);
+    let is = form == Form::GitBinary && binary;
     if is {
         let id = |file: Option<&[u8]>| file.map_or_else(|| "0".repeat(40), blob_id);
         push_line(out, "index ", &format!("{}..{}", id(before), id(after)));
