@@ -1,4 +1,4 @@
-//! The parser that pest generates (`generated.rs`), and the grammar as text.
+//! The parser that pest generates, and the grammar as text.
 
 use pest_itself::Parser as _;
 
@@ -7,7 +7,16 @@ use crate::marker::Marker;
 /// The text of `grammar/apply_patch.pest`, the only definition of the language.
 pub const GRAMMAR: &str = include_str!("../grammar/apply_patch.pest");
 
-pub(crate) use crate::generated::{PatchParser, Rule};
+// The derive macro makes public items without documentation.
+#[allow(missing_docs, unreachable_pub)]
+mod generated {
+    /// The generated parser.
+    #[derive(pest_derive::Parser)]
+    #[grammar = "../grammar/apply_patch.pest"]
+    pub struct PatchParser;
+}
+
+pub(crate) use generated::{PatchParser, Rule};
 
 crate::names::named! {
     /// A sub-language that is exported for constrained decoding.

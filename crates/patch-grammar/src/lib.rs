@@ -35,10 +35,6 @@ mod fence;
 mod fields;
 #[cfg(feature = "fit")]
 pub mod fit;
-// It makes public items without documentation, and nests too deeply for rustfmt.
-#[allow(dead_code, missing_docs, unreachable_pub, clippy::all)]
-#[rustfmt::skip]
-mod generated;
 mod grammar;
 mod lines;
 mod lower;

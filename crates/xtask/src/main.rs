@@ -13,10 +13,10 @@ use patch_grammar::export::{self, Format};
 use patch_grammar::fit::{Fit, FitFile, FitOptions, FitProfile};
 use patch_grammar::{Dialect, ParseOptions, parse, recognizes};
 use xtask::texts::{self, steps, values};
-use xtask::{Grammar, decode, generate, parser};
+use xtask::{Grammar, decode, generate};
 
 const USAGE: &str = "usage: cargo xtask COMMAND
-  grammar                 writes the grammar files and the parser anew from apply_patch.pest
+  grammar                 writes the grammar files anew from apply_patch.pest
   sentences COUNT [SEED]  prints COUNT texts for each dialect, and our verdicts on them, one JSON
                           object a line: {\"dialect\":\"whole\",\"accepted\":true,\"text\":\"…\"}
   fit FILE FOLDER COUNT [OPERATION…]
@@ -63,12 +63,6 @@ fn grammar() -> Result<(), Box<dyn Error>> {
             println!("{name}: {} bytes", text.len());
         }
     }
-    let file = folder.join("../src/generated.rs");
-    let text = parser();
-    if std::fs::read(&file).ok().as_deref() != Some(text.as_bytes()) {
-        std::fs::write(file, &text)?;
-    }
-    println!("generated.rs: {} bytes", text.len());
     Ok(())
 }
 
