@@ -592,12 +592,47 @@ fn whitespace_is_fixed_or_refused_by_configuration_too() {
     }
 }
 
+#[test]
+fn what_does_not_parse_any_more_is_told_or_refused_by_configuration_too() {
+    let patch = "*** Begin Patch\n*** Update File: a.json\n@@\n-{}\n+{\n*** End Patch\n";
+    let told = "a.json: it does not parse any more as JSON: line 2, column 1: ";
+    // The user's file, the environment, the workspace's file, the flags, what is said, and whether
+    // it is applied.
+    for (user, given, workspace, flags, said, applied) in [
+        ("", "", "", &[][..], told, true),
+        ("syntax = \"refuse\"", "", "", &[], "would not parse", false),
+        ("syntax = \"off\"", "", "", &[], "", true),
+        ("syntax = \"off\"", "refuse", "", &[], "would not parse", false),
+        ("syntax = \"refuse\"", "", "", &["--syntax=warn"], told, true),
+        ("", "", "syntax = \"refuse\"", &["--syntax=off"], "would not parse", false),
+        ("", "", "syntax = \"warn\"", &["--syntax=off"], told, true),
+        ("", "", "syntax = \"off\"", &[], "loosens", false),
+    ] {
+        let place = Place::new(user, workspace, patch);
+        fs::write(place.root().join("w/a.json"), "{}\n").expect("a file");
+        let environment = [("APPLY_PATCH_SYNTAX", given)];
+        let environment = if given.is_empty() { &[][..] } else { &environment };
+        // A preview says what the commit says.
+        let dry = place.run("apply-patch", environment, &[&["-n", "../p"], flags].concat());
+        let run = place.run("apply-patch", environment, &[&["../p"], flags].concat());
+        let case = format!("{user} {given} {workspace} {flags:?}: {run:?}");
+        assert_eq!(run.code == 0, applied, "{case}");
+        assert_eq!(dry.code, run.code, "{case}");
+        assert!(run.stderr.contains(said), "{case}");
+        assert!(dry.stderr.contains(said), "{case}: {dry:?}");
+        assert!(!said.is_empty() || !run.stderr.contains("parse"), "{case}");
+        let found = fs::read_to_string(place.root().join("w/a.json")).expect("a file");
+        assert_eq!(found, if applied { "{\n" } else { "{}\n" }, "{case}");
+    }
+}
+
 /// A hint names no flag and no argument that the workspace overrules.
 #[test]
 fn hints_keep_within_the_bounds() {
     let deletes = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
     let loose = "*** Begin Patch\n*** Update File: a\n@@\n-  x\n+  y\n*** End Patch\n";
     let blanks = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y \n*** End Patch\n";
+    let broken = "*** Begin Patch\n*** Update File: c.json\n@@\n-{}\n+{\n*** End Patch\n";
     let into = "*** Begin Patch\n*** Add File: d/e\n+x\n*** End Patch\n";
     let done = "*** Begin Patch\n*** Update File: a\n@@\n # T\n-old\n+new\n keep\n*** End Patch\n";
     let in_file = "in .apply-patch.toml";
@@ -616,9 +651,12 @@ fn hints_keep_within_the_bounds() {
         ("skip-applied = false", done, "", "leave the hunk out", "--skip-applied"),
         ("create-parents = false", into, "", "", "--create-parents"),
         ("whitespace = \"error\"", blanks, "", "insert lines without", "--whitespace"),
+        ("syntax = \"refuse\"", broken, "", "still parses", "--syntax"),
+        ("syntax = \"refuse\"", broken, "apply_patch", "still parses", "syntax to"),
         ("whitespace = \"error\"", blanks, "apply_patch", "insert lines without", "whitespace to"),
     ] {
         let place = Place::new("", workspace, patch);
+        fs::write(place.0.path().join("w/c.json"), "{}\n").expect("a file");
         if patch == done {
             fs::write(place.0.path().join("w/a"), "# T\nnew\nkeep\n").expect("a file");
         }

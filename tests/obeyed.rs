@@ -413,6 +413,12 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
                         lines.0.pop();
                     }
                 }
+                // What is wrong is told; here it is a comma too many.
+                "syntax_errors" => {
+                    for line in lines.0.iter_mut().filter(|line| line.starts_with('+')) {
+                        line.truncate(line.trim_end_matches(',').len());
+                    }
+                }
                 part => panic!("{part} is not a part of a patch"),
             }
             vec![call.with_lines(&lines.0)]

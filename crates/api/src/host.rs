@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use file_tools::changes::{DiffDetail, PatchData};
 use file_tools::events::{EventForm, Events};
 use file_tools::{ErrorKind, FailureClass, ToolError};
 use fs_guard::Policy;
@@ -59,11 +60,17 @@ impl Proposal<'_> {
     /// The files that change.
     #[must_use]
     pub fn changes(&self) -> Value {
-        let data = file_tools::changes::PatchData::planned(
-            self.plan,
-            file_tools::changes::DiffDetail::None,
-        );
-        json!(data.map(|data| data.changed_files).unwrap_or_default())
+        json!(self.shown().changed_files)
+    }
+
+    /// What a reader should know about the plan, as that a file does not parse any more.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.shown().notes
+    }
+
+    fn shown(&self) -> PatchData {
+        PatchData::planned(self.plan, DiffDetail::None).unwrap_or_default()
     }
 
     /// Why it is asked, in words; there need not be a reason.

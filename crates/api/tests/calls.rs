@@ -95,6 +95,46 @@ fn the_same_change_comes_of_every_form_and_every_kind_of_files() {
     assert_eq!(nothing.expect_err("it says nothing").kind.as_str(), "patch_parse_error");
 }
 
+/// A file that does not parse any more is told, or refused, whatever has the files.
+#[test]
+fn a_file_that_does_not_parse_any_more_is_told_by_every_kind_of_files() {
+    let patch = b"*** Begin Patch\n*** Update File: a.json\n@@\n-{}\n+{,}\n*** End Patch\n";
+    let told = "a.json: it does not parse any more as JSON: line 1, column 2: ";
+    for (syntax, wanted) in [
+        (Value::Null, Some(1)),
+        (json!("warn"), Some(1)),
+        (json!("off"), Some(0)),
+        (json!("refuse"), None),
+    ] {
+        let how = options(json!({ "syntax": syntax }));
+        let files: MemoryTree = [("a.json", "{}\n")].into_iter().collect();
+        let in_memory = api::apply_in_memory(&files, patch, &how).map(|(_, plan)| plan);
+        let read = |path: &str| {
+            let content = Content { bytes: b"{}\n".to_vec().into(), mode: 0o644, link: false };
+            Ok((path == "a.json").then_some(HostFile { content, version: None }))
+        };
+        let over = api::plan_over(HostTree::new(read), patch, &how).map(|over| over.plan);
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::write(dir.path().join("a.json"), "{}\n").expect("a file");
+        let planned = workspace(dir.path(), json!({ "syntax": syntax }))
+            .plan(patch, &PatchOptions::default());
+        for plan in [in_memory, over, planned] {
+            match (plan, wanted) {
+                (Ok(plan), Some(notes)) => {
+                    assert_eq!(plan.notes().len(), notes, "{syntax}");
+                    assert!(plan.notes().iter().all(|note| note.starts_with(told)), "{syntax}");
+                }
+                (Err(error), None) => {
+                    assert_eq!(error.details["reason"], "syntax");
+                    assert_eq!(error.details["line"], 1);
+                    assert_eq!(error.details["column"], 2);
+                }
+                (plan, _) => panic!("{syntax}: {plan:?}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn options_are_known_in_both_spellings_and_no_others() {
     for (good, wanted) in [

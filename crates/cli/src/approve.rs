@@ -6,6 +6,7 @@ use std::process::Command;
 
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Decision, Reason, Request};
 use apply_patch_api::engine::{MAX_PATCH_SIZE, Plan};
+use apply_patch_api::tools::changes::warnings;
 use apply_patch_api::tools::received::Part;
 
 use crate::failure::Failure;
@@ -105,6 +106,9 @@ impl Prompt {
     ) -> std::io::Result<Decision> {
         let out = terminal.get_mut();
         show(out, request.plan, diff, SHOWN)?;
+        for warning in warnings(request.plan) {
+            writeln!(out, "{}", render::sanitize(&format!("! {warning}")))?;
+        }
         for reason in &request.reasons {
             writeln!(out, "{}", render::sanitize(&format!("! {reason}")))?;
         }

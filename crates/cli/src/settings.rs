@@ -40,6 +40,7 @@ pub(crate) fn of_rules(rules: &Rules) -> Layer {
         hard_links: rules.guard.hard_links,
         whitespace: rules.whitespace,
         whitespace_rules: rules.whitespace_rules,
+        syntax: rules.syntax,
         encoding: (!rules.encoding.is_empty()).then(|| Charsets::of(rules.encoding.clone())),
         ..of_allow(&rules.allow)
     }

@@ -11,6 +11,7 @@ mod json;
 mod session;
 pub mod settings;
 pub mod specs;
+mod syntax;
 pub mod tools;
 
 pub use answer::error::{FailureClass, Kept, ToolError, journal_problem};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use apply_patch_api::engine::commit::approval::Reason;
 use apply_patch_api::engine::{ChangeKind, Plan};
 use apply_patch_api::files::{Hasher, Sha256};
-use apply_patch_api::tools::changes::summary;
+use apply_patch_api::tools::changes::{summary, warnings};
 use apply_patch_api::tools::shown::is_unsafe;
 use apply_patch_api::tools::{Arguments, Tool};
 use rmcp::model::{
@@ -74,6 +74,7 @@ impl Preview {
             |reason: &&Reason| matches!(reason, Reason::Deletes { .. } | Reason::Replaces { .. });
         let others = reasons.iter().filter(|reason| !shown(reason));
         lines.extend(others.map(|reason| visible(&reason.to_string(), usize::MAX)));
+        lines.extend(warnings(plan).map(|warning| visible(&warning, MAX_LINE)));
         lines.append(&mut names);
         lines.push(String::new());
         let (most, mut hidden) = (lines.len() + MAX_DIFF_LINES, 0);

@@ -183,6 +183,7 @@ fn host(
                 "digest": proposal.digest(),
                 "changes": proposal.changes(),
                 "diff": diff,
+                "notes": proposal.notes(),
                 "reasons": proposal.reasons(),
             });
             match ask(&approve, question.to_string()) {

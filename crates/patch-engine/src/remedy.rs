@@ -155,6 +155,8 @@ pub enum Setting {
     UnidiffZero,
     /// Fix whitespace errors in the lines that are inserted.
     FixWhitespace,
+    /// Take changes after which a file does not parse any more.
+    WarnOfSyntax,
     /// Find out which form the input has.
     AnyForm,
     /// Take one of several patches, by its number from 1.
@@ -403,6 +405,8 @@ pub enum Part {
     NotAscii,
     /// Whitespace errors in the lines that are inserted.
     WhitespaceErrors,
+    /// What a file does not parse with any more.
+    SyntaxErrors,
     /// An edit.
     Edit,
 }
@@ -643,6 +647,10 @@ impl Reject {
             Problem::Whitespace(_) => {
                 let fix = Remedy::Set(Setting::FixWhitespace);
                 return vec![fix, Remedy::LeaveOut(Part::WhitespaceErrors)];
+            }
+            Problem::Syntax(_) => {
+                let warn = Remedy::Set(Setting::WarnOfSyntax);
+                return vec![Remedy::LeaveOut(Part::SyntaxErrors), warn];
             }
             Problem::Conflict(conflict) => {
                 let lines = &conflict.current.lines;

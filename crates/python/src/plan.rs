@@ -67,14 +67,15 @@ pub(crate) struct PyProposal {
     changes: serde_json::Value,
     diff: Vec<u8>,
     digest: String,
+    notes: Vec<String>,
     reasons: Vec<String>,
 }
 
 impl PyProposal {
     pub(crate) fn new(proposal: &api::Proposal<'_>) -> PyResult<Self> {
         let diff = proposal.diff().map_err(|error| Python::attach(|py| raised(py, &error)))?;
-        let reasons = proposal.reasons().to_vec();
-        Ok(Self { changes: proposal.changes(), diff, digest: proposal.digest(), reasons })
+        let (notes, reasons) = (proposal.notes(), proposal.reasons().to_vec());
+        Ok(Self { changes: proposal.changes(), diff, digest: proposal.digest(), notes, reasons })
     }
 }
 
@@ -102,6 +103,12 @@ impl PyProposal {
     #[getter]
     fn digest(&self) -> &str {
         &self.digest
+    }
+
+    /// What a reader should know about the plan, as that a file does not parse any more.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     /// Why it is asked, in words; there need not be a reason.

@@ -49,6 +49,7 @@ export interface PatchOptions {
   fuzz?: "none" | "trailing" | "blanks" | "unicode";
   whitespace?: "error" | "fix" | "warn" | "nowarn";
   whitespaceRules?: string;
+  syntax?: "refuse" | "warn" | "off";
   encoding?: string[];
   maxFileSize?: number;
   maxOperations?: number;

@@ -74,6 +74,8 @@ export interface PatchOptions {
   whitespace?: "error" | "fix" | "warn" | "nowarn";
   /** What is a whitespace error, as in git's `core.whitespace`. */
   whitespaceRules?: string;
+  /** What is done about a JSON, TOML or YAML file that does not parse any more. */
+  syntax?: "refuse" | "warn" | "off";
   /** The charsets of files, each as `GLOB=LABEL`. */
   encoding?: string[];
   /** In bytes. */
@@ -117,6 +119,8 @@ export interface WorkspaceOptions {
   whitespace?: "error" | "fix" | "warn" | "nowarn";
   /** What is a whitespace error, as in git's `core.whitespace`. */
   whitespaceRules?: string;
+  /** What is done about a JSON, TOML or YAML file that does not parse any more. */
+  syntax?: "refuse" | "warn" | "off";
   encoding?: string[];
   /** In bytes. */
   maxFileSize?: number;
@@ -219,6 +223,8 @@ export interface Proposal {
   changes: ChangedFile[];
   /** Null when a file was changed meanwhile. */
   diff: string | null;
+  /** What a reader should know about the plan, as that a file does not parse any more. */
+  notes: string[];
   /** Why it is asked, in words; there need not be a reason. */
   reasons: string[];
 }

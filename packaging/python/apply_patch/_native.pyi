@@ -37,6 +37,7 @@ class _PatchOptions(TypedDict, total=False):
     fuzz: Literal["none", "trailing", "blanks", "unicode"] | None
     whitespace: Literal["error", "fix", "warn", "nowarn"] | None
     whitespace_rules: str | None
+    syntax: Literal["refuse", "warn", "off"] | None
     encoding: Sequence[str]
     max_file_size: int | None
     max_operations: int | None
@@ -61,6 +62,7 @@ class _WorkspaceOptions(TypedDict, total=False):
     fuzz: Literal["none", "trailing", "blanks", "unicode"] | None
     whitespace: Literal["error", "fix", "warn", "nowarn"] | None
     whitespace_rules: str | None
+    syntax: Literal["refuse", "warn", "off"] | None
     encoding: Sequence[str]
     max_file_size: int | None
     max_operations: int | None
@@ -136,6 +138,8 @@ class Proposal:
     def diff_bytes(self) -> bytes: ...
     @property
     def digest(self) -> str: ...
+    @property
+    def notes(self) -> list[str]: ...
     @property
     def reasons(self) -> list[str]: ...
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use apply_patch_api::engine::{Ambiguous, Pass, Profile, Whitespace, WhitespaceRules};
+use apply_patch_api::engine::{Ambiguous, Pass, Profile, Syntax, Whitespace, WhitespaceRules};
 use apply_patch_api::files::{HardLinks, NamePolicy};
 use apply_patch_api::tools::settings::charset;
 use clap::Args;
@@ -73,6 +73,11 @@ pub(crate) struct Rules {
     /// `core.whitespace`, separated by commas [default: blank-at-eol,space-before-tab,blank-at-eof]
     #[arg(long, value_name = "LIST")]
     pub(crate) whitespace_rules: Option<WhitespaceRules>,
+    /// What to do about a JSON, TOML or YAML file that parsed before the patch, and does not parse
+    /// after it: refuse the patch (`refuse`), say so (`warn`), or parse nothing (`off`) [default:
+    /// warn]
+    #[arg(long, value_name = "WHAT", value_parser = choice::<Syntax>())]
+    pub(crate) syntax: Option<Syntax>,
     /// Read and write the files that match in this charset (a WHATWG label such as `windows-1252`);
     /// UTF-16 with a byte-order mark needs no flag
     #[arg(long, value_name = "GLOB=LABEL", value_parser = charset)]

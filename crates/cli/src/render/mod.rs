@@ -27,7 +27,7 @@ use crate::global::Global;
 
 use apply_patch_api::tools::changes::{AS_BEFORE, carried_text, passed_over_text};
 pub(crate) use apply_patch_api::tools::changes::{
-    note_text, outcome_text, summary, whitespace_text,
+    conflict_markers_text, note_text, outcome_text, summary, syntax_text, whitespace_text,
 };
 pub(crate) use apply_patch_api::tools::shown::{is_unsafe, sanitize};
 pub(crate) use diff::write_diff;
@@ -281,6 +281,12 @@ pub(crate) fn notes(plan: &Plan) {
             PlanNote::Whitespace { path, errors, fixed } => {
                 let kind = if *fixed { "note" } else { "warning" };
                 format!("{kind}: {}: {}", quoted(path), whitespace_text(errors, *fixed))
+            }
+            PlanNote::Syntax { path, fault, is_new } => {
+                format!("warning: {path}: {}", syntax_text(fault, *is_new))
+            }
+            PlanNote::ConflictMarkers { path, line } => {
+                format!("warning: {path}: {}", conflict_markers_text(*line))
             }
             PlanNote::Unchanged { path } => {
                 format!("warning: {}: the patch changes nothing in it", quoted(path))

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use patch_engine::commit::{Outcome, Recovered, TransactionId};
 use patch_engine::{
     Change, ChangeKind, HunkOutcome, HunkResult, Images, Note, Plan, PlanNote, Reindented, Rejects,
-    Report, WhitespaceErrors, line_counts,
+    Report, SyntaxFault, WhitespaceErrors, line_counts,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -368,28 +368,44 @@ pub(crate) fn capped_text(diff: &[u8]) -> Cow<'_, str> {
 
 /// Says what was overlooked, and what a reader should know about a plan.
 pub(crate) fn notes(plan: &Plan) -> Vec<String> {
-    plan.notes()
-        .iter()
-        .map(|note| match note {
-            PlanNote::Input(note) => note.clone(),
-            PlanNote::Text(warning) => format!("patch {warning}"),
-            PlanNote::Encoded { path, encoding } => format!("{path}: stored as {encoding}"),
-            PlanNote::Crlf { path, by } => format!("{path}: lines end in CRLF, as {by} has it"),
-            PlanNote::Carried { path, hunk, from, to, already_there } => {
-                format!("{path}: hunk {} {}", hunk + 1, carried_text(from, to, *already_there))
-            }
-            PlanNote::Whitespace { path, errors, fixed } => {
-                format!("{path}: {}", whitespace_text(errors, *fixed))
-            }
-            PlanNote::Unchanged { path } => format!("{path}: unchanged"),
-            PlanNote::LeftOut { path } => format!("{path}: left out"),
-            PlanNote::AsBefore { path } => format!("{path}: {AS_BEFORE}"),
-            PlanNote::PassedOver { id, why } => passed_over_text(*id, why),
-            PlanNote::Hunk { path, hunk, note } => {
-                format!("{path}: hunk {} {}", hunk + 1, note_text(note))
-            }
-        })
-        .collect()
+    plan.notes().iter().map(note_of_plan).collect()
+}
+
+fn note_of_plan(note: &PlanNote) -> String {
+    match note {
+        PlanNote::Input(note) => note.clone(),
+        PlanNote::Text(warning) => format!("patch {warning}"),
+        PlanNote::Encoded { path, encoding } => format!("{path}: stored as {encoding}"),
+        PlanNote::Crlf { path, by } => format!("{path}: lines end in CRLF, as {by} has it"),
+        PlanNote::Carried { path, hunk, from, to, already_there } => {
+            format!("{path}: hunk {} {}", hunk + 1, carried_text(from, to, *already_there))
+        }
+        PlanNote::Whitespace { path, errors, fixed } => {
+            format!("{path}: {}", whitespace_text(errors, *fixed))
+        }
+        PlanNote::Syntax { path, fault, is_new } => {
+            format!("{path}: {}", syntax_text(fault, *is_new))
+        }
+        PlanNote::ConflictMarkers { path, line } => {
+            format!("{path}: {}", conflict_markers_text(*line))
+        }
+        PlanNote::Unchanged { path } => format!("{path}: unchanged"),
+        PlanNote::LeftOut { path } => format!("{path}: left out"),
+        PlanNote::AsBefore { path } => format!("{path}: {AS_BEFORE}"),
+        PlanNote::PassedOver { id, why } => passed_over_text(*id, why),
+        PlanNote::Hunk { path, hunk, note } => {
+            format!("{path}: hunk {} {}", hunk + 1, note_text(note))
+        }
+    }
+}
+
+/// Says what is wrong with the new files of a plan: what a person is to know before it is approved,
+/// and the caller of any tool.
+pub fn warnings(plan: &Plan) -> impl Iterator<Item = String> {
+    plan.notes().iter().filter_map(|note| match note {
+        PlanNote::Syntax { .. } | PlanNote::ConflictMarkers { .. } => Some(note_of_plan(note)),
+        _ => None,
+    })
 }
 
 /// What is said of a file from which a change is gone that is undone.
@@ -473,6 +489,19 @@ pub fn success(changed: impl Iterator<Item = (ChangeKind, impl std::fmt::Display
         lines[nth] += &format!("{letter} {path}\n");
     }
     format!("Success. Updated the following files:\n{}", lines.concat())
+}
+
+/// Writes a note about a file that does not parse.
+#[must_use]
+pub fn syntax_text(fault: &SyntaxFault, is_new: bool) -> String {
+    let when = if is_new { "the new file does not parse" } else { "it does not parse any more" };
+    format!("{when} as {}: {fault}", fault.format)
+}
+
+/// Writes a note about conflict markers that a file gets; `line` counts from 1.
+#[must_use]
+pub fn conflict_markers_text(line: usize) -> String {
+    format!("it gets conflict markers, from line {line}: `<<<<<<<`, `=======`, `>>>>>>>`")
 }
 
 /// Writes a note about whitespace errors.

@@ -15,12 +15,16 @@ pub struct Success<T> {
     /// What was taken for the tool in another form than it was sent in, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub normalised: Vec<String>,
+    /// What is wrong with the new files, a sentence each. The notes of a patch have it too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl<T> Success<T> {
     /// Makes the envelope of a success.
     pub fn new(output: impl Into<String>, data: T) -> Self {
-        Self { ok: true, output: output.into(), data, normalised: Vec::new() }
+        let (normalised, warnings) = (Vec::new(), Vec::new());
+        Self { ok: true, output: output.into(), data, normalised, warnings }
     }
 
     /// Replaces the data.
@@ -30,6 +34,7 @@ impl<T> Success<T> {
             output: self.output,
             data: with(self.data),
             normalised: self.normalised,
+            warnings: self.warnings,
         }
     }
 }

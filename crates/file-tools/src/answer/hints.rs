@@ -542,6 +542,7 @@ fn allowed(setting: &Setting) -> String {
         | Setting::Strip(_)
         | Setting::UnidiffZero
         | Setting::FixWhitespace
+        | Setting::WarnOfSyntax
         | Setting::AnyForm
         | Setting::Part(_)
         | Setting::Carry
@@ -745,6 +746,7 @@ impl Hint {
                 Part::EndOfFile => "leave `*** End of File` out if these lines are meant".into(),
                 Part::NoNewline => "leave `\\ No newline at end of file` out".into(),
                 Part::WhitespaceErrors => "insert lines without whitespace errors".into(),
+                Part::SyntaxErrors => "send it so that the file still parses".into(),
                 Part::NotAscii => "insert ASCII only".into(),
                 Part::Edit if caller == Caller::Editor => "do not repeat the command".into(),
                 Part::Edit => "leave the edit out".into(),

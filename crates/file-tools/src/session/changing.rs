@@ -3,6 +3,7 @@
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::{Atomicity, Cancellation, Event, Files, Host, Options, Patch, Plan, Report};
 
+use crate::answer::changes::warnings;
 use crate::answer::envelope::ToolResult;
 use crate::answer::error::ToolError;
 use crate::audit::Operation;
@@ -92,6 +93,35 @@ impl Host for Checked<'_> {
     }
 
     fn event(&mut self, event: &Event<'_>) {
+        self.host.event(event);
+    }
+}
+
+/// A host that keeps what is wrong with the new files of each commit.
+pub(crate) struct Warned<'h> {
+    host: &'h mut dyn Host,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl<'h> Warned<'h> {
+    pub(crate) fn new(host: &'h mut dyn Host) -> Self {
+        Self { host, warnings: Vec::new() }
+    }
+}
+
+impl Host for Warned<'_> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        self.host.approve(request)
+    }
+
+    fn cancellation(&self) -> Cancellation {
+        self.host.cancellation()
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::Committed(report) = event {
+            self.warnings.extend(warnings(&report.plan));
+        }
         self.host.event(event);
     }
 }

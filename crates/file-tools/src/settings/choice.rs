@@ -3,7 +3,7 @@
 use fs_guard::{HardLinks, NamePolicy};
 use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::commit::{Durability, StatePlace};
-use patch_engine::{Ambiguous, Pass, Profile, Whitespace};
+use patch_engine::{Ambiguous, Pass, Profile, Syntax, Whitespace};
 use patch_grammar::Dialect;
 use patch_grammar::export::Format;
 
@@ -77,7 +77,7 @@ macro_rules! named {
     )*};
 }
 
-named! { true: Profile, Durability, ApprovalPolicy, Pass, Ambiguous }
+named! { true: Profile, Durability, ApprovalPolicy, Pass, Ambiguous, Syntax }
 
 choices! { true:
     Whitespace {

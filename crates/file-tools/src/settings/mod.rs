@@ -11,18 +11,21 @@ pub(crate) mod names;
 mod value;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use fs_guard::{GlobError, HardLinks, NamePolicy, Policy};
 use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::commit::{Durability, Prefix, StatePlace};
-use patch_engine::{Ambiguous, Options, Pass, Profile, Whitespace, WhitespaceRules};
+use patch_engine::{Ambiguous, Options, Pass, Profile, Syntax, Whitespace, WhitespaceRules};
 
 pub use choice::{Choice, Color};
 pub use keep::{keep, since};
 pub use names::WORKSPACE_FILE;
 pub use value::{Charsets, Count, Patterns, Raw, Size, TrashKeep, charset, seconds};
 use value::{Value, Wrong};
+
+use crate::syntax::KnownFormats;
 
 /// How many bytes of snapshots are kept by default: 32 MiB.
 ///
@@ -189,6 +192,8 @@ settings! { |profile, approve, options|
     whitespace: Whitespace, "whitespace", Patch = options.whitespace;
     /// What is a whitespace error.
     whitespace_rules: WhitespaceRules, "whitespace-rules", Patch = options.whitespace_rules;
+    /// What is done about a JSON, TOML or YAML file that does not parse any more.
+    syntax: Syntax, "syntax", Patch = options.syntax;
     /// The charsets of files.
     encoding: Charsets, "encoding", Patch = Charsets::default();
     /// When output has colours.
@@ -279,6 +284,8 @@ impl Settings {
         options.parse.max_sections = self.max_operations.0;
         options.whitespace = self.whitespace;
         options.whitespace_rules = self.whitespace_rules;
+        options.syntax = self.syntax;
+        options.formats = Some(Arc::new(KnownFormats));
         options.allow_delete = self.allow_delete;
         options.allow_move = self.allow_move;
         options.create_parents = self.create_parents;

@@ -16,6 +16,7 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
         Setting::Profile(profile) => ("profile", profile.as_str().into()),
         Setting::FirstPlace => ("ambiguous", "first".into()),
         Setting::FixWhitespace => ("whitespace", "fix".into()),
+        Setting::WarnOfSyntax => ("syntax", "warn".into()),
         Setting::SkipApplied => ("skip-applied", true.into()),
         Setting::SkipBinary => ("skip-binary", true.into()),
         Setting::NativeNames => ("names", "native".into()),

@@ -16,6 +16,7 @@ use crate::answer::reason::Reason;
 use crate::json;
 use crate::session::Session;
 use crate::session::bounds::within;
+use crate::session::changing::Warned;
 use crate::tools::arguments;
 use crate::tools::edit_patch::{EditPatch, EditPatchResult};
 use crate::tools::file_tool::FileTool;
@@ -191,7 +192,7 @@ impl Reply {
             Self::Success(Success { normalised, data: Data::ApplyPatch(data), .. }) => {
                 (normalised, &data.notes[..])
             }
-            Self::Success(success) => (&success.normalised, &[][..]),
+            Self::Success(success) => (&success.normalised, &success.warnings[..]),
             Self::Failure(failure) => (&failure.normalised, &[][..]),
             Self::EditPatch(result) => (&result.notes, &[][..]),
         };
@@ -206,6 +207,15 @@ impl Reply {
             Self::EditPatch(result) => &mut result.notes,
         }
         .extend(notes);
+    }
+
+    /// Adds what is wrong with the new files. Patches have notes for that.
+    fn add_warnings(&mut self, warnings: Vec<String>) {
+        if let Self::Success(success) = self
+            && !matches!(success.data, Data::ApplyPatch(_))
+        {
+            success.warnings = warnings;
+        }
     }
 
     /// Makes the answer of a tool that failed, in the words of its caller.
@@ -282,12 +292,14 @@ impl Session {
         let asked =
             args.read::<Bound>(tool, &mut Vec::new()).ok().and_then(|bound| bound.max_result_bytes);
         let mut notes = Vec::new();
-        let mut reply = match self.answer(tool, args, host, &mut notes) {
+        let mut host = Warned::new(host);
+        let mut reply = match self.answer(tool, args, &mut host, &mut notes) {
             Ok(Success { data: Data::EditPatch(result), .. }) => Reply::EditPatch(result),
             Ok(success) => Reply::Success(success),
             Err(error) => Reply::failed(tool, error),
         };
         reply.add_notes(notes);
+        reply.add_warnings(host.warnings);
         let most = self.settings().max_output.unwrap_or(usize::MAX);
         // Reading tools have limits of their own, and give a cursor to go on from where they cut.
         let usual = if tool.is_read_only() { usize::MAX } else { MAX_RESULT };

@@ -11,6 +11,7 @@ use crate::answer::hints::Caller;
 use crate::answer::reason::Reason;
 use crate::session::Session;
 use crate::session::bounds::within;
+use crate::session::changing::Warned;
 use crate::tools::arguments::normalise;
 use crate::tools::create_file::CreateFile;
 use crate::tools::edit_file::edit_file_as;
@@ -120,11 +121,12 @@ impl Session {
         let (mut input, mut notes) = (input.clone(), Vec::new());
         let schema = arguments_of(input["command"].as_str().unwrap_or_default());
         normalise(&schema, &mut input, &mut notes);
-        let mut reply = match self.try_editor(&input, max_characters, host) {
+        let mut host = Warned::new(host);
+        let mut reply = match self.try_editor(&input, max_characters, &mut host) {
             Ok(content) => EditorReply { content, is_error: false },
             Err(error) => EditorReply::failed(within(error, &self.settings().layers)),
         };
-        for note in notes {
+        for note in notes.into_iter().chain(host.warnings) {
             reply.content +=
                 &format!("{}note: {note}", if reply.content.ends_with('\n') { "" } else { "\n" });
         }

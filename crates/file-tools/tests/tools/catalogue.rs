@@ -187,7 +187,9 @@ fn page() -> String {
          Arguments that come in another form than the schema has are taken where nothing is lost by that: a\n\
          JSON text of a list, an object, a number, or true or false; empty text for what may be left out; an\n\
          absolute path beneath the root. The answer then has a list `normalised`, a sentence each, beside\n\
-         `data` or `error` (`edit.patch`: `notes`).\n\
+         `data` or `error` (`edit.patch`: `notes`). A list `warnings` beside `data` says which files do not\n\
+         [parse](profiles.md#files-that-do-not-parse) and which get conflict markers; for a patch, the `notes`\n\
+         do.\n\
          \n\
          `maxResultBytes` bounds an answer. Without it, a tool that changes files answers with about 8 KiB at\n\
          most. A reading tool that is cut goes on: its sentence says `repeat the call with cursor \"…\"`, which\n\

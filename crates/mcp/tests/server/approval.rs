@@ -80,6 +80,24 @@ fn what_is_shown_and_accepted_is_done() {
 }
 
 #[test]
+fn a_question_says_what_is_wrong_with_the_new_files() {
+    let place = Place::new(&[("c.json", b"{}\n")]);
+    let mut client = asking(&place, Era::Sessions, Approval::Ask);
+    let content = "<<<<<<< a\n=======\n>>>>>>> b\n";
+    for (tool, args, told) in [
+        ("create_file", json!({ "path": "n", "content": content }), "n: it gets conflict markers"),
+        (
+            "create_file",
+            json!({ "path": "n.toml", "content": "a =" }),
+            "n.toml: the new file does not parse as TOML: line 1, column ",
+        ),
+    ] {
+        let (_, asked) = call(&mut client, Era::Sessions, tool, &args, "decline");
+        assert!(asked[0].contains(told), "{tool}: {asked:?}");
+    }
+}
+
+#[test]
 fn what_is_declined_is_not_done() {
     for era in ERAS {
         let place = place();

@@ -52,6 +52,32 @@ fn script(client: &mut Client) -> Vec<(&'static str, Value)> {
     results
 }
 
+/// The text has what the data has: a model may be shown either.
+#[test]
+fn a_file_that_does_not_parse_any_more_is_told_by_every_tool_that_writes() {
+    let told = "c.json: it does not parse any more as JSON: line 1, column 2: ";
+    let edits = json!([{ "oldText": "{}", "newText": "{,}" }]);
+    let patch = "*** Begin Patch\n*** Update File: c.json\n@@\n-{}\n+{,}\n*** End Patch\n";
+    for (tool, args, place_of_note) in [
+        ("edit_file", json!({ "path": "c.json", "edits": edits }), "/warnings/0"),
+        ("write_file", json!({ "path": "c.json", "content": "{,}\n" }), "/warnings/0"),
+        ("apply_patch", json!({ "patch": patch }), "/data/notes/0"),
+        ("apply_patch", json!({ "patch": patch, "dryRun": true }), "/data/notes/0"),
+        ("edit_patch", json!({ "patch": patch }), "/notes/0"),
+    ] {
+        let place = Place::new(&[("c.json", b"{}\n")]);
+        let mut client = place.client(Era::Sessions);
+        client.call("read_file", json!({ "path": "c.json" }));
+        let result = client.call(tool, args);
+        assert_eq!(result["isError"], false, "{tool}: {result}");
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains(&format!("\nnote: {told}")), "{tool}: {text}");
+        let note = result["structuredContent"].pointer(place_of_note);
+        let note = note.and_then(Value::as_str).unwrap_or_default();
+        assert!(note.starts_with(told), "{tool}: {result}");
+    }
+}
+
 #[test]
 fn every_tool_works_and_answers_as_its_schema_says() {
     for era in ERAS {

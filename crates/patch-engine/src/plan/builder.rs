@@ -8,6 +8,7 @@ use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
 use patch_grammar::Patch;
 use workspace_trash::TransactionId;
 
+use super::contents;
 use super::disk::{Disk, load};
 use super::{
     Authority, Change, ChangeKind, Image, Mode, NewDir, Plan, PlanNote, PostImage, PreImage,
@@ -449,8 +450,20 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// # Errors
     ///
-    /// When the new files would make a directory a git repository, or the work was given up.
-    pub fn finish(mut self) -> Result<Plan, Rejects> {
+    /// When the new files would make a directory a git repository, a file does not parse any more
+    /// and the options refuse that, or the work was given up.
+    pub fn finish(self) -> Result<Plan, Rejects> {
+        let options = self.options;
+        // Of these not all changes are made.
+        let rejected = |(path, entry): (&RelPath, &Entry)| entry.rejected.then(|| path.clone());
+        let rejected = self.entries.iter().filter_map(rejected).collect();
+        let mut plan = self.finish_unread()?;
+        contents::check(&mut plan, options, &rejected)?;
+        Ok(plan)
+    }
+
+    /// The same, without a look at what the files contain.
+    fn finish_unread(mut self) -> Result<Plan, Rejects> {
         Rejects::if_cancelled(self.files.cancellation())?;
         if self.undo_of.is_none() {
             self.check_no_new_repository()?;

@@ -7,6 +7,8 @@
 pub(crate) mod base;
 pub(crate) mod binary;
 pub(crate) mod builder;
+mod conflict_markers;
+mod contents;
 pub(crate) mod disk;
 pub(crate) mod fitting;
 pub(crate) mod hunk_result;
@@ -26,6 +28,7 @@ pub(crate) mod relative;
 pub(crate) mod reverse;
 pub(crate) mod shared_lines;
 mod simultaneous;
+pub(crate) mod syntax;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -40,6 +43,7 @@ use patch_grammar::{Patch, Section, Warning};
 use workspace_trash::TransactionId;
 
 use crate::locate::{Note, Placed};
+use crate::plan::syntax::SyntaxFault;
 use crate::plan::whitespace::WhitespaceErrors;
 use crate::text::files::Files;
 
@@ -455,6 +459,23 @@ pub enum PlanNote {
         errors: WhitespaceErrors,
         /// They are fixed.
         fixed: bool,
+    },
+    /// A file does not parse in the format that its name says: a new one, or one that parsed
+    /// before.
+    Syntax {
+        /// The file.
+        path: String,
+        /// Where, and why.
+        fault: SyntaxFault,
+        /// It is a new file.
+        is_new: bool,
+    },
+    /// A file that had no conflict markers gets some.
+    ConflictMarkers {
+        /// The file.
+        path: String,
+        /// The 1-based line of the new file where the first conflict begins.
+        line: usize,
     },
     /// A section changes nothing.
     Unchanged {

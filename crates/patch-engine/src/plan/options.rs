@@ -9,6 +9,7 @@ use fs_guard::{RelPath, Sha256};
 use patch_grammar::ParseOptions;
 
 use crate::locate::{Ambiguous, Order, Pass, Rules};
+use crate::plan::syntax::{Formats, Syntax};
 use crate::text::encoding::Encodings;
 use crate::text::files::Files;
 use crate::text::whitespace::{Whitespace, WhitespaceRules};
@@ -117,6 +118,10 @@ pub struct Options {
     pub whitespace: Whitespace,
     /// What is a whitespace error where the attribute `whitespace` says nothing.
     pub whitespace_rules: WhitespaceRules,
+    /// What is done about files that do not parse any more.
+    pub syntax: Syntax,
+    /// Parses files. `None`: they are not parsed, whatever `syntax` says.
+    pub formats: Option<Arc<dyn Formats>>,
     /// The charsets that are declared for files; UTF-16 is known by its byte-order mark.
     pub encodings: Encodings,
     /// The files that the author of the patch saw, where they are known. A hunk of a file that has
@@ -173,6 +178,8 @@ impl Options {
             max_memory: MAX_MEMORY,
             whitespace: Whitespace::default(),
             whitespace_rules: WhitespaceRules::default(),
+            syntax: Syntax::default(),
+            formats: None,
             encodings: Encodings::default(),
             base: None,
             snapshots: None,

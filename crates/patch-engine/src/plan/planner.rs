@@ -848,7 +848,10 @@ impl<'a, 'p> Planner<'a, 'p> {
         builder.carried_bases = base.left();
         match builder.finish() {
             Ok(plan) if rejects.is_empty() => return Ok(plan),
-            plan => rejects.extend(plan.err().into_iter().flatten()),
+            plan => {
+                let of_section = |reject| of_last_section(reject, patch);
+                rejects.extend(plan.err().into_iter().flatten().map(of_section));
+            }
         }
         Rejects::if_cancelled(files.cancellation())?;
         if let Some(parts) = parts_too_many(&files, patch, &rejects) {
@@ -858,6 +861,20 @@ impl<'a, 'p> Planner<'a, 'p> {
         let rejects = Rejects::new(rejects).expect("without a reject there is a plan");
         Err(rejects.of_patch(patch))
     }
+}
+
+/// Says which section leaves a file as it is refused.
+fn of_last_section(reject: Reject, patch: &Patch) -> Reject {
+    if !matches!(reject.problem, Problem::Syntax(_)) {
+        return reject;
+    }
+    let leaves = |section: &Section<'_>| {
+        plain(&section.destination().unwrap_or(&section.path).text) == reject.path
+    };
+    let sections = patch.sections();
+    let Some(index) = sections.iter().rposition(leaves) else { return reject };
+    let patch_line = Some(sections[index].line());
+    Reject { section: Some(patch.place_in_text(index)), patch_line, ..reject }
 }
 
 /// Returns both errors of a section, which are told together.

@@ -12,6 +12,7 @@ use crate::locate::{Edge, LineNumber, Mangled, NAMED, Nearest, Pass, RejectReaso
 use crate::plan::binary::BinaryProblem;
 use crate::plan::kind::ErrorKind;
 use crate::plan::options::Expected;
+use crate::plan::syntax::SyntaxFault;
 use crate::plan::whitespace::WhitespaceErrors;
 
 /// One thing that keeps a patch from applying.
@@ -222,6 +223,9 @@ pub enum Problem {
     /// The lines that the patch inserts have whitespace errors, and these are not allowed.
     #[error("it adds whitespace errors in {0}")]
     Whitespace(WhitespaceErrors),
+    /// The file parsed before, and does not parse afterwards.
+    #[error("it would not parse as {} any more: {_0}", .0.format)]
+    Syntax(Box<SyntaxFault>),
     /// The patch is to be reversed, and a section cannot be.
     #[error(transparent)]
     Irreversible(Irreversible),
@@ -275,6 +279,7 @@ patch_grammar::named! {
         BinaryUnknown = "binary_unknown",
         BinaryResult = "binary_result",
         Whitespace = "whitespace",
+        Syntax = "syntax",
         Irreversible = "irreversible",
     }
 }
@@ -335,6 +340,7 @@ impl Reject {
             | Problem::OtherLink { .. }
             | Problem::BinaryPatch(_)
             | Problem::Whitespace(_)
+            | Problem::Syntax(_)
             | Problem::Irreversible(_) => ErrorKind::PatchApplyError,
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => match reason {
                 RejectReason::MultipleMatches { .. } => ErrorKind::MultipleMatches,
@@ -370,6 +376,7 @@ impl Reject {
             Problem::BinaryPatch(BinaryProblem::Unknown) => ProblemName::BinaryUnknown,
             Problem::BinaryPatch(BinaryProblem::Result) => ProblemName::BinaryResult,
             Problem::Whitespace(_) => ProblemName::Whitespace,
+            Problem::Syntax(_) => ProblemName::Syntax,
             Problem::Irreversible(_) => ProblemName::Irreversible,
         };
         name.as_str()

@@ -71,6 +71,11 @@ impl SharedLines {
         Self { text: patch.share(text), endings, no_newline, rule }
     }
 
+    /// Returns the lines as the patch has them, each with its mark.
+    pub(crate) fn text(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
     /// Returns all bytes of the file.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         added(&self.lines(), self.rule)

@@ -94,6 +94,11 @@ fn of_reject(reject: &Reject) -> Value {
         Problem::Guard(fs_guard::Error::Symlink { real_path, .. }) => {
             set("realPath", real_path.clone().into())
         }
+        Problem::Syntax(fault) => {
+            set("format", fault.format.into());
+            set("line", fault.line.into());
+            set("column", fault.column.into());
+        }
         Problem::InOtherFile { file, line, .. } => {
             set("otherFile", file.clone().into());
             set("otherLine", (*line).into());

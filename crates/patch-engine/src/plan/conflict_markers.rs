@@ -1,0 +1,83 @@
+//! Conflict markers that a plan brings into a file.
+
+use memchr::memmem;
+
+use crate::plan::image::Image;
+use crate::plan::{Change, Plan, PlanNote};
+
+const START: &[u8] = b"<<<<<<< ";
+const MIDDLE: &[u8] = b"=======";
+const END: &[u8] = b">>>>>>> ";
+
+/// Returns a note if a change adds conflict markers to a file that had none.
+pub(super) fn added(plan: &Plan, change: &Change) -> Result<Option<PlanNote>, fs_guard::Error> {
+    let Some(after) = &plan.transition_of(change).after else { return Ok(None) };
+    // Files are not put together for this, unless there is something to find.
+    let may_add = match &after.image {
+        Image::Kept(bytes) => has(bytes),
+        Image::Lines(lines) => has(lines.text()),
+        Image::Spliced(_, splices) => splices.as_slice().iter().any(|splice| has(&splice.text)),
+        Image::OnDisk(_) | Image::Stored(..) => false,
+    };
+    if !may_add {
+        return Ok(None);
+    }
+    let images = plan.images();
+    let Some(line) = conflict(&images.new_bytes(change)?) else { return Ok(None) };
+    let old = images.old_bytes(change)?;
+    let had = lines(&old).any(|line| line.starts_with(START) || line.starts_with(END));
+    let note = || PlanNote::ConflictMarkers { path: change.last_path().to_string(), line };
+    Ok((!had).then(note))
+}
+
+fn has(bytes: &[u8]) -> bool {
+    memmem::find(bytes, START).is_some()
+}
+
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+/// Returns the 1-based line where the first whole conflict begins: the three markers in order.
+fn conflict(bytes: &[u8]) -> Option<usize> {
+    let mut start = None;
+    let mut middle = false;
+    for (index, line) in lines(bytes).enumerate() {
+        if line.starts_with(START) {
+            (start, middle) = (Some(index + 1), false);
+        } else if line == MIDDLE {
+            middle = start.is_some();
+        } else if line.starts_with(END) {
+            if middle {
+                return start;
+            }
+            start = None;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::conflict;
+
+    #[test]
+    fn a_conflict_has_three_markers_in_order() {
+        for (text, line) in [
+            ("<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n", Some(1)),
+            ("x\r\n<<<<<<< a\r\n=======\r\n>>>>>>> b", Some(2)),
+            ("<<<<<<< a\n||||||| o\nx\n=======\n>>>>>>> b\n", Some(1)),
+            ("<<<<<<< a\n<<<<<<< a\n=======\n>>>>>>> b\n", Some(2)),
+            ("<<<<<<< a\n>>>>>>> b\n<<<<<<< a\n=======\n>>>>>>> b\n", Some(3)),
+            ("Title\n=======\n", None),
+            ("<<<<<<< a\n>>>>>>> b\n=======\n", None),
+            ("=======\n<<<<<<< a\n>>>>>>> b\n", None),
+            (" <<<<<<< a\n =======\n >>>>>>> b\n", None),
+            ("<<<<<<<\n=======\n>>>>>>>\n", None),
+            ("<<<<<<< a\n========\n>>>>>>> b\n", None),
+            ("", None),
+        ] {
+            assert_eq!(conflict(text.as_bytes()), line, "{text:?}");
+        }
+    }
+}

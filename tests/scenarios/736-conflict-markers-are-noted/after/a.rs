@@ -1,0 +1,6 @@
+one
+<<<<<<< HEAD
+two
+=======
+deux
+>>>>>>> other
