@@ -312,3 +312,160 @@ fn a_call_within_the_check_is_refused_at_once() {
     assert_eq!(run.code, 0, "{run:?}");
     assert!(!is_old(dir.path()), "{run:?}");
 }
+
+/// The program with a configuration of the user's, and of the workspace's.
+fn configured(dir: &Path, user: &str, args: &[&str], input: &str) -> Run {
+    let config = dir.join("config/apply-patch");
+    fs::create_dir_all(&config).expect("a folder");
+    fs::write(config.join("config.toml"), user).expect("a file");
+    let path = format!("PATH={}", std::env::var("PATH").expect("a path"));
+    let home = format!("XDG_CONFIG_HOME={}", dir.join("config").display());
+    let all = [&[&*home, &*path, env!("CARGO_BIN_EXE_apply-patch")], args].concat();
+    program::run_other("env", &dir.join("w"), dir, &all, input.as_bytes())
+}
+
+#[test]
+fn the_configuration_of_a_user_checks_every_change() {
+    let tool = serde_json::json!({ "patch": PATCH }).to_string();
+    let apply = &["../p"][..];
+    let call = &["tool", "apply_patch", "--args", &tool][..];
+    let none = &["../p", "--verify", ""][..];
+    // The configuration, the call, whether it is applied, and the lines of the file `ran`.
+    for (user, args, applied, ran) in [
+        ("verify = 'echo all >> ../ran'", apply, true, "all\n"),
+        ("verify = 'echo all >> ../ran; false'", apply, false, "all\n"),
+        ("verify = 'echo all >> ../ran; false'", call, false, "all\n"),
+        ("verify = 'echo all >> ../ran'", call, true, "all\n"),
+        ("verify = 'echo all >> ../ran; false'", none, true, ""),
+        ("verify = 'sleep 9'\nverify-timeout = 0.05", apply, false, ""),
+        // In order, each once, and none after one that fails.
+        (
+            "[verify]\nb = 'echo b >> ../ran'\n'*.rs' = 'echo rs >> ../ran'\na = 'echo a >> ../ran'\n'*' = 'echo b >> ../ran'",
+            apply,
+            true,
+            "b\na\n",
+        ),
+        ("[verify]\na = 'echo a >> ../ran; false'\nb = 'echo b >> ../ran'", apply, false, "a\n"),
+        ("[verify]\n'*.rs' = 'echo rs >> ../ran; false'", apply, true, ""),
+    ] {
+        let dir = files();
+        let run = configured(dir.path(), user, args, "");
+        let case = format!("{user} {args:?}: {run:?}");
+        assert_eq!(run.code, if applied { 0 } else { 8 }, "{case}");
+        assert_eq!(is_old(dir.path()), !applied, "{case}");
+        let found = fs::read_to_string(dir.path().join("ran")).unwrap_or_default();
+        assert_eq!(found, ran, "{case}");
+        if !applied && args == call {
+            let error = &run.json().expect("JSON")["error"];
+            assert_eq!(&error["details"]["reason"], &"unverified");
+            assert_eq!(&error["details"]["command"], &"echo all >> ../ran; false");
+            assert_eq!(&error["hints"][0]["hint"], &"send");
+        }
+    }
+}
+
+/// What is undone was there before: a check that fails must not keep anyone from going back.
+#[test]
+fn undo_and_redo_are_not_checked() {
+    let dir = files();
+    let user = "verify = 'echo x >> ../ran; grep -q two a'";
+    for args in [&["../p"][..], &["undo"], &["redo"], &["undo"]] {
+        let run = configured(dir.path(), user, args, "");
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+    }
+    assert!(is_old(dir.path()));
+    assert_eq!(fs::read_to_string(dir.path().join("ran")).expect("it ran"), "x\n");
+}
+
+#[test]
+fn the_file_of_a_workspace_runs_no_commands() {
+    for text in ["verify = 'touch ../ran'", "[verify]\n'*' = 'touch ../ran'"] {
+        let dir = files();
+        fs::write(dir.path().join("w/.apply-patch.toml"), text).expect("a file");
+        let run = configured(dir.path(), "", &["../p"], "");
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.stderr.contains("runs commands"), "{run:?}");
+        assert!(is_old(dir.path()), "{run:?}");
+        assert!(!dir.path().join("ran").exists(), "{run:?}");
+    }
+    for (user, said) in [
+        ("verify = 1", "must be a command, or a table"),
+        ("[verify]\n'[' = 'x'", "glob 1 is malformed"),
+        ("[verify]\n'*' = ''", "entry 1 has no command"),
+        ("verify-timeout = -1", "must be a number of seconds"),
+    ] {
+        let run = configured(files().path(), user, &["../p"], "");
+        assert_eq!(run.code, 2, "{user}: {run:?}");
+        assert!(run.stderr.contains(said), "{user}: {run:?}");
+    }
+    for args in [&["../p", "--no-atomic"][..], &["../p", "--sandbox"]] {
+        let dir = files();
+        let run = configured(dir.path(), "verify = 'true'", args, "");
+        assert_eq!(run.code, 2, "{args:?}: {run:?}");
+        assert!(is_old(dir.path()), "{run:?}");
+    }
+}
+
+/// The server's flag: a model is told what the check printed, and what to do.
+#[test]
+fn a_server_checks_changes_and_tells_the_model() {
+    let call = serde_json::json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "apply_patch", "arguments": { "patch": PATCH } } });
+    let each = serde_json::json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {
+        "name": "apply_patch", "arguments": { "patch": PATCH, "atomic": false } } });
+    let first = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "t", "version": "1" } } });
+    let ready = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}";
+    let dir = files();
+    for (command, applied) in [("echo why it fails; false", false), ("grep -q two a", true)] {
+        let args = ["-C", ".", "serve", "--mcp", "--approve", "never", "--verify", command];
+        let input = format!("{first}\n{ready}\n{each}\n{call}\n");
+        let run = configured(dir.path(), "", &args, &input);
+        let answer = |id: u64| -> serde_json::Value {
+            let answers = run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+            let mut answers = answers.filter(|value: &serde_json::Value| value["id"] == id);
+            answers.next().unwrap_or_else(|| panic!("no answer to {id}: {run:?}"))["result"].clone()
+        };
+        let refused = answer(3);
+        assert_eq!(refused["isError"], true, "{run:?}");
+        assert_eq!(refused["structuredContent"]["error"]["details"]["reason"], "bad_arguments");
+        let result = answer(2);
+        assert_eq!(result["isError"], !applied, "{run:?}");
+        assert_eq!(is_old(dir.path()), !applied, "{run:?}");
+        if !applied {
+            let error = &result["structuredContent"]["error"];
+            assert_eq!(error["details"]["reason"], "unverified", "{error}");
+            assert_eq!(error["details"]["output"], "why it fails\n", "{error}");
+            assert_eq!(error["details"]["command"], command, "{error}");
+            let text = result["content"][0]["text"].as_str().expect("a text");
+            assert!(text.contains("the check printed:\nwhy it fails\n"), "{text}");
+            assert!(text.contains("next: send the change again, corrected by"), "{text}");
+        }
+    }
+}
+
+/// Who is to correct a change has to see what is wrong with it, also where an answer is one text.
+#[test]
+fn every_caller_is_told_what_the_check_printed() {
+    let patch = serde_json::json!({ "patch": PATCH }).to_string();
+    let create = serde_json::json!({ "command": "create", "path": "n", "file_text": "x" });
+    let operation = serde_json::json!({ "type": "apply_patch_call", "call_id": "c", "operation": {
+        "type": "update_file", "path": "a", "diff": "@@\n-one\n+two\n" } });
+    let editor = ["tool", "--dialect", "anthropic-editor", "--args", &create.to_string()];
+    for (args, input) in [
+        (&["tool", "edit.patch", "--args", &patch][..], String::new()),
+        (&editor, String::new()),
+        (&["ops"], operation.to_string()),
+    ] {
+        let dir = files();
+        let run = configured(dir.path(), "verify = 'echo WHY; false'", args, &input);
+        assert_ne!(run.code, 0, "{run:?}");
+        let (printed, next) =
+            (run.stdout.find("the check printed:"), run.stdout.find("next: send"));
+        assert!(run.stdout.contains("WHY"), "{run:?}");
+        assert!(printed.is_some(), "{run:?}");
+        assert!(printed < next, "{run:?}");
+        assert!(is_old(dir.path()), "{run:?}");
+    }
+}

@@ -47,13 +47,13 @@ impl GitTree {
             Some(name) => session_name(name)?,
             None => SessionName::random()?,
         };
-        if options.verify.is_some() {
+        if options.settings.verify.is_some() {
             let message =
                 "a commit is made without a checkout, so no command can look at its files";
             return Err(argument("verify", message, "nothing here: verify in a workspace"));
         }
         let audit = Audit::new(name, options.agent.clone());
-        let session = GitSession::open(repository, policy, audit, options.session_settings()?)?;
+        let session = GitSession::open(repository, policy, audit, options.session_settings())?;
         let tree = session.tree(revision)?;
         // A tag or an id may look the same.
         let named = session.repository().branch(revision).is_ok_and(|at| at == Some(tree.commit()));

@@ -38,7 +38,7 @@ pub use plan::PlannedPatch;
 pub use stream::JsonStream;
 pub use text::{ConvertedText, Specs, convert, grammar, parse, prompt, tool_specs};
 #[cfg(feature = "workspace")]
-pub use verify::{VerifyCommand, shell};
+pub use verify::{session_settings, shell};
 #[cfg(feature = "workspace")]
 pub use workspace::OpenWorkspace;
 #[cfg(feature = "workspace")]

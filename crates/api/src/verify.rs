@@ -1,4 +1,4 @@
-//! The command of `--verify`: it runs after the files are published, and before the change counts.
+//! The commands of `verify`: they run after the files are published, and before the change counts.
 
 use std::collections::VecDeque;
 use std::io::{PipeReader, Read as _};
@@ -8,18 +8,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use file_tools::SessionSettings;
+use file_tools::settings::{Checks, Layers};
 use fs_guard::Root;
-use patch_engine::Cancellation;
+use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::commit::{CHECKED, CheckEnd, NotVerified, Verify};
+use patch_engine::{Cancellation, Plan, Profile};
 
 /// How much of the output is kept: its end.
 const MAX_OUTPUT: usize = 64 << 10;
 
 /// How often the command is polled.
 const POLL: Duration = Duration::from_millis(10);
-
-/// How long a command may take, unless it is said.
-pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// How long a command may take to end after it was asked to, and what it left running to finish its
 /// output.
@@ -32,15 +32,52 @@ const REST: Duration = Duration::from_millis(200);
 /// The prefix of this program's own variables.
 const OWN_VARIABLES: &str = "APPLY_PATCH_";
 
-/// A command of the user's shell.
+/// Returns how a session works that has these settings. Receives what the commands of `verify`
+/// print in `show`, as it comes.
+#[must_use]
+pub fn session_settings(layers: &Layers, show: Option<fn(&str)>) -> SessionSettings {
+    let (settings, _) = layers.resolve(Profile::default(), ApprovalPolicy::default());
+    let (checks, timeout) = (settings.verify, settings.verify_timeout);
+    let verify = (!checks.is_empty())
+        .then(|| Arc::new(VerifyCommands { checks, timeout, show }) as Arc<dyn Verify>);
+    SessionSettings { verify, ..SessionSettings::of(layers) }
+}
+
+/// Commands of the user's shell: those for the files that change, one after the other, until one
+/// fails.
 #[derive(Debug)]
-pub struct VerifyCommand {
+struct VerifyCommands {
+    checks: Checks,
+    timeout: Duration,
+    show: Option<fn(&str)>,
+}
+
+/// One of them.
+#[derive(Debug)]
+struct VerifyCommand<'c> {
     /// The command line.
-    pub command: String,
+    command: &'c str,
     /// How long it may take.
-    pub timeout: Duration,
+    timeout: Duration,
     /// Receives what it prints, as it comes; bytes that are not UTF-8 as U+FFFD.
-    pub show: Option<fn(&str)>,
+    show: Option<fn(&str)>,
+}
+
+impl Verify for VerifyCommands {
+    fn verify(
+        &self,
+        root: &Root,
+        plan: &Plan,
+        state: &str,
+        cancellation: &Cancellation,
+    ) -> Result<(), NotVerified> {
+        let &Self { timeout, show, .. } = self;
+        let paths = plan.transitions().iter().map(|transition| transition.path().as_str());
+        let mut commands = self.checks.commands(paths).into_iter();
+        commands.try_for_each(|command| {
+            VerifyCommand { command, timeout, show }.run(root, state, cancellation)
+        })
+    }
 }
 
 /// A command line of the user's, for the shell: `sh`, or `cmd` on Windows, which takes it as it is
@@ -61,14 +98,16 @@ pub fn shell(line: &str) -> std::process::Command {
     }
 }
 
-impl Verify for VerifyCommand {
-    fn verify(
+impl VerifyCommand<'_> {
+    fn run(
         &self,
         root: &Root,
         state: &str,
         cancellation: &Cancellation,
     ) -> Result<(), NotVerified> {
+        let command = || Some(self.command.to_owned());
         let not_run = |error: std::io::Error| NotVerified {
+            command: command(),
             end: CheckEnd::NotRun(error.to_string()),
             output: Vec::new(),
             left_out: 0,
@@ -86,16 +125,14 @@ impl Verify for VerifyCommand {
         end(&mut child);
         output.end_showing();
         let (output, left_out) = output.taken();
-        Err(NotVerified { end: refused, output, left_out })
+        Err(NotVerified { command: command(), end: refused, output, left_out })
     }
-}
 
-impl VerifyCommand {
     /// Starts it in the root, apart from the terminal, with nothing of ours: handles are closed,
     /// and our variables are left out.
     fn start(&self, root: &Root, state: &str) -> std::io::Result<(Child, Output)> {
         let (reader, writer) = std::io::pipe()?;
-        let mut command = shell(&self.command);
+        let mut command = shell(self.command);
         command.current_dir(root.path());
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with(OWN_VARIABLES) {

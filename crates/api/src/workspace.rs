@@ -53,7 +53,7 @@ impl OpenWorkspace {
     pub fn open(root: &Path, options: &WorkspaceOptions) -> Result<Self, ToolError> {
         let (approver, policy) = Approver::new(options.settings.approve, options.policy()?);
         let workspace = commit::Workspace::open_with(root, policy, options.state())?;
-        let settings = options.session_settings()?;
+        let settings = options.session_settings();
         let audit = |name| Audit::new(name, options.agent.clone());
         let session = match &options.session {
             Some(name) => Session::resume(workspace, audit(session_name(name)?), settings)?,

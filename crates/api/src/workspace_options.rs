@@ -1,20 +1,17 @@
 //! The options of directories and repositories.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use file_tools::changes::DiffDetail;
 use file_tools::settings::{Layer, Layers, Scope};
 use file_tools::{SessionSettings, ToolError};
 use fs_guard::Policy;
 use patch_engine::Profile;
+use patch_engine::commit::StatePlace;
 use patch_engine::commit::approval::ApprovalPolicy;
-use patch_engine::commit::{StatePlace, Verify};
 use serde::Deserialize;
 
 use crate::error::argument;
 use crate::options::ReadOptions;
-use crate::verify::{DEFAULT_TIMEOUT, VerifyCommand};
+use crate::verify::session_settings;
 
 /// How a workspace, or a git repository, is used.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -32,12 +29,6 @@ pub struct WorkspaceOptions {
     /// About how many bytes of JSON the answer of a tool may have.
     #[serde(alias = "max_output")]
     pub max_output: Option<usize>,
-    /// A command of the shell that has to succeed after files are changed; otherwise all is as
-    /// before. Of a workspace only.
-    pub verify: Option<String>,
-    /// How long the command may take, in seconds; 600 unless set.
-    #[serde(alias = "verify_timeout")]
-    pub verify_timeout: Option<f64>,
 }
 
 impl ReadOptions for WorkspaceOptions {
@@ -54,26 +45,12 @@ impl WorkspaceOptions {
     }
 
     /// How a session works.
-    pub(crate) fn session_settings(&self) -> Result<SessionSettings, ToolError> {
-        Ok(SessionSettings {
+    pub(crate) fn session_settings(&self) -> SessionSettings {
+        SessionSettings {
             max_output: self.max_output,
             traceless: true,
-            verify: self.verify_command()?.map(|command| Arc::new(command) as Arc<dyn Verify>),
-            ..SessionSettings::of(&self.layers())
-        })
-    }
-
-    fn verify_command(&self) -> Result<Option<VerifyCommand>, ToolError> {
-        let wrong = |message: &str| Err(argument("verifyTimeout", message, "seconds"));
-        let timeout = match (self.verify_timeout, &self.verify) {
-            (None, _) => DEFAULT_TIMEOUT,
-            (Some(_), None) => return wrong("there is no `verify` that could take as long"),
-            (Some(seconds), Some(_)) => match Duration::try_from_secs_f64(seconds) {
-                Ok(timeout) => timeout,
-                Err(error) => return wrong(&error.to_string()),
-            },
-        };
-        Ok(self.verify.clone().map(|command| VerifyCommand { command, timeout, show: None }))
+            ..session_settings(&self.layers(), None)
+        }
     }
 
     /// What the guard allows.

@@ -679,8 +679,9 @@ fn a_command_verifies_a_change() {
         (json!({ "verify": "grep -q two a.txt" }), json!({}), "exited with 1"),
         (json!({ "verify": "sleep 9", "verify_timeout": 0.05 }), json!({}), "longer than 0.05 s"),
         (json!({ "verify": "true" }), json!({ "atomic": false }), "all files of a patch or none"),
-        (json!({ "verify": "true", "verifyTimeout": -1 }), json!({}), "negative"),
-        (json!({ "verifyTimeout": 1 }), json!({}), "there is no `verify`"),
+        (json!({ "verify": { "b": "false", "*.txt": "grep -q TWO a.txt" } }), json!({}), ""),
+        (json!({ "verify": { "*.txt": "exit 3" } }), json!({}), "exited with 3"),
+        (json!({ "verifyTimeout": 1 }), json!({}), ""),
     ] {
         let dir = directory();
         let read = WorkspaceOptions::read(options.clone()).expect("they are known");
@@ -691,6 +692,9 @@ fn a_command_verifies_a_change() {
         assert!(message.contains(error), "{options}: {message}");
         assert_eq!(message.is_empty(), error.is_empty(), "{options}: {message}");
         assert_eq!(text(dir.path()), if error.is_empty() { AFTER } else { BEFORE }, "{options}");
+    }
+    for wrong in [json!({ "verify": ["true"] }), json!({ "verifyTimeout": -1 })] {
+        WorkspaceOptions::read(wrong).expect_err("it is not a command, or a time");
     }
     let dir = directory();
     let options = WorkspaceOptions::read(json!({ "verify": "true" })).expect("they are known");

@@ -13,11 +13,13 @@ use std::path::{Path, PathBuf};
 
 use apply_patch_api::engine::commit::{self, Prefix};
 use apply_patch_api::files::{Access, Error, Root};
-use apply_patch_api::tools::settings::{Charsets, Layer, Layers, Patterns, Raw, WORKSPACE_FILE};
+use apply_patch_api::tools::settings::{
+    Charsets, Checks, Layer, Layers, Patterns, Raw, WORKSPACE_FILE,
+};
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
-use crate::args::{Rules, Writing};
+use crate::args::{self, Rules, Writing};
 use crate::failure::Failure;
 use crate::outside::config_home;
 
@@ -55,6 +57,12 @@ pub(crate) fn of_allow(allow: &[String]) -> Layer {
 pub(crate) fn and_writing(layer: Layer, writing: &Writing) -> Layer {
     let lock_timeout = writing.waiting.lock_timeout;
     Layer { durability: writing.durability, lock_timeout, ..layer }
+}
+
+/// Adds the settings from the flags of checks.
+pub(crate) fn and_checks(layer: Layer, checks: &args::Checks) -> Layer {
+    let verify = checks.verify.as_deref().map(Checks::of);
+    Layer { verify, verify_timeout: checks.verify_timeout, ..layer }
 }
 
 /// One key as `doctor` shows it.
@@ -203,9 +211,13 @@ fn bounds(root: &Root) -> Result<Layer, String> {
     if let Some(key) = bounds.loosens() {
         let place =
             user_file().map_or("the user's config.toml".into(), |path| path.display().to_string());
+        let why = if key == "verify" {
+            "runs commands, which a file in the workspace cannot do"
+        } else {
+            "loosens, and a file in the workspace can only tighten"
+        };
         return Err(format!(
-            "{}: this `{key}` loosens, and a file in the workspace can only tighten; put it into {place}, \
-             or into ${}, or give the flag",
+            "{}: this `{key}` {why}; put it into {place}, or into ${}, or give the flag",
             path.display(),
             variable(key)
         ));
@@ -286,7 +298,14 @@ fn json(value: &DeValue<'_>) -> Value {
         }
         DeValue::Float(number) => number.as_str().parse::<f64>().map_or(Value::Null, Value::from),
         DeValue::Array(values) => values.iter().map(|value| json(value.get_ref())).collect(),
-        DeValue::Datetime(_) | DeValue::Table(_) => Value::Null,
+        DeValue::Table(table) => {
+            // As the file has them: the order of commands counts.
+            let mut entries: Vec<_> = table.iter().collect();
+            entries.sort_by_key(|(key, _)| key.span().start);
+            let entries = entries.into_iter();
+            entries.map(|(key, value)| (key.get_ref().to_string(), json(value.get_ref()))).collect()
+        }
+        DeValue::Datetime(_) => Value::Null,
     }
 }
 

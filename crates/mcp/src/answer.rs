@@ -63,6 +63,7 @@ fn explained(error: &ToolError) -> String {
             ),
         });
     }
+    lines.extend(error.printed().map(|printed| format!("the check printed:\n{printed}")));
     if let Some(more) = details.get("moreRejects") {
         lines.push(format!("and {more} more"));
     }

@@ -119,6 +119,8 @@ pub enum Remedy {
     SendWhole,
     /// Send the whole of a text that was cut off, or send it in parts.
     SendAgain,
+    /// Make the change again, so that the check accepts it that printed why it did not.
+    SendCorrected,
     /// Correct a line of the text that was sent, and send all of it again.
     CorrectLine {
         /// The line, from 1.
@@ -311,8 +313,6 @@ pub enum ForPerson {
     LookAtJournal,
     /// Look at the files that are named, and recover.
     LookAtFiles,
-    /// Look at what the check printed.
-    LookAtCheck,
     /// Recover what was interrupted in a directory.
     RecoverIn {
         /// The directory.
@@ -818,7 +818,7 @@ impl CommitError {
             // A displaced file that is a different one by now.
             Self::Stale(drift) if is_state(&drift.path) => Remedy::Ask(ForPerson::LookAtState),
             Self::Stale(drift) => Remedy::read_again(&drift.path),
-            Self::Unverified(_) => Remedy::Ask(ForPerson::LookAtCheck),
+            Self::Unverified(_) => Remedy::SendCorrected,
             Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
                 return of_file(error);
             }

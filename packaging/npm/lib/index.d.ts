@@ -128,7 +128,7 @@ export interface WorkspaceOptions {
   /** About how many bytes of JSON an answer of a tool may have. */
   maxOutput?: number;
   /** A command of the shell that has to succeed after files are changed; otherwise all is as before. Of a `Workspace` only. */
-  verify?: string;
+  verify?: string | Record<string, string>;
   /** How many seconds it may take; 600 unless set. */
   verifyTimeout?: number;
   /** How many bytes of snapshots are kept; 0 keeps none. */

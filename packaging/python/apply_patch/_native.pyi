@@ -68,7 +68,7 @@ class _WorkspaceOptions(TypedDict, total=False):
     max_operations: int | None
     max_output: int | None
     max_snapshots: int | None
-    verify: str | None
+    verify: str | Mapping[str, str] | None
     verify_timeout: float | None
     trash_keep: str | None
     approve: Literal["never", "auto", "ask"] | None

@@ -2,19 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-use apply_patch_api::VerifyCommand;
+use apply_patch_api::engine::commit;
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
-use apply_patch_api::engine::commit::{self, Verify};
 use apply_patch_api::engine::{Atomicity, Failed, Options, Patch, Plan, Report};
+use apply_patch_api::tools::Session;
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::DiffDetail;
 use apply_patch_api::tools::events::Events;
 use apply_patch_api::tools::refused::RefusedForm;
-use apply_patch_api::tools::settings::{Settings, seconds};
+use apply_patch_api::tools::settings::Settings;
 use apply_patch_api::tools::statistics::FileStatistics;
-use apply_patch_api::tools::{Session, SessionSettings};
 use clap::Args;
 
 use super::workspace;
@@ -47,17 +45,17 @@ pub(crate) struct ApplyArgs {
     #[command(flatten)]
     pub(crate) from: args::From,
     /// Print the diff; nothing is written
-    #[arg(short = 'n', long, conflicts_with = "events")]
+    #[arg(short = 'n', long, conflicts_with_all = ["events", "verify"])]
     pub(crate) dry_run: bool,
     /// With `-n`: the diff as text, or as one self-contained HTML page
     #[arg(long, value_name = "FORMAT", default_value = "text", requires = "dry_run", conflicts_with_all = ["stat", "numstat", "summary", "json"])]
     pub(crate) format: args::DiffFormat,
     /// Tell by the exit code alone whether the patch would apply; nothing is written
-    #[arg(long, conflicts_with_all = ["dry_run", "events"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "events", "verify"])]
     pub(crate) check: bool,
     /// Confine this process to the workspace and its state before the patch is read (Linux with
     /// Landlock; an error elsewhere)
-    #[arg(long)]
+    #[arg(long, conflicts_with = "verify")]
     pub(crate) sandbox: bool,
     /// Show file names and line counts while the patch is still arriving on standard input, and
     /// fail at the first error
@@ -72,7 +70,7 @@ pub(crate) struct ApplyArgs {
     #[arg(short, long, conflicts_with_all = ["dry_run", "check", "stream", "events", "no_atomic", "json", "sandbox", "approve", "reverse"])]
     pub(crate) interactive: bool,
     /// Apply file by file and stop at the first failure; what was applied stays
-    #[arg(long)]
+    #[arg(long, conflicts_with = "verify")]
     pub(crate) no_atomic: bool,
     /// Apply the sections that fit, as one transaction, and keep the others to be amended: of a
     /// section all hunks are applied, or none
@@ -82,14 +80,8 @@ pub(crate) struct ApplyArgs {
     /// Those of the same files are replaced, and the whole is applied as one
     #[arg(long, value_name = "ID", conflicts_with = "reverse")]
     pub(crate) amend: Option<String>,
-    /// Run this command of the shell in the root after the files are changed: unless it succeeds,
-    /// all is as before. Others that want to change files wait meanwhile. What it prints goes to
-    /// standard error as it comes
-    #[arg(long, value_name = "CMD", conflicts_with_all = ["dry_run", "check", "no_atomic", "sandbox"])]
-    pub(crate) verify: Option<String>,
-    /// How long the command may take
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "verify", default_value = "600")]
-    pub(crate) verify_timeout: Duration,
+    #[command(flatten)]
+    pub(crate) checks: args::Checks,
     #[command(flatten)]
     pub(crate) statistics: args::Statistics,
     #[command(flatten)]
@@ -235,12 +227,13 @@ fn run(
     let asked = if looks_only { ApprovalPolicy::Never } else { global.settings.approve };
     let mut approvals = Approvals::new(asked);
     let guard = approvals.take_guarded(global.settings.policy()?);
-    let verify = args.verify.clone().map(|command| {
-        let timeout = args.verify_timeout;
-        let show = shows_output(global, args).then_some(render::output as fn(&str));
-        Arc::new(VerifyCommand { command, timeout, show }) as Arc<dyn Verify>
-    });
-    let settings = SessionSettings { verify, ..workspace::session_settings(global) };
+    let show = shows_output(global, args).then_some(render::output as fn(&str));
+    let settings = workspace::session_settings_showing(global, show);
+    if args.no_atomic && settings.verify.is_some() {
+        let message = "with a `verify` command, all files of a patch are changed or none: leave out \
+                       `--no-atomic`";
+        return Err(Failure::Usage(message.into()));
+    }
     let session =
         &*session.insert(workspace::session_in(workspace::open_with(global, guard)?, settings));
     let sources = source::open_all(&args.input)?;

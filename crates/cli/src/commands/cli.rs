@@ -30,7 +30,7 @@ use super::uninstall::UninstallArgs;
 use crate::approve;
 use crate::global::Global;
 use crate::outside;
-use crate::settings::{and_writing, of_allow, of_rules};
+use crate::settings::{and_checks, and_writing, of_allow, of_rules};
 
 /// Applies the patches of language models: all or nothing, never a guess, undoable.
 #[derive(Debug, Parser)]
@@ -163,7 +163,9 @@ impl Command {
         let rules =
             |approve, rules, writing| Layer { approve, ..and_writing(of_rules(rules), writing) };
         let layer = match self {
-            Self::Apply(args) => rules(args.approve, &args.rules, &args.writing),
+            Self::Apply(args) => {
+                and_checks(rules(args.approve, &args.rules, &args.writing), &args.checks)
+            }
             Self::Git(args) => rules(args.approve, &args.rules, &args.writing),
             Self::Ops(args) => rules(args.caution.approve, &args.rules, &args.writing),
             Self::Serve(args) => args.layer(),

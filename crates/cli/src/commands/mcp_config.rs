@@ -9,7 +9,7 @@ use apply_patch_api::engine::{Files, Options, Plan, PlanBuilder, Profile, Splice
 use apply_patch_api::files::{Globs, Policy};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::settings::Choice as _;
-use apply_patch_api::tools::{ErrorKind, FailureClass, Tool, ToolError, hints};
+use apply_patch_api::tools::{ErrorKind, FailureClass, SessionSettings, Tool, ToolError, hints};
 use clap::Args;
 use serde_json::json;
 
@@ -196,7 +196,9 @@ fn write(
             own.display()
         )));
     }
-    let session = workspace::session_in(opened?, workspace::session_settings(global));
+    // The file of a client is no part of a project.
+    let settings = SessionSettings { verify: None, ..workspace::session_settings(global) };
+    let session = workspace::session_in(opened?, settings);
     let options = Options { create_parents: true, ..Options::new(Profile::Strict) };
     let plan = |files: &Files| planned(files, &options, file, part);
     let refused = |error: ToolError| Failure::Tool(Box::new(error));

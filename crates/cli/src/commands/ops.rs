@@ -84,9 +84,11 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
     let failure = &failed.error;
     let error = apply_patch_api::tools::ToolError::from(failure)
         .addressed(apply_patch_api::tools::Caller::Operations);
+    let printed = error.printed().map(|text| format!("\nthe check printed:\n{text}"));
+    let printed = printed.unwrap_or_default();
     let next =
         error.suggested_next_action.map(|next| format!("\nnext: {next}")).unwrap_or_default();
-    let message = format!("{}{next}", error.message);
+    let message = format!("{}{printed}{next}", error.message);
     let rejects: &[Reject] =
         if let commit::Error::Rejected(rejects) = failure { rejects } else { &[] };
     let of_call = |call: &PatchCall| {
@@ -113,6 +115,12 @@ fn told(call: &PatchCall, reports: &[Report]) -> String {
     let note = |note: &PlanNote| match note {
         PlanNote::Hunk { path, hunk, note } if path == own => {
             Some(format!("; hunk {} {}", hunk + 1, render::note_text(note)))
+        }
+        PlanNote::Syntax { path, fault, is_new } if path == own => {
+            Some(format!("; {}", render::syntax_text(fault, *is_new)))
+        }
+        PlanNote::ConflictMarkers { path, line } if path == own => {
+            Some(format!("; {}", render::conflict_markers_text(*line)))
         }
         _ => None,
     };

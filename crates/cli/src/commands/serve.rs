@@ -5,7 +5,7 @@ use apply_patch_api::tools::settings::Layer;
 use clap::Args;
 
 use crate::args;
-use crate::settings::{and_writing, of_allow};
+use crate::settings::{and_checks, and_writing, of_allow};
 
 /// Who approves where neither flag nor configuration says.
 pub(super) const APPROVE: ApprovalPolicy = ApprovalPolicy::OnRequest;
@@ -42,12 +42,15 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "BYTES")]
     pub(crate) max_message: Option<usize>,
     #[command(flatten)]
+    pub(crate) checks: args::Checks,
+    #[command(flatten)]
     pub(crate) writing: args::Writing,
 }
 
 impl ServeArgs {
     /// The settings from its flags.
     pub(super) fn layer(&self) -> Layer {
-        Layer { approve: self.approve, ..and_writing(of_allow(&self.allow), &self.writing) }
+        let layer = and_checks(and_writing(of_allow(&self.allow), &self.writing), &self.checks);
+        Layer { approve: self.approve, ..layer }
     }
 }

@@ -117,7 +117,7 @@ fn rules(layers: &Layers) -> Result<ServerRules, Failure> {
         },
         tool_settings: SessionSettings {
             max_output: Some(MAX_OUTPUT),
-            ..SessionSettings::of(layers)
+            ..apply_patch_api::session_settings(layers, None)
         },
     })
 }

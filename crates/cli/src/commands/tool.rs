@@ -6,7 +6,7 @@ use apply_patch_api::engine::MAX_PATCH_SIZE;
 use apply_patch_api::engine::commit::approval::Approvals;
 use apply_patch_api::tools::audit::Audit;
 use apply_patch_api::tools::{
-    Reply, Session, SessionName, SessionSettings, Tool, ToolError, brief_catalogue, catalogue,
+    Reply, Session, SessionName, Tool, ToolError, brief_catalogue, catalogue,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -126,7 +126,7 @@ fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), Failure
         workspace::confine(global, &workspace)?;
     }
     let input = input(args.args.as_deref().unwrap_or_default())?;
-    let settings = SessionSettings::of(&global.layers);
+    let settings = apply_patch_api::session_settings(&global.layers, None);
     let tools = match &args.session {
         Some(name) => {
             let session: SessionName =

@@ -75,11 +75,16 @@ pub(super) fn session_in(workspace: Workspace, settings: SessionSettings) -> Ses
 
 /// How a session of the command line works.
 pub(super) fn session_settings(global: &Global) -> SessionSettings {
+    session_settings_showing(global, None)
+}
+
+/// The same; `show` gets what the commands of `verify` print, as it comes.
+pub(super) fn session_settings_showing(global: &Global, show: Option<fn(&str)>) -> SessionSettings {
     SessionSettings {
         traceless: true,
         // No tool shows a model anything here.
         max_snapshots: 0,
-        ..SessionSettings::of(&global.layers)
+        ..apply_patch_api::session_settings(&global.layers, show)
     }
 }
 
@@ -153,6 +158,11 @@ pub(super) fn project(global: &Global, session: &Session) -> Session {
 
 /// Takes from this process what it does not need; before anything of the patch is looked at.
 pub(super) fn confine(global: &Global, workspace: &Workspace) -> Result<(), Failure> {
+    if !global.settings.verify.is_empty() {
+        let message = "a `verify` command cannot work under `--sandbox`: set `APPLY_PATCH_VERIFY=` to \
+                       leave it out";
+        return Err(Failure::Usage(message.into()));
+    }
     let keys = workspace.key_place().prepare()?;
     let mut also: Vec<_> = keys.iter().map(PathBuf::as_path).collect();
     let state = PathBuf::from(workspace.state_path());

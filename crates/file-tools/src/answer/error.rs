@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::answer::changes::{DiffDetail, HunkAnswer, PatchData};
 use crate::answer::hints::{self, Caller, Hint};
 use crate::answer::reason::Reason;
+use crate::answer::shown::sanitize;
 use crate::input::received;
 use crate::tools::arguments::{self, Found};
 use crate::tools::tool::Tool;
@@ -570,6 +571,25 @@ fn drift(drift: &commit::Drift) -> Value {
     value
 }
 
+impl ToolError {
+    /// The most lines that [`printed`](Self::printed) has.
+    const MAX_PRINTED: usize = 40;
+
+    /// Returns the last lines that a check printed which did not accept the change.
+    #[must_use]
+    pub fn printed(&self) -> Option<String> {
+        let details = self.details.get("verify").unwrap_or(&self.details);
+        if details["reason"] != Reason::Unverified.as_str() {
+            return None;
+        }
+        let output = details["output"].as_str()?.trim_end();
+        let lines: Vec<&str> = output.lines().collect();
+        let last = &lines[lines.len().saturating_sub(Self::MAX_PRINTED)..];
+        let text = last.iter().map(|line| sanitize(line).into_owned()).collect::<Vec<_>>();
+        (!output.is_empty()).then(|| text.join("\n"))
+    }
+}
+
 /// Describes how the command of `--verify` ended, with the end of its output.
 fn not_verified(refused: &NotVerified) -> Value {
     /// The most bytes of output that an answer shows, as JSON.
@@ -582,6 +602,9 @@ fn not_verified(refused: &NotVerified) -> Value {
         "reason": Reason::Unverified.as_str(),
         "output": String::from_utf8_lossy(shown),
     });
+    if let Some(command) = &refused.command {
+        details["command"] = fs_guard::shortened(command).into();
+    }
     match &refused.end {
         CheckEnd::Exited(code) => details["exitCode"] = (*code).into(),
         CheckEnd::Killed(signal) => details["signal"] = (*signal).into(),

@@ -278,6 +278,7 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
             | Remedy::SendOne
             | Remedy::SendWhole
             | Remedy::SendAgain
+            | Remedy::SendCorrected
             | Remedy::CorrectLine { .. }
             | Remedy::TryAgain,
             _,
@@ -372,6 +373,9 @@ impl Hint {
                 what: "the whole patch again; if it is too long for one answer, send several smaller \
                        ones",
             },
+            Remedy::SendCorrected => {
+                Self::Send { what: "the change again, corrected by what the check printed" }
+            }
             Remedy::CorrectLine { line, wanted } => Self::CorrectLine { line, wanted },
             Remedy::TryAgain => Self::TryAgain {},
         })
@@ -486,7 +490,6 @@ fn asked(decision: &ForPerson) -> (String, Option<&Setting>) {
         ForPerson::LookAtFiles => {
             "look at the files that are named, then run `apply-patch recover`".into()
         }
-        ForPerson::LookAtCheck => "look at what the command of `--verify` printed".into(),
         ForPerson::RecoverIn { directory } => format!("run `apply-patch recover` in {directory}"),
         ForPerson::UndoUntrusted(id) => format!(
             "undo it with `apply-patch undo {id} --trust`, if they know that change: it was made \

@@ -5,6 +5,7 @@
 //! source says of them. [`Layers`] puts layers together: what was given, held within the bounds
 //! that the workspace's own file sets. What comes out are the [`Settings`].
 
+mod checks;
 mod choice;
 mod keep;
 pub(crate) mod names;
@@ -19,6 +20,7 @@ use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::commit::{Durability, Prefix, StatePlace};
 use patch_engine::{Ambiguous, Options, Pass, Profile, Syntax, Whitespace, WhitespaceRules};
 
+pub use checks::Checks;
 pub use choice::{Choice, Color};
 pub use keep::{keep, since};
 pub use names::WORKSPACE_FILE;
@@ -208,6 +210,10 @@ settings! { |profile, approve, options|
     max_snapshots: Size, "max-snapshots", Workspace = Size(MAX_SNAPSHOTS);
     /// Where the state directory is.
     state: StatePlace, "state", Workspace = StatePlace::Project;
+    /// Commands that have to accept changed files before the change counts.
+    verify: Checks, "verify", Workspace = Checks::default();
+    /// How long each of them may take.
+    verify_timeout: Duration, "verify-timeout", Workspace = Duration::from_secs(600);
     /// How long displaced files are kept.
     trash_keep: TrashKeep, "trash-keep", Workspace = TrashKeep::default();
     /// The largest file that is read or written.

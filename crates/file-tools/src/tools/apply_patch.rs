@@ -170,6 +170,11 @@ impl FileTool for ApplyPatch {
                     text.parse(&options).map_err(|error| error.tool_error(text.text.as_bytes()))?;
             }
             let atomicity = self.atomicity()?;
+            if atomicity == Atomicity::EachSection && session.settings().verify.is_some() {
+                let message = "changes are checked here, all of a patch at once: `atomic` is true";
+                return Err(ToolError::arguments(Reason::BadArguments, message)
+                    .remedies([Remedy::omit("atomic")]));
+            }
             let keep = (atomicity != Atomicity::EachSection).then(|| RefusedForm::of(&text));
             apply_parsed(session, &patch, options, (atomicity, keep), self.diff, call)
         };

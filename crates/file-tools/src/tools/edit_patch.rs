@@ -169,7 +169,9 @@ impl EditPatchResult {
             next if next.is_empty() => next,
             next => format!("; next: {next}"),
         };
-        let line = format!("{}: {}{next}", error.kind, error.clone().bounded().message)
+        let printed = error.printed().map(|text| format!("; the check printed: {text}"));
+        let printed = printed.unwrap_or_default();
+        let line = format!("{}: {}{printed}{next}", error.kind, error.clone().bounded().message)
             .replace(['\n', '\r'], " ");
         Self {
             ok: false,

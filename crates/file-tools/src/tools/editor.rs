@@ -103,10 +103,14 @@ impl EditorReply {
     /// The answer for an error, in the words of this tool.
     #[must_use]
     pub fn failed(error: ToolError) -> Self {
+        let printed = error.printed();
         let error = error.addressed(Caller::Editor).bounded();
         let next =
             error.suggested_next_action.map(|next| format!("\nnext: {next}")).unwrap_or_default();
-        Self { content: format!("{}: {}{next}", error.kind, error.message), is_error: true }
+        let printed =
+            printed.map(|text| format!("\nthe check printed:\n{text}")).unwrap_or_default();
+        let content = format!("{}: {}{printed}{next}", error.kind, error.message);
+        Self { content, is_error: true }
     }
 }
 

@@ -7,6 +7,8 @@ use std::time::Duration;
 use fs_guard::{Cancellation, Root, Sha256};
 use workspace_trash::Retention;
 
+use crate::plan::Plan;
+
 patch_grammar::named! {
     /// What a commit survives once it has returned.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,7 +47,8 @@ pub struct CommitOptions {
 
 /// A check of the published files, such as a test run.
 pub trait Verify: fmt::Debug + Send + Sync {
-    /// Checks the files of the workspace, which all have their new bytes. The lock is held.
+    /// Checks the files of the workspace, which all have their new bytes. The lock is held. A plan
+    /// that undoes a transaction is not checked: what it brings back was there before.
     ///
     /// If the check fails, or the process ends before it passes, everything is rolled back. A check
     /// that waits should poll `cancellation` and give up when it is cancelled. `state` is the path
@@ -58,6 +61,7 @@ pub trait Verify: fmt::Debug + Send + Sync {
     fn verify(
         &self,
         root: &Root,
+        plan: &Plan,
         state: &str,
         cancellation: &Cancellation,
     ) -> Result<(), NotVerified>;
@@ -66,6 +70,8 @@ pub trait Verify: fmt::Debug + Send + Sync {
 /// A failed check of the published files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotVerified {
+    /// The command that failed, where the check runs some.
+    pub command: Option<String>,
     /// How the check ended.
     pub end: CheckEnd,
     /// What the check printed; only the end if that is long.

@@ -380,7 +380,7 @@ impl Commit<'_> {
                 undo_of: undone.map(|undone| undone.id),
                 also_undo_of: self.plan.also_undone().to_vec(),
                 partial: undone.is_some_and(|undone| undone.partial),
-                unverified: options.verify.is_some(),
+                unverified: options.verify.is_some() && undone.is_none(),
                 text: self.patch_hash(),
                 ..Header::new(id)
             },
@@ -471,15 +471,20 @@ impl Commit<'_> {
         held: &mut Option<Held>,
         host: &mut dyn Host,
     ) -> Result<(), CommitError> {
-        let Some(verify) = &self.options.verify else { return Ok(()) };
+        let check = self.options.verify.as_ref().filter(|_| self.plan.undo_of().is_none());
+        let Some(verify) = check else { return Ok(()) };
         let (pending, workspace) = (publication.pending, self.locked.workspace);
         let held = held.insert(Held::open(publication)?);
         host.event(&Event::Verifying(pending.id()));
-        let verified = verify.verify(workspace.root(), &workspace.state_path(), &self.cancellation);
+        let (root, state) = (workspace.root(), workspace.state_path());
+        let verified = verify.verify(root, self.plan, &state, &self.cancellation);
         let verified = verified.and_then(|()| match held.is_lost(publication) {
-            Ok(true) => {
-                Err(NotVerified { end: CheckEnd::RemovedState, output: Vec::new(), left_out: 0 })
-            }
+            Ok(true) => Err(NotVerified {
+                command: None,
+                end: CheckEnd::RemovedState,
+                output: Vec::new(),
+                left_out: 0,
+            }),
             _ => Ok(()),
         });
         verified.map_err(|refused| match refused.end {

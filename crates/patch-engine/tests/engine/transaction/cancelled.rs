@@ -54,12 +54,13 @@ impl Verify for Accepts {
     fn verify(
         &self,
         _: &fs_guard::Root,
+        _: &patch_engine::Plan,
         _: &str,
         cancellation: &Cancellation,
     ) -> Result<(), NotVerified> {
         if cancellation.is_cancelled() {
             let end = CheckEnd::Cancelled;
-            return Err(NotVerified { end, output: Vec::new(), left_out: 0 });
+            return Err(NotVerified { command: None, end, output: Vec::new(), left_out: 0 });
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use fs_guard::fault::{Fault, arm, disarm};
 use patch_engine::commit::{
     CheckEnd, CommitError, CommitOptions, Committed, NotVerified, Outcome, Verify, Workspace,
 };
-use patch_engine::{Cancellation, ErrorKind, Event, Host};
+use patch_engine::{Cancellation, ErrorKind, Event, Host, Plan};
 
 use super::support::*;
 
@@ -29,7 +29,7 @@ fn tree() -> Tree {
 }
 
 fn refused(end: CheckEnd) -> Result<(), NotVerified> {
-    Err(NotVerified { end, output: b"no".to_vec(), left_out: 0 })
+    Err(NotVerified { command: None, end, output: b"no".to_vec(), left_out: 0 })
 }
 
 type Check = fn(&Root) -> Result<(), NotVerified>;
@@ -39,7 +39,13 @@ type Check = fn(&Root) -> Result<(), NotVerified>;
 struct Checks(Check, AtomicUsize);
 
 impl Verify for Checks {
-    fn verify(&self, root: &Root, _: &str, cancellation: &Cancellation) -> Result<(), NotVerified> {
+    fn verify(
+        &self,
+        root: &Root,
+        _: &Plan,
+        _: &str,
+        cancellation: &Cancellation,
+    ) -> Result<(), NotVerified> {
         self.1.fetch_add(1, Ordering::Relaxed);
         if cancellation.is_cancelled() {
             return refused(CheckEnd::Cancelled);
