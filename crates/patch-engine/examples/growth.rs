@@ -1,9 +1,9 @@
 //! Places hunks in one generated file, or carries them to a changed one, for counting instructions:
 //! `growth CASE SIZE`.
 //!
-//! `valgrind --tool=none` and `perf stat` tell nothing about one call; so the program does the work
-//! `ROUNDS` times when asked (`growth CASE SIZE ROUNDS`), and the difference between two and one
-//! rounds is the work without the start-up.
+//! `valgrind` and `perf stat` count whole programs; so the work is done `ROUNDS` times when asked
+//! (`growth CASE SIZE ROUNDS`), and the difference between one round and none is the work without
+//! the start-up.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for a terminal")]
 
