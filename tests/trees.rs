@@ -19,6 +19,7 @@ use patch_grammar::diff::{self, DiffOptions};
 
 use crate::hostile::{self, Attack};
 use crate::scenarios::Scenario;
+use testutils::share::whole;
 use testutils::temp::temp;
 use testutils::tree::{self, Kind};
 
@@ -266,8 +267,10 @@ fn scenarios_give_the_same_over_every_tree() {
 
 #[test]
 fn attacks_come_to_the_same_over_every_tree() {
+    // The long tests take all of them.
+    let step = if whole() { 1 } else { 3 };
     let mut compared = Compared::default();
-    for attack in hostile::attacks() {
+    for attack in hostile::attacks().into_iter().step_by(step) {
         let Attack { name, args, input, .. } = &attack;
         let args: Vec<String> =
             args.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
@@ -278,7 +281,7 @@ fn attacks_come_to_the_same_over_every_tree() {
         compared.compare(name, &around.path().join("ws"), &args, input);
     }
     let Compared { plans, refused } = compared;
-    assert!(plans.values().all(|&count| count > 250), "{plans:?}");
+    assert!(plans.values().all(|&count| count > 250 / step), "{plans:?}");
     assert!(plans.len() == TREES.len(), "{plans:?}");
-    assert!(refused > 250, "{refused} are refused");
+    assert!(refused > 250 / step, "{refused} are refused");
 }

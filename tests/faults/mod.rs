@@ -509,7 +509,7 @@ fn nothing_is_lied_about_where_files_are_staged_beside_their_places() {
 
 #[test]
 fn a_recovery_that_goes_wrong_is_made_good_by_the_next() {
-    let steps = if std::env::var_os("FAULTS_ALL").is_some() { (1, 10) } else { (12, 200) };
+    let steps = if std::env::var_os("FAULTS_ALL").is_some() { (1, 10) } else { (24, 200) };
     let dir = temp();
     let all = operations();
     let wanted = ["delete_file, recursive", "undo of a tree", "apply", "trash restore"];
