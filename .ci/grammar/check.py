@@ -22,7 +22,6 @@ import time
 
 STEM = {"whole": "apply_patch", "codex": "apply_patch_codex", "tight": "apply_patch_tight"}
 EARLEY_SHARE = 6
-DAMAGED_SHARE = 20
 SHOWN = 5
 
 
@@ -79,8 +78,8 @@ ENGINES = {
 
 
 def ask(job):
-    """One engine, one dialect, one text in `share`. Runs in a process of its own."""
-    name, folder, sentences, dialect, share = job
+    """One engine, one dialect, one text in `share`, all or until one is `wrong`. Runs in a process of its own."""
+    name, folder, sentences, dialect, share, until_wrong = job
     stem = pathlib.Path(folder) / STEM[dialect]
     accepts = ENGINES[name][0](lambda ending: stem.with_suffix("." + ending).read_text(encoding="utf-8"))
     started = time.monotonic()
@@ -92,10 +91,12 @@ def ask(job):
                 tried += 1
                 if accepts(entry["text"]) != entry["accepted"]:
                     wrong.append(entry)
+                    if until_wrong:
+                        break
     return name, dialect, tried, wrong, time.monotonic() - started
 
 
-def ask_llama(folder, sentences, node, share):
+def ask_llama(folder, sentences, node, until_wrong):
     """llama.cpp's own reader of GBNF, through its binding for Node."""
     script = pathlib.Path(__file__).with_name("llama.mjs")
     copy = pathlib.Path(node) / script.name  # modules are looked up from where the script lies
@@ -103,15 +104,16 @@ def ask_llama(folder, sentences, node, share):
     for dialect, stem in STEM.items():
         started = time.monotonic()
         grammar = pathlib.Path(folder) / f"{stem}.gbnf"
-        run = subprocess.run(["node", copy, grammar, sentences, dialect, str(share)], capture_output=True, text=True, timeout=600)
+        until = ["until-wrong"] if until_wrong else []
+        run = subprocess.run(["node", copy, grammar, sentences, dialect, *until], capture_output=True, text=True, timeout=600)
         if run.returncode:
             sys.exit(f"llama.cpp ({dialect}): {run.stderr}")
         answer = json.loads(run.stdout)
         yield "llama.cpp GBNF", dialect, answer["tried"], answer["wrong"], time.monotonic() - started
 
 
-def ask_all(folder, sentences, node, times):
-    jobs = [(name, folder, sentences, dialect, share * times) for name, (_, share) in ENGINES.items() for dialect in STEM]
+def ask_all(folder, sentences, node, until_wrong=False):
+    jobs = [(name, folder, sentences, dialect, share, until_wrong) for name, (_, share) in ENGINES.items() for dialect in STEM]
     pool = multiprocessing.Pool(2, maxtasksperchild=1)
     yield from pool.imap_unordered(ask, jobs, chunksize=1)
     # The pool must be gone before the next process is started: it replaces its workers from a thread,
@@ -119,7 +121,7 @@ def ask_all(folder, sentences, node, times):
     pool.close()
     pool.join()
     if node:
-        yield from ask_llama(folder, sentences, node[0], times)
+        yield from ask_llama(folder, sentences, node[0], until_wrong)
 
 
 def damage(folder, into):
@@ -137,11 +139,11 @@ def main():
     total = disagreements = 0
     with tempfile.TemporaryDirectory() as damaged:
         damage(folder, damaged)
-        for name, dialect, tried, wrong, _ in ask_all(damaged, sentences, node, DAMAGED_SHARE):
+        for name, dialect, tried, wrong, _ in ask_all(damaged, sentences, node, until_wrong=True):
             if not wrong:
                 sys.exit(f"{name}, {dialect}: {tried} texts, and a damaged grammar was not noticed")
     print("a damaged grammar is noticed with every engine")
-    for name, dialect, tried, wrong, seconds in ask_all(folder, sentences, node, 1):
+    for name, dialect, tried, wrong, seconds in ask_all(folder, sentences, node):
         print(f"{name:17} {dialect:6} {tried:7} texts  {len(wrong):4} disagreements  {seconds:6.1f} s", flush=True)
         for entry in wrong[:SHOWN]:
             print(f"    we say {entry['accepted']}: {entry['text']!r}")

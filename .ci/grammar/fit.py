@@ -34,17 +34,17 @@ def llguidance_engine(read):
 ENGINES = {name: check.ENGINES[name][0] for name in ("XGrammar EBNF", "XGrammar GBNF")} | {"llguidance Lark": llguidance_engine}
 
 
-def ask_all(folder, sentences, node, share):
-    """For each engine and profile: how many texts, and those it disagrees on; one text in `share`."""
+def ask_all(folder, sentences, node, until_wrong=False):
+    """For each engine and profile: how many texts, and those it disagrees on."""
     with open(sentences, encoding="utf-8") as lines:  # not splitlines(), for which U+2028 ends a line
-        entries = [json.loads(line) for line in lines][::share]
+        entries = [json.loads(line) for line in lines]
     for profile, stem in check.STEM.items():
         mine = [entry for entry in entries if entry["dialect"] == profile]
         for name, engine in ENGINES.items():
             accepts = engine(lambda ending: (folder / f"{stem}.{ending}").read_text(encoding="utf-8"))
             yield name, profile, len(mine), [entry for entry in mine if accepts(entry["text"]) != entry["accepted"]]
     if node:
-        for name, profile, tried, wrong, _ in check.ask_llama(folder, sentences, node[0], share):
+        for name, profile, tried, wrong, _ in check.ask_llama(folder, sentences, node[0], until_wrong):
             yield name, profile, tried, wrong
 
 
@@ -61,11 +61,11 @@ def main():
     folder = pathlib.Path(folder)
     with tempfile.TemporaryDirectory() as damaged:
         damage(folder, pathlib.Path(damaged))
-        for name, profile, tried, wrong in ask_all(pathlib.Path(damaged), sentences, node, check.DAMAGED_SHARE):
+        for name, profile, tried, wrong in ask_all(pathlib.Path(damaged), sentences, node, until_wrong=True):
             if not wrong:
                 sys.exit(f"{name}, {profile}: {tried} texts, and a damaged grammar was not noticed")
     disagreements = 0
-    for name, profile, tried, wrong in ask_all(folder, sentences, node, 1):
+    for name, profile, tried, wrong in ask_all(folder, sentences, node):
         print(f"{name:17} {profile:6} {tried:7} texts  {len(wrong):4} disagreements", flush=True)
         for entry in wrong[: check.SHOWN]:
             print(f"    we say {entry['accepted']}: {entry['text']!r}")

