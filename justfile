@@ -8,7 +8,7 @@ test:
 test-whole:
     APPLY_PATCH_LONG_TESTS=1 cargo test --workspace
 
-# Everything that is checked before a change lands: half an hour.
+# Everything that is checked before a change lands: 35 minutes on two cores.
 ci:
     .ci/run
 
@@ -28,7 +28,16 @@ engines texts="60000" masks="30000":
 pictures:
     UPDATE_PICTURES=1 cargo test -q -p apply-patch --test runner pictures
 
-# Builds, installs and tries every package.
+# Counts the instructions of one, two and four times the size. `.ci/run` leaves out the last.
+growth:
+    .ci/growth whole
+
+# Checks everything with the oldest Rust that is supported. `.ci/run` only compares what all crates state.
+msrv:
+    .ci/msrv
+
+# Builds, installs and tries every package as it is shipped, and checks its size. `.ci/run` has modules for Python and Node that are
+# built faster.
 package:
     .ci/package/run
 
