@@ -170,6 +170,8 @@ fn a_client_that_does_not_read_is_not_read_from() {
             );
             counted.store(id, wrote);
         }
+        // Its input ends when all is answered: until then a server waits for a slow client.
+        to
     });
     // The server has come to a stop when it takes nothing more.
     let mut before = u64::MAX;
@@ -185,7 +187,7 @@ fn a_client_that_does_not_read_is_not_read_from() {
         .collect();
     answered.sort_unstable();
     assert!(answered.into_iter().eq(0..=calls), "each is answered once");
-    writer.join().unwrap();
+    drop(writer.join().unwrap());
     server.join().unwrap().unwrap();
 }
 

@@ -80,14 +80,14 @@ fn what_is_dangerous_is_asked_about() {
         (
             "*** Update File: .gitattributes\n@@\n-x\n+y\n",
             Some(
-                ".gitattributes is guarded by \"**/.gitattributes\": such files make tools run \
+                ".gitattributes is guarded by `**/.gitattributes`: such files make tools run \
                  code",
             ),
         ),
         (
             "*** Move File: a -> .vscode/tasks.json\n",
             Some(
-                ".vscode/tasks.json is guarded by \"**/.vscode/**\": such files make tools run \
+                ".vscode/tasks.json is guarded by `**/.vscode/**`: such files make tools run \
                  code",
             ),
         ),
