@@ -57,7 +57,7 @@ fn the_output_of_a_command_that_fails_is_shown() {
     let run = verify(dir.path(), &["--verify", script]);
     assert_eq!(run.code, 8, "{run:?}");
     assert_eq!(&*run.stdout, "", "{run:?}");
-    for wanted in ["\nout\n", "err\n", "exited with 3", "nothing was changed"] {
+    for wanted in ["\nout\n", "err\n", "the check `", "` exited with 3", "nothing was changed"] {
         assert!(run.stderr.contains(wanted), "{wanted}: {}", run.stderr);
     }
     assert!(!run.stderr.contains('\u{1b}'), "{}", run.stderr);

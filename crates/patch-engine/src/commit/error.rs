@@ -128,6 +128,16 @@ pub enum Error {
     },
 }
 
+fn check_of(failed: &NotVerified) -> String {
+    match &failed.command {
+        Some(command) => {
+            let line = command.trim().lines().next().unwrap_or_default();
+            format!("the check `{}`", fs_guard::shortened(line))
+        }
+        None => "the check".to_owned(),
+    }
+}
+
 fn paths(drifts: &[Drift]) -> String {
     let by = |drift: &Drift| {
         let path = quoted(&drift.path);
@@ -282,7 +292,7 @@ pub enum CommitError {
     #[error("refused before anything was written: {0}")]
     Refused(String),
     /// The check of the published files failed.
-    #[error("the command of the check {}", .0.end)]
+    #[error("{} {}", check_of(.0), .0.end)]
     Unverified(Box<NotVerified>),
     /// A directory of the plan has a state of its own, with an unfinished transaction.
     #[error(
