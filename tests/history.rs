@@ -316,6 +316,20 @@ fn an_undo_below_a_later_change_says_which_one_and_what_to_do() {
 }
 
 #[test]
+fn an_undo_that_passes_over_a_change_here_goes_on_elsewhere() {
+    let dir = project();
+    let older = apply(&dir, "doc", "*** Update File: c\n@@\n-c\n+C\n");
+    let newer = apply(&dir, "src", A);
+    fs::write(dir.path().join("w/src/a.py"), "edited\n").expect("written");
+    let status = at(&dir, "src", &["status"], "").stdout;
+    assert!(status.contains(&format!("would undo {}", &older[23..])), "{status}");
+    let undone = at(&dir, "src", &["undo"], "");
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert_eq!((&*read(&dir, "doc/c"), &*read(&dir, "src/a.py")), ("c\n", "edited\n"));
+    assert!(undone.stderr.contains(&newer[23..]), "{undone:?}");
+}
+
+#[test]
 fn a_confined_process_reaches_the_state_above_its_root() {
     let dir = project();
     let run = at(&dir, "src", &["--sandbox"], &patch(A));
