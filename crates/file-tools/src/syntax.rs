@@ -1,18 +1,15 @@
 //! Parses JSON, TOML and YAML, to see whether a changed file still does.
 
 use fs_guard::RelPath;
-use jsonc_parser::ParseOptions;
-use jsonc_parser::errors::ParseErrorKind;
 use patch_engine::{Formats, SyntaxFault};
-use saphyr_parser::{Event, Parser};
 use serde::de::IgnoredAny;
-use toml::de::DeTable;
 
 /// Larger files are not parsed.
 const MAX_SIZE: u64 = 8 << 20;
 
 /// Files whose lists and maps are nested deeper are not judged. jsonc-parser and toml have limits
 /// of their own.
+#[cfg(not(target_family = "wasm"))]
 const MAX_DEPTH: usize = 200;
 
 /// Longer messages are cut.
@@ -50,8 +47,8 @@ enum Format {
 #[derive(Debug, PartialEq, Eq)]
 enum Parsed {
     Whole,
-    /// It is nested too deep to be judged.
-    TooDeep,
+    /// It is nested too deep to be judged, or its parser is left out.
+    NotJudged,
     /// It is wrong at this byte.
     Wrong(usize, String),
 }
@@ -117,9 +114,9 @@ impl Format {
         let skipped = text.len() - body.len();
         let parsed = match self {
             Self::Json => json(body),
-            Self::Jsonc => jsonc(body),
-            Self::Toml => toml(body),
-            Self::Yaml => yaml(body),
+            Self::Jsonc => parsers::jsonc(body),
+            Self::Toml => parsers::toml(body),
+            Self::Yaml => parsers::yaml(body),
         };
         match parsed {
             Parsed::Wrong(at, message) => Parsed::Wrong(at + skipped, message),
@@ -138,65 +135,88 @@ fn json(text: &str) -> Parsed {
     Parsed::Wrong(start + error.column().saturating_sub(1), message.to_owned())
 }
 
-fn jsonc(text: &str) -> Parsed {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    match jsonc_parser::parse_to_value(text, &options) {
-        Ok(Some(_)) => Parsed::Whole,
-        // As JSON has it.
-        Ok(None) => Parsed::Wrong(text.len(), "there is no value".into()),
-        Err(error) => match error.kind() {
-            ParseErrorKind::NestingDepthExceeded => Parsed::TooDeep,
-            kind => Parsed::Wrong(error.range().start, lower(kind.to_string())),
-        },
-    }
-}
+#[cfg(not(target_family = "wasm"))]
+mod parsers {
+    use jsonc_parser::ParseOptions;
+    use jsonc_parser::errors::ParseErrorKind;
+    use saphyr_parser::{Event, Parser};
+    use toml::de::DeTable;
 
-fn toml(text: &str) -> Parsed {
-    let Err(error) = DeTable::parse(text) else { return Parsed::Whole };
-    if error.message().contains("recursion") {
-        return Parsed::TooDeep;
-    }
-    Parsed::Wrong(error.span().map_or(text.len(), |span| span.start), error.message().into())
-}
+    use super::{MAX_DEPTH, Parsed, lower};
 
-/// Reads events and builds nothing, so that an alias is as small as it looks.
-fn yaml(text: &str) -> Parsed {
-    let mut parser = Parser::new_from_str(text);
-    let mut depth = 0_usize;
-    loop {
-        match parser.next_event() {
-            None | Some(Ok((Event::StreamEnd, _))) => return Parsed::Whole,
-            Some(Ok((Event::SequenceStart(..) | Event::MappingStart(..), _))) => {
-                depth += 1;
-                if depth > MAX_DEPTH {
-                    return Parsed::TooDeep;
+    pub(super) fn jsonc(text: &str) -> Parsed {
+        let options = ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        match jsonc_parser::parse_to_value(text, &options) {
+            Ok(Some(_)) => Parsed::Whole,
+            // As JSON has it.
+            Ok(None) => Parsed::Wrong(text.len(), "there is no value".into()),
+            Err(error) => match error.kind() {
+                ParseErrorKind::NestingDepthExceeded => Parsed::NotJudged,
+                kind => Parsed::Wrong(error.range().start, lower(kind.to_string())),
+            },
+        }
+    }
+
+    pub(super) fn toml(text: &str) -> Parsed {
+        let Err(error) = DeTable::parse(text) else { return Parsed::Whole };
+        if error.message().contains("recursion") {
+            return Parsed::NotJudged;
+        }
+        Parsed::Wrong(error.span().map_or(text.len(), |span| span.start), error.message().into())
+    }
+
+    /// Reads events and builds nothing, so that an alias is as small as it looks.
+    pub(super) fn yaml(text: &str) -> Parsed {
+        let mut parser = Parser::new_from_str(text);
+        let mut depth = 0_usize;
+        loop {
+            match parser.next_event() {
+                None | Some(Ok((Event::StreamEnd, _))) => return Parsed::Whole,
+                Some(Ok((Event::SequenceStart(..) | Event::MappingStart(..), _))) => {
+                    depth += 1;
+                    if depth > MAX_DEPTH {
+                        return Parsed::NotJudged;
+                    }
                 }
-            }
-            Some(Ok((Event::SequenceEnd | Event::MappingEnd, _))) => {
-                depth = depth.saturating_sub(1);
-            }
-            Some(Ok(_)) => {}
-            Some(Err(error)) if error.info().contains("recursion") => {
-                return Parsed::TooDeep;
-            }
-            Some(Err(error)) => {
-                let at = text.char_indices().nth(error.marker().index());
-                let at = at.map_or(text.len(), |(at, _)| at);
-                return Parsed::Wrong(at, error.info().into());
+                Some(Ok((Event::SequenceEnd | Event::MappingEnd, _))) => {
+                    depth = depth.saturating_sub(1);
+                }
+                Some(Ok(_)) => {}
+                Some(Err(error)) if error.info().contains("recursion") => {
+                    return Parsed::NotJudged;
+                }
+                Some(Err(error)) => {
+                    let at = text.char_indices().nth(error.marker().index());
+                    let at = at.map_or(text.len(), |(at, _)| at);
+                    return Parsed::Wrong(at, error.info().into());
+                }
             }
         }
     }
+}
+
+/// In a browser all that a package has is loaded: there only JSON is parsed.
+#[cfg(target_family = "wasm")]
+mod parsers {
+    use super::Parsed;
+
+    pub(super) fn jsonc(_: &str) -> Parsed {
+        Parsed::NotJudged
+    }
+
+    pub(super) use jsonc as toml;
+    pub(super) use jsonc as yaml;
 }
 
 /// Returns the 1-based line and column of a byte, the latter in characters.
@@ -208,6 +228,7 @@ fn place(bytes: &[u8], at: usize) -> (usize, usize) {
 }
 
 /// Begins a message as ours begin.
+#[cfg(not(target_family = "wasm"))]
 fn lower(message: String) -> String {
     let mut rest = message.chars();
     match rest.next() {
@@ -377,7 +398,7 @@ mod tests {
             (Format::Yaml, "[".repeat(5000) + &"]".repeat(5000)),
             (Format::Yaml, "- ".repeat(5000)),
         ] {
-            assert_eq!(format.parsed(deep.as_bytes()), Parsed::TooDeep, "{format:?}");
+            assert_eq!(format.parsed(deep.as_bytes()), Parsed::NotJudged, "{format:?}");
         }
         let deep = "[".repeat(5000) + &"]".repeat(5000);
         assert_eq!(Format::Json.parsed(deep.as_bytes()), Parsed::Whole);
