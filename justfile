@@ -119,6 +119,10 @@ shown cases="5000":
 compare *args:
     benches/compare {{args}}
 
+# Measures this program and others on the cases in conformance/, and writes its scoreboard. `just scoreboard --at mpatch=PROGRAM` has one more.
+scoreboard *args:
+    conformance/all {{args}}
+
 # Compares `apply-patch git` with the commands of git that do the same.
 compare-git *args:
     cargo build --quiet --release --locked -p apply-patch

@@ -1,0 +1,340 @@
+"""Appliers that are known, how each is called, and what its documentation promises."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from suite import HERE, Applier, Callable, Command
+
+ENVELOPE, DIFFS = ["envelope"], ["unified", "git"]
+ALL = ["envelope", "unified", "git", "blocks", "wrapped"]
+# What a library that changes a text has no part in: files are written by the adapter here.
+FILES = ["guard", "sections", "atomic", "bytes.mode"]
+
+
+def version(*argv):
+    try:
+        return subprocess.run(argv, capture_output=True, text=True).stdout.strip().splitlines()[0]
+    except (OSError, IndexError):
+        return ""
+
+
+# This project's program.
+
+def ours(program, profile):
+    """`apply-patch`. What a case leaves open is done by `profile`."""
+    flags = {
+        "reverse": lambda value: ["--reverse"], "create_parents": lambda value: ["--create-parents"],
+        "overwrite": lambda value: ["--overwrite"], "skip_applied": lambda value: ["--skip-applied"],
+        "skip_binary": lambda value: ["--skip-binary"], "fuzz": lambda value: ["--fuzz", value],
+        "ambiguous": lambda value: ["--ambiguous", value], "names": lambda value: ["--names", value],
+        "hard_links": lambda value: ["--hard-links", value], "whitespace": lambda value: ["--whitespace", value],
+        "environment": lambda value: ["--environment", value], "directory": lambda value: ["--directory", value],
+        "allow_delete": lambda value: ["--allow-delete", value], "allow_move": lambda value: ["--allow-move", value],
+        "approve": lambda value: [word for glob in value for word in ("--allow", glob)],
+        "encoding": lambda value: [word for glob in value for word in ("--encoding", glob)],
+        "expect": lambda value: [word for path, sha in value.items() for word in ("--expect", f"{path}={sha}")],
+        "form": lambda value: ["--from", value],
+    }
+
+    def argv(case, place):
+        rules = profile if case["rules"] == "any" else case["rules"]
+        words = [program, "apply", "--json", "--durability", "none", "--profile", rules]
+        for name, value in case.get("options", {}).items():
+            if name == "base":
+                words += ["--base", str(place.base)]
+            elif name == "strip":
+                # By itself it takes off the prefixes that git writes, and no more.
+                words += ["-p", str(value)] if value not in (0, 1) else []
+            else:
+                words += flags[name](value)
+        return words
+
+    def kind(printed):
+        try:
+            return json.loads(printed)["error"]["kind"]
+        except (ValueError, KeyError, TypeError):
+            return None
+
+    home = lambda place: {"XDG_STATE_HOME": str(place.private / "state"), "XDG_CONFIG_HOME": str(place.private / "config")}
+    promises = {
+        "place": "docs/placement.md", "bytes": "README.md, “Byte for byte”", "atomic": "README.md, “All or nothing”",
+        "dialects": "docs/dialects.md", "guard": "docs/safety.md", "encoding": "docs/safety.md",
+        "ends": "docs/profiles.md, “At the ends of a file”", "unicode": "docs/profiles.md, “What fuzz may write”",
+        "diffs": "docs/profiles.md and docs/coming-from-git.md", "sections": "docs/profiles.md",
+    }
+    rules = ["any", "strict", "codex"] if profile == "strict" else ["any", "codex"]
+    name = "apply-patch" if profile == "strict" else "apply-patch --profile codex"
+    return Applier(name, Command(argv, environment=home, kind=kind), ALL, rules, [*flags, "base", "strip"], promises,
+                   own=[".apply-patch"], version=version(program, "--version"))
+
+
+# Programs.
+
+def git_apply():
+    def argv(case, place):
+        options = case.get("options", {})
+        return ["git", "apply", "--whitespace=nowarn", f"-p{options.get('strip', 1)}",
+                *(["-R"] if options.get("reverse") else []),
+                *(["--directory", options["directory"]] if "directory" in options else []), "-"]
+    promises = {
+        "place.one": "git-apply(1), DESCRIPTION", "place.none": "git-apply(1), -C: “by default no context is ever ignored”",
+        "atomic": "git-apply(1), --reject: “by default fails the whole patch and does not touch the working tree”",
+        "guard.outside": "git-apply(1), --unsafe-paths: “a patch that affects outside the working area … is rejected”",
+        "diffs.renames": "git-diff(1), “Generating patch text with -p”", "diffs.modes": "git-diff(1), “Generating patch text with -p”",
+        "diffs.files": "git-diff(1), “Generating patch text with -p”",
+        "diffs.simultaneous": "git-diff(1), “Generating patch text with -p”: “all the file1 files in the output refer to files before the commit”",
+        "diffs.binary": "git-apply(1), --binary: “currently we always allow binary patch application”",
+    }
+    return Applier("git apply", Command(argv), DIFFS, options=["strip", "reverse", "directory"], promises=promises,
+                   version=version("git", "--version"))
+
+
+def gnu_patch():
+    def argv(case, place):
+        options = case.get("options", {})
+        # Without fuzz, rejects and backups: what is promised of exact context, and no file beside the patched ones.
+        return ["patch", "-s", "-f", "-F0", "--no-backup-if-mismatch", "-r", "-", f"-p{options.get('strip', 1)}",
+                *(["-R"] if options.get("reverse") else [])]
+    promises = {
+        "place.one": "patch(1): “scans both forwards and backwards for a set of lines matching the context”",
+        "place.none": "patch(1), -F: no context is ignored with -F0", "place.stated": "patch(1): the line in the hunk, and any offset, is tried first",
+        "guard.outside": "NEWS of 2.7: “ignore destination file names that are absolute or that contain a component of ..”",
+        "guard.links": "NEWS of 2.7.5: links are followed “as long as they do not leave the working directory”",
+        "diffs.renames": "NEWS of 2.7: “most features of the diff --git format, including renames and copies”",
+        "diffs.modes": "NEWS of 2.7: “permission changes”", "diffs.files": "patch(1), -E and -p",
+    }
+    return Applier("patch", Command(argv), DIFFS, options=["strip", "reverse"], promises=promises, version=version("patch", "--version"))
+
+
+def codex(program):
+    """The tool of the codex program, which answers to the name `apply_patch`."""
+    promises = {
+        "place.one": "its instructions for models: context lines say where a change goes",
+        "place.header": "its instructions for models: @@ names the class or function, several @@ lines a nested one",
+        "sections.order": "its instructions for models: Add, Delete and Update of several files",
+        "sections.moves": "its instructions for models: Move to",
+    }
+    how = Command([program], environment=lambda place: {"CODEX_HOME": str(place.private / "codex")})
+    return Applier("codex apply_patch", how, [*ENVELOPE, "wrapped"], ["any", "codex"], ["create_parents", "overwrite"], promises,
+                   version=version(os.path.realpath(program), "--version"))
+
+
+def mpatch(program):
+    promises = {
+        "place.one": "its README: finds the place by the lines around", "dialects.recovered": "its README: Markdown blocks with diffs",
+    }
+    how = Command([program, "{patch}", "{dir}"], stdin=False)
+    return Applier("mpatch", how, [*DIFFS, "wrapped"], options=["strip"], promises=promises, version=version(program, "--version"))
+
+
+def patchloom(program):
+    promises = {"place.one": "its README: unified diffs"}
+    how = Command([program, "patch", "apply", "{patch}", "--apply"], stdin=False)
+    return Applier("patchloom", how, DIFFS, options=["strip"], promises=promises, version=version(program, "--version"))
+
+
+def diffy(program):
+    """diffy is a library: `program` reads a diff, applies it with `diffy::apply_bytes` in the directory
+    that it is called in, and writes the files."""
+    promises = {"place.one": "its documentation of `apply`"}
+    return Applier("diffy", Command([program]), DIFFS, options=["strip"], promises=promises)
+
+
+def jsdiff(folder):
+    promises = {
+        "place.one": "its README, applyPatch: the line of the header, then backwards and forwards",
+        "place.none": "its README, applyPatch: “all context lines matching exactly”, fuzzFactor 0",
+        "diffs.renames": "its README, “Git patches”: the pattern for renames, copies and swaps",
+        "diffs.simultaneous": "its README, “Git patches”: the pattern for swaps",
+    }
+    strip = lambda place: {"STRIP": str(place.case.get("options", {}).get("strip", 1))}
+    how = Command(["node", str(HERE / "jsdiff.cjs"), str(folder)], environment=strip)
+    package = Path(folder) / "node_modules/diff/package.json"
+    return Applier("jsdiff", how, DIFFS, options=["strip"], promises=promises, leaves=FILES, version=json.loads(package.read_text())["version"])
+
+
+# Libraries that change a text; the files are written here, all after all texts are made.
+
+def beneath(directory, path):
+    """A path of a patch. The libraries know no files: what is outside is refused here, and not theirs to judge."""
+    found = os.path.normpath(os.path.join(directory, path))
+    if os.path.isabs(path) or not found.startswith(directory + os.sep):
+        raise ValueError(f"{path} is not beneath {directory}")
+    return found
+
+
+def text_in(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return file.read()
+
+
+def write_all(directory, texts):
+    for path, text in {beneath(directory, path): text for path, text in texts.items()}.items():
+        if text is None:
+            # What the patch made and removed again was never there.
+            if os.path.lexists(path):
+                os.remove(path)
+            continue
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            file.write(text)
+
+
+def stripped(name, case):
+    """A name of a diff without the parts that are no part of the path, and without a time stamp."""
+    name = name.split("\t")[0].strip()
+    return name if name == "/dev/null" else "/".join(name.split("/")[case.get("options", {}).get("strip", 1):])
+
+
+def agents_apply(text, directory, case):
+    """`apply_diff` of openai-agents takes the lines of one section; the envelope around them is read here."""
+    from agents.apply_diff import apply_diff
+
+    lines, sections = text.decode().split("\n"), []
+    while lines and not lines[-1]:
+        lines.pop()
+    if not lines or lines[0].rstrip() != "*** Begin Patch" or lines[-1].rstrip() != "*** End Patch":
+        raise ValueError("not an envelope")
+    for line in lines[1:-1]:
+        header = re.fullmatch(r"\*\*\* (Add|Update|Delete) File: (.*?)\r?", line)
+        if header:
+            sections.append([header[1], header[2], None, []])
+        elif line.startswith("*** Move to: ") and sections:
+            sections[-1][2] = line.removeprefix("*** Move to: ").rstrip("\r")
+        elif sections:
+            sections[-1][3].append(line)
+        elif line.strip():
+            raise ValueError(f"{line!r} is in no section")
+    now = {}
+    # A name that was written in this patch is read from what was written.
+    read = lambda path: now[path] if path in now else text_in(beneath(directory, path))
+    for verb, path, target, body in sections:
+        diff = "\n".join(body)
+        if verb == "Delete":
+            if read(path) is None:
+                raise ValueError(f"{path} is gone")
+            now[path] = None
+        elif verb == "Add":
+            now[path] = apply_diff("", diff, mode="create") + "\n" * bool(body)
+        else:
+            now[target or path] = apply_diff(read(path), diff) if body else read(path)
+            if target:
+                now[path] = None
+    write_all(directory, now)
+
+
+def whatthepatch_apply(text, directory, case):
+    import whatthepatch
+
+    now, found = {}, list(whatthepatch.parse_patch(text.decode()))
+    if not found:
+        raise ValueError("no diff")
+    for diff in found:
+        if diff.header is None:
+            raise ValueError("a diff without names")
+        # It has taken `a/` and `b/` off.
+        old, new = diff.header.old_path, diff.header.new_path
+        before = "" if old == "/dev/null" else text_in(beneath(directory, old))
+        lines = whatthepatch.apply_diff(diff, before) if diff.changes else before.splitlines()
+        end = "\r\n" if "\r\n" in before else "\n"
+        result = end.join(lines) + (end if lines else "")
+        if new == "/dev/null":
+            now[old] = None
+        else:
+            if old not in ("/dev/null", new):
+                now[old] = None
+            now[new] = result
+    write_all(directory, now)
+
+
+def unidiff_apply(text, directory, case):
+    """unidiff reads diffs and applies none: a hunk is put here at the line that it states, if its lines are there."""
+    from unidiff import PatchSet
+
+    now, found = {}, PatchSet(text.decode())
+    if not found:
+        raise ValueError("no diff")
+    for file in found:
+        old, new = stripped(file.source_file, case), stripped(file.target_file, case)
+        before = [] if old == "/dev/null" else re.findall(r"[^\n]*\n|[^\n]+", text_in(beneath(directory, old)))
+        shift = 0
+        for hunk in file:
+            source = [line.value for line in hunk if line.is_context or line.is_removed]
+            target = [line.value for line in hunk if line.is_context or line.is_added]
+            source, target = ends(hunk, source, target)
+            at = max(hunk.source_start - 1, 0) + shift
+            if before[at:at + len(source)] != source:
+                raise ValueError(f"{new}: the lines of the hunk are not at line {at + 1}")
+            before[at:at + len(source)] = target
+            shift += len(target) - len(source)
+        if new == "/dev/null":
+            now[old] = None
+        else:
+            if old not in ("/dev/null", new):
+                now[old] = None
+            now[new] = "".join(before)
+    write_all(directory, now)
+
+
+def ends(hunk, source, target):
+    """The lines of a hunk, with the line feed taken off where the marker says that there is none."""
+    last = None
+    for line in hunk:
+        if line.line_type == "\\":
+            if last in (" ", "-") and source:
+                source[-1] = source[-1].removesuffix("\n")
+            if last in (" ", "+") and target:
+                target[-1] = target[-1].removesuffix("\n")
+        last = line.line_type
+    return source, target
+
+
+def agents_sdk():
+    promises = {
+        "place.one": "its docstring: “apply a V4A diff to the provided text”", "place.none": "it raises “Invalid Context”",
+        "place.header": "its docstrings: headers “narrow the search”, also stacked ones",
+    }
+    return Applier("openai-agents apply_diff", Callable(agents_apply), ENVELOPE, ["any", "codex"], ["create_parents", "overwrite"],
+                   promises, leaves=[*FILES, "dialects"], version=package("openai-agents"))
+
+
+def whatthepatch():
+    promises = {"place.stated": "its README, “Applying”"}
+    return Applier("whatthepatch", Callable(whatthepatch_apply), DIFFS, options=["strip"], promises=promises, leaves=[*FILES, "diffs"], version=package("whatthepatch"))
+
+
+def unidiff():
+    promises = {"place.stated": "its README: it reads diffs; a small writer puts hunks at their lines"}
+    return Applier("unidiff and a writer", Callable(unidiff_apply), DIFFS, options=["strip"], promises=promises, leaves=[*FILES, "diffs"], version=package("unidiff"))
+
+
+def package(name):
+    from importlib import metadata
+    return metadata.version(name)
+
+
+def known(where):
+    """The appliers that are at hand: a name, and a function that makes it. `where` are paths by name."""
+    found = {}
+    if program := where.get("ours"):
+        found["ours"] = lambda: ours(program, "strict")
+        found["ours-codex"] = lambda: ours(program, "codex")
+    if shutil.which("git"):
+        found["git"] = git_apply
+    if shutil.which("patch"):
+        found["patch"] = gnu_patch
+    for name, make in {"codex": codex, "jsdiff": jsdiff, "mpatch": mpatch, "patchloom": patchloom, "diffy": diffy}.items():
+        if path := where.get(name):
+            found[name] = lambda make=make, path=path: make(path)
+    for name, module, make in [("openai-agents", "agents", agents_sdk), ("whatthepatch", "whatthepatch", whatthepatch),
+                               ("unidiff", "unidiff", unidiff)]:
+        try:
+            __import__(module)
+        except ImportError:
+            continue
+        found[name] = make
+    return found
