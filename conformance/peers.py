@@ -1,10 +1,10 @@
 """Appliers that are known, how each is called, and what its documentation promises."""
+
 import json
 import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from suite import HERE, Applier, Callable, Command
@@ -24,19 +24,29 @@ def version(*argv):
 
 # This project's program.
 
+
 def ours(program, profile):
     """`apply-patch`. What a case leaves open is done by `profile`."""
     flags = {
-        "reverse": lambda value: ["--reverse"], "create_parents": lambda value: ["--create-parents"],
-        "overwrite": lambda value: ["--overwrite"], "skip_applied": lambda value: ["--skip-applied"],
-        "skip_binary": lambda value: ["--skip-binary"], "fuzz": lambda value: ["--fuzz", value],
-        "ambiguous": lambda value: ["--ambiguous", value], "names": lambda value: ["--names", value],
-        "hard_links": lambda value: ["--hard-links", value], "whitespace": lambda value: ["--whitespace", value],
-        "environment": lambda value: ["--environment", value], "directory": lambda value: ["--directory", value],
-        "allow_delete": lambda value: ["--allow-delete", value], "allow_move": lambda value: ["--allow-move", value],
+        "reverse": lambda value: ["--reverse"],
+        "create_parents": lambda value: ["--create-parents"],
+        "overwrite": lambda value: ["--overwrite"],
+        "skip_applied": lambda value: ["--skip-applied"],
+        "skip_binary": lambda value: ["--skip-binary"],
+        "fuzz": lambda value: ["--fuzz", value],
+        "ambiguous": lambda value: ["--ambiguous", value],
+        "names": lambda value: ["--names", value],
+        "hard_links": lambda value: ["--hard-links", value],
+        "whitespace": lambda value: ["--whitespace", value],
+        "environment": lambda value: ["--environment", value],
+        "directory": lambda value: ["--directory", value],
+        "allow_delete": lambda value: ["--allow-delete", value],
+        "allow_move": lambda value: ["--allow-move", value],
         "approve": lambda value: [word for glob in value for word in ("--allow", glob)],
         "encoding": lambda value: [word for glob in value for word in ("--encoding", glob)],
-        "expect": lambda value: [word for path, sha in value.items() for word in ("--expect", f"{path}={sha}")],
+        "expect": lambda value: [
+            word for path, sha in value.items() for word in ("--expect", f"{path}={sha}")
+        ],
         "form": lambda value: ["--from", value],
     }
 
@@ -59,82 +69,163 @@ def ours(program, profile):
         except (ValueError, KeyError, TypeError):
             return None
 
-    home = lambda place: {"XDG_STATE_HOME": str(place.private / "state"), "XDG_CONFIG_HOME": str(place.private / "config")}
+    home = lambda place: {
+        "XDG_STATE_HOME": str(place.private / "state"),
+        "XDG_CONFIG_HOME": str(place.private / "config"),
+    }
     promises = {
-        "place": "docs/placement.md", "bytes": "README.md, “Byte for byte”", "atomic": "README.md, “All or nothing”",
-        "dialects": "docs/dialects.md", "guard": "docs/safety.md", "encoding": "docs/safety.md",
-        "ends": "docs/profiles.md, “At the ends of a file”", "unicode": "docs/profiles.md, “What fuzz may write”",
-        "diffs": "docs/profiles.md and docs/coming-from-git.md", "sections": "docs/profiles.md",
+        "place": "docs/placement.md",
+        "bytes": "README.md, “Byte for byte”",
+        "atomic": "README.md, “All or nothing”",
+        "dialects": "docs/dialects.md",
+        "guard": "docs/safety.md",
+        "encoding": "docs/profiles.md, --encoding",
+        "ends": "docs/profiles.md, “At the ends of a file”",
+        "unicode": "docs/profiles.md, “What fuzz may write”",
+        "diffs": "docs/profiles.md and docs/coming-from-git.md",
+        "sections": "docs/profiles.md",
     }
     rules = ["any", "strict", "codex"] if profile == "strict" else ["any", "codex"]
     name = "apply-patch" if profile == "strict" else "apply-patch --profile codex"
-    return Applier(name, Command(argv, environment=home, kind=kind), ALL, rules, [*flags, "base", "strip"], promises,
-                   own=[".apply-patch"], version=version(program, "--version"))
+    return Applier(
+        name,
+        Command(argv, environment=home, kind=kind),
+        ALL,
+        rules,
+        [*flags, "base", "strip"],
+        promises,
+        own=[".apply-patch"],
+        version=version(program, "--version"),
+    )
 
 
 # Programs.
 
+
 def git_apply():
     def argv(case, place):
         options = case.get("options", {})
-        return ["git", "apply", "--whitespace=nowarn", f"-p{options.get('strip', 1)}",
-                *(["-R"] if options.get("reverse") else []),
-                *(["--directory", options["directory"]] if "directory" in options else []), "-"]
+        return [
+            "git",
+            "apply",
+            "--whitespace=nowarn",
+            f"-p{options.get('strip', 1)}",
+            *(["-R"] if options.get("reverse") else []),
+            *(["--directory", options["directory"]] if "directory" in options else []),
+            "-",
+        ]
+
     promises = {
-        "place.one": "git-apply(1), DESCRIPTION", "place.none": "git-apply(1), -C: “by default no context is ever ignored”",
+        "place.one": "git-apply(1), DESCRIPTION",
+        "place.none": "git-apply(1), -C: “by default no context is ever ignored”",
+        "ends.marker": "git-diff(1), as in the manual of diffutils, “Incomplete lines”",
         "atomic": "git-apply(1), --reject: “by default fails the whole patch and does not touch the working tree”",
         "guard.outside": "git-apply(1), --unsafe-paths: “a patch that affects outside the working area … is rejected”",
-        "diffs.renames": "git-diff(1), “Generating patch text with -p”", "diffs.modes": "git-diff(1), “Generating patch text with -p”",
+        "diffs.renames": "git-diff(1), “Generating patch text with -p”",
+        "diffs.modes": "git-diff(1), “Generating patch text with -p”",
         "diffs.files": "git-diff(1), “Generating patch text with -p”",
         "diffs.simultaneous": "git-diff(1), “Generating patch text with -p”: “all the file1 files in the output refer to files before the commit”",
+        "place.stated": "git-apply(1), DESCRIPTION",
+        "diffs.reverse": "git-apply(1), -R",
         "diffs.binary": "git-apply(1), --binary: “currently we always allow binary patch application”",
     }
-    return Applier("git apply", Command(argv), DIFFS, options=["strip", "reverse", "directory"], promises=promises,
-                   version=version("git", "--version"))
+    return Applier(
+        "git apply",
+        Command(argv),
+        DIFFS,
+        options=["strip", "reverse", "directory"],
+        promises=promises,
+        version=version("git", "--version"),
+    )
 
 
 def gnu_patch():
     def argv(case, place):
         options = case.get("options", {})
-        # Without fuzz, rejects and backups: what is promised of exact context, and no file beside the patched ones.
-        return ["patch", "-s", "-f", "-F0", "--no-backup-if-mismatch", "-r", "-", f"-p{options.get('strip', 1)}",
-                *(["-R"] if options.get("reverse") else [])]
+        # Without fuzz, rejects and backups: exact context, and no file beside the patched ones.
+        return [
+            "patch",
+            "-s",
+            "-f",
+            "-F0",
+            "--no-backup-if-mismatch",
+            "-r",
+            "-",
+            f"-p{options.get('strip', 1)}",
+            *(["-R"] if options.get("reverse") else []),
+        ]
+
     promises = {
         "place.one": "patch(1): “scans both forwards and backwards for a set of lines matching the context”",
-        "place.none": "patch(1), -F: no context is ignored with -F0", "place.stated": "patch(1): the line in the hunk, and any offset, is tried first",
+        "place.none": "patch(1), -F: no context is ignored with -F0",
+        "place.stated": "patch(1): the line in the hunk, and any offset, is tried first",
         "guard.outside": "NEWS of 2.7: “ignore destination file names that are absolute or that contain a component of ..”",
         "guard.links": "NEWS of 2.7.5: links are followed “as long as they do not leave the working directory”",
         "diffs.renames": "NEWS of 2.7: “most features of the diff --git format, including renames and copies”",
-        "diffs.modes": "NEWS of 2.7: “permission changes”", "diffs.files": "patch(1), -E and -p",
+        "diffs.modes": "NEWS of 2.7: “permission changes”",
+        "diffs.files": "patch(1), -E and -p",
+        "diffs.reverse": "patch(1), -R",
+        "ends.marker": "the manual of diffutils, “Incomplete lines”",
     }
-    return Applier("patch", Command(argv), DIFFS, options=["strip", "reverse"], promises=promises, version=version("patch", "--version"))
+    return Applier(
+        "patch",
+        Command(argv),
+        DIFFS,
+        options=["strip", "reverse"],
+        promises=promises,
+        version=version("patch", "--version"),
+    )
 
 
 def codex(program):
     """The tool of the codex program, which answers to the name `apply_patch`."""
+    told = "apply_patch_tool_instructions.md of its repository"
     promises = {
-        "place.one": "its instructions for models: context lines say where a change goes",
-        "place.header": "its instructions for models: @@ names the class or function, several @@ lines a nested one",
-        "sections.order": "its instructions for models: Add, Delete and Update of several files",
-        "sections.moves": "its instructions for models: Move to",
+        "place.one": f"{told}: context uniquely identifies the place",
+        "place.header": f"{told}: @@ says in which class or function, several @@ in which of a class",
+        "sections.order": f"{told}: Add, Delete and Update of several files",
+        "sections.moves": f"{told}: Move to",
+        "sections.moves-alone": f"{told}: the grammar has `[ MoveTo ] {{ Hunk }}`",
     }
     how = Command([program], environment=lambda place: {"CODEX_HOME": str(place.private / "codex")})
-    return Applier("codex apply_patch", how, [*ENVELOPE, "wrapped"], ["any", "codex"], ["create_parents", "overwrite"], promises,
-                   version=version(os.path.realpath(program), "--version"))
+    return Applier(
+        "codex apply_patch",
+        how,
+        [*ENVELOPE, "wrapped"],
+        ["any", "codex"],
+        ["create_parents", "overwrite"],
+        promises,
+        version=version(os.path.realpath(program), "--version"),
+    )
 
 
 def mpatch(program):
     promises = {
-        "place.one": "its README: finds the place by the lines around", "dialects.recovered": "its README: Markdown blocks with diffs",
+        "place.one": "its README: finds the place by the lines around",
+        "dialects.recovered": "its README: Markdown blocks with diffs",
     }
     how = Command([program, "{patch}", "{dir}"], stdin=False)
-    return Applier("mpatch", how, [*DIFFS, "wrapped"], options=["strip"], promises=promises, version=version(program, "--version"))
+    return Applier(
+        "mpatch",
+        how,
+        [*DIFFS, "wrapped"],
+        options=["strip"],
+        promises=promises,
+        version=version(program, "--version"),
+    )
 
 
 def patchloom(program):
     promises = {"place.one": "its README: unified diffs"}
     how = Command([program, "patch", "apply", "{patch}", "--apply"], stdin=False)
-    return Applier("patchloom", how, DIFFS, options=["strip"], promises=promises, version=version(program, "--version"))
+    return Applier(
+        "patchloom",
+        how,
+        DIFFS,
+        options=["strip"],
+        promises=promises,
+        version=version(program, "--version"),
+    )
 
 
 def diffy(program):
@@ -146,6 +237,7 @@ def diffy(program):
 
 def jsdiff(folder):
     promises = {
+        "place.stated": "its README, applyPatch: the line of the header first",
         "place.one": "its README, applyPatch: the line of the header, then backwards and forwards",
         "place.none": "its README, applyPatch: “all context lines matching exactly”, fuzzFactor 0",
         "diffs.renames": "its README, “Git patches”: the pattern for renames, copies and swaps",
@@ -154,13 +246,22 @@ def jsdiff(folder):
     strip = lambda place: {"STRIP": str(place.case.get("options", {}).get("strip", 1))}
     how = Command(["node", str(HERE / "jsdiff.cjs"), str(folder)], environment=strip)
     package = Path(folder) / "node_modules/diff/package.json"
-    return Applier("jsdiff", how, DIFFS, options=["strip"], promises=promises, leaves=FILES, version=json.loads(package.read_text())["version"])
+    return Applier(
+        "jsdiff",
+        how,
+        DIFFS,
+        options=["strip"],
+        promises=promises,
+        leaves=FILES,
+        version=json.loads(package.read_text())["version"],
+    )
 
 
 # Libraries that change a text; the files are written here, all after all texts are made.
 
+
 def beneath(directory, path):
-    """A path of a patch. The libraries know no files: what is outside is refused here, and not theirs to judge."""
+    """A path of a patch. What is outside is refused here: the libraries know no files."""
     found = os.path.normpath(os.path.join(directory, path))
     if os.path.isabs(path) or not found.startswith(directory + os.sep):
         raise ValueError(f"{path} is not beneath {directory}")
@@ -187,11 +288,15 @@ def write_all(directory, texts):
 def stripped(name, case):
     """A name of a diff without the parts that are no part of the path, and without a time stamp."""
     name = name.split("\t")[0].strip()
-    return name if name == "/dev/null" else "/".join(name.split("/")[case.get("options", {}).get("strip", 1):])
+    return (
+        name
+        if name == "/dev/null"
+        else "/".join(name.split("/")[case.get("options", {}).get("strip", 1) :])
+    )
 
 
 def agents_apply(text, directory, case):
-    """`apply_diff` of openai-agents takes the lines of one section; the envelope around them is read here."""
+    """`apply_diff` of openai-agents takes one section; the envelope around it is read here."""
     from agents.apply_diff import apply_diff
 
     lines, sections = text.decode().split("\n"), []
@@ -252,7 +357,7 @@ def whatthepatch_apply(text, directory, case):
 
 
 def unidiff_apply(text, directory, case):
-    """unidiff reads diffs and applies none: a hunk is put here at the line that it states, if its lines are there."""
+    """unidiff only reads diffs: a hunk is put here at the line that it states, if it fits there."""
     from unidiff import PatchSet
 
     now, found = {}, PatchSet(text.decode())
@@ -260,16 +365,20 @@ def unidiff_apply(text, directory, case):
         raise ValueError("no diff")
     for file in found:
         old, new = stripped(file.source_file, case), stripped(file.target_file, case)
-        before = [] if old == "/dev/null" else re.findall(r"[^\n]*\n|[^\n]+", text_in(beneath(directory, old)))
+        before = (
+            []
+            if old == "/dev/null"
+            else re.findall(r"[^\n]*\n|[^\n]+", text_in(beneath(directory, old)))
+        )
         shift = 0
         for hunk in file:
             source = [line.value for line in hunk if line.is_context or line.is_removed]
             target = [line.value for line in hunk if line.is_context or line.is_added]
             source, target = ends(hunk, source, target)
             at = max(hunk.source_start - 1, 0) + shift
-            if before[at:at + len(source)] != source:
+            if before[at : at + len(source)] != source:
                 raise ValueError(f"{new}: the lines of the hunk are not at line {at + 1}")
-            before[at:at + len(source)] = target
+            before[at : at + len(source)] = target
             shift += len(target) - len(source)
         if new == "/dev/null":
             now[old] = None
@@ -281,7 +390,7 @@ def unidiff_apply(text, directory, case):
 
 
 def ends(hunk, source, target):
-    """The lines of a hunk, with the line feed taken off where the marker says that there is none."""
+    """The lines of a hunk, without the line feed where the marker says that there is none."""
     last = None
     for line in hunk:
         if line.line_type == "\\":
@@ -295,30 +404,58 @@ def ends(hunk, source, target):
 
 def agents_sdk():
     promises = {
-        "place.one": "its docstring: “apply a V4A diff to the provided text”", "place.none": "it raises “Invalid Context”",
+        "place.one": "its docstring: “apply a V4A diff to the provided text”",
+        "place.none": "it raises “Invalid Context”",
         "place.header": "its docstrings: headers “narrow the search”, also stacked ones",
     }
-    return Applier("openai-agents apply_diff", Callable(agents_apply), ENVELOPE, ["any", "codex"], ["create_parents", "overwrite"],
-                   promises, leaves=[*FILES, "dialects"], version=package("openai-agents"))
+    return Applier(
+        "openai-agents apply_diff",
+        Callable(agents_apply),
+        ENVELOPE,
+        ["any", "codex"],
+        ["create_parents", "overwrite"],
+        promises,
+        leaves=[*FILES, "dialects"],
+        version=package("openai-agents"),
+    )
 
 
 def whatthepatch():
     promises = {"place.stated": "its README, “Applying”"}
-    return Applier("whatthepatch", Callable(whatthepatch_apply), DIFFS, options=["strip"], promises=promises, leaves=[*FILES, "diffs"], version=package("whatthepatch"))
+    return Applier(
+        "whatthepatch",
+        Callable(whatthepatch_apply),
+        DIFFS,
+        options=["strip"],
+        promises=promises,
+        leaves=[*FILES, "diffs"],
+        version=package("whatthepatch"),
+    )
 
 
 def unidiff():
-    promises = {"place.stated": "its README: it reads diffs; a small writer puts hunks at their lines"}
-    return Applier("unidiff and a writer", Callable(unidiff_apply), DIFFS, options=["strip"], promises=promises, leaves=[*FILES, "diffs"], version=package("unidiff"))
+    promises = {
+        "place.stated": "its README: it reads diffs; a small writer puts hunks at their lines"
+    }
+    return Applier(
+        "unidiff and a writer",
+        Callable(unidiff_apply),
+        DIFFS,
+        options=["strip"],
+        promises=promises,
+        leaves=[*FILES, "diffs"],
+        version=package("unidiff"),
+    )
 
 
 def package(name):
     from importlib import metadata
+
     return metadata.version(name)
 
 
 def known(where):
-    """The appliers that are at hand: a name, and a function that makes it. `where` are paths by name."""
+    """The appliers that are at hand, by name, each to be called. `where` are paths by name."""
     found = {}
     if program := where.get("ours"):
         found["ours"] = lambda: ours(program, "strict")
@@ -327,11 +464,20 @@ def known(where):
         found["git"] = git_apply
     if shutil.which("patch"):
         found["patch"] = gnu_patch
-    for name, make in {"codex": codex, "jsdiff": jsdiff, "mpatch": mpatch, "patchloom": patchloom, "diffy": diffy}.items():
+    for name, make in {
+        "codex": codex,
+        "jsdiff": jsdiff,
+        "mpatch": mpatch,
+        "patchloom": patchloom,
+        "diffy": diffy,
+    }.items():
         if path := where.get(name):
             found[name] = lambda make=make, path=path: make(path)
-    for name, module, make in [("openai-agents", "agents", agents_sdk), ("whatthepatch", "whatthepatch", whatthepatch),
-                               ("unidiff", "unidiff", unidiff)]:
+    for name, module, make in [
+        ("openai-agents", "agents", agents_sdk),
+        ("whatthepatch", "whatthepatch", whatthepatch),
+        ("unidiff", "unidiff", unidiff),
+    ]:
         try:
             __import__(module)
         except ImportError:

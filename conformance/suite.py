@@ -1,4 +1,5 @@
 """The cases, the run of an applier on one of them, and the verdict. README.md has the schema."""
+
 import base64
 import json
 import os
@@ -75,7 +76,11 @@ class Place:
                 self.make(self.base / path, entry)
 
     def absolute(self, data):
-        return data.replace(b"{outside}", os.fsencode(self.outside)) if self.case.get("outside") else data
+        return (
+            data.replace(b"{outside}", os.fsencode(self.outside))
+            if self.case.get("outside")
+            else data
+        )
 
     def make(self, path, entry):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -153,7 +158,9 @@ def wanted(case, files):
 
 def difference(before, after):
     """The paths that differ."""
-    return sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+    return sorted(
+        path for path in before.keys() | after.keys() if before.get(path) != after.get(path)
+    )
 
 
 class Outcome:
@@ -173,18 +180,31 @@ class Command:
     def arguments(self, case, place):
         if callable(self.argv):
             return self.argv(case, place)
-        return [word.replace("{dir}", str(place.dir)).replace("{patch}", str(place.patch)) for word in self.argv]
+        return [
+            word.replace("{dir}", str(place.dir)).replace("{patch}", str(place.patch))
+            for word in self.argv
+        ]
 
     def run(self, case, place):
         environment = {
-            "PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8", "HOME": str(place.home),
-            "TMPDIR": str(place.private), "GIT_CEILING_DIRECTORIES": str(place.dir.parent),
-            "GIT_CONFIG_NOSYSTEM": "1", "PYTHONDONTWRITEBYTECODE": "1", **self.environment(place),
+            "PATH": os.environ.get("PATH", ""),
+            "LC_ALL": "C.UTF-8",
+            "HOME": str(place.home),
+            "TMPDIR": str(place.private),
+            "GIT_CEILING_DIRECTORIES": str(place.dir.parent),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **self.environment(place),
         }
         source = subprocess.PIPE if self.stdin else subprocess.DEVNULL
         child = subprocess.Popen(
-            self.arguments(case, place), cwd=place.dir, env=environment, stdin=source,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+            self.arguments(case, place),
+            cwd=place.dir,
+            env=environment,
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         try:
             printed, _ = child.communicate(place.text if self.stdin else None, timeout=SECONDS)
@@ -248,7 +268,18 @@ class Applier:
     `own` are paths in the workspace that are the applier's own state; `leaves` are promises that are
     not its matter at all, as files are not that of a library for texts."""
 
-    def __init__(self, name, how, reads, rules=("any",), options=(), promises=None, own=(), leaves=(), version=""):
+    def __init__(
+        self,
+        name,
+        how,
+        reads,
+        rules=("any",),
+        options=(),
+        promises=None,
+        own=(),
+        leaves=(),
+        version="",
+    ):
         self.name, self.how, self.version = name, how, version
         self.reads, self.rules, self.options = set(reads), set(rules), set(options)
         self.promises, self.own, self.leaves = promises or {}, own, leaves
@@ -256,8 +287,12 @@ class Applier:
     def takes(self, case):
         """Whether the case is in its language and needs nothing that it does not have."""
         left = case["promise"] in self.leaves or case["promise"].split(".")[0] in self.leaves
-        return (not left and case["dialect"] in self.reads and case["rules"] in self.rules
-                and set(case.get("options", {})) <= self.options)
+        return (
+            not left
+            and case["dialect"] in self.reads
+            and case["rules"] in self.rules
+            and set(case.get("options", {})) <= self.options
+        )
 
     def promised(self, case, verdict):
         """Where its documentation makes the promise that the verdict is about. Who changes a part is
@@ -282,11 +317,17 @@ def judge(applier, case, scratch, private):
             there = inside + forbidden
             escaped += [path for path in changed if path == there or path.startswith(there + "/")]
         changed = [path.removeprefix(inside) for path in changed if path.startswith(inside)]
-        files = {path.removeprefix(inside): entry for path, entry in after.items()
-                 if path.startswith(inside) and entry[0] != "dir"}
+        files = {
+            path.removeprefix(inside): entry
+            for path, entry in after.items()
+            if path.startswith(inside) and entry[0] != "dir"
+        }
         verdict, why = decide(case, place, outcome, escaped, changed, files)
-        return verdict, {"why": why, "said": outcome.said.replace(str(place.top), "…").strip(),
-                         "kind": outcome.kind}
+        return verdict, {
+            "why": why,
+            "said": outcome.said.replace(str(place.top), "…").strip(),
+            "kind": outcome.kind,
+        }
     finally:
         place.remove()
 
@@ -311,14 +352,20 @@ def decide(case, place, outcome, escaped, changed, files):
         return "wrong", "applied, and was to be refused"
     apart = []
     for way in ways:
-        want = {path: entry if entry[0] != "symlink" else
-                ("symlink", entry[1].replace("{outside}", str(place.outside)))
-                for path, entry in wanted(case, way).items()}
+        want = {
+            path: (
+                entry
+                if entry[0] != "symlink"
+                else ("symlink", entry[1].replace("{outside}", str(place.outside)))
+            )
+            for path, entry in wanted(case, way).items()
+        }
         apart = difference(want, files)
         if not apart:
             return "right", ""
     return "wrong", "other than expected: " + ", ".join(
-        f"{path} {show(files.get(path))}" for path in apart[:5])
+        f"{path} {show(files.get(path))}" for path in apart[:5]
+    )
 
 
 def show(entry):
@@ -343,8 +390,16 @@ def run(applier, cases, say=None):
                 continue
             verdict, about = judge(applier, case, scratch, private)
             where = applier.promised(case, verdict)
-            results.append({"case": case["id"], "promise": case["promise"], "at": case["at"],
-                            "verdict": verdict, "promised": bool(where), **about})
+            results.append(
+                {
+                    "case": case["id"],
+                    "promise": case["promise"],
+                    "at": case["at"],
+                    "verdict": verdict,
+                    "promised": bool(where),
+                    **about,
+                }
+            )
             if say:
                 say(results[-1])
     finally:
