@@ -208,7 +208,9 @@ def pair_cases():
             body.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
         before, after = {"pair.txt": "".join(old)}, {"pair.txt": "".join(new)}
         head = "diff --git a/pair.txt b/pair.txt\n" if number % 2 else ""
-        cases.add(f"diff-{number:03}", "place.stated", "git" if head else "unified", head + "".join(body), before, files(after),
+        bare = any("\n\\ No newline" in line for line in body)
+        promise = "ends.marker" if bare else "bytes.line-ends" if end != "\n" else "place.stated"
+        cases.add(f"diff-{number:03}", promise, "git" if head else "unified", head + "".join(body), before, files(after),
                   "generated", says=f"{context} lines of context")
         if number % 3 == 0 and old:
             cases.add(f"reverse-{number:03}", "diffs.reverse", "git" if head else "unified", head + "".join(body), after, files(before),
@@ -221,6 +223,45 @@ def pair_cases():
             if any(line[0] != "+" for line in whole) and whole[-1] != " ":
                 cases.add(f"envelope-{number:03}", "place.one", "envelope", envelope([("Update File: pair.txt", ["@@", *whole])]),
                           before, files(after), "generated", says="one hunk for the whole file")
+    return cases
+
+
+def moved_cases():
+    """The diff of a file that has changed elsewhere since: it goes to where it was meant, or is refused."""
+    rng, cases = random.Random("moved"), Cases("moved")
+    few = ["a", "b", "", "    x", "}", "\t{"]
+    number = 0
+    while number < 120:
+        words = rng.sample(few, rng.randint(3, len(few)))
+        old = [rng.choice(words) + "\n" for _ in range(rng.randint(12, 40))]
+        new = list(old)
+        for _ in range(rng.randint(1, 3)):
+            at = rng.randint(0, len(new))
+            new[at:at + rng.randint(0, 3)] = [rng.choice(words) + "\n" for _ in range(rng.randint(0, 3))]
+        if old == new:
+            continue
+        number += 1
+        body = list(difflib.unified_diff(old, new, "a/pair.txt", "b/pair.txt"))
+        # Above the first hunk nothing else is changed: what is there is in both files.
+        top = [f"new at the top {n}\n" for n in range(rng.choice([1, 2, 5]))]
+        cases.add(f"diff-{number:03}", "place.moved", "unified", "".join(body), {"pair.txt": "".join(top + old)},
+                  files({"pair.txt": "".join(top + new)}) + refused(), "generated", says="lines were inserted at the top since")
+    # A block that stands many times, and more of it at the top since. The stated line fits, and so
+    # does the one that moved as far as the second hunk, of which there is no doubt.
+    for number in range(1, 13):
+        block = [f"[{rng.choice(WORDS)}]", "on = 1", ""]
+        blocks, more = rng.randint(5, 9), rng.randint(1, 2)
+        tail = [f"{rng.choice(WORDS)} {n}" for n in range(8)]
+        lines = block * blocks + tail
+        low = 3 * rng.randint(2, blocks - 3)
+        first = [" ", " " + block[0], "-on = 1", "+on = 2", " ", " " + block[0]]
+        second = [" " + line for line in tail[1:4]] + ["-" + tail[4], "+changed"] + [" " + line for line in tail[5:8]]
+        diff = unified("m.ini", [(low - 1, first, 0), (3 * blocks + 1, second, 0)], number % 2 == 0)
+        after = list(lines)
+        after[low + 1], after[3 * blocks + 4] = "on = 2", "changed"
+        cases.add(f"block-{number:03}", "place.moved", "git" if number % 2 == 0 else "unified", diff,
+                  {"m.ini": text_of(block * more + lines)}, files({"m.ini": text_of(block * more + after)}) + refused(), "generated",
+                  says="the second hunk shows how far the file has moved")
     return cases
 
 
@@ -721,6 +762,6 @@ def diff_cases():
 
 
 FAMILIES = [
-    place_cases, number_cases, pair_cases, header_cases, long_cases, many_cases, atomic_cases, ends_cases,
+    place_cases, number_cases, pair_cases, moved_cases, header_cases, long_cases, many_cases, atomic_cases, ends_cases,
     unicode_cases, bytes_cases, encoding_cases, section_cases, diff_cases,
 ]

@@ -341,8 +341,8 @@ def whatthepatch_apply(text, directory, case):
     for diff in found:
         if diff.header is None:
             raise ValueError("a diff without names")
-        # It has taken `a/` and `b/` off.
-        old, new = diff.header.old_path, diff.header.new_path
+        # It takes `a/` and `b/` off, but not in every form.
+        old, new = (re.sub("^[ab]/", "", name) for name in (diff.header.old_path, diff.header.new_path))
         before = "" if old == "/dev/null" else text_in(beneath(directory, old))
         lines = whatthepatch.apply_diff(diff, before) if diff.changes else before.splitlines()
         end = "\r\n" if "\r\n" in before else "\n"
