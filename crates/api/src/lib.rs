@@ -98,7 +98,7 @@ pub mod trash {
 #[cfg(feature = "workspace")]
 pub mod tools {
     pub use file_tools::{
-        Arguments, BadSessionName, Caller, EditorReply, ErrorKind, FailureClass, Hint, Kept,
+        Arguments, BadSessionName, Caller, EditorReply, ErrorKind, FailureClass, Hint, JSONC, Kept,
         MAX_RESULT, Reason, Reply, Session, SessionName, SessionSettings, StoreSize, Tool,
         ToolError, Turn, audit, bounds, brief_catalogue, catalogue, changes, choices, envelope,
         events, git, hints, history, input, ops, received, refused, remove_state, settings, shown,

@@ -25,6 +25,8 @@ pub use session::session_name::{BadSessionName, SessionName};
 pub use session::store_size::{StoreSize, remove_state, size_in, store_size};
 pub use session::{Session, SessionSettings};
 pub use session::{bounds, history, refused};
+#[cfg(not(target_family = "wasm"))]
+pub use syntax::JSONC;
 pub use tools::call::{ADDED_BY_CLIENTS, Arguments, Data, MAX_RESULT, Reply};
 pub use tools::catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue};
 pub use tools::editor::{EditorCommand, EditorReply};

@@ -136,6 +136,9 @@ fn json(text: &str) -> Parsed {
 }
 
 #[cfg(not(target_family = "wasm"))]
+pub use parsers::JSONC;
+
+#[cfg(not(target_family = "wasm"))]
 mod parsers {
     use jsonc_parser::ParseOptions;
     use jsonc_parser::errors::ParseErrorKind;
@@ -144,20 +147,23 @@ mod parsers {
 
     use super::{MAX_DEPTH, Parsed, lower};
 
+    /// What is read as JSON with comments: JSON, comments, commas at the end of lists, and nothing
+    /// else of JSON5.
+    pub const JSONC: ParseOptions = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+
     pub(super) fn jsonc(text: &str) -> Parsed {
-        let options = ParseOptions {
-            allow_comments: true,
-            allow_trailing_commas: true,
-            allow_loose_object_property_names: false,
-            allow_missing_commas: false,
-            allow_single_quoted_strings: false,
-            allow_hexadecimal_numbers: false,
-            allow_unary_plus_numbers: false,
-            allow_bare_decimal_point_numbers: false,
-            allow_non_finite_numbers: false,
-            allow_extended_string_escapes: false,
-        };
-        match jsonc_parser::parse_to_value(text, &options) {
+        match jsonc_parser::parse_to_value(text, &JSONC) {
             Ok(Some(_)) => Parsed::Whole,
             // As JSON has it.
             Ok(None) => Parsed::Wrong(text.len(), "there is no value".into()),

@@ -1,25 +1,11 @@
 //! JSON with comments and with commas at the end of lists.
 
-use jsonc_parser::ParseOptions;
+use apply_patch_api::tools::JSONC;
 use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use serde_json::Value;
 
 use super::text::put;
 use crate::clients::Setting;
-
-/// What is read: JSON, comments, commas at the end of lists, and nothing else of JSON5.
-const OPTIONS: ParseOptions = ParseOptions {
-    allow_comments: true,
-    allow_trailing_commas: true,
-    allow_loose_object_property_names: false,
-    allow_missing_commas: false,
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
 
 /// The text with the setting; the same text if it has it.
 ///
@@ -71,7 +57,7 @@ fn checked(root: &CstRootNode, wanted: &Value) -> Result<String, String> {
 }
 
 fn parse(text: &str) -> Result<(CstRootNode, Value), String> {
-    let root = CstRootNode::parse(text, &OPTIONS)
+    let root = CstRootNode::parse(text, &JSONC)
         .map_err(|error| format!("it is not JSON, from line {} on", error.line_display()))?;
     match root.to_serde_value() {
         Some(value @ Value::Object(_)) => Ok((root, value)),

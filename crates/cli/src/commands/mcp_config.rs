@@ -102,11 +102,11 @@ pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Fail
 
 /// The client's command as it is typed; in the project, if it is about that.
 fn command(global: &Global, scope: Scope, words: &[String]) -> String {
-    let words: Vec<_> = words.iter().map(|word| hints::quoted(word)).collect();
+    let words: Vec<_> = words.iter().map(|word| hints::shell_word(word)).collect();
     let command = words.join(" ");
     match &global.root {
         Some(root) if scope == Scope::Project => {
-            format!("(cd {} && {command})", hints::quoted(&root.to_string_lossy()))
+            format!("(cd {} && {command})", hints::shell_word(&root.to_string_lossy()))
         }
         _ => command,
     }
@@ -235,7 +235,7 @@ fn write(
                 let place = if directory == Path::new(".") {
                     String::new()
                 } else {
-                    format!("-C {} ", hints::quoted(&directory.to_string_lossy()))
+                    format!("-C {} ", hints::shell_word(&directory.to_string_lossy()))
                 };
                 render::message(&format!("done; undo it with `apply-patch undo {place}{id}`"));
             }

@@ -428,7 +428,7 @@ fn tool(action: Action, caller: Caller) -> Option<&'static str> {
 /// Returns the flag that gives a setting.
 fn flag(setting: &Setting) -> String {
     match (setting, key_and_value(setting)) {
-        (Setting::Root(directory), _) => format!("-C {}", quoted(directory)),
+        (Setting::Root(directory), _) => format!("-C {}", shell_word(directory)),
         // These flags may be off.
         (Setting::AllowDelete | Setting::AllowMove, (key, _)) => format!("--{key}=true"),
         (_, (key, ArgumentValue::Text(value))) => format!("--{key} {value}"),
@@ -451,8 +451,8 @@ fn command(record: Listing) -> String {
 fn first(step: &Step) -> String {
     match step {
         Step::Undo(id) => format!("apply-patch undo {}", id.short()),
-        Step::Recover { directory } => format!("apply-patch -C {} recover", quoted(directory)),
-        Step::Own { path, user } => format!("sudo chown -R {} {}", user.id(), quoted(path)),
+        Step::Recover { directory } => format!("apply-patch -C {} recover", shell_word(directory)),
+        Step::Own { path, user } => format!("sudo chown -R {} {}", user.id(), shell_word(path)),
     }
 }
 
@@ -580,7 +580,7 @@ fn like_words(like: &PathLike) -> String {
 
 /// Returns a text as a word of the shell.
 #[must_use]
-pub fn quoted(text: &str) -> String {
+pub fn shell_word(text: &str) -> String {
     let plain = |next: char| next.is_ascii_alphanumeric() || "/._-+:@~".contains(next);
     if !text.is_empty() && text.chars().all(plain) {
         text.into()
