@@ -1,7 +1,8 @@
 //! A run of the program, and how it ended.
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -36,7 +37,16 @@ impl From<Output> for Run {
 /// Runs a command with `input` on standard input, and returns what it printed.
 pub(crate) fn output(mut command: Command, input: &[u8]) -> Output {
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = piped.spawn().expect("the program starts");
+    let mut child = loop {
+        match piped.spawn() {
+            // A program that was just copied is open for writing in what another test starts, until
+            // that has begun.
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            spawned => break spawned.expect("the program starts"),
+        }
+    };
     // It may end before it has read everything.
     let _ = child.stdin.take().expect("piped").write_all(input);
     child.wait_with_output().expect("the program ends")
