@@ -620,6 +620,7 @@ impl Reject {
             Problem::ParentIsFile { file } => {
                 Remedy::choose(path, PathLike::NotBeneath(file.clone()))
             }
+            Problem::Exists { new_in_diff: true, .. } => Remedy::LeaveOut(Part::Section),
             Problem::Exists { .. } => {
                 return vec![act(Action::Edit), Remedy::Set(Setting::Overwrite)];
             }

@@ -47,7 +47,7 @@ pub(crate) struct Rules {
     /// Create missing parent directories
     #[arg(long)]
     pub(crate) create_parents: bool,
-    /// Let added and moved files replace existing ones
+    /// Let added and moved files of an envelope replace existing ones
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// What to do with a hunk that fits in several places [default: reject]

@@ -200,7 +200,7 @@ impl Workspace {
             }
             let path = target.as_ref().map_or(record.path.as_str(), RelPath::as_str);
             if let Err(mut reject) = builder.create_from(path, stored(before, id, slot)) {
-                if let Problem::Exists { by } = &mut reject.problem {
+                if let Problem::Exists { by, .. } = &mut reject.problem {
                     let path = self.root().check(path, Access::Create)?;
                     let now = look(&self.root().into(), &path)?
                         .and_then(Result::ok)

@@ -424,7 +424,7 @@ impl Context<'_, '_, '_> {
         let of = |index: usize| candidates[index].as_ref().expect("in the chain");
         match (self.topmost(&chain, of), self.bottommost(&chain, of)) {
             (Some(top), Some(bottom)) => {
-                let chosen = self.choose(&chain, of, &bottom);
+                let chosen = self.choose(&chain, of, &top, &bottom);
                 for (((&index, &top), &bottom), (line, stated)) in
                     chain.iter().zip(&top).zip(&bottom).zip(chosen)
                 {
@@ -452,10 +452,20 @@ impl Context<'_, '_, '_> {
         &self,
         chain: &[usize],
         of: impl Fn(usize) -> &'c Candidates,
+        top: &[usize],
         bottom: &[usize],
     ) -> Vec<(usize, bool)> {
+        // How far from its line the next hunk below stands that can stand in one place only.
+        let mut nearest = None;
+        let mut below = vec![None; chain.len()];
+        for (at, &index) in chain.iter().enumerate().rev() {
+            below[at] = nearest;
+            if let Some(stated) = self.needles[index].stated.filter(|_| top[at] == bottom[at]) {
+                nearest = Some(top[at] as isize - stated as isize);
+            }
+        }
         let (mut cursor, mut stated) = (0, Stated::default());
-        let choose = |(&index, &bottom): (&usize, &usize)| {
+        let choose = |((&index, &bottom), below): ((&usize, &usize), Option<isize>)| {
             let (needle, candidates) = (&self.needles[index], of(index));
             let first = self.finder.next(candidates, cursor).unwrap_or(bottom);
             let stands = |line: usize| {
@@ -466,7 +476,7 @@ impl Context<'_, '_, '_> {
             let line = if first == bottom {
                 Some(first)
             } else {
-                stated.choose(needle, stands).filter(|_| whole)
+                stated.choose(needle, below, stands).filter(|_| whole)
             };
             if let Some(line) = line {
                 stated.found(needle, line);
@@ -475,7 +485,7 @@ impl Context<'_, '_, '_> {
             cursor = place + candidates.len;
             (place, line.is_some())
         };
-        chain.iter().zip(bottom).map(choose).collect()
+        chain.iter().zip(bottom).zip(below).map(choose).collect()
     }
 
     /// Places every hunk as far up as it can go below the one before it.

@@ -47,7 +47,7 @@ pub(crate) fn locate<'f, 'p>(
         if lines.is_cancelled() {
             return Err(Vec::new());
         }
-        let place = match find(&draft, &mut finder, needle, rules, &stated, &effort) {
+        let place = match find(&draft, &mut finder, &needles, needle, rules, &stated, &effort) {
             Ok(place) => place,
             Err(reason) => {
                 rejects.push(effort.reject(needle, reason));
@@ -111,6 +111,8 @@ struct Finder<'a, 'f, 'p> {
     reach: Vec<usize>,
     /// The fingerprints of all lines of all blocks, as the most lenient pass sees them.
     mentioned: OnceCell<Vec<u64>>,
+    /// For each hunk how far from its line the next one stands that has one place in the pre-image.
+    below: OnceCell<Vec<Option<isize>>>,
     passes: Vec<PassState<'p>>,
 }
 
@@ -181,7 +183,8 @@ impl<'a, 'f, 'p> Finder<'a, 'f, 'p> {
             window: OnceCell::new(),
         };
         let passes = passes.iter().map(state).collect();
-        Self { blocks, of_hunk, reach, mentioned: OnceCell::new(), passes }
+        let (mentioned, below) = (OnceCell::new(), OnceCell::new());
+        Self { blocks, of_hunk, reach, mentioned, below, passes }
     }
 
     /// Looks for the hunks to come where `hunk` changed something: its lines now are `nodes`, and
@@ -359,6 +362,7 @@ fn endings_stand(
 fn find(
     draft: &Draft<'_, '_>,
     finder: &mut Finder<'_, '_, '_>,
+    needles: &[Needle<'_>],
     needle: &Needle<'_>,
     rules: &Rules,
     stated: &Stated,
@@ -382,7 +386,7 @@ fn find(
             notes: Vec::new(),
         });
     }
-    let Finder { blocks, of_hunk, passes, .. } = finder;
+    let Finder { blocks, of_hunk, passes, below, .. } = finder;
     for state in passes.iter_mut() {
         for (variant, dropped) in needle.variants().enumerate() {
             let limit = SATURATION + 1;
@@ -402,7 +406,10 @@ fn find(
                         && draft.is_intact(line, old)
                 };
                 let whole = state.pass == Pass::Exact && dropped == 0;
-                match stated.choose(needle, stands).filter(|_| whole) {
+                let below = needle.stated.and_then(|_| {
+                    below.get_or_init(|| offsets_below(blocks, of_hunk, needles))[needle.index]
+                });
+                match stated.choose(needle, below, stands).filter(|_| whole) {
                     Some(line) => (places, notes) = (vec![Node(line)], vec![Note::StatedLine]),
                     None if rules.ambiguous == Ambiguous::Reject => {
                         return Err(several(draft, &places, old, rules, effort));
@@ -435,6 +442,31 @@ fn find(
     }
     Err(broken_by(draft, finder, needle)
         .unwrap_or_else(|| refuse::not_found(draft.lines, needle, rules, effort)))
+}
+
+/// For each hunk how far from its line the next one below stands that is in the pre-image once.
+fn offsets_below(
+    blocks: &Blocks<'_, '_, '_>,
+    of_hunk: &[Vec<(usize, usize)>],
+    needles: &[Needle<'_>],
+) -> Vec<Option<isize>> {
+    let mut nearest = None;
+    let mut below = vec![None; needles.len()];
+    for needle in needles.iter().rev() {
+        below[needle.index] = nearest;
+        let whole = of_hunk[needle.index].iter().find(|&&(dropped, _)| dropped == 0);
+        let Some((stated, &(_, block))) = needle.stated.zip(whole) else { continue };
+        let mut from = 0;
+        let mut next = || {
+            let place = blocks.next_of(needle, 0, Pass::Exact, block, from)?;
+            from = place + 1;
+            Some(place)
+        };
+        if let (Some(only), None) = (next(), next()) {
+            nearest = Some(only as isize - stated as isize);
+        }
+    }
+    below
 }
 
 /// The place below so many lines of the file, as far as the other hunks were found from theirs.

@@ -14,22 +14,25 @@ pub(crate) struct Stated {
 impl Stated {
     /// The one of several exact places of a hunk that the lines mean: the stated one, or the one
     /// that is as far from it as the hunk above was. Where both are places and not the same, none
-    /// is meant. `stands` tells of a line whether it begins a place.
+    /// is meant, nor where another place is as far from its line as the next hunk below that has
+    /// only one place (`below`): the file may have changed above both. `stands` tells of a line
+    /// whether it begins a place.
     pub(crate) fn choose(
         &self,
         needle: &Needle<'_>,
+        below: Option<isize>,
         stands: impl Fn(usize) -> bool,
     ) -> Option<usize> {
         let stated = needle.stated?;
-        let shifted = self
-            .offset
-            .and_then(|offset| stated.checked_add_signed(offset))
-            .filter(|&line| line != stated);
-        match (stands(stated), shifted.filter(|&line| stands(line))) {
-            (true, None) => Some(stated),
-            (false, Some(shifted)) => Some(shifted),
-            _ => None,
-        }
+        let shifted = |offset: Option<isize>| {
+            let line = offset.and_then(|offset| stated.checked_add_signed(offset));
+            line.filter(|&line| stands(line))
+        };
+        let here = Some(stated).filter(|&line| stands(line));
+        let above = shifted(self.offset);
+        let chosen = here.or(above)?;
+        let agrees = |place: Option<usize>| place.is_none_or(|line| line == chosen);
+        (agrees(above) && agrees(shifted(below))).then_some(chosen)
     }
 
     /// Takes note of where a hunk was found.

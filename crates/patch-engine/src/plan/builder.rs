@@ -74,7 +74,7 @@ pub struct PlanBuilder<'o> {
     restored_dirs: Vec<NewDir>,
     remove_dirs: Vec<RelPath>,
     /// Directories that lose their last file are removed, and one may become a file.
-    pub(super) remove_emptied: bool,
+    pub(super) of_diff: bool,
     authority: Authority,
     undo_of: Option<Undone>,
     pub(crate) also_undone: Vec<TransactionId>,
@@ -181,7 +181,7 @@ impl<'o> PlanBuilder<'o> {
             directories: HashMap::new(),
             restored_dirs: Vec::new(),
             remove_dirs: Vec::new(),
-            remove_emptied: false,
+            of_diff: false,
             authority: Authority::Policy,
             undo_of: None,
             also_undone: Vec::new(),
@@ -500,7 +500,7 @@ impl<'o> PlanBuilder<'o> {
             }
         }
         transitions.append(&mut removals);
-        if self.remove_emptied && self.files.directory().is_some() {
+        if self.of_diff && self.files.directory().is_some() {
             self.remove_dirs.extend(emptied(&self.files, &transitions));
         }
         // The maps below are as large, and these are not needed any more.
@@ -656,7 +656,7 @@ impl PlanBuilder<'_> {
     /// Returns whether a directory has lost all files by the changes so far, so that a file may take
     /// its path.
     fn gives_way(&self, dir: &RelPath) -> bool {
-        self.remove_emptied && loses_all(&self.files, dir, &|path: &RelPath| self.is_gone(path))
+        self.of_diff && loses_all(&self.files, dir, &|path: &RelPath| self.is_gone(path))
     }
 
     /// Returns whether the changes so far took away the file or link at a path.
@@ -795,7 +795,8 @@ impl PlanBuilder<'_> {
 
     /// Checks that a file may be created at `path`, and returns the file on disk that it replaces.
     fn make_way(&mut self, path: &RelPath) -> Checked<Option<Metadata>> {
-        let overwrite = self.options.overwrite;
+        // A diff says what was there.
+        let overwrite = self.options.overwrite && !self.of_diff;
         let entry = self.entry(path, Access::Create)?;
         if let State::AsOnDisk = entry.state
             && let Some(disk) = &entry.disk
@@ -811,7 +812,7 @@ impl PlanBuilder<'_> {
         let entry = &self.entries[path];
         if entry.exists() {
             if !overwrite {
-                return Err(Problem::Exists { by: None });
+                return Err(Problem::Exists { by: None, new_in_diff: self.of_diff });
             }
             return Ok(entry.disk.as_ref().map(|disk| disk.metadata.clone()));
         }

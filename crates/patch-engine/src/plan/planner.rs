@@ -103,7 +103,7 @@ pub(crate) fn plan_without(
             PlanBuilder::with_capacity(files.clone(), options, patch.sections().len());
         builder.patch = Some(patch.clone());
         builder.left_out.clone_from(left_out);
-        builder.remove_emptied = is_diff(patch);
+        builder.of_diff = is_diff(patch);
         builder.placed.reserve_exact(patch.hunk_count());
         builder.notes.extend(patch.notes.iter().cloned().map(PlanNote::Input));
         builder.notes.extend(patch.warnings.iter().cloned().map(PlanNote::Text));

@@ -150,11 +150,14 @@ pub enum Problem {
         file: String,
     },
     /// A file is there already, and the options do not replace it.
-    #[error("a file is there \
-             already{}", by.map(|id| format!(" (by transaction {id})")).unwrap_or_default())]
+    #[error("{}a file is there already{}",
+            if *new_in_diff { "the diff makes it as a new file, but " } else { "" },
+            by.map(|id| format!(" (by transaction {id})")).unwrap_or_default())]
     Exists {
         /// The transaction that left it as it is, where that was looked for and there is one.
         by: Option<TransactionId>,
+        /// Whether a diff says that no file is there. Then no option replaces it.
+        new_in_diff: bool,
     },
     /// A file would be replaced that another section of the patch reads or changes.
     #[error("this would replace a file that section {} of the patch reads or changes", .other + 1)]

@@ -681,6 +681,7 @@ fn stated_lines_choose_among_places_where_the_text_is_the_same() {
     let file = "x\na\nb\na\nb\na\nb\ny\n";
     let hunk = |line: usize| format!("@@ -{line} +{line} @@ f\n-b\n+c\n");
     let top = |line: usize| format!("@@ -{line} +{line} @@\n-x\n+z\n");
+    let bottom = |line: usize| format!("@@ -{line} +{line} @@\n-y\n+z\n");
     for (hunks, wanted) in [
         (hunk(3), Ok(("x\na\nc\na\nb\na\nb\ny\n", 1))),
         (hunk(5), Ok(("x\na\nb\na\nc\na\nb\ny\n", 1))),
@@ -693,6 +694,12 @@ fn stated_lines_choose_among_places_where_the_text_is_the_same() {
         (top(1) + &hunk(5), Ok(("z\na\nb\na\nc\na\nb\ny\n", 1))),
         // Both the line and the distance name a place.
         (top(3) + &hunk(7), Err("multiple_matches")),
+        // So does the hunk below, if it has one place only.
+        (hunk(5) + &bottom(8), Ok(("x\na\nb\na\nc\na\nb\nz\n", 1))),
+        (hunk(5) + &bottom(10), Err("multiple_matches")),
+        (hunk(5) + &hunk(7) + &bottom(10), Err("multiple_matches")),
+        (hunk(3) + &bottom(10), Ok(("x\na\nc\na\nb\na\nb\nz\n", 1))),
+        (hunk(5) + &bottom(9), Ok(("x\na\nb\na\nc\na\nb\nz\n", 1))),
         (hunk(3) + &hunk(5) + &hunk(7), Ok(("x\na\nc\na\nc\na\nc\ny\n", 2))),
         (hunk(3) + &hunk(7), Ok(("x\na\nc\na\nb\na\nc\ny\n", 2))),
         // One place is where it is, whatever the line.
