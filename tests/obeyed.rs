@@ -655,6 +655,8 @@ fn every_hint_of_the_program_can_be_obeyed() {
     // A reason that is new needs a scenario. The last word of the parser is for what it has no
     // better word for.
     reasons.insert("unexpected".into());
+    // What a formatter wants is for it to say; tests/format_with.rs has its hints.
+    reasons.insert("not_formatted".into());
     // No patch deletes a directory; a test of the tool that does, in
     // file-tools/tests/tools/trash.rs, obeys this one's hint.
     reasons.insert("too_many_files".into());

@@ -30,6 +30,7 @@ mod docs;
 mod faults;
 mod files;
 mod fit;
+mod format_with;
 mod forms;
 mod git;
 mod history;

@@ -47,10 +47,13 @@ impl GitTree {
             Some(name) => session_name(name)?,
             None => SessionName::random()?,
         };
-        if options.settings.verify.is_some() {
-            let message =
-                "a commit is made without a checkout, so no command can look at its files";
-            return Err(argument("verify", message, "nothing here: verify in a workspace"));
+        let commands = [
+            ("verify", options.settings.verify.is_some()),
+            ("formatWith", options.settings.format_with.is_some()),
+        ];
+        if let Some((name, _)) = commands.iter().find(|(_, is_given)| *is_given) {
+            let message = "a commit is made without a checkout, so no command is run for its files";
+            return Err(argument(name, message, "nothing here: run it in a workspace"));
         }
         let audit = Audit::new(name, options.agent.clone());
         let session = GitSession::open(repository, policy, audit, options.session_settings())?;

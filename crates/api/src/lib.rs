@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "workspace")]
+mod commands;
 mod error;
 mod fit;
 #[cfg(feature = "workspace")]
@@ -11,8 +13,6 @@ mod options;
 mod plan;
 mod stream;
 mod text;
-#[cfg(feature = "workspace")]
-mod verify;
 #[cfg(feature = "workspace")]
 mod workspace;
 #[cfg(feature = "workspace")]
@@ -27,6 +27,8 @@ pub use patch_engine::{
     TextEdit,
 };
 
+#[cfg(feature = "workspace")]
+pub use commands::{formatter, session_settings, shell};
 pub use fit::{FitRequest, FittedGrammar, fit};
 #[cfg(feature = "workspace")]
 pub use git::GitTree;
@@ -37,8 +39,6 @@ pub use options::{PatchOptions, ReadOptions, SpecRequest};
 pub use plan::PlannedPatch;
 pub use stream::JsonStream;
 pub use text::{ConvertedText, Specs, convert, grammar, parse, prompt, tool_specs};
-#[cfg(feature = "workspace")]
-pub use verify::{session_settings, shell};
 #[cfg(feature = "workspace")]
 pub use workspace::OpenWorkspace;
 #[cfg(feature = "workspace")]

@@ -109,7 +109,8 @@ impl OpenWorkspace {
         patch: &[u8],
         options: &PatchOptions,
     ) -> Result<(RefusedForm, Patch, Options), ToolError> {
-        let (mut text, rules) = options.read_part(&self.layers, patch)?;
+        let (mut text, mut rules) = options.read_part(&self.layers, patch)?;
+        rules.formatter.clone_from(&self.session.settings().formatter);
         if let Some(id) = &options.amend {
             if options.reverse {
                 let message = "a reversed patch amends none";

@@ -9,9 +9,9 @@ use patch_engine::commit::StatePlace;
 use patch_engine::commit::approval::ApprovalPolicy;
 use serde::Deserialize;
 
+use crate::commands::session_settings;
 use crate::error::argument;
 use crate::options::ReadOptions;
-use crate::verify::session_settings;
 
 /// How a workspace, or a git repository, is used.
 #[derive(Debug, Clone, Default, Deserialize)]

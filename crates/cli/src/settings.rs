@@ -61,8 +61,13 @@ pub(crate) fn and_writing(layer: Layer, writing: &Writing) -> Layer {
 
 /// Adds the settings from the flags of checks.
 pub(crate) fn and_checks(layer: Layer, checks: &args::Checks) -> Layer {
-    let verify = checks.verify.as_deref().map(Checks::of);
-    Layer { verify, verify_timeout: checks.verify_timeout, ..layer }
+    let commands = |line: &Option<String>| line.as_deref().map(Checks::of);
+    Layer {
+        format_with: commands(&checks.format_with),
+        verify: commands(&checks.verify),
+        verify_timeout: checks.verify_timeout,
+        ..layer
+    }
 }
 
 /// One key as `doctor` shows it.

@@ -193,6 +193,7 @@ pub use locate::{
 pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
 pub use plan::binary::BinaryProblem;
 pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};
+pub use plan::formatter::{CommandEnd, CommandFailure, Formatted, Formatter};
 pub use plan::hunk_result::{HunkOutcome, HunkResult};
 pub use plan::images::{ChangedFile, Content, Images};
 pub use plan::kind::ErrorKind;
@@ -202,7 +203,7 @@ pub use plan::options::{
 };
 pub use plan::planner::plan;
 pub use plan::policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
-pub use plan::reject::{Irreversible, Problem, Reject, Rejects, line_words};
+pub use plan::reject::{Irreversible, Problem, ProblemName, Reject, Rejects, line_words};
 pub use plan::relative::relative;
 pub use plan::reverse::reverse;
 pub use plan::syntax::{Formats, Syntax, SyntaxFault};

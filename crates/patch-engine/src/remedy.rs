@@ -10,6 +10,7 @@ use workspace_trash::TransactionId;
 use crate::commit::{CommitError, Error};
 use crate::locate::{Advice, Candidate, Edge, LineNumber, Pass, RejectReason};
 use crate::plan::binary::BinaryProblem;
+use crate::plan::formatter::CommandEnd;
 use crate::plan::options::{Expected, Profile};
 use crate::plan::policy::STATE_DIR;
 use crate::plan::reject::{Problem, Reject};
@@ -653,6 +654,11 @@ impl Reject {
                 let warn = Remedy::Set(Setting::WarnOfSyntax);
                 return vec![Remedy::LeaveOut(Part::SyntaxErrors), warn];
             }
+            Problem::NotFormatted(failure) => match failure.end {
+                // The shell says with these that there is no such command.
+                CommandEnd::Exited(code) if ![126, 127].contains(&code) => Remedy::SendCorrected,
+                _ => Remedy::Ask(ForPerson::Own("correct the command of `format-with`".into())),
+            },
             Problem::Conflict(conflict) => {
                 let lines = &conflict.current.lines;
                 let lines = Some(lines.start..=(lines.end - 1).max(lines.start));

@@ -129,7 +129,12 @@ export interface WorkspaceOptions {
   maxOutput?: number;
   /** A command of the shell that has to succeed after files are changed; otherwise all is as before. Of a `Workspace` only. */
   verify?: string | Record<string, string>;
-  /** How many seconds it may take; 600 unless set. */
+  /**
+   * A command of the shell that formats new files before the plan is made: it reads a file and prints it, and its path
+   * is in `APPLY_PATCH_FILE`. Of a `Workspace` only.
+   */
+  formatWith?: string | Record<string, string>;
+  /** How many seconds each command may take; 600 unless set. */
   verifyTimeout?: number;
   /** How many bytes of snapshots are kept; 0 keeps none. */
   maxSnapshots?: number;

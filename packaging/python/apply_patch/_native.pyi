@@ -69,6 +69,7 @@ class _WorkspaceOptions(TypedDict, total=False):
     max_output: int | None
     max_snapshots: int | None
     verify: str | Mapping[str, str] | None
+    format_with: str | Mapping[str, str] | None
     verify_timeout: float | None
     trash_keep: str | None
     approve: Literal["never", "auto", "ask"] | None

@@ -30,14 +30,18 @@ pub(crate) struct Waiting {
     pub(crate) lock_timeout: Option<Duration>,
 }
 
-/// The commands that have to accept a change.
+/// The commands that format files, and those that have to accept a change.
 #[derive(Debug, Args)]
 pub(crate) struct Checks {
     /// Run this command of the shell in the root after the files are changed: unless it succeeds,
     /// all is as before. Others that want to change files wait meanwhile
     #[arg(long, value_name = "CMD")]
     pub(crate) verify: Option<String>,
-    /// How long the command may take [default: 600]
+    /// Format new files with this command of the shell before the plan is shown. It reads a file
+    /// from its input and prints it; its path is in `APPLY_PATCH_FILE`
+    #[arg(long, value_name = "CMD")]
+    pub(crate) format_with: Option<String>,
+    /// How long each command may take [default: 600]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) verify_timeout: Option<Duration>,
 }

@@ -126,6 +126,7 @@ pub(crate) fn options_without_base(
     rules: &args::Rules,
 ) -> Result<Options, Failure> {
     let mut options = settings.options();
+    options.formatter = apply_patch_api::formatter(settings, None);
     options.parse.environment = rules.environment.clone();
     options.expected =
         expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
@@ -222,13 +223,14 @@ fn run(
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
-    let options = options(global, &args.rules)?;
+    let mut options = options(global, &args.rules)?;
     let looks_only = args.dry_run || args.check;
     let asked = if looks_only { ApprovalPolicy::Never } else { global.settings.approve };
     let mut approvals = Approvals::new(asked);
     let guard = approvals.take_guarded(global.settings.policy()?);
     let show = shows_output(global, args).then_some(render::output as fn(&str));
     let settings = workspace::session_settings_showing(global, show);
+    options.formatter.clone_from(&settings.formatter);
     if args.no_atomic && settings.verify.is_some() {
         let message = "with a `verify` command, all files of a patch are changed or none: leave out \
                        `--no-atomic`";

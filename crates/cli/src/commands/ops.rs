@@ -119,6 +119,7 @@ fn told(call: &PatchCall, reports: &[Report]) -> String {
         PlanNote::Syntax { path, fault, is_new } if path == own => {
             Some(format!("; {}", render::syntax_text(fault, *is_new)))
         }
+        PlanNote::Formatted { path, by } if path == own => Some(format!("; formatted by {by}")),
         PlanNote::ConflictMarkers { path, line } if path == own => {
             Some(format!("; {}", render::conflict_markers_text(*line)))
         }

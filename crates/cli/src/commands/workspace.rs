@@ -158,10 +158,15 @@ pub(super) fn project(global: &Global, session: &Session) -> Session {
 
 /// Takes from this process what it does not need; before anything of the patch is looked at.
 pub(super) fn confine(global: &Global, workspace: &Workspace) -> Result<(), Failure> {
-    if !global.settings.verify.is_empty() {
-        let message = "a `verify` command cannot work under `--sandbox`: set `APPLY_PATCH_VERIFY=` to \
-                       leave it out";
-        return Err(Failure::Usage(message.into()));
+    let settings = &global.settings;
+    let commands = [
+        ("verify", "APPLY_PATCH_VERIFY", &settings.verify),
+        ("format-with", "APPLY_PATCH_FORMAT_WITH", &settings.format_with),
+    ];
+    if let Some((key, variable, _)) = commands.iter().find(|(.., checks)| !checks.is_empty()) {
+        return Err(Failure::Usage(format!(
+            "a `{key}` command cannot work under `--sandbox`: set `{variable}=` to leave it out"
+        )));
     }
     let keys = workspace.key_place().prepare()?;
     let mut also: Vec<_> = keys.iter().map(PathBuf::as_path).collect();

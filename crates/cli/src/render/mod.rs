@@ -285,6 +285,9 @@ pub(crate) fn notes(plan: &Plan) {
             PlanNote::Syntax { path, fault, is_new } => {
                 format!("warning: {path}: {}", syntax_text(fault, *is_new))
             }
+            PlanNote::Formatted { path, by } => {
+                format!("note: {}: formatted by {by}", quoted(path))
+            }
             PlanNote::ConflictMarkers { path, line } => {
                 format!("warning: {path}: {}", conflict_markers_text(*line))
             }

@@ -386,6 +386,7 @@ fn note_of_plan(note: &PlanNote) -> String {
         PlanNote::Syntax { path, fault, is_new } => {
             format!("{path}: {}", syntax_text(fault, *is_new))
         }
+        PlanNote::Formatted { path, by } => format!("{path}: formatted by {by}"),
         PlanNote::ConflictMarkers { path, line } => {
             format!("{path}: {}", conflict_markers_text(*line))
         }
@@ -399,11 +400,13 @@ fn note_of_plan(note: &PlanNote) -> String {
     }
 }
 
-/// Says what is wrong with the new files of a plan: what a person is to know before it is approved,
-/// and the caller of any tool.
+/// Says what is wrong with the new files of a plan, and which were formatted: what a person is to
+/// know before it is approved, and the caller of any tool.
 pub fn warnings(plan: &Plan) -> impl Iterator<Item = String> {
     plan.notes().iter().filter_map(|note| match note {
-        PlanNote::Syntax { .. } | PlanNote::ConflictMarkers { .. } => Some(note_of_plan(note)),
+        PlanNote::Syntax { .. } | PlanNote::ConflictMarkers { .. } | PlanNote::Formatted { .. } => {
+            Some(note_of_plan(note))
+        }
         _ => None,
     })
 }

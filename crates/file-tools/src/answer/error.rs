@@ -1,9 +1,10 @@
 //! What a call answers when it fails: one shape for every cause.
 
-use patch_engine::commit::{self, CheckEnd, CommitError, JournalProblem, NotVerified};
+use patch_engine::commit::{self, CommitError, JournalProblem};
 use patch_engine::remedy::{self, ForPerson, PathLike};
 use patch_engine::{
-    ErrorKind, Expected, Failed, ParseError, Problem, Reject, Rejects, Remedy, Sha256,
+    CommandFailure, ErrorKind, Expected, Failed, ParseError, Problem, ProblemName, Reject, Rejects,
+    Remedy, Sha256,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -575,11 +576,12 @@ impl ToolError {
     /// The most lines that [`printed`](Self::printed) has.
     const MAX_PRINTED: usize = 40;
 
-    /// Returns the last lines that a check printed which did not accept the change.
+    /// Returns the last lines that a check or a formatter printed which did not succeed.
     #[must_use]
     pub fn printed(&self) -> Option<String> {
         let details = self.details.get("verify").unwrap_or(&self.details);
-        if details["reason"] != Reason::Unverified.as_str() {
+        let reasons = [Reason::Unverified.as_str(), ProblemName::NotFormatted.as_str()];
+        if !reasons.iter().any(|reason| details["reason"] == *reason) {
             return None;
         }
         let output = details["output"].as_str()?.trim_end();
@@ -590,32 +592,10 @@ impl ToolError {
     }
 }
 
-/// Describes how the command of `--verify` ended, with the end of its output.
-fn not_verified(refused: &NotVerified) -> Value {
-    /// The most bytes of output that an answer shows, as JSON.
-    const SHOWN: usize = 4096;
-    let mut shown = &refused.output[refused.output.len().saturating_sub(SHOWN)..];
-    while Value::from(String::from_utf8_lossy(shown)).to_string().len() > SHOWN + SHOWN / 4 {
-        shown = &shown[shown.len().div_ceil(2)..];
-    }
-    let mut details = json!({
-        "reason": Reason::Unverified.as_str(),
-        "output": String::from_utf8_lossy(shown),
-    });
-    if let Some(command) = &refused.command {
-        details["command"] = fs_guard::shortened(command).into();
-    }
-    match &refused.end {
-        CheckEnd::Exited(code) => details["exitCode"] = (*code).into(),
-        CheckEnd::Killed(signal) => details["signal"] = (*signal).into(),
-        CheckEnd::TimedOut(_) => details["timedOut"] = true.into(),
-        CheckEnd::RemovedState => details["removedState"] = true.into(),
-        CheckEnd::NotRun(_) | CheckEnd::Cancelled => {}
-    }
-    let left_out = refused.left_out + (refused.output.len() - shown.len()) as u64;
-    if left_out > 0 {
-        details["leftOutBytes"] = left_out.into();
-    }
+/// Describes how a command of `verify` ended, with the end of its output.
+fn not_verified(refused: &CommandFailure) -> Value {
+    let mut details = value_of(refused);
+    details["reason"] = Reason::Unverified.as_str().into();
     details
 }
 

@@ -374,7 +374,7 @@ impl Hint {
                        ones",
             },
             Remedy::SendCorrected => {
-                Self::Send { what: "the change again, corrected by what the check printed" }
+                Self::Send { what: "the change again, corrected by what the command printed" }
             }
             Remedy::CorrectLine { line, wanted } => Self::CorrectLine { line, wanted },
             Remedy::TryAgain => Self::TryAgain {},

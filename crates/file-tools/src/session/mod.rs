@@ -19,8 +19,8 @@ use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::commit::{self, CommitOptions, Durability, Recovered, Verify, Workspace};
 use patch_engine::remedy::Action;
 use patch_engine::{
-    ApplyOptions, Atomicity, Encodings, ErrorKind, Event, Expected, Failed, Files, Host, Loaded,
-    Options, Patch, Plan, PlanBuilder, Problem, Profile, Reject, Remedy, Report,
+    ApplyOptions, Atomicity, Encodings, ErrorKind, Event, Expected, Failed, Files, Formatter, Host,
+    Loaded, Options, Patch, Plan, PlanBuilder, Problem, Profile, Reject, Remedy, Report,
 };
 use workspace_trash::Retention;
 
@@ -68,6 +68,8 @@ pub struct SessionSettings {
     /// The check that has to accept every change after its files are published, and before the
     /// change counts.
     pub verify: Option<Arc<dyn Verify>>,
+    /// What formats new files before a plan is shown.
+    pub formatter: Option<Arc<dyn Formatter>>,
 }
 
 impl SessionSettings {
@@ -113,6 +115,7 @@ impl Default for SessionSettings {
             retention: Retention::default(),
             traceless: false,
             verify: None,
+            formatter: None,
         }
     }
 }
@@ -237,6 +240,7 @@ impl Session {
         Ok(Options {
             max_file_size: self.settings.max_file_size,
             encodings: self.settings.encodings.clone(),
+            formatter: self.settings.formatter.clone(),
             ..settings.options()
         })
     }

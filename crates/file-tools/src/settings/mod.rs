@@ -212,7 +212,9 @@ settings! { |profile, approve, options|
     state: StatePlace, "state", Workspace = StatePlace::Project;
     /// Commands that have to accept changed files before the change counts.
     verify: Checks, "verify", Workspace = Checks::default();
-    /// How long each of them may take.
+    /// Commands that format new files before a plan is shown.
+    format_with: Checks, "format-with", Workspace = Checks::default();
+    /// How long each of these commands may take.
     verify_timeout: Duration, "verify-timeout", Workspace = Duration::from_secs(600);
     /// How long displaced files are kept.
     trash_keep: TrashKeep, "trash-keep", Workspace = TrashKeep::default();

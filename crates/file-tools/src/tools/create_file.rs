@@ -1,6 +1,6 @@
 //! `create_file`: a file where none is.
 
-use patch_engine::{Host, PlanBuilder};
+use patch_engine::{Host, PlanBuilder, Transition};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +82,9 @@ impl FileTool for CreateFile {
                 diff: super::diff(&report, self.diff),
                 transaction_id: super::transaction(&report),
             };
-            Ok(Success::new(format!("created {} ({} bytes)", data.path, self.content.len()), data))
+            let size = report.plan.transitions().iter().find_map(Transition::after_size);
+            let size = size.unwrap_or_default();
+            Ok(Success::new(format!("created {} ({size} bytes)", data.path), data))
         })
     }
 

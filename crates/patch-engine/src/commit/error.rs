@@ -4,7 +4,7 @@ use fs_guard::{Sha256, quoted};
 use patch_grammar::ParseError;
 use workspace_trash::{JournalProblem, TransactionId};
 
-use super::options::NotVerified;
+use crate::plan::formatter::CommandFailure;
 use crate::plan::kind::ErrorKind;
 use crate::plan::reject::{Reject, Rejects};
 
@@ -126,16 +126,6 @@ pub enum Error {
         /// Why.
         cause: Box<CommitError>,
     },
-}
-
-fn check_of(failed: &NotVerified) -> String {
-    match &failed.command {
-        Some(command) => {
-            let line = command.trim().lines().next().unwrap_or_default();
-            format!("the check `{}`", fs_guard::shortened(line))
-        }
-        None => "the check".to_owned(),
-    }
 }
 
 fn paths(drifts: &[Drift]) -> String {
@@ -292,8 +282,8 @@ pub enum CommitError {
     #[error("refused before anything was written: {0}")]
     Refused(String),
     /// The check of the published files failed.
-    #[error("{} {}", check_of(.0), .0.end)]
-    Unverified(Box<NotVerified>),
+    #[error("{} {}", .0.named("the check"), .0.end)]
+    Unverified(Box<CommandFailure>),
     /// A directory of the plan has a state of its own, with an unfinished transaction.
     #[error(
         "{} has an unfinished transaction of its own: another process is at work \

@@ -47,7 +47,7 @@ mod workspace;
 pub use error::{CommitError, Doubt, Drift, Error};
 pub use history::{LogEntry, Unverified};
 pub use home::{StatePlace, directories_above};
-pub use options::{CheckEnd, CommitOptions, Durability, NotVerified, Verify};
+pub use options::{CommitOptions, Durability, Verify};
 pub use protocol::Committed;
 pub use reach::Reach;
 pub use recovered::{Outcome, Recovered};

@@ -8,6 +8,7 @@ use fs_guard::{Cancellation, Root, Sha256};
 use workspace_trash::Retention;
 
 use crate::plan::Plan;
+use crate::plan::formatter::CommandFailure;
 
 patch_grammar::named! {
     /// What a commit survives once it has returned.
@@ -64,52 +65,7 @@ pub trait Verify: fmt::Debug + Send + Sync {
         plan: &Plan,
         state: &str,
         cancellation: &Cancellation,
-    ) -> Result<(), NotVerified>;
-}
-
-/// A failed check of the published files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotVerified {
-    /// The command that failed, where the check runs some.
-    pub command: Option<String>,
-    /// How the check ended.
-    pub end: CheckEnd,
-    /// What the check printed; only the end if that is long.
-    pub output: Vec<u8>,
-    /// How many bytes of output before that are left out.
-    pub left_out: u64,
-}
-
-/// How a failed check ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CheckEnd {
-    /// It exited with this code.
-    Exited(i32),
-    /// A signal ended it.
-    Killed(i32),
-    /// It took longer than this.
-    TimedOut(Duration),
-    /// It could not be run, for this reason.
-    NotRun(String),
-    /// It passed, but removed the state directory, without which the change could not be undone.
-    RemovedState,
-    /// It was [given up](Cancellation).
-    Cancelled,
-}
-
-impl fmt::Display for CheckEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exited(code) => write!(f, "exited with {code}"),
-            Self::Killed(signal) => write!(f, "was ended by signal {signal}"),
-            Self::TimedOut(limit) => write!(f, "took longer than {} s", limit.as_secs_f64()),
-            Self::NotRun(why) => write!(f, "could not be run: {why}"),
-            Self::RemovedState => f.write_str(
-                "removed the state directory, without which the change cannot be undone",
-            ),
-            Self::Cancelled => f.write_str("was given up"),
-        }
-    }
+    ) -> Result<(), CommandFailure>;
 }
 
 impl Default for CommitOptions {

@@ -12,12 +12,13 @@ use workspace_trash::{Carried, FileState, Header, Journal, Pending, Record, Tran
 use super::below::check_none_unfinished;
 use super::error::CommitError;
 use super::held::Held;
-use super::options::{CheckEnd, CommitOptions, Durability, NotVerified};
+use super::options::{CommitOptions, Durability};
 use super::publish::{self, Fresh, Publication};
 use super::siblings;
 use super::stage::Stager;
 use super::workspace::Locked;
 use crate::commit::host::{CommitLog, Event, Host, intend};
+use crate::plan::formatter::{CommandEnd, CommandFailure};
 use crate::plan::{Authority, ChangeKind, Plan, PlanNote, Transition};
 
 /// What a commit did.
@@ -479,16 +480,16 @@ impl Commit<'_> {
         let (root, state) = (workspace.root(), workspace.state_path());
         let verified = verify.verify(root, self.plan, &state, &self.cancellation);
         let verified = verified.and_then(|()| match held.is_lost(publication) {
-            Ok(true) => Err(NotVerified {
+            Ok(true) => Err(CommandFailure {
                 command: None,
-                end: CheckEnd::RemovedState,
+                end: CommandEnd::RemovedState,
                 output: Vec::new(),
                 left_out: 0,
             }),
             _ => Ok(()),
         });
         verified.map_err(|refused| match refused.end {
-            CheckEnd::Cancelled => fs_guard::Error::Cancelled.into(),
+            CommandEnd::Cancelled => fs_guard::Error::Cancelled.into(),
             _ => CommitError::Unverified(Box::new(refused)),
         })?;
         Ok(pending.mark_done(self.options.durability == Durability::Full)?)

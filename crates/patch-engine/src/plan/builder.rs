@@ -21,6 +21,7 @@ use crate::plan::near::Near;
 use crate::plan::options::Options;
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::text::files::Files;
+use crate::text::lines::is_binary;
 use crate::text::splices::Splices;
 
 /// The most files that one plan deletes with a directory.
@@ -452,14 +453,79 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// When the new files would make a directory a git repository, a file does not parse any more
     /// and the options refuse that, or the work was given up.
-    pub fn finish(self) -> Result<Plan, Rejects> {
+    pub fn finish(mut self) -> Result<Plan, Rejects> {
         let options = self.options;
+        self.format()?;
         // Of these not all changes are made.
         let rejected = |(path, entry): (&RelPath, &Entry)| entry.rejected.then(|| path.clone());
         let rejected = self.entries.iter().filter_map(rejected).collect();
         let mut plan = self.finish_unread()?;
         contents::check(&mut plan, options, &rejected)?;
         Ok(plan)
+    }
+
+    /// Formats what was written, where a formatter is set. What an undo or a restore brings back
+    /// is as it was.
+    fn format(&mut self) -> Result<(), Rejects> {
+        let Some(formatter) = self.options.formatter.as_ref().filter(|_| self.undo_of.is_none())
+        else {
+            return Ok(());
+        };
+        let files = self.files.clone();
+        let Some(root) = files.directory() else { return Ok(()) };
+        let mut rejects = Vec::new();
+        for path in self.order.clone() {
+            let of_path = |problem| Rejects::from(Reject::of(path.as_str(), problem));
+            let Entry { state: State::Written(new), disk, rejected: false, .. } =
+                &self.entries[&path]
+            else {
+                continue;
+            };
+            let is_written = !matches!(new.post.image, Image::OnDisk(_) | Image::Stored(..));
+            if !is_written
+                || new.post.link
+                || disk.as_ref().is_some_and(|disk| disk.sha256 == new.post.sha256)
+            {
+                continue;
+            }
+            let new = new.clone();
+            let bytes = self.source(&path, &new.post).map_err(of_path)?;
+            if is_binary(&bytes) {
+                continue;
+            }
+            let formatted = formatter.format(root, &path, &bytes, files.cancellation());
+            Rejects::if_cancelled(files.cancellation())?;
+            match formatted {
+                Ok(Some(formatted)) if formatted.bytes != *bytes => {
+                    let by = formatted.by;
+                    self.formatted(&path, new, bytes, formatted.bytes).map_err(of_path)?;
+                    self.notes.push(PlanNote::Formatted { path: path.to_string(), by });
+                }
+                Ok(_) => {}
+                Err(failure) => {
+                    let problem = Problem::NotFormatted(Box::new(failure));
+                    rejects.push(Reject::of(path.as_str(), problem));
+                }
+            }
+        }
+        Rejects::new(rejects).map_or(Ok(()), Err)
+    }
+
+    /// Takes the formatted bytes of a file. Its author expects it as it was written.
+    fn formatted(
+        &mut self,
+        path: &RelPath,
+        New { post, origin }: New,
+        written: Arc<Vec<u8>>,
+        bytes: Vec<u8>,
+    ) -> Checked<()> {
+        let PostImage { image, sha256, size, .. } = PostImage::kept(bytes);
+        check_size(path, size, self.options.max_file_size)?;
+        self.write(path, New { post: PostImage { image, sha256, size, ..post }, origin });
+        if !self.carried_bases.iter().any(|(carried, _)| carried == path) {
+            self.carried_bases.push((path.clone(), written));
+        }
+        Ok(())
     }
 
     /// The same, without a look at what the files contain.

@@ -11,6 +11,7 @@ mod conflict_markers;
 mod contents;
 pub(crate) mod disk;
 pub(crate) mod fitting;
+pub(crate) mod formatter;
 pub(crate) mod hunk_result;
 mod image;
 pub(crate) mod images;
@@ -206,9 +207,9 @@ impl Plan {
         &self.notes
     }
 
-    /// Returns the files that had changed since their author saw them, as the author expects them
-    /// to be afterwards: the version that the author saw, with the change. The changes of others
-    /// are not in it.
+    /// Returns the files that are not as their author expects them to be afterwards: those that had
+    /// changed since, as the version that the author saw, with the change and without the changes
+    /// of others; and those that were formatted, as they were written.
     #[must_use]
     pub fn carried_bases(&self) -> &[(RelPath, Arc<Vec<u8>>)] {
         &self.carried_bases
@@ -469,6 +470,13 @@ pub enum PlanNote {
         fault: SyntaxFault,
         /// It is a new file.
         is_new: bool,
+    },
+    /// A file was formatted.
+    Formatted {
+        /// The path of the new file.
+        path: String,
+        /// The commands that formatted it.
+        by: String,
     },
     /// A file that had no conflict markers gets some.
     ConflictMarkers {

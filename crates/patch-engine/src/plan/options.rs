@@ -9,6 +9,7 @@ use fs_guard::{RelPath, Sha256};
 use patch_grammar::ParseOptions;
 
 use crate::locate::{Ambiguous, Order, Pass, Rules};
+use crate::plan::formatter::Formatter;
 use crate::plan::syntax::{Formats, Syntax};
 use crate::text::encoding::Encodings;
 use crate::text::files::Files;
@@ -122,6 +123,9 @@ pub struct Options {
     pub syntax: Syntax,
     /// Parses files. `None`: they are not parsed, whatever `syntax` says.
     pub formats: Option<Arc<dyn Formats>>,
+    /// Formats the files that are written in a directory. What is undone or restored stays as it
+    /// was, and so does a file whose contents do not change.
+    pub formatter: Option<Arc<dyn Formatter>>,
     /// The charsets that are declared for files; UTF-16 is known by its byte-order mark.
     pub encodings: Encodings,
     /// The files that the author of the patch saw, where they are known. A hunk of a file that has
@@ -180,6 +184,7 @@ impl Options {
             whitespace_rules: WhitespaceRules::default(),
             syntax: Syntax::default(),
             formats: None,
+            formatter: None,
             encodings: Encodings::default(),
             base: None,
             snapshots: None,

@@ -865,7 +865,7 @@ impl<'a, 'p> Planner<'a, 'p> {
 
 /// Says which section leaves a file as it is refused.
 fn of_last_section(reject: Reject, patch: &Patch) -> Reject {
-    if !matches!(reject.problem, Problem::Syntax(_)) {
+    if !matches!(reject.problem, Problem::Syntax(_) | Problem::NotFormatted(_)) {
         return reject;
     }
     let leaves = |section: &Section<'_>| {

@@ -10,6 +10,7 @@ use workspace_trash::TransactionId;
 use crate::carry::{Conflict, Excerpt};
 use crate::locate::{Edge, LineNumber, Mangled, NAMED, Nearest, Pass, RejectReason};
 use crate::plan::binary::BinaryProblem;
+use crate::plan::formatter::CommandFailure;
 use crate::plan::kind::ErrorKind;
 use crate::plan::options::Expected;
 use crate::plan::syntax::SyntaxFault;
@@ -229,6 +230,9 @@ pub enum Problem {
     /// The file parsed before, and does not parse afterwards.
     #[error("it would not parse as {} any more: {_0}", .0.format)]
     Syntax(Box<SyntaxFault>),
+    /// A command that formats the file did not succeed.
+    #[error("{} {}", .0.named("the formatter"), .0.end)]
+    NotFormatted(Box<CommandFailure>),
     /// The patch is to be reversed, and a section cannot be.
     #[error(transparent)]
     Irreversible(Irreversible),
@@ -283,6 +287,7 @@ patch_grammar::named! {
         BinaryResult = "binary_result",
         Whitespace = "whitespace",
         Syntax = "syntax",
+        NotFormatted = "not_formatted",
         Irreversible = "irreversible",
     }
 }
@@ -334,7 +339,9 @@ impl Reject {
             | Problem::ReplacesUsed { .. }
             | Problem::Collides { .. }
             | Problem::OneName { .. } => ErrorKind::AlreadyExists,
-            Problem::SamePath | Problem::ParentIsFile { .. } => ErrorKind::CommandFailed,
+            Problem::SamePath | Problem::ParentIsFile { .. } | Problem::NotFormatted(_) => {
+                ErrorKind::CommandFailed
+            }
             Problem::Stale { .. } | Problem::Conflict(_) => ErrorKind::StaleFile,
             Problem::Binary { .. } => ErrorKind::BinaryFile,
             Problem::TooManyFiles { .. } => ErrorKind::FileTooLarge,
@@ -380,6 +387,7 @@ impl Reject {
             Problem::BinaryPatch(BinaryProblem::Result) => ProblemName::BinaryResult,
             Problem::Whitespace(_) => ProblemName::Whitespace,
             Problem::Syntax(_) => ProblemName::Syntax,
+            Problem::NotFormatted(_) => ProblemName::NotFormatted,
             Problem::Irreversible(_) => ProblemName::Irreversible,
         };
         name.as_str()

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::carry::Excerpt;
 use crate::locate::{Advice, Candidate, Edge, Mangled, Nearest, Pass, RejectReason};
+use crate::plan::formatter::{CommandEnd, CommandFailure};
 use crate::plan::options::Expected;
 use crate::plan::reject::{Problem, Reject};
 use crate::plan::{Change, Plan};
@@ -46,6 +47,14 @@ impl Serialize for Change {
 impl Serialize for Reject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         of_reject(self).serialize(serializer)
+    }
+}
+
+/// Writes `command`, `output`, which is the end of what it printed, and how it ended: `exitCode`,
+/// `signal`, `timedOut` or `removedState`; `leftOutBytes` if there was more output.
+impl Serialize for CommandFailure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        of_failure(self).serialize(serializer)
     }
 }
 
@@ -98,6 +107,11 @@ fn of_reject(reject: &Reject) -> Value {
             set("format", fault.format.into());
             set("line", fault.line.into());
             set("column", fault.column.into());
+        }
+        Problem::NotFormatted(failure) => {
+            if let Value::Object(details) = of_failure(failure) {
+                details.into_iter().for_each(|(key, detail)| set(&key, detail));
+            }
         }
         Problem::InOtherFile { file, line, .. } => {
             set("otherFile", file.clone().into());
@@ -173,6 +187,31 @@ fn of_candidate(candidate: &Candidate) -> Value {
 }
 
 /// The region of the file that is most like what was looked for.
+fn of_failure(failure: &CommandFailure) -> Value {
+    /// The most bytes of output that an answer shows, as JSON.
+    const SHOWN: usize = 4096;
+    let mut shown = &failure.output[failure.output.len().saturating_sub(SHOWN)..];
+    while Value::from(String::from_utf8_lossy(shown)).to_string().len() > SHOWN + SHOWN / 4 {
+        shown = &shown[shown.len().div_ceil(2)..];
+    }
+    let mut details = json!({ "output": String::from_utf8_lossy(shown) });
+    if let Some(command) = &failure.command {
+        details["command"] = fs_guard::shortened(command).into();
+    }
+    match &failure.end {
+        CommandEnd::Exited(code) => details["exitCode"] = (*code).into(),
+        CommandEnd::Killed(signal) => details["signal"] = (*signal).into(),
+        CommandEnd::TimedOut(_) => details["timedOut"] = true.into(),
+        CommandEnd::RemovedState => details["removedState"] = true.into(),
+        CommandEnd::NotRun(_) | CommandEnd::PrintedNothing | CommandEnd::Cancelled => {}
+    }
+    let left_out = failure.left_out + (failure.output.len() - shown.len()) as u64;
+    if left_out > 0 {
+        details["leftOutBytes"] = left_out.into();
+    }
+    details
+}
+
 fn of_nearest(nearest: &Nearest) -> Value {
     let difference = nearest.difference.as_ref().map(|difference| {
         json!({

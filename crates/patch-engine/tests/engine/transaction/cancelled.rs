@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use patch_engine::commit::{CheckEnd, CommitOptions, Durability, NotVerified, Verify};
+use patch_engine::commit::{CommitOptions, Durability, Verify};
 use patch_engine::{
-    ApplyOptions, Atomicity, Cancellation, ErrorKind, Event, Failed, Host, Options, Profile,
-    Report, parse,
+    ApplyOptions, Atomicity, Cancellation, CommandEnd, CommandFailure, ErrorKind, Event, Failed,
+    Host, Options, Profile, Report, parse,
 };
 
 use super::support::{Add, Tree, lock, options};
@@ -57,10 +57,10 @@ impl Verify for Accepts {
         _: &patch_engine::Plan,
         _: &str,
         cancellation: &Cancellation,
-    ) -> Result<(), NotVerified> {
+    ) -> Result<(), CommandFailure> {
         if cancellation.is_cancelled() {
-            let end = CheckEnd::Cancelled;
-            return Err(NotVerified { command: None, end, output: Vec::new(), left_out: 0 });
+            let end = CommandEnd::Cancelled;
+            return Err(CommandFailure { command: None, end, output: Vec::new(), left_out: 0 });
         }
         Ok(())
     }

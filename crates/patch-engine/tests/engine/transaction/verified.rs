@@ -9,10 +9,8 @@ use testutils::posix::PermissionsExt as _;
 
 use fs_guard::Root;
 use fs_guard::fault::{Fault, arm, disarm};
-use patch_engine::commit::{
-    CheckEnd, CommitError, CommitOptions, Committed, NotVerified, Outcome, Verify, Workspace,
-};
-use patch_engine::{Cancellation, ErrorKind, Event, Host, Plan};
+use patch_engine::commit::{CommitError, CommitOptions, Committed, Outcome, Verify, Workspace};
+use patch_engine::{Cancellation, CommandEnd, CommandFailure, ErrorKind, Event, Host, Plan};
 
 use super::support::*;
 
@@ -28,11 +26,11 @@ fn tree() -> Tree {
     Tree::with_key(&[("a", "old a"), ("gone", "g"), ("from", "f")])
 }
 
-fn refused(end: CheckEnd) -> Result<(), NotVerified> {
-    Err(NotVerified { command: None, end, output: b"no".to_vec(), left_out: 0 })
+fn refused(end: CommandEnd) -> Result<(), CommandFailure> {
+    Err(CommandFailure { command: None, end, output: b"no".to_vec(), left_out: 0 })
 }
 
-type Check = fn(&Root) -> Result<(), NotVerified>;
+type Check = fn(&Root) -> Result<(), CommandFailure>;
 
 /// Does something, and counts how often.
 #[derive(Debug)]
@@ -45,10 +43,10 @@ impl Verify for Checks {
         _: &Plan,
         _: &str,
         cancellation: &Cancellation,
-    ) -> Result<(), NotVerified> {
+    ) -> Result<(), CommandFailure> {
         self.1.fetch_add(1, Ordering::Relaxed);
         if cancellation.is_cancelled() {
-            return refused(CheckEnd::Cancelled);
+            return refused(CommandEnd::Cancelled);
         }
         (self.0)(root)
     }
@@ -68,12 +66,12 @@ fn read(root: &Root, path: &str) -> Option<String> {
     fs::read_to_string(root.path().join(path)).ok()
 }
 
-fn accept(_: &Root) -> Result<(), NotVerified> {
+fn accept(_: &Root) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-fn refuse(_: &Root) -> Result<(), NotVerified> {
-    refused(CheckEnd::Exited(1))
+fn refuse(_: &Root) -> Result<(), CommandFailure> {
+    refused(CommandEnd::Exited(1))
 }
 
 #[test]
@@ -88,12 +86,12 @@ fn what_is_accepted_stays_and_what_is_not_was_never_there() {
         // Others wait.
         let other = Workspace::open(root.path(), patch_engine::policy()).unwrap();
         assert_eq!(other.lock(Duration::ZERO).unwrap_err().kind(), ErrorKind::Timeout);
-        refused(CheckEnd::Exited(3))
+        refused(CommandEnd::Exited(3))
     });
     let error = commit_with(&lock(&workspace), &plan(&workspace, STEPS), &options).unwrap_err();
     assert!(error.is_rolled_back());
     let CommitError::Unverified(why) = error else { panic!("{error}") };
-    assert_eq!(&why.end, &CheckEnd::Exited(3));
+    assert_eq!(&why.end, &CommandEnd::Exited(3));
     assert_eq!(&why.output[..], &b"no"[..]);
     assert_eq!(tree.snapshot(), old.clone());
     assert!(tree.pending().is_empty());
@@ -170,7 +168,7 @@ fn what_the_check_itself_changed_stays_and_is_named() {
         } else {
             |root| {
                 fs::write(root.path().join("a"), "formatted").unwrap();
-                refused(CheckEnd::Exited(1))
+                refused(CommandEnd::Exited(1))
             }
         };
         let result = catch_unwind(AssertUnwindSafe(|| attempt(&workspace, check)));
@@ -204,7 +202,7 @@ fn what_the_check_deleted_comes_back() {
     let result = attempt(&tree.open(), |root| {
         fs::remove_file(root.path().join("a")).unwrap();
         fs::remove_file(root.path().join("new")).unwrap();
-        refused(CheckEnd::Killed(9))
+        refused(CommandEnd::Killed(9))
     });
     assert!(matches!(result, Err(CommitError::Unverified(_))), "{result:?}");
     assert_eq!(tree.snapshot(), old);
@@ -274,7 +272,7 @@ fn what_a_check_removes_of_the_state_is_not_needed_to_go_back() {
     let checks: [(&str, Check); 6] = [
         ("fails", |root| {
             remove_state(root);
-            refused(CheckEnd::Exited(1))
+            refused(CommandEnd::Exited(1))
         }),
         ("passes", |root| {
             remove_state(root);
@@ -283,25 +281,25 @@ fn what_a_check_removes_of_the_state_is_not_needed_to_go_back() {
         ("makes an empty one", |root| {
             remove_state(root);
             fs::create_dir(root.path().join(".apply-patch")).unwrap();
-            refused(CheckEnd::Exited(1))
+            refused(CommandEnd::Exited(1))
         }),
         ("restores a file", |root| {
             remove_state(root);
             fs::write(root.path().join("a"), "old a").unwrap();
             fs::write(root.path().join("gone"), "g").unwrap();
-            refused(CheckEnd::Exited(1))
+            refused(CommandEnd::Exited(1))
         }),
         ("removes what is new", |root| {
             remove_state(root);
             fs::remove_dir_all(root.path().join("x")).unwrap();
             fs::remove_file(root.path().join("new")).unwrap();
-            refused(CheckEnd::Exited(1))
+            refused(CommandEnd::Exited(1))
         }),
         ("removes what was displaced", |root| {
             for folder in fs::read_dir(root.path().join(".apply-patch/pending")).unwrap() {
                 fs::remove_dir_all(folder.unwrap().path()).unwrap();
             }
-            refused(CheckEnd::Exited(1))
+            refused(CommandEnd::Exited(1))
         }),
     ];
     for (what, check) in checks {

@@ -1,7 +1,8 @@
-//! The commands of `verify`: they run after the files are published, and before the change counts.
+//! The commands of `verify`, which run after the files are published and before the change counts,
+//! and those of `format-with`, which run before a plan is shown.
 
 use std::collections::VecDeque;
-use std::io::{PipeReader, Read as _};
+use std::io::{PipeReader, Read as _, Write as _};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,11 +10,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use file_tools::SessionSettings;
-use file_tools::settings::{Checks, Layers};
+use file_tools::settings::{Checks, Layers, Settings};
 use fs_guard::Root;
 use patch_engine::commit::approval::ApprovalPolicy;
-use patch_engine::commit::{CHECKED, CheckEnd, NotVerified, Verify};
-use patch_engine::{Cancellation, Plan, Profile};
+use patch_engine::commit::{CHECKED, Verify};
+use patch_engine::{
+    Cancellation, CommandEnd, CommandFailure, Formatted, Formatter, Plan, Profile, RelPath,
+};
 
 /// How much of the output is kept: its end.
 const MAX_OUTPUT: usize = 64 << 10;
@@ -32,21 +35,32 @@ const REST: Duration = Duration::from_millis(200);
 /// The prefix of this program's own variables.
 const OWN_VARIABLES: &str = "APPLY_PATCH_";
 
-/// Returns how a session works that has these settings. Receives what the commands of `verify`
-/// print in `show`, as it comes.
+/// The variable in which a formatter finds the path of the file, from the root.
+const FILE: &str = "APPLY_PATCH_FILE";
+
+/// Returns how a session works that has these settings. Receives what the commands of `verify` and
+/// `format-with` print in `show`, as it comes.
 #[must_use]
 pub fn session_settings(layers: &Layers, show: Option<fn(&str)>) -> SessionSettings {
     let (settings, _) = layers.resolve(Profile::default(), ApprovalPolicy::default());
-    let (checks, timeout) = (settings.verify, settings.verify_timeout);
-    let verify = (!checks.is_empty())
-        .then(|| Arc::new(VerifyCommands { checks, timeout, show }) as Arc<dyn Verify>);
-    SessionSettings { verify, ..SessionSettings::of(layers) }
+    let formatter = formatter(&settings, show);
+    let commands = UserCommands { checks: settings.verify, timeout: settings.verify_timeout, show };
+    let verify = (!commands.checks.is_empty()).then(|| Arc::new(commands) as Arc<dyn Verify>);
+    SessionSettings { verify, formatter, ..SessionSettings::of(layers) }
+}
+
+/// Returns what formats new files under these settings; `None` if nothing does. Receives what the
+/// commands print on their error output in `show`, as it comes.
+#[must_use]
+pub fn formatter(settings: &Settings, show: Option<fn(&str)>) -> Option<Arc<dyn Formatter>> {
+    let (checks, timeout) = (settings.format_with.clone(), settings.verify_timeout);
+    (!checks.is_empty()).then(|| Arc::new(UserCommands { checks, timeout, show }) as _)
 }
 
 /// Commands of the user's shell: those for the files that change, one after the other, until one
 /// fails.
 #[derive(Debug)]
-struct VerifyCommands {
+struct UserCommands {
     checks: Checks,
     timeout: Duration,
     show: Option<fn(&str)>,
@@ -54,29 +68,62 @@ struct VerifyCommands {
 
 /// One of them.
 #[derive(Debug)]
-struct VerifyCommand<'c> {
+struct UserCommand<'c> {
     /// The command line.
-    command: &'c str,
+    line: &'c str,
     /// How long it may take.
     timeout: Duration,
-    /// Receives what it prints, as it comes; bytes that are not UTF-8 as U+FFFD.
+    /// Receives what it prints and is not taken, as it comes; bytes that are not UTF-8 as U+FFFD.
     show: Option<fn(&str)>,
 }
 
-impl Verify for VerifyCommands {
+impl UserCommands {
+    /// The commands for these files.
+    fn of<'p>(
+        &self,
+        paths: impl IntoIterator<Item = &'p str> + Clone,
+    ) -> impl Iterator<Item = UserCommand<'_>> {
+        let &Self { timeout, show, .. } = self;
+        let lines = self.checks.commands(paths).into_iter();
+        lines.map(move |line| UserCommand { line, timeout, show })
+    }
+}
+
+impl Verify for UserCommands {
     fn verify(
         &self,
         root: &Root,
         plan: &Plan,
         state: &str,
         cancellation: &Cancellation,
-    ) -> Result<(), NotVerified> {
-        let &Self { timeout, show, .. } = self;
+    ) -> Result<(), CommandFailure> {
         let paths = plan.transitions().iter().map(|transition| transition.path().as_str());
-        let mut commands = self.checks.commands(paths).into_iter();
-        commands.try_for_each(|command| {
-            VerifyCommand { command, timeout, show }.run(root, state, cancellation)
+        // A call of this program for the same project could only wait for the lock.
+        self.of(paths).try_for_each(|command| {
+            command.run(root, (CHECKED, state), None, cancellation).map(|_| ())
         })
+    }
+}
+
+impl Formatter for UserCommands {
+    fn format(
+        &self,
+        root: &Root,
+        path: &RelPath,
+        bytes: &[u8],
+        cancellation: &Cancellation,
+    ) -> Result<Option<Formatted>, CommandFailure> {
+        let mut formatted: Option<Formatted> = None;
+        for command in self.of([path.as_str()]) {
+            let line = command.line.trim();
+            let (input, by) = match formatted {
+                Some(Formatted { bytes, by }) => (bytes, format!("{by} and `{line}`")),
+                None => (bytes.to_vec(), format!("`{line}`")),
+            };
+            let bytes = command.run(root, (FILE, path.as_str()), Some(input), cancellation)?;
+            formatted = Some(Formatted { bytes, by });
+        }
+        Ok(formatted)
     }
 }
 
@@ -98,83 +145,129 @@ pub fn shell(line: &str) -> std::process::Command {
     }
 }
 
-impl VerifyCommand<'_> {
+impl UserCommand<'_> {
+    /// Runs it, with the variable set. With an input it is a filter: returns what it prints, and
+    /// only what it prints on its error output is shown. Otherwise all is shown, and nothing is
+    /// returned.
     fn run(
         &self,
         root: &Root,
-        state: &str,
+        variable: (&str, &str),
+        input: Option<Vec<u8>>,
         cancellation: &Cancellation,
-    ) -> Result<(), NotVerified> {
-        let command = || Some(self.command.to_owned());
-        let not_run = |error: std::io::Error| NotVerified {
-            command: command(),
-            end: CheckEnd::NotRun(error.to_string()),
-            output: Vec::new(),
-            left_out: 0,
+    ) -> Result<Vec<u8>, CommandFailure> {
+        let failed = |end, (output, left_out)| {
+            let command = Some(self.line.to_owned());
+            CommandFailure { command, end, output, left_out }
         };
-        let (mut child, output) = self.start(root, state).map_err(not_run)?;
-        let refused = match self.wait(&mut child, cancellation) {
+        let nothing_printed = (Vec::new(), 0);
+        let has_text =
+            input.as_ref().is_some_and(|input| !input.iter().all(u8::is_ascii_whitespace));
+        let (mut child, output, filtered) = self
+            .start(root, variable, input)
+            .map_err(|error| failed(CommandEnd::NotRun(error.to_string()), nothing_printed))?;
+        let end = match self.wait(&mut child, cancellation) {
             // What it leaves running is the user's.
             Ok(status) if status.success() => {
                 output.end_showing();
-                return Ok(());
+                match filtered.map(|filtered| filtered.recv_timeout(GRACE)) {
+                    None => return Ok(Vec::new()),
+                    Some(Ok(bytes)) if !bytes.is_empty() || !has_text => return Ok(bytes),
+                    Some(Ok(_)) => CommandEnd::PrintedNothing,
+                    Some(Err(_)) => {
+                        CommandEnd::NotRun("what it left running keeps its output open".into())
+                    }
+                }
             }
             Ok(status) => end_of(status),
-            Err(refused) => refused,
+            Err(end) => end,
         };
-        end(&mut child);
+        stop(&mut child);
         output.end_showing();
-        let (output, left_out) = output.taken();
-        Err(NotVerified { command: command(), end: refused, output, left_out })
+        Err(failed(end, output.taken()))
     }
 
     /// Starts it in the root, apart from the terminal, with nothing of ours: handles are closed,
     /// and our variables are left out.
-    fn start(&self, root: &Root, state: &str) -> std::io::Result<(Child, Output)> {
+    fn start(
+        &self,
+        root: &Root,
+        variable: (&str, &str),
+        input: Option<Vec<u8>>,
+    ) -> std::io::Result<(Child, Output, Option<Receiver<Vec<u8>>>)> {
         let (reader, writer) = std::io::pipe()?;
-        let mut command = shell(self.command);
+        let mut command = shell(self.line);
         command.current_dir(root.path());
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with(OWN_VARIABLES) {
                 command.env_remove(name);
             }
         }
-        // A call of this program for the same project could only wait for the lock.
-        command.env(CHECKED, state);
-        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        command.env(variable.0, variable.1);
+        if input.is_some() {
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(writer);
+        } else {
+            command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        }
         // What it starts ends with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let child = command.spawn()?;
-        Ok((child, Output::of(reader, self.show)))
+        let mut child = command.spawn()?;
+        let filtered = input.and_then(|input| filter(&mut child, input));
+        Ok((child, Output::of(reader, self.show), filtered))
     }
 
-    fn wait(&self, child: &mut Child, cancellation: &Cancellation) -> Result<ExitStatus, CheckEnd> {
+    fn wait(
+        &self,
+        child: &mut Child,
+        cancellation: &Cancellation,
+    ) -> Result<ExitStatus, CommandEnd> {
         let start = Instant::now();
         loop {
             match child.try_wait() {
                 Ok(Some(status)) => return Ok(status),
-                Ok(None) if cancellation.is_cancelled() => return Err(CheckEnd::Cancelled),
+                Ok(None) if cancellation.is_cancelled() => return Err(CommandEnd::Cancelled),
                 Ok(None) if start.elapsed() >= self.timeout => {
-                    return Err(CheckEnd::TimedOut(self.timeout));
+                    return Err(CommandEnd::TimedOut(self.timeout));
                 }
                 Ok(None) => thread::sleep(POLL),
-                Err(error) => return Err(CheckEnd::NotRun(error.to_string())),
+                Err(error) => return Err(CommandEnd::NotRun(error.to_string())),
             }
         }
     }
 }
 
-fn end_of(status: ExitStatus) -> CheckEnd {
+fn end_of(status: ExitStatus) -> CommandEnd {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        return CheckEnd::Killed(signal);
+        return CommandEnd::Killed(signal);
     }
-    CheckEnd::Exited(status.code().unwrap_or(-1))
+    CommandEnd::Exited(status.code().unwrap_or(-1))
+}
+
+/// Gives a command its input, and receives all that it prints.
+fn filter(child: &mut Child, input: Vec<u8>) -> Option<Receiver<Vec<u8>>> {
+    let (mut to, mut from) = child.stdin.take().zip(child.stdout.take())?;
+    thread::spawn(move || {
+        // A command that needs no more of it may have ended.
+        let _ = to.write_all(&input);
+    });
+    let (done, printed) = channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What is longer than any file is refused for that.
+        let most = patch_engine::MAX_FILE_SIZE + 1;
+        let read = from.by_ref().take(most).read_to_end(&mut bytes);
+        let _ = std::io::copy(&mut from, &mut std::io::sink());
+        if read.is_ok() {
+            let _ = done.send(bytes);
+        }
+    });
+    Some(printed)
 }
 
 /// Ends a command that did not succeed, and all that it started.
-fn end(child: &mut Child) {
+fn stop(child: &mut Child) {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
         use rustix::process::{Signal, kill_process_group};
