@@ -7,6 +7,7 @@ use crate::sys::{self, Open, Rename};
 /// What the kernel and the file system of a directory can do. Where something is missing, a slower
 /// or weaker way is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Abilities {
     /// Two names can be swapped in one step (`RENAME_EXCHANGE`).
     pub exchange: bool,

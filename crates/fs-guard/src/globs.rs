@@ -88,6 +88,7 @@ pub struct Globs {
 /// A pattern that is not a valid glob.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{:?} is not a glob: {problem}", shortened(pattern))]
+#[non_exhaustive]
 pub struct GlobError {
     /// The pattern; the first one if it is about several together.
     pub pattern: String,

@@ -9,6 +9,7 @@ use crate::sys::{self, Open, code};
 
 /// An entry of a directory.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct DirEntry {
     /// Its name as bytes: it need not be UTF-8, nor a name that the guard would accept.
     pub name: Vec<u8>,

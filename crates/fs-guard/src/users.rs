@@ -27,6 +27,7 @@ pub fn listed_home() -> Option<PathBuf> {
 
 /// A user of the system.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Account {
     /// The number.
     pub uid: u32,

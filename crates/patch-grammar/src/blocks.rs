@@ -29,6 +29,7 @@ use crate::parse::decode;
 
 /// What blocks become.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Converted {
     /// The envelope.
     pub text: Vec<u8>,

@@ -195,6 +195,7 @@ pub fn find(text: &[u8]) -> Result<Detected, DetectError> {
 
 /// One of the patches of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Found {
     /// What it looks like.
     pub kind: DetectedKind,
@@ -313,6 +314,7 @@ fn definition(line: &str) -> Option<&'static str> {
 
 /// An envelope that is plain in itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Bare {
     /// Where it stands, in bytes.
     pub range: Range<usize>,

@@ -55,6 +55,7 @@ impl Writer {
 /// A part of a patch that an envelope cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
+#[non_exhaustive]
 pub struct Inexpressible {
     /// The file.
     pub path: String,

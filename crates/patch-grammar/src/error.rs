@@ -247,6 +247,7 @@ impl std::error::Error for ParseError {}
 
 /// Something that was overlooked.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Warning {
     /// What it is.
     pub kind: WarningKind,

@@ -54,6 +54,7 @@ impl Retention {
 
 /// The result of a purge.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Purged {
     /// The transactions that were removed.
     pub transactions: Vec<TransactionId>,

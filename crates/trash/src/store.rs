@@ -61,6 +61,7 @@ pub(crate) struct FoundJournal {
 
 /// A displaced file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TrashEntry {
     /// The transaction that displaced it.
     pub id: TransactionId,

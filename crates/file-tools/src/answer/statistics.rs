@@ -60,7 +60,7 @@ fn word<S: Serializer>(operation: &FileOperation, serializer: S) -> Result<S::Ok
 }
 
 fn stated<S: Serializer>(header: &FileHeader, serializer: S) -> Result<S::Ok, S::Error> {
-    let FileHeader { old_mode, new_mode, similarity, dissimilarity, binary: _ } = header;
+    let FileHeader { old_mode, new_mode, similarity, dissimilarity, .. } = header;
     let mut fields = serializer.serialize_map(None)?;
     for (name, mode) in [("oldMode", old_mode), ("newMode", new_mode)] {
         mode.map_or(Ok(()), |mode| fields.serialize_entry(name, &octal(mode)))?;

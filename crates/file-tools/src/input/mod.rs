@@ -256,7 +256,8 @@ impl PatchText {
                     let found = if detect::may_stand_alone(sent) {
                         Some((given.text.clone(), Vec::new()))
                     } else {
-                        let part = |Bare { range, notes }| (given.text.clone().part(range), notes);
+                        let part =
+                            |Bare { range, notes, .. }| (given.text.clone().part(range), notes);
                         received::plain(sent).map(part)
                     };
                     if let Some((text, notes)) = found

@@ -84,7 +84,7 @@ pub(crate) fn walk(
             ignores.extend(ignore_file(root, dir.as_ref()));
         }
         let mut beneath = Vec::new();
-        for DirEntry { name, metadata } in entries {
+        for DirEntry { name, metadata, .. } in entries {
             visited += 1;
             if visited > MAX_VISITED {
                 return Ok(false);

@@ -14,6 +14,7 @@ use super::windows::Fd;
 
 /// How far the kernel confines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Confined {
     /// The version of Landlock in the kernel.
     pub version: i32,

@@ -10,6 +10,7 @@ use crate::plan::reject::{Reject, Rejects};
 
 /// A file that is not in the expected state.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Drift {
     /// Its path.
     pub path: String,

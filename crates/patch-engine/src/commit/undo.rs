@@ -54,6 +54,7 @@ impl std::fmt::Debug for UndoOptions<'_> {
 
 /// A file as a transaction left it.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Left<'l> {
     /// The transaction.
     pub id: TransactionId,

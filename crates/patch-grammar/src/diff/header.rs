@@ -44,6 +44,7 @@ impl GitLine {
 
 /// The modes of a file and how much of it stays, as a git diff states them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct FileHeader {
     /// The mode before, such as `0o100644`, of a file whose mode changes or that is deleted.
     pub old_mode: Option<u32>,

@@ -34,6 +34,7 @@ impl fmt::Display for Unfit {
 
 /// A file that a fitted grammar leaves out.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FitNote {
     /// The file.
     pub path: String,
