@@ -98,6 +98,8 @@ pub struct Header {
     pub agent: Option<String>,
     /// The session of the call.
     pub session: Option<String>,
+    /// The turn of that session that it is part of.
+    pub turn: Option<String>,
     /// The transaction that it undoes.
     pub undo_of: Option<TransactionId>,
     /// More transactions that it undoes, as one with that.
@@ -119,6 +121,7 @@ impl Header {
             tool: None,
             agent: None,
             session: None,
+            turn: None,
             undo_of: None,
             also_undo_of: Vec::new(),
             partial: false,
@@ -309,6 +312,7 @@ impl Journal {
             tool,
             agent,
             session,
+            turn,
             undo_of,
             also_undo_of,
             partial,
@@ -316,7 +320,9 @@ impl Journal {
             text: asked,
         } = &self.header;
         writeln!(text, "{FIRST_LINE}\nid {id}\ntime {}", crate::time::format_time(id.time()))?;
-        for (name, value) in [("tool", tool), ("agent", agent), ("session", session)] {
+        for (name, value) in
+            [("tool", tool), ("agent", agent), ("session", session), ("turn", turn)]
+        {
             if let Some(value) = value {
                 writeln!(text, "{name} {}", escape(value))?;
             }
@@ -499,6 +505,7 @@ fn read_body(body: &str) -> Option<Journal> {
             "tool" => journal.header.tool = Some(unescape(rest)?),
             "agent" => journal.header.agent = Some(unescape(rest)?),
             "session" => journal.header.session = Some(unescape(rest)?),
+            "turn" => journal.header.turn = Some(unescape(rest)?),
             "undo-of" | "undo-part-of" => {
                 journal.header.undo_of = Some(rest.parse().ok()?);
                 journal.header.partial = word == "undo-part-of";
@@ -587,6 +594,7 @@ mod tests {
             header: Header {
                 tool: Some("cleaner".into()),
                 session: Some("two\nlines\\ and \u{1b}".into()),
+                turn: Some("t-1".into()),
                 undo_of: Some(id),
                 also_undo_of: vec![id, id],
                 partial: true,

@@ -25,7 +25,7 @@ use apply_patch_api::tools::{Caller, FailureClass, Hint, ToolError, hints};
 use crate::failure::Failure;
 use crate::global::Global;
 
-use apply_patch_api::tools::changes::{AS_BEFORE, carried_text, passed_over_text};
+use apply_patch_api::tools::changes::{AS_BEFORE, carried_text, of_turn_text, passed_over_text};
 pub(crate) use apply_patch_api::tools::changes::{
     conflict_markers_text, note_text, outcome_text, summary, syntax_text, whitespace_text,
 };
@@ -297,6 +297,9 @@ pub(crate) fn notes(plan: &Plan) {
             PlanNote::LeftOut { path } => format!("note: {}: left out", quoted(path)),
             PlanNote::AsBefore { path } => format!("note: {}: {AS_BEFORE}", quoted(path)),
             PlanNote::PassedOver { id, why } => format!("note: {}", passed_over_text(*id, why)),
+            PlanNote::OfTurn { turn, transactions } => {
+                format!("note: {}", of_turn_text(turn, *transactions))
+            }
             PlanNote::Hunk { path, hunk, note } => {
                 format!("note: {}: hunk {} {}", quoted(path), hunk + 1, note_text(note))
             }

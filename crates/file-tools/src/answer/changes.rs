@@ -394,6 +394,7 @@ fn note_of_plan(note: &PlanNote) -> String {
         PlanNote::LeftOut { path } => format!("{path}: left out"),
         PlanNote::AsBefore { path } => format!("{path}: {AS_BEFORE}"),
         PlanNote::PassedOver { id, why } => passed_over_text(*id, why),
+        PlanNote::OfTurn { turn, transactions } => of_turn_text(turn, *transactions),
         PlanNote::Hunk { path, hunk, note } => {
             format!("{path}: hunk {} {}", hunk + 1, note_text(note))
         }
@@ -418,6 +419,13 @@ pub const AS_BEFORE: &str = "the change is gone already";
 #[must_use]
 pub fn passed_over_text(id: TransactionId, why: &str) -> String {
     format!("transaction {} is passed over: {why}", id.short())
+}
+
+/// Says that a whole turn is undone.
+#[must_use]
+pub fn of_turn_text(turn: &str, transactions: usize) -> String {
+    let s = if transactions == 1 { "" } else { "s" };
+    format!("all of turn {turn} is undone: {transactions} transaction{s}")
 }
 
 /// Says where a hunk that was located in the base went.

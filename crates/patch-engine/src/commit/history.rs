@@ -24,6 +24,15 @@ pub struct LogEntry {
     pub whole: bool,
 }
 
+impl LogEntry {
+    /// Returns whether both are part of one turn of one session.
+    #[must_use]
+    pub fn is_of_turn_of(&self, other: &Self) -> bool {
+        let (own, other) = (&self.journal.header, &other.journal.header);
+        own.turn.is_some() && own.turn == other.turn && own.session == other.session
+    }
+}
+
 /// A folder in the trash that does not count as history.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -144,6 +153,34 @@ fn counts(entry: &LogEntry) -> bool {
 /// Returns the changes that are not undone, newest first.
 pub(super) fn changes(newest_first: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
     newest_first.iter().filter(|entry| counts(entry) && entry.journal.header.undo_of.is_none())
+}
+
+/// Returns which transactions are undone to undo all that `are_wanted`, newest first: not those that
+/// were rolled back, nor those that others have undone.
+pub fn standing(
+    newest_first: &[LogEntry],
+    are_wanted: impl Fn(&LogEntry) -> bool,
+) -> Vec<TransactionId> {
+    let mut found: Vec<_> =
+        newest_first.iter().filter(|entry| !entry.aborted && are_wanted(entry)).collect();
+    let ids: HashSet<_> = found.iter().map(|entry| entry.journal.header.id).collect();
+    found.retain(|entry| entry.undone_by.is_none_or(|by| ids.contains(&by)));
+    found.iter().map(|entry| entry.journal.header.id).collect()
+}
+
+/// Returns what is undone with a change: all of its turn, or it alone.
+pub(super) fn with_its_turn(newest_first: &[LogEntry], change: &LogEntry) -> Vec<TransactionId> {
+    if change.journal.header.turn.is_none() {
+        return vec![change.journal.header.id];
+    }
+    standing(newest_first, |entry| entry.is_of_turn_of(change))
+}
+
+/// Returns the name of the turn that these transactions, newest first, are all of.
+pub(super) fn whole_turn(newest_first: &[LogEntry], ids: &[TransactionId]) -> Option<String> {
+    let newest = newest_first.iter().find(|entry| Some(&entry.journal.header.id) == ids.first())?;
+    let turn = newest.journal.header.turn.clone()?;
+    (with_its_turn(newest_first, newest) == ids).then_some(turn)
 }
 
 /// Returns the undos since the last change, newest first, that are not undone.

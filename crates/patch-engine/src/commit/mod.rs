@@ -45,7 +45,7 @@ mod undo;
 mod workspace;
 
 pub use error::{CommitError, Doubt, Drift, Error};
-pub use history::{LogEntry, Unverified};
+pub use history::{LogEntry, Unverified, standing};
 pub use home::{StatePlace, directories_above};
 pub use options::{CommitOptions, Durability, Verify};
 pub use protocol::Committed;

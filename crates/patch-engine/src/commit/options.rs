@@ -35,6 +35,8 @@ pub struct CommitOptions {
     pub agent: Option<String>,
     /// The session of the call, for the journal.
     pub session: Option<String>,
+    /// The turn of that session, for the journal.
+    pub turn: Option<String>,
     /// How long displaced files are kept.
     pub retention: Retention,
     /// How long to wait for the lock. Default: 10 s.
@@ -75,6 +77,7 @@ impl Default for CommitOptions {
             tool: None,
             agent: None,
             session: None,
+            turn: None,
             retention: Retention::default(),
             lock_timeout: Duration::from_secs(10),
             verify: None,

@@ -378,6 +378,7 @@ impl Commit<'_> {
                 tool: options.tool.clone(),
                 agent: options.agent.clone(),
                 session: options.session.clone(),
+                turn: options.turn.clone(),
                 undo_of: undone.map(|undone| undone.id),
                 also_undo_of: self.plan.also_undone().to_vec(),
                 partial: undone.is_some_and(|undone| undone.partial),

@@ -74,7 +74,8 @@ impl Workspace {
         self.plan_undo_with(Some(id), paths, &UndoOptions::default())
     }
 
-    /// Plans to undo the newest transaction that [can be undone](Self::plan_undo_with).
+    /// Plans to undo the newest transaction that [can be undone](Self::plan_undo_with), with its
+    /// turn.
     pub fn plan_undo_last(&self) -> Result<Plan, Error> {
         self.plan_undo_with(None, &[], &UndoOptions::default())
     }
@@ -84,7 +85,8 @@ impl Workspace {
     /// `None` is the newest one that can be undone: it is neither undone nor itself an undo,
     /// something is left of its changes, and its files are as it left them or, with
     /// [`carry`](UndoOptions::carry), its reversal can be carried to them. A [note](PlanNote) of
-    /// the plan names each newer one, and why it is not undone.
+    /// the plan names each newer one, and why it is not undone. If it is part of a turn, all of the
+    /// turn is undone as one, unless `paths` are given.
     ///
     /// # Errors
     ///
@@ -105,9 +107,16 @@ impl Workspace {
         let store = self.store()?.ok_or_else(missing)?;
         let Some(id) = id else {
             let log = history::log(&store)?;
-            let changes = history::changes(&log.0);
-            return first_of(&log, "undo", changes, |id| {
-                plan_undo(self, (&store, &log.0), &[id], paths, options)
+            let mut turns = HashSet::new();
+            let changes = history::changes(&log.0).filter_map(|change| {
+                if !paths.is_empty() {
+                    return Some(vec![change.journal.header.id]);
+                }
+                let ids = history::with_its_turn(&log.0, change);
+                turns.insert(ids[0]).then_some(ids)
+            });
+            return first_of(&log, "undo", changes, |ids| {
+                plan_undo(self, (&store, &log.0), ids, paths, options)
             });
         };
         // An error elsewhere in the history is no reason to refuse a transaction that is named.
@@ -158,12 +167,15 @@ impl Workspace {
         let nothing = || nothing_to("redo", &[]);
         let store = self.store()?.ok_or_else(nothing)?;
         let log = history::log(&store)?;
-        let plan = |id| plan_undo(self, (&store, &log.0), &[id], &[], options);
+        let plan = |ids: &[_]| plan_undo(self, (&store, &log.0), ids, &[], options);
         match id {
-            None => first_of(&log, "redo", history::undos(&log.0), plan),
+            None => {
+                let undos = history::undos(&log.0).map(|undo| vec![undo.journal.header.id]);
+                first_of(&log, "redo", undos, plan)
+            }
             Some(id) => {
                 let undo = history::active_undo_of(&log.0, id)?.ok_or_else(nothing)?;
-                plan(undo)?.ok_or_else(|| nothing_to("redo", &[undo]))
+                plan(&[undo])?.ok_or_else(|| nothing_to("redo", &[undo]))
             }
         }
     }
@@ -240,19 +252,21 @@ fn rejected(reject: Reject) -> Error {
     }
 }
 
-/// Returns the plan of the first transaction that can be undone; its notes name those before it.
-fn first_of<'l>(
+/// Returns the plan of the first candidate that can be undone, one transaction or a whole turn; its
+/// notes name those before it.
+fn first_of(
     log: &(Vec<LogEntry>, Vec<Unverified>),
     what: &'static str,
-    candidates: impl Iterator<Item = &'l LogEntry>,
-    plan: impl Fn(TransactionId) -> Result<Option<Plan>, Error>,
+    candidates: impl Iterator<Item = Vec<TransactionId>>,
+    plan: impl Fn(&[TransactionId]) -> Result<Option<Plan>, Error>,
 ) -> Result<Plan, Error> {
     let mut passed = Vec::new();
     let mut refused = None;
     let mut gone = Vec::new();
-    for id in candidates.map(|entry| entry.journal.header.id) {
+    for ids in candidates {
+        let id = ids[0];
         history::is_newest(log, Some(id), what)?;
-        let why = match plan(id) {
+        let why = match plan(&ids) {
             Ok(Some(mut plan)) => {
                 plan.notes.splice(0..0, passed);
                 return Ok(plan);
@@ -322,6 +336,9 @@ fn plan_undo(
     };
     builder.undo(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
     builder.also_undone = journal.header.also_undo_of.clone();
+    if let Some(turn) = history::whole_turn(log, ids).filter(|_| paths.is_empty()) {
+        builder.notes.push(PlanNote::OfTurn { turn, transactions: ids.len() });
+    }
     let moves = journal.moves().into_iter();
     builder.moved_back = moves.map(|(from, to)| (to.path.clone(), from.path.clone())).collect();
     let all_kept = OnceCell::new();
@@ -486,7 +503,8 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
                     path: record.path.clone(),
                     expected: hash(&record.after),
                     actual: hash(&later.before),
-                    by: None,
+                    // What changed it between can be undone once this is.
+                    by: Some(source.last.0),
                     line_ends: false,
                 });
             }

@@ -495,6 +495,13 @@ pub enum PlanNote {
         /// The file.
         path: String,
     },
+    /// All of a turn is undone.
+    OfTurn {
+        /// Its name.
+        turn: String,
+        /// How many transactions that are.
+        transactions: usize,
+    },
     /// A newer transaction is not undone.
     PassedOver {
         /// The transaction.

@@ -4,28 +4,46 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fs_guard::{FileKind, RelPath, Sha256};
+use workspace_trash::{FileState, Journal};
 
 use crate::commit::report::Report;
+use crate::commit::{self, LogEntry, Workspace};
 use crate::plan::images::Images;
 use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::{ChangeKind, Plan, Transition};
-use crate::show::diff::{self, LINK, Side, kind_bits};
+use crate::show::diff::{self, LINK, Side, kept_bytes, kind_bits, left_bytes};
 use crate::text::files::Files;
 
 /// The cumulative diff of a turn: from the files before its first transaction to those after its
 /// last.
 ///
 /// Tell it about each transaction ([`applied`](Self::applied)), and about each one that failed and
-/// could not be rolled back ([`interrupted`](Self::interrupted)). A patch that changed nothing may
-/// be left out.
+/// could not be rolled back ([`interrupted`](Self::interrupted)); or take that of finished
+/// transactions ([`Workspace::turn_diff`]). A patch that changed nothing may be left out.
 ///
 /// The bytes of every file that was touched are held in memory, before and after.
 #[derive(Debug, Clone, Default)]
 pub struct TurnDiff {
     /// What was at each path before the turn.
-    base: BTreeMap<RelPath, Option<TurnFile>>,
+    base: BTreeMap<String, Option<TurnFile>>,
     /// What is there now, for the same paths.
-    now: BTreeMap<RelPath, Option<LocatedFile>>,
+    now: BTreeMap<String, Option<LocatedFile>>,
+}
+
+/// What a turn did to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TurnChange {
+    /// The kind of the change.
+    pub operation: ChangeKind,
+    /// The path before.
+    pub path: String,
+    /// Where it moved to.
+    pub to_path: Option<String>,
+    /// The hash before.
+    pub before: Option<Sha256>,
+    /// The hash after.
+    pub after: Option<Sha256>,
 }
 
 /// A file or symbolic link.
@@ -53,8 +71,11 @@ impl TurnFile {
 #[derive(Debug, Clone)]
 struct LocatedFile {
     file: TurnFile,
-    origin: Option<RelPath>,
+    origin: Option<String>,
 }
+
+/// A path, and the file there.
+type Placed<'t> = (&'t String, &'t TurnFile);
 
 impl TurnDiff {
     /// Starts a turn.
@@ -69,13 +90,20 @@ impl TurnDiff {
     /// that are not in memory are read from the workspace. A file that is gone, or that someone
     /// else has changed since, is named in the diff as binary.
     pub fn applied(&mut self, report: &Report) {
-        let images = report.images();
+        let (images, plan) = (report.images(), &report.plan);
         self.begin(images);
-        self.leave(&report.plan, |transition| {
-            let post = transition.after.as_ref()?;
-            let mode = post.mode.shown() | kind_bits(post.link);
-            Some(TurnFile { sha256: post.sha256, mode, bytes: images.after(transition).ok() })
+        let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
+        let moved: BTreeMap<usize, &RelPath> =
+            moves.map(|change| (change.transition, &change.path)).collect();
+        let left = plan.transitions().iter().enumerate().map(|(index, transition)| {
+            let path = transition.path();
+            let file = transition.after.as_ref().map(|post| {
+                let mode = post.mode.shown() | kind_bits(post.link);
+                TurnFile { sha256: post.sha256, mode, bytes: images.after(transition).ok() }
+            });
+            (path.as_str(), file, moved.get(&index).unwrap_or(&path).as_str())
         });
+        self.leave(left);
     }
 
     /// Adds a transaction that failed and could not be rolled back: its files are read from disk.
@@ -84,39 +112,40 @@ impl TurnDiff {
         for transition in plan.transitions() {
             let path = transition.path();
             let file = on_disk(plan.files(), path);
+            let path = path.as_str();
             let origin = self.place(path).and_then(|located| located.origin);
             let origin = origin.or_else(|| self.origin_at(path, file.as_ref()));
-            self.now.insert(path.clone(), file.map(|file| LocatedFile { file, origin }));
+            self.now.insert(path.to_owned(), file.map(|file| LocatedFile { file, origin }));
         }
     }
 
     /// Remembers what was at the paths of a plan that are touched for the first time.
     fn begin(&mut self, images: Images<'_>) {
         for Transition { path, before, .. } in images.plan().transitions() {
-            if self.base.contains_key(path) {
-                continue;
-            }
-            let file = before.as_ref().map(|image| {
+            self.begin_at(path.as_str(), || {
+                let image = before.as_ref()?;
                 let kind = kind_bits(image.metadata.kind == FileKind::Symlink);
                 let mode = image.metadata.kept_mode() | kind;
-                TurnFile { sha256: image.sha256, mode, bytes: images.before(path).ok() }
+                Some(TurnFile { sha256: image.sha256, mode, bytes: images.before(path).ok() })
             });
-            let located = file.clone().map(|file| LocatedFile { file, origin: Some(path.clone()) });
-            self.base.insert(path.clone(), file);
-            self.now.insert(path.clone(), located);
         }
     }
 
-    /// Remembers the result of a plan.
-    fn leave(&mut self, plan: &Plan, file_of: impl Fn(&Transition) -> Option<TurnFile>) {
-        let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
-        let moved: BTreeMap<usize, &RelPath> =
-            moves.map(|change| (change.transition, &change.path)).collect();
-        let mut next = Vec::with_capacity(plan.transitions().len());
-        for (index, transition) in plan.transitions().iter().enumerate() {
-            let path = transition.path();
-            let located = file_of(transition).map(|file| {
-                let from = *moved.get(&index).unwrap_or(&path);
+    /// Remembers what was at a path, if it is touched for the first time.
+    fn begin_at(&mut self, path: &str, before: impl FnOnce() -> Option<TurnFile>) {
+        if self.base.contains_key(path) {
+            return;
+        }
+        let (file, origin) = (before(), Some(path.to_owned()));
+        self.now.insert(path.to_owned(), file.clone().map(|file| LocatedFile { file, origin }));
+        self.base.insert(path.to_owned(), file);
+    }
+
+    /// Remembers the result of a transaction: each path, the file there, and the path that it had.
+    fn leave<'p>(&mut self, left: impl Iterator<Item = (&'p str, Option<TurnFile>, &'p str)>) {
+        let mut next = Vec::new();
+        for (path, file, from) in left {
+            let located = file.map(|file| {
                 let origin = match self.place(from) {
                     Some(located) => located.origin,
                     None => self.origin_at(path, Some(&file)),
@@ -127,23 +156,23 @@ impl TurnDiff {
                     file.bytes.clone().or_else(|| known.and_then(|located| located.file.bytes));
                 LocatedFile { file: TurnFile { bytes, ..file }, origin }
             });
-            next.push((path.clone(), located));
+            next.push((path.to_owned(), located));
         }
         self.now.extend(next);
     }
 
-    fn place(&self, path: &RelPath) -> Option<LocatedFile> {
+    fn place(&self, path: &str) -> Option<LocatedFile> {
         self.now.get(path).cloned().flatten()
     }
 
     /// Treats a file that appears where one was before the turn as that file, unless that one has
     /// moved.
-    fn origin_at(&self, path: &RelPath, file: Option<&TurnFile>) -> Option<RelPath> {
+    fn origin_at(&self, path: &str, file: Option<&TurnFile>) -> Option<String> {
         let base = self.base.get(path)?.as_ref()?;
         let is_back = file.is_some_and(|file| file.same(base));
         let elsewhere =
-            || self.now.values().flatten().any(|located| located.origin.as_ref() == Some(path));
-        (is_back || !elsewhere()).then(|| path.clone())
+            || self.now.values().flatten().any(|located| located.origin.as_deref() == Some(path));
+        (is_back || !elsewhere()).then(|| path.to_owned())
     }
 
     /// Returns the diff in git's form: renames and modes are shown, binary files are only named. It
@@ -152,13 +181,44 @@ impl TurnDiff {
     /// Where no binary file is named, `git apply` takes it and gives the same tree.
     #[must_use]
     pub fn diff(&self) -> Vec<u8> {
-        let now = |path: &RelPath| self.now.get(path).and_then(Option::as_ref);
-        let before = |path: &RelPath| self.base.get(path).and_then(Option::as_ref);
-        // Each old file is paired with one current file: with itself when it is unchanged, else
-        // with the file that it moved to, else with the one in its place.
-        let mut taken: BTreeMap<&RelPath, &RelPath> = BTreeMap::new();
-        let mut given: BTreeSet<&RelPath> = BTreeSet::new();
-        let mut give = |from: &'_ RelPath, to: &'_ RelPath| -> bool {
+        let mut out = Vec::new();
+        self.pairs().into_iter().for_each(|(old, new)| write(&mut out, old, new));
+        out
+    }
+
+    /// Returns what became of each file, in the order of the diff.
+    #[must_use]
+    pub fn changes(&self) -> Vec<TurnChange> {
+        let change = |(old, new): (Option<Placed<'_>>, Option<Placed<'_>>)| {
+            let (path, _) = old.or(new)?;
+            let moved_to = old.zip(new).map(|(_, (to, _))| to).filter(|to| *to != path);
+            let operation = match (old, new) {
+                (None, _) => ChangeKind::Create,
+                (_, None) => ChangeKind::Delete,
+                _ if moved_to.is_some() => ChangeKind::Move,
+                _ => ChangeKind::Update,
+            };
+            let sha256 = |placed: Option<Placed<'_>>| placed.map(|(_, file)| file.sha256);
+            Some(TurnChange {
+                operation,
+                path: path.clone(),
+                to_path: moved_to.cloned(),
+                before: sha256(old),
+                after: sha256(new),
+            })
+        };
+        self.pairs().into_iter().filter_map(change).collect()
+    }
+
+    /// Pairs each old file with the one that it became: with itself when it is unchanged, else with
+    /// the file that it moved to, else with the one in its place. Those that are unchanged are left
+    /// out.
+    fn pairs(&self) -> Vec<(Option<Placed<'_>>, Option<Placed<'_>>)> {
+        let now = |path: &String| self.now.get(path).and_then(Option::as_ref);
+        let before = |path: &String| self.base.get(path).and_then(Option::as_ref);
+        let mut taken: BTreeMap<&String, &String> = BTreeMap::new();
+        let mut given: BTreeSet<&String> = BTreeSet::new();
+        let mut give = |from: &'_ String, to: &'_ String| -> bool {
             let (Some(old), Some(new)) = (before(from), now(to)) else { return false };
             if given.contains(to) || old.is_link() != new.file.is_link() {
                 return false;
@@ -185,39 +245,73 @@ impl TurnDiff {
             give(path, path);
         }
 
-        let mut out = Vec::new();
+        let mut pairs = Vec::new();
         // Deletions come first: another file may have the path now.
         for (path, old) in &self.base {
             if let (Some(old), None) = (old, taken.get(path)) {
-                write(&mut out, Some((path, old)), None);
+                pairs.push((Some((path, old)), None));
             }
         }
         let sources: BTreeMap<_, _> = taken.iter().map(|(from, to)| (*to, *from)).collect();
         for (path, located) in &self.now {
             let Some(located) = located else { continue };
             let old = sources.get(path).and_then(|from| Some((*from, before(from)?)));
-            write(&mut out, old, Some((path, &located.file)));
+            if old.is_none_or(|(from, old)| from != path || !old.same(&located.file)) {
+                pairs.push((old, Some((path, &located.file))));
+            }
         }
-        out
+        pairs
     }
 }
 
-fn write(
-    out: &mut Vec<u8>,
-    old: Option<(&RelPath, &TurnFile)>,
-    new: Option<(&RelPath, &TurnFile)>,
-) {
-    let same_bytes = old.zip(new).is_some_and(|((_, old), (_, new))| old.sha256 == new.sha256);
-    let same_path = old.zip(new).is_some_and(|((from, _), (to, _))| from == to);
-    if same_path && old.zip(new).is_some_and(|((_, old), (_, new))| old.same(new)) {
-        return;
+impl Workspace {
+    /// Returns what finished transactions did together, as far as their bytes are still known. They
+    /// are given newest first, as [`log`](Self::log) has them.
+    ///
+    /// # Errors
+    ///
+    /// When the store or a file cannot be read.
+    pub fn turn_diff(&self, newest_first: &[LogEntry]) -> Result<TurnDiff, commit::Error> {
+        let mut turn = TurnDiff::new();
+        let Some(store) = self.store()? else { return Ok(turn) };
+        let (kept, _) = store.entries()?;
+        for entry in newest_first.iter().rev() {
+            let Journal { header, records, .. } = &entry.journal;
+            for record in records {
+                let spot = store.slot(header.id, record.slot)?;
+                turn.begin_at(&record.path, || {
+                    let state = record.before.as_ref()?;
+                    Some(recorded(state, (state.size <= MAX_FILE_SIZE).then(|| kept_bytes(&spot))?))
+                });
+            }
+            let moves = entry.journal.moves();
+            let from: BTreeMap<u32, &str> =
+                moves.iter().map(|(from, to)| (to.slot, &*from.path)).collect();
+            let left = records.iter().map(|record| {
+                let left = |state| recorded(state, left_bytes(self, &store, &kept, record, state));
+                let file = record.after.as_ref().map(left);
+                (&*record.path, file, *from.get(&record.slot).unwrap_or(&&*record.path))
+            });
+            turn.leave(left);
+        }
+        Ok(turn)
     }
+}
+
+/// Returns a file that a journal states, with its bytes if they are known.
+fn recorded(state: &FileState, bytes: Option<Vec<u8>>) -> TurnFile {
+    let mode = (state.mode & 0o777) | kind_bits(state.link);
+    TurnFile { sha256: state.sha256, mode, bytes: bytes.map(Arc::new) }
+}
+
+fn write(out: &mut Vec<u8>, old: Option<Placed<'_>>, new: Option<Placed<'_>>) {
+    let same_bytes = old.zip(new).is_some_and(|((_, old), (_, new))| old.sha256 == new.sha256);
     let (old_side, new_side) = (old.map(side), new.map(side));
     diff::header(out, diff::GIT, old_side, new_side, same_bytes);
     if same_bytes {
         return;
     }
-    let bytes = |file: Option<(&RelPath, &TurnFile)>| match file {
+    let bytes = |file: Option<Placed<'_>>| match file {
         Some((_, file)) => file.bytes.clone(),
         None => Some(Arc::default()),
     };
@@ -226,8 +320,8 @@ fn write(
     });
 }
 
-fn side<'f>((path, file): (&'f RelPath, &TurnFile)) -> Side<'f> {
-    Side { path: path.as_str(), mode: file.mode }
+fn side<'f>((path, file): Placed<'f>) -> Side<'f> {
+    Side { path, mode: file.mode }
 }
 
 /// Reads the file at a path.

@@ -3,13 +3,11 @@
 mod functions;
 mod hunks;
 
-use std::collections::{HashMap, HashSet};
-
 use fs_guard::{FileKind, RelPath, Sha256, Spot};
 #[cfg(feature = "binary-diffs")]
 use patch_grammar::binary;
 use patch_grammar::diff::push_quoted;
-use workspace_trash::{FileState, Journal, Record};
+use workspace_trash::{FileState, Record, Store, TrashEntry};
 
 use crate::commit::{self, LogEntry, Workspace};
 #[cfg(feature = "binary-diffs")]
@@ -402,91 +400,35 @@ impl Workspace {
     ///
     /// When the store or a file cannot be read.
     pub fn transaction_diff(&self, entry: &LogEntry) -> Result<Vec<u8>, commit::Error> {
-        let Some(store) = self.store()? else { return Ok(Vec::new()) };
-        let (kept, _) = store.entries()?;
-        let id = entry.journal.header.id;
-        let mut out = Vec::new();
-        let reach = self.reach();
-        for (old, new) in pairs(&entry.journal, &|record| reach.shows(&record.path)) {
-            let left = old.and_then(|record| Some((record, record.before.as_ref()?)));
-            let right = new.and_then(|record| Some((record, record.after.as_ref()?)));
-            let before = match left {
-                Some((record, state)) if state.size <= MAX_FILE_SIZE => {
-                    kept_bytes(&store.slot(id, record.slot)?)
-                }
-                Some(_) => None,
-                None => Some(Vec::new()),
-            };
-            let after = match right {
-                Some((record, state)) => {
-                    let own = || {
-                        let (root, path) = self.locate(&record.path, true).ok()?;
-                        if state.link {
-                            root.read_link(&path).ok()
-                        } else {
-                            root.read(&path, MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes)
-                        }
-                    };
-                    let displaced = || {
-                        let entry = kept.iter().find(|entry| entry.sha256 == state.sha256)?;
-                        kept_bytes(&store.slot(entry.id, entry.slot).ok()?)
-                    };
-                    own().filter(|bytes| Sha256::of(bytes) == state.sha256).or_else(displaced)
-                }
-                None => Some(Vec::new()),
-            };
-            let sha256 = |side: Option<(&Record, &FileState)>| side.map(|(_, state)| state.sha256);
-            let same = sha256(left) == sha256(right);
-            let (old, new) = (left.map(recorded), right.map(recorded));
-            header(&mut out, GIT, old, new, same);
-            if !same {
-                body(&mut out, GIT, old, new, |out, language| {
-                    whole(out, language, &before?, &after?)
-                });
-            }
-        }
-        Ok(out)
+        Ok(self.turn_diff(std::slice::from_ref(entry))?.diff())
     }
 }
 
-/// Returns the side of a diff that a record has.
-fn recorded<'r>((record, state): (&'r Record, &FileState)) -> Side<'r> {
-    Side { path: &record.path, mode: state.mode | kind_bits(state.link) }
-}
-
-/// Returns the two sides of each change of a transaction: the record with the file before, and the
-/// one with the file after. Both are the same, unless the file moved.
-fn pairs<'j>(
-    journal: &'j Journal,
-    shown: &dyn Fn(&Record) -> bool,
-) -> Vec<(Option<&'j Record>, Option<&'j Record>)> {
-    let records = || journal.records.iter().filter(|record| shown(record));
-    let mut moved = journal.moves();
-    moved.retain(|(from, to)| shown(from) && shown(to));
-    let came: HashMap<u32, &Record> = moved.iter().map(|(from, to)| (to.slot, *from)).collect();
-    let went: HashSet<u32> = moved.iter().map(|(from, _)| from.slot).collect();
-    let mut pairs = Vec::with_capacity(journal.records.len());
-    for record in records() {
-        let stays = !went.contains(&record.slot);
-        match came.get(&record.slot) {
-            Some(from) => {
-                // The file that was there goes first, as git wants it.
-                if stays && record.before.is_some() {
-                    pairs.push((Some(record), None));
-                }
-                pairs.push((Some(*from), Some(record)));
-            }
-            None if stays => pairs.push((Some(record), Some(record))),
-            // Another file took its place.
-            None if record.after.is_some() => pairs.push((None, Some(record))),
-            None => {}
+/// Returns the bytes that a transaction left: they are in place, or a later one has displaced them.
+pub(super) fn left_bytes(
+    workspace: &Workspace,
+    store: &Store<'_>,
+    kept: &[TrashEntry],
+    record: &Record,
+    state: &FileState,
+) -> Option<Vec<u8>> {
+    let own = || {
+        let (root, path) = workspace.locate(&record.path, true).ok()?;
+        if state.link {
+            root.read_link(&path).ok()
+        } else {
+            root.read(&path, MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes)
         }
-    }
-    pairs
+    };
+    let displaced = || {
+        let entry = kept.iter().find(|entry| entry.sha256 == state.sha256)?;
+        kept_bytes(&store.slot(entry.id, entry.slot).ok()?)
+    };
+    own().filter(|bytes| Sha256::of(bytes) == state.sha256).or_else(displaced)
 }
 
 /// Reads a displaced file, or the target of a link; `None` when it cannot be read.
-fn kept_bytes(spot: &Spot) -> Option<Vec<u8>> {
+pub(super) fn kept_bytes(spot: &Spot) -> Option<Vec<u8>> {
     match spot.metadata().ok()??.kind {
         FileKind::Symlink => spot.read_link().ok(),
         _ => spot.read(MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),

@@ -1,12 +1,12 @@
 //! A model of the history: whatever was done before, undo and redo do what they say, what they
 //! advise comes to an end, and a plain undo is the one that is announced.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use patch_engine::commit::{Error, TransactionId, UndoOptions, Workspace};
+use patch_engine::commit::{CommitOptions, Error, TransactionId, UndoOptions, Workspace};
 use patch_engine::remedy::{Setting, Step as Advised};
-use patch_engine::{Plan, Remedy};
+use patch_engine::{Plan, PlanNote, Remedy};
 use testutils::share::{stride, whole};
 use workspace_trash::Retention;
 
@@ -21,6 +21,18 @@ struct Model {
     random: fastrand::Rng,
     /// The files that a checkout brings back.
     checked_out: Files,
+    turn: Option<Turn>,
+    /// How many turns were undone.
+    turns: usize,
+}
+
+/// An open turn.
+struct Turn {
+    name: String,
+    before: Files,
+    transactions: usize,
+    /// Nothing but its own changes happened since it began.
+    alone: bool,
 }
 
 impl Model {
@@ -65,8 +77,39 @@ impl Model {
         let workspace = self.tree.open();
         let plan = plan(&workspace, &steps);
         if !plan.is_empty() {
-            commit(&lock(&workspace), &plan).unwrap();
+            let turn = self.turn.as_ref().map(|turn| turn.name.clone());
+            commit_with(&lock(&workspace), &plan, &CommitOptions { turn, ..options() }).unwrap();
+            self.turn.iter_mut().for_each(|turn| turn.transactions += 1);
         }
+    }
+
+    /// Begins a turn, or ends the open one: it is one diff, one undo and one redo.
+    fn turn(&mut self) {
+        let Some(turn) = self.turn.take() else {
+            let name = format!("t-{}", self.random.u32(..));
+            self.turn = Some(Turn { name, before: self.files(), transactions: 0, alone: true });
+            return;
+        };
+        let after = self.files();
+        if !turn.alone || after == turn.before {
+            return;
+        }
+        let workspace = self.tree.open();
+        let mut log = workspace.log().unwrap();
+        log.retain(|entry| entry.journal.header.turn.as_ref() == Some(&turn.name));
+        let changes = workspace.turn_diff(&log).unwrap().changes();
+        let mut named: BTreeSet<_> = changes.iter().map(|change| change.path.clone()).collect();
+        named.extend(changes.into_iter().filter_map(|change| change.to_path));
+        let changed = |name: &&str| turn.before.get(*name) != after.get(*name);
+        let wanted = NAMES.iter().filter(|name| changed(name)).map(|name| (*name).to_owned());
+        assert_eq!(named, wanted.collect());
+        let undone = self.undo(&Workspace::plan_undo_last).unwrap();
+        let note = PlanNote::OfTurn { turn: turn.name, transactions: turn.transactions };
+        assert!(undone.notes().contains(&note), "{:?}", undone.notes());
+        assert_eq!(self.files(), turn.before);
+        self.undo(&|workspace| workspace.plan_redo(None)).unwrap();
+        assert_eq!(self.files(), after);
+        self.turns += 1;
     }
 
     fn edit(&mut self) {
@@ -129,8 +172,15 @@ impl Model {
     }
 
     fn step(&mut self) {
-        match self.random.usize(..20) {
+        // Most of what happens in a turn is its own.
+        let is_own = self.turn.is_some() && self.random.usize(..6) > 0;
+        let step = if is_own { [0, 0, 20][self.random.usize(..3)] } else { self.random.usize(..23) };
+        if let (Some(turn), 7..20) = (&mut self.turn, step) {
+            turn.alone = false;
+        }
+        match step {
             0..=6 => self.apply(),
+            20.. => self.turn(),
             7..=8 => self.edit(),
             9 => self.checkout(),
             10 => self.checked_out = self.files(),
@@ -176,17 +226,20 @@ impl Model {
 #[test]
 fn undo_and_redo_come_to_an_end_from_every_state() {
     let (seeds, steps) = if whole() { (250, 400) } else { (8 / stride() as u64, 80) };
+    let mut turns = 0;
     for seed in 0..seeds {
         let tree = Tree::new(&[("a", "0\n1\n"), ("d/c", "2\n")]);
         // What is written does not count here.
         tree.lawless();
         drop(fs_guard::record::recorded());
-        let mut model =
-            Model { tree, random: fastrand::Rng::with_seed(seed), checked_out: Files::new() };
+        let random = fastrand::Rng::with_seed(seed);
+        let mut model = Model { tree, random, checked_out: Files::new(), turn: None, turns: 0 };
         model.checked_out = model.files();
         for _ in 0..steps {
             model.step();
         }
         model.undo_all();
+        turns += model.turns;
     }
+    assert!(turns > seeds as usize, "{turns}");
 }
