@@ -165,7 +165,7 @@ impl patch_engine::Host for AskingHost<'_, '_> {
         let lock = || self.approver.approvals.lock().unwrap_or_else(PoisonError::into_inner);
         let mut approvals = lock().clone();
         let decision = approvals.ask(&mut asked).approve(request)?;
-        if asked.answer == Some(Decision::ApproveForSession) {
+        if let Some(Decision::ApproveForSession | Decision::ApproveForTurn) = asked.answer {
             let mut again = OneAnswer { approve: None, answer: asked.answer, unasked: false };
             lock().ask(&mut again).approve(request)?;
         }
@@ -187,7 +187,7 @@ impl patch_engine::Host for AskingHost<'_, '_> {
 
 impl AskingHost<'_, '_> {
     fn decided(&mut self, decision: Decision, asked: bool) -> Result<Decision, fs_guard::Error> {
-        let approved = matches!(decision, Decision::Approve | Decision::ApproveForSession);
+        let approved = decision.approves();
         patch_engine::Host::event(self, &Event::Decided { approved, asked });
         Ok(decision)
     }

@@ -1,6 +1,7 @@
 //! Asks a person before a plan is committed, and remembers the answers of a session.
 
 use std::collections::HashSet;
+use std::mem::Discriminant;
 
 use fs_guard::{Cancellation, Globs, Policy, RelPath};
 
@@ -53,7 +54,23 @@ pub struct Approvals {
     guarded: Globs,
     allow: Globs,
     approved: HashSet<Approved>,
+    turn: Turn,
 }
+
+/// What was approved for the turn.
+#[derive(Debug, Clone, Default)]
+enum Turn {
+    /// No turn is open.
+    #[default]
+    None,
+    /// Nothing was.
+    Open,
+    /// Changes for which there are only reasons of these kinds.
+    Approved(HashSet<ReasonKind>),
+}
+
+/// A reason without its path; of a guarded file, with the pattern that guards it.
+type ReasonKind = (Discriminant<Reason>, Option<String>);
 
 /// One thing that was approved for the session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -86,6 +103,16 @@ impl Approvals {
         Policy { guarded: Globs::default(), guard_links: false, ..policy }
     }
 
+    /// Begins a turn, for [`Decision::ApproveForTurn`].
+    pub fn begin_turn(&mut self) {
+        self.turn = Turn::Open;
+    }
+
+    /// Ends the turn: what was approved for it has to be approved again.
+    pub fn end_turn(&mut self) {
+        self.turn = Turn::None;
+    }
+
     /// Returns a host that asks `host` where the policy wants it and no earlier answer covers it.
     pub fn ask<'h>(&'h mut self, host: &'h mut dyn Host) -> Asking<'h> {
         Asking { approvals: self, host }
@@ -93,8 +120,7 @@ impl Approvals {
 
     fn decide(&mut self, plan: &Plan, host: &mut dyn Host) -> Result<Decision, fs_guard::Error> {
         let decided = |host: &mut dyn Host, decision: Decision, asked| {
-            let approved = matches!(decision, Decision::Approve | Decision::ApproveForSession);
-            host.event(&Event::Decided { approved, asked });
+            host.event(&Event::Decided { approved: decision.approves(), asked });
             Ok(decision)
         };
         if self.policy == ApprovalPolicy::Never {
@@ -108,21 +134,36 @@ impl Approvals {
             .filter(|(change, reasons)| {
                 (self.policy == ApprovalPolicy::Always || !reasons.is_empty())
                     && !self.approved.contains(&approved(plan, change, &moved))
+                    && !self.is_approved_for_turn(reasons)
             })
             .map(|(_, reasons)| reasons)
             .collect();
         // Removing empty directories is not a change of a file.
-        let empty = plan.changes().is_empty() && self.policy == ApprovalPolicy::Always;
+        let empty = plan.changes().is_empty()
+            && self.policy == ApprovalPolicy::Always
+            && !self.is_approved_for_turn(&[]);
         if open.is_empty() && !empty {
             return decided(host, Decision::Approve, false);
         }
-        let reasons = open.into_iter().flatten().collect();
+        let reasons: Vec<_> = open.into_iter().flatten().collect();
+        let kinds: Vec<_> = reasons.iter().map(kind).collect();
         let decision = host.approve(&Request { plan, reasons })?;
-        if decision == Decision::ApproveForSession {
-            self.approved
-                .extend(plan.changes().iter().map(|change| approved(plan, change, &moved)));
+        match (decision, &mut self.turn) {
+            (Decision::ApproveForSession, _) => self
+                .approved
+                .extend(plan.changes().iter().map(|change| approved(plan, change, &moved))),
+            (Decision::ApproveForTurn, Turn::Approved(approved)) => approved.extend(kinds),
+            (Decision::ApproveForTurn, turn @ Turn::Open) => {
+                *turn = Turn::Approved(kinds.into_iter().collect());
+            }
+            _ => {}
         }
         decided(host, decision, true)
+    }
+
+    fn is_approved_for_turn(&self, reasons: &[Reason]) -> bool {
+        let Turn::Approved(kinds) = &self.turn else { return false };
+        reasons.iter().all(|reason| kinds.contains(&kind(reason)))
     }
 
     fn reasons(&self, plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Vec<Reason> {
@@ -176,6 +217,14 @@ impl Host for Asking<'_> {
     fn event(&mut self, event: &Event<'_>) {
         self.host.event(event);
     }
+}
+
+fn kind(reason: &Reason) -> ReasonKind {
+    let glob = match reason {
+        Reason::Guarded { glob, .. } => Some(glob.clone()),
+        _ => None,
+    };
+    (std::mem::discriminant(reason), glob)
 }
 
 fn approved(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Approved {

@@ -120,7 +120,7 @@ pub fn commit_to<C: Committer>(
 /// When it does not approve, or the plan cannot be shown.
 fn approve(plan: &Plan, host: &mut dyn Host) -> Result<(), Error> {
     match host.approve(&Request::new(plan))? {
-        Decision::Approve | Decision::ApproveForSession => Ok(()),
+        Decision::Approve | Decision::ApproveForSession | Decision::ApproveForTurn => Ok(()),
         Decision::Decline => Err(Error::Declined),
         Decision::Postpone => Err(Error::Postponed),
     }

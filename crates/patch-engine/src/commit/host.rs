@@ -116,11 +116,23 @@ pub enum Decision {
     Approve,
     /// This plan may be committed, and later ones that do no more than it to the same paths.
     ApproveForSession,
+    /// This plan may be committed, and until the [turn](super::approval::Approvals::begin_turn)
+    /// ends, later ones for which there is no other kind of reason to ask than for it. Without an
+    /// open turn it is only this one.
+    ApproveForTurn,
     /// Nothing may be changed.
     Decline,
     /// Nothing may be changed now: approval was requested elsewhere, and the same call will be made
     /// again.
     Postpone,
+}
+
+impl Decision {
+    /// Returns whether the plan may be committed.
+    #[must_use]
+    pub fn approves(self) -> bool {
+        matches!(self, Self::Approve | Self::ApproveForSession | Self::ApproveForTurn)
+    }
 }
 
 /// An event of a change.

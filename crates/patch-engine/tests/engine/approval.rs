@@ -145,3 +145,43 @@ fn an_approval_for_the_session_covers_the_same_and_no_more() {
         (Some("c is deleted".into()), false)
     );
 }
+
+#[test]
+fn an_approval_for_the_turn_covers_the_kinds_of_reasons_it_had() {
+    const B: &str = "*** Update File: b\n@@\n-b\n+B\n";
+    const DELETE: &str = "*** Delete File: b\n";
+    for (begins, approved, then, is_asked) in [
+        // Without a turn it is for once.
+        (false, UPDATE, B, true),
+        (true, UPDATE, B, false),
+        (true, UPDATE, "*** Add File: n\n+n\n", false),
+        (true, UPDATE, DELETE, true),
+        (true, UPDATE, ".gitattributes", true),
+        (true, "*** Delete File: c\n", DELETE, false),
+        (true, "*** Delete File: c\n", B, false),
+        (true, "*** Delete File: c\n", "*** Move File: a -> b\n", true),
+        (true, ".gitattributes", "*** Add File: .vscode/tasks.json\n+{}\n", true),
+    ] {
+        let body = |text: &str| match text {
+            ".gitattributes" => "*** Update File: .gitattributes\n@@\n-x\n+y\n".to_owned(),
+            text => text.to_owned(),
+        };
+        let mut session = Session::new(ApprovalPolicy::Always);
+        if begins {
+            session.approvals.begin_turn();
+        }
+        let (asked, applied) = session.apply(&body(approved), Decision::ApproveForTurn);
+        assert!(asked.is_some());
+        assert!(applied);
+        let (asked, applied) = session.apply(&body(then), Decision::Decline);
+        assert_eq!(asked.is_some(), is_asked, "{approved} {then}");
+        assert_eq!(applied, !is_asked, "{approved} {then}");
+    }
+    // The next turn is asked about anew.
+    let mut session = Session::new(ApprovalPolicy::Always);
+    session.approvals.begin_turn();
+    assert!(session.apply(UPDATE, Decision::ApproveForTurn).1);
+    session.approvals.end_turn();
+    session.approvals.begin_turn();
+    assert_eq!(session.apply(BACK, Decision::Decline), (Some(String::new()), false));
+}
