@@ -59,6 +59,7 @@ mod stream;
 mod terminal;
 mod tool;
 mod trees;
+mod turns;
 mod undo;
 mod unidiff_zero;
 mod uninstall;

@@ -1,7 +1,7 @@
 //! The program around a call, as closures.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use file_tools::changes::{DiffDetail, PatchData};
 use file_tools::events::{EventForm, Events};
@@ -96,6 +96,18 @@ impl Approver {
         (Self { policy: asks, approvals: Mutex::new(approvals) }, policy)
     }
 
+    pub(crate) fn begin_turn(&self) {
+        self.approvals().begin_turn();
+    }
+
+    pub(crate) fn end_turn(&self) {
+        self.approvals().end_turn();
+    }
+
+    fn approvals(&self) -> MutexGuard<'_, Approvals> {
+        self.approvals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Makes a call with this host, and reports its events; `root` is the directory of its files.
     pub(crate) fn run<T>(
         &self,
@@ -162,12 +174,11 @@ impl patch_engine::Host for AskingHost<'_, '_> {
             return self.decided(decision, true);
         }
         // The lock is not held during the decision, which may take as long as a person takes.
-        let lock = || self.approver.approvals.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut approvals = lock().clone();
+        let mut approvals = self.approver.approvals().clone();
         let decision = approvals.ask(&mut asked).approve(request)?;
         if let Some(Decision::ApproveForSession | Decision::ApproveForTurn) = asked.answer {
             let mut again = OneAnswer { approve: None, answer: asked.answer, unasked: false };
-            lock().ask(&mut again).approve(request)?;
+            self.approver.approvals().ask(&mut again).approve(request)?;
         }
         let (was_asked, unasked) = (asked.answer.is_some(), asked.unasked);
         self.unasked |= unasked;

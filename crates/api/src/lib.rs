@@ -98,10 +98,10 @@ pub mod trash {
 #[cfg(feature = "workspace")]
 pub mod tools {
     pub use file_tools::{
-        Arguments, BadSessionName, Caller, EditorReply, ErrorKind, FailureClass, Hint, JSONC, Kept,
-        MAX_RESULT, Reason, Reply, Session, SessionName, SessionSettings, StoreSize, Tool,
-        ToolError, Turn, audit, bounds, brief_catalogue, catalogue, changes, choices, envelope,
-        events, git, hints, history, input, ops, received, refused, remove_state, settings, shown,
-        size_in, specs, statistics, store_size,
+        Arguments, BadName, Caller, EditorReply, ErrorKind, FailureClass, Hint, JSONC, Kept,
+        MAX_RESULT, OpenTurn, Reason, Reply, Session, SessionName, SessionSettings, Span,
+        StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, brief_catalogue,
+        catalogue, changes, choices, envelope, events, git, hints, history, input, open_turns, ops,
+        received, refused, remove_state, settings, shown, size_in, specs, statistics, store_size,
     };
 }

@@ -6,7 +6,7 @@ use file_tools::audit::{Audit, Operation};
 use file_tools::changes::{DiffDetail, PatchData, restored};
 use file_tools::refused::RefusedForm;
 use file_tools::settings::Layers;
-use file_tools::{Session, SessionName, ToolError, Turn, history};
+use file_tools::{BadName, Session, SessionName, Span, ToolError, TurnName, history};
 use fs_guard::Access;
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{self, TransactionId};
@@ -32,9 +32,7 @@ pub struct OpenWorkspace {
 
 /// The name of a session.
 pub(crate) fn session_name(name: &str) -> Result<SessionName, ToolError> {
-    name.parse().map_err(|error: file_tools::BadSessionName| {
-        argument("session", error.to_string(), "another name")
-    })
+    name.parse().map_err(|error: BadName| argument("session", error.to_string(), "another name"))
 }
 
 fn id(text: &str) -> Result<TransactionId, ToolError> {
@@ -212,9 +210,9 @@ impl OpenWorkspace {
         let paths: Result<Vec<_>, _> =
             options.paths.iter().map(|path| root.check(path, Access::Read)).collect();
         let (paths, named) = (paths?, options.id.as_deref().map(id).transpose()?);
-        if let Some(turn) = self.turn(options)? {
+        if let Some(span) = self.span(options)? {
             return self.executed("undo", options.diff, host, &|cancellation| {
-                self.session.plan_undo_turn(&turn, options.carry, cancellation)
+                self.session.plan_undo_span(&span, options.carry, cancellation)
             });
         }
         self.executed("undo", options.diff, host, &|cancellation| {
@@ -222,21 +220,51 @@ impl OpenWorkspace {
         })
     }
 
-    /// Returns the turn that is to be undone, if one is named.
-    fn turn(&self, options: &UndoRequest) -> Result<Option<Turn>, ToolError> {
-        let turn = match (&options.session, &options.since) {
-            (None, None) => return Ok(None),
-            (Some(name), None) => Turn::Session(name.clone()),
-            (None, Some(since)) => Turn::since(self.session.workspace(), since)?,
-            (Some(_), Some(_)) => {
-                return Err(argument("since", "`session` and `since` name two turns", "nothing"));
+    /// Returns which transactions are to be undone as one, if several are named.
+    fn span(&self, options: &UndoRequest) -> Result<Option<Span>, ToolError> {
+        let UndoRequest { session, since, turn, .. } = options;
+        let workspace = self.session.workspace();
+        let span = match (session, since, turn) {
+            (None, None, None) => return Ok(None),
+            (Some(name), None, None) => Span::Session(name.clone()),
+            (None, Some(since), None) => Span::since(workspace, since)?,
+            (None, None, Some(turn)) => Span::of_turn(workspace, turn)?,
+            _ => {
+                let message = "`session`, `since` and `turn` each name what is undone";
+                return Err(argument("since", message, "one of them"));
             }
         };
         if options.id.is_some() || !options.paths.is_empty() {
-            let message = "a turn is undone as a whole, without `id` and `paths`";
+            let message = "`session`, `since` and `turn` undo all of it, without `id` and `paths`";
             return Err(argument("since", message, "nothing, or leave out `id` and `paths`"));
         }
-        Ok(Some(turn))
+        Ok(Some(span))
+    }
+
+    /// Begins a turn, and returns its name: until [`end_turn`](Self::end_turn), all changes of this
+    /// workspace's session are one diff, one entry of the log, and one undo. The name is a new one
+    /// unless it is given; several processes that give one belong to one turn.
+    ///
+    /// # Errors
+    ///
+    /// When a turn is open already, or the text is not a name.
+    pub fn begin_turn(&self, name: Option<&str>) -> Result<String, ToolError> {
+        let bad = |error: BadName| argument("turn", error.to_string(), "another name");
+        let name: Option<TurnName> = name.map(str::parse).transpose().map_err(bad)?;
+        let name = self.session.begin_turn(name)?;
+        self.approver.begin_turn();
+        Ok(name.to_string())
+    }
+
+    /// Ends the turn: its `id`, its `transactions`, the `changedFiles`, and all of it as one `diff`.
+    /// A turn that changed nothing has none of them, and leaves no trace.
+    ///
+    /// # Errors
+    ///
+    /// When no turn is open, or the history cannot be read or written.
+    pub fn end_turn(&self) -> Result<Value, ToolError> {
+        self.approver.end_turn();
+        Ok(serde_json::to_value(self.session.end_turn()?).expect("text keys"))
     }
 
     /// Reverses an undo: the `data` of `apply-patch redo --json`.

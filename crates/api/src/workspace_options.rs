@@ -68,7 +68,7 @@ impl WorkspaceOptions {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct UndoRequest {
-    /// The transaction; the last one that is not undone, unless set.
+    /// The transaction; unless set, the last one that is not undone, with all of its turn.
     pub id: Option<String>,
     /// Only these files of it.
     pub paths: Vec<String>,
@@ -77,6 +77,8 @@ pub struct UndoRequest {
     /// A transaction and all that followed it, or all since a time (`2h`, `2026-11-26`), as one, in
     /// place of a transaction.
     pub since: Option<String>,
+    /// All of this turn, as one, in place of a transaction: its name, or `SESSION/NAME`.
+    pub turn: Option<String>,
     /// Carry what is undone to files that changed since, where that is certain.
     pub carry: bool,
     /// What the answer shows of the changes.

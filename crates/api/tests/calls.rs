@@ -701,3 +701,58 @@ fn a_command_verifies_a_change() {
     let error = GitTree::open(dir.path(), "main", &options).expect_err("nothing is checked out");
     assert!(error.message.contains("without a checkout"), "{error:?}");
 }
+
+#[test]
+fn changes_between_a_beginning_and_an_end_are_a_turn() {
+    let change = |from: &str, to: &str| {
+        format!("*** Begin Patch\n*** Update File: a.txt\n@@\n-{from}\n+{to}\n*** End Patch\n")
+    };
+    let undo = |here: &OpenWorkspace, request: Value| {
+        here.undo(&UndoRequest::read(request).expect("options"), Callbacks::default())
+    };
+    for (by, name) in [("plain", None), ("turn", Some("t7")), ("session/turn", Some("t7"))] {
+        let dir = directory();
+        let here = workspace(dir.path(), json!({ "session": "s", "approve": "ask" }));
+        here.end_turn().expect_err("none is open");
+        let turn = here.begin_turn(name).expect("it begins");
+        assert_eq!(name.unwrap_or(&turn), turn);
+        here.begin_turn(None).expect_err("it is open");
+        // One answer is enough for the whole turn.
+        let asked = AtomicUsize::new(0);
+        for (from, to) in [("two", "2"), ("2", "II"), ("one", "1")] {
+            let host = approve(Decision::ApproveForTurn, &asked);
+            here.apply(change(from, to).as_bytes(), &options(json!({})), host).expect("it applies");
+        }
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
+        let ended = here.end_turn().expect("its end");
+        assert_eq!(ended["id"], *turn);
+        assert_eq!(ended["transactions"].as_array().map(Vec::len), Some(3), "{ended}");
+        assert_eq!(ended["changedFiles"][0]["path"], "a.txt");
+        assert_eq!(
+            ended["diff"],
+            "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n-one\n-two\n\
+             +1\n+II\n three\n"
+        );
+        let host = approve(Decision::Decline, &asked);
+        here.apply(change("three", "3").as_bytes(), &options(json!({})), host).expect_err("asked");
+        let here = workspace(dir.path(), json!({}));
+        assert_eq!(here.log(None, false).expect("the log")["turns"][0]["id"], *turn);
+        for wrong in [json!({ "turn": turn, "session": "s" }), json!({ "turn": "none" })] {
+            undo(&here, wrong.clone()).expect_err(&wrong.to_string());
+        }
+        let request = match by {
+            "plain" => json!({}),
+            "turn" => json!({ "turn": turn }),
+            _ => json!({ "turn": format!("s/{turn}") }),
+        };
+        let undone = undo(&here, request).expect("a turn");
+        assert_eq!(undone["turnId"], *turn);
+        assert_eq!(
+            undone["notes"],
+            json!([format!("all of turn {turn} is undone: 3 transactions")])
+        );
+        assert_eq!(text(dir.path()), BEFORE, "{by}");
+        here.redo(None, api::DiffDetail::None, Callbacks::default()).expect("it comes back");
+        assert_eq!(text(dir.path()), "1\nII\nthree\n", "{by}");
+    }
+}

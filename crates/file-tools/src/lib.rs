@@ -20,9 +20,10 @@ pub use answer::reason::Reason;
 pub use answer::{changes, envelope, hints, shown, statistics};
 pub use input::{ops, received};
 pub use patch_engine::ErrorKind;
-pub use session::left::Turn;
-pub use session::session_name::{BadSessionName, SessionName};
+pub use session::left::Span;
+pub use session::session_name::{BadName, SessionName, TurnName};
 pub use session::store_size::{StoreSize, remove_state, size_in, store_size};
+pub use session::turn::{OpenTurn, TurnSummary, open_turns};
 pub use session::{Session, SessionSettings};
 pub use session::{bounds, history, refused};
 #[cfg(not(target_family = "wasm"))]

@@ -101,7 +101,8 @@ impl PyWorkspace {
         observe: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let paths = paths.into_iter().map(|path| path.0).collect();
-        let options = UndoRequest { id, paths, session, since, carry, diff: detail(py, diff)? };
+        let options =
+            UndoRequest { id, paths, session, since, turn: None, carry, diff: detail(py, diff)? };
         PyCallbacks { approve, observe }.run(py, |host| self.0.undo(&options, host))
     }
 

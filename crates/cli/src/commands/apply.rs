@@ -236,8 +236,8 @@ fn run(
                        `--no-atomic`";
         return Err(Failure::Usage(message.into()));
     }
-    let session =
-        &*session.insert(workspace::session_in(workspace::open_with(global, guard)?, settings));
+    let opened = workspace::session_in(workspace::open_with(global, guard)?, settings);
+    let session = &*session.insert(workspace::in_turn(opened, None)?);
     let sources = source::open_all(&args.input)?;
     if args.sandbox {
         workspace::confine(global, session.workspace())?;

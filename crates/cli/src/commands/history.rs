@@ -10,10 +10,10 @@ use apply_patch_api::grammar::diff::{self, DiffOptions};
 use apply_patch_api::tools::audit::{self, Status};
 use apply_patch_api::tools::changes::carried_text;
 use apply_patch_api::tools::envelope::{self, Success};
-use apply_patch_api::tools::history::Wanted;
+use apply_patch_api::tools::history::{Named, Wanted};
 use apply_patch_api::tools::settings::since;
 use apply_patch_api::tools::statistics::FileStatistics;
-use apply_patch_api::tools::{BadSessionName, ErrorKind, FailureClass, ToolError, history};
+use apply_patch_api::tools::{BadName, ErrorKind, FailureClass, ToolError, history};
 use apply_patch_api::trash::{Carried, format_local_time, format_time};
 use clap::Args;
 use serde_json::json;
@@ -37,16 +37,17 @@ pub(crate) struct LogArgs {
     /// Only transactions that changed one of these paths, or something beneath it
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<String>,
-    /// Print the diff of each transaction
+    /// Print the diff of each transaction, or of each turn
     #[arg(short, long)]
     pub(crate) patch: bool,
     /// Print how many lines each transaction changed in each file
     #[arg(long)]
     pub(crate) stat: bool,
-    /// Print no more than the id and what was done
+    /// Print no more than the id and what was done, and each turn in one line
     #[arg(long)]
     pub(crate) oneline: bool,
-    /// Print at most so many transactions, as in git; elsewhere `-n` is `--dry-run`
+    /// Print at most so many transactions, a turn counting as one, as in git; elsewhere `-n` is
+    /// `--dry-run`
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) max_count: Option<usize>,
     /// Only what is not older: an age such as `2d` or `3 weeks`, `today`, `yesterday`, or a date
@@ -73,7 +74,8 @@ pub(crate) struct LogArgs {
     apply-patch show last\n  \
     apply-patch show --format html 9f3ac1d2 > change.html")]
 pub(crate) struct ShowArgs {
-    /// Transaction: its id, a beginning or an end of it, `last`, or `@N` for the N-th of the log
+    /// Transaction: its id, a beginning or an end of it, `last`, or `@N` for the N-th newest; or a
+    /// turn
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// The diff as text, or as one self-contained HTML page
@@ -95,13 +97,14 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     }
     let wanted = Wanted { max_count: args.max_count, since: args.since, paths: args.paths.clone() };
     let (entries, unverified) = workspace.history()?;
-    let entries = wanted.of(entries);
+    let grouped = wanted.of(entries);
     if global.json {
-        let mut data = history::listed(workspace, &entries, &unverified, args.patch)?;
+        let mut data = history::listed(workspace, &grouped, &unverified, args.patch)?;
+        let entries: Vec<_> = grouped.iter().flatten().collect();
         if args.stat {
             let transactions = data["transactions"].as_array_mut().into_iter().flatten();
             for (value, entry) in transactions.zip(&entries) {
-                value["statistics"] = json!(statistics(workspace, entry)?);
+                value["statistics"] = json!(statistics(workspace, std::slice::from_ref(entry))?);
             }
         }
         json::done(format!("{} transactions", entries.len()), data);
@@ -118,27 +121,37 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
         ));
     }
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
-    for entry in &entries {
-        let line = render::one_line(entry, args.oneline, render::width());
-        out.coloured(&render::coloured(entry, &line));
-        for one in entry.journal.carried.iter().filter(|_| !args.oneline) {
-            out.line(&format!("  {}", carried(one)));
+    let width = render::width();
+    let indented = width.map(|width| width.saturating_sub(2));
+    for entries in &grouped {
+        let is_turn = entries[0].journal.header.turn.is_some();
+        if is_turn {
+            let line = render::turn_line(entries, args.oneline, width);
+            out.coloured(&render::coloured(&line, !history::is_undone(entries)));
+        }
+        let (indent, width) = if is_turn { ("  ", indented) } else { ("", width) };
+        // In one line a turn is one.
+        for entry in entries.iter().filter(|_| !(is_turn && args.oneline)) {
+            let line = render::one_line(entry, args.oneline, width);
+            out.coloured(&format!("{indent}{}", render::coloured(&line, render::holds(entry))));
+            for one in entry.journal.carried.iter().filter(|_| !args.oneline) {
+                out.line(&format!("{indent}  {}", carried(one)));
+            }
         }
         if args.stat {
-            let width = render::width().map(|width| width.saturating_sub(2));
-            let text = render::stat_text(&statistics(workspace, entry)?, width);
+            let text = render::stat_text(&statistics(workspace, entries)?, indented);
             text.lines().for_each(|line| out.coloured(&format!("  {line}")));
         }
         if args.patch {
-            out.diff(&workspace.transaction_diff(entry)?);
+            out.diff(&workspace.turn_diff(entries)?.diff());
         }
     }
     Ok(Exit::Done)
 }
 
-/// How many lines a transaction changed in each file.
-fn statistics(workspace: &Workspace, entry: &LogEntry) -> Result<Vec<FileStatistics>, Failure> {
-    let diff = workspace.transaction_diff(entry)?;
+/// How many lines transactions changed in each file together.
+fn statistics(workspace: &Workspace, entries: &[LogEntry]) -> Result<Vec<FileStatistics>, Failure> {
+    let diff = workspace.turn_diff(entries)?.diff();
     // It has no files where only directories were made or removed.
     let read = diff::parse(diff, &DiffOptions { skip_binary: true, ..DiffOptions::default() });
     Ok(read.map(|patch| FileStatistics::of_diff(&patch)).unwrap_or_default())
@@ -187,7 +200,7 @@ fn stats(
 /// Checks the audit logs.
 fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Result<Exit, Failure> {
     let session = session.map(str::parse).transpose();
-    let session = session.map_err(|error: BadSessionName| Failure::Usage(error.to_string()))?;
+    let session = session.map_err(|error: BadName| Failure::Usage(error.to_string()))?;
     let sessions =
         audit::verify(workspace, session.as_ref()).map_err(apply_patch_api::files::Error::from)?;
     let bad: Vec<_> = sessions.iter().filter_map(|one| one.first_bad.as_ref()).collect();
@@ -270,25 +283,43 @@ fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
 pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     let session = workspace::recovered(global)?;
     let workspace = session.workspace();
-    let entry = workspace.show(workspace::id(workspace, &args.id)?)?;
+    let (turn, entries) = match workspace::named(workspace, &args.id)? {
+        Named::Transaction(id) => (false, vec![workspace.show(id)?]),
+        Named::Turn(_, entries) => (true, entries),
+    };
+    let headline = |time| {
+        let of_turn = || format!("{} {}", render::turn_name(&entries), render::turn_what(&entries));
+        if turn { of_turn() } else { render::headline(&entries[0], time) }
+    };
     if global.json {
-        let line = render::headline(&entry, format_time);
-        json::done(line, history::transaction(workspace, &entry, true)?);
+        let data = if turn {
+            history::turn(workspace, &entries, true)?
+        } else {
+            history::transaction(workspace, &entries[0], true)?
+        };
+        json::done(headline(format_time), data);
         return Ok(Exit::Done);
     }
-    let diff = workspace.transaction_diff(&entry)?;
-    let headline = render::headline(&entry, format_local_time);
+    let diff = workspace.turn_diff(&entries)?.diff();
+    let headline = headline(format_local_time);
     if args.format == DiffFormat::Html {
         render::raw(render::page(&headline, &diff).as_bytes());
         return Ok(Exit::Done);
     }
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
-    out.coloured(&render::coloured(&entry, &headline));
-    for change in history::changes(&entry.journal) {
-        out.line(&format!("{} {}", change.letter, change.paths()));
-    }
-    for one in &entry.journal.carried {
-        out.line(&carried(one));
+    out.coloured(&render::coloured(&headline, !history::is_undone(&entries)));
+    for entry in &entries {
+        if turn {
+            let line = render::headline(entry, format_local_time);
+            out.coloured(&format!("  {}", render::coloured(&line, render::holds(entry))));
+            continue;
+        }
+        for change in history::changes(&entry.journal) {
+            out.line(&format!("{} {}", change.letter, change.paths()));
+        }
+        for one in &entry.journal.carried {
+            out.line(&carried(one));
+        }
     }
     out.diff(&diff);
     Ok(Exit::Done)

@@ -6,7 +6,7 @@ use std::path::Path;
 use apply_patch_api::engine::commit::{LogEntry, StatePlace, TransactionId};
 use apply_patch_api::engine::{Plan, PlanNote};
 use apply_patch_api::tools::changes::passed_over_text;
-use apply_patch_api::tools::{StoreSize, history, store_size};
+use apply_patch_api::tools::{OpenTurn, StoreSize, history, open_turns, store_size};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -39,6 +39,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let last = entries.first();
     let undoable = super::undo::next(global, &session);
     let named = undoable.as_ref().ok().and_then(Plan::undo_of);
+    let turns = open_turns(workspace, &entries).map_err(apply_patch_api::files::Error::from)?;
     let former: Vec<_> =
         workspace.former_states().iter().map(|path| path.display().to_string()).collect();
     let unused = workspace.states().into_iter().nth(1).map(|state| state.path().to_owned());
@@ -55,6 +56,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
             "notVerified": unverified.len(),
             "last": one(last)?,
             "undoable": one(next)?,
+            "openTurns": turns,
             "passedOver": undoable.iter().flat_map(passed_over).map(|(id, why)| {
                 json!({ "id": id.to_string(), "why": why })
             }).collect::<Vec<_>>(),
@@ -122,10 +124,30 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
         Ok(plan) => {
             let what =
                 next.map_or_else(|| named.map(TransactionId::short).unwrap_or_default(), line);
+            let turn = plan.notes().iter().find_map(|note| match note {
+                PlanNote::OfTurn { turn, transactions } => Some((turn, *transactions)),
+                _ => None,
+            });
+            let what = match turn {
+                Some((turn, count)) => {
+                    format!("all of turn {turn}: {}", render::count(count, "transaction"))
+                }
+                None => what,
+            };
             row("undo", &format!("`apply-patch undo` would undo {what}"));
             passed_over(plan).for_each(|(id, why)| row("", &passed_over_text(id, why)));
         }
         Err(error) => row("undo", &error.to_string()),
+    }
+    for OpenTurn { id, session, since, transactions } in &turns {
+        let count = render::count(*transactions, "transaction");
+        row(
+            "open turn",
+            &format!(
+                "{id} of session {session}, since {since}: {count}; `apply-patch undo --turn {id}` \
+                 undoes it, and otherwise it stays as it is"
+            ),
+        );
     }
     let StoreSize { trash, audit, other } = size;
     row(

@@ -6,7 +6,7 @@ use apply_patch_api::engine::MAX_PATCH_SIZE;
 use apply_patch_api::engine::commit::approval::Approvals;
 use apply_patch_api::tools::audit::Audit;
 use apply_patch_api::tools::{
-    Reply, Session, SessionName, Tool, ToolError, brief_catalogue, catalogue,
+    Reply, Session, SessionName, Tool, ToolError, TurnName, brief_catalogue, catalogue,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -45,6 +45,10 @@ pub(crate) struct ToolArgs {
     /// Session to continue; a file that it has not read is not overwritten
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
+    /// Turn that the changes belong to: those of all calls with this name, and this session, are
+    /// one diff, one entry of the log and one undo [default: $APPLY_PATCH_TURN]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) turn: Option<TurnName>,
     /// Name of the caller in the audit log
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
@@ -130,7 +134,7 @@ fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), Failure
     let tools = match &args.session {
         Some(name) => {
             let session: SessionName =
-                name.parse().map_err(|error: apply_patch_api::tools::BadSessionName| {
+                name.parse().map_err(|error: apply_patch_api::tools::BadName| {
                     Failure::Usage(error.to_string())
                 })?;
             Session::resume(workspace, Audit::new(session, args.agent.clone()), settings)
@@ -140,7 +144,7 @@ fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), Failure
             Session::new(workspace, Audit::new(SessionName::cli(), args.agent.clone()), settings)
         }
     };
-    Ok((tools, input))
+    Ok((workspace::in_turn(tools, args.turn.as_ref())?, input))
 }
 
 fn input(args: &str) -> Result<Value, Failure> {

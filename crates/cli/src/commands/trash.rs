@@ -85,7 +85,7 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Result<Exit, Fai
             if let Err(commit::Error::Elsewhere { .. }) =
                 session.workspace().plan_restore(id, &files)
             {
-                session = workspace::project(global, &session);
+                session = workspace::project(&session);
             }
             undo::execute(global, &session, "restore", false, None, ApprovalPolicy::Never, |_| {
                 session.workspace().plan_restore(id, &files)

@@ -6,7 +6,8 @@ use apply_patch_api::engine::{Cancellation, Files, Plan, Report};
 use apply_patch_api::files::{Access, RelPath};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::{DiffDetail, restored};
-use apply_patch_api::tools::{Session, Turn};
+use apply_patch_api::tools::history::Named;
+use apply_patch_api::tools::{Session, Span};
 use apply_patch_api::trash::Prefix;
 use clap::Args;
 
@@ -26,17 +27,22 @@ use crate::{json, render};
     apply-patch undo @2                      undo the one before it\n  \
     apply-patch undo 9f3ac1d2 -- src/a.rs    undo what a transaction did to a file\n  \
     apply-patch undo -- src/a.rs             undo the last change of a file\n  \
-    apply-patch undo --session turn7         undo all that a session changed\n  \
+    apply-patch undo --turn t-1f00d2c9       undo all that was changed in a turn\n  \
+    apply-patch undo --session refactor      undo all that a session changed\n  \
     apply-patch undo --since 9f3ac1d2        undo a transaction and all that followed it")]
 pub(crate) struct UndoArgs {
-    /// Transaction: its id, a beginning or an end of it, `last`, or `@N` for the N-th of the log.
-    /// Unless given: the newest one that can be undone; with paths, the last one that changed them
+    /// Transaction: its id, a beginning or an end of it, `last`, or `@N` for the N-th newest; or a
+    /// turn. Unless given: the newest one that can be undone, with all of its turn; with paths, the
+    /// last one that changed them
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Restore only these paths
     #[arg(value_name = "PATH", last = true)]
     pub(crate) paths: Vec<String>,
-    /// All that this session changed, as one: all of it or nothing
+    /// All that was changed in this turn, as one: all of it or nothing
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "paths", "session", "since", "trust"])]
+    pub(crate) turn: Option<String>,
+    /// All that this session changed, as one
     #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "paths", "since", "trust"])]
     pub(crate) session: Option<String>,
     /// A transaction and all that followed it, or all since a time (`2h`, `today`, `2026-11-26`),
@@ -65,8 +71,8 @@ pub(crate) struct UndoArgs {
     apply-patch redo       reverse the last undo\n  \
     apply-patch redo -n    show what would come back")]
 pub(crate) struct RedoArgs {
-    /// Transaction that undid, or was undone. Unless given: the last undo, if nothing was applied
-    /// since
+    /// Transaction that undid, or was undone, or turn that was. Unless given: the last undo, if
+    /// nothing was applied since
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Print the diff; nothing is written
@@ -81,12 +87,12 @@ pub(crate) struct RedoArgs {
 pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
     let mut session = workspace::session(global)?;
-    if let Some(turn) = turn(session.workspace(), args)? {
+    if let Some(span) = span(session.workspace(), args)? {
         let plan = |session: &Session, cancellation: &Cancellation| {
-            session.plan_undo_turn(&turn, args.carry, cancellation)
+            session.plan_undo_span(&span, args.carry, cancellation)
         };
         if is_elsewhere(&session, || plan(&session, &Cancellation::NEVER)) {
-            session = workspace::project(global, &session);
+            session = workspace::project(&session);
         }
         let never = ApprovalPolicy::Never;
         return execute(
@@ -112,7 +118,7 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     if outside {
         // What lies elsewhere in the project is undone in all of it.
         given = given.iter().map(|path| session.workspace().prefix().join(path)).collect();
-        session = workspace::project(global, &session);
+        session = workspace::project(&session);
         id = last_of(session.workspace(), id, &given)?;
     }
     let paths = checked(session.workspace(), &given)?;
@@ -138,9 +144,16 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
 pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
     let mut session = workspace::session(global)?;
-    let id = args.id.as_deref().map(|id| workspace::id(session.workspace(), id)).transpose()?;
+    let id = match args.id.as_deref().map(|id| workspace::named(session.workspace(), id)) {
+        None => None,
+        Some(named) => Some(match named? {
+            Named::Transaction(id) => id,
+            // All of it was undone as one.
+            Named::Turn(_, entries) => entries[0].journal.header.id,
+        }),
+    };
     if is_elsewhere(&session, || session.plan_redo(id, &Cancellation::NEVER)) {
-        session = workspace::project(global, &session);
+        session = workspace::project(&session);
     }
     let never = ApprovalPolicy::Never;
     execute(global, &session, "redo", args.dry_run, args.detail.diff, never, |cancellation| {
@@ -160,19 +173,33 @@ pub(super) fn next(global: &Global, session: &Session) -> Result<Plan, commit::E
     let plan = |session: &Session| session.plan_undo(None, &[], false, false, &Cancellation::NEVER);
     match plan(session) {
         Err(commit::Error::Elsewhere { .. }) if !session.workspace().prefix().is_empty() => {
-            plan(&workspace::project(global, session))
+            plan(&workspace::project(session))
         }
         planned => planned,
     }
 }
 
-/// Returns the turn that is named.
-fn turn(workspace: &Workspace, args: &UndoArgs) -> Result<Option<Turn>, Failure> {
+/// Returns which transactions are undone as one, if several are named.
+fn span(workspace: &Workspace, args: &UndoArgs) -> Result<Option<Span>, Failure> {
     if let Some(name) = &args.session {
-        return Ok(Some(Turn::Session(name.clone())));
+        return Ok(Some(Span::Session(name.clone())));
     }
-    let turn = args.since.as_deref().map(|text| Turn::since(workspace, text)).transpose();
-    turn.map_err(|error| Failure::Tool(Box::new(error)))
+    let failed = |error| Failure::Tool(Box::new(error));
+    if let Some(text) = &args.since {
+        return Span::since(workspace, text).map(Some).map_err(failed);
+    }
+    if let Some(name) = &args.turn {
+        return Span::of_turn(workspace, name).map(Some).map_err(failed);
+    }
+    let Some(name) = &args.id else { return Ok(None) };
+    match workspace::named(workspace, name)? {
+        Named::Transaction(_) => Ok(None),
+        Named::Turn(span, _) if args.paths.is_empty() => Ok(Some(span)),
+        Named::Turn(..) => Err(Failure::Usage(format!(
+            "{name} is a turn, which is undone as a whole: name one of its transactions to undo \
+             what it did to some paths"
+        ))),
+    }
 }
 
 fn checked(workspace: &Workspace, paths: &[String]) -> Result<Vec<RelPath>, Failure> {

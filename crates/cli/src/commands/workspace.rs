@@ -9,15 +9,20 @@ use apply_patch_api::engine::{Files, Plan, Remedy};
 use apply_patch_api::files::{Common, Policy, Root, quoted};
 use apply_patch_api::tools::audit::Audit;
 use apply_patch_api::tools::git::enclosing;
+use apply_patch_api::tools::history::Named;
 use apply_patch_api::tools::statistics::FileStatistics;
 use apply_patch_api::tools::{
-    ErrorKind, FailureClass, Reason, Session, SessionName, SessionSettings, ToolError, history,
+    BadName, ErrorKind, FailureClass, Reason, Session, SessionName, SessionSettings, ToolError,
+    TurnName, history,
 };
 
 use crate::args;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::render;
+
+/// The variable with the name of the turn that the changes belong to.
+const TURN: &str = "APPLY_PATCH_TURN";
 
 /// The workspace that `-C` names, under the policy of the settings.
 pub(super) fn open(global: &Global) -> Result<Workspace, Failure> {
@@ -65,7 +70,21 @@ fn no_project(root: &Root, common: Common) -> Failure {
 
 /// The session of the command line, in the workspace that `-C` names.
 pub(crate) fn session(global: &Global) -> Result<Session, Failure> {
-    Ok(session_in(open(global)?, session_settings(global)))
+    in_turn(session_in(open(global)?, session_settings(global)), None)
+}
+
+/// The same session in the turn that a flag or the environment names, if one does.
+pub(super) fn in_turn(session: Session, named: Option<&TurnName>) -> Result<Session, Failure> {
+    let variable = std::env::var(TURN).ok().filter(|name| !name.is_empty());
+    let name = match (named, variable) {
+        (Some(name), _) => name.clone(),
+        (None, Some(name)) => {
+            name.parse().map_err(|error: BadName| Failure::Usage(format!("${TURN}: {error}")))?
+        }
+        (None, None) => return Ok(session),
+    };
+    session.begin_turn(Some(name)).map_err(|error| Failure::Tool(Box::new(error)))?;
+    Ok(session)
 }
 
 /// The same in a workspace that is open, with settings of its own. A person asks.
@@ -151,9 +170,14 @@ pub(super) fn id(workspace: &Workspace, name: &str) -> Result<TransactionId, Fai
     history::find(workspace, name).map_err(|error| Failure::Tool(Box::new(error)))
 }
 
+/// Finds the transaction or the turn that a name means.
+pub(super) fn named(workspace: &Workspace, name: &str) -> Result<Named, Failure> {
+    history::named(workspace, name).map_err(|error| Failure::Tool(Box::new(error)))
+}
+
 /// The session of all of the project that the workspace of another one is a part of.
-pub(super) fn project(global: &Global, session: &Session) -> Session {
-    session_in(session.workspace().project(), session_settings(global))
+pub(super) fn project(session: &Session) -> Session {
+    session.reopened(session.workspace().project())
 }
 
 /// Takes from this process what it does not need; before anything of the patch is looked at.

@@ -27,17 +27,57 @@ pub(crate) fn one_line(entry: &LogEntry, brief: bool, width: Option<usize>) -> S
     cut(&format!("{}{age} {}", id.short(), what(entry, 1)), width)
 }
 
-/// A line that begins with the id of a transaction, in the colours of a log and without what a
-/// terminal would obey.
-pub(crate) fn coloured(entry: &LogEntry, line: &str) -> String {
+/// A turn, by its transactions, the newest first, in a line of the log of at most so many columns;
+/// with the time, unless it is `brief`.
+pub(crate) fn turn_line(entries: &[LogEntry], brief: bool, width: Option<usize>) -> String {
+    let header = &entries[0].journal.header;
+    let age = if brief { String::new() } else { format!("  {:>10} ", age(header.id.time())) };
+    cut(&format!("{}{age} {}", turn_name(entries), turn_what(entries)), width)
+}
+
+/// What a turn did, to the first of its files by name, and who did it.
+pub(crate) fn turn_what(entries: &[LogEntry]) -> String {
+    let header = &entries[0].journal.header;
+    let changes = entries.iter().rev().flat_map(|entry| history::changes(&entry.journal));
+    let mut paths: Vec<String> = Vec::new();
+    for path in changes.map(|change| change.paths()) {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    let mut line = count(entries.len(), "transaction");
+    if let Some(first) = paths.first() {
+        line += &format!(", {}: {first}", count(paths.len(), "file"));
+    }
+    if paths.len() > 1 {
+        line += &format!(", +{} more", paths.len() - 1);
+    }
+    if let Some(agent) = &header.agent {
+        line += &format!("  ({agent})");
+    }
+    line
+}
+
+/// The name of a turn, by its transactions.
+pub(crate) fn turn_name(entries: &[LogEntry]) -> &str {
+    entries[0].journal.header.turn.as_deref().unwrap_or_default()
+}
+
+/// A line that begins with the id of a transaction or of a turn, in the colours of a log and without
+/// what a terminal would obey; `holds` if it is not undone.
+pub(crate) fn coloured(line: &str, holds: bool) -> String {
     let (id, rest) = line.split_at(line.find(' ').unwrap_or(line.len()));
-    let holds = entry.undone_by.is_none() && !entry.aborted;
     let rest = sanitize(rest);
     if holds {
         format!("{ID}{id}{ID:#}{rest}")
     } else {
         format!("{ID}{id}{ID:#}{UNDONE}{rest}{UNDONE:#}")
     }
+}
+
+/// Whether a transaction was neither undone nor rolled back.
+pub(crate) fn holds(entry: &LogEntry) -> bool {
+    entry.undone_by.is_none() && !entry.aborted
 }
 
 /// What a transaction did, to the first of its files by name, and what did it.

@@ -31,7 +31,9 @@ pub(crate) use apply_patch_api::tools::changes::{
 };
 pub(crate) use apply_patch_api::tools::shown::{is_unsafe, sanitize};
 pub(crate) use diff::write_diff;
-pub(crate) use history::{coloured, headline, one_line, what};
+pub(crate) use history::{
+    coloured, headline, holds, one_line, turn_line, turn_name, turn_what, what,
+};
 pub(crate) use html::page;
 pub(crate) use human::{age, count, cut, size};
 pub(crate) use manual::pages as manual;

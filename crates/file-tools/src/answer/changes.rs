@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use patch_engine::commit::{Outcome, Recovered, TransactionId};
 use patch_engine::{
     Change, ChangeKind, HunkOutcome, HunkResult, Images, Note, Plan, PlanNote, Reindented, Rejects,
-    Report, SyntaxFault, WhitespaceErrors, line_counts,
+    Report, SyntaxFault, TurnChange, WhitespaceErrors, line_counts,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -223,6 +223,21 @@ pub struct ChangedFile {
     pub trashed_to: Option<String>,
 }
 
+impl ChangedFile {
+    /// Describes what a turn did to a file.
+    pub(crate) fn of_turn(change: TurnChange) -> Self {
+        let TurnChange { operation, path, to_path, before, after, .. } = change;
+        Self {
+            path,
+            operation: operation.as_str(),
+            to_path,
+            before_sha256: before.map(|sha256| sha256.to_string()),
+            after_sha256: after.map(|sha256| sha256.to_string()),
+            ..Self::default()
+        }
+    }
+}
+
 impl PatchData {
     /// Describes what a plan would do.
     ///
@@ -326,6 +341,11 @@ pub fn restored(report: &Report, detail: DiffDetail) -> Value {
     let also: Vec<_> = report.plan.also_undone().iter().map(ToString::to_string).collect();
     if !also.is_empty() {
         data["alsoUndoOf"] = json!(also);
+    }
+    for note in report.plan.notes() {
+        if let PlanNote::OfTurn { turn, .. } = note {
+            data["turnId"] = json!(turn);
+        }
     }
     let carried: Vec<_> = carried(&report.plan).collect();
     if !carried.is_empty() {

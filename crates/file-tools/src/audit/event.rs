@@ -18,6 +18,8 @@ pub enum Phase {
     Failed,
     /// When an interrupted commit without an outcome was found. The line has its outcome.
     Recovered,
+    /// At the end of a turn.
+    Ended,
 }
 
 impl Phase {
@@ -29,6 +31,7 @@ impl Phase {
             Self::Outcome => "outcome",
             Self::Failed => "failed",
             Self::Recovered => "recovered",
+            Self::Ended => "ended",
         }
     }
 }
@@ -77,6 +80,9 @@ pub struct Event {
     /// The name of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
+    /// The turn of the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<String>,
     /// The name of the tool.
     pub tool_name: String,
     /// When the line was written.

@@ -2,8 +2,8 @@
 //!
 //! `.apply-patch/audit/<session>.jsonl` has a line of JSON for each file of each commit before its
 //! commit point (`phase` is `intent`), one after it (`outcome`), one for each call that failed
-//! before that (`failed`), and one for each interrupted transaction that was recovered
-//! (`recovered`).
+//! before that (`failed`), one for each interrupted transaction that was recovered (`recovered`),
+//! and one at the end of each turn that changed something (`ended`).
 //!
 //! Every line has a number, the hash of the line before, its own hash over all its bytes up to
 //! there, and a signature of that hash under the user's key, so that a line cannot be changed,
@@ -33,8 +33,8 @@ mod verify;
 pub(crate) use chain::FOLDER;
 pub use error::AuditError;
 pub use event::{Event, Operation, Phase, Torn};
-pub(crate) use state::events;
 pub use state::{PathState, Status, state};
+pub(crate) use state::{ended_turns, events};
 pub use stats::{Count, Stats, stats};
 pub use verify::{BadLine, Verified, verify};
 

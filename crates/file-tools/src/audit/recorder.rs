@@ -19,6 +19,7 @@ use super::json;
 use super::strings::Strings;
 use crate::answer::changes;
 use crate::answer::error::ToolError;
+use crate::session::session_name::TurnName;
 
 /// The most notes of a plan that are logged.
 const MAX_NOTES: usize = 20;
@@ -33,6 +34,8 @@ pub(crate) struct Recorder<'r> {
     /// The operation of the call, for the case that it fails, and the word for changing a file.
     operation: Operation,
     durable: bool,
+    /// The turn of the session in which it is called.
+    turn: Option<TurnName>,
     /// The profile of the patch, if it is one.
     profile: Option<Profile>,
     /// The additional fields of a commit to a git repository; none in a directory.
@@ -90,6 +93,7 @@ impl<'r> Recorder<'r> {
             tool,
             operation,
             durable,
+            turn: None,
             profile: None,
             details: Vec::new(),
             plans: Vec::new(),
@@ -101,6 +105,11 @@ impl<'r> Recorder<'r> {
             has_begun: false,
             always_kept,
         }
+    }
+
+    /// Sets the turn of the call.
+    pub(crate) fn of_turn(self, turn: Option<TurnName>) -> Self {
+        Self { turn, ..self }
     }
 
     /// Sets the profile of the call's patch.
@@ -126,6 +135,10 @@ impl<'r> Recorder<'r> {
         json::field(&mut out, "sessionId", audit.session.as_str());
         if let Some(agent) = &audit.agent {
             json::field(&mut out, "agentName", agent);
+        }
+        // What is recovered may be of another turn.
+        if let Some(turn) = self.turn.as_ref().filter(|_| phase != Phase::Recovered) {
+            json::field(&mut out, "turnId", turn.as_str());
         }
         json::field(&mut out, "toolName", &self.tool);
         json::field(&mut out, "phase", phase.as_str());
@@ -223,6 +236,17 @@ impl<'r> Recorder<'r> {
             written = written.and(failed);
         }
         self.unwritten.take().map_or(written, Err)
+    }
+
+    /// Writes that the turn has ended.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written.
+    pub(crate) fn end_turn(&mut self) -> Result<(), AuditError> {
+        let mut line = self.opening(Phase::Ended);
+        what(&mut line, self.operation, "");
+        self.append(|_, lines| lines.push(&[&line]))
     }
 
     /// Writes the outcomes of the commits whose intents are in the log.

@@ -1,6 +1,6 @@
 //! Compares the hashes in the logs with the files on the disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 #[cfg(feature = "git")]
 use fs_guard::Dir;
@@ -91,6 +91,23 @@ pub(crate) fn events(workspace: &Workspace) -> Result<Vec<Event>, AuditError> {
         }
     }
     Ok(events)
+}
+
+/// Returns the turns that ended in a session.
+pub(crate) fn ended_turns(
+    workspace: &Workspace,
+    session: &str,
+) -> Result<HashSet<String>, AuditError> {
+    let Some(dir) = folder(workspace)? else { return Ok(HashSet::new()) };
+    let mut ended = HashSet::new();
+    for (_, bytes) in files(&dir, session)? {
+        let text = String::from_utf8_lossy(&bytes);
+        // Most lines are of commits, and some of them are long.
+        let lines = text.lines().filter(|line| line.contains(r#""phase":"ended""#));
+        let events = lines.filter_map(|line| serde_json::from_str::<Event>(line).ok());
+        ended.extend(events.filter_map(|event| event.turn_id));
+    }
+    Ok(ended)
 }
 
 /// Returns the intents in the log of one session.

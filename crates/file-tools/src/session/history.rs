@@ -1,9 +1,9 @@
 //! The transactions of a workspace as data.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::SystemTime;
 
-use patch_engine::commit::{Error, LogEntry, TransactionId, Unverified, Workspace};
+use patch_engine::commit::{self, Error, LogEntry, TransactionId, Unverified, Workspace};
 use patch_engine::remedy::{Listing, MAX_PLACES};
 use patch_engine::{ErrorKind, Remedy};
 use serde_json::{Value, json};
@@ -12,11 +12,12 @@ use workspace_trash::{Carried, Journal, Prefix, Record, format_time};
 use crate::answer::changes::{CarriedHunk, LineRange};
 use crate::answer::error::{FailureClass, ToolError, journal_problem};
 use crate::answer::reason::Reason;
+use crate::session::left::Span;
 
 /// Which transactions are listed.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// The most transactions to list, the newest first.
+    /// The most entries to list, the newest first; a turn is one.
     pub max_count: Option<usize>,
     /// Only those that began at this time or later.
     pub since: Option<SystemTime>,
@@ -25,9 +26,10 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Filters a list of transactions, the newest first.
+    /// Filters a list of transactions, the newest first. Those of a turn come together, where the
+    /// newest of them is; every other one comes alone.
     #[must_use]
-    pub fn of(&self, mut newest_first: Vec<LogEntry>) -> Vec<LogEntry> {
+    pub fn of(&self, mut newest_first: Vec<LogEntry>) -> Vec<Vec<LogEntry>> {
         let beneath = |path: &str, dir: &str| match dir {
             "" => !Prefix::leads_out(path),
             dir => {
@@ -50,8 +52,52 @@ impl Wanted {
                         paths.iter().any(|path| beneath(path, wanted))
                     }))
         });
-        newest_first.truncate(self.max_count.unwrap_or(usize::MAX));
-        newest_first
+        let mut grouped: Vec<Vec<LogEntry>> = Vec::new();
+        let mut turns: HashMap<(Option<String>, String), usize> = HashMap::new();
+        for entry in newest_first {
+            let header = &entry.journal.header;
+            let turn = header.turn.clone().map(|turn| (header.session.clone(), turn));
+            match turn.map(|turn| *turns.entry(turn).or_insert(grouped.len())) {
+                Some(at) if at < grouped.len() => grouped[at].push(entry),
+                _ => grouped.push(vec![entry]),
+            }
+        }
+        grouped.truncate(self.max_count.unwrap_or(usize::MAX));
+        grouped
+    }
+}
+
+/// What a name means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Named {
+    /// A transaction.
+    Transaction(TransactionId),
+    /// The transactions of a turn, the newest first, that were not rolled back.
+    Turn(Span, Vec<LogEntry>),
+}
+
+/// Finds a transaction as [`find`] does, or a turn by its name, or by `SESSION/NAME`.
+///
+/// # Errors
+///
+/// When the text means neither, or both, or several turns, or the journals cannot be read.
+pub fn named(workspace: &Workspace, name: &str) -> Result<Named, ToolError> {
+    let turn = Span::turn(workspace, name)?;
+    match (find(workspace, name), turn) {
+        (Ok(id), None) => Ok(Named::Transaction(id)),
+        (Ok(id), Some(_)) => {
+            let message = format!(
+                "{name:?} is a turn, and names the transaction {id} too: give more of the id, or \
+                 the turn as SESSION/{name}"
+            );
+            Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message))
+        }
+        (Err(_), Some(turn)) => {
+            let mut entries = workspace.log()?;
+            entries.retain(|entry| turn.has(entry) && !entry.aborted);
+            Ok(Named::Turn(turn, entries))
+        }
+        (Err(error), None) => Err(error),
     }
 }
 
@@ -143,7 +189,7 @@ pub fn changes(journal: &Journal) -> Vec<FileChange<'_>> {
     journal.records.iter().filter(|record| !came.contains(&record.slot)).map(change).collect()
 }
 
-/// Lists transactions as data, and those whose journals are not trusted.
+/// Lists transactions as data, their turns, and those whose journals are not trusted.
 ///
 /// # Errors
 ///
@@ -153,19 +199,26 @@ pub fn log(workspace: &Workspace, wanted: &Wanted, with_diff: bool) -> Result<Va
     listed(workspace, &wanted.of(entries), &unverified, with_diff)
 }
 
-/// Lists these transactions as data, and those whose journals are not trusted.
+/// Lists these transactions as data, as [`Wanted::of`] has them, their turns, and those whose
+/// journals are not trusted. The diff of a turn is with the turn.
 ///
 /// # Errors
 ///
 /// When files that a diff needs cannot be read.
 pub fn listed(
     workspace: &Workspace,
-    entries: &[LogEntry],
+    grouped: &[Vec<LogEntry>],
     unverified: &[Unverified],
     with_diff: bool,
 ) -> Result<Value, Error> {
-    let transactions: Result<Vec<_>, Error> =
-        entries.iter().map(|entry| transaction(workspace, entry, with_diff)).collect();
+    let is_turn = |entries: &[LogEntry]| entries[0].journal.header.turn.is_some();
+    let transactions = grouped.iter().flat_map(|entries| {
+        entries.iter().map(|entry| transaction(workspace, entry, with_diff && !is_turn(entries)))
+    });
+    let transactions: Result<Vec<_>, Error> = transactions.collect();
+    let turns = grouped.iter().filter(|entries| is_turn(entries));
+    let turns: Result<Vec<_>, Error> =
+        turns.map(|entries| turn(workspace, entries, with_diff)).collect();
     let not_verified = unverified.iter().map(|one| {
         let mut value = json!({
             "id": one.id.to_string(),
@@ -179,7 +232,35 @@ pub fn listed(
         value
     });
     let not_verified: Vec<_> = not_verified.collect();
-    Ok(json!({ "transactions": transactions?, "notVerified": not_verified }))
+    Ok(json!({ "transactions": transactions?, "turns": turns?, "notVerified": not_verified }))
+}
+
+/// Describes a turn as data, by its transactions, the newest first.
+///
+/// # Errors
+///
+/// When files that its diff needs cannot be read.
+pub fn turn(workspace: &Workspace, entries: &[LogEntry], with_diff: bool) -> Result<Value, Error> {
+    let first = entries.last().map(|entry| entry.journal.header.id.time());
+    let newest = entries.first().map(|entry| &entry.journal.header);
+    let ids = entries.iter().map(|entry| entry.journal.header.id.to_string());
+    let mut value = json!({
+        "id": newest.and_then(|header| header.turn.as_ref()),
+        "session": newest.and_then(|header| header.session.as_ref()),
+        "timestamp": first.map(format_time),
+        "transactions": ids.collect::<Vec<_>>(),
+        "undone": is_undone(entries),
+    });
+    if with_diff {
+        value["diff"] = String::from_utf8_lossy(&workspace.turn_diff(entries)?.diff()).into();
+    }
+    Ok(value)
+}
+
+/// Returns whether nothing of a turn stands.
+#[must_use]
+pub fn is_undone(entries: &[LogEntry]) -> bool {
+    commit::standing(entries, |_| true).is_empty()
 }
 
 /// Describes one transaction as data.
@@ -215,6 +296,7 @@ pub fn transaction(
         "tool": header.tool,
         "agent": header.agent,
         "session": header.session,
+        "turnId": header.turn,
         "undoOf": header.undo_of.map(|id| id.to_string()),
         "undoneBy": entry.undone_by.map(|id| id.to_string()),
         "rolledBack": entry.aborted,

@@ -2,30 +2,33 @@
 //! transaction displaced them.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
 use std::time::SystemTime;
 
 use patch_engine::commit::{self, Left, LogEntry, TransactionId, UndoOptions, Workspace};
-use patch_engine::{Cancellation, ErrorKind, FinalNewline, Options, Plan, edit};
+use patch_engine::remedy::{Listing, MAX_PLACES};
+use patch_engine::{Cancellation, ErrorKind, FinalNewline, Options, Plan, Remedy, edit};
 use patch_grammar::diff::{self, DiffOptions};
 
 use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::reason::Reason;
 use crate::audit::{self, Event, Phase};
 use crate::session::{Session, history};
 use crate::settings::since;
 
 /// Transactions that are undone together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Turn {
+pub enum Span {
     /// Those of a session.
     Session(String),
+    /// Those of a turn, and the session that it is of.
+    Turn(String, Option<String>),
     /// This one and all that followed it.
     From(TransactionId),
     /// Those since then.
     Since(SystemTime),
 }
 
-impl Turn {
+impl Span {
     /// Reads what names a transaction and all that followed it, or a time: an age or a date.
     ///
     /// # Errors
@@ -46,14 +49,64 @@ impl Turn {
         }
     }
 
-    fn has(&self, entry: &LogEntry) -> bool {
+    /// Finds the turn with this name, or `SESSION/NAME`.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, when several sessions have one, or when the journals cannot be read.
+    pub fn of_turn(workspace: &Workspace, text: &str) -> Result<Self, ToolError> {
+        Self::turn(workspace, text)?.ok_or_else(|| {
+            let message = format!("there is no turn {text:?}");
+            ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
+                .reason(Reason::NoTransaction)
+                .remedies([Remedy::See(Listing::Log)])
+        })
+    }
+
+    /// The same; `None` if there is none.
+    pub(crate) fn turn(workspace: &Workspace, text: &str) -> Result<Option<Self>, ToolError> {
+        let (session, name) = match text.split_once('/') {
+            Some((session, name)) => (Some(session), name),
+            None => (None, text),
+        };
+        let log = workspace.log()?;
+        let mut sessions: Vec<&Option<String>> = log
+            .iter()
+            .filter(|entry| !entry.aborted)
+            .map(|entry| &entry.journal.header)
+            .filter(|header| header.turn.as_deref() == Some(name))
+            .map(|header| &header.session)
+            .filter(|own| session.is_none_or(|session| own.as_deref() == Some(session)))
+            .collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        match &sessions[..] {
+            [] => Ok(None),
+            [session] => Ok(Some(Self::Turn(name.to_owned(), (*session).clone()))),
+            sessions => {
+                let named: Vec<_> =
+                    sessions.iter().flat_map(|name| name.as_deref()).take(MAX_PLACES).collect();
+                let message = format!(
+                    "several sessions have a turn {name}; name one as SESSION/{name}: {}",
+                    named.join(", ")
+                );
+                Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message))
+            }
+        }
+    }
+
+    /// Returns whether a transaction is one of them.
+    #[must_use]
+    pub fn has(&self, entry: &LogEntry) -> bool {
         let header = &entry.journal.header;
-        let is_in = match self {
+        match self {
             Self::Session(name) => header.session.as_ref() == Some(name),
+            Self::Turn(name, session) => {
+                header.turn.as_ref() == Some(name) && header.session == *session
+            }
             Self::From(id) => header.id >= *id,
             Self::Since(time) => header.id.time() >= *time,
-        };
-        is_in && !entry.aborted
+        }
     }
 }
 
@@ -79,25 +132,19 @@ impl Session {
         })
     }
 
-    /// Plans to undo all transactions of a turn as one.
+    /// Plans to undo several transactions as one.
     ///
     /// # Errors
     ///
     /// When there are none, and those of
     /// [`Workspace::plan_undo_all`](commit::Workspace::plan_undo_all).
-    pub fn plan_undo_turn(
+    pub fn plan_undo_span(
         &self,
-        turn: &Turn,
+        span: &Span,
         carry: bool,
         cancellation: &Cancellation,
     ) -> Result<Plan, commit::Error> {
-        let log = self.workspace().log()?;
-        let mut of_turn: Vec<_> = log.iter().filter(|entry| turn.has(entry)).collect();
-        // What others have undone is undone.
-        let ids: HashSet<TransactionId> =
-            of_turn.iter().map(|entry| entry.journal.header.id).collect();
-        of_turn.retain(|entry| entry.undone_by.is_none_or(|by| ids.contains(&by)));
-        let ids: Vec<_> = of_turn.iter().map(|entry| entry.journal.header.id).collect();
+        let ids = commit::standing(&self.workspace().log()?, |entry| span.has(entry));
         self.undoing(carry, false, cancellation, |options| {
             self.workspace().plan_undo_all(&ids, options)
         })

@@ -10,8 +10,9 @@ pub mod refused;
 pub(crate) mod session_name;
 pub(crate) mod snapshots;
 pub(crate) mod store_size;
+pub(crate) mod turn;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fs_guard::{Access, Cancellation, FileKind, Metadata, RelPath, Root, Sha256};
@@ -29,7 +30,7 @@ use crate::answer::reason::Reason;
 use crate::audit::recorder::Recorder;
 use crate::audit::{Audit, AuditError, Operation};
 use crate::session::ledger::Ledger;
-use crate::session::session_name::SessionName;
+use crate::session::session_name::{SessionName, TurnName};
 use crate::settings::names::argument_of;
 use crate::settings::{Layer, Layers, MAX_SNAPSHOTS};
 
@@ -149,6 +150,8 @@ pub struct Session {
     workspace: Workspace,
     audit: Audit,
     ledger: Arc<Ledger>,
+    /// The open turn.
+    turn: Arc<Mutex<Option<TurnName>>>,
     settings: SessionSettings,
 }
 
@@ -157,7 +160,8 @@ impl Session {
     #[must_use]
     pub fn new(workspace: Workspace, audit: Audit, settings: SessionSettings) -> Self {
         let audit = audit.with_lock_timeout(settings.lock_timeout);
-        Self { workspace, audit, ledger: Arc::new(Ledger::in_memory()), settings }
+        let (ledger, turn) = (Arc::new(Ledger::in_memory()), Arc::default());
+        Self { workspace, audit, ledger, turn, settings }
     }
 
     /// Resumes a session that is kept in the state directory.
@@ -175,11 +179,12 @@ impl Session {
     }
 
     /// Makes the same session for the same directory under another policy; it still knows what it
-    /// has read.
+    /// has read, and its open turn goes on.
     #[must_use]
     pub fn reopened(&self, workspace: Workspace) -> Self {
-        let Self { audit, ledger, settings, .. } = self;
-        Self { workspace, audit: audit.clone(), ledger: ledger.clone(), settings: settings.clone() }
+        let Self { audit, ledger, turn, settings, .. } = self;
+        let (audit, settings) = (audit.clone(), settings.clone());
+        Self { workspace, audit, ledger: ledger.clone(), turn: turn.clone(), settings }
     }
 
     /// Returns the workspace.
@@ -497,7 +502,7 @@ impl Session {
     }
 
     fn recorder(&self, tool: &str, operation: Operation) -> Recorder<'_> {
-        self.settings.recorder(&self.audit, &self.workspace, tool, operation)
+        self.settings.recorder(&self.audit, &self.workspace, tool, operation).of_turn(self.turn())
     }
 
     fn commit_options(&self, tool: &str) -> CommitOptions {
@@ -506,6 +511,7 @@ impl Session {
             tool: Some(tool.to_owned()),
             agent: self.audit.agent.clone(),
             session: Some(self.audit.session.to_string()),
+            turn: self.turn().map(|turn| turn.to_string()),
             lock_timeout: self.settings.lock_timeout,
             verify: self.settings.verify.clone(),
             retention: self.settings.retention,

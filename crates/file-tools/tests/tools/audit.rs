@@ -27,6 +27,7 @@ fn event(number: usize) -> Event {
         timestamp: "2026-11-21T01:42:33.000000Z".into(),
         session_id: "test".into(),
         agent_name: Some("agent".into()),
+        turn_id: None,
         tool_name: "write_file".into(),
         phase: Phase::Outcome,
         operation: Operation::Write,

@@ -30,5 +30,6 @@ mod stale;
 mod strict;
 mod support;
 mod trash;
+mod turns;
 mod undo;
 mod writing;

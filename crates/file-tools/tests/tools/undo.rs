@@ -1,7 +1,7 @@
 //! `undo`, and who is asked before something changes.
 
 use file_tools::audit::{Audit, Operation};
-use file_tools::{Session, Turn};
+use file_tools::{Session, Span};
 use patch_engine::commit;
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::{ChangeKind, Files, Host, Report};
@@ -135,13 +135,13 @@ fn tree(bench: &Bench) -> std::collections::BTreeMap<String, Vec<u8>> {
 }
 
 /// Undoes all that a session did; why not.
-fn undo_turn(tools: &Session, turn: &Turn, carry: bool) -> Result<Report, commit::Error> {
-    let plan = &mut |files: &Files| tools.plan_undo_turn(turn, carry, files.cancellation());
+fn undo_span(tools: &Session, span: &Span, carry: bool) -> Result<Report, commit::Error> {
+    let plan = &mut |files: &Files| tools.plan_undo_span(span, carry, files.cancellation());
     tools.execute("undo", Operation::Write, &mut (), plan)
 }
 
-fn of_session(name: &str) -> Turn {
-    Turn::Session(name.into())
+fn of_session(name: &str) -> Span {
+    Span::Session(name.into())
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_turn_is_undone_as_one_and_comes_back_as_one() {
             }
         }
         let after = tree(&bench);
-        let undone = undo_turn(&mine, &of_session("mine"), false);
+        let undone = undo_span(&mine, &of_session("mine"), false);
         let mut counts = did.get();
         match undone {
             Ok(report) => {
@@ -228,16 +228,16 @@ fn a_turn_is_undone_whole_or_not_at_all() {
     update(&mine, "c", 1, 2);
     let before = tree(&bench);
     // What another session did between is not lost.
-    let error = undo_turn(&mine, &of_session("mine"), false).unwrap_err().to_string();
+    let error = undo_span(&mine, &of_session("mine"), false).unwrap_err().to_string();
     assert!(error.contains(": b ("), "{error}");
     assert_eq!(tree(&bench), before);
     // What is there already counts as undone, whoever did it.
     bench.write("a", b"1\n");
     bench.write("b", b"1\n");
-    let report = undo_turn(&mine, &of_session("mine"), false).expect("undone");
+    let report = undo_span(&mine, &of_session("mine"), false).expect("undone");
     assert_eq!(report.plan.changes().len(), 1, "only c changes");
     assert_eq!(bench.read("c"), b"1\n");
-    let again = undo_turn(&mine, &of_session("mine"), false).unwrap_err();
+    let again = undo_span(&mine, &of_session("mine"), false).unwrap_err();
     assert!(matches!(&again, commit::Error::NothingTo { gone, .. } if !gone.is_empty()), "{again}");
     // From one transaction on, all sessions.
     let bench = Bench::new(&[("a", b"1\n"), ("b", b"1\n")]);
@@ -247,7 +247,7 @@ fn a_turn_is_undone_whole_or_not_at_all() {
     update(&other, "a", 2, 3);
     update(&other, "b", 2, 3);
     let from = from.as_str().expect("an id").parse().expect("an id");
-    undo_turn(&mine, &Turn::From(from), false).expect("undone");
+    undo_span(&mine, &Span::From(from), false).expect("undone");
     assert_eq!(bench.read("a"), b"2\n");
     assert_eq!(bench.read("b"), b"1\n");
 }
@@ -262,8 +262,8 @@ fn a_turn_is_carried_beneath_later_changes() {
         done(&mine, "edit_file", &json!({ "path": "a", "edits": edits }));
     }
     bench.write("a", b"ONE\ntwo\n3\n4\n5\n6\n7\nEIGHT\n");
-    let error = undo_turn(&mine, &of_session("mine"), false).unwrap_err();
+    let error = undo_span(&mine, &of_session("mine"), false).unwrap_err();
     assert!(matches!(error, commit::Error::Drifted { carry: true, .. }), "{error}");
-    undo_turn(&mine, &of_session("mine"), true).expect("carried");
+    undo_span(&mine, &of_session("mine"), true).expect("carried");
     assert_eq!(bench.read("a"), b"1\n2\n3\n4\n5\n6\n7\nEIGHT\n");
 }

@@ -266,7 +266,8 @@ impl TurnDiff {
 
 impl Workspace {
     /// Returns what finished transactions did together, as far as their bytes are still known. They
-    /// are given newest first, as [`log`](Self::log) has them.
+    /// are given newest first, as [`log`](Self::log) has them; among several, those that were rolled
+    /// back do not count.
     ///
     /// # Errors
     ///
@@ -275,7 +276,8 @@ impl Workspace {
         let mut turn = TurnDiff::new();
         let Some(store) = self.store()? else { return Ok(turn) };
         let (kept, _) = store.entries()?;
-        for entry in newest_first.iter().rev() {
+        let counts = |entry: &&LogEntry| newest_first.len() == 1 || !entry.aborted;
+        for entry in newest_first.iter().filter(counts).rev() {
             let Journal { header, records, .. } = &entry.journal;
             for record in records {
                 let spot = store.slot(header.id, record.slot)?;

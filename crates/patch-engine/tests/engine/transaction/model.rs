@@ -174,7 +174,8 @@ impl Model {
     fn step(&mut self) {
         // Most of what happens in a turn is its own.
         let is_own = self.turn.is_some() && self.random.usize(..6) > 0;
-        let step = if is_own { [0, 0, 20][self.random.usize(..3)] } else { self.random.usize(..23) };
+        let step =
+            if is_own { [0, 0, 20][self.random.usize(..3)] } else { self.random.usize(..23) };
         if let (Some(turn), 7..20) = (&mut self.turn, step) {
             turn.alone = false;
         }
