@@ -99,7 +99,7 @@ pub mod trash {
 pub mod tools {
     pub use file_tools::{
         Arguments, BadName, Caller, EditorReply, ErrorKind, FailureClass, Hint, JSONC, Kept,
-        MAX_RESULT, OpenTurn, Reason, Reply, Session, SessionName, SessionSettings, Span,
+        MAX_RESULT, Named, OpenTurn, Reason, Reply, Session, SessionName, SessionSettings, Span,
         StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, brief_catalogue,
         catalogue, changes, choices, envelope, events, git, hints, history, input, open_turns, ops,
         received, refused, remove_state, settings, shown, size_in, specs, statistics, store_size,

@@ -37,7 +37,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let size = store_size(workspace)?;
     let state = workspace.state_path();
     let last = entries.first();
-    let undoable = super::undo::next(global, &session);
+    let undoable = super::undo::next(&session);
     let named = undoable.as_ref().ok().and_then(Plan::undo_of);
     let turns = open_turns(workspace, &entries).map_err(apply_patch_api::files::Error::from)?;
     let former: Vec<_> =

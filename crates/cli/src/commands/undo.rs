@@ -6,8 +6,7 @@ use apply_patch_api::engine::{Cancellation, Files, Plan, Report};
 use apply_patch_api::files::{Access, RelPath};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::{DiffDetail, restored};
-use apply_patch_api::tools::history::Named;
-use apply_patch_api::tools::{Session, Span};
+use apply_patch_api::tools::{Named, Session, Span};
 use apply_patch_api::trash::Prefix;
 use clap::Args;
 
@@ -169,7 +168,7 @@ fn is_elsewhere(session: &Session, plan: impl FnOnce() -> Result<Plan, commit::E
 }
 
 /// Plans what `undo` without arguments does.
-pub(super) fn next(global: &Global, session: &Session) -> Result<Plan, commit::Error> {
+pub(super) fn next(session: &Session) -> Result<Plan, commit::Error> {
     let plan = |session: &Session| session.plan_undo(None, &[], false, false, &Cancellation::NEVER);
     match plan(session) {
         Err(commit::Error::Elsewhere { .. }) if !session.workspace().prefix().is_empty() => {

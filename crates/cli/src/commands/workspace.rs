@@ -9,11 +9,10 @@ use apply_patch_api::engine::{Files, Plan, Remedy};
 use apply_patch_api::files::{Common, Policy, Root, quoted};
 use apply_patch_api::tools::audit::Audit;
 use apply_patch_api::tools::git::enclosing;
-use apply_patch_api::tools::history::Named;
 use apply_patch_api::tools::statistics::FileStatistics;
 use apply_patch_api::tools::{
-    BadName, ErrorKind, FailureClass, Reason, Session, SessionName, SessionSettings, ToolError,
-    TurnName, history,
+    BadName, ErrorKind, FailureClass, Named, Reason, Session, SessionName, SessionSettings,
+    ToolError, TurnName, history,
 };
 
 use crate::args;
@@ -172,7 +171,7 @@ pub(super) fn id(workspace: &Workspace, name: &str) -> Result<TransactionId, Fai
 
 /// Finds the transaction or the turn that a name means.
 pub(super) fn named(workspace: &Workspace, name: &str) -> Result<Named, Failure> {
-    history::named(workspace, name).map_err(|error| Failure::Tool(Box::new(error)))
+    Named::find(workspace, name).map_err(|error| Failure::Tool(Box::new(error)))
 }
 
 /// The session of all of the project that the workspace of another one is a part of.

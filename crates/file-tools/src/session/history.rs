@@ -12,7 +12,6 @@ use workspace_trash::{Carried, Journal, Prefix, Record, format_time};
 use crate::answer::changes::{CarriedHunk, LineRange};
 use crate::answer::error::{FailureClass, ToolError, journal_problem};
 use crate::answer::reason::Reason;
-use crate::session::left::Span;
 
 /// Which transactions are listed.
 #[derive(Debug, Clone, Default)]
@@ -64,40 +63,6 @@ impl Wanted {
         }
         grouped.truncate(self.max_count.unwrap_or(usize::MAX));
         grouped
-    }
-}
-
-/// What a name means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Named {
-    /// A transaction.
-    Transaction(TransactionId),
-    /// The transactions of a turn, the newest first, that were not rolled back.
-    Turn(Span, Vec<LogEntry>),
-}
-
-/// Finds a transaction as [`find`] does, or a turn by its name, or by `SESSION/NAME`.
-///
-/// # Errors
-///
-/// When the text means neither, or both, or several turns, or the journals cannot be read.
-pub fn named(workspace: &Workspace, name: &str) -> Result<Named, ToolError> {
-    let turn = Span::turn(workspace, name)?;
-    match (find(workspace, name), turn) {
-        (Ok(id), None) => Ok(Named::Transaction(id)),
-        (Ok(id), Some(_)) => {
-            let message = format!(
-                "{name:?} is a turn, and names the transaction {id} too: give more of the id, or \
-                 the turn as SESSION/{name}"
-            );
-            Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message))
-        }
-        (Err(_), Some(turn)) => {
-            let mut entries = workspace.log()?;
-            entries.retain(|entry| turn.has(entry) && !entry.aborted);
-            Ok(Named::Turn(turn, entries))
-        }
-        (Err(error), None) => Err(error),
     }
 }
 

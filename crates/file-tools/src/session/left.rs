@@ -2,113 +2,14 @@
 //! transaction displaced them.
 
 use std::cell::OnceCell;
-use std::time::SystemTime;
 
-use patch_engine::commit::{self, Left, LogEntry, TransactionId, UndoOptions, Workspace};
-use patch_engine::remedy::{Listing, MAX_PLACES};
-use patch_engine::{Cancellation, ErrorKind, FinalNewline, Options, Plan, Remedy, edit};
+use patch_engine::commit::{self, Left, TransactionId, UndoOptions};
+use patch_engine::{Cancellation, FinalNewline, Options, Plan, edit};
 use patch_grammar::diff::{self, DiffOptions};
 
-use crate::answer::error::{FailureClass, ToolError};
-use crate::answer::reason::Reason;
 use crate::audit::{self, Event, Phase};
-use crate::session::{Session, history};
-use crate::settings::since;
-
-/// Transactions that are undone together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Span {
-    /// Those of a session.
-    Session(String),
-    /// Those of a turn, and the session that it is of.
-    Turn(String, Option<String>),
-    /// This one and all that followed it.
-    From(TransactionId),
-    /// Those since then.
-    Since(SystemTime),
-}
-
-impl Span {
-    /// Reads what names a transaction and all that followed it, or a time: an age or a date.
-    ///
-    /// # Errors
-    ///
-    /// When it names neither, or both.
-    pub fn since(workspace: &Workspace, text: &str) -> Result<Self, ToolError> {
-        match (history::find(workspace, text), since(text)) {
-            (Ok(id), Ok(_)) => {
-                let message = format!(
-                    "{text:?} is a time, and the transaction {id} is named by it too: give more \
-                     of the id, or the time as a date"
-                );
-                Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message))
-            }
-            (Ok(id), Err(_)) => Ok(Self::From(id)),
-            (Err(_), Ok(time)) => Ok(Self::Since(time)),
-            (Err(not_found), Err(_)) => Err(not_found),
-        }
-    }
-
-    /// Finds the turn with this name, or `SESSION/NAME`.
-    ///
-    /// # Errors
-    ///
-    /// When there is none, when several sessions have one, or when the journals cannot be read.
-    pub fn of_turn(workspace: &Workspace, text: &str) -> Result<Self, ToolError> {
-        Self::turn(workspace, text)?.ok_or_else(|| {
-            let message = format!("there is no turn {text:?}");
-            ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
-                .reason(Reason::NoTransaction)
-                .remedies([Remedy::See(Listing::Log)])
-        })
-    }
-
-    /// The same; `None` if there is none.
-    pub(crate) fn turn(workspace: &Workspace, text: &str) -> Result<Option<Self>, ToolError> {
-        let (session, name) = match text.split_once('/') {
-            Some((session, name)) => (Some(session), name),
-            None => (None, text),
-        };
-        let log = workspace.log()?;
-        let mut sessions: Vec<&Option<String>> = log
-            .iter()
-            .filter(|entry| !entry.aborted)
-            .map(|entry| &entry.journal.header)
-            .filter(|header| header.turn.as_deref() == Some(name))
-            .map(|header| &header.session)
-            .filter(|own| session.is_none_or(|session| own.as_deref() == Some(session)))
-            .collect();
-        sessions.sort_unstable();
-        sessions.dedup();
-        match &sessions[..] {
-            [] => Ok(None),
-            [session] => Ok(Some(Self::Turn(name.to_owned(), (*session).clone()))),
-            sessions => {
-                let named: Vec<_> =
-                    sessions.iter().flat_map(|name| name.as_deref()).take(MAX_PLACES).collect();
-                let message = format!(
-                    "several sessions have a turn {name}; name one as SESSION/{name}: {}",
-                    named.join(", ")
-                );
-                Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message))
-            }
-        }
-    }
-
-    /// Returns whether a transaction is one of them.
-    #[must_use]
-    pub fn has(&self, entry: &LogEntry) -> bool {
-        let header = &entry.journal.header;
-        match self {
-            Self::Session(name) => header.session.as_ref() == Some(name),
-            Self::Turn(name, session) => {
-                header.turn.as_ref() == Some(name) && header.session == *session
-            }
-            Self::From(id) => header.id >= *id,
-            Self::Since(time) => header.id.time() >= *time,
-        }
-    }
-}
+use crate::session::Session;
+use crate::session::span::Span;
 
 impl Session {
     /// Plans to undo a transaction, or the last one, or what it did to `paths`. With `carry`, what

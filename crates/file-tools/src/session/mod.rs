@@ -9,6 +9,7 @@ pub(crate) mod printed;
 pub mod refused;
 pub(crate) mod session_name;
 pub(crate) mod snapshots;
+pub(crate) mod span;
 pub(crate) mod store_size;
 pub(crate) mod turn;
 

@@ -17,8 +17,8 @@ use crate::answer::changes::ChangedFile;
 use crate::answer::error::{FailureClass, ToolError};
 use crate::audit::{AuditError, Operation, ended_turns};
 use crate::session::Session;
-use crate::session::left::Span;
 use crate::session::session_name::TurnName;
+use crate::session::span::Span;
 
 /// What a turn changed.
 #[derive(Debug, Clone, Serialize)]

@@ -3,8 +3,8 @@
 use std::fs;
 
 use file_tools::audit::{Operation, verify};
-use file_tools::history::{self, Named, Wanted};
-use file_tools::{Session, Span, TurnSummary, open_turns};
+use file_tools::history::{self, Wanted};
+use file_tools::{Named, Session, Span, TurnSummary, open_turns};
 use patch_engine::{Files, Report, commit};
 use serde_json::{Value, json};
 
@@ -143,13 +143,13 @@ fn turns_of_several_sessions_are_independent() {
     assert_eq!(sessions[0].end_turn().expect("its end").changed_files.len(), 1);
     // What one session did is told apart by its name, where it has to be.
     let workspace = bench.workspace();
-    let error = history::named(&workspace, "t").expect_err("there are two");
+    let error = Named::find(&workspace, "t").expect_err("there are two");
     assert!(error.message.ends_with("name one as SESSION/t: one, two"), "{error}");
-    let Named::Turn(span, entries) = history::named(&workspace, "one/t").expect("a turn") else {
+    let Named::Turn(span, entries) = Named::find(&workspace, "one/t").expect("a turn") else {
         panic!("it is a turn");
     };
     assert_eq!((span, entries.len()), (Span::Turn("t".into(), Some("one".into())), 2));
-    assert!(history::named(&workspace, "three/t").is_err());
+    assert!(Named::find(&workspace, "three/t").is_err());
     undo(&sessions[0]).expect("undone");
     assert_eq!([bench.read("a"), bench.read("b")], [b"3\n", b"1\n"]);
 }
