@@ -292,7 +292,7 @@ fn calls() -> Vec<(&'static str, Value)> {
     let shown = json!([{ "oldText": "caf\u{fffd}", "newText": "x" }]);
     calls.push(("edit_file", json!({ "path": "latin", "expectedSha256": latin, "edits": shown })));
     // Arguments that are missing, unknown, misspelt and of another type.
-    for tool in Tool::ALL {
+    for tool in Tool::usual() {
         let name = tool.as_str();
         let required = tool.info().input_schema["required"].as_array().cloned().unwrap_or_default();
         calls.push((name, json!({ "nonsense": 1 })));
@@ -878,7 +878,7 @@ impl Seen {
             let named = |reason: &Reason| text.contains(&format!("Reason::{reason:?}"));
             Reason::ALL.into_iter().filter(named).collect()
         };
-        for tool in Tool::ALL.iter().map(|tool| tool.as_str()).chain([EDITOR]) {
+        for tool in Tool::usual().map(Tool::as_str).chain([EDITOR]) {
             let file = match tool {
                 EDITOR => folder.join("tools/editor.rs"),
                 tool => folder.join("tools").join(format!("{}.rs", tool.replace('.', "_"))),

@@ -29,6 +29,9 @@ pub struct WorkspaceOptions {
     /// About how many bytes of JSON the answer of a tool may have.
     #[serde(alias = "max_output")]
     pub max_output: Option<usize>,
+    /// Whether the tool `undo_turn` can be called.
+    #[serde(alias = "undo_turn")]
+    pub undo_turn: bool,
 }
 
 impl ReadOptions for WorkspaceOptions {
@@ -49,6 +52,7 @@ impl WorkspaceOptions {
         SessionSettings {
             max_output: self.max_output,
             traceless: true,
+            undo_turn: self.undo_turn,
             ..session_settings(&self.layers(), None)
         }
     }

@@ -187,7 +187,7 @@ fn values(arg: Arg, values: Vec<String>) -> Arg {
 }
 
 fn tools() -> Vec<String> {
-    Tool::ALL.map(|tool| tool.as_str().to_owned()).to_vec()
+    Tool::usual().map(|tool| tool.as_str().to_owned()).collect()
 }
 
 /// Names in a workspace, each with what it stands for.

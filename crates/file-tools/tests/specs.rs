@@ -373,7 +373,7 @@ fn all_tools_have_the_form_of_each_provider() {
             let tools = all_tools::spec(provider, brief).expect("there are some");
             assert_eq!(
                 tools.as_array().map(Vec::len),
-                Some(file_tools::Tool::ALL.len()),
+                Some(file_tools::Tool::usual().count()),
                 "{provider}"
             );
             for tool in tools.as_array().expect("a list") {

@@ -275,6 +275,7 @@ impl Server {
             _ => {
                 let audit = Audit::new(self.session.clone(), agent);
                 let mut tool_settings = rules.tool_settings.clone();
+                tool_settings.undo_turn = settings.tools.contains(&Tool::UndoTurn);
                 // Without edits, no snapshots are needed.
                 if settings.tools.iter().all(|tool| tool.is_read_only()) {
                     tool_settings.max_snapshots = 0;

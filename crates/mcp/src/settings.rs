@@ -106,7 +106,7 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
-    /// Makes settings with all tools for this directory.
+    /// Makes settings with the usual tools for this directory.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self {
@@ -123,7 +123,7 @@ impl ServerSettings {
             find_rules: None,
             state: StatePlace::default(),
             key_place: apply_patch_api::engine::key_place(),
-            tools: Tool::ALL.to_vec(),
+            tools: Tool::usual().collect(),
             brief: false,
             max_message: MAX_MESSAGE,
         }

@@ -146,8 +146,8 @@ fn server(global: &Global, args: &McpConfigArgs, scope: Scope) -> Result<Server,
         approve: args.approve,
         variables,
         set,
-        readers: names(&mut Tool::ALL.into_iter().filter(|tool| tool.is_read_only())),
-        tools: names(&mut Tool::ALL.into_iter()),
+        readers: names(&mut Tool::usual().filter(|tool| tool.is_read_only())),
+        tools: names(&mut Tool::usual()),
     })
 }
 

@@ -72,6 +72,8 @@ pub struct SessionSettings {
     pub verify: Option<Arc<dyn Verify>>,
     /// What formats new files before a plan is shown.
     pub formatter: Option<Arc<dyn Formatter>>,
+    /// Whether [`Tool::UndoTurn`](crate::Tool::UndoTurn) can be called.
+    pub undo_turn: bool,
 }
 
 impl SessionSettings {
@@ -118,6 +120,7 @@ impl Default for SessionSettings {
             traceless: false,
             verify: None,
             formatter: None,
+            undo_turn: false,
         }
     }
 }

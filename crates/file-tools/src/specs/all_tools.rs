@@ -13,9 +13,8 @@ use crate::tools::tool::Tool;
 ///
 /// [`SpecError::OwnTool`] for a form that only has the provider's own tool.
 pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
-    let tools = Tool::ALL
-        .into_iter()
-        .map(|tool| (tool, if brief { tool.brief_info() } else { tool.info() }));
+    let tools =
+        Tool::usual().map(|tool| (tool, if brief { tool.brief_info() } else { tool.info() }));
     let one = |(tool, info): (Tool, crate::tools::catalogue::ToolInfo)| {
         let (name, description, schema) = (tool.legal_name(), info.description, info.input_schema);
         match provider {

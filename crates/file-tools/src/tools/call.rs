@@ -264,14 +264,7 @@ impl Session {
     ) -> Reply {
         match Tool::named(name) {
             Some(tool) => self.call_tool(tool, args, host),
-            None => {
-                let names = Tool::ALL.map(Tool::as_str).join(", ");
-                let message =
-                    format!("there is no tool {:?}; there are {names}", fs_guard::shortened(name));
-                ToolError::arguments(Reason::UnknownTool, message)
-                    .remedies([Remedy::See(Listing::Tools)])
-                    .into()
-            }
+            None => unknown(name).into(),
         }
     }
 
@@ -287,6 +280,9 @@ impl Session {
         struct Bound {
             #[serde(rename = "maxResultBytes", default, deserialize_with = "arguments::given")]
             max_result_bytes: Option<u64>,
+        }
+        if tool == Tool::UndoTurn && !self.settings().undo_turn {
+            return unknown(tool.as_str()).into();
         }
         let args = args.into();
         let asked =
@@ -350,4 +346,15 @@ impl Session {
             }
         }
     }
+}
+
+/// Makes the error of a tool that does not exist, or that the host does not offer.
+fn unknown(name: &str) -> ToolError {
+    let names: Vec<_> = Tool::usual().map(Tool::as_str).collect();
+    let (name, names) = (fs_guard::shortened(name), names.join(", "));
+    ToolError::arguments(
+        Reason::UnknownTool,
+        format!("there is no tool {name:?}; there are {names}"),
+    )
+    .remedies([Remedy::See(Listing::Tools)])
 }

@@ -40,17 +40,17 @@ pub struct Annotations {
     pub open_world_hint: bool,
 }
 
-/// Describes all tools, in a fixed order.
+/// Describes the usual tools, in a fixed order.
 #[must_use]
 pub fn catalogue() -> Vec<ToolInfo> {
-    Tool::ALL.into_iter().map(Tool::info).collect()
+    Tool::usual().map(Tool::info).collect()
 }
 
-/// Describes all tools in a third of the size: what each does, an example, and its arguments by
+/// Describes the usual tools in a third of the size: what each does, an example, and its arguments by
 /// name. Errors explain themselves.
 #[must_use]
 pub fn brief_catalogue() -> Vec<ToolInfo> {
-    Tool::ALL.into_iter().map(Tool::brief_info).collect()
+    Tool::usual().map(Tool::brief_info).collect()
 }
 
 macro_rules! described {

@@ -20,6 +20,7 @@ macro_rules! each_tool {
             ApplyPatch: apply_patch = "apply_patch", Some(Operation::Patch);
             EditPatch: edit_patch = "edit.patch", Some(Operation::Patch);
             Undo: undo = "undo", Some(Operation::Write);
+            UndoTurn: undo_turn = "undo_turn", Some(Operation::Write);
         }
     };
 }
@@ -43,6 +44,7 @@ pub mod restore_file;
 pub mod search_files;
 pub(crate) mod tool;
 pub mod undo;
+pub mod undo_turn;
 pub(crate) mod walk;
 pub mod write_file;
 

@@ -22,6 +22,12 @@ macro_rules! tools {
 each_tool!(tools);
 
 impl Tool {
+    /// Returns the tools that are offered unless the host names others: all but
+    /// [`UndoTurn`](Self::UndoTurn).
+    pub fn usual() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|tool| *tool != Self::UndoTurn)
+    }
+
     /// Returns the name without a dot, which most providers do not allow in the name of a function.
     #[must_use]
     pub fn legal_name(self) -> &'static str {

@@ -214,7 +214,7 @@ fn an_absolute_path_beneath_the_root_is_the_relative_one() {
         assert_eq!(answer["ok"], true, "{} {absolute}: {answer}", tool.as_str());
         let told = [&answer["normalised"], &answer["data"]["notes"], &answer["notes"]];
         let told = told.iter().any(|notes| notes.to_string().contains("the absolute path"));
-        let has_none = matches!(tool, Tool::RestoreFile | Tool::Undo);
+        let has_none = matches!(tool, Tool::RestoreFile | Tool::Undo | Tool::UndoTurn);
         assert_eq!(told, !has_none, "{}: {answer}", tool.as_str());
     }
 }

@@ -34,6 +34,9 @@ pub(crate) fn every_call() -> (Bench, Vec<(Tool, Value)>) {
     ]);
     let trashed = bench.done("delete_file", &json!({ "path": "gone" }))["trashedTo"].clone();
     let new = bench.done("create_file", &json!({ "path": "new", "content": "" }));
+    bench.tools.begin_turn(None).unwrap();
+    bench.done("create_file", &json!({ "path": "of-turn", "content": "" }));
+    bench.tools.end_turn().unwrap();
     for read in ["f", "old"] {
         bench.done("read_file", &json!({ "path": read }));
     }
@@ -57,6 +60,7 @@ pub(crate) fn every_call() -> (Bench, Vec<(Tool, Value)>) {
             Tool::ApplyPatch => json!({ "patch": update("f") }),
             Tool::EditPatch => json!({ "patch": update("g") }),
             Tool::Undo => json!({ "transactionId": new["transactionId"] }),
+            Tool::UndoTurn => json!({}),
         };
         (tool, args)
     };
@@ -74,7 +78,11 @@ pub(crate) fn session(name: &str) -> SessionName {
 }
 
 pub(crate) fn settings() -> SessionSettings {
-    SessionSettings { durability: Durability::Process, ..SessionSettings::default() }
+    SessionSettings {
+        durability: Durability::Process,
+        undo_turn: true,
+        ..SessionSettings::default()
+    }
 }
 
 impl Bench {

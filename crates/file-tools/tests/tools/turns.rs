@@ -4,11 +4,11 @@ use std::fs;
 
 use file_tools::audit::{Operation, verify};
 use file_tools::history::{self, Wanted};
-use file_tools::{Named, Session, Span, TurnSummary, open_turns};
+use file_tools::{Named, Session, SessionSettings, Span, TurnSummary, catalogue, open_turns};
 use patch_engine::{Files, Report, commit};
 use serde_json::{Value, json};
 
-use crate::support::{Bench, call, done, patch};
+use crate::support::{Bench, call, done, fails, patch, settings};
 
 fn update(tools: &Session, path: &str, from: &str, to: &str) -> Value {
     let section = format!("*** Update File: {path}\n@@\n-{from}\n+{to}\n");
@@ -188,4 +188,43 @@ fn a_turn_under_a_later_change_is_passed_over_as_a_whole() {
     assert_eq!(json!(report.plan.undo_of().map(|id| id.to_string())), earlier);
     assert!(bench.exists("n"));
     assert_eq!(bench.read("a"), b"edited\n");
+}
+
+/// The tool is there only where the host allows it, and undoes the newest turn of its own session
+/// that has ended, and no other.
+#[test]
+fn a_tool_undoes_the_last_turn_where_the_host_allows_it() {
+    let bench = Bench::new(&[("a", b"1\n"), ("b", b"1\n")]);
+    let tools = bench.tools();
+    let not_allowed = bench.with(SessionSettings { undo_turn: false, ..settings() });
+    let error = fails(&not_allowed, "undo_turn", &json!({}), "command_failed");
+    assert_eq!(error["details"]["reason"], "unknown_tool");
+    assert!(catalogue().iter().all(|tool| tool.name != "undo_turn"));
+    let in_turn = |tools: &Session, path: &str, from: &str, to: &str| {
+        let turn = tools.begin_turn(None).expect("it begins").to_string();
+        update(tools, path, from, to);
+        turn
+    };
+    let error = fails(tools, "undo_turn", &json!({}), "command_failed");
+    assert_eq!(error["details"]["reason"], "no_transaction");
+    in_turn(tools, "a", "1", "2");
+    fails(tools, "undo_turn", &json!({}), "command_failed");
+    tools.end_turn().expect("its end");
+    let last = in_turn(tools, "a", "2", "3");
+    tools.end_turn().expect("its end");
+    let other = bench.resume("other");
+    in_turn(&other, "b", "1", "2");
+    other.end_turn().expect("its end");
+    in_turn(tools, "b", "2", "3");
+    let undone = done(tools, "undo_turn", &json!({ "diff": "full" }));
+    assert_eq!(undone["undoOf"], *last);
+    assert_eq!(
+        undone["changedFiles"][0]["diff"].as_str().map(|diff| diff.contains("-3\n+2")),
+        Some(true)
+    );
+    assert_eq!([bench.read("a"), bench.read("b")], [b"2\n", b"3\n"]);
+    fails(tools, "undo_turn", &json!({}), "not_found");
+    done(tools, "undo", &json!({ "transactionId": undone["transactionId"] }));
+    bench.write("a", b"edited\n");
+    fails(tools, "undo_turn", &json!({}), "stale_file");
 }
