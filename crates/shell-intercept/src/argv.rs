@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::script;
 use crate::shell::{NAMES, Shell};
+use crate::snapshot;
 use crate::verdict::{CorrectnessError, Intercept};
 
 /// Decides whether an argument vector is a call of `apply_patch`.
@@ -15,7 +16,18 @@ use crate::verdict::{CorrectnessError, Intercept};
 #[must_use]
 pub fn intercept<S: AsRef<str>>(argv: &[S]) -> Intercept<'_> {
     let argv: Vec<&str> = argv.iter().map(AsRef::as_ref).collect();
-    match unwrapped(&argv) {
+    if let [program, flag, script] = argv[..]
+        && shell(program, &[flag]) == Some(Shell::Posix)
+        && let Some((shell, script)) = snapshot::command(script)
+    {
+        return direct(&[&*shell, "-c", &*script]).into_owned();
+    }
+    direct(unwrapped(&argv))
+}
+
+/// Decides about the command that is run in the end.
+fn direct<'a>(argv: &[&'a str]) -> Intercept<'a> {
+    match argv {
         [text] if script::is_bare_patch(text) => {
             Intercept::CorrectnessError(CorrectnessError::ImplicitInvocation)
         }
@@ -28,8 +40,8 @@ pub fn intercept<S: AsRef<str>>(argv: &[S]) -> Intercept<'_> {
     }
 }
 
-/// The script by which Codex reads its snapshot of a user's shell, and then runs the command that
-/// follows it.
+/// The script by which an older Codex reads its snapshot of a user's shell, and then runs the
+/// command that follows it.
 const AFTER_SNAPSHOT: &str = ". \"$0\" && exec \"$@\"";
 
 /// The command that is run after a snapshot is read, or the whole. Like a start-up file a snapshot

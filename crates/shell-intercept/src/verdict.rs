@@ -32,6 +32,19 @@ pub enum Intercept<'a> {
 }
 
 impl Intercept<'_> {
+    /// Copies what is borrowed from the call.
+    pub(crate) fn into_owned<'o>(self) -> Intercept<'o> {
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        match self {
+            Self::Body { patch, workdir } => {
+                Intercept::Body { patch: owned(patch), workdir: workdir.map(owned) }
+            }
+            Self::CorrectnessError(error) => Intercept::CorrectnessError(error),
+            Self::ShellParseError(error) => Intercept::ShellParseError(error),
+            Self::NotApplyPatch => Intercept::NotApplyPatch,
+        }
+    }
+
     /// A stable short name for programs.
     #[must_use]
     pub fn verdict(&self) -> &'static str {

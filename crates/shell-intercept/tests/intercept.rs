@@ -405,6 +405,125 @@ fn takes_what_is_piped_and_what_follows_a_snapshot() {
     }
 }
 
+/// Quotes a text as Codex does.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\"'\"'"))
+}
+
+const READ: &str = "if . '/home/u/.codex/snapshot.sh' >/dev/null 2>&1; then :; fi\n\n";
+
+/// What Codex keeps before it reads a snapshot, and sets after it, on all systems.
+const KEPT: &str = r#"S_0="${CODEX_THREAD_ID+x}"
+O_0="${CODEX_THREAD_ID-}"
+P="${A_PROXY+x}"
+
+"#;
+const SET: &str = r#"if [ -n "${S_0}" ]; then export T="${O_0}"; else unset T; fi
+if [ -n "${S_0}" ]; then export B="${O_0}"; fi
+if [ -n "$P" ] || [ -n "${A_PROXY+x}" ]; then
+if [ -n "${S_1}" ]; then export http_proxy="${O_1}"; else unset http_proxy; fi
+fi
+if [ -n "${PATH:-}" ]; then export PATH='/o p/bin':"$PATH"; else export PATH='/o p/bin'; fi
+
+"#;
+
+/// The same for ssh, on macOS.
+const KEPT_SSH: &str = r#"S="${GIT_SSH_COMMAND+x}"
+C="${GIT_SSH_COMMAND-}"
+case "$C" in
+  CODEX_PROXY_GIT_SSH_COMMAND=1\ *) L=1 ;;
+  *) L= ;;
+esac
+
+"#;
+const SET_SSH: &str = r#"case "${GIT_SSH_COMMAND-}" in
+  CODEX_PROXY_GIT_SSH_COMMAND=1\ *) M=1 ;;
+  *) M= ;;
+esac
+if [ -n "$L" ]; then
+  if [ -z "${GIT_SSH_COMMAND+x}" ] || [ -n "$M" ]; then
+    export GIT_SSH_COMMAND="$C"
+  fi
+elif [ -n "$M" ]; then
+  if [ -n "$S" ]; then
+    export GIT_SSH_COMMAND="$C"
+  else
+    unset GIT_SSH_COMMAND
+  fi
+fi
+
+"#;
+
+#[test]
+fn takes_what_follows_a_script_that_reads_a_snapshot() {
+    let heredoc = format!("apply_patch <<'EOF'\n{PATCH}EOF\n");
+    let exec = |script: &str| format!("exec '/bin/bash' -c {}", quoted(script));
+    let call = exec(&heredoc);
+    for (script, found) in [
+        (format!("{READ}{call}"), "body -"),
+        (format!("{READ}{call}\n"), "body -"),
+        (format!("{KEPT}{READ}{SET}{call}"), "body -"),
+        (format!("{KEPT}{KEPT_SSH}{READ}{SET}{SET_SSH}{call}"), "body -"),
+        (format!("{READ}{}", exec(&format!("cd 'a b' && {heredoc}"))), "body a b"),
+        (format!("{READ}{}", exec(&format!("echo '{PATCH}' | apply_patch"))), "body -"),
+        (format!("{READ}{}", call.replace("/bin/bash", "/usr/bin/zsh")), "body -"),
+        (format!("{}{call}", READ.replace("u/", "it'\"'\"'s/")), "body -"),
+        (format!("{READ}{}", exec("apply_patch <<'EOF'\n")), "open_heredoc"),
+        (format!("{READ}{}", exec("apply_patch 'x'")), "patch"),
+        (format!("{READ}{}", exec(PATCH)), "implicit_invocation"),
+        (format!("{READ}{}", exec("cd $X && apply_patch '*** Begin Patch'")), "directory"),
+        // Another command is run.
+        (format!("{READ}{}", exec("ls")), "no"),
+        (format!("{READ}{}", call.replace("/bin/bash", "/bin/fish")), "no"),
+        (format!("{READ}{}", call.replace(" -c ", " -x ")), "no"),
+        (format!("{READ}{}", call.replace(" -c ", " -lc ")), "no"),
+        (format!("{READ}{}", call.replace("'/bin/bash'", "bash")), "no"),
+        (format!("{READ}{call} 'name'"), "no"),
+        (format!("{READ}{call} >x"), "no"),
+        (format!("{READ}{call}; ls"), "no"),
+        (format!("{READ}{call} &"), "no"),
+        (format!("{READ}exec {}", quoted("apply_patch")), "no"),
+        (format!("{READ}exec 'env' {}", call.strip_prefix("exec ").unwrap()), "no"),
+        (format!("{READ}{}", exec(&format!("{READ}{call}"))), "no"),
+        (format!("{READ}{}", heredoc), "no"),
+        (format!("{READ}exec '/bin/bash' -c \"$X\""), "no"),
+        // The snapshot is not read, or something else is.
+        (call.clone(), "no"),
+        (format!("{KEPT}{call}"), "no"),
+        (format!("{READ}{READ}{call}"), "no"),
+        (format!("{}{call}", READ.replace("/home", "home")), "no"),
+        (format!("{}{call}", READ.replace("if . ", "if sh ")), "no"),
+        (format!("{}{call}", READ.replace(":", "ls")), "no"),
+        (format!("{}{call}", READ.replace("/dev/null", "x")), "no"),
+        (format!("{}{call}", READ.replace("'/home", "'/x' '/home")), "no"),
+        (format!("{}{call}", READ.replace("'/home/u/.codex/snapshot.sh'", "$X")), "no"),
+        // Something else is done.
+        (format!("ls\n{READ}{call}"), "no"),
+        (format!("{READ}ls\n{call}"), "no"),
+        (format!("{READ}X=1\n{call}"), "no"),
+        (format!("{READ}X=1 {call}"), "no"),
+        (format!("{READ}X=$(ls)\n{call}"), "no"),
+        (format!("{READ}X=\"${{X-$(ls)}}\"\n{call}"), "no"),
+        (format!("{READ}1=\"${{X-}}\"\n{call}"), "no"),
+        (format!("{READ}export X='y'\n{call}"), "no"),
+        (format!("{READ}export PATH='/tmp'\n{call}"), "no"),
+        (format!("{READ}{}{call}", SET.replace("PATH", "BASH_ENV")), "no"),
+        (format!("{READ}{}{call}", SET.replace("\nfi\n", "\n")), "no"),
+        (format!("{READ}{}{call}", SET.replace("\nfi\n", "\nfi\nfi\n")), "no"),
+        (format!("{READ}{}{call}", SET.replace("\nfi\n", "\nelse\n")), "no"),
+        (format!("{READ}{}{call}", SET.replace("unset", "rm")), "no"),
+        (format!("{READ}else\n{call}"), "no"),
+        (format!("{READ}{}{call}", SET_SSH.replace("esac", "fi")), "no"),
+        (format!("{READ}{}{call}", SET_SSH.replace("*) M= ;;", "*) ls ;;")), "no"),
+        (format!("{READ}{}{call}", SET_SSH.replace("*) M= ;;", "unset M")), "no"),
+    ] {
+        assert_eq!(verdict_of(&["/bin/bash", "-c", &script]), found, "{script}");
+        assert_eq!(verdict_of(&["sh", "-lc", &script]), found, "{script}");
+        assert_eq!(verdict_of(&["bash", "-x", &script]), "no", "{script}");
+        assert_eq!(verdict_of(&["pwsh", "-Command", &script]), "no", "{script}");
+    }
+}
+
 #[test]
 fn tells_what_is_wrong_when_a_patch_was_meant() {
     for (script, kind) in [
