@@ -1,6 +1,5 @@
 //! Asking a person: what is shown, and how the answer is tied to it.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,17 +11,24 @@ use apply_patch_api::tools::shown::is_unsafe;
 use apply_patch_api::tools::{Arguments, Tool};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, InputRequiredResult,
-    InputResponses, RequestStateCodec, SealOptions,
+    InputResponses, PrimitiveSchemaDefinition, RequestStateCodec, SealOptions, StringSchema,
 };
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::ServeError;
+use crate::resources::proposal_uri;
 
 /// How many lines of the diff are shown.
 const MAX_DIFF_LINES: usize = 40;
 /// The most bytes of file names to show. A file that is not named cannot be approved.
 const MAX_NAMES: usize = 32 << 10;
+/// The most bytes of the whole diff.
+const MAX_DIFF: usize = 1 << 20;
+/// The longest note of a person, in characters.
+const MAX_NOTE: u32 = 500;
+/// The name of the note in the form.
+const NOTE: &str = "note";
 /// Longer lines of the diff are cut.
 const MAX_LINE: usize = 200;
 /// How long to wait for an answer in the protocol without sessions.
@@ -36,6 +42,8 @@ pub(crate) struct Preview {
     /// The plan it shows.
     pub(crate) digest: Sha256,
     text: String,
+    /// The diff, if the text has only the beginning of it.
+    pub(crate) whole_diff: Option<String>,
 }
 
 impl Preview {
@@ -77,20 +85,32 @@ impl Preview {
         lines.extend(warnings(plan).map(|warning| visible(&warning, MAX_LINE)));
         lines.append(&mut names);
         lines.push(String::new());
-        let (most, mut hidden) = (lines.len() + MAX_DIFF_LINES, 0);
+        let (mut diff, mut shown, mut hidden, mut cut) = (String::new(), 0, 0, false);
         for change in plan.changes() {
             for line in String::from_utf8_lossy(&plan.images().diff(change)?).lines() {
-                if lines.len() < most {
-                    lines.push(visible(line, MAX_LINE));
+                let line = visible(line, MAX_LINE);
+                cut |= diff.len() + line.len() > MAX_DIFF;
+                if !cut {
+                    diff = diff + &line + "\n";
+                }
+                if shown < MAX_DIFF_LINES {
+                    lines.push(line);
+                    shown += 1;
                 } else {
                     hidden += 1;
                 }
             }
         }
+        let digest = plan.digest();
         if hidden > 0 {
-            lines.push(format!("… {hidden} more lines of the diff"));
+            let uri = proposal_uri(digest);
+            lines.push(format!("… {hidden} more lines of the diff; all of it is {uri}"));
         }
-        Ok(Some(Self { digest: plan.digest(), text: lines.join("\n") }))
+        if cut {
+            diff += "… the rest is left out\n";
+        }
+        let whole_diff = (hidden > 0).then_some(diff);
+        Ok(Some(Self { digest, text: lines.join("\n"), whole_diff }))
     }
 }
 
@@ -124,16 +144,19 @@ pub(crate) struct OpenQuestion<'c> {
 impl OpenQuestion<'_> {
     /// Makes the question.
     pub(crate) fn question(&self, preview: &Preview) -> ElicitRequestParams {
-        let warning = if Arguments::from(self.args).flag(self.tool, "permanent") == Some(true) {
-            "THIS CANNOT BE UNDONE. "
+        let permanent = Arguments::from(self.args).flag(self.tool, "permanent") == Some(true);
+        let (warning, why) = if permanent {
+            ("THIS CANNOT BE UNDONE. ", "")
         } else {
-            ""
+            ("", " (every change is asked about)")
         };
-        let tool = self.tool.as_str();
-        let message =
-            format!("{warning}{tool} in {}: {}", visible(self.root, MAX_LINE), preview.text);
-        // The person accepts or declines; the form has no fields.
-        let requested_schema = ElicitationSchema::new(BTreeMap::new());
+        let (summary, rest) = preview.text.split_once('\n').unwrap_or((&preview.text, ""));
+        let (tool, root) = (self.tool.as_str(), visible(self.root, MAX_LINE));
+        let message = format!("{warning}{tool} in {root}: {summary}{why}\n{rest}");
+        // The person accepts or declines; what is in the form is for the model.
+        let note = StringSchema::new().title("Note for the model").max_length(MAX_NOTE);
+        let note = (NOTE.to_owned(), PrimitiveSchemaDefinition::String(note));
+        let requested_schema = ElicitationSchema::new([note].into());
         ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }
     }
 
@@ -154,15 +177,22 @@ impl OpenQuestion<'_> {
     }
 }
 
-/// The answer of the client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Returns what a person wrote into the form, in one line.
+pub(crate) fn note_of(form: Option<&Value>) -> Option<String> {
+    let note = form?.get(NOTE)?.as_str()?.split_whitespace().collect::<Vec<_>>().join(" ");
+    let note: String = note.chars().take(MAX_NOTE as usize).collect();
+    (!note.is_empty()).then(|| visible(&note, usize::MAX))
+}
+
+/// The answer of the client, to a plan, with what the person wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Response {
     /// There is none that counts: ask.
     Nothing,
-    /// Yes, to this plan.
-    Yes(Sha256),
+    /// Yes.
+    Yes(Sha256, Option<String>),
     /// No.
-    No,
+    No(Sha256, Option<String>),
 }
 
 /// Seals questions, for the protocol in which the client keeps them, and opens the answers.
@@ -212,13 +242,11 @@ impl Seals {
             return Response::Nothing;
         };
         let Some((digest, _)) = payload.split_first_chunk::<32>() else { return Response::Nothing };
-        match responses
-            .get(QUESTION)
-            .and_then(|answer| answer.get("action"))
-            .and_then(Value::as_str)
-        {
-            Some("accept") if self.use_up(&payload) => Response::Yes(Sha256(*digest)),
-            Some("decline" | "cancel") => Response::No,
+        let answer = responses.get(QUESTION);
+        let note = answer.and_then(|answer| note_of(answer.get("content")));
+        match answer.and_then(|answer| answer.get("action")).and_then(Value::as_str) {
+            Some("accept") if self.use_up(&payload) => Response::Yes(Sha256(*digest), note),
+            Some("decline" | "cancel") => Response::No(Sha256(*digest), note),
             _ => Response::Nothing,
         }
     }
@@ -252,7 +280,7 @@ mod tests {
         let other_args =
             serde_json::value::to_raw_value(&json!({ "path": "b", "content": "x" })).unwrap();
         let asked = OpenQuestion { tool: Tool::CreateFile, args: &args, root: "/w" };
-        let preview = Preview { digest: Sha256([7; 32]), text: "shown".into() };
+        let preview = Preview { digest: Sha256([7; 32]), text: "shown".into(), whole_diff: None };
         let seal = || seals.ask(asked, &preview).unwrap().request_state.unwrap();
         let state = seal();
         let middle = state.len() / 2;
@@ -293,11 +321,18 @@ mod tests {
         let rewritten =
             RawValue::from_string(r#"{ "content":"\u0078", "path":"a" }"#.to_owned()).unwrap();
         let same = OpenQuestion { args: &rewritten, ..asked };
-        assert_eq!(seals.response(same, Some(&state), Some(&yes())), Response::Yes(preview.digest));
+        assert_eq!(
+            seals.response(same, Some(&state), Some(&yes())),
+            Response::Yes(preview.digest, None)
+        );
         assert_eq!(seals.response(asked, Some(&state), Some(&yes())), Response::Nothing, "used up");
         for word in ["decline", "cancel"] {
-            let no = [(QUESTION.to_owned(), json!({ "action": word }))].into();
-            assert_eq!(seals.response(asked, Some(&seal()), Some(&no)), Response::No);
+            let form = json!({ "note": " use\ntabs\u{1b} " });
+            let no = json!({ "action": word, "content": form });
+            let no = [(QUESTION.to_owned(), no)].into();
+            let said = Some("use tabs\\u{1b}".to_owned());
+            let response = seals.response(asked, Some(&seal()), Some(&no));
+            assert_eq!(response, Response::No(preview.digest, said));
         }
     }
 

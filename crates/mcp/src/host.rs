@@ -1,17 +1,18 @@
 //! The host of a call: it answers for the person, and reports progress.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use apply_patch_api::engine::commit::approval::{Decision, Request};
-use apply_patch_api::engine::{Cancellation, Host};
+use apply_patch_api::engine::{Cancellation, Event, Host, Plan};
 use apply_patch_api::files::Sha256;
 use apply_patch_api::tools::changes::summary;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::ask::Preview;
+use crate::links::Changed;
 
-/// How often the progress of a long search is reported.
+/// How often the progress of a long call is reported.
 const INTERVAL: Duration = Duration::from_millis(200);
 
 /// What to do with a plan.
@@ -41,7 +42,8 @@ pub(crate) enum Unapproved {
 /// The progress of a call.
 #[derive(Debug)]
 pub(crate) struct CallProgress {
-    pub(crate) steps: f64,
+    pub(crate) steps: u32,
+    pub(crate) total: Option<u32>,
     pub(crate) message: String,
 }
 
@@ -49,58 +51,83 @@ pub(crate) struct CallProgress {
 pub(crate) struct CallHost {
     answer: ToolAnswer,
     pub(crate) unapproved: Option<Unapproved>,
+    pub(crate) changed: Changed,
     cancellation: Cancellation,
     progress: Option<Arc<Progress>>,
-}
-
-/// Reports the progress of a call.
-struct Progress {
-    sender: UnboundedSender<CallProgress>,
-    steps: Mutex<Steps>,
-}
-
-struct Steps {
-    count: u32,
-    reported: Instant,
 }
 
 impl CallHost {
     pub(crate) fn new(
         answer: ToolAnswer,
         cancelled: impl Fn() -> bool + Send + Sync + 'static,
-        progress: Option<UnboundedSender<CallProgress>>,
+        progress: Option<Arc<Progress>>,
     ) -> Self {
-        let steps = || Mutex::new(Steps { count: 0, reported: Instant::now() });
-        let progress = progress.map(|sender| Arc::new(Progress { sender, steps: steps() }));
         let counted = progress.clone();
         let cancellation = Cancellation::new(move || {
-            counted.iter().for_each(|progress| progress.step());
+            counted.iter().for_each(|progress| progress.looked());
             cancelled()
         });
-        Self { answer, unapproved: None, cancellation, progress }
+        Self { answer, unapproved: None, changed: Changed::default(), cancellation, progress }
     }
 }
 
+/// Reports the progress of a call, also if it runs again after a person was asked.
+pub(crate) struct Progress {
+    sender: UnboundedSender<CallProgress>,
+    steps: Mutex<Steps>,
+}
+
+struct Steps {
+    count: u32,
+    /// The step that is the last, once there is a plan.
+    total: Option<u32>,
+    reported: Instant,
+}
+
 impl Progress {
-    fn report(&self, steps: &mut Steps, message: String) {
-        steps.count = steps.count.saturating_add(1);
-        // The receiver is gone when the call was cancelled.
-        let _ = self.sender.send(CallProgress { steps: f64::from(steps.count), message });
+    pub(crate) fn new(sender: UnboundedSender<CallProgress>) -> Self {
+        let steps = Steps { count: 0, total: None, reported: Instant::now() };
+        Self { sender, steps: Mutex::new(steps) }
     }
 
-    /// Counts a step, and reports the steps now and then.
-    fn step(&self) {
-        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
-        if steps.reported.elapsed() < INTERVAL {
-            steps.count = steps.count.saturating_add(1);
-            return;
+    /// Counts a place that was looked at. While a plan is carried out, only its files count.
+    fn looked(&self) {
+        let mut steps = self.steps();
+        if steps.total.is_none() {
+            let count = steps.count.saturating_add(1);
+            let places = if count == 1 { "place" } else { "places" };
+            self.step(&mut steps, || format!("looked at {count} {places}"));
         }
+    }
+
+    /// Reports a plan that will be carried out.
+    fn planned(&self, plan: &Plan) {
+        let mut steps = self.steps();
+        let files = u32::try_from(plan.transitions().len()).unwrap_or(u32::MAX);
+        steps.count = steps.count.saturating_add(1);
+        steps.total = Some(steps.count.saturating_add(files).saturating_add(1));
+        self.report(&mut steps, format!("planned: {}", summary(plan)));
+    }
+
+    /// Counts a step, and reports it if the last report was a while ago.
+    fn step(&self, steps: &mut Steps, message: impl FnOnce() -> String) {
+        steps.count = steps.count.saturating_add(1);
+        // A second attempt has the same steps again.
+        steps.total = steps.total.map(|total| total.max(steps.count));
+        if steps.reported.elapsed() >= INTERVAL {
+            self.report(steps, message());
+        }
+    }
+
+    fn report(&self, steps: &mut Steps, message: String) {
         steps.reported = Instant::now();
-        let message = match steps.count {
-            1 => "looked at 1 place".to_owned(),
-            count => format!("looked at {count} places"),
-        };
-        self.report(&mut steps, message);
+        let (count, total) = (steps.count, steps.total);
+        // The receiver is gone when the call was cancelled.
+        let _ = self.sender.send(CallProgress { steps: count, total, message });
+    }
+
+    fn steps(&self) -> MutexGuard<'_, Steps> {
+        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -127,14 +154,23 @@ impl Host for CallHost {
             }
             ToolAnswer::Declined => return Ok(Decision::Decline),
         }
-        if let Some(progress) = &self.progress {
-            let mut steps = progress.steps.lock().unwrap_or_else(PoisonError::into_inner);
-            progress.report(&mut steps, format!("planned: {}", summary(plan)));
-        }
         Ok(Decision::Approve)
     }
 
     fn cancellation(&self) -> Cancellation {
         self.cancellation.clone()
+    }
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::Committed(report) = event {
+            self.changed.add(report);
+        }
+        let Some(progress) = &self.progress else { return };
+        match event {
+            Event::Planned(plan) => progress.planned(plan),
+            Event::Staged(_) => progress.step(&mut progress.steps(), || "all is written".into()),
+            Event::Published(index) => progress
+                .step(&mut progress.steps(), || format!("{} files have their names", index + 1)),
+            _ => {}
+        }
     }
 }

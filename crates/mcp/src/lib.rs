@@ -4,13 +4,18 @@
 mod answer;
 mod ask;
 mod backlog;
+mod call;
 mod error;
 mod host;
 mod id;
+mod links;
 mod message;
+mod prompts;
+mod resources;
 mod roots;
 mod server;
 mod settings;
+mod subscriptions;
 mod wire;
 mod work;
 

@@ -5,42 +5,40 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use apply_patch_api::engine::Remedy;
 use apply_patch_api::engine::commit::Workspace;
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
-use apply_patch_api::engine::remedy::ForPerson;
 use apply_patch_api::tools::audit::Audit;
-use apply_patch_api::tools::{
-    Arguments, ErrorKind, FailureClass, Reason, Session, SessionName, Tool, ToolError,
-};
+use apply_patch_api::tools::{Session, SessionName, Tool, ToolError};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ElicitationAction, ErrorData,
-    Implementation, InputResponses, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool as Listed, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    Icon, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool as Listed, ToolAnnotations,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{
     NotificationContext, RequestContext, RoleServer, ServerInitializeError, ServiceExt as _,
+    SubscriptionContext,
 };
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
-use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc, watch};
+use serde_json::Value;
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, watch};
 
-use crate::ask::{OpenQuestion, Response, Seals};
+use crate::ask::Seals;
 use crate::backlog::Backlog;
+use crate::call::CallOf;
 use crate::error::ServeError;
-use crate::host::{CallHost, CallProgress, ToolAnswer, Unapproved};
 use crate::message::ArgumentsText;
+use crate::resources::Proposals;
 use crate::settings::{Approval, Origin, ServerRules, ServerSettings};
+use crate::subscriptions::Subscriptions;
 use crate::wire::Wire;
 use crate::work::Workers;
-use crate::{answer, roots};
+use crate::{answer, prompts, resources, roots};
 
 /// How long to wait for the roots of a client.
 const ROOTS_TIME: Duration = Duration::from_secs(5);
-
-/// How often a plan is shown again because files changed while a person looked at it.
-const MAX_QUESTIONS: usize = 3;
 
 /// The longest name of a client in the audit log.
 const MAX_AGENT: usize = 64;
@@ -49,12 +47,19 @@ const INSTRUCTIONS: &str = "File tools for one workspace; paths are relative to 
 pass its sha256, so that nothing is overwritten unseen. Prefer edit_file for small changes and apply_patch for several \
 files. Every change answers with a transactionId for undo.";
 
+/// A sheet with a line that goes and one that comes.
+const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' \
+    viewBox='0 0 16 16' fill='none' stroke-width='2'%3E%3Cpath d='M3 1h10v14H3z' stroke='%23777'/%3E\
+    %3Cpath d='M5 6h6' stroke='%23c33'/%3E%3Cpath d='M5 10h6M8 7.5v5' stroke='%23393'/%3E%3C/svg%3E";
+
 /// The server of one client.
 pub(crate) struct Server {
     pub(crate) settings: ServerSettings,
-    seals: Seals,
+    pub(crate) seals: Seals,
+    pub(crate) proposals: Proposals,
+    pub(crate) subscriptions: Subscriptions,
     session: SessionName,
-    root: String,
+    pub(crate) root: String,
     /// The session and its rules, from the first call on.
     tools: tokio::sync::Mutex<Option<OpenedProject>>,
     /// Whether the client has changed its roots since the session was opened.
@@ -71,14 +76,14 @@ pub(crate) struct Server {
 
 /// A session, and the rules of its directory.
 #[derive(Clone)]
-struct OpenedProject {
-    session: Arc<Session>,
-    rules: Arc<ServerRules>,
+pub(crate) struct OpenedProject {
+    pub(crate) session: Arc<Session>,
+    pub(crate) rules: Arc<ServerRules>,
 }
 
 /// A call's place in the order.
 #[expect(dead_code, reason = "they are held")]
-enum Turn {
+pub(crate) enum Turn {
     Changes(OwnedRwLockWriteGuard<()>),
     Reads(OwnedRwLockReadGuard<()>),
     /// A call whose reads are not remembered.
@@ -94,6 +99,8 @@ impl Server {
         Ok(Self {
             settings,
             seals: Seals::new()?,
+            proposals: Proposals::default(),
+            subscriptions: Subscriptions::default(),
             session: SessionName::random().map_err(ServeError::system)?,
             root: root.to_string_lossy().into_owned(),
             tools: tokio::sync::Mutex::default(),
@@ -119,6 +126,11 @@ impl Server {
             ) => Ok(()),
             Err(error) => Err(ServeError::Protocol(error.to_string())),
         }
+    }
+
+    /// Returns whether there is a tool that takes patches.
+    fn takes_patches(&self) -> bool {
+        self.settings.tools.iter().any(|tool| matches!(tool, Tool::ApplyPatch | Tool::EditPatch))
     }
 
     fn offered(&self, text: &str) -> Result<Tool, ErrorData> {
@@ -160,9 +172,31 @@ fn listed(tool: Tool, brief: bool) -> Listed {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new("apply-patch", env!("CARGO_PKG_VERSION")))
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_subscribe();
+        let icon = Icon::new(ICON).with_mime_type("image/svg+xml").with_sizes(vec!["any".into()]);
+        let server = Implementation::new("apply-patch", env!("CARGO_PKG_VERSION"))
+            .with_title("Files and patches")
+            .with_icons(vec![icon]);
+        ServerConfig::new(capabilities.build())
+            .with_server_info(server)
             .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let mut result = self.negotiate_initialize(&request)?;
+        context.peer.set_peer_info(request);
+        if result.protocol_version.as_str() < "2025-11-25" {
+            result.server_info.icons = None;
+        }
+        Ok(result)
     }
 
     async fn list_tools(
@@ -177,6 +211,98 @@ impl ServerHandler for Server {
 
     fn get_tool(&self, text: &str) -> Option<Listed> {
         self.offered(text).ok().map(|tool| listed(tool, self.settings.brief))
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(resources::listed(&self.proposals)))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(contents) = self.proposals.read(&request.uri) {
+            return Ok(ReadResourceResult::new(vec![contents]).into());
+        }
+        let refused = |error: ToolError| ErrorData::resource_not_found(error.message, None);
+        let OpenedProject { session, rules } = self.tools(&context).await.map_err(refused)?;
+        let max = rules.tool_settings.max_output.unwrap_or(usize::MAX);
+        let turn = self.turn(Tool::ReadFile).await;
+        let ran = self.workers.run(move || {
+            let _turn = turn;
+            resources::read(&session, &request.uri, max)
+        });
+        match ran
+            .await
+            .ok_or_else(|| ErrorData::internal_error("reading ended in a defect", None))?
+        {
+            Ok(Some(contents)) => Ok(ReadResourceResult::new(vec![contents]).into()),
+            Ok(None) => Err(ErrorData::resource_not_found("there is no such resource", None)),
+            Err(error) => Err(refused(error)),
+        }
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.add(request.uri)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let uris = requested.resource_subscriptions.iter().flatten();
+        let known = uris.filter(|uri| resources::can_change(uri)).cloned();
+        Some(SubscriptionFilter::builder().resource_subscriptions(known).build())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.subscriptions.listen(&context, self.gone()).await
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let prompts = if self.takes_patches() { prompts::listed() } else { Vec::new() };
+        Ok(ListPromptsResult::with_all_items(prompts))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if !self.takes_patches() {
+            return Err(ErrorData::invalid_params("there are no prompts here", None));
+        }
+        prompts::text(&request).map(Into::into)
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
@@ -196,12 +322,9 @@ impl ServerHandler for Server {
         let Some(ArgumentsText(args)) = context.extensions.get::<ArgumentsText>().cloned() else {
             return Err(ErrorData::internal_error("the call has lost its arguments", None));
         };
-        let call = CallOf { server: self, tools, tool, args, context: &context };
-        let response = if call.asks() {
-            call.ask(request.request_state.as_deref(), request.input_responses.as_ref()).await?
-        } else {
-            call.run(ToolAnswer::Commit).await?.0.into()
-        };
+        let call = CallOf::new(self, tools, tool, args, &context);
+        let (state, responses) = (request.request_state.as_deref(), &request.input_responses);
+        let response = call.answer(state, responses.as_ref()).await?;
         Ok(match response {
             CallToolResponse::Complete(result) if !has_data(&context) => {
                 answer::with_data_as_text(result).into()
@@ -304,7 +427,7 @@ impl Server {
     }
 
     /// Waits for earlier calls, as far as this one depends on them.
-    async fn turn(&self, tool: Tool) -> Turn {
+    pub(crate) async fn turn(&self, tool: Tool) -> Turn {
         let order = self.order.clone();
         match tool {
             Tool::ReadFile => Turn::Reads(order.read_owned().await),
@@ -314,7 +437,7 @@ impl Server {
     }
 
     /// Ends when the client has gone.
-    async fn gone(&self) {
+    pub(crate) async fn gone(&self) {
         if let Some(mut closed) = self.closed.clone() {
             let _ = closed.wait_for(|&closed| closed).await;
         }
@@ -322,12 +445,12 @@ impl Server {
 }
 
 /// Returns whether the client's protocol has data in the results of tools.
-fn has_data(context: &RequestContext<RoleServer>) -> bool {
+pub(crate) fn has_data(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|version| version.as_str() >= "2025-06-18")
 }
 
 /// Returns whether the client speaks the protocol with sessions.
-fn has_session(context: &RequestContext<RoleServer>) -> bool {
+pub(crate) fn has_session(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|version| version.has_initialize())
 }
 
@@ -338,186 +461,10 @@ fn names_roots(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// Makes the approvals of one call.
-fn approvals(rules: &ServerRules) -> Approvals {
+pub(crate) fn approvals(rules: &ServerRules) -> Approvals {
     Approvals::new(match rules.approval {
         Approval::Ask => ApprovalPolicy::Always,
         // Whether a person is asked is decided before the call runs.
         Approval::Auto | Approval::Never => ApprovalPolicy::Never,
     })
-}
-
-/// One call.
-struct CallOf<'c> {
-    server: &'c Server,
-    tools: OpenedProject,
-    tool: Tool,
-    args: Arc<RawValue>,
-    context: &'c RequestContext<RoleServer>,
-}
-
-impl CallOf<'_> {
-    fn asked(&self) -> OpenQuestion<'_> {
-        OpenQuestion { tool: self.tool, args: &self.args, root: &self.server.root }
-    }
-
-    /// Returns a flag of the arguments, as the tool takes it.
-    fn flag(&self, name: &str) -> Option<bool> {
-        Arguments::from(&*self.args).flag(self.tool, name)
-    }
-
-    /// Returns whether a person has to be asked.
-    fn asks(&self) -> bool {
-        match self.tools.rules.approval {
-            Approval::Never => false,
-            Approval::Auto => self.tool == Tool::DeleteFile && self.flag("permanent") == Some(true),
-            Approval::Ask => !self.tool.is_read_only(),
-        }
-    }
-
-    /// Returns whether the client can show a question.
-    fn can_ask(&self) -> bool {
-        let client = self.context.client_capabilities().and_then(|client| client.elicitation);
-        client.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
-    }
-
-    /// Runs the call, and asks before anything changes. No lock is held while a person thinks:
-    /// after the answer the call is planned again, and goes on only if the plan is still the one
-    /// that was shown.
-    async fn ask(
-        &self,
-        state: Option<&str>,
-        responses: Option<&InputResponses>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        if self.tool == Tool::ApplyPatch && self.flag("atomic") == Some(false) {
-            let message = "a patch that has to be approved is applied as a whole";
-            let error = ToolError::arguments(Reason::BadArguments, message)
-                .remedies([Remedy::omit("atomic")]);
-            return Ok(answer::failed(self.tool, error).into());
-        }
-        if !self.can_ask() {
-            return self.cannot_ask().await;
-        }
-        let sessions = has_session(self.context);
-        let mut approved = None;
-        if !sessions {
-            match self.server.seals.response(self.asked(), state, responses) {
-                Response::Nothing => {}
-                Response::Yes(digest) => approved = Some(digest),
-                Response::No => return Ok(self.run(ToolAnswer::Declined).await?.0.into()),
-            }
-        }
-        for _ in 0..MAX_QUESTIONS {
-            let preview = match self.run(ToolAnswer::Ask(approved)).await? {
-                (_, Some(Unapproved::ToShow(preview))) => preview,
-                (_, Some(Unapproved::TooMany(files))) => {
-                    let message = format!(
-                        "the names of its {files} files are more than a person can be shown and \
-                         asked about"
-                    );
-                    let error =
-                        ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
-                            .reason(Reason::TooManyToShow)
-                            .details(json!({ "files": files }))
-                            .remedies([
-                                Remedy::Split,
-                                Remedy::Ask(ForPerson::Own("apply the patch in a terminal".into())),
-                            ]);
-                    return Ok(
-                        answer::failed(self.tool, ToolError { recoverable: true, ..error }).into()
-                    );
-                }
-                (result, _) => return Ok(result.into()),
-            };
-            if !sessions {
-                let asked = self.server.seals.ask(self.asked(), &preview);
-                return asked
-                    .map(Into::into)
-                    .map_err(|error| ErrorData::internal_error(error.to_string(), None));
-            }
-            let _open = self.server.backlog.question();
-            let question = self.context.peer.create_elicitation(self.asked().question(&preview));
-            let answered = tokio::select! {
-                answered = question => answered,
-                () = self.context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
-                () = self.server.gone() => return Err(ErrorData::internal_error("the client has gone", None)),
-            };
-            match answered {
-                Ok(answer) if answer.action == ElicitationAction::Accept => {
-                    approved = Some(preview.digest)
-                }
-                Ok(_) => return Ok(self.run(ToolAnswer::Declined).await?.0.into()),
-                Err(_) => return self.cannot_ask().await,
-            }
-        }
-        let message =
-            "the files changed each time while the plan was looked at; nothing was changed";
-        let error = ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
-            .reason(Reason::Changed)
-            .remedies([Remedy::TryAgain]);
-        Ok(answer::failed(self.tool, error).into())
-    }
-
-    /// Answers a client that cannot ask; a call that fails for another reason gives that reason.
-    async fn cannot_ask(&self) -> Result<CallToolResponse, ErrorData> {
-        let (result, unapproved) = self.run(ToolAnswer::CannotAsk).await?;
-        if unapproved.is_none() {
-            return Ok(result.into());
-        }
-        let message =
-            "a person has to approve this, and the client cannot ask one; nothing was changed";
-        let what = "start the server with --approve auto and let the client ask, or use a client \
-                    that can (elicitation)";
-        let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
-            .reason(Reason::ApprovalRequired)
-            .remedies([Remedy::Ask(ForPerson::Own(what.into()))]);
-        Ok(answer::failed(self.tool, error).into())
-    }
-
-    /// Runs the tool on a thread that may wait for disks, and reports its progress to the client.
-    async fn run(
-        &self,
-        answer: ToolAnswer,
-    ) -> Result<(CallToolResult, Option<Unapproved>), ErrorData> {
-        let (OpenedProject { session, rules }, tool, args) =
-            (self.tools.clone(), self.tool, self.args.clone());
-        let (cancelled, peer) = (self.context.ct.clone(), self.context.peer.clone());
-        let (progress, reporting) = match self.context.meta.get_progress_token() {
-            Some(token) => {
-                let (progress, mut steps) = mpsc::unbounded_channel::<CallProgress>();
-                let reporting = async move {
-                    while let Some(CallProgress { steps, message }) = steps.recv().await {
-                        let progress = ProgressNotificationParam::new(token.clone(), steps)
-                            .with_message(message);
-                        if peer.notify_progress(progress).await.is_err() {
-                            break;
-                        }
-                    }
-                };
-                (Some(progress), Some(tokio::spawn(reporting)))
-            }
-            None => (None, None),
-        };
-        let turn = self.server.turn(tool).await;
-        let mut approvals = approvals(&rules);
-        // For the preview, which shows why a file is guarded.
-        let _ = approvals.take_guarded(rules.policy.clone());
-        let asks = rules.approval == Approval::Ask;
-        let ran = self.server.workers.run(move || {
-            // Held to the end, even if the client no longer waits for the answer.
-            let _turn = turn;
-            let mut host = CallHost::new(answer, move || cancelled.is_cancelled(), progress);
-            let reply = if asks {
-                session.call_tool(tool, &*args, &mut approvals.ask(&mut host))
-            } else {
-                session.call_tool(tool, &*args, &mut host)
-            };
-            (answer::result(&reply), host.unapproved)
-        });
-        let ran = ran.await;
-        if let Some(reporting) = reporting {
-            // Progress is reported before the answer, or not at all.
-            let _ = reporting.await;
-        }
-        ran.ok_or_else(|| ErrorData::internal_error("the call ended in a defect", None))
-    }
 }

@@ -15,7 +15,8 @@ pub struct Success<T> {
     /// What was taken for the tool in another form than it was sent in, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub normalised: Vec<String>,
-    /// What is wrong with the new files, a sentence each. The notes of a patch have it too.
+    /// What is wrong with the new files, and what a person said about the change, a sentence each.
+    /// A patch has it in its notes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

@@ -218,6 +218,17 @@ impl Reply {
         }
     }
 
+    /// Adds what the person who was asked about the change said, in one line.
+    pub fn add_remark(&mut self, said: &str) {
+        let remark = format!("the person who was asked says: {said}");
+        match self {
+            Self::Failure(failure) => failure.error.message += &format!("; {remark}"),
+            Self::Success(Success { data: Data::ApplyPatch(data), .. }) => data.notes.push(remark),
+            Self::Success(success) => success.warnings.push(remark),
+            Self::EditPatch(result) => result.notes.push(remark),
+        }
+    }
+
     /// Makes the answer of a tool that failed, in the words of its caller.
     #[must_use]
     pub fn failed(tool: Tool, error: ToolError) -> Self {

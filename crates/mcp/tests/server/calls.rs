@@ -90,9 +90,10 @@ fn every_tool_works_and_answers_as_its_schema_says() {
         let check = |tool: &str, result: &Value| {
             let data = &result["structuredContent"];
             assert_eq!(misfit(data, &schema(tool), tool), None, "{result}");
-            let [text] = &result["content"].as_array().unwrap()[..] else {
+            let [text, links @ ..] = &result["content"].as_array().unwrap()[..] else {
                 panic!("one text: {result}")
             };
+            assert!(links.iter().all(|link| link["type"] == "resource_link"), "{result}");
             let text = text["text"].as_str().unwrap();
             let short = !text.is_empty() && !text.contains('\n') && text.len() < 200;
             assert!(short || result["isError"] == true, "the text is a sentence: {text}");
@@ -132,13 +133,7 @@ fn every_tool_works_and_answers_as_its_schema_says() {
 fn a_client_of_a_protocol_without_data_gets_it_as_text() {
     let place = Place::new(&[("f", b"one\n")]);
     for (version, texts) in [("2025-03-26", 2), ("2024-11-05", 2), ("2025-06-18", 1)] {
-        let mut client = Client::silent(place.settings(), Era::Sessions, json!({}));
-        let id = client.send(
-            "initialize",
-            json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } }),
-        );
-        assert_eq!(client.answer(id)["result"]["protocolVersion"], version);
-        client.line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
+        let mut client = Client::speaking(place.settings(), version);
         let result = client.call("read_file", json!({ "path": "f" }));
         let content = result["content"].as_array().unwrap();
         assert_eq!(content.len(), texts, "{version}: {result}");

@@ -9,4 +9,5 @@
 mod approval;
 mod calls;
 mod protocol;
+mod resources;
 mod support;

@@ -78,18 +78,30 @@ impl Client {
     pub(crate) fn new(settings: ServerSettings, era: Era, capabilities: Value) -> Self {
         let mut client = Self::silent(settings, era, capabilities);
         if era == Era::Sessions {
-            let params = json!({
-                "protocolVersion": "2025-11-25",
-                "capabilities": client.capabilities,
-                "clientInfo": { "name": "tester", "version": "1" },
-            });
-            let answer = client.request("initialize", params);
+            let answer = client.initialize("2025-11-25");
             assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
-            client.line(
-                &json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string(),
-            );
         }
         client
+    }
+
+    /// A client of a version of the protocol that has sessions.
+    pub(crate) fn speaking(settings: ServerSettings, version: &str) -> Self {
+        let mut client = Self::silent(settings, Era::Sessions, json!({}));
+        let answer = client.initialize(version);
+        assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
+        client
+    }
+
+    /// Begins a session, and gives the answer.
+    pub(crate) fn initialize(&mut self, version: &str) -> Value {
+        let params = json!({
+            "protocolVersion": version,
+            "capabilities": self.capabilities,
+            "clientInfo": { "name": "tester", "version": "1" },
+        });
+        let answer = self.request("initialize", params);
+        self.line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
+        answer
     }
 
     /// A client that has said nothing yet.

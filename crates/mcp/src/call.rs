@@ -1,0 +1,283 @@
+//! One call of a tool: it runs on a thread, and asks a person before anything changes.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use apply_patch_api::engine::Remedy;
+use apply_patch_api::engine::remedy::ForPerson;
+use apply_patch_api::tools::{Arguments, ErrorKind, FailureClass, Reason, Tool, ToolError};
+use rmcp::model::{
+    CallToolResponse, CallToolResult, ElicitationAction, ErrorData, InputResponses,
+    ProgressNotificationParam,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::answer;
+use crate::ask::{OpenQuestion, Preview, Response, note_of};
+use crate::host::{CallHost, CallProgress, Progress, ToolAnswer, Unapproved};
+use crate::links::Changed;
+use crate::server::{OpenedProject, Server, approvals, has_data, has_session};
+use crate::settings::Approval;
+
+/// How often a plan is shown again because files changed while a person looked at it.
+const MAX_QUESTIONS: usize = 3;
+
+/// One call.
+pub(crate) struct CallOf<'c> {
+    pub(crate) server: &'c Server,
+    pub(crate) tools: OpenedProject,
+    pub(crate) tool: Tool,
+    pub(crate) args: Arc<RawValue>,
+    pub(crate) context: &'c RequestContext<RoleServer>,
+    /// Where its progress goes, if the client wants to know.
+    progress: Option<Arc<Progress>>,
+}
+
+/// A question about a plan, until it is answered.
+struct Open<'c> {
+    server: &'c Server,
+    plan: &'c Preview,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.server.proposals.close(self.plan.digest);
+    }
+}
+
+impl<'c> CallOf<'c> {
+    pub(crate) fn new(
+        server: &'c Server,
+        tools: OpenedProject,
+        tool: Tool,
+        args: Arc<RawValue>,
+        context: &'c RequestContext<RoleServer>,
+    ) -> Self {
+        Self { server, tools, tool, args, context, progress: None }
+    }
+
+    /// Runs it, and asks a person where that is wanted; `state` and `responses` are the client's
+    /// answer to an earlier question.
+    pub(crate) async fn answer(
+        mut self,
+        state: Option<&str>,
+        responses: Option<&InputResponses>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let reporting = self.report_progress();
+        let response = if self.asks() {
+            self.ask(state, responses).await
+        } else {
+            self.run(ToolAnswer::Commit, None).await.map(|(result, _)| result.into())
+        };
+        // Progress is reported before the answer, or not at all.
+        self.progress = None;
+        if let Some(reporting) = reporting {
+            let _ = reporting.await;
+        }
+        response
+    }
+
+    /// Starts to report progress to a client that wants to know.
+    fn report_progress(&mut self) -> Option<JoinHandle<()>> {
+        let token = self.context.meta.get_progress_token()?;
+        let peer = self.context.peer.clone();
+        let (sender, mut steps) = mpsc::unbounded_channel::<CallProgress>();
+        self.progress = Some(Arc::new(Progress::new(sender)));
+        Some(tokio::spawn(async move {
+            while let Some(CallProgress { steps, total, message }) = steps.recv().await {
+                let mut progress = ProgressNotificationParam::new(token.clone(), steps.into())
+                    .with_message(message);
+                progress.total = total.map(Into::into);
+                if peer.notify_progress(progress).await.is_err() {
+                    break;
+                }
+            }
+        }))
+    }
+
+    fn asked(&self) -> OpenQuestion<'_> {
+        OpenQuestion { tool: self.tool, args: &self.args, root: &self.server.root }
+    }
+
+    /// Returns a flag of the arguments, as the tool takes it.
+    fn flag(&self, name: &str) -> Option<bool> {
+        Arguments::from(&*self.args).flag(self.tool, name)
+    }
+
+    /// Returns whether a person has to be asked.
+    fn asks(&self) -> bool {
+        match self.tools.rules.approval {
+            Approval::Never => false,
+            Approval::Auto => self.tool == Tool::DeleteFile && self.flag("permanent") == Some(true),
+            Approval::Ask => !self.tool.is_read_only(),
+        }
+    }
+
+    /// Returns whether the client can show a question.
+    fn can_ask(&self) -> bool {
+        let client = self.context.client_capabilities().and_then(|client| client.elicitation);
+        client.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
+    }
+
+    /// Runs the call, and asks before anything changes. No lock is held while a person thinks:
+    /// after the answer the call is planned again, and goes on only if the plan is still the one
+    /// that was shown.
+    async fn ask(
+        &self,
+        state: Option<&str>,
+        responses: Option<&InputResponses>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if self.tool == Tool::ApplyPatch && self.flag("atomic") == Some(false) {
+            let message = "a patch that has to be approved is applied as a whole";
+            let error = ToolError::arguments(Reason::BadArguments, message)
+                .remedies([Remedy::omit("atomic")]);
+            return Ok(answer::failed(self.tool, error).into());
+        }
+        if !self.can_ask() {
+            return self.cannot_ask().await;
+        }
+        let sessions = has_session(self.context);
+        let (mut approved, mut note) = (None, None);
+        if !sessions {
+            match self.server.seals.response(self.asked(), state, responses) {
+                Response::Nothing => {}
+                Response::Yes(plan, said) => {
+                    self.server.proposals.close(plan);
+                    (approved, note) = (Some(plan), said);
+                }
+                Response::No(plan, said) => {
+                    self.server.proposals.close(plan);
+                    return Ok(self.run(ToolAnswer::Declined, said).await?.0.into());
+                }
+            }
+        }
+        for _ in 0..MAX_QUESTIONS {
+            let preview = match self.run(ToolAnswer::Ask(approved), note.clone()).await? {
+                (_, Some(Unapproved::ToShow(preview))) => preview,
+                (_, Some(Unapproved::TooMany(files))) => {
+                    let message = format!(
+                        "the names of its {files} files are more than a person can be shown and \
+                         asked about"
+                    );
+                    let error =
+                        ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
+                            .reason(Reason::TooManyToShow)
+                            .details(json!({ "files": files }))
+                            .remedies([
+                                Remedy::Split,
+                                Remedy::Ask(ForPerson::Own("apply the patch in a terminal".into())),
+                            ]);
+                    return Ok(
+                        answer::failed(self.tool, ToolError { recoverable: true, ..error }).into()
+                    );
+                }
+                (result, _) => return Ok(result.into()),
+            };
+            if let Some(diff) = &preview.whole_diff {
+                self.server.proposals.keep(preview.digest, diff);
+            }
+            if !sessions {
+                let asked = self.server.seals.ask(self.asked(), &preview);
+                return asked
+                    .map(Into::into)
+                    .map_err(|error| ErrorData::internal_error(error.to_string(), None));
+            }
+            let _open = Open { server: self.server, plan: &preview };
+            let _counted = self.server.backlog.question();
+            let question = self.context.peer.create_elicitation(self.asked().question(&preview));
+            let ended = |why: &'static str| ErrorData::internal_error(why, None);
+            let answered = tokio::select! {
+                answered = question => answered,
+                () = self.context.ct.cancelled() => return Err(ended("cancelled")),
+                () = self.server.gone() => return Err(ended("the client has gone")),
+            };
+            match answered {
+                Ok(answer) if answer.action == ElicitationAction::Accept => {
+                    (approved, note) = (Some(preview.digest), note_of(answer.content.as_ref()));
+                }
+                Ok(answer) => {
+                    let said = note_of(answer.content.as_ref());
+                    return Ok(self.run(ToolAnswer::Declined, said).await?.0.into());
+                }
+                Err(_) => return self.cannot_ask().await,
+            }
+        }
+        let message =
+            "the files changed each time while the plan was looked at; nothing was changed";
+        let error = ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
+            .reason(Reason::Changed)
+            .remedies([Remedy::TryAgain]);
+        Ok(answer::failed(self.tool, error).into())
+    }
+
+    /// Answers a client that cannot ask; a call that fails for another reason gives that reason.
+    async fn cannot_ask(&self) -> Result<CallToolResponse, ErrorData> {
+        let (result, unapproved) = self.run(ToolAnswer::CannotAsk, None).await?;
+        if unapproved.is_none() {
+            return Ok(result.into());
+        }
+        let message =
+            "a person has to approve this, and the client cannot ask one; nothing was changed";
+        let what = "start the server with --approve auto and let the client ask, or use a client \
+                    that can (elicitation)";
+        let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
+            .reason(Reason::ApprovalRequired)
+            .remedies([Remedy::Ask(ForPerson::Own(what.into()))]);
+        Ok(answer::failed(self.tool, error).into())
+    }
+
+    /// Runs the tool on a thread that may wait for disks; `said` is what the person who was asked
+    /// told the model.
+    async fn run(
+        &self,
+        answer: ToolAnswer,
+        said: Option<String>,
+    ) -> Result<(CallToolResult, Option<Unapproved>), ErrorData> {
+        let (OpenedProject { session, rules }, tool, args) =
+            (self.tools.clone(), self.tool, self.args.clone());
+        let (cancelled, progress) = (self.context.ct.clone(), self.progress.clone());
+        let root = session.workspace().root().clone();
+        let turn = self.server.turn(tool).await;
+        let mut approvals = approvals(&rules);
+        // For the preview, which shows why a file is guarded.
+        let _ = approvals.take_guarded(rules.policy.clone());
+        let asks = rules.approval == Approval::Ask;
+        let ran = self.server.workers.run(move || {
+            // Held to the end, even if the client no longer waits for the answer.
+            let _turn = turn;
+            let mut host = CallHost::new(answer, move || cancelled.is_cancelled(), progress);
+            let mut reply = if asks {
+                session.call_tool(tool, &*args, &mut approvals.ask(&mut host))
+            } else {
+                session.call_tool(tool, &*args, &mut host)
+            };
+            if let Some(said) = said {
+                reply.add_remark(&said);
+            }
+            (answer::result(&reply), host.unapproved, host.changed)
+        });
+        let Some((mut result, unapproved, changed)) = ran.await else {
+            return Err(ErrorData::internal_error("the call ended in a defect", None));
+        };
+        self.tell_of(&changed, root.path(), &mut result).await;
+        Ok((result, unapproved))
+    }
+
+    /// Links what was changed, and tells the client's subscriptions of it.
+    async fn tell_of(&self, changed: &Changed, root: &Path, result: &mut CallToolResult) {
+        let uris = changed.uris();
+        if uris.is_empty() {
+            return;
+        }
+        // The versions that have data in results have links too.
+        if has_data(self.context) {
+            let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+            result.content.extend(changed.links(&root));
+        }
+        self.server.subscriptions.tell(&self.context.peer, uris).await;
+    }
+}

@@ -1,0 +1,180 @@
+//! What a client can read besides files: the log, a transaction, and what a person is asked about.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use apply_patch_api::engine::commit::TransactionId;
+use apply_patch_api::files::Sha256;
+use apply_patch_api::tools::{Session, ToolError, history};
+use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
+use serde_json::{Value, json};
+
+const LOG: &str = "apply-patch://log";
+const TRANSACTION: &str = "apply-patch://transaction/";
+const PROPOSAL: &str = "apply-patch://proposal/";
+
+const JSON: &str = "application/json";
+const DIFF: &str = "text/x-diff";
+
+/// The most transactions of the log.
+const MAX_LOG: usize = 100;
+
+/// The most proposals that are kept. In the protocol without sessions nobody says that a question
+/// is not looked at any more.
+const MAX_PROPOSALS: usize = 8;
+
+/// Returns the URI of a transaction.
+pub(crate) fn transaction_uri(id: TransactionId) -> String {
+    format!("{TRANSACTION}{id}")
+}
+
+/// Returns the URI of a plan that a person is asked about.
+pub(crate) fn proposal_uri(plan: Sha256) -> String {
+    format!("{PROPOSAL}{}", &plan.to_string()[..16])
+}
+
+/// What changed, as the client names it.
+pub(crate) fn changed_uris(undone: &[TransactionId]) -> Vec<String> {
+    let transactions = undone.iter().map(|id| transaction_uri(*id));
+    std::iter::once(LOG.to_owned()).chain(transactions).collect()
+}
+
+/// Returns whether a client may subscribe to this: a proposal does not change.
+pub(crate) fn can_change(uri: &str) -> bool {
+    uri == LOG
+        || uri.strip_prefix(TRANSACTION).is_some_and(|id| id.parse::<TransactionId>().is_ok())
+}
+
+/// Describes a transaction as a link in a result.
+pub(crate) fn transaction_link(id: TransactionId) -> Resource {
+    Resource::new(transaction_uri(id), id.short())
+        .with_title("What this call changed")
+        .with_mime_type(JSON)
+}
+
+/// Lists the resources that are there.
+pub(crate) fn listed(proposals: &Proposals) -> Vec<Resource> {
+    let log = Resource::new(LOG, "log")
+        .with_title("Changes")
+        .with_description("The newest transactions of the project, the newest first")
+        .with_mime_type(JSON);
+    let mut listed = vec![log];
+    listed.extend(proposals.open().iter().map(|(uri, _)| {
+        Resource::new(uri, "proposal")
+            .with_title("A change that is asked about")
+            .with_description("Its whole diff")
+            .with_mime_type(DIFF)
+    }));
+    listed
+}
+
+/// Lists the kinds of resources that have an id.
+pub(crate) fn templates() -> Vec<ResourceTemplate> {
+    let transaction = ResourceTemplate::new(format!("{TRANSACTION}{{id}}"), "transaction")
+        .with_title("One change")
+        .with_description("The files of a transaction and its diff; `last` is the newest")
+        .with_mime_type(JSON);
+    vec![transaction]
+}
+
+/// Reads the log or a transaction, in about `max` bytes; `None` if the URI names neither.
+pub(crate) fn read(
+    session: &Session,
+    uri: &str,
+    max: usize,
+) -> Result<Option<ResourceContents>, ToolError> {
+    let workspace = session.workspace();
+    let value = if uri == LOG {
+        let entries = workspace.log()?;
+        let (mut transactions, mut left) = (Vec::new(), max);
+        for entry in entries.iter().take(MAX_LOG) {
+            let mut value = history::transaction(workspace, entry, false)?;
+            fit(&mut value, max / 4);
+            let len = length(&value);
+            if len > left {
+                break;
+            }
+            left -= len;
+            transactions.push(value);
+        }
+        let truncated = transactions.len() < entries.len();
+        json!({ "transactions": transactions, "truncated": truncated })
+    } else if let Some(name) = uri.strip_prefix(TRANSACTION) {
+        let entry = workspace.show(history::find(workspace, name)?)?;
+        let mut value = history::transaction(workspace, &entry, true)?;
+        fit(&mut value, max);
+        value
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(ResourceContents::text(value.to_string(), uri).with_mime_type(JSON)))
+}
+
+/// The bytes of a value in a list.
+fn length(value: &Value) -> usize {
+    value.to_string().len() + 1
+}
+
+/// Cuts a transaction to about `max` bytes: its files to half of that, and then its diff.
+fn fit(transaction: &mut Value, max: usize) {
+    if length(transaction) <= max {
+        return;
+    }
+    transaction["truncated"] = true.into();
+    let diff = transaction.as_object_mut().and_then(|fields| fields.remove("diff"));
+    if let Some(files) = transaction["files"].as_array_mut() {
+        let mut left = max / 2;
+        let fits = |file: &&Value| {
+            let len = length(file);
+            let fits = len <= left;
+            left = left.saturating_sub(len);
+            fits
+        };
+        let count = files.iter().take_while(fits).count();
+        files.truncate(count.max(1));
+    }
+    if let Some(diff) = diff.as_ref().and_then(Value::as_str) {
+        let mut left = max.saturating_sub(length(transaction));
+        let fits = |line: &&str| {
+            let len = json!(line).to_string().len();
+            let fits = len <= left;
+            left = left.saturating_sub(len);
+            fits
+        };
+        let lines: String = diff.split_inclusive('\n').take_while(fits).collect();
+        transaction["diff"] = lines.into();
+    }
+}
+
+/// The diffs that persons are asked about, while they are.
+#[derive(Debug, Default)]
+pub(crate) struct Proposals {
+    open: Mutex<VecDeque<(String, String)>>,
+}
+
+impl Proposals {
+    /// Keeps a diff until [`close`](Self::close).
+    pub(crate) fn keep(&self, plan: Sha256, diff: &str) {
+        self.close(plan);
+        let mut open = self.open();
+        open.truncate(MAX_PROPOSALS - 1);
+        open.push_front((proposal_uri(plan), diff.to_owned()));
+    }
+
+    /// Forgets a diff.
+    pub(crate) fn close(&self, plan: Sha256) {
+        let closed = proposal_uri(plan);
+        self.open().retain(|(uri, _)| *uri != closed);
+    }
+
+    /// Reads a diff that is kept.
+    pub(crate) fn read(&self, uri: &str) -> Option<ResourceContents> {
+        let open = self.open();
+        let (uri, diff) = open.iter().find(|(open, _)| open == uri)?;
+        Some(ResourceContents::text(diff, uri).with_mime_type(DIFF))
+    }
+
+    fn open(&self) -> MutexGuard<'_, VecDeque<(String, String)>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

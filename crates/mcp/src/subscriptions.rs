@@ -1,0 +1,106 @@
+//! Tells a client that a resource changed.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam};
+use rmcp::service::{Peer, RoleServer, SubscriptionContext};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{Semaphore, broadcast};
+
+use crate::resources;
+
+/// How many resources a client may subscribe to, and how many requests to listen may be open.
+const MAX: usize = 64;
+
+/// How many changes a listener may be late.
+const LATE: usize = 16;
+
+/// What the client wants to be told.
+#[derive(Debug)]
+pub(crate) struct Subscriptions {
+    /// The resources, in the protocol with sessions.
+    uris: Mutex<BTreeSet<String>>,
+    /// Tells the requests that listen, in the other.
+    changes: broadcast::Sender<Vec<String>>,
+    listeners: Semaphore,
+}
+
+impl Default for Subscriptions {
+    fn default() -> Self {
+        Self {
+            uris: Mutex::default(),
+            changes: broadcast::Sender::new(LATE),
+            listeners: Semaphore::new(MAX),
+        }
+    }
+}
+
+impl Subscriptions {
+    /// Adds a resource.
+    pub(crate) fn add(&self, uri: String) -> Result<(), ErrorData> {
+        if !resources::can_change(&uri) {
+            let message = "there is no such resource that changes; the log is one, and each \
+                           transaction by its whole id";
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let mut uris = self.uris.lock().unwrap_or_else(PoisonError::into_inner);
+        if uris.len() >= MAX {
+            return Err(ErrorData::invalid_params(format!("there are {MAX} subscriptions"), None));
+        }
+        uris.insert(uri);
+        Ok(())
+    }
+
+    /// Removes a resource.
+    pub(crate) fn remove(&self, uri: &str) {
+        self.uris.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
+    }
+
+    /// Tells the client that these resources changed, as far as it wants to know.
+    pub(crate) async fn tell(&self, peer: &Peer<RoleServer>, changed: Vec<String>) {
+        let wanted: Vec<String> = {
+            let uris = self.uris.lock().unwrap_or_else(PoisonError::into_inner);
+            changed.iter().filter(|uri| uris.contains(*uri)).cloned().collect()
+        };
+        // Nobody may be listening.
+        let _ = self.changes.send(changed);
+        for uri in wanted {
+            // A client that has gone is told nothing.
+            let _ = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
+        }
+    }
+
+    /// Tells one request of changes until `gone` ends or it is cancelled.
+    pub(crate) async fn listen(
+        &self,
+        context: &SubscriptionContext,
+        gone: impl Future<Output = ()>,
+    ) -> Result<(), ErrorData> {
+        let Ok(_one) = self.listeners.try_acquire() else {
+            let message = format!("{MAX} requests are listening already");
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let accepted = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+        let mut changes = self.changes.subscribe();
+        tokio::pin!(gone);
+        loop {
+            let changed = tokio::select! {
+                changed = changes.recv() => changed,
+                () = context.cancelled() => return Ok(()),
+                () = &mut gone => return Ok(()),
+            };
+            for uri in &accepted {
+                // What was missed may have been any.
+                let is_news = match &changed {
+                    Ok(changed) => changed.contains(uri),
+                    Err(RecvError::Lagged(_)) => true,
+                    Err(RecvError::Closed) => return Ok(()),
+                };
+                if is_news && context.sink().notify_resource_updated(uri).await.is_err() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
