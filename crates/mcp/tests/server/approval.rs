@@ -1,6 +1,10 @@
 //! A person is asked: the plan that is shown is the plan that is committed.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use apply_patch_mcp::Approval;
+use file_tools::Tool;
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -27,10 +31,19 @@ fn call(
     args: &Value,
     action: &str,
 ) -> (Value, Vec<String>) {
-    let said = json!({ "action": action, "content": {} });
+    call_saying(client, era, tool, args, &json!({ "action": action, "content": {} }))
+}
+
+fn call_saying(
+    client: &mut Client,
+    era: Era,
+    tool: &str,
+    args: &Value,
+    said: &Value,
+) -> (Value, Vec<String>) {
     let message = |params: &Value| params["message"].as_str().unwrap().to_owned();
     if era == Era::Sessions {
-        client.replies.push(said);
+        client.replies.push(said.clone());
         let result = client.call(tool, args.clone());
         let asked = client.heard.drain(..).map(|heard| message(&heard["params"])).collect();
         client.replies.clear();
@@ -77,6 +90,140 @@ fn what_is_shown_and_accepted_is_done() {
         assert_eq!(place.read("f"), b"a\n");
         client.leave().unwrap();
     }
+}
+
+/// Calls that change something, by tool: what is called without a question first, and the call,
+/// which is made from the data of those.
+type Row = (&'static str, Vec<(&'static str, Value)>, fn(&[Value]) -> Value);
+
+fn changing_calls() -> Vec<Row> {
+    let moved = || ("move_file", json!({ "fromPath": "f", "toPath": "g", "expectedSha256": A }));
+    let gone = || ("delete_file", json!({ "path": "f" }));
+    let restored = || ("restore_file", json!({ "trashedPath": "last" }));
+    let added = || ("create_file", json!({ "path": "new", "content": "" }));
+    let edited = || ("edit_file", edit());
+    fn edit() -> Value {
+        let edits = json!([{ "oldText": "a", "newText": "b" }]);
+        json!({ "path": "f", "edits": edits, "expectedSha256": A })
+    }
+    fn undo(before: &[Value]) -> Value {
+        json!({ "transactionId": before.last().unwrap()["transactionId"] })
+    }
+    vec![
+        ("create_file", vec![], |_| json!({ "path": "n", "content": "" })),
+        ("write_file", vec![], |_| json!({ "path": "f", "content": "b\n", "expectedSha256": A })),
+        ("edit_file", vec![], |_| edit()),
+        ("delete_file", vec![], |_| json!({ "path": "f" })),
+        ("delete_file", vec![], |_| json!({ "path": "f", "permanent": true })),
+        ("delete_file", vec![], |_| json!({ "path": "empty", "recursive": true })),
+        ("delete_file", vec![], |_| json!({ "path": "full", "recursive": true })),
+        ("move_file", vec![], |_| json!({ "fromPath": "f", "toPath": "g", "expectedSha256": A })),
+        ("apply_patch", vec![], |_| json!({ "patch": PATCH })),
+        ("edit_patch", vec![], |_| json!({ "patch": PATCH })),
+        ("restore_file", vec![gone()], |before| json!({ "trashedPath": before[0]["trashedTo"] })),
+        ("undo", vec![added()], undo),
+        ("undo", vec![edited()], undo),
+        ("undo", vec![moved()], undo),
+        ("undo", vec![gone()], undo),
+        ("undo", vec![gone(), restored()], undo),
+    ]
+}
+
+/// The hash of `a` and a line feed.
+const A: &str = "87428fc522803d31065e7bce3cf03fe475096631e5e07bbd7a0fde60c4cf25c7";
+
+/// All files and directories of a workspace, with their bytes.
+fn tree(dir: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    for name in names(dir) {
+        let path = dir.join(&name);
+        if path.is_dir() {
+            let inner = tree(&path).into_iter();
+            found.extend(inner.map(|(path, bytes)| (format!("{name}/{path}"), bytes)));
+            found.insert(name, None);
+        } else {
+            found.insert(name, Some(std::fs::read(&path).unwrap()));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_tool_that_changes_files_asks() {
+    let rows = changing_calls();
+    for tool in Tool::ALL.into_iter().filter(|tool| !tool.is_read_only()) {
+        let has_row = rows.iter().any(|(name, ..)| *name == tool.legal_name());
+        assert!(has_row, "{} has no row", tool.as_str());
+    }
+    for era in ERAS {
+        for (tool, before, args) in changing_calls() {
+            let place = Place::new(&[("f", b"a\n"), ("full/x", b"x\n")]);
+            std::fs::create_dir(place.path("empty")).unwrap();
+            let mut client = place.client(era);
+            let mut data = Vec::<Value>::new();
+            for (tool, mut args) in before {
+                if args["trashedPath"] == "last" {
+                    args["trashedPath"] = data.last().unwrap()["trashedTo"].clone();
+                }
+                data.push(client.done(tool, args));
+            }
+            let args = args(&data);
+            let log = |client: &mut Client| {
+                let params = json!({ "uri": "apply-patch://log" });
+                client.request("resources/read", params)["result"]["contents"].clone()
+            };
+            let mut asked_client = asking(&place, era, Approval::Ask);
+            let (old, old_log) = (tree(place.dir.path()), log(&mut client));
+            for action in ["decline", "cancel"] {
+                let (result, asked) = call(&mut asked_client, era, tool, &args, action);
+                assert_eq!(asked.len(), 1, "{tool} {args}: {result}");
+                assert_eq!(result["isError"], true, "{tool} {args}: {result}");
+                assert_eq!(tree(place.dir.path()), old, "{tool} {args}");
+                assert_eq!(log(&mut client), old_log, "{tool} {args}");
+            }
+            let (result, asked) = call(&mut asked_client, era, tool, &args, "accept");
+            assert_eq!(asked.len(), 1, "{tool} {args}: {result}");
+            assert_eq!(result["isError"], false, "{tool} {args}: {result}");
+            assert_ne!(tree(place.dir.path()), old, "{tool} {args}");
+        }
+    }
+}
+
+/// The model hears what the person wrote, in one line, whatever the person decided.
+#[test]
+fn a_note_of_the_person_reaches_the_model() {
+    let json_file = json!({ "path": "n", "content": "" });
+    for era in ERAS {
+        for (tool, args) in [
+            ("apply_patch", json!({ "patch": PATCH })),
+            ("edit_patch", json!({ "patch": PATCH })),
+            ("create_file", json_file.clone()),
+        ] {
+            for action in ["decline", "accept"] {
+                let place = place();
+                let mut client = asking(&place, era, Approval::Ask);
+                let said = json!({ "action": action, "content": { "note": "use\ntabs" } });
+                let (result, _) = call_saying(&mut client, era, tool, &args, &said);
+                assert_eq!(result["isError"], action == "decline", "{tool}: {result}");
+                let told = "the person who was asked says: use tabs";
+                let text = result["content"][0]["text"].as_str().unwrap();
+                assert!(text.contains(told), "{tool} {action}: {result}");
+                let data = result["structuredContent"].to_string();
+                assert!(data.contains(told), "{tool} {action}: {result}");
+            }
+        }
+    }
+    let place = place();
+    let mut client = asking(&place, Era::Single, Approval::Ask);
+    let params = json!({ "name": "create_file", "arguments": json_file });
+    let result = client.request("tools/call", params)["result"].clone();
+    let question = &result["inputRequests"]["approve"]["params"];
+    let summary = question["message"].as_str().unwrap().lines().next().unwrap();
+    let why = "1 created: 0 lines inserted, 0 deleted (every change is asked about)";
+    assert!(summary.ends_with(why), "{question}");
+    let form = &question["requestedSchema"];
+    assert_eq!(form["properties"]["note"]["type"], "string", "{form}");
+    assert!(form["required"].is_null(), "{form}");
 }
 
 #[test]
