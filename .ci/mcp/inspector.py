@@ -1,4 +1,4 @@
-"""The MCP Inspector drives every tool in every era, each call with a server of its own."""
+"""The MCP Inspector drives every tool in every era, and reads resources and the prompt, each with a server of its own."""
 
 import json
 import os
@@ -58,10 +58,30 @@ def check(era: str, folder: pathlib.Path) -> int:
         code, answer = call(tool, arguments)
         assert code == 5 and answer["isError"], (era, tool, arguments, code, answer)
         assert answer["structuredContent"]["error"]["kind"] == kind, (era, tool, arguments, answer)
+
+    def ask(method: str, *args: str) -> dict:
+        code, answer, complaints = inspect(config, era, "--method", method, *args)
+        assert code == 0, (era, method, args, code, complaints)
+        return answer
+
+    def read(uri: str) -> dict:
+        [contents] = ask("resources/read", "--uri", uri)["contents"]
+        assert contents["uri"] == uri and contents["mimeType"] == "application/json", contents
+        return json.loads(contents["text"])
+
+    assert [one["uri"] for one in ask("resources/list")["resources"]] == ["apply-patch://log"]
+    [template] = ask("resources/templates/list")["resourceTemplates"]
+    assert template["uriTemplate"] == "apply-patch://transaction/{id}", template
+    newest = read("apply-patch://log")["transactions"][0]
+    assert newest["tool"] == "undo", newest
+    assert read(f"apply-patch://transaction/{newest['id']}")["diff"].startswith("diff --git a/f b/f"), newest
+    assert [one["name"] for one in ask("prompts/list")["prompts"]] == ["write_patches"]
+    prompt = ask("prompts/get", "--prompt-name", "write_patches", "--prompt-args", "dialect=codex")
+    assert "*** Begin Patch" in prompt["messages"][0]["content"]["text"], prompt
     return len(called)
 
 
 with tempfile.TemporaryDirectory() as folder:
     for era in ["legacy", "auto", "modern"]:
         count = check(era, pathlib.Path(folder).resolve())
-        print(f"{era}: strict listing, {count} tools, {len(FAILURES)} failures in band")
+        print(f"{era}: strict listing, {count} tools, {len(FAILURES)} failures in band, resources, the prompt")

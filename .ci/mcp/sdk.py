@@ -1,5 +1,6 @@
-"""The Python SDK drives every tool in every mode; a person accepts and declines; progress; cancellation."""
+"""The Python SDK drives every tool in every mode; a person accepts and declines; progress; cancellation; resources."""
 
+import json
 import os
 import pathlib
 import sys
@@ -70,11 +71,13 @@ async def approval(mode: str, root: pathlib.Path) -> None:
 
         async def person(_context, params):
             shown.append(params.message)
-            return types.ElicitResult(action=action, content={} if action == "accept" else None)
+            return types.ElicitResult(action=action, content={"note": "use tabs"} if action == "accept" else None)
 
         async with Client(server(root, "--approve", "ask"), mode=mode, elicitation_callback=person) as client:
             result = plain(await client.call_tool("apply_patch", {"patch": PATCH, "profile": "codex"}))
         assert result["isError"] != changed, (mode, action, result)
+        told = "the person who was asked says: use tabs" in result["content"][0]["text"]
+        assert told == changed, (mode, action, result)
         assert len(shown) == 1 and "M f (+1 -1)" in shown[0] and "\n-two" in shown[0], (mode, shown)
         assert (b"TWO" in (root / "f").read_bytes()) == changed
     async with Client(server(root, "--approve", "ask"), mode=mode) as client:
@@ -92,11 +95,13 @@ async def progress_and_cancellation(mode: str, root: pathlib.Path) -> None:
     steps = []
 
     async def told(progress, total, message):
-        steps.append((progress, message))
+        steps.append((progress, total, message))
 
     async with Client(server(root), mode=mode) as client:
         await client.call_tool("apply_patch", {"patch": PATCH, "profile": "codex"}, progress_callback=told)
-        assert steps and steps[-1][1] == "planned: 1 updated", (mode, steps)
+        [(at, total)] = [(at, total) for at, total, message in steps if message == "planned: 1 updated"]
+        # The file, and that it is written.
+        assert total == at + 2, (mode, steps)
         finished = False
         with anyio.move_on_after(0.02):
             await client.call_tool("search_files", {"query": "absent", "mode": "text"})
@@ -106,13 +111,55 @@ async def progress_and_cancellation(mode: str, root: pathlib.Path) -> None:
         assert not result["isError"], (mode, result)
 
 
+async def resources(mode: str, root: pathlib.Path) -> None:
+    prepare(root)
+    updated = []
+
+    async def heard(message) -> None:
+        if isinstance(message, types.ResourceUpdatedNotification):
+            updated.append(str(message.params.uri))
+
+    log = "apply-patch://log"
+    async with Client(server(root, "--links"), mode=mode, message_handler=heard) as client:
+
+        async def read(uri: str) -> dict:
+            [contents] = plain(await client.read_resource(uri))["contents"]
+            return json.loads(contents["text"])
+
+        async def change() -> str:
+            result = plain(await client.call_tool("apply_patch", {"patch": PATCH, "profile": "codex"}))
+            text, *links = result["content"]
+            uris = [link["uri"] for link in links]
+            assert text["type"] == "text" and uris[1] == (root / "f").as_uri(), (mode, result)
+            return uris[0]
+
+        assert [str(one.uri) for one in (await client.list_resources()).resources] == [log]
+        assert (await read(log))["transactions"] == []
+        if mode == "legacy":
+            await client.subscribe_resource(log)
+            transaction = await change()
+            with anyio.fail_after(30):
+                while updated != [log]:
+                    await anyio.sleep(0.01)
+        else:
+            async with client.listen(resource_subscriptions=[log]) as events:
+                transaction = await change()
+                with anyio.fail_after(30):
+                    event = await anext(aiter(events))
+                assert str(event.uri) == log, (mode, event)
+        assert [one["tool"] for one in (await read(log))["transactions"]] == ["apply_patch"]
+        assert "+TWO" in (await read(transaction))["diff"], (mode, transaction)
+        prompt = plain(await client.get_prompt("write_patches", {"dialect": "whole"}))
+        assert "*** Begin Patch" in prompt["messages"][0]["content"]["text"], (mode, prompt)
+
+
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         base = pathlib.Path(folder).resolve()
         for mode in MODES:
-            for check in [every_tool, approval, progress_and_cancellation]:
+            for check in [every_tool, approval, progress_and_cancellation, resources]:
                 await check(mode, base / f"{mode}-{check.__name__}")
-            print(f"{mode}: 13 tools, answers as their schemas say, asked and not asked, progress, cancelled")
+            print(f"{mode}: 13 tools, answers as their schemas say, asked and not asked, progress, cancelled, resources")
 
 
 anyio.run(main)

@@ -274,7 +274,7 @@ impl<'c> CallOf<'c> {
             return;
         }
         // The versions that have data in results have links too.
-        if has_data(self.context) {
+        if self.server.settings.links && has_data(self.context) {
             let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
             result.content.extend(changed.links(&root));
         }

@@ -101,6 +101,8 @@ pub struct ServerSettings {
     /// Whether tools are listed in a third of the size: with what they do, and their arguments by
     /// name.
     pub brief: bool,
+    /// Whether results link what they changed. Not every client takes a result with links.
+    pub links: bool,
     /// The longest message of a client, in bytes; a longer one is answered with an error.
     pub max_message: usize,
 }
@@ -125,6 +127,7 @@ impl ServerSettings {
             key_place: apply_patch_api::engine::key_place(),
             tools: Tool::usual().collect(),
             brief: false,
+            links: false,
             max_message: MAX_MESSAGE,
         }
     }

@@ -27,6 +27,9 @@ pub(crate) struct ServeArgs {
     /// List the tools with what they do and their arguments by name, in a third of the size
     #[arg(long)]
     pub(crate) brief: bool,
+    /// Link the files that a call changed, and its transaction, for clients that show links
+    #[arg(long)]
+    pub(crate) links: bool,
     /// Offer only the tools that read
     #[arg(long)]
     pub(crate) read_only: bool,

@@ -102,6 +102,7 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     settings.state = global.settings.state;
     settings.max_message = args.max_message.unwrap_or(MAX_MESSAGE);
     settings.brief = args.brief;
+    settings.links = args.links;
     Ok(settings)
 }
 

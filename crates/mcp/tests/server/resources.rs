@@ -198,7 +198,9 @@ fn a_result_links_what_it_changed() {
     let patch = "*** Begin Patch\n*** Update File: f g.md\n@@\n-one\n+two\n*** Add File: src/n.rs\n\
                  +new\n*** Delete File: gone\n*** End Patch\n";
     for (version, linked) in [("2025-11-25", true), ("2025-06-18", true), ("2025-03-26", false)] {
-        let mut client = Client::speaking(place.settings(), version);
+        let mut settings = place.settings();
+        settings.links = true;
+        let mut client = Client::speaking(settings, version);
         let result = client.call("apply_patch", json!({ "patch": patch, "dryRun": true }));
         let links = |result: &Value| -> Vec<Value> {
             let content = result["content"].as_array().unwrap().iter();
@@ -229,8 +231,14 @@ fn a_result_links_what_it_changed() {
     }
     let many: String = (0..100).map(|n| format!("*** Add File: n{n}\n+x\n")).collect();
     let patch = format!("*** Begin Patch\n{many}*** End Patch\n");
-    let result = place.client(Era::Single).call("apply_patch", json!({ "patch": patch }));
-    assert_eq!(result["content"].as_array().unwrap().len(), 10, "{result}");
+    for (links, blocks) in [(true, 10), (false, 1)] {
+        let place = Place::new(&[]);
+        let mut settings = place.settings();
+        settings.links = links;
+        let mut client = Client::new(settings, Era::Single, json!({}));
+        let result = client.call("apply_patch", json!({ "patch": patch }));
+        assert_eq!(result["content"].as_array().unwrap().len(), blocks, "{result}");
+    }
 }
 
 #[test]
