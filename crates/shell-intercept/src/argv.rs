@@ -16,11 +16,11 @@ use crate::verdict::{CorrectnessError, Intercept};
 #[must_use]
 pub fn intercept<S: AsRef<str>>(argv: &[S]) -> Intercept<'_> {
     let argv: Vec<&str> = argv.iter().map(AsRef::as_ref).collect();
-    if let [program, flag, script] = argv[..]
-        && shell(program, &[flag]) == Some(Shell::Posix)
-        && let Some((shell, script)) = snapshot::command(script)
+    if let Some((program, script)) = snapshot_script(&argv)
+        && let Some(command) = snapshot::command(script)
     {
-        return direct(&[&*shell, "-c", &*script]).into_owned();
+        let shell = command.shell.as_deref().unwrap_or(program);
+        return direct(&[shell, "-c", &command.script]).into_owned();
     }
     direct(unwrapped(&argv))
 }
@@ -38,6 +38,30 @@ fn direct<'a>(argv: &[&'a str]) -> Intercept<'a> {
         },
         _ => Intercept::NotApplyPatch,
     }
+}
+
+/// The shell and the script of a call that may read a snapshot of Codex first, in the ways in which
+/// Codex starts bash, zsh and sh for that.
+fn snapshot_script<'a>(argv: &[&'a str]) -> Option<(&'a str, &'a str)> {
+    let (program, flag, script) = match *argv {
+        [program, flag, script] => (program, flag, script),
+        [program, "-f", flag, script]
+        | [
+            "/usr/bin/env",
+            "-u",
+            "BASH_FUNC_command%%",
+            "-u",
+            "BASH_FUNC_builtin%%",
+            program,
+            "--noprofile",
+            "--norc",
+            "-p",
+            flag,
+            script,
+        ] => (program, flag, script),
+        _ => return None,
+    };
+    (shell(program, &[flag]) == Some(Shell::Posix)).then_some((program, script))
 }
 
 /// The script by which an older Codex reads its snapshot of a user's shell, and then runs the

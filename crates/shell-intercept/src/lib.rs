@@ -33,11 +33,12 @@
 //! * in `bash`, `zsh` and `sh` one quoted argument of `echo`, `printf '%s'` or `printf '%s\n'`,
 //!   piped to `apply_patch`, where every shell writes the same: not a backslash after `echo`, nor a
 //!   backslash or `%` in the format;
-//! * each of these behind one of the two ways in which Codex reads a snapshot of the user's shell
-//!   first: `bash -c '. "$0" && exec "$@"' SNAPSHOT …`, and `bash -c` with a script of the lines
-//!   `if . 'SNAPSHOT' >/dev/null 2>&1; then :; fi` and `exec 'bash' -c '…'`, and none besides but
-//!   those by which Codex keeps variables and sets them again. SNAPSHOT is an absolute path, and
-//!   trusted like a start-up file.
+//! * each of these behind one of the ways in which Codex reads a snapshot of the user's shell
+//!   first: `bash -c '. "$0" && exec "$@"' SNAPSHOT …`; a script that has the line
+//!   `if . 'SNAPSHOT' >/dev/null 2>&1; then :; fi` and ends in `exec 'bash' -c '…'`; and one that
+//!   activates the functions and aliases of the snapshot and ends in `eval '…'` (bash, zsh and sh).
+//!   Besides, these scripts may only keep variables and set them again, in the words of Codex.
+//!   SNAPSHOT is an absolute path, and trusted like a start-up file.
 //!
 //! PowerShell and `cmd` have no heredocs; models write them there nevertheless, and it is clear
 //! what they mean.

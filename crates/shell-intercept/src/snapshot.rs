@@ -1,7 +1,8 @@
-//! The script by which Codex reads its snapshot of a user's shell, and then runs a command.
+//! The scripts by which Codex reads its snapshot of a user's shell, and then runs a command.
 //!
-//! It keeps some variables, reads the snapshot, sets the variables again, and ends in
-//! `exec 'SHELL' -c 'SCRIPT'`. Nothing else may stand in it: each line has one of the shapes below.
+//! Both keep some variables, read the snapshot, and set the variables again. The older one ends in
+//! `exec 'SHELL' -c 'SCRIPT'`; the newer one activates what it has read, and ends in
+//! `eval 'SCRIPT'`. Nothing else may stand in them: each line has one of the shapes below.
 
 use std::borrow::Cow;
 
@@ -27,42 +28,96 @@ const COMMANDS: [&str; 8] = [
 ];
 
 /// Lines that begin a command of several lines, and the line that ends it.
-const OPENING: [(&str, &str); 5] = [
+const OPENING: [(&str, &str); 6] = [
     (r#"if [ -n "$V" ]; then"#, "fi"),
     (r#"if [ -n "$V" ] || [ -n "${V+x}" ]; then"#, "fi"),
     (r#"if [ -z "${V+x}" ] || [ -n "$V" ]; then"#, "fi"),
     (r#"case "$V" in"#, "esac"),
     (r#"case "${V-}" in"#, "esac"),
+    (r#"case "${V-0}" in"#, "esac"),
 ];
 
 /// Lines within an `if`.
 const BRANCHES: [&str; 2] = ["else", r#"elif [ -n "$V" ]; then"#];
 
 /// Lines within a `case`.
-const ARMS: [&str; 4] = [
+const ARMS: [&str; 6] = [
+    "1) ;;",
+    "*) unset V ;;",
     r"V=1\ *) V=1 ;;",
     "*) V= ;;",
     r#"V=1\ *) export V="$V" ;;"#,
     r#"*) if [ -z "${V+x}" ]; then export V="$V"; fi ;;"#,
 ];
 
-/// The shell that runs when the snapshot is read, and its script; `None` if `script` does anything
-/// else.
-pub(crate) fn command(script: &str) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
+/// How the newer scripts begin for bash, zsh and sh.
+const BASH: &str = "\\command set +p\n";
+const ZSH: &str = "if [[ \"${(t)functions}\" == association* && -z \"${functions[builtin]-}\" \
+    && -z \"${functions[command]-}\" ]]; then\n";
+const SH: &str = "\\unset -f command 2>/dev/null\n\
+    case \"$(\\command printf '%s' __CODEX_SNAPSHOT_COMMAND_OK)\" in\n  \
+    __CODEX_SNAPSHOT_COMMAND_OK)\n";
+const CONTROL: &str = "\\command unalias -a 2>/dev/null || \\command true\n{\n";
+
+/// How the newer scripts activate the functions and aliases that they have read.
+const ACTIVATE: &str = "\\command eval '\\command unset __CODEX_SNAPSHOT_FUNCTIONS \
+    __CODEX_SNAPSHOT_ALIASES __CODEX_SNAPSHOT_BASH_ENV_PRESENT\n\
+    '\"${__CODEX_SNAPSHOT_FUNCTIONS-}\"'\n'\"${__CODEX_SNAPSHOT_ALIASES-}\" &&\n\\command eval ";
+
+/// What runs when the snapshot is read.
+pub(crate) struct Command<'s> {
+    /// The shell, if it is another than the one that reads the snapshot.
+    pub(crate) shell: Option<Cow<'s, str>>,
+    pub(crate) script: Cow<'s, str>,
+}
+
+/// What a script runs when it has read a snapshot; `None` if it does anything else.
+pub(crate) fn command(script: &str) -> Option<Command<'_>> {
+    let begins = [BASH, ZSH, SH].into_iter().find(|begin| script.starts_with(begin));
+    let Some(begin) = begins else { return older(script) };
+    let control = script[begin.len()..].strip_prefix(CONTROL)?;
+    let control =
+        if begin == ZSH { control.strip_prefix("\\command setopt RCS\n")? } else { control };
+    let eval = after_snapshot(control, ACTIVATE)?;
+    let (script, rest) = literal::argument(eval, Shell::Posix).ok()?;
+    let written = &eval[..eval.len() - rest.len()];
+    // The others have the same once more, for a shell in which that does not work.
+    let again = |before: &str, after: &str| {
+        let rest = rest.strip_prefix(before)?;
+        let (_, rest) = literal::argument(rest, Shell::Posix).ok()?;
+        Some(rest.strip_prefix(" -lc ")?.strip_prefix(written)? == after)
+    };
+    let ends = match begin {
+        BASH => rest == "\n}",
+        ZSH => again("\n}\nelse\n  ", "\nfi")?,
+        _ => again("\n}\n    ;;\n  *)\n    ", "\n    ;;\nesac")?,
+    };
+    ends.then_some(Command { shell: None, script })
+}
+
+fn older(script: &str) -> Option<Command<'_>> {
+    let exec = after_snapshot(script, "exec ")?;
+    let (shell, rest) = literal::argument(exec, Shell::Posix).ok()?;
+    let (script, rest) = literal::argument(rest.strip_prefix(" -c ")?, Shell::Posix).ok()?;
+    rest.is_empty().then_some(Command { shell: Some(shell), script })
+}
+
+/// What follows the text `ends` in a script that reads a snapshot, and up to there does nothing
+/// else but keep and set variables.
+fn after_snapshot<'s>(script: &'s str, ends: &str) -> Option<&'s str> {
     let mut rest = script;
     let mut open = Vec::new();
     let mut read = false;
     loop {
-        if let Some(command) = rest.strip_prefix("exec ").filter(|_| read && open.is_empty()) {
-            let (shell, rest) = literal::argument(command, Shell::Posix).ok()?;
-            let (script, rest) =
-                literal::argument(rest.strip_prefix(" -c ")?, Shell::Posix).ok()?;
-            return rest.is_empty().then_some((shell, script));
+        if let Some(after) = rest.strip_prefix(ends).filter(|_| read && open.is_empty()) {
+            return Some(after);
         }
         let (line, after) = rest.split_once('\n')?;
-        if open.is_empty() && !read && reads_snapshot(line) {
+        // It only keeps functions of that name from being called.
+        let line = line.replace("\\command ", "");
+        if open.is_empty() && !read && reads_snapshot(&line) {
             read = true;
-        } else if !sets_variables(line, &mut open) {
+        } else if !sets_variables(&line, &mut open) {
             return None;
         }
         rest = after;
@@ -70,9 +125,10 @@ pub(crate) fn command(script: &str) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
 }
 
 fn reads_snapshot(line: &str) -> bool {
-    let path = line
-        .strip_prefix("if . ")
-        .and_then(|line| line.strip_suffix(" >/dev/null 2>&1; then :; fi"));
+    let path =
+        [("if . ", "; then :; fi"), (". ", " || true")].into_iter().find_map(|(before, after)| {
+            line.strip_prefix(before)?.strip_suffix(after)?.strip_suffix(" >/dev/null 2>&1")
+        });
     // `.` searches PATH for a name.
     path.and_then(|path| literal::argument(path, Shell::Posix).ok())
         .is_some_and(|(path, rest)| path.starts_with('/') && rest.is_empty())

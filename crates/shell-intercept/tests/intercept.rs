@@ -524,6 +524,106 @@ fn takes_what_follows_a_script_that_reads_a_snapshot() {
     }
 }
 
+/// The newer script of Codex for bash, zsh or sh, with what stands around the control block.
+fn newer(shell: &str, script: &str) -> String {
+    let script = quoted(script);
+    let with_command = |text: &str| {
+        ["export ", "unset ", "[ "]
+            .iter()
+            .fold(text.to_owned(), |text, word| text.replace(word, &format!("\\command {word}")))
+    };
+    let (options, bash_env) = match shell {
+        "zsh" => ("\\command setopt RCS\n", ""),
+        "bash" => (
+            "",
+            "case \"${__CODEX_SNAPSHOT_BASH_ENV_PRESENT-0}\" in\n  1) ;;\n  *) \\command unset BASH_ENV ;;\nesac",
+        ),
+        _ => ("", ""),
+    };
+    let set = with_command(SET);
+    let control = format!(
+        "\\command unalias -a 2>/dev/null || \\command true\n{{\n{options}{KEPT}\\command . \
+         '/home/u/snapshot.sh' >/dev/null 2>&1 || \\command true\n\n{bash_env}\n\n{set}\\command eval \
+         '\\command unset __CODEX_SNAPSHOT_FUNCTIONS __CODEX_SNAPSHOT_ALIASES \
+         __CODEX_SNAPSHOT_BASH_ENV_PRESENT\n'\"${{__CODEX_SNAPSHOT_FUNCTIONS-}}\"'\n'\
+         \"${{__CODEX_SNAPSHOT_ALIASES-}}\" &&\n\\command eval {script}\n}}"
+    );
+    match shell {
+        "bash" => format!("\\command set +p\n{control}"),
+        "zsh" => format!(
+            "if [[ \"${{(t)functions}}\" == association* && -z \"${{functions[builtin]-}}\" && -z \
+             \"${{functions[command]-}}\" ]]; then\n{control}\nelse\n  '/bin/zsh' -lc {script}\nfi"
+        ),
+        _ => format!(
+            "\\unset -f command 2>/dev/null\ncase \"$(\\command printf '%s' \
+             __CODEX_SNAPSHOT_COMMAND_OK)\" in\n  __CODEX_SNAPSHOT_COMMAND_OK)\n{control}\n    ;;\n  \
+             *)\n    '/bin/sh' -lc {script}\n    ;;\nesac"
+        ),
+    }
+}
+
+#[test]
+fn takes_what_follows_the_newer_scripts_that_read_a_snapshot() {
+    let heredoc = &format!("cd src && apply_patch <<'EOF'\n{PATCH}EOF\n")[..];
+    let env = ["/usr/bin/env", "-u", "BASH_FUNC_command%%", "-u", "BASH_FUNC_builtin%%"];
+    let bash = |script: &str| {
+        let argv =
+            [&env[..], &["/bin/bash", "--noprofile", "--norc", "-p", "-lc", script]].concat();
+        verdict_of(&argv)
+    };
+    let zsh = |script: &str| verdict_of(&["/bin/zsh", "-f", "-lc", script]);
+    let sh = |script: &str| verdict_of(&["/bin/sh", "-lc", script]);
+    for (script, found) in [
+        (heredoc, "body src"),
+        ("apply_patch 'x'", "patch"),
+        (PATCH, "implicit_invocation"),
+        ("ls", "no"),
+        ("apply_patch x; ls", "no"),
+    ] {
+        assert_eq!(bash(&newer("bash", script)), found, "{script}");
+        assert_eq!(zsh(&newer("zsh", script)), found, "{script}");
+        assert_eq!(sh(&newer("sh", script)), found, "{script}");
+    }
+    for (old, new) in [
+        ("\n}", "\nls\n}"),
+        ("\n}", "; ls\n}"),
+        ("\n}", "\n}\nls"),
+        ("\n}", ""),
+        ("{\n", "{\nls\n"),
+        (" &&\n", " ||\n"),
+        ("|| \\command true\n\n", "|| ls\n\n"),
+        ("'/home", "'home"),
+        ("unset __CODEX_SNAPSHOT_FUNCTIONS", "rm __CODEX_SNAPSHOT_FUNCTIONS"),
+        ("unalias -a 2>", "unalias -a 1>"),
+    ] {
+        for (shell, run) in [("bash", &bash as &dyn Fn(&str) -> String), ("zsh", &zsh), ("sh", &sh)]
+        {
+            let script = newer(shell, heredoc);
+            let other = script.replacen(old, new, 1);
+            assert_ne!(script, other, "{shell}: {old}");
+            assert_eq!(run(&other), "no", "{shell}: {old:?}, {new:?}");
+        }
+    }
+    // What runs where the first does not work is something else.
+    for (script, run) in
+        [(newer("zsh", heredoc), &zsh as &dyn Fn(&str) -> String), (newer("sh", heredoc), &sh)]
+    {
+        let (first, second) = script.rsplit_once("+hi").unwrap();
+        assert_eq!(run(&format!("{first}+ho{second}")), "no");
+        assert_eq!(run(&script.replace(" -lc ", " -x ")), "no");
+    }
+    // Started in another way.
+    let script = &newer("bash", heredoc)[..];
+    for argv in [
+        &["/usr/bin/env", "/bin/bash", "-lc", script][..],
+        &["/bin/bash", "--noprofile", "--norc", "-p", "-lc", script],
+        &["/bin/fish", "-f", "-lc", script],
+        &["/bin/bash", "-f", "-x", script],
+    ] {
+        assert_eq!(verdict_of(argv), "no", "{argv:?}");
+    }
+}
+
 #[test]
 fn tells_what_is_wrong_when_a_patch_was_meant() {
     for (script, kind) in [
