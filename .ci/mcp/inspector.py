@@ -69,7 +69,7 @@ def check(era: str, folder: pathlib.Path) -> int:
         assert contents["uri"] == uri and contents["mimeType"] == "application/json", contents
         return json.loads(contents["text"])
 
-    assert [one["uri"] for one in ask("resources/list")["resources"]] == ["apply-patch://log"]
+    assert [one["uri"] for one in ask("resources/list")["resources"]] == ["apply-patch://log", "apply-patch://turn"]
     [template] = ask("resources/templates/list")["resourceTemplates"]
     assert template["uriTemplate"] == "apply-patch://transaction/{id}", template
     newest = read("apply-patch://log")["transactions"][0]

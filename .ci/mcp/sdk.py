@@ -127,13 +127,14 @@ async def resources(mode: str, root: pathlib.Path) -> None:
             return json.loads(contents["text"])
 
         async def change() -> str:
-            result = plain(await client.call_tool("apply_patch", {"patch": PATCH, "profile": "codex"}))
+            args = {"patch": PATCH, "profile": "codex"}
+            result = plain(await client.call_tool("apply_patch", args, meta={"apply-patch/turn": "t1"}))
             text, *links = result["content"]
             uris = [link["uri"] for link in links]
             assert text["type"] == "text" and uris[1] == (root / "f").as_uri(), (mode, result)
             return uris[0]
 
-        assert [str(one.uri) for one in (await client.list_resources()).resources] == [log]
+        assert [str(one.uri) for one in (await client.list_resources()).resources] == [log, "apply-patch://turn"]
         assert (await read(log))["transactions"] == []
         if mode == "legacy":
             await client.subscribe_resource(log)
@@ -149,6 +150,8 @@ async def resources(mode: str, root: pathlib.Path) -> None:
                 assert str(event.uri) == log, (mode, event)
         assert [one["tool"] for one in (await read(log))["transactions"]] == ["apply_patch"]
         assert "+TWO" in (await read(transaction))["diff"], (mode, transaction)
+        turn = await read("apply-patch://turn")
+        assert turn["id"] == "t1" and "+TWO" in turn["diff"], (mode, turn)
         prompt = plain(await client.get_prompt("write_patches", {"dialect": "whole"}))
         assert "*** Begin Patch" in prompt["messages"][0]["content"]["text"], (mode, prompt)
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use apply_patch_api::engine::Remedy;
 use apply_patch_api::engine::remedy::ForPerson;
-use apply_patch_api::tools::{Arguments, ErrorKind, FailureClass, Reason, Tool, ToolError};
+use apply_patch_api::tools::{
+    Arguments, ErrorKind, FailureClass, Reason, Session, Tool, ToolError, TurnName,
+};
 use rmcp::model::{
     CallToolResponse, CallToolResult, ElicitationAction, ErrorData, InputResponses,
     ProgressNotificationParam,
@@ -20,8 +22,11 @@ use crate::answer;
 use crate::ask::{OpenQuestion, Preview, Response, note_of};
 use crate::host::{CallHost, CallProgress, Progress, ToolAnswer, Unapproved};
 use crate::links::Changed;
-use crate::server::{OpenedProject, Server, approvals, has_data, has_session};
+use crate::server::{OpenedProject, Server, approvals, end_turn, has_data, has_session};
 use crate::settings::Approval;
+
+/// Where a host names the turn that a call belongs to.
+const TURN: &str = "apply-patch/turn";
 
 /// How often a plan is shown again because files changed while a person looked at it.
 const MAX_QUESTIONS: usize = 3;
@@ -33,6 +38,8 @@ pub(crate) struct CallOf<'c> {
     pub(crate) tool: Tool,
     pub(crate) args: Arc<RawValue>,
     pub(crate) context: &'c RequestContext<RoleServer>,
+    /// The turn that the host has named for it.
+    turn: Option<TurnName>,
     /// Where its progress goes, if the client wants to know.
     progress: Option<Arc<Progress>>,
 }
@@ -57,7 +64,7 @@ impl<'c> CallOf<'c> {
         args: Arc<RawValue>,
         context: &'c RequestContext<RoleServer>,
     ) -> Self {
-        Self { server, tools, tool, args, context, progress: None }
+        Self { server, tools, tool, args, context, turn: None, progress: None }
     }
 
     /// Runs it, and asks a person where that is wanted; `state` and `responses` are the client's
@@ -67,6 +74,10 @@ impl<'c> CallOf<'c> {
         state: Option<&str>,
         responses: Option<&InputResponses>,
     ) -> Result<CallToolResponse, ErrorData> {
+        match self.named_turn() {
+            Ok(turn) => self.turn = turn,
+            Err(error) => return Ok(answer::failed(self.tool, error).into()),
+        }
         let reporting = self.report_progress();
         let response = if self.asks() {
             self.ask(state, responses).await
@@ -79,6 +90,15 @@ impl<'c> CallOf<'c> {
             let _ = reporting.await;
         }
         response
+    }
+
+    /// Reads the turn that the host has named.
+    fn named_turn(&self) -> Result<Option<TurnName>, ToolError> {
+        let Some(name) = self.context.meta.get(TURN) else { return Ok(None) };
+        let name = name.as_str().unwrap_or_default().parse::<TurnName>();
+        name.map(Some).map_err(|error| {
+            ToolError::arguments(Reason::BadArguments, format!("_meta[{TURN:?}]: {error}"))
+        })
     }
 
     /// Starts to report progress to a client that wants to know.
@@ -241,14 +261,17 @@ impl<'c> CallOf<'c> {
             (self.tools.clone(), self.tool, self.args.clone());
         let (cancelled, progress) = (self.context.ct.clone(), self.progress.clone());
         let root = session.workspace().root().clone();
-        let turn = self.server.turn(tool).await;
+        let (place, turn) = (self.server.in_order(tool).await, self.turn.clone());
         let mut approvals = approvals(&rules);
         // For the preview, which shows why a file is guarded.
         let _ = approvals.take_guarded(rules.policy.clone());
         let asks = rules.approval == Approval::Ask;
         let ran = self.server.workers.run(move || {
             // Held to the end, even if the client no longer waits for the answer.
-            let _turn = turn;
+            let _place = place;
+            if !tool.is_read_only() {
+                enter(&session, turn);
+            }
             let mut host = CallHost::new(answer, move || cancelled.is_cancelled(), progress);
             let mut reply = if asks {
                 session.call_tool(tool, &*args, &mut approvals.ask(&mut host))
@@ -279,5 +302,15 @@ impl<'c> CallOf<'c> {
             result.content.extend(changed.links(&root));
         }
         self.server.subscriptions.tell(&self.context.peer, uris).await;
+    }
+}
+
+/// Lets the next change belong to this turn, or to none.
+fn enter(session: &Session, turn: Option<TurnName>) {
+    if session.turn() != turn {
+        end_turn(session);
+        if let Some(turn) = turn {
+            session.begin_turn(Some(turn)).expect("no turn is open");
+        }
     }
 }

@@ -46,14 +46,22 @@ pub fn serve(
         .enable_time()
         .build()
         .map_err(ServeError::system)?;
-    let (max_message, backlog, workers) =
-        (server.settings.max_message, server.backlog.clone(), server.workers.clone());
+    let (max_message, backlog, workers, tools) = (
+        server.settings.max_message,
+        server.backlog.clone(),
+        server.workers.clone(),
+        server.tools.clone(),
+    );
     let (transport, closed) =
         wire::Wire::start(input, output, max_message, backlog).map_err(ServeError::system)?;
     runtime.block_on(async {
         let served = server.run(transport, closed).await;
         // Commits that have begun end.
         workers.finished().await;
+        // With the session its turn ends.
+        if let Some(opened) = tools.lock().await.take() {
+            server::end_turn(&opened.session);
+        }
         served
     })
 }

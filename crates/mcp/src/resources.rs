@@ -5,11 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use apply_patch_api::engine::commit::TransactionId;
 use apply_patch_api::files::Sha256;
-use apply_patch_api::tools::{Session, ToolError, history};
+use apply_patch_api::tools::{Session, Span, ToolError, history};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
 const LOG: &str = "apply-patch://log";
+const TURN: &str = "apply-patch://turn";
 const TRANSACTION: &str = "apply-patch://transaction/";
 const PROPOSAL: &str = "apply-patch://proposal/";
 
@@ -36,12 +37,12 @@ pub(crate) fn proposal_uri(plan: Sha256) -> String {
 /// What changed, as the client names it.
 pub(crate) fn changed_uris(undone: &[TransactionId]) -> Vec<String> {
     let transactions = undone.iter().map(|id| transaction_uri(*id));
-    std::iter::once(LOG.to_owned()).chain(transactions).collect()
+    [LOG, TURN].map(str::to_owned).into_iter().chain(transactions).collect()
 }
 
 /// Returns whether a client may subscribe to this: a proposal does not change.
 pub(crate) fn can_change(uri: &str) -> bool {
-    uri == LOG
+    [LOG, TURN].contains(&uri)
         || uri.strip_prefix(TRANSACTION).is_some_and(|id| id.parse::<TransactionId>().is_ok())
 }
 
@@ -58,7 +59,13 @@ pub(crate) fn listed(proposals: &Proposals) -> Vec<Resource> {
         .with_title("Changes")
         .with_description("The newest transactions of the project, the newest first")
         .with_mime_type(JSON);
-    let mut listed = vec![log];
+    let turn = Resource::new(TURN, "turn")
+        .with_title("This turn")
+        .with_description(
+            "What the turn changed, or the session if the host has no turns, as one diff",
+        )
+        .with_mime_type(JSON);
+    let mut listed = vec![log, turn];
     listed.extend(proposals.open().iter().map(|(uri, _)| {
         Resource::new(uri, "proposal")
             .with_title("A change that is asked about")
@@ -77,7 +84,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     vec![transaction]
 }
 
-/// Reads the log or a transaction, in about `max` bytes; `None` if the URI names neither.
+/// Reads the log, the turn or a transaction, in about `max` bytes; `None` if the URI is of none.
 pub(crate) fn read(
     session: &Session,
     uri: &str,
@@ -99,6 +106,19 @@ pub(crate) fn read(
         }
         let truncated = transactions.len() < entries.len();
         json!({ "transactions": transactions, "truncated": truncated })
+    } else if uri == TURN {
+        let (session_name, turn) = (session.name().to_string(), session.turn());
+        let span = match &turn {
+            Some(turn) => Span::Turn(turn.to_string(), Some(session_name)),
+            None => Span::Session(session_name),
+        };
+        let mut entries = workspace.log()?;
+        entries.retain(|entry| span.has(entry) && !entry.aborted);
+        let mut value = history::turn(workspace, &entries, true)?;
+        value["id"] = turn.map(|turn| turn.to_string()).into();
+        value["session"] = session.name().as_str().into();
+        fit(&mut value, max);
+        value
     } else if let Some(name) = uri.strip_prefix(TRANSACTION) {
         let entry = workspace.show(history::find(workspace, name)?)?;
         let mut value = history::transaction(workspace, &entry, true)?;
@@ -115,26 +135,28 @@ fn length(value: &Value) -> usize {
     value.to_string().len() + 1
 }
 
-/// Cuts a transaction to about `max` bytes: its files to half of that, and then its diff.
-fn fit(transaction: &mut Value, max: usize) {
-    if length(transaction) <= max {
+/// Cuts a change to about `max` bytes: the list of its files or transactions to half of that, and
+/// then its diff.
+fn fit(change: &mut Value, max: usize) {
+    if length(change) <= max {
         return;
     }
-    transaction["truncated"] = true.into();
-    let diff = transaction.as_object_mut().and_then(|fields| fields.remove("diff"));
-    if let Some(files) = transaction["files"].as_array_mut() {
+    change["truncated"] = true.into();
+    let diff = change.as_object_mut().and_then(|fields| fields.remove("diff"));
+    for list in ["files", "transactions"] {
+        let Some(list) = change.get_mut(list).and_then(Value::as_array_mut) else { continue };
         let mut left = max / 2;
-        let fits = |file: &&Value| {
-            let len = length(file);
+        let fits = |item: &&Value| {
+            let len = length(item);
             let fits = len <= left;
             left = left.saturating_sub(len);
             fits
         };
-        let count = files.iter().take_while(fits).count();
-        files.truncate(count.max(1));
+        let count = list.iter().take_while(fits).count();
+        list.truncate(count.max(1));
     }
     if let Some(diff) = diff.as_ref().and_then(Value::as_str) {
-        let mut left = max.saturating_sub(length(transaction));
+        let mut left = max.saturating_sub(length(change));
         let fits = |line: &&str| {
             let len = json!(line).to_string().len();
             let fits = len <= left;
@@ -142,7 +164,7 @@ fn fit(transaction: &mut Value, max: usize) {
             fits
         };
         let lines: String = diff.split_inclusive('\n').take_while(fits).collect();
-        transaction["diff"] = lines.into();
+        change["diff"] = lines.into();
     }
 }
 

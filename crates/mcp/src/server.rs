@@ -61,7 +61,7 @@ pub(crate) struct Server {
     session: SessionName,
     pub(crate) root: String,
     /// The session and its rules, from the first call on.
-    tools: tokio::sync::Mutex<Option<OpenedProject>>,
+    pub(crate) tools: Arc<tokio::sync::Mutex<Option<OpenedProject>>>,
     /// Whether the client has changed its roots since the session was opened.
     new_roots: AtomicBool,
     /// Becomes true when the client has gone; set when the server runs.
@@ -83,7 +83,7 @@ pub(crate) struct OpenedProject {
 
 /// A call's place in the order.
 #[expect(dead_code, reason = "they are held")]
-pub(crate) enum Turn {
+pub(crate) enum PlaceInOrder {
     Changes(OwnedRwLockWriteGuard<()>),
     Reads(OwnedRwLockReadGuard<()>),
     /// A call whose reads are not remembered.
@@ -103,7 +103,7 @@ impl Server {
             subscriptions: Subscriptions::default(),
             session: SessionName::random().map_err(ServeError::system)?,
             root: root.to_string_lossy().into_owned(),
-            tools: tokio::sync::Mutex::default(),
+            tools: Arc::default(),
             new_roots: AtomicBool::default(),
             closed: None,
             workers: Workers::new(),
@@ -240,9 +240,9 @@ impl ServerHandler for Server {
         let refused = |error: ToolError| ErrorData::resource_not_found(error.message, None);
         let OpenedProject { session, rules } = self.tools(&context).await.map_err(refused)?;
         let max = rules.tool_settings.max_output.unwrap_or(usize::MAX);
-        let turn = self.turn(Tool::ReadFile).await;
+        let place = self.in_order(Tool::ReadFile).await;
         let ran = self.workers.run(move || {
-            let _turn = turn;
+            let _place = place;
             resources::read(&session, &request.uri, max)
         });
         match ran
@@ -395,7 +395,10 @@ impl Server {
             Some(before) if before.workspace().root().path() == workspace.root().path() => {
                 before.reopened(workspace)
             }
-            _ => {
+            before => {
+                if let Some(before) = before {
+                    end_turn(before);
+                }
                 let audit = Audit::new(self.session.clone(), agent);
                 let mut tool_settings = rules.tool_settings.clone();
                 tool_settings.undo_turn = settings.tools.contains(&Tool::UndoTurn);
@@ -427,12 +430,12 @@ impl Server {
     }
 
     /// Waits for earlier calls, as far as this one depends on them.
-    pub(crate) async fn turn(&self, tool: Tool) -> Turn {
+    pub(crate) async fn in_order(&self, tool: Tool) -> PlaceInOrder {
         let order = self.order.clone();
         match tool {
-            Tool::ReadFile => Turn::Reads(order.read_owned().await),
-            _ if tool.is_read_only() => Turn::Looks,
-            _ => Turn::Changes(order.write_owned().await),
+            Tool::ReadFile => PlaceInOrder::Reads(order.read_owned().await),
+            _ if tool.is_read_only() => PlaceInOrder::Looks,
+            _ => PlaceInOrder::Changes(order.write_owned().await),
         }
     }
 
@@ -441,6 +444,14 @@ impl Server {
         if let Some(mut closed) = self.closed.clone() {
             let _ = closed.wait_for(|&closed| closed).await;
         }
+    }
+}
+
+/// Ends the turn of a session, if one is open.
+pub(crate) fn end_turn(session: &Session) {
+    if session.turn().is_some() {
+        // It has ended also if the log could not be written; `status` then lists it.
+        let _ = session.end_turn();
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::support::*;
 
 const LOG: &str = "apply-patch://log";
+const TURN: &str = "apply-patch://turn";
 
 /// Reads a resource that is there; gives its text.
 fn read(client: &mut Client, uri: &str) -> String {
@@ -36,8 +37,8 @@ fn the_log_and_each_transaction_can_be_read() {
         let place = Place::new(&[("f", b"one\n")]);
         let mut client = place.client(era);
         let listed = client.request("resources/list", json!({}))["result"]["resources"].clone();
-        assert_eq!(names(&listed, "uri"), [LOG]);
-        assert_eq!(names(&listed, "title"), ["Changes"]);
+        assert_eq!(names(&listed, "uri"), [LOG, TURN]);
+        assert_eq!(names(&listed, "title"), ["Changes", "This turn"]);
         let templates = client.request("resources/templates/list", json!({}));
         let templates = &templates["result"]["resourceTemplates"];
         assert_eq!(names(templates, "uriTemplate"), ["apply-patch://transaction/{id}"]);
@@ -122,13 +123,19 @@ fn resources_are_cut_to_the_size_of_an_answer() {
     assert_eq!(log["transactions"][0]["files"][0]["path"], "f39", "{log}");
 }
 
-/// What a client is told of until the answer to a call.
-fn told(client: &mut Client) -> Vec<String> {
-    // A round trip, so that what was sent before it has arrived.
+/// Which resources the client is told of: so many, and no more for the time of a request.
+fn told(client: &mut Client, count: usize) -> Vec<String> {
+    let is_update = |one: &Value| one["method"] == "notifications/resources/updated";
+    while client.heard.iter().filter(|one| is_update(one)).count() < count {
+        let message = client.hear();
+        client.heard.push(message);
+    }
     client.request("resources/list", json!({}));
-    let heard = client.heard.drain(..);
-    let updates = heard.filter(|one| one["method"] == "notifications/resources/updated");
-    updates.map(|one| one["params"]["uri"].as_str().unwrap().to_owned()).collect()
+    let updates = client.heard.drain(..).filter(is_update);
+    let mut uris: Vec<String> =
+        updates.map(|one| one["params"]["uri"].as_str().unwrap().to_owned()).collect();
+    uris.sort();
+    uris
 }
 
 #[test]
@@ -141,12 +148,12 @@ fn subscriptions_hear_of_each_change() {
                 .clone()
         };
         let first = create(&mut client, "a");
-        assert!(told(&mut client).is_empty());
+        assert!(told(&mut client, 0).is_empty());
         let first_uri = transaction(&first);
         let other = "apply-patch://transaction/last";
         let listening = match era {
             Era::Sessions => {
-                for uri in [LOG, &first_uri] {
+                for uri in [LOG, TURN, &first_uri] {
                     let answer = client.request("resources/subscribe", json!({ "uri": uri }));
                     assert_eq!(answer["result"], json!({}), "{answer}");
                 }
@@ -155,28 +162,28 @@ fn subscriptions_hear_of_each_change() {
                 None
             }
             Era::Single => {
-                let uris = [LOG, &first_uri, other];
+                let uris = [LOG, TURN, &first_uri, other];
                 let filter = json!({ "notifications": { "resourceSubscriptions": uris } });
                 let id = client.send("subscriptions/listen", filter);
                 let heard = client.hear();
                 assert_eq!(heard["method"], "notifications/subscriptions/acknowledged", "{heard}");
                 let accepted = &heard["params"]["notifications"]["resourceSubscriptions"];
-                assert_eq!(accepted, &json!([LOG, first_uri]), "{heard}");
+                assert_eq!(accepted, &json!([LOG, TURN, first_uri]), "{heard}");
                 Some(id)
             }
         };
         create(&mut client, "b");
-        assert_eq!(told(&mut client), [LOG], "{era:?}");
+        assert_eq!(told(&mut client, 2), [LOG, TURN], "{era:?}");
         client.done("read_file", json!({ "path": "b" }));
         client.fails("create_file", json!({ "path": "b", "content": "" }), "already_exists");
-        assert!(told(&mut client).is_empty(), "{era:?}");
+        assert!(told(&mut client, 0).is_empty(), "{era:?}");
         client.done("undo", json!({ "transactionId": first }));
-        let mut both = told(&mut client);
-        both.sort();
-        assert_eq!(both, [LOG, &first_uri], "{era:?}");
+        assert_eq!(told(&mut client, 3), [LOG, &first_uri, TURN], "{era:?}");
         match listening {
             None => {
-                client.request("resources/unsubscribe", json!({ "uri": LOG }));
+                for uri in [LOG, TURN] {
+                    client.request("resources/unsubscribe", json!({ "uri": uri }));
+                }
             }
             Some(id) => {
                 let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
@@ -186,9 +193,62 @@ fn subscriptions_hear_of_each_change() {
             }
         }
         create(&mut client, "c");
-        assert!(told(&mut client).is_empty(), "{era:?}");
+        assert!(told(&mut client, 0).is_empty(), "{era:?}");
         client.leave().unwrap();
     }
+}
+
+#[test]
+fn a_host_names_turns_and_reads_what_they_changed() {
+    for era in ERAS {
+        let place = Place::new(&[("f", b"0\n")]);
+        let mut client = place.client(era);
+        let change = |client: &mut Client, turn: Value, from: &str, to: &str| -> Value {
+            let patch =
+                format!("*** Begin Patch\n*** Update File: f\n@@\n-{from}\n+{to}\n*** End Patch\n");
+            let mut params = json!({ "name": "apply_patch", "arguments": { "patch": patch } });
+            if !turn.is_null() {
+                params["_meta"] = json!({ "apply-patch/turn": turn });
+            }
+            client.request("tools/call", params)["result"].clone()
+        };
+        assert_eq!(change(&mut client, Value::Null, "0", "1")["isError"], false);
+        let session = read_json(&mut client, TURN);
+        assert!(session["id"].is_null(), "{session}");
+        assert!(session["diff"].as_str().unwrap().ends_with("\n-0\n+1\n"), "{session}");
+        for (from, to) in [("1", "2"), ("2", "3")] {
+            assert_eq!(change(&mut client, json!("t1"), from, to)["isError"], false);
+        }
+        let turn = read_json(&mut client, TURN);
+        assert_eq!(turn["id"], "t1", "{turn}");
+        assert_eq!(turn["transactions"].as_array().unwrap().len(), 2, "{turn}");
+        assert!(turn["diff"].as_str().unwrap().ends_with("\n-1\n+3\n"), "{turn}");
+        for wrong in [json!("a b"), json!(""), json!(7)] {
+            let result = change(&mut client, wrong.clone(), "3", "4");
+            assert_eq!(result["isError"], true, "{wrong}: {result}");
+            assert!(result.to_string().contains("apply-patch/turn"), "{wrong}: {result}");
+        }
+        // Another name ends the turn, and so does the end of the session.
+        assert_eq!(change(&mut client, json!("t2"), "3", "4")["isError"], false);
+        assert!(read_json(&mut client, TURN)["diff"].as_str().unwrap().ends_with("\n-3\n+4\n"));
+        assert_eq!(open(&place), ["t2"], "{era:?}");
+        client.leave().unwrap();
+        assert!(open(&place).is_empty(), "{era:?}");
+    }
+}
+
+/// The names of the turns that are open.
+fn open(place: &Place) -> Vec<String> {
+    let settings = place.settings();
+    let workspace = patch_engine::commit::Workspace::open_keyed(
+        &settings.root,
+        settings.rules.policy,
+        settings.state,
+        settings.key_place,
+    );
+    let workspace = workspace.unwrap();
+    let turns = file_tools::open_turns(&workspace, &workspace.log().unwrap()).unwrap();
+    turns.into_iter().map(|turn| turn.id).collect()
 }
 
 #[test]
@@ -321,7 +381,7 @@ fn a_long_proposal_can_be_read_while_it_is_asked_about() {
         let diff = read(&mut client, uri);
         assert!(diff.contains("\n+line 59\\u{1b}\n"), "{diff}");
         let listed = client.request("resources/list", json!({}))["result"]["resources"].clone();
-        assert_eq!(names(&listed, "uri"), [LOG, uri]);
+        assert_eq!(names(&listed, "uri"), [LOG, TURN, uri]);
         let accepted = json!({ "action": "accept", "content": {} });
         let done = match era {
             Era::Sessions => {
