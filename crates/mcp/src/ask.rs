@@ -1,5 +1,6 @@
 //! Asking a person: what is shown, and how the answer is tied to it.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,8 +11,9 @@ use apply_patch_api::tools::changes::{summary, warnings};
 use apply_patch_api::tools::shown::is_unsafe;
 use apply_patch_api::tools::{Arguments, Tool};
 use rmcp::model::{
-    ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, InputRequiredResult,
-    InputResponses, PrimitiveSchemaDefinition, RequestStateCodec, SealOptions, StringSchema,
+    BooleanSchema, ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest,
+    InputRequiredResult, InputResponses, PrimitiveSchemaDefinition, RequestStateCodec, SealOptions,
+    StringSchema,
 };
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -27,8 +29,9 @@ const MAX_NAMES: usize = 32 << 10;
 const MAX_DIFF: usize = 1 << 20;
 /// The longest note of a person, in characters.
 const MAX_NOTE: u32 = 500;
-/// The name of the note in the form.
+/// The names of the fields of the form.
 const NOTE: &str = "note";
+const REST: &str = "restOfTurn";
 /// Longer lines of the diff are cut.
 const MAX_LINE: usize = 200;
 /// How long to wait for an answer in the protocol without sessions.
@@ -139,13 +142,19 @@ pub(crate) struct OpenQuestion<'c> {
     pub(crate) args: &'c RawValue,
     /// The workspace.
     pub(crate) root: &'c str,
+    /// Whether an answer may be good for the rest of a turn.
+    pub(crate) in_turn: bool,
 }
 
 impl OpenQuestion<'_> {
+    /// Returns whether the change cannot be undone.
+    pub(crate) fn is_permanent(&self) -> bool {
+        Arguments::from(self.args).flag(self.tool, "permanent") == Some(true)
+    }
+
     /// Makes the question.
     pub(crate) fn question(&self, preview: &Preview) -> ElicitRequestParams {
-        let permanent = Arguments::from(self.args).flag(self.tool, "permanent") == Some(true);
-        let (warning, why) = if permanent {
+        let (warning, why) = if self.is_permanent() {
             ("THIS CANNOT BE UNDONE. ", "")
         } else {
             ("", " (every change is asked about)")
@@ -155,8 +164,16 @@ impl OpenQuestion<'_> {
         let message = format!("{warning}{tool} in {root}: {summary}{why}\n{rest}");
         // The person accepts or declines; what is in the form is for the model.
         let note = StringSchema::new().title("Note for the model").max_length(MAX_NOTE);
-        let note = (NOTE.to_owned(), PrimitiveSchemaDefinition::String(note));
-        let requested_schema = ElicitationSchema::new([note].into());
+        let mut fields =
+            BTreeMap::from([(NOTE.to_owned(), PrimitiveSchemaDefinition::String(note))]);
+        if self.in_turn {
+            let rest = BooleanSchema::new()
+                .title("For the rest of the turn, too")
+                .description("Changes for other reasons, such as deletions, are still asked about")
+                .with_default(false);
+            fields.insert(REST.to_owned(), PrimitiveSchemaDefinition::Boolean(rest));
+        }
+        let requested_schema = ElicitationSchema::new(fields);
         ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }
     }
 
@@ -177,22 +194,38 @@ impl OpenQuestion<'_> {
     }
 }
 
-/// Returns what a person wrote into the form, in one line.
-pub(crate) fn note_of(form: Option<&Value>) -> Option<String> {
-    let note = form?.get(NOTE)?.as_str()?.split_whitespace().collect::<Vec<_>>().join(" ");
-    let note: String = note.chars().take(MAX_NOTE as usize).collect();
-    (!note.is_empty()).then(|| visible(&note, usize::MAX))
+/// What a person put into the form.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// What the model is told, in one line.
+    pub(crate) note: Option<String>,
+    /// The answer is also good for the rest of the turn.
+    pub(crate) rest: bool,
 }
 
-/// The answer of the client, to a plan, with what the person wrote.
+impl Form {
+    /// Reads the form as the client sent it.
+    pub(crate) fn read(form: Option<&Value>) -> Self {
+        let field = |name| form.and_then(|form| form.get(name));
+        let words = field(NOTE).and_then(Value::as_str).unwrap_or_default().split_whitespace();
+        let note = words.collect::<Vec<_>>().join(" ");
+        let note: String = note.chars().take(MAX_NOTE as usize).collect();
+        Self {
+            note: (!note.is_empty()).then(|| visible(&note, usize::MAX)),
+            rest: field(REST).and_then(Value::as_bool).unwrap_or(false),
+        }
+    }
+}
+
+/// The answer of the client, to a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Response {
     /// There is none that counts: ask.
     Nothing,
     /// Yes.
-    Yes(Sha256, Option<String>),
+    Yes(Sha256, Form),
     /// No.
-    No(Sha256, Option<String>),
+    No(Sha256, Form),
 }
 
 /// Seals questions, for the protocol in which the client keeps them, and opens the answers.
@@ -243,10 +276,10 @@ impl Seals {
         };
         let Some((digest, _)) = payload.split_first_chunk::<32>() else { return Response::Nothing };
         let answer = responses.get(QUESTION);
-        let note = answer.and_then(|answer| note_of(answer.get("content")));
+        let form = Form::read(answer.and_then(|answer| answer.get("content")));
         match answer.and_then(|answer| answer.get("action")).and_then(Value::as_str) {
-            Some("accept") if self.use_up(&payload) => Response::Yes(Sha256(*digest), note),
-            Some("decline" | "cancel") => Response::No(Sha256(*digest), note),
+            Some("accept") if self.use_up(&payload) => Response::Yes(Sha256(*digest), form),
+            Some("decline" | "cancel") => Response::No(Sha256(*digest), form),
             _ => Response::Nothing,
         }
     }
@@ -279,7 +312,8 @@ mod tests {
             serde_json::value::to_raw_value(&json!({ "path": "a", "content": "x" })).unwrap();
         let other_args =
             serde_json::value::to_raw_value(&json!({ "path": "b", "content": "x" })).unwrap();
-        let asked = OpenQuestion { tool: Tool::CreateFile, args: &args, root: "/w" };
+        let asked =
+            OpenQuestion { tool: Tool::CreateFile, args: &args, root: "/w", in_turn: false };
         let preview = Preview { digest: Sha256([7; 32]), text: "shown".into(), whole_diff: None };
         let seal = || seals.ask(asked, &preview).unwrap().request_state.unwrap();
         let state = seal();
@@ -323,14 +357,14 @@ mod tests {
         let same = OpenQuestion { args: &rewritten, ..asked };
         assert_eq!(
             seals.response(same, Some(&state), Some(&yes())),
-            Response::Yes(preview.digest, None)
+            Response::Yes(preview.digest, Form::default())
         );
         assert_eq!(seals.response(asked, Some(&state), Some(&yes())), Response::Nothing, "used up");
         for word in ["decline", "cancel"] {
             let form = json!({ "note": " use\ntabs\u{1b} " });
             let no = json!({ "action": word, "content": form });
             let no = [(QUESTION.to_owned(), no)].into();
-            let said = Some("use tabs\\u{1b}".to_owned());
+            let said = Form { note: Some("use tabs\\u{1b}".to_owned()), rest: false };
             let response = seals.response(asked, Some(&seal()), Some(&no));
             assert_eq!(response, Response::No(preview.digest, said));
         }

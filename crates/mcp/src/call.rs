@@ -1,9 +1,10 @@
 //! One call of a tool: it runs on a thread, and asks a person before anything changes.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use apply_patch_api::engine::Remedy;
+use apply_patch_api::engine::commit::approval::Approvals;
 use apply_patch_api::engine::remedy::ForPerson;
 use apply_patch_api::tools::{
     Arguments, ErrorKind, FailureClass, Reason, Session, Tool, ToolError, TurnName,
@@ -19,10 +20,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::answer;
-use crate::ask::{OpenQuestion, Preview, Response, note_of};
+use crate::ask::{Form, OpenQuestion, Preview, Response};
 use crate::host::{CallHost, CallProgress, Progress, ToolAnswer, Unapproved};
 use crate::links::Changed;
-use crate::server::{OpenedProject, Server, approvals, end_turn, has_data, has_session};
+use crate::server::{OpenedProject, Server, end_turn, has_data, has_session};
 use crate::settings::Approval;
 
 /// Where a host names the turn that a call belongs to.
@@ -120,7 +121,9 @@ impl<'c> CallOf<'c> {
     }
 
     fn asked(&self) -> OpenQuestion<'_> {
-        OpenQuestion { tool: self.tool, args: &self.args, root: &self.server.root }
+        let (tool, args, root) = (self.tool, &self.args, &self.server.root);
+        let question = OpenQuestion { tool, args, root, in_turn: false };
+        OpenQuestion { in_turn: self.turn.is_some() && !question.is_permanent(), ..question }
     }
 
     /// Returns a flag of the arguments, as the tool takes it.
@@ -161,22 +164,23 @@ impl<'c> CallOf<'c> {
             return self.cannot_ask().await;
         }
         let sessions = has_session(self.context);
-        let (mut approved, mut note) = (None, None);
+        let (mut approved, mut form) = (None, Form::default());
         if !sessions {
             match self.server.seals.response(self.asked(), state, responses) {
                 Response::Nothing => {}
-                Response::Yes(plan, said) => {
+                Response::Yes(plan, filled) => {
                     self.server.proposals.close(plan);
-                    (approved, note) = (Some(plan), said);
+                    (approved, form) = (Some(plan), filled);
                 }
-                Response::No(plan, said) => {
+                Response::No(plan, filled) => {
                     self.server.proposals.close(plan);
-                    return Ok(self.run(ToolAnswer::Declined, said).await?.0.into());
+                    return Ok(self.run(ToolAnswer::Declined, filled.note).await?.0.into());
                 }
             }
         }
         for _ in 0..MAX_QUESTIONS {
-            let preview = match self.run(ToolAnswer::Ask(approved), note.clone()).await? {
+            let answer = ToolAnswer::Ask { approved, rest: form.rest };
+            let preview = match self.run(answer, form.note.clone()).await? {
                 (_, Some(Unapproved::ToShow(preview))) => preview,
                 (_, Some(Unapproved::TooMany(files))) => {
                     let message = format!(
@@ -217,11 +221,11 @@ impl<'c> CallOf<'c> {
             };
             match answered {
                 Ok(answer) if answer.action == ElicitationAction::Accept => {
-                    (approved, note) = (Some(preview.digest), note_of(answer.content.as_ref()));
+                    (approved, form) = (Some(preview.digest), Form::read(answer.content.as_ref()));
                 }
                 Ok(answer) => {
-                    let said = note_of(answer.content.as_ref());
-                    return Ok(self.run(ToolAnswer::Declined, said).await?.0.into());
+                    let note = Form::read(answer.content.as_ref()).note;
+                    return Ok(self.run(ToolAnswer::Declined, note).await?.0.into());
                 }
                 Err(_) => return self.cannot_ask().await,
             }
@@ -257,27 +261,36 @@ impl<'c> CallOf<'c> {
         answer: ToolAnswer,
         said: Option<String>,
     ) -> Result<(CallToolResult, Option<Unapproved>), ErrorData> {
-        let (OpenedProject { session, rules }, tool, args) =
+        let (OpenedProject { session, rules, approvals }, tool, args) =
             (self.tools.clone(), self.tool, self.args.clone());
         let (cancelled, progress) = (self.context.ct.clone(), self.progress.clone());
         let root = session.workspace().root().clone();
         let (place, turn) = (self.server.in_order(tool).await, self.turn.clone());
-        let mut approvals = approvals(&rules);
-        // For the preview, which shows why a file is guarded.
-        let _ = approvals.take_guarded(rules.policy.clone());
         let asks = rules.approval == Approval::Ask;
+        // What was approved for a turn does not count where a person has just said no.
+        let asks_anew = !matches!(answer, ToolAnswer::Ask { .. }) || self.asked().is_permanent();
         let ran = self.server.workers.run(move || {
             // Held to the end, even if the client no longer waits for the answer.
             let _place = place;
-            if !tool.is_read_only() {
-                enter(&session, turn);
+            let changes = !tool.is_read_only();
+            let lock = || approvals.lock().unwrap_or_else(PoisonError::into_inner);
+            if changes {
+                enter(&session, turn, &mut lock());
+            }
+            let mut own = lock().clone();
+            if asks_anew {
+                own.end_turn();
             }
             let mut host = CallHost::new(answer, move || cancelled.is_cancelled(), progress);
             let mut reply = if asks {
-                session.call_tool(tool, &*args, &mut approvals.ask(&mut host))
+                session.call_tool(tool, &*args, &mut own.ask(&mut host))
             } else {
                 session.call_tool(tool, &*args, &mut host)
             };
+            // No other call changes anything meanwhile.
+            if changes && !asks_anew {
+                *lock() = own;
+            }
             if let Some(said) = said {
                 reply.add_remark(&said);
             }
@@ -306,11 +319,13 @@ impl<'c> CallOf<'c> {
 }
 
 /// Lets the next change belong to this turn, or to none.
-fn enter(session: &Session, turn: Option<TurnName>) {
+fn enter(session: &Session, turn: Option<TurnName>, approvals: &mut Approvals) {
     if session.turn() != turn {
         end_turn(session);
+        approvals.end_turn();
         if let Some(turn) = turn {
             session.begin_turn(Some(turn)).expect("no turn is open");
+            approvals.begin_turn();
         }
     }
 }

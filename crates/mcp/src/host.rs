@@ -20,8 +20,8 @@ const INTERVAL: Duration = Duration::from_millis(200);
 pub(crate) enum ToolAnswer {
     /// Commit it.
     Commit,
-    /// Show it, unless it is the plan that was approved.
-    Ask(Option<Sha256>),
+    /// Show it, unless it is the plan that was approved, perhaps with the rest of the turn.
+    Ask { approved: Option<Sha256>, rest: bool },
     /// The client cannot ask a person.
     CannotAsk,
     /// The person declined it.
@@ -139,8 +139,12 @@ impl Host for CallHost {
         let plan = request.plan;
         match self.answer {
             ToolAnswer::Commit => {}
-            ToolAnswer::Ask(approved) if approved == Some(plan.digest()) => {}
-            ToolAnswer::Ask(_) => {
+            ToolAnswer::Ask { approved, rest } if approved == Some(plan.digest()) => {
+                if rest {
+                    return Ok(Decision::ApproveForTurn);
+                }
+            }
+            ToolAnswer::Ask { .. } => {
                 let (unapproved, decision) = match Preview::of(plan, &request.reasons)? {
                     Some(preview) => (Unapproved::ToShow(preview), Decision::Postpone),
                     None => (Unapproved::TooMany(plan.changes().len()), Decision::Decline),

@@ -1,8 +1,8 @@
 //! The server: which tools there are, and how a call runs.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use apply_patch_api::engine::commit::Workspace;
@@ -79,6 +79,8 @@ pub(crate) struct Server {
 pub(crate) struct OpenedProject {
     pub(crate) session: Arc<Session>,
     pub(crate) rules: Arc<ServerRules>,
+    /// What a person approved for the turn, and why files are guarded.
+    pub(crate) approvals: Arc<Mutex<Approvals>>,
 }
 
 /// A call's place in the order.
@@ -238,7 +240,7 @@ impl ServerHandler for Server {
             return Ok(ReadResourceResult::new(vec![contents]).into());
         }
         let refused = |error: ToolError| ErrorData::resource_not_found(error.message, None);
-        let OpenedProject { session, rules } = self.tools(&context).await.map_err(refused)?;
+        let OpenedProject { session, rules, .. } = self.tools(&context).await.map_err(refused)?;
         let max = rules.tool_settings.max_output.unwrap_or(usize::MAX);
         let place = self.in_order(Tool::ReadFile).await;
         let ran = self.workers.run(move || {
@@ -409,7 +411,11 @@ impl Server {
                 Session::new(workspace, audit, tool_settings)
             }
         });
-        Ok(tools.insert(OpenedProject { session, rules: Arc::new(rules) }).clone())
+        let mut approvals = approvals(&rules);
+        // For the preview, which shows why a file is guarded.
+        let _ = approvals.take_guarded(rules.policy.clone());
+        let approvals = Arc::new(Mutex::new(approvals));
+        Ok(tools.insert(OpenedProject { session, rules: Arc::new(rules), approvals }).clone())
     }
 
     /// Asks a client that has announced roots for them.
@@ -471,8 +477,8 @@ fn names_roots(context: &RequestContext<RoleServer>) -> bool {
         && context.client_capabilities().is_some_and(|client| client.roots.is_some())
 }
 
-/// Makes the approvals of one call.
-pub(crate) fn approvals(rules: &ServerRules) -> Approvals {
+/// Makes the approvals of a directory.
+fn approvals(rules: &ServerRules) -> Approvals {
     Approvals::new(match rules.approval {
         Approval::Ask => ApprovalPolicy::Always,
         // Whether a person is asked is decided before the call runs.

@@ -189,6 +189,99 @@ fn every_tool_that_changes_files_asks() {
     }
 }
 
+/// Calls in a turn; gives the result and how often it was asked.
+fn call_in_turn(
+    client: &mut Client,
+    era: Era,
+    turn: &str,
+    (tool, args): (&str, Value),
+    said: &Value,
+) -> (Value, Vec<Value>) {
+    let mut params = json!({ "name": tool, "arguments": args });
+    let mut asked = Vec::new();
+    let meta = || json!({ "apply-patch/turn": turn });
+    if era == Era::Sessions {
+        client.replies.push(said.clone());
+    }
+    loop {
+        params["_meta"] = meta();
+        let result = client.request("tools/call", params.clone())["result"].clone();
+        if result["resultType"] != "input_required" {
+            asked.extend(client.heard.drain(..).map(|heard| heard["params"].clone()));
+            client.replies.clear();
+            return (result, asked);
+        }
+        asked.push(result["inputRequests"]["approve"]["params"].clone());
+        params["requestState"] = result["requestState"].clone();
+        params["inputResponses"] = json!({ "approve": said });
+    }
+}
+
+#[test]
+fn one_answer_may_be_good_for_the_rest_of_a_turn() {
+    let create = |path: &str| ("create_file", json!({ "path": path, "content": "" }));
+    let delete = |path: &str| ("delete_file", json!({ "path": path }));
+    let gone = |path: &str| ("delete_file", json!({ "path": path, "permanent": true }));
+    let once = json!({ "action": "accept", "content": {} });
+    let rest = json!({ "action": "accept", "content": { "restOfTurn": true } });
+    let no = json!({ "action": "decline" });
+    for era in ERAS {
+        let place = place();
+        let mut client = asking(&place, era, Approval::Ask);
+        for (turn, call, said, questions) in [
+            ("t1", create("a"), &once, 1),
+            ("t1", create("b"), &rest, 1),
+            ("t1", create("c"), &no, 0),
+            // For another reason it is asked again.
+            ("t1", delete("a"), &rest, 1),
+            ("t1", delete("b"), &no, 0),
+            ("t2", create("d"), &rest, 1),
+            ("t2", create("e"), &no, 0),
+            ("t1", create("g"), &once, 1),
+            // What cannot be undone is asked about each time.
+            ("t3", delete("c"), &rest, 1),
+            ("t3", delete("d"), &no, 0),
+            ("t3", gone("e"), &once, 1),
+            ("t3", gone("g"), &rest, 1),
+        ] {
+            let permanent = call.1["permanent"] == true;
+            let (result, asked) = call_in_turn(&mut client, era, turn, call.clone(), said);
+            assert_eq!(result["isError"], false, "{call:?}: {result}");
+            assert_eq!(asked.len(), questions, "{call:?}: {asked:?}");
+            for question in asked {
+                let field = &question["requestedSchema"]["properties"]["restOfTurn"]["type"];
+                assert_eq!(field == "boolean", !permanent, "{question}");
+            }
+        }
+        let (result, asked) = call_in_turn(&mut client, era, "t4", create("h"), &no);
+        assert_eq!(result["isError"], true, "{result} {asked:?}");
+        let (result, asked) = call(&mut client, era, "create_file", &create("i").1, "accept");
+        assert_eq!(asked.len(), 1, "without a turn: {result}");
+    }
+}
+
+#[test]
+fn a_question_that_was_declined_stays_so_though_the_turn_was_approved() {
+    let place = place();
+    let mut client = asking(&place, Era::Single, Approval::Ask);
+    let open = |client: &mut Client, path: &str| {
+        let meta = json!({ "apply-patch/turn": "t" });
+        let args = json!({ "path": path, "content": "" });
+        let mut params = json!({ "name": "create_file", "arguments": args, "_meta": meta });
+        let result = client.request("tools/call", params.clone())["result"].clone();
+        params["requestState"] = result["requestState"].clone();
+        params
+    };
+    let (mut first, mut second) = (open(&mut client, "a"), open(&mut client, "b"));
+    first["inputResponses"] =
+        json!({ "approve": { "action": "accept", "content": { "restOfTurn": true } } });
+    assert_eq!(client.request("tools/call", first)["result"]["isError"], false);
+    second["inputResponses"] = json!({ "approve": { "action": "decline" } });
+    let result = client.request("tools/call", second)["result"].clone();
+    assert_eq!(result["isError"], true, "{result}");
+    assert!(!place.path("b").exists(), "{result}");
+}
+
 /// The model hears what the person wrote, in one line, whatever the person decided.
 #[test]
 fn a_note_of_the_person_reaches_the_model() {
