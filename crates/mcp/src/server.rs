@@ -49,8 +49,9 @@ files. Every change answers with a transactionId for undo.";
 
 /// A sheet with a line that goes and one that comes.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' \
-    viewBox='0 0 16 16' fill='none' stroke-width='2'%3E%3Cpath d='M3 1h10v14H3z' stroke='%23777'/%3E\
-    %3Cpath d='M5 6h6' stroke='%23c33'/%3E%3Cpath d='M5 10h6M8 7.5v5' stroke='%23393'/%3E%3C/svg%3E";
+    viewBox='0 0 16 16' fill='none' stroke-width='2'%3E\
+    %3Cpath d='M3 1h10v14H3z' stroke='%23777'/%3E%3Cpath d='M5 6h6' stroke='%23c33'/%3E\
+    %3Cpath d='M5 10h6M8 7.5v5' stroke='%23393'/%3E%3C/svg%3E";
 
 /// The server of one client.
 pub(crate) struct Server {
