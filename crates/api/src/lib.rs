@@ -42,7 +42,7 @@ pub use text::{ConvertedText, Specs, convert, grammar, parse, prompt, tool_specs
 #[cfg(feature = "workspace")]
 pub use workspace::OpenWorkspace;
 #[cfg(feature = "workspace")]
-pub use workspace_options::{GitOptions, UndoRequest, WorkspaceOptions};
+pub use workspace_options::{GitOptions, RedoRequest, UndoRequest, WorkspaceOptions};
 
 // What the front ends in Rust use of the crates below, by crate. They import nothing from there
 // themselves: `tests/imports.rs` checks that.

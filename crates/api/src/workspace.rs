@@ -85,12 +85,17 @@ impl OpenWorkspace {
     ///
     /// # Errors
     ///
-    /// When the text is not a patch, or does not apply.
-    pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<PlannedPatch, ToolError> {
+    /// When the text is not a patch, or does not apply, or it is cancelled.
+    pub fn plan(
+        &self,
+        patch: &[u8],
+        options: &PatchOptions,
+        cancellation: &Cancellation,
+    ) -> Result<PlannedPatch, ToolError> {
         self.tidy();
         let made_of = Some((patch.to_vec(), options.clone()));
         let (_, patch, rules) = self.parsed(patch, options)?;
-        match self.session.preview(&patch, rules, options.atomicity()?) {
+        match self.session.preview(&patch, rules, options.atomicity()?, cancellation) {
             Ok(report) => Ok(PlannedPatch::of_report(report, None, made_of)),
             Err(Failed { error: commit::Error::Rejected(why), mut reports, .. })
                 if reports.first().is_some_and(|report| report.plan.is_partial()) =>

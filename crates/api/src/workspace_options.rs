@@ -91,6 +91,18 @@ pub struct UndoRequest {
 
 impl ReadOptions for UndoRequest {}
 
+/// What is redone.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct RedoRequest {
+    /// The undo that is reversed; the last one, unless set.
+    pub id: Option<String>,
+    /// What the answer shows of the changes.
+    pub diff: DiffDetail,
+}
+
+impl ReadOptions for RedoRequest {}
+
 /// What becomes of a patch in a git repository.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]

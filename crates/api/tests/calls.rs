@@ -84,7 +84,7 @@ fn the_same_change_comes_of_every_form_and_every_kind_of_files() {
 
         let dir = directory();
         let workspace = workspace(dir.path(), json!({ "durability": "none" }));
-        let planned = workspace.plan(patch.as_bytes(), &how).expect(name);
+        let planned = workspace.plan(patch.as_bytes(), &how, &Cancellation::NEVER).expect(name);
         assert_eq!(planned.diff().expect(name), plan.diff().expect(name), "{name}");
         let done = workspace.apply(patch.as_bytes(), &how, Callbacks::default()).expect(name);
         assert_eq!(done["changedFiles"][0]["path"], "a.txt", "{name}");
@@ -116,8 +116,11 @@ fn a_file_that_does_not_parse_any_more_is_told_by_every_kind_of_files() {
         let over = api::plan_over(HostTree::new(read), patch, &how).map(|over| over.plan);
         let dir = tempfile::tempdir().expect("a directory");
         fs::write(dir.path().join("a.json"), "{}\n").expect("a file");
-        let planned = workspace(dir.path(), json!({ "syntax": syntax }))
-            .plan(patch, &PatchOptions::default());
+        let planned = workspace(dir.path(), json!({ "syntax": syntax })).plan(
+            patch,
+            &PatchOptions::default(),
+            &Cancellation::NEVER,
+        );
         for plan in [in_memory, over, planned] {
             match (plan, wanted) {
                 (Ok(plan), Some(notes)) => {
@@ -211,8 +214,11 @@ fn a_base_carries_a_patch_to_a_file_that_changed() {
 fn a_plan_is_committed_as_it_is_or_not_at_all() {
     let dir = directory();
     let workspace = workspace(dir.path(), json!({ "durability": "none" }));
-    let plan =
-        |patch: &str| workspace.plan(patch.as_bytes(), &options(Value::Null)).expect("it applies");
+    let plan = |patch: &str| {
+        workspace
+            .plan(patch.as_bytes(), &options(Value::Null), &Cancellation::NEVER)
+            .expect("it applies")
+    };
     let first = plan(PATCH);
     assert_eq!(first.summary(), "1 updated");
     let done = workspace.apply_plan(&first, Callbacks::default()).expect("nothing changed since");
@@ -238,7 +244,11 @@ fn a_plan_is_committed_as_it_is_or_not_at_all() {
     // With a base the same file may have changed, but the plan is another one.
     fs::write(dir.path().join("a.txt"), BEFORE).expect("a file");
     let based = workspace
-        .plan(PATCH.as_bytes(), &options(json!({ "base": { "a.txt": BEFORE } })))
+        .plan(
+            PATCH.as_bytes(),
+            &options(json!({ "base": { "a.txt": BEFORE } })),
+            &Cancellation::NEVER,
+        )
         .expect("it applies");
     fs::write(dir.path().join("a.txt"), format!("zero\n{BEFORE}")).expect("a file");
     let error = workspace.apply_plan(&based, Callbacks::default()).expect_err("a file changed");
@@ -585,7 +595,9 @@ fn a_refused_patch_is_amended() {
     let wrong = apply(&amends, json!({ "amend": "p-000000000000" })).expect_err("not kept");
     assert_eq!(wrong.details["reason"], "not_kept");
     apply(&amends, json!({ "amend": id, "reverse": true })).expect_err("not both");
-    let plan = here.plan(amends.as_bytes(), &options(json!({ "amend": id }))).expect("it fits");
+    let plan = here
+        .plan(amends.as_bytes(), &options(json!({ "amend": id })), &Cancellation::NEVER)
+        .expect("it fits");
     assert_eq!(plan.summary(), "2 updated");
     apply(&amends, json!({ "amend": id })).expect("it fits");
     assert_eq!(text(dir.path()), "one\nTWO\nTHREE\n");
@@ -647,7 +659,7 @@ fn the_sections_that_fit_are_planned_and_applied() {
         let hunks = hunks.as_array().expect("hunks").iter();
         hunks.map(|hunk| hunk["outcome"].as_str().expect("one").to_owned()).collect()
     };
-    let plan = here.plan(patch, &partial()).expect("a part fits");
+    let plan = here.plan(patch, &partial(), &Cancellation::NEVER).expect("a part fits");
     assert_eq!(plan.summary(), "1 updated");
     assert_eq!(plan.notes(), ["b.txt: left out"]);
     let data = plan.data(api::tools::changes::DiffDetail::None).expect("data");

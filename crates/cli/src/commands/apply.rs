@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use apply_patch_api::engine::commit;
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
-use apply_patch_api::engine::{Atomicity, Failed, Options, Patch, Plan, Report};
+use apply_patch_api::engine::{Atomicity, Cancellation, Failed, Options, Patch, Plan, Report};
 use apply_patch_api::tools::Session;
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::DiffDetail;
@@ -159,7 +159,7 @@ fn look(
     let patch = form::parsed(input, options)?;
     workspace::tidy(global, session);
     let report = session
-        .preview(&patch, options.clone(), atomicity)
+        .preview(&patch, options.clone(), atomicity, &Cancellation::NEVER)
         .map_err(|failed| Failure::Failed(Box::new((input.clone(), failed))))?;
     if !report.already_done {
         return Ok(Some((patch, report.plan)));

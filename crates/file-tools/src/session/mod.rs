@@ -434,9 +434,10 @@ impl Session {
         patch: &Patch,
         options: Options,
         atomicity: Atomicity,
+        cancellation: &Cancellation,
     ) -> Result<Report, Failed> {
-        let commit = self.commit_options("preview");
-        self.workspace.preview(patch, &ApplyOptions { options, commit, atomicity })
+        let settings = ApplyOptions { options, commit: self.commit_options("preview"), atomicity };
+        self.workspace.preview(patch, &settings, cancellation)
     }
 
     /// Applies a patch: all of it, or the sections that `atomicity` says.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use fs_guard::Access;
+use fs_guard::{Access, Cancellation};
 use patch_engine::{Atomicity, Expected, Host, Options, Patch, Plan, Profile, Remedy, Report};
 use patch_grammar::SectionOperation;
 use schemars::JsonSchema;
@@ -222,7 +222,7 @@ pub(super) fn apply_parsed(
     let is_atomic = atomicity != Atomicity::EachSection;
     let Some(call) = call else {
         let check = |report: &Report| check_replaced(session, &report.plan, &checked);
-        let report = match session.preview(patch, options, atomicity) {
+        let report = match session.preview(patch, options, atomicity, &Cancellation::NEVER) {
             Ok(report) => report,
             Err(failed) => {
                 failed.reports.iter().try_for_each(check)?;

@@ -246,18 +246,24 @@ impl Workspace {
         Ok(reports)
     }
 
-    /// Plans what [`apply`](Self::apply) would do, and writes nothing. The report has no
-    /// transaction, unless the patch was applied already.
+    /// Plans what [`apply`](Self::apply) would do, and writes nothing, unless it is given up. The
+    /// report has no transaction, unless the patch was applied already.
     ///
     /// # Errors
     ///
     /// Why the patch does not apply, or not all of it; the reports tell what would be applied.
-    pub fn preview(&self, patch: &Patch, settings: &ApplyOptions) -> Result<Report, Failed> {
+    pub fn preview(
+        &self,
+        patch: &Patch,
+        settings: &ApplyOptions,
+        cancellation: &Cancellation,
+    ) -> Result<Report, Failed> {
         if let (_, Some(report)) = self.recognised(patch, settings) {
             return Ok(report);
         }
         self.root().forget();
-        let (plan, why) = settings.plan(&self.root().into(), patch).map_err(Error::from)?;
+        let files = Files::from(self.root()).cancelled_by(cancellation.clone());
+        let (plan, why) = settings.plan(&files, patch).map_err(Error::from)?;
         let report = Report::new(Arc::new(plan), None);
         match why {
             None => Ok(report),

@@ -4,8 +4,8 @@ use std::fs;
 
 use patch_engine::commit::{CommitOptions, Durability, Error, KeyPlace, Workspace};
 use patch_engine::{
-    ApplyOptions, Atomicity, Expected, Failed, HunkResult, Options, Patch, Profile, Report, parse,
-    reverse,
+    ApplyOptions, Atomicity, Cancellation, Expected, Failed, HunkResult, Options, Patch, Profile,
+    Report, parse, reverse,
 };
 use tempfile::TempDir;
 
@@ -43,7 +43,7 @@ impl Bench {
 
     /// Applies a patch, which its preview announces.
     fn apply(&self, patch: &Patch) -> Outcome {
-        let preview = match self.workspace.preview(patch, &self.settings) {
+        let preview = match self.workspace.preview(patch, &self.settings, &Cancellation::NEVER) {
             Ok(report) => Outcome::of(Ok(&[report])),
             Err(failed) => Outcome::of(Err(&failed)),
         };
