@@ -898,6 +898,7 @@ impl Seen {
             Reason::ApprovalRequired,
             Reason::BranchMoved,
             Reason::Changed,
+            Reason::Declined,
             Reason::Elsewhere,
             Reason::NoProject,
             Reason::NoRoots,

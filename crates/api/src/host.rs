@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use file_tools::changes::{DiffDetail, PatchData};
 use file_tools::events::{EventForm, Events};
-use file_tools::{ErrorKind, FailureClass, ToolError};
+use file_tools::{ErrorKind, FailureClass, Reason, ToolError};
 use fs_guard::Policy;
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
 use patch_engine::remedy::ForPerson;
@@ -147,6 +147,7 @@ fn unasked(error: ToolError) -> ToolError {
         "the change needs approval, and the call has no `approve` to ask; nothing was changed";
     match error.kind {
         ErrorKind::PermissionDenied => ToolError::new(FailureClass::Refused, error.kind, message)
+            .reason(Reason::ApprovalRequired)
             .remedies([Remedy::Ask(ForPerson::Own("approve the change".into()))]),
         _ => error,
     }

@@ -341,9 +341,10 @@ impl ToolError {
             commit::Error::Parse(error) => return Self::parse(error),
             commit::Error::Rejected(rejects) => return Self::rejected(rejects),
             commit::Error::Commit(error) => return Self::commit(error),
-            commit::Error::Declined | commit::Error::Postponed => {
-                (FailureClass::Refused, Value::Null)
+            commit::Error::Declined => {
+                (FailureClass::Refused, json!({ "reason": Reason::Declined.as_str() }))
             }
+            commit::Error::Postponed => (FailureClass::Refused, Value::Null),
             commit::Error::Drifted { drifts, .. } => (
                 FailureClass::Stale,
                 json!({ "reason": Reason::Stale.as_str(), "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }),

@@ -18,6 +18,7 @@ patch_grammar::named! {
         BranchMoved = "branch_moved",
         Cancelled = "cancelled",
         Changed = "changed",
+        Declined = "declined",
         Directory = "directory",
         Elsewhere = "elsewhere",
         EmptyOldText = "empty_old_text",
