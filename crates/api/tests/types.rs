@@ -1,40 +1,181 @@
-//! The types that the packages declare have every setting.
+//! What the packages declare: every option that is taken and no other, and a class for each kind of
+//! error.
+#![cfg(feature = "workspace")]
 #![allow(clippy::disallowed_methods, reason = "tests read the files of the project")]
 
+use std::collections::BTreeSet;
+
+use apply_patch_api::{
+    ErrorKind, FitRequest, GitOptions, PatchOptions, ReadOptions, RedoRequest, SpecRequest,
+    UndoRequest, WorkspaceOptions,
+};
 use file_tools::settings::{Layer, Scope};
+use serde_json::json;
+
+/// The flags of `apply` that no option of the packages has the name of, and what is there instead.
+const FLAGS: &[(&str, &str)] = &[
+    ("call-id", "callbacks are of one call"),
+    ("check", "plan"),
+    ("clipboard", "a terminal's"),
+    ("color", "a terminal's"),
+    ("dry-run", "plan"),
+    ("events", "observe"),
+    ("expect-from", "expected"),
+    ("base-rev", "base"),
+    ("format", "a terminal's"),
+    ("help", "a terminal's"),
+    ("interactive", "approve"),
+    ("json", "answers are data"),
+    ("no-pager", "a terminal's"),
+    ("numstat", "diff"),
+    ("quiet", "a terminal's"),
+    ("root", "the argument of a workspace"),
+    ("sandbox", "it confines the whole process"),
+    ("stat", "diff"),
+    ("stream", "PatchStream"),
+    ("summary", "the summary of a plan"),
+    ("verbose", "a terminal's"),
+];
+
+fn read(path: &str) -> String {
+    let path = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(&path).expect(&path)
+}
+
+/// What stands between two texts.
+fn part<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
+    let text = text.split_once(from).expect(from).1;
+    text.split_once(to).expect(to).0
+}
+
+fn snake(name: &str) -> String {
+    let part = |c: char| if c.is_uppercase() { format!("_{}", c.to_lowercase()) } else { c.into() };
+    name.replace('-', "_").chars().map(part).collect()
+}
+
+/// The names that options are taken by, as the error of one that is not says.
+fn taken<T: ReadOptions>() -> BTreeSet<String> {
+    let Err(error) = T::read(json!({ "frobnicate": 1 })) else { panic!("anything is taken") };
+    let names = error.message.split_once("expected").expect("what is taken").1;
+    names.split('`').skip(1).step_by(2).map(snake).collect()
+}
+
+/// The names that are declared in a part of a file.
+fn declared(text: &str) -> BTreeSet<String> {
+    let name = |line: &str| {
+        let name = line.trim().split_once(':')?.0.trim_end_matches('?').to_owned();
+        name.chars().all(|c| c.is_alphanumeric() || c == '_').then(|| snake(&name))
+    };
+    text.lines().filter_map(name).collect()
+}
+
+/// The names of the same option in Python and in JavaScript.
+fn same(names: BTreeSet<String>) -> BTreeSet<String> {
+    let one = |name: String| match &*name {
+        "from" => "form".into(),
+        "expected" => "expected_sha256_by_path".into(),
+        _ => name,
+    };
+    names.into_iter().map(one).collect()
+}
 
 #[test]
-fn the_packages_declare_every_setting() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let read = |path: &str| std::fs::read_to_string(format!("{root}/{path}")).expect(path);
+fn the_packages_declare_every_option_and_no_other() {
     let node = read("packaging/npm/lib/index.d.ts");
     let python = read("packaging/python/apply_patch/_native.pyi");
     let wasm = read("crates/wasm/src/lib.rs");
-    let part = |text: &str, from: &str, to: &str| {
-        let text = text.split_once(from).expect(from).1;
-        text.split_once(to).expect(to).0.to_owned()
+    let of_node = |name: &str| part(&node, &format!("export interface {name} {{"), "\n}");
+    let of_python = |name: &str| part(&python, &format!("class {name}(TypedDict"), "\n\n");
+    let without = |mut names: BTreeSet<String>, more: &[&str]| {
+        names.retain(|name| !more.contains(&&**name));
+        names
     };
-    let ts = ("export interface ", "\n}");
-    let pyi = ("class _", "\n\n");
-    for (text, (before, after), of, camel, scopes) in [
-        (&node, ts, "PatchOptions", true, &[Scope::Patch][..]),
-        (&node, ts, "WorkspaceOptions", true, &[Scope::Patch, Scope::Workspace]),
-        (&python, pyi, "PatchOptions", false, &[Scope::Patch]),
-        (&python, pyi, "WorkspaceOptions", false, &[Scope::Patch, Scope::Workspace]),
-        (&wasm, ts, "PatchOptions", true, &[Scope::Patch]),
+    let id = &["id"][..];
+    for (what, declared, taken) in [
+        ("Node's PatchOptions", of_node("PatchOptions"), taken::<PatchOptions>()),
+        ("Python's PatchOptions", of_python("PatchOptions"), taken::<PatchOptions>()),
+        ("Node's WorkspaceOptions", of_node("WorkspaceOptions"), taken::<WorkspaceOptions>()),
+        ("Python's WorkspaceOptions", of_python("WorkspaceOptions"), taken::<WorkspaceOptions>()),
+        ("Node's UndoOptions", of_node("UndoOptions"), without(taken::<UndoRequest>(), id)),
+        ("Python's UndoOptions", of_python("UndoOptions"), without(taken::<UndoRequest>(), id)),
+        ("Node's RedoOptions", of_node("RedoOptions"), without(taken::<RedoRequest>(), id)),
+        ("Python's RedoOptions", of_python("RedoOptions"), without(taken::<RedoRequest>(), id)),
+        ("Node's toolSpecs", part(&node, "export function toolSpecs(", "): any"), {
+            let mut names = taken::<SpecRequest>();
+            names.extend(["provider".into(), "options".into()]);
+            names
+        }),
+        ("Python's SpecOptions", of_python("SpecOptions"), taken::<SpecRequest>()),
+        ("Node's fit", part(&node, "export function fit(", "): FittedGrammar"), {
+            let mut names = taken::<FitRequest>();
+            names.extend(["files".into(), "options".into()]);
+            names
+        }),
+        ("Python's FitOptions", of_python("FitOptions"), taken::<FitRequest>()),
+        ("Node's GitTree.apply", part(&node, "Callbacks & {", "}"), taken::<GitOptions>()),
+        (
+            "the browser's PatchOptions",
+            part(&wasm, "export interface PatchOptions {", "\n}"),
+            without(taken::<PatchOptions>(), &["amend", "atomic", "partial", "diff"]),
+        ),
     ] {
-        let declared = part(text, &format!("{before}{of}"), after);
-        for (key, scope) in Layer::KEYS {
-            let name: String = if camel {
-                let word = |word: &str| word[..1].to_uppercase() + &word[1..];
-                let mut words = key.split('-');
-                let first = words.next().expect("a word").to_owned();
-                words.fold(first, |name, next| name + &word(next)) + "?:"
-            } else {
-                key.replace('-', "_") + ":"
-            };
-            let has = declared.lines().any(|line| line.trim_start().starts_with(&name));
-            assert_eq!(has, scopes.contains(scope), "{name} in {before}{of}");
+        assert_eq!(same(self::declared(declared)), same(taken), "{what}");
+    }
+    let of_git = part(&python, "class GitTree:", "\n@final");
+    let of_git = self::declared(part(of_git, "def apply(", "**options"));
+    let missing: Vec<_> = taken::<GitOptions>().difference(&of_git).cloned().collect();
+    assert_eq!(missing, [] as [&str; 0], "Python's GitTree.apply");
+}
+
+#[test]
+fn every_setting_is_an_option() {
+    for (key, scope) in Layer::KEYS {
+        let (patch, all) = (taken::<PatchOptions>(), taken::<WorkspaceOptions>());
+        assert_eq!(patch.contains(&snake(key)), *scope == Scope::Patch, "{key} of a patch");
+        assert_eq!(all.contains(&snake(key)), *scope != Scope::Terminal, "{key} of a workspace");
+    }
+}
+
+#[test]
+fn every_flag_of_apply_is_an_option() {
+    let help = read("tests/cmd/help.trycmd");
+    let help = part(&help, "$ apply-patch apply --help", "\n```");
+    let mut options = taken::<PatchOptions>();
+    options.extend(taken::<WorkspaceOptions>());
+    let mut known = BTreeSet::new();
+    for line in help.lines().map(str::trim_start) {
+        let long = line.split_once(", ").filter(|(short, _)| short.len() == 2);
+        let Some(flag) = long.map_or(line, |(_, long)| long).strip_prefix("--") else { continue };
+        let flag = flag.split(' ').next().unwrap_or_default();
+        let name = flag.strip_prefix("no-").filter(|name| options.contains(*name));
+        let name = if flag == "expect" { "expected" } else { name.unwrap_or(flag) };
+        if !options.contains(&snake(name)) {
+            let elsewhere = FLAGS.iter().any(|(known, _)| *known == flag);
+            assert!(elsewhere, "--{flag}: neither an option, nor in the list above");
+            known.insert(flag);
         }
     }
+    let listed: BTreeSet<_> = FLAGS.iter().map(|(flag, _)| *flag).collect();
+    assert_eq!(listed, known);
+}
+
+#[test]
+fn every_kind_of_error_has_a_class() {
+    let kinds: BTreeSet<String> = ErrorKind::ALL.map(|kind| kind.as_str().to_owned()).into();
+    let python = read("packaging/python/apply_patch/_errors.py");
+    let script = read("packaging/npm/lib/index.js");
+    let types = read("packaging/npm/lib/index.d.ts");
+    let answers = read("packaging/npm/lib/answers.d.ts");
+    let quoted = |text: &str| text.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+    let in_python: BTreeSet<String> =
+        quoted(part(&python, "_CLASSES: \"dict[str, type[PatchError]]\" = {", "\n}"));
+    assert_eq!(in_python, kinds, "_errors.py");
+    assert_eq!(declared(part(&script, "const errors = {", "\n}")), kinds, "index.js");
+    let union: BTreeSet<String> = quoted(part(&answers, "export type ErrorKind =", ";"));
+    assert_eq!(union, kinds, "answers.d.ts");
+    let of_class = |line: &str| {
+        let kind = line.trim().strip_prefix("readonly kind: \"")?.strip_suffix("\";")?;
+        Some(kind.to_owned())
+    };
+    assert_eq!(types.lines().filter_map(of_class).collect::<BTreeSet<_>>(), kinds, "index.d.ts");
 }

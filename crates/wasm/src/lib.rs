@@ -37,6 +37,7 @@ export interface PatchOptions {
   directory?: string;
   include?: string[];
   exclude?: string[];
+  environment?: string;
   expectedSha256ByPath?: Record<string, string>;
   base?: Record<string, string>;
   overwrite?: boolean;
