@@ -1,5 +1,6 @@
 //! Callbacks of a call, and the exceptions that come out of them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -39,11 +40,36 @@ impl Raised {
     }
 }
 
+/// Gives calls up, from any thread, until the commit point.
+#[pyclass(frozen, from_py_object, name = "Cancellation", module = "apply_patch")]
+#[derive(Clone, Default)]
+pub(crate) struct PyCancellation(Arc<AtomicBool>);
+
+#[pymethods]
+impl PyCancellation {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives up the calls that it was given to, and those to come.
+    fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was cancelled.
+    #[getter]
+    fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// The callbacks of a call.
 #[derive(Default)]
 pub(crate) struct PyCallbacks {
     pub(crate) approve: Option<Py<PyAny>>,
     pub(crate) observe: Option<Py<PyAny>>,
+    pub(crate) cancellation: Option<PyCancellation>,
 }
 
 impl PyCallbacks {
@@ -53,9 +79,18 @@ impl PyCallbacks {
         py: Python<'py>,
         call: impl FnOnce(Callbacks<'_>) -> Result<Value, ToolError> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.make(py, call)?)
+    }
+
+    /// Makes a call with the interpreter released.
+    pub(crate) fn make<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(Callbacks<'_>) -> Result<T, ToolError> + Send,
+    ) -> PyResult<T> {
         let thrown = Raised::default();
         let result = py.detach(|| call(self.host(&thrown)));
-        to_python(py, &thrown.result(py, result)?)
+        thrown.result(py, result)
     }
 
     fn host<'h>(&'h self, thrown: &'h Raised) -> Callbacks<'h> {
@@ -88,6 +123,7 @@ impl PyCallbacks {
         });
         // An exception gives the call up until the commit point; so does Control-C.
         let (raised, looked) = (thrown.clone(), Mutex::new(Instant::now()));
+        let given = self.cancellation.clone().unwrap_or_default();
         let cancellation = Cancellation::new(move || {
             let mut looked = looked.lock().unwrap_or_else(PoisonError::into_inner);
             if !raised.is_some() && looked.elapsed() >= INTERVAL {
@@ -96,7 +132,7 @@ impl PyCallbacks {
                     raised.keep(error);
                 }
             }
-            raised.is_some()
+            raised.is_some() || given.is_cancelled()
         });
         Callbacks { approve, observe, cancellation }
     }

@@ -5,7 +5,7 @@ use apply_patch_api::{GitOptions, PatchOptions, ReadOptions as _, WorkspaceOptio
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::callback::PyCallbacks;
+use crate::callback::{PyCallbacks, PyCancellation};
 use crate::plan::PyPlan;
 use crate::value::{FilePath, SystemPath, bytes, call, options};
 
@@ -72,7 +72,7 @@ impl PyGitTree {
 
     /// Applies a patch: it becomes a commit, and a branch is moved to it.
     #[pyo3(signature = (patch, /, *, branch=None, message=None, author=None, carry=false, allow_checked_out=false,
-                        approve=None, observe=None, **options))]
+                        approve=None, observe=None, cancellation=None, **options))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn apply<'py>(
         &self,
@@ -85,11 +85,12 @@ impl PyGitTree {
         allow_checked_out: bool,
         approve: Option<Py<PyAny>>,
         observe: Option<Py<PyAny>>,
+        cancellation: Option<PyCancellation>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (patch, options) = (bytes(patch)?, self::options(options)?);
         let git = GitOptions { branch, message, author, carry, allow_checked_out };
-        PyCallbacks { approve, observe }
+        PyCallbacks { approve, observe, cancellation }
             .run(py, |host| self.0.apply(&patch, &PatchOptions::read(options)?, &git, host))
     }
 

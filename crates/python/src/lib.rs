@@ -19,6 +19,8 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
+    use crate::callback::PyCancellation;
+    #[pymodule_export]
     use crate::decode::{PyBoundFiles, PyMatcher, PyVocabulary};
     #[pymodule_export]
     use crate::fit::{PyFittedGrammar, fit};

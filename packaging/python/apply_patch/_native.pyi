@@ -2,21 +2,25 @@ import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, TypedDict, final
+from typing import Any, Literal, TypedDict, final, overload
 
 from typing_extensions import Self, Unpack
 
-# What has bytes, or text; and what the system takes for a path.
-_Text = str | bytes | bytearray | memoryview
-_Path = str | bytes | PathLike[str] | PathLike[bytes]
-_Approve = Callable[["Proposal"], bool | Literal["session"]]
-_Observe = Callable[[dict[str, Any]], object]
-_Detail = Literal["none", "stat", "full"]
-_Profile = Literal["strict", "codex"]
+from ._calls import Calls, Decision
+from .types import Applied, ChangedFile, Committed, Event, Log, ParsedPatch, StreamEvent, Undone
 
-class _PatchOptions(TypedDict, total=False):
+# What has bytes, or text; and what the system takes for a path.
+Bytes = bytes | bytearray | memoryview
+Text = str | Bytes
+Path = str | bytes | PathLike[str] | PathLike[bytes]
+Approve = Callable[["Proposal"], Decision]
+Observe = Callable[[Event], object]
+Detail = Literal["none", "stat", "full"]
+Profile = Literal["strict", "codex"]
+
+class PatchOptions(TypedDict, total=False):
     form: Literal["envelope", "unified", "openai", "auto"]
-    profile: _Profile | None
+    profile: Profile | None
     part: int | Literal["all"] | None
     strip: int | None
     skip_binary: bool
@@ -44,14 +48,14 @@ class _PatchOptions(TypedDict, total=False):
     amend: str | None
     atomic: bool | None
     partial: bool
-    diff: _Detail
+    diff: Detail
 
-class _WorkspaceOptions(TypedDict, total=False):
+class WorkspaceOptions(TypedDict, total=False):
     session: str | None
     agent: str | None
     durability: Literal["full", "process", "none"] | None
     lock_timeout: float | None
-    profile: _Profile | None
+    profile: Profile | None
     overwrite: bool | None
     create_parents: bool | None
     skip_applied: bool | None
@@ -82,7 +86,17 @@ class _WorkspaceOptions(TypedDict, total=False):
     state: Literal["project", "user"] | None
     accept_open_state: bool
 
-class _SpecOptions(TypedDict, total=False):
+class UndoOptions(TypedDict, total=False):
+    paths: Sequence[Path]
+    session: str | None
+    since: str | None
+    carry: bool
+    diff: Detail
+
+class RedoOptions(TypedDict, total=False):
+    diff: Detail
+
+class SpecOptions(TypedDict, total=False):
     patch_only: bool
     brief: bool
     dialect: Literal["whole", "codex", "tight"] | None
@@ -92,11 +106,44 @@ class _SpecOptions(TypedDict, total=False):
     free_text: bool
     allowed_callers: list[Literal["direct", "programmatic"]]
 
-class _FitOptions(TypedDict, total=False):
+class FitOptions(TypedDict, total=False):
     lines: Mapping[str, Sequence[tuple[int, int]]]
     paths: Sequence[str]
     operations: Sequence[Literal["update", "add", "delete", "move"]]
     profile: Literal["strict", "codex"] | None
+
+class FitStub(TypedDict):
+    profile: Profile
+    expectedSha256ByPath: dict[str, str]
+
+class Position(TypedDict):
+    line: int
+    character: int
+
+class TextEdit(TypedDict):
+    bytes: tuple[int, int]
+    start: Position
+    end: Position
+    text: str | builtins.bytes
+
+class FileEdit(TypedDict):
+    operation: Literal["create", "update", "delete", "move"]
+    path: str
+    toPath: str | None
+    version: int | None
+    text: str | bytes | None
+    edits: list[TextEdit]
+
+@final
+class Cancellation:
+    """Gives calls up, from any thread, until the commit point."""
+
+    def __new__(cls) -> Self: ...
+    def cancel(self) -> None:
+        """Gives up the calls that it was given to, and those to come."""
+
+    @property
+    def is_cancelled(self) -> bool: ...
 
 @final
 class FittedGrammar:
@@ -106,7 +153,7 @@ class FittedGrammar:
     def ebnf(self) -> str: ...
     def gbnf(self) -> str: ...
     @property
-    def stub(self) -> dict[str, Any]: ...
+    def stub(self) -> FitStub: ...
     @property
     def notes(self) -> list[str]: ...
 
@@ -115,7 +162,7 @@ class Plan:
     """What a patch would do. Nothing is written, and what happens to the files since does not change it."""
 
     @property
-    def changes(self) -> list[dict[str, Any]]: ...
+    def changes(self) -> list[ChangedFile]: ...
     @property
     def diff(self) -> str: ...
     @property
@@ -132,7 +179,7 @@ class Proposal:
     """A plan that waits for approval, as `approve` gets it."""
 
     @property
-    def changes(self) -> list[dict[str, Any]]: ...
+    def changes(self) -> list[ChangedFile]: ...
     @property
     def diff(self) -> str: ...
     @property
@@ -149,7 +196,7 @@ class HostPlan:
     """A plan for files that the caller changes itself."""
 
     @property
-    def changes(self) -> list[dict[str, Any]]: ...
+    def changes(self) -> list[ChangedFile]: ...
     @property
     def diff(self) -> str: ...
     @property
@@ -157,83 +204,75 @@ class HostPlan:
     @property
     def notes(self) -> list[str]: ...
     @property
-    def edits(self) -> list[dict[str, Any]]: ...
+    def edits(self) -> list[FileEdit]: ...
 
 @final
-class Workspace:
+class Workspace(Calls):
     """A directory whose files are changed, all or nothing, by one session. Calls may come from many threads."""
 
-    def __new__(cls, root: _Path, /, **options: Unpack[_WorkspaceOptions]) -> Self: ...
+    def __new__(cls, root: Path, /, **options: Unpack[WorkspaceOptions]) -> Self: ...
     @property
     def root(self) -> PathLike[str]: ...
     @property
     def session(self) -> str: ...
-    def plan(self, patch: _Text, /, **options: Unpack[_PatchOptions]) -> Plan: ...
+    def plan(
+        self, patch: Text, /, *, cancellation: Cancellation | None = None, **options: Unpack[PatchOptions]
+    ) -> Plan: ...
     def apply(
         self,
-        patch: _Text | Plan,
+        patch: Text | Plan,
         /,
         *,
-        approve: _Approve | None = None,
-        observe: _Observe | None = None,
-        **options: Unpack[_PatchOptions],
-    ) -> dict[str, Any]: ...
+        approve: Approve | None = None,
+        observe: Observe | None = None,
+        cancellation: Cancellation | None = None,
+        **options: Unpack[PatchOptions],
+    ) -> Applied: ...
     def undo(
         self,
         id: str | None = None,
         /,
         *,
-        paths: Sequence[_Path] = ...,
-        session: str | None = None,
-        since: str | None = None,
-        carry: bool = False,
-        diff: _Detail = "none",
-        approve: _Approve | None = None,
-        observe: _Observe | None = None,
-    ) -> dict[str, Any]: ...
+        approve: Approve | None = None,
+        observe: Observe | None = None,
+        cancellation: Cancellation | None = None,
+        **options: Unpack[UndoOptions],
+    ) -> Undone: ...
     def redo(
         self,
         id: str | None = None,
         /,
         *,
-        diff: _Detail = "none",
-        approve: _Approve | None = None,
-        observe: _Observe | None = None,
-    ) -> dict[str, Any]: ...
-    def log(self, max_count: int | None = None, /, *, diff: bool = False) -> dict[str, Any]: ...
-    def call(
-        self,
-        tool: str,
-        arguments: Mapping[str, Any] | None = None,
-        /,
-        *,
-        approve: _Approve | None = None,
-        observe: _Observe | None = None,
-    ) -> dict[str, Any]: ...
+        approve: Approve | None = None,
+        observe: Observe | None = None,
+        cancellation: Cancellation | None = None,
+        **options: Unpack[RedoOptions],
+    ) -> Undone: ...
+    def log(self, max_count: int | None = None, /, *, diff: bool = False) -> Log: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool: ...
+    ) -> Literal[False]: ...
 
 @final
 class GitTree:
     """The files of a commit in a git repository, without a checkout."""
 
     def __new__(
-        cls, repository: _Path, revision: str = "HEAD", /, **options: Unpack[_WorkspaceOptions]
+        cls, repository: Path, revision: str = "HEAD", /, **options: Unpack[WorkspaceOptions]
     ) -> Self: ...
     @property
     def commit(self) -> str: ...
     @property
     def tree(self) -> str: ...
-    def read(self, path: _Path, /) -> bytes | None: ...
+    def read(self, path: Path, /) -> bytes | None: ...
     def list(self) -> builtins.list[str]: ...
-    def plan(self, patch: _Text, /, **options: Unpack[_PatchOptions]) -> Plan: ...
+    def plan(self, patch: Text, /, **options: Unpack[PatchOptions]) -> Plan: ...
     def tree_of(self, plan: Plan, /) -> str:
         """The id of the tree that a plan of this object makes; nothing is written."""
     def apply(
         self,
-        patch: _Text,
+        patch: Text,
         /,
         *,
         branch: str | None = None,
@@ -241,10 +280,11 @@ class GitTree:
         author: str | None = None,
         carry: bool = False,
         allow_checked_out: bool = False,
-        approve: _Approve | None = None,
-        observe: _Observe | None = None,
-        **options: Unpack[_PatchOptions],
-    ) -> dict[str, Any]: ...
+        approve: Approve | None = None,
+        observe: Observe | None = None,
+        cancellation: Cancellation | None = None,
+        **options: Unpack[PatchOptions],
+    ) -> Committed: ...
 
 @final
 class Vocabulary:
@@ -265,7 +305,7 @@ class BoundFiles:
 
     def __new__(
         cls,
-        files: Mapping[Any, _Text],
+        files: Mapping[Any, Text],
         *,
         paths: Iterable[str] = (),
         operations: Iterable[Literal["update", "add", "delete", "move"]] = ("update",),
@@ -308,38 +348,54 @@ class Matcher:
 class PatchStream:
     """Takes the text of a patch in chunks of any size, and says what is known of it so far."""
 
-    def __new__(cls, **options: Unpack[_PatchOptions]) -> Self: ...
-    def push(self, chunk: _Text) -> list[dict[str, Any]]: ...
-    def end(self) -> list[dict[str, Any]]: ...
+    def __new__(cls, **options: Unpack[PatchOptions]) -> Self: ...
+    def push(self, chunk: Text) -> list[StreamEvent]: ...
+    def end(self) -> list[StreamEvent]: ...
     @property
     def text(self) -> str: ...
 
+@overload
 def apply_in_memory(
-    files: Mapping[Any, _Text],
-    patch: _Text,
-    /,
-    **options: Unpack[_PatchOptions],
-) -> dict[str, Any]: ...
+    files: Mapping[Any, str], patch: str, /, **options: Unpack[PatchOptions]
+) -> dict[str, str | None]: ...
+@overload
+def apply_in_memory(
+    files: Mapping[Any, Bytes], patch: Text, /, **options: Unpack[PatchOptions]
+) -> dict[str, bytes | None]: ...
+@overload
+def apply_in_memory(
+    files: Mapping[Any, Text], patch: Text, /, **options: Unpack[PatchOptions]
+) -> dict[str, str | bytes | None]: ...
 def apply_diff(input: str, diff: str, mode: Literal["default", "create"] = "default") -> str: ...
 def plan_over(
-    read: Callable[[str], _Text | tuple[_Text, int | None] | None],
-    patch: _Text,
+    read: Callable[[str], Text | tuple[Text, int | None] | None],
+    patch: Text,
     /,
     *,
     list: Callable[[str], Iterable[tuple[str, str]] | None] | None = None,
-    **options: Unpack[_PatchOptions],
+    **options: Unpack[PatchOptions],
 ) -> HostPlan: ...
-def parse(patch: _Text, /, **options: Unpack[_PatchOptions]) -> dict[str, Any]: ...
+def parse(patch: Text, /, **options: Unpack[PatchOptions]) -> ParsedPatch: ...
+@overload
 def convert(
-    patch: _Text,
+    patch: str,
     to: Literal["envelope", "openai", "unified", "git"],
     /,
     *,
-    files: Mapping[Any, _Text] | None = None,
-    **options: Unpack[_PatchOptions],
-) -> Any: ...
-def tool_specs(provider: str, /, **options: Unpack[_SpecOptions]) -> Any: ...
-def tool_caveats(provider: str, /, **options: Unpack[_SpecOptions]) -> list[str]: ...
+    files: Mapping[Any, str] | None = None,
+    **options: Unpack[PatchOptions],
+) -> str: ...
+@overload
+def convert(
+    patch: Text,
+    to: Literal["envelope", "openai", "unified", "git"],
+    /,
+    *,
+    files: Mapping[Any, Text] | None = None,
+    **options: Unpack[PatchOptions],
+) -> str | bytes: ...
+def tool_specs(provider: str, /, **options: Unpack[SpecOptions]) -> Any: ...
+def tool_caveats(provider: str, /, **options: Unpack[SpecOptions]) -> list[str]: ...
 def prompt(*, dialect: str = "whole", channel: str = "tool") -> str: ...
-def fit(files: Mapping[Any, _Text], /, **options: Unpack[_FitOptions]) -> FittedGrammar: ...
+def fit(files: Mapping[Any, Text], /, **options: Unpack[FitOptions]) -> FittedGrammar: ...
 def grammar(format: str = "lark", *, dialect: str = "whole") -> str: ...

@@ -1,11 +1,26 @@
 """The file tools, as functions of a workspace."""
 
+from __future__ import annotations
+
 import json
+from typing import TYPE_CHECKING, Any
 
 from ._native import tool_specs
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
 
-def functions(workspace, only=None, *, brief=False, approve=None, observe=None):
+    from ._native import Approve, Observe, Workspace
+
+
+def functions(
+    workspace: Workspace,
+    only: Collection[str] | None = None,
+    *,
+    brief: bool = False,
+    approve: Approve | None = None,
+    observe: Observe | None = None,
+) -> Iterator[tuple[str, str, dict[str, Any], Callable[..., str]]]:
     """Name, description, schema of the arguments and function of each tool; `only` names those that are wanted.
 
     A function takes the arguments by keyword, and gives the answer as JSON: also that of a call that failed, which tells a model
@@ -21,8 +36,10 @@ def functions(workspace, only=None, *, brief=False, approve=None, observe=None):
             yield spec["name"], spec["description"], spec["input_schema"], _function(workspace, spec["name"], approve, observe)
 
 
-def _function(workspace, name, approve, observe):
-    def call(**arguments):
+def _function(
+    workspace: Workspace, name: str, approve: Approve | None, observe: Observe | None
+) -> Callable[..., str]:
+    def call(**arguments: Any) -> str:
         answer = workspace.call(name, arguments, approve=approve, observe=observe)
         return json.dumps(answer, ensure_ascii=False)
 

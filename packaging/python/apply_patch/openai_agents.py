@@ -13,12 +13,18 @@ whole response of the model first: when the first operation of a turn arrives, a
 is answered by what became of that. Without the hooks each operation is a transaction of its own.
 """
 
+from __future__ import annotations
+
 import asyncio
 import json
 import threading
+from typing import TYPE_CHECKING, Any
 
 from ._errors import PatchError
 from ._native import apply_diff
+
+if TYPE_CHECKING:
+    from ._native import Approve, Observe, Workspace
 
 __all__ = ["ApplyPatchEditor", "apply_diff"]
 
@@ -30,24 +36,24 @@ class ApplyPatchEditor:
     for one operation at a time, when the turn may have been applied already. A tool that has it is refused by the hooks.
     """
 
-    def __init__(self, workspace, *, approve=None, observe=None):
+    def __init__(self, workspace: Workspace, *, approve: Approve | None = None, observe: Observe | None = None) -> None:
         self._workspace = workspace
         self._callbacks = {"approve": approve, "observe": observe}
         self._lock = threading.Lock()
         # For each run, by its context: the operations of the turn that are still to be answered, and what became of them.
         self._turns = {}
 
-    def hooks(self, inner=None):
+    def hooks(self, inner: Any = None) -> Any:
         """Hooks for `Runner.run`, which make a transaction of each turn; `inner` are other hooks that are called too."""
         return _hooks(self, inner)
 
-    async def create_file(self, operation):
+    async def create_file(self, operation: Any) -> Any:
         return await asyncio.to_thread(self._answer, operation)
 
-    async def update_file(self, operation):
+    async def update_file(self, operation: Any) -> Any:
         return await asyncio.to_thread(self._answer, operation)
 
-    async def delete_file(self, operation):
+    async def delete_file(self, operation: Any) -> Any:
         return await asyncio.to_thread(self._answer, operation)
 
     def _begin(self, context, operations):

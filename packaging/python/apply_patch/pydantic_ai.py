@@ -6,10 +6,27 @@
     agent = Agent(model, toolsets=[toolset(Workspace("."))])
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from ._tools import functions
 
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
-def toolset(workspace, only=None, *, brief=False, approve=None, observe=None, **options):
+    from ._native import Approve, Observe, Workspace
+
+
+def toolset(
+    workspace: Workspace,
+    only: Collection[str] | None = None,
+    *,
+    brief: bool = False,
+    approve: Approve | None = None,
+    observe: Observe | None = None,
+    **options: Any,
+) -> Any:
     """A `FunctionToolset` with the file tools of the workspace; `only` names those that are wanted.
 
     They are called one after the other. What else a toolset takes is passed on.

@@ -1,6 +1,7 @@
 """Every call, callbacks, errors, threads, and what it takes to import and to call."""
 
 import hashlib
+import multiprocessing
 import os
 import pathlib
 import pickle
@@ -12,7 +13,7 @@ import threading
 import pytest
 
 import apply_patch
-from apply_patch import DoesNotApply, GitTree, ParseError, PatchError, Refused, StaleFile, Workspace
+from apply_patch import DoesNotApply, GitTree, PatchError, Refused, StaleFile, Workspace
 
 BEFORE = "one\ntwo\nthree\n"
 AFTER = "one\nTWO\nthree\n"
@@ -94,35 +95,93 @@ def test_tools_share_a_session(root):
         workspace.call("edit_file", {"path": object()})
 
 
+DELETE = patch("*** Delete File: a.txt")
+# The kind, the class, the classes by which it is caught too, what is sent, and the attributes.
 KINDS = [
-    ("patch_parse_error", ParseError, "nonsense", {}),
-    ("patch_apply_error", DoesNotApply, patch("*** Update File: a.txt", "@@", "-four", "+4"), {}),
-    ("multiple_matches", DoesNotApply, patch("*** Update File: twice", "@@", "-x", "+y"), {}),
-    ("not_found", DoesNotApply, patch("*** Delete File: missing"), {}),
-    ("already_exists", DoesNotApply, patch("*** Add File: a.txt", "+1"), {}),
-    ("binary_file", DoesNotApply, patch("*** Update File: binary", "@@", "-x", "+y"), {}),
-    ("stale_file", StaleFile, PATCH, {"expected": {"a.txt": "0" * 64}}),
-    ("outside_workspace", Refused, patch("*** Delete File: ../x"), {}),
-    ("permission_denied", Refused, patch("*** Delete File: .env"), {}),
-    ("permission_denied", Refused, PATCH.replace("Update File: a.txt", "Delete File: a.txt").replace(
-        "@@\n one\n-two\n+TWO\n", ""), {"allow_delete": False}),
-    ("file_too_large", PatchError, PATCH, {"max_file_size": 3}),
-    ("command_failed", PatchError, PATCH, {"nonsense": True}),
-    ("command_failed", PatchError, PATCH, {"profile": "lenient"}),
+    ("patch_parse_error", "ParseError", ValueError, "nonsense", {}, {"reason": "no_begin", "line": 1, "seen": "nonsense"}),
+    ("patch_apply_error", "ApplyError", DoesNotApply, patch("*** Update File: a.txt", "@@", "-tow", "+2"), {},
+        {"hunk_index": 0, "patch_line": 3, "nearest": None}),
+    ("multiple_matches", "MultipleMatches", DoesNotApply, patch("*** Update File: twice", "@@", "-x", "+y"), {},
+        {"places": [{"startLine": 1, "endLine": 1, "addContextAfter": ["x"]}, {"startLine": 2, "endLine": 2, "addContextBefore": ["x"]}]}),
+    ("not_found", "NotFound", DoesNotApply, patch("*** Delete File: b.txt"), {}, {"path": "b.txt", "did_you_mean": "a.txt"}),
+    ("already_exists", "AlreadyExists", ValueError, patch("*** Add File: a.txt", "+1"), {}, {"path": "a.txt"}),
+    ("binary_file", "BinaryFile", DoesNotApply, patch("*** Update File: binary", "@@", "-x", "+y"), {}, {}),
+    ("overlapping_edits", "OverlappingEdits", DoesNotApply, patch("*** Update File: a.txt", "@@", "-one", "+1", "@@", "-one", "+I"), {}, {}),
+    ("stale_file", "StaleFile", PatchError, PATCH, {"expected": {"a.txt": "0" * 64}},
+        {"path": "a.txt", "expected": "0" * 64, "actual": hashlib.sha256(BEFORE.encode()).hexdigest()}),
+    ("outside_workspace", "OutsideWorkspace", Refused, patch("*** Delete File: ../x"), {}, {}),
+    ("permission_denied", "PermissionDenied", Refused, patch("*** Delete File: .env"), {}, {"reason": "forbidden"}),
+    ("permission_denied", "PermissionDenied", Refused, DELETE, {"allow_delete": False}, {"reason": "delete_not_allowed"}),
+    ("permission_denied", "Declined", apply_patch.PermissionDenied, PATCH, {"approve": lambda proposal: False}, {"reason": "declined"}),
+    ("file_too_large", "FileTooLarge", PatchError, PATCH, {"max_file_size": 3}, {}),
+    ("command_failed", "CommandFailed", PatchError, PATCH, {"nonsense": True}, {"command": None, "exit_code": None}),
+    ("command_failed", "CommandFailed", PatchError, PATCH, {"profile": "lenient"}, {"output": None}),
 ]
 
 
-@pytest.mark.parametrize("kind, kind_class, text, options", KINDS)
-def test_errors_have_a_kind_and_a_class(root, kind, kind_class, text, options):
+@pytest.mark.parametrize("kind, name, base, text, options, attributes", KINDS)
+def test_errors_have_a_kind_and_a_class(root, kind, name, base, text, options, attributes):
     (root / "twice").write_text("x\nx\n")
     (root / "binary").write_bytes(b"\0x\n")
-    with pytest.raises(kind_class) as caught:
+    kind_class = getattr(apply_patch, name)
+    with pytest.raises(base) as caught:
         Workspace(root).apply(text, **options)
     error = caught.value
     assert type(error) is kind_class and error.kind == kind and str(error) == error.message
+    assert {key: getattr(error, key) for key in attributes} == attributes
     again = pickle.loads(pickle.dumps(error))
-    assert (type(again), again.kind, again.hints) == (kind_class, kind, error.hints)
+    assert type(again) is kind_class
+    assert (again.kind, again.details, again.hints) == (kind, error.details, error.hints)
     assert (root / "a.txt").read_text() == BEFORE
+
+
+def test_what_verify_says_is_in_its_error(root):
+    workspace = Workspace(root, verify="echo no; exit 3", durability="none")
+    with pytest.raises(apply_patch.CommandFailed) as caught:
+        workspace.apply(PATCH)
+    error = caught.value
+    assert (error.reason, error.command, error.exit_code, error.output) == ("unverified", "echo no; exit 3", 3, "no\n")
+    assert (root / "a.txt").read_text() == BEFORE
+
+
+def test_a_call_is_given_up(root):
+    workspace, cancellation = Workspace(root), apply_patch.Cancellation()
+    assert not cancellation.is_cancelled
+    workspace.apply(PATCH, cancellation=cancellation)
+    # Another thread may do it; here it is the callback.
+    for call in [
+        lambda: workspace.undo(approve=lambda proposal: cancellation.cancel() or True, cancellation=cancellation),
+        lambda: workspace.apply(DELETE, cancellation=cancellation),
+        lambda: workspace.plan(DELETE, cancellation=cancellation),
+        lambda: workspace.redo(cancellation=cancellation),
+    ]:
+        with pytest.raises(apply_patch.Cancelled):
+            call()
+    assert workspace.call("delete_file", {"path": "a.txt"}, cancellation=cancellation)["error"]["kind"] == "cancelled"
+    assert cancellation.is_cancelled and (root / "a.txt").read_text() == AFTER
+
+
+def adds(workspace, name):
+    return workspace.session, workspace.apply(patch(f"*** Add File: {name}", "+x"))
+
+
+def test_processes_share_a_workspace(root):
+    workspace = Workspace(root, session="s", agent="tester", durability="none", forbidden=["x*"], lock_timeout=60)
+    again = pickle.loads(pickle.dumps(workspace))
+    assert (again.root, again.session) == (workspace.root, "s")
+    with pytest.raises(apply_patch.PermissionDenied):
+        again.apply(patch("*** Add File: x", "+x"))
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        done = pool.starmap(adds, [(workspace, f"b{nth}") for nth in range(4)])
+        with pytest.raises(apply_patch.PermissionDenied) as caught:
+            pool.apply(adds, (workspace, "x"))
+        assert caught.value.path == "x"
+    assert {session for session, _ in done} == {"s"}
+    log = workspace.log()["transactions"]
+    assert {one["id"] for one in log} == {one["transactionId"] for _, one in done} and {one["agent"] for one in log} == {"tester"}
+    assert pickle.loads(pickle.dumps(Workspace(root))).root == workspace.root
+    with pytest.raises(TypeError, match="pickle"):
+        pickle.dumps(workspace.plan(PATCH))
 
 
 def test_what_is_left_open_may_be_none(root):

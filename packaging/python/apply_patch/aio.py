@@ -1,0 +1,162 @@
+"""The same for asyncio: calls that can be cancelled, with callbacks that may be coroutines.
+
+    >>> from apply_patch.aio import Workspace
+    >>> workspace = Workspace("project")
+    >>> done = await workspace.apply(patch)
+
+A call runs in a thread. When the task that waits for it is cancelled, the call is given up, and the task waits until it has
+ended. Up to the commit point nothing is changed then, and the task gets an `asyncio.CancelledError`. Later the change is made
+all the same: the task gets `CancelledLate`, whose `result` is the answer.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from concurrent import futures
+from typing import TYPE_CHECKING, Any
+
+from ._native import Cancellation
+from ._native import Workspace as _Workspace
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from typing_extensions import Unpack
+
+    from ._calls import AsyncCallbacks, AsyncCalls
+    from ._native import Plan, PatchOptions, Path, RedoOptions, Text, UndoOptions, WorkspaceOptions
+    from .types import Applied, Log, Undone
+
+    class _ApplyOptions(PatchOptions, AsyncCallbacks, total=False): ...
+
+    class _AsyncUndoOptions(UndoOptions, AsyncCallbacks, total=False): ...
+
+    class _AsyncRedoOptions(RedoOptions, AsyncCallbacks, total=False): ...
+else:
+    AsyncCalls = object
+
+__all__ = ["CancelledLate", "Workspace"]
+
+# Threads of their own: a call may wait for a person, and those of the loop are few.
+_THREADS = futures.ThreadPoolExecutor(max_workers=64, thread_name_prefix="apply_patch")
+
+
+class CancelledLate(asyncio.CancelledError):
+    """The call was cancelled when it could not be given up any more: `result` is what it answered."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__("cancelled too late: the call was made")
+        self.result = result
+
+
+async def _run(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Makes a call in a thread, and its callbacks in the loop."""
+    loop = asyncio.get_running_loop()
+    cancellation = Cancellation()
+    asked: set[futures.Future[Any]] = set()
+
+    def in_loop(callback: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        async def answer(value: Any) -> Any:
+            answered = callback(value)
+            return await answered if inspect.isawaitable(answered) else answered
+
+        def ask(value: Any) -> Any:
+            if cancellation.is_cancelled:
+                return False
+            future = asyncio.run_coroutine_threadsafe(answer(value), loop)
+            asked.add(future)
+            # In this order nothing is missed: the loop cancels first, and looks afterwards.
+            if cancellation.is_cancelled:
+                future.cancel()
+            try:
+                return future.result()
+            except futures.CancelledError:
+                if cancellation.is_cancelled:
+                    return False
+                raise
+            finally:
+                asked.discard(future)
+
+        return ask
+
+    for name in ("approve", "observe"):
+        if options.get(name) is not None:
+            options[name] = in_loop(options[name])
+    work = loop.run_in_executor(_THREADS, lambda: call(*args, cancellation=cancellation, **options))
+    cancelled = None
+    while not work.done():
+        try:
+            await asyncio.wait([work])
+        except asyncio.CancelledError as error:
+            cancelled = error
+            cancellation.cancel()
+            for future in list(asked):
+                future.cancel()
+    if cancelled is None:
+        return work.result()
+    try:
+        result = work.result()
+    except BaseException as error:
+        raise cancelled from error
+    # The answer of a tool.
+    if isinstance(result, dict) and not result.get("ok", True):  # pyright: ignore
+        raise cancelled
+    raise CancelledLate(result) from cancelled
+
+
+class Workspace(AsyncCalls):
+    """A directory whose files are changed, all or nothing, by one session; several tasks may use it."""
+
+    def __init__(self, root: "Path", /, **options: "Unpack[WorkspaceOptions]") -> None:
+        self._sync = _Workspace(root, **options)
+
+    @property
+    def root(self) -> "PathLike[str]":
+        """The directory."""
+        return self._sync.root
+
+    @property
+    def session(self) -> str:
+        """The name of the session."""
+        return self._sync.session
+
+    async def plan(self, patch: "Text", /, **options: "Unpack[PatchOptions]") -> "Plan":
+        """Plans a patch; nothing is written."""
+        plan: Plan = await _run(self._sync.plan, patch, **options)
+        return plan
+
+    async def apply(self, patch: "Text | Plan", /, **options: "Unpack[_ApplyOptions]") -> "Applied":
+        """Applies a patch, or exactly the plan of one; all of it or nothing."""
+        done: Applied = await _run(self._sync.apply, patch, **options)
+        return done
+
+    async def undo(self, id: "str | None" = None, /, **options: "Unpack[_AsyncUndoOptions]") -> "Undone":
+        """Undoes a transaction: the last one that is not undone, unless one is named."""
+        done: Undone = await _run(self._sync.undo, id, **options)
+        return done
+
+    async def redo(self, id: "str | None" = None, /, **options: "Unpack[_AsyncRedoOptions]") -> "Undone":
+        """Reverses an undo: the last one, unless one is named."""
+        done: Undone = await _run(self._sync.redo, id, **options)
+        return done
+
+    async def log(self, max_count: "int | None" = None, /, *, diff: bool = False) -> "Log":
+        """The newest transactions, and those whose journals are not trusted."""
+
+        def log(cancellation: object) -> "Log":
+            return self._sync.log(max_count, diff=diff)
+
+        read: Log = await _run(log)
+        return read
+
+    if not TYPE_CHECKING:
+
+        async def call(self, tool, arguments=None, /, **callbacks):
+            """Calls a file tool by its name: its answer, also when it failed."""
+            return await _run(self._sync.call, tool, arguments, **callbacks)
+
+    async def __aenter__(self) -> "Workspace":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
