@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use apply_patch_api as api;
 use apply_patch_api::{
-    Callbacks, Content, Decision, DiffDetail, HostFile, HostTree, MemoryTree, ReadOptions,
-    ToolError,
+    Callbacks, Content, Decision, HostFile, HostTree, MemoryTree, ReadOptions, ToolError,
 };
 use napi::bindgen_prelude::{
     AsyncTask, BufferSlice, Either, FnArgs, Function, ToNapiValue, TypeName, Uint8Array,
@@ -164,6 +163,11 @@ impl Cancellation {
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
+
+    fn polled(&self) -> api::engine::Cancellation {
+        let cancelled = Arc::clone(&self.0);
+        api::engine::Cancellation::new(move || cancelled.load(Ordering::Relaxed))
+    }
 }
 
 type Asking<'f> = Function<'f, FnArgs<(String, JsReply)>, UnknownReturnValue>;
@@ -197,11 +201,7 @@ fn host(
         // It has seen everything when the call ends.
         host.observe = Some(Box::new(move |event| drop(ask(&observe, event.to_string()))));
     }
-    if let Some(Cancellation(cancelled)) = cancellation {
-        let cancelled = Arc::clone(cancelled);
-        host.cancellation =
-            api::engine::Cancellation::new(move || cancelled.load(Ordering::Relaxed));
-    }
+    host.cancellation = cancellation.map(Cancellation::polled).unwrap_or_default();
     Ok(host)
 }
 
@@ -255,22 +255,33 @@ impl JsWorkspace {
         self.0.session().to_owned()
     }
 
-    fn planning(&self, patch: Text, options: &str) -> Result<Work<JsPlan>> {
+    fn planning(
+        &self,
+        patch: Text,
+        options: &str,
+        cancellation: Option<&Cancellation>,
+    ) -> Result<Work<JsPlan>> {
         let (workspace, patch) = (Arc::clone(&self.0), bytes(patch));
         let options = read(options)?;
-        Ok(Box::new(move || workspace.plan(&patch, &options).map(JsPlan::from)))
+        let cancellation = cancellation.map(Cancellation::polled).unwrap_or_default();
+        Ok(Box::new(move || workspace.plan(&patch, &options, &cancellation).map(JsPlan::from)))
     }
 
     /// Plans a patch.
     #[napi(catch_unwind)]
-    pub fn plan(&self, patch: Text, options: String) -> Result<AsyncTask<Job<JsPlan>>> {
-        Ok(Job::task(self.planning(patch, &options)?))
+    pub fn plan(
+        &self,
+        patch: Text,
+        options: String,
+        cancellation: Option<&Cancellation>,
+    ) -> Result<AsyncTask<Job<JsPlan>>> {
+        Ok(Job::task(self.planning(patch, &options, cancellation)?))
     }
 
     /// The same, at once.
     #[napi(catch_unwind)]
     pub fn plan_sync(&self, patch: Text, options: String) -> Result<JsPlan> {
-        self.planning(patch, &options)?().map_err(failed)
+        self.planning(patch, &options, None)?().map_err(failed)
     }
 
     fn applying(
@@ -344,8 +355,9 @@ impl JsWorkspace {
         options: String,
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
+        cancellation: Option<&Cancellation>,
     ) -> Result<AsyncTask<Job<String>>> {
-        Ok(Job::task(self.undoing(&options, host(approve, observe, None)?)?))
+        Ok(Job::task(self.undoing(&options, host(approve, observe, cancellation)?)?))
     }
 
     /// The same, at once.
@@ -354,26 +366,28 @@ impl JsWorkspace {
         self.undoing(&options, Callbacks::default())?().map_err(failed)
     }
 
-    fn redoing(&self, id: Option<String>, host: Callbacks<'static>) -> Work<String> {
+    fn redoing(&self, options: &str, host: Callbacks<'static>) -> Result<Work<String>> {
         let workspace = Arc::clone(&self.0);
-        Box::new(move || Ok(workspace.redo(id.as_deref(), DiffDetail::None, host)?.to_string()))
+        let api::RedoRequest { id, diff } = read(options)?;
+        Ok(Box::new(move || Ok(workspace.redo(id.as_deref(), diff, host)?.to_string())))
     }
 
     /// Reverses an undo.
     #[napi(catch_unwind)]
     pub fn redo(
         &self,
-        id: Option<String>,
+        options: String,
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
+        cancellation: Option<&Cancellation>,
     ) -> Result<AsyncTask<Job<String>>> {
-        Ok(Job::task(self.redoing(id, host(approve, observe, None)?)))
+        Ok(Job::task(self.redoing(&options, host(approve, observe, cancellation)?)?))
     }
 
     /// The same, at once.
     #[napi(catch_unwind)]
-    pub fn redo_sync(&self, id: Option<String>) -> Result<String> {
-        self.redoing(id, Callbacks::default())().map_err(failed)
+    pub fn redo_sync(&self, options: String) -> Result<String> {
+        self.redoing(&options, Callbacks::default())?().map_err(failed)
     }
 
     /// The newest transactions.
@@ -473,8 +487,9 @@ impl JsGitTree {
         git: String,
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
+        cancellation: Option<&Cancellation>,
     ) -> Result<AsyncTask<Job<String>>> {
-        let host = host(approve, observe, None)?;
+        let host = host(approve, observe, cancellation)?;
         let (tree, patch) = (Arc::clone(&self.0), bytes(patch));
         let (options, git) = (read(&options)?, read(&git)?);
         Ok(Job::task(move || Ok(tree.apply(&patch, &options, &git, host)?.to_string())))

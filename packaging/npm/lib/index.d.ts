@@ -1,24 +1,13 @@
 /** Text, or bytes; text counts as UTF-8. */
 export type Text = string | Uint8Array;
 
-/** One of the closed set of error kinds; docs/errors.md tells what each means. */
-export type ErrorKind =
-  | "not_found"
-  | "already_exists"
-  | "permission_denied"
-  | "outside_workspace"
-  | "binary_file"
-  | "file_too_large"
-  | "stale_file"
-  | "old_text_not_found"
-  | "multiple_matches"
-  | "overlapping_edits"
-  | "patch_parse_error"
-  | "patch_apply_error"
-  | "command_failed"
-  | "timeout"
-  | "cancelled"
-  | "unknown";
+import type {
+  Applied, Candidate, ChangedFile, Committed, ErrorDetails, ErrorKind, Event, FailedCall, Hint, Log, ParsedPatch, StreamEvent, Undone,
+} from "./answers";
+import type { EditPatchData, Tools } from "./tools";
+
+export * from "./answers";
+export * from "./tools";
 
 /** Why a call failed. Unless `kind` and `details` say otherwise, nothing was changed. */
 export class PatchError extends Error {
@@ -26,14 +15,100 @@ export class PatchError extends Error {
   /** The file it is about. */
   readonly path?: string;
   /** What else is known; `reason` and `rejects` above all. */
-  readonly details: Record<string, unknown>;
+  readonly details: ErrorDetails;
+  /** A finer word than the kind, if there is one. */
+  readonly reason?: string;
   /** What the caller can do about it: alternatives, the best one first. */
-  readonly hints: ({ hint: string } & Record<string, unknown>)[];
+  readonly hints: Hint[];
   /** Whether the caller can correct the request and try again. */
   readonly recoverable: boolean;
   /** The hints in words, for a person or a model. */
   readonly suggestedNextAction?: string;
 }
+
+/** The text is not a patch: `details` has `line`, `column`, `expected` and `seen`. */
+export class ParseError extends PatchError {
+  readonly kind: "patch_parse_error";
+}
+/** The patch does not fit the files. */
+export class DoesNotApply extends PatchError {}
+/** A hunk has no place, or the sections do not go together: `details` has `hunkIndex`, `patchLine` and `nearest`. */
+export class ApplyError extends DoesNotApply {
+  readonly kind: "patch_apply_error";
+}
+/** A hunk or an edit fits in several places. */
+export class MultipleMatches extends DoesNotApply {
+  readonly kind: "multiple_matches";
+  /** The places, each with the lines that tell it from the others. */
+  readonly places: Candidate[];
+}
+/** There is no such file, transaction or entry of the trash. */
+export class NotFound extends DoesNotApply {
+  readonly kind: "not_found";
+  /** A path that is there, and much like it. */
+  readonly didYouMean?: string;
+}
+/** Something is at the path already. */
+export class AlreadyExists extends DoesNotApply {
+  readonly kind: "already_exists";
+}
+/** A file that is to be edited is not text. */
+export class BinaryFile extends DoesNotApply {
+  readonly kind: "binary_file";
+}
+/** The text that an edit replaces is not in the file. */
+export class OldTextNotFound extends DoesNotApply {
+  readonly kind: "old_text_not_found";
+}
+/** Two hunks or edits change the same lines. */
+export class OverlappingEdits extends DoesNotApply {
+  readonly kind: "overlapping_edits";
+}
+/** A file is not what was expected. The SHA-256 are empty for no file. */
+export class StaleFile extends PatchError {
+  readonly kind: "stale_file";
+  readonly expected?: string;
+  readonly actual?: string;
+}
+/** The path leads out of the workspace, or the change is against the rules or not approved. */
+export class Refused extends PatchError {}
+/** The path leads out of the workspace. */
+export class OutsideWorkspace extends Refused {
+  readonly kind: "outside_workspace";
+}
+/** The rules, or the operating system, forbid it. */
+export class PermissionDenied extends Refused {
+  readonly kind: "permission_denied";
+}
+/** `approve` said no. */
+export class Declined extends PermissionDenied {
+  readonly reason: "declined";
+}
+/** A file or a patch is larger than the limit. */
+export class FileTooLarge extends PatchError {
+  readonly kind: "file_too_large";
+}
+/** The request makes no sense, `verify` did not accept the change (`details` has `command`, `exitCode`, `output`), or a system call failed. */
+export class CommandFailed extends PatchError {
+  readonly kind: "command_failed";
+}
+/** Another process has kept the lock of the workspace for too long. */
+export class Timeout extends PatchError {
+  readonly kind: "timeout";
+}
+/** The call was given up before the commit point. One that a `signal` gives up rejects with the reason of the signal. */
+export class Cancelled extends PatchError {
+  readonly kind: "cancelled";
+}
+/** None of the others. */
+export class Unknown extends PatchError {
+  readonly kind: "unknown";
+}
+
+/** Every error of a call, for a `switch` over `kind`. */
+export type AnyPatchError =
+  | ParseError | ApplyError | MultipleMatches | NotFound | AlreadyExists | BinaryFile | OldTextNotFound | OverlappingEdits
+  | StaleFile | OutsideWorkspace | PermissionDenied | FileTooLarge | CommandFailed | Timeout | Cancelled | Unknown;
 
 /** How a patch is read and planned. What is left open is as the profile has it. */
 export interface PatchOptions {
@@ -158,17 +233,6 @@ export interface WorkspaceOptions {
   acceptOpenState?: boolean;
 }
 
-/** One file that changes. */
-export interface ChangedFile {
-  path: string;
-  /** Where a moved file goes. */
-  toPath?: string;
-  operation: "create" | "update" | "delete" | "move";
-  beforeSha256?: string | null;
-  afterSha256?: string | null;
-  [more: string]: unknown;
-}
-
 /** What is undone. */
 export interface UndoOptions {
   /** Only these files of the transaction. */
@@ -181,31 +245,9 @@ export interface UndoOptions {
   diff?: "none" | "stat" | "full";
 }
 
-/** What becomes of a hunk. `section` and `hunkIndex` count from 0, lines from 1. */
-export interface Hunk {
-  path: string;
-  section: number;
-  hunkIndex: number;
-  outcome: "applied" | "already_applied" | "rejected" | "not_applied";
-  startLine?: number;
-  lineCount?: number;
-  /** The pass that matched. */
-  pass?: "none" | "trailing" | "blanks" | "unicode";
-  notes?: string[];
-  /** Why it is rejected. */
-  reason?: string;
-}
-
-/** What a call did: the `data` of `apply-patch --json`. */
-export interface Applied {
-  /** What `undo` takes; null when there was nothing to change. */
-  transactionId: string | null;
-  changedFiles: ChangedFile[];
-  /** Of a patch. */
-  hunks?: Hunk[];
-  /** The very patch was applied before, and its files are as it left them: nothing was done. */
-  alreadyDone?: boolean;
-  [more: string]: unknown;
+/** What is redone. */
+export interface RedoOptions {
+  diff?: "none" | "stat" | "full";
 }
 
 /** What a patch would do. */
@@ -238,15 +280,24 @@ export interface Callbacks {
   /** Decides about exactly the plan that is committed; `"session"` also approves what does no more to the same files later. */
   approve?: (proposal: Proposal) => boolean | "session" | Promise<boolean | "session">;
   /** Receives what happens: the objects of `apply-patch --events jsonl`. */
-  observe?: (event: { type: string } & Record<string, unknown>) => void;
-  /** Gives the call up as long as nothing is published. */
+  observe?: (event: Event) => void;
+  /** Gives the call up until the commit point: it rejects with the reason of the signal, and nothing is changed. */
   signal?: AbortSignal;
 }
 
+/** The answer of a file tool that did it. */
+export interface Succeeded<Data = Record<string, unknown>> {
+  ok: true;
+  output: string;
+  data: Data;
+  /** What was taken in another form than it was sent in. */
+  normalised?: string[];
+  /** What is wrong with the new files. */
+  warnings?: string[];
+}
+
 /** The answer of a file tool. */
-export type ToolAnswer =
-  | { ok: true; output: string; data: Record<string, unknown> }
-  | { ok: false; error: Record<string, unknown> & { kind: ErrorKind; message: string } };
+export type ToolAnswer<Data = Record<string, unknown>> = Data extends EditPatchData ? Data : Succeeded<Data> | FailedCall;
 
 /** A directory, with a session: what it reads is remembered, so that no file is overwritten unseen. */
 export class Workspace {
@@ -255,7 +306,7 @@ export class Workspace {
   readonly root: string;
   readonly session: string;
   /** Plans a patch; nothing is written. */
-  plan(patch: Text, options?: PatchOptions): Promise<Plan>;
+  plan(patch: Text, options?: PatchOptions & { signal?: AbortSignal }): Promise<Plan>;
   planSync(patch: Text, options?: PatchOptions): Plan;
   /** Applies a patch, all or nothing. */
   apply(patch: Text, options?: PatchOptions & Callbacks): Promise<Applied>;
@@ -264,15 +315,17 @@ export class Workspace {
   applySync(patch: Text, options?: PatchOptions): Applied;
   applySync(plan: Plan): Applied;
   /** Undoes a transaction; the last one that is not undone, unless named. */
-  undo(id?: string, options?: UndoOptions & Callbacks): Promise<Applied>;
-  undoSync(id?: string, options?: UndoOptions): Applied;
+  undo(id?: string, options?: UndoOptions & Callbacks): Promise<Undone>;
+  undoSync(id?: string, options?: UndoOptions): Undone;
   /** Reverses an undo. */
-  redo(id?: string, callbacks?: Callbacks): Promise<Applied>;
-  redoSync(id?: string): Applied;
+  redo(id?: string, options?: RedoOptions & Callbacks): Promise<Undone>;
+  redoSync(id?: string, options?: RedoOptions): Undone;
   /** The newest transactions first. */
-  log(options?: { maxCount?: number; diff?: boolean }): Promise<{ transactions: Record<string, unknown>[]; notVerified: unknown[] }>;
+  log(options?: { maxCount?: number; diff?: boolean }): Promise<Log>;
   /** Calls a file tool: its answer, also when it failed. `toolSpecs` has the names and arguments. */
+  call<Name extends keyof Tools>(tool: Name, args: Tools[Name][0], callbacks?: Callbacks): Promise<ToolAnswer<Tools[Name][1]>>;
   call(tool: string, args?: Record<string, unknown>, callbacks?: Callbacks): Promise<ToolAnswer>;
+  callSync<Name extends keyof Tools>(tool: Name, args: Tools[Name][0]): ToolAnswer<Tools[Name][1]>;
   callSync(tool: string, args?: Record<string, unknown>): ToolAnswer;
 }
 
@@ -302,7 +355,7 @@ export class GitTree {
         carry?: boolean;
         allowCheckedOut?: boolean;
       },
-  ): Promise<Applied & { commit: string | null; tree: string; onto: string; branch?: string }>;
+  ): Promise<Committed>;
 }
 
 /** What there is to say of a change. */
@@ -370,7 +423,7 @@ export function applyDiff(input: string, diff: string, mode?: "default" | "creat
 export function applyDiff(input: Uint8Array, diff: string, mode?: "default" | "create"): Buffer;
 
 /** The tree of a patch. */
-export function parse(patch: Text, options?: PatchOptions): Record<string, unknown>;
+export function parse(patch: Text, options?: PatchOptions): ParsedPatch;
 
 /** A patch in another form. A diff needs the files that the patch is for. */
 export function convert(
@@ -435,6 +488,6 @@ export function fit(
 export class PatchStream {
   constructor(options?: PatchOptions);
   /** What the next part says: `begun`, `move_to`, `lines`, `finished`, `ended`, `failed`. */
-  push(chunk: Text): ({ type: string } & Record<string, unknown>)[];
-  end(): ({ type: string } & Record<string, unknown>)[];
+  push(chunk: Text): StreamEvent[];
+  end(): StreamEvent[];
 }

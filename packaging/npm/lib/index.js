@@ -18,7 +18,7 @@ const native = load();
 class PatchError extends Error {
   constructor(error) {
     super(error.message);
-    this.name = "PatchError";
+    this.name = new.target.name;
     this.kind = error.kind;
     this.path = error.path;
     this.details = error.details ?? {};
@@ -26,13 +26,75 @@ class PatchError extends Error {
     this.recoverable = error.recoverable;
     this.suggestedNextAction = error.suggestedNextAction;
   }
+
+  /** A finer word than the kind, if there is one. */
+  get reason() {
+    return this.details.reason;
+  }
 }
+
+class ParseError extends PatchError {}
+class DoesNotApply extends PatchError {}
+class ApplyError extends DoesNotApply {}
+class MultipleMatches extends DoesNotApply {
+  get places() {
+    return this.details.candidates ?? [];
+  }
+}
+class NotFound extends DoesNotApply {
+  get didYouMean() {
+    return this.details.didYouMean;
+  }
+}
+class AlreadyExists extends DoesNotApply {}
+class BinaryFile extends DoesNotApply {}
+class OldTextNotFound extends DoesNotApply {}
+class OverlappingEdits extends DoesNotApply {}
+class StaleFile extends PatchError {
+  get expected() {
+    return this.details.expectedSha256;
+  }
+
+  get actual() {
+    return this.details.actualSha256;
+  }
+}
+class Refused extends PatchError {}
+class OutsideWorkspace extends Refused {}
+class PermissionDenied extends Refused {}
+class Declined extends PermissionDenied {}
+class FileTooLarge extends PatchError {}
+class CommandFailed extends PatchError {}
+class Timeout extends PatchError {}
+class Cancelled extends PatchError {}
+class Unknown extends PatchError {}
+
+const errors = {
+  not_found: NotFound,
+  already_exists: AlreadyExists,
+  permission_denied: PermissionDenied,
+  outside_workspace: OutsideWorkspace,
+  binary_file: BinaryFile,
+  file_too_large: FileTooLarge,
+  stale_file: StaleFile,
+  old_text_not_found: OldTextNotFound,
+  multiple_matches: MultipleMatches,
+  overlapping_edits: OverlappingEdits,
+  patch_parse_error: ParseError,
+  patch_apply_error: ApplyError,
+  command_failed: CommandFailed,
+  timeout: Timeout,
+  cancelled: Cancelled,
+  unknown: Unknown,
+};
 
 /** The error that a program gets for one of the native half. */
 function adopted(error) {
   if (typeof error?.message === "string" && error.message.startsWith("{")) {
     try {
-      return new PatchError(JSON.parse(error.message));
+      const fields = JSON.parse(error.message);
+      const kind = fields.details?.reason === "declined" ? Declined : (errors[fields.kind] ?? PatchError);
+      return new kind(fields);
     } catch {
       // It is another error.
     }
@@ -108,11 +170,13 @@ async function hosted({ approve, observe, signal }, call) {
   try {
     const done = await call(ask, watch, cancellation);
     if (thrown) throw thrown.error;
+    // The answer of a tool.
+    if (signal?.aborted && done.error?.kind === "cancelled") throw signal.reason;
     return done;
   } catch (error) {
     if (thrown) throw thrown.error;
-    if (signal?.aborted && adopted(error).kind === "timeout") throw signal.reason;
-    throw adopted(error);
+    const failed = adopted(error);
+    throw signal?.aborted && failed instanceof Cancelled ? signal.reason : failed;
   } finally {
     signal?.removeEventListener("abort", cancel);
   }
@@ -148,7 +212,10 @@ class Workspace {
   }
 
   async plan(patch, options) {
-    return hosted({}, async () => new Plan(await this.#native.plan(patch, json(options))));
+    const { signal, ...rest } = options ?? {};
+    return hosted({ signal }, async (_ask, _watch, cancellation) =>
+      new Plan(await this.#native.plan(patch, json(rest), cancellation)),
+    );
   }
 
   planSync(patch, options) {
@@ -187,12 +254,11 @@ class Workspace {
 
   async redo(id, options) {
     const { callbacks, rest } = split(options);
-    only(rest, []);
-    return hosted(callbacks, async (...host) => JSON.parse(await this.#native.redo(id, ...host)));
+    return hosted(callbacks, async (...host) => JSON.parse(await this.#native.redo(json({ ...rest, id }), ...host)));
   }
 
-  redoSync(id) {
-    return sync(() => JSON.parse(this.#native.redoSync(id)));
+  redoSync(id, options) {
+    return sync(() => JSON.parse(this.#native.redoSync(json({ ...options, id }))));
   }
 
   async log(options) {
@@ -247,8 +313,8 @@ class GitTree {
     const { callbacks, rest } = split(options);
     const { branch, message, author, carry, allowCheckedOut, ...rules } = rest;
     const git = json({ branch, message, author, carry, allowCheckedOut });
-    return hosted(callbacks, async (ask, watch) =>
-      JSON.parse(await this.#native.apply(patch, json(rules), git, ask, watch)),
+    return hosted(callbacks, async (...host) =>
+      JSON.parse(await this.#native.apply(patch, json(rules), git, ...host)),
     );
   }
 }
@@ -359,10 +425,29 @@ class PatchStream {
 }
 
 module.exports = {
+  AlreadyExists,
+  ApplyError,
+  BinaryFile,
+  Cancelled,
+  CommandFailed,
+  Declined,
+  DoesNotApply,
+  FileTooLarge,
   GitTree,
+  MultipleMatches,
+  NotFound,
+  OldTextNotFound,
+  OutsideWorkspace,
+  OverlappingEdits,
+  ParseError,
   PatchError,
   PatchStream,
+  PermissionDenied,
   Plan,
+  Refused,
+  StaleFile,
+  Timeout,
+  Unknown,
   Workspace,
   applyDiff,
   applyInMemory,

@@ -61,7 +61,7 @@ test("a plan is what is applied, or nothing", async () => {
   assert.deepEqual(plan.changes.map(({ path, operation }) => [path, operation]), [["a", "update"]]);
   assert.equal(workspace.planSync(EDIT).digest, plan.digest);
   writeFileSync(join(place, "a"), "one\nmore\n");
-  await assert.rejects(workspace.apply(plan), { name: "PatchError", kind: "stale_file" });
+  await assert.rejects(workspace.apply(plan), { name: "StaleFile", kind: "stale_file" });
   assert.equal(readFileSync(join(place, "a"), "utf8"), "one\nmore\n");
   writeFileSync(join(place, "a"), "one\n");
   const { transactionId } = await workspace.apply(plan);
@@ -79,7 +79,9 @@ test("a callback decides, watches, and may throw", async () => {
   const place = folder({ a: "one\n" });
   const workspace = new Workspace(place);
   let seen;
-  await assert.rejects(workspace.apply(EDIT, { approve: (proposal) => ((seen = proposal), false) }), { kind: "permission_denied" });
+  const declined = await workspace.apply(EDIT, { approve: (proposal) => ((seen = proposal), false) }).catch((error) => error);
+  assert.ok(declined instanceof library.Declined && declined instanceof library.PermissionDenied && declined instanceof library.Refused);
+  assert.deepEqual([declined.kind, declined.reason], ["permission_denied", "declined"]);
   assert.ok(seen.diff.includes("+two") && seen.changes[0].path === "a");
   const mistake = new RangeError("a mistake");
   for (const approve of [() => { throw mistake; }, async () => { throw mistake; }]) {
@@ -101,6 +103,31 @@ test("a callback decides, watches, and may throw", async () => {
   await assert.rejects(workspace.apply(ADD("b"), { signal: stopped }), { message: "stopped" });
 });
 
+test("a signal gives a call up", async () => {
+  const place = folder({ a: "one\n" });
+  const workspace = new Workspace(place);
+  await workspace.apply(EDIT);
+  await workspace.undo();
+  const calls = {
+    apply: (options) => workspace.apply(EDIT, options),
+    redo: (options) => workspace.redo(undefined, options),
+    call: (options) => workspace.call("create_file", { path: "b", content: "" }, options),
+  };
+  const reason = new Error("enough");
+  const late = async (call) => {
+    const controller = new AbortController();
+    const approve = () => (controller.abort(reason), true);
+    await assert.rejects(call({ approve, signal: controller.signal }), (error) => error === reason);
+  };
+  for (const call of Object.values(calls)) await late(call);
+  assert.deepEqual(String(filesOf(place).a), "one\n");
+  assert.deepEqual(Object.keys(filesOf(place)), ["a"]);
+  await calls.redo({ diff: "stat" });
+  await late((options) => workspace.undo(undefined, options));
+  assert.deepEqual(String(filesOf(place).a), "two\n");
+  await assert.rejects(workspace.plan(EDIT, { signal: AbortSignal.abort(reason) }), (error) => error === reason);
+});
+
 test("tools share a session: what was not read is not overwritten", async () => {
   const place = folder({ a: "one\n" });
   const workspace = new Workspace(place);
@@ -115,11 +142,39 @@ test("errors have their fields", async () => {
   const workspace = new Workspace(folder());
   const error = await workspace.apply(patchOf("*** Delete File: nope")).catch((error) => error);
   assert.ok(error instanceof PatchError && error instanceof Error);
-  assert.deepEqual([error.kind, error.path, error.name], ["not_found", "nope", "PatchError"]);
+  assert.deepEqual([error.kind, error.path, error.name], ["not_found", "nope", "NotFound"]);
+  assert.ok(error instanceof library.NotFound && error instanceof library.DoesNotApply && !(error instanceof library.StaleFile));
   assert.ok(error.suggestedNextAction.length > 0 && error.hints.length > 0 && error.recoverable);
   await assert.rejects(workspace.apply(EDIT, { frobnicate: 1 }), /frobnicate/);
   await assert.rejects(workspace.apply(await workspace.plan(ADD("b")), { overwrite: true }), TypeError);
-  assert.throws(() => new Workspace(join(workspace.root, "nowhere")), { name: "PatchError" });
+  assert.throws(() => new Workspace(join(workspace.root, "nowhere")), { name: "NotFound" });
+});
+
+test("each kind has its class, with its fields", () => {
+  const files = { a: "one\n", b: "one\n", twice: "x\nx\n", binary: "\0" };
+  const update = (path, ...lines) => patchOf(`*** Update File: ${path}`, ...lines);
+  for (const [name, patch, fields, options] of [
+    ["ParseError", "nonsense", { kind: "patch_parse_error", reason: "no_begin" }],
+    ["ApplyError", update("a", "@@", "-tow", "+2"), { kind: "patch_apply_error" }],
+    ["MultipleMatches", update("twice", "@@", "-x", "+y"), { places: [{ startLine: 1, endLine: 1, addContextAfter: ["x"] }, { startLine: 2, endLine: 2, addContextBefore: ["x"] }] }],
+    ["NotFound", patchOf("*** Delete File: binaryy"), { path: "binaryy", didYouMean: "binary" }],
+    ["AlreadyExists", patchOf("*** Add File: a", "+x"), { path: "a" }],
+    ["BinaryFile", update("binary", "@@", "-x", "+y"), {}],
+    ["StaleFile", EDIT, { path: "a", expected: "0".repeat(64), actual: "2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806" }, { expectedSha256ByPath: { a: "0".repeat(64) } }],
+    ["OutsideWorkspace", patchOf("*** Delete File: ../x"), { kind: "outside_workspace" }],
+    ["PermissionDenied", patchOf("*** Delete File: .env"), { reason: "forbidden" }],
+    ["FileTooLarge", EDIT, { kind: "file_too_large" }, { maxFileSize: 1 }],
+    ["CommandFailed", EDIT, { kind: "command_failed" }, { profile: "lax" }],
+  ]) {
+    let error;
+    try {
+      library.applyInMemory(files, patch, options);
+    } catch (thrown) {
+      error = thrown;
+    }
+    assert.ok(error instanceof library[name] && error.name === name, `${name}: ${error}`);
+    for (const [field, value] of Object.entries(fields)) assert.deepEqual(error[field], value, `${name}.${field}`);
+  }
 });
 
 test("the files of a program, with the edits for its buffers", async () => {

@@ -1,5 +1,8 @@
 // Compiled, not run: the types fit what programs do with them.
-import { applyInMemory, GitTree, PatchError, planOver, Workspace, type Applied } from "apply-patch-cli";
+import {
+  type AnyPatchError, applyInMemory, type Applied, GitTree, type Log, MultipleMatches, parse, PatchError, PatchStream, planOver,
+  StaleFile, type Undone, Workspace,
+} from "apply-patch-cli";
 import { tools } from "apply-patch-cli/ai";
 import { ApplyPatchEditor } from "apply-patch-cli/openai-agents";
 import { applyPatchTool } from "@openai/agents-core";
@@ -7,24 +10,58 @@ import * as ai from "ai";
 
 export async function all(root: string, patch: string): Promise<Applied> {
   const workspace = new Workspace(root, { durability: "process", approve: "auto" });
-  const plan = await workspace.plan(patch, { profile: "codex", expectedSha256ByPath: { a: "" } });
+  const signal = AbortSignal.timeout(9);
+  const plan = await workspace.plan(patch, { profile: "codex", expectedSha256ByPath: { a: "" }, signal });
   const text: string | null | undefined = applyInMemory({ a: "x" }, patch).files["a"];
   const bytes: Buffer | null | undefined = applyInMemory({ a: new Uint8Array() }, patch).files["a"];
   const edits = await planOver({ read: async (path) => (path === "a" ? { content: "x", version: 1 } : undefined) }, patch);
   const start: number = edits.edits[0]!.edits[0]!.range.start.line;
   const answer = await workspace.call("read_file", { path: "a" });
   if (!answer.ok) throw new Error(answer.error.kind satisfies string);
-  const commit: string | null = (await new GitTree(root, "main").apply(patch, { branch: "b", carry: true })).commit;
+  const lines: number = answer.data.lineCount;
+  const wrapped = workspace.callSync("edit.patch", { patch });
+  if (!wrapped.ok) throw new Error(wrapped.error);
+  const other = await workspace.call(`glo${"b"}`, { pattern: "*" });
+  if (other.ok) console.log(other.data["matches"], lines);
+  const commit: string | null = (await new GitTree(root, "main").apply(patch, { branch: "b", carry: true, signal })).commit;
+  const undone: Undone = await workspace.undo(undefined, { since: "2h", approve: () => true });
+  const redone: Undone = workspace.redoSync(undone.transactionId ?? undefined, { diff: "stat" });
+  const log: Log = await workspace.log({ diff: true });
+  console.log(redone.changedFiles[0]!.operation, log.transactions[0]!.files[0]!.trashedTo, log.notVerified[0]!.details.problem);
+  for (const event of new PatchStream().push(patch)) if (event.type === "begun") console.log(event.operation, event.toPath);
+  console.log(parse(patch).sections[0]!.path.text);
   applyPatchTool({ editor: new ApplyPatchEditor(workspace) });
   ai.generateText({ model: "m", prompt: "p", tools: tools(workspace, ai) });
   // @ts-expect-error: there is no such option.
   workspace.applySync(patch, { frobnicate: 1 });
   // @ts-expect-error: a call that blocks takes no callbacks.
   workspace.applySync(patch, { approve: () => true });
+  // @ts-expect-error: there is no such argument.
+  workspace.callSync("read_file", { path: "a", startline: 1 } as const satisfies { path: string; startLine?: number });
   try {
-    return await workspace.apply(plan, { approve: async ({ diff }) => diff !== null && "session", signal: AbortSignal.timeout(9) });
+    return await workspace.apply(plan, {
+      approve: async ({ diff }) => diff !== null && "session",
+      observe: (event) => (event.type === "progress" ? console.log(event.done) : undefined),
+      signal,
+    });
   } catch (error) {
-    if (error instanceof PatchError && error.kind === "stale_file") console.log(error.hints, text, bytes, start, commit);
+    if (error instanceof StaleFile) console.log(error.expected, error.actual, error.kind satisfies "stale_file");
+    if (error instanceof MultipleMatches) console.log(error.places[0]!.addHeader, text, bytes, start, commit);
+    if (error instanceof PatchError) console.log(told(error as AnyPatchError), error.details.nearest?.region, error.hints[0]!.hint);
     throw error;
+  }
+}
+
+/** The kind tells the class. */
+function told(error: AnyPatchError): string | undefined {
+  switch (error.kind) {
+    case "not_found":
+      return error.didYouMean;
+    case "stale_file":
+      return error.actual;
+    case "multiple_matches":
+      return `${error.places.length}`;
+    default:
+      return error.reason;
   }
 }
