@@ -170,7 +170,7 @@ fn purge(global: &Global, args: &PurgeArgs) -> Result<Exit, Failure> {
             return Ok(Exit::Refused);
         }
     }
-    let Purged { transactions, bytes } = purged(global, &session, &retention, args.dry_run)?;
+    let Purged { transactions, bytes, .. } = purged(global, &session, &retention, args.dry_run)?;
     let count = transactions.len();
     let verb = if args.dry_run { "would be removed" } else { "removed" };
     let output = match count {

@@ -50,7 +50,6 @@ pub enum Note {
 
 /// An indentation of inserted lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Reindented {
     /// The blanks in the patch.
     pub patch: String,
