@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use yoke::{Yoke, Yokeable};
+use self_cell::self_cell;
 
 use crate::ast::Section;
 use crate::error::{ParseError, Warning};
@@ -81,11 +81,11 @@ impl fmt::Debug for Text {
     }
 }
 
-/// A whole patch. It owns its text, and its sections borrow from that: `yoke` keeps both together.
-/// Clones share them.
+/// A whole patch. It owns its text, and its sections borrow from that: `self_cell` keeps both
+/// together. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Patch {
-    tree: Arc<Yoke<Tree<'static>, Arc<Vec<u8>>>>,
+    tree: Arc<TreeCell>,
     part: Range<usize>,
     /// What was overlooked to read the text.
     pub warnings: Vec<Warning>,
@@ -102,10 +102,26 @@ pub struct Patch {
     pub relative: bool,
 }
 
-#[derive(Debug, Yokeable)]
+#[derive(Debug)]
 struct Tree<'p> {
-    whole: &'p [u8],
     sections: Vec<Section<'p>>,
+}
+
+/// What sections borrow from: the text, and those that they were made of.
+#[derive(Debug)]
+struct Source {
+    text: Arc<Vec<u8>>,
+    of: Option<Arc<TreeCell>>,
+}
+
+self_cell! {
+    struct TreeCell {
+        owner: Source,
+        #[covariant]
+        dependent: Tree,
+    }
+
+    impl {Debug}
 }
 
 /// What a parser makes of a text.
@@ -118,10 +134,10 @@ impl Patch {
     ) -> Result<Self, ParseError> {
         let Text { whole, part } = text;
         let mut warnings = Vec::new();
-        let tree = Yoke::try_attach_to_cart(whole, |whole| {
-            let (sections, found) = read(whole)?;
+        let tree = TreeCell::try_new(Source { text: whole, of: None }, |source| {
+            let (sections, found) = read(&source.text)?;
             warnings = found;
-            Ok(Tree { whole, sections })
+            Ok::<_, ParseError>(Tree { sections })
         })?;
         let tree = Arc::new(tree);
         Ok(Self {
@@ -138,26 +154,30 @@ impl Patch {
     /// Returns the file operations, in the order of the text.
     #[must_use]
     pub fn sections(&self) -> &[Section<'_>] {
-        &self.tree.get().sections
+        &self.tree.borrow_dependent().sections
+    }
+
+    fn whole(&self) -> &Arc<Vec<u8>> {
+        &self.tree.borrow_owner().text
     }
 
     /// Returns the text that was parsed. An envelope is UTF-8; a diff need not be.
     #[must_use]
     pub fn text(&self) -> Text {
-        Text { whole: Arc::clone(self.tree.backing_cart()), part: self.part.clone() }
+        Text { whole: Arc::clone(self.whole()), part: self.part.clone() }
     }
 
     /// Returns the bytes of a span. Spans are byte ranges of [`Text::whole`].
     #[must_use]
     pub fn bytes(&self, span: Range<usize>) -> &[u8] {
-        &self.tree.get().whole[span]
+        &self.whole()[span]
     }
 
     /// Returns a part of the text, such as the lines of a new file, without a copy. What stands
     /// elsewhere is copied.
     #[must_use]
     pub fn share(&self, part: &[u8]) -> Text {
-        let whole = self.tree.backing_cart();
+        let whole = self.whole();
         let start = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
         let range = start..start.wrapping_add(part.len());
         if whole.get(range.clone()).is_some_and(|found| std::ptr::eq(found, part)) {
@@ -177,8 +197,11 @@ impl Patch {
         &self,
         make: impl for<'p> FnOnce(&'p [u8], &[Section<'p>]) -> Result<Vec<Section<'p>>, E>,
     ) -> Result<Self, E> {
-        let tree = self.tree.try_map_project_cloned(|&Tree { whole, ref sections }, _| {
-            make(whole, sections).map(|sections| Tree { whole, sections })
+        let source =
+            Source { text: Arc::clone(self.whole()), of: Some(Arc::clone(&self.tree)) };
+        let tree = TreeCell::try_new(source, |source| {
+            let of = source.of.as_ref().map_or(&[][..], |of| &of.borrow_dependent().sections);
+            make(&source.text, of).map(|sections| Tree { sections })
         })?;
         Ok(Self {
             tree: Arc::new(tree),
