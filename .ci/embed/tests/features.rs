@@ -47,7 +47,10 @@ fn a_charset_names_its_feature() {
     let add = "*** Begin Patch\n*** Add File: b.txt\n+b\n*** End Patch\n";
     for (files, patch) in [(&latin[..], patch), (&ascii, patch), (&ascii[..1], add)] {
         let found = applied(files, patch);
-        if cfg!(feature = "encodings") {
+        if cfg!(not(feature = "editorconfig")) {
+            // Nothing says that it is Latin-1.
+            assert_eq!(found.is_ok(), files.len() == 1 || files[1].1.is_ascii(), "{found:?}");
+        } else if cfg!(feature = "encodings") {
             found.expect("it is Latin-1");
         } else {
             let said = found.expect_err("it cannot be stored");
@@ -78,4 +81,12 @@ fn a_sandbox_names_its_feature() {
             assert!(said.contains("the feature `sandbox` of fs-guard"), "{said}");
         }
     }
+}
+
+#[test]
+fn without_its_feature_editorconfig_is_not_read() {
+    let files = [(".editorconfig", &b"[*]\nend_of_line = crlf\n"[..])];
+    let tree = applied(&files, "*** Begin Patch\n*** Add File: b\n+b\n*** End Patch\n").unwrap();
+    let wanted = if cfg!(feature = "editorconfig") { &b"b\r\n"[..] } else { b"b\n" };
+    assert_eq!(tree.get("b"), Some(wanted));
 }

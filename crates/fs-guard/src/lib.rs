@@ -4,6 +4,7 @@
 mod abilities;
 mod append;
 mod cancel;
+#[cfg(feature = "editorconfig")]
 mod convention_globs;
 mod digest;
 mod dir;
@@ -40,6 +41,7 @@ pub use sys::{fault, record};
 pub use abilities::Abilities;
 pub use append::AppendFile;
 pub use cancel::Cancellation;
+#[cfg(feature = "editorconfig")]
 pub use convention_globs::ConventionGlob;
 pub use digest::{Hasher, ParseSha256Error, Sha256};
 pub use dir::{Dir, Spot};

@@ -162,6 +162,7 @@
 //! | feature | what is without it |
 //! |---|---|
 //! | `binary-diffs` (default) | `GIT binary patch` in a diff is an error that names the feature; diffs of text take none |
+//! | `editorconfig` (default) | `.editorconfig` and `.gitattributes` are not read: lines end as in the file or the patch, files are UTF-8 or UTF-16, and the default rules say what a whitespace error is |
 //! | `encodings` (default) | files that are declared to be in a charset other than UTF-8 and UTF-16 are not changed, unless in ASCII alone; the refusal names the feature |
 //! | `sandbox` (default) | [`Root::confine`](fs_guard::Root::confine) is an error that names the feature |
 //! | `serde` | plans and rejects are not `Serialize` |

@@ -197,8 +197,7 @@ impl Patch {
         &self,
         make: impl for<'p> FnOnce(&'p [u8], &[Section<'p>]) -> Result<Vec<Section<'p>>, E>,
     ) -> Result<Self, E> {
-        let source =
-            Source { text: Arc::clone(self.whole()), of: Some(Arc::clone(&self.tree)) };
+        let source = Source { text: Arc::clone(self.whole()), of: Some(Arc::clone(&self.tree)) };
         let tree = TreeCell::try_new(source, |source| {
             let of = source.of.as_ref().map_or(&[][..], |of| &of.borrow_dependent().sections);
             make(&source.text, of).map(|sections| Tree { sections })

@@ -3,12 +3,14 @@
 //!
 //! Both are read beneath the root only, as they are before the patch. `.gitattributes` has
 //! precedence, since git rewrites files by it. Unreadable files and lines are ignored, as git and
-//! editors do.
+//! editors do. Without the feature `editorconfig` neither is read.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fs_guard::{Access, ConventionGlob, RelPath};
+#[cfg(feature = "editorconfig")]
+use fs_guard::ConventionGlob;
+use fs_guard::{Access, RelPath};
 
 use crate::text::charset::{Charset, by_label};
 use crate::text::files::Files;
@@ -19,6 +21,22 @@ const MAX_SIZE: u64 = 64 << 10;
 
 /// The most rules that are read of a file: each is compiled.
 const MAX_RULES: usize = 512;
+
+/// Stands for a pattern where none are read.
+#[cfg(not(feature = "editorconfig"))]
+#[derive(Debug)]
+struct ConventionGlob(std::convert::Infallible);
+
+#[cfg(not(feature = "editorconfig"))]
+impl ConventionGlob {
+    fn new(_: &str, _: bool) -> Option<Self> {
+        None
+    }
+
+    fn matches(&self, _: &str) -> bool {
+        match self.0 {}
+    }
+}
 
 /// The conventions for one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -142,6 +160,7 @@ impl<'r> Conventions<'r> {
             std::str::from_utf8(&bytes).ok().map(str::to_owned)
         };
         let mut directory = Directory::default();
+        let read = |name| cfg!(feature = "editorconfig").then(|| read(name)).flatten();
         if let Some(text) = read(ATTRIBUTES) {
             directory.attributes = text.lines().filter_map(attribute).take(MAX_RULES).collect();
         }
