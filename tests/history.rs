@@ -625,3 +625,27 @@ fn a_file_that_is_there_from_another_directory_is_named_with_the_flag_that_finds
     );
     assert!(!outside.stdout.contains("-C .."), "only where all of them are: {outside:?}");
 }
+
+/// A file that is not what was expected: who changed it last is told, to people and programs.
+#[test]
+fn who_changed_a_file_last_is_told_with_what_was_expected() {
+    let dir = project();
+    apply(&dir, "src", A);
+    let expected = format!("a.py={}", "0".repeat(64));
+    let stale = |flags: &[&str]| {
+        let args = [&["--profile", "codex", "--expect", &expected], flags].concat();
+        at(&dir, "src", &args, &patch("*** Update File: a.py\n@@\n-A\n+x\n"))
+    };
+    for flags in [&[][..], &["-n"], &["--check"]] {
+        let run = stale(flags);
+        assert_eq!(run.code, 4, "{run:?}");
+        assert!(run.stderr.contains("a.py: last changed by this session (apply, 2"), "{run:?}");
+        let answer = stale(&[flags, &["--json"]].concat()).json().expect("JSON");
+        assert_eq!(answer["error"]["details"]["changedBy"]["tool"], "apply", "{answer}");
+    }
+    fs::write(dir.path().join("w/src/a.py"), "A\nB\n").expect("an edit");
+    let run = stale(&[]);
+    assert!(run.stderr.contains("a.py: last changed by an editor or another"), "{run:?}");
+    let answer = stale(&["--json"]).json().expect("JSON");
+    assert_eq!(answer["error"]["details"]["changedBy"]["byApplyPatch"], false, "{answer}");
+}

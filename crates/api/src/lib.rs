@@ -98,9 +98,9 @@ pub mod trash {
 #[cfg(feature = "workspace")]
 pub mod tools {
     pub use file_tools::{
-        Arguments, BadName, Caller, EditorReply, ErrorKind, FailureClass, Hint, JSONC, Kept,
-        MAX_RESULT, Named, OpenTurn, Reason, Reply, Session, SessionName, SessionSettings, Span,
-        StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, brief_catalogue,
+        Arguments, BadName, Caller, ChangedBy, EditorReply, ErrorKind, FailureClass, Hint, JSONC,
+        Kept, MAX_RESULT, Named, OpenTurn, Reason, Reply, Session, SessionName, SessionSettings,
+        Span, StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, brief_catalogue,
         catalogue, changes, choices, envelope, events, git, hints, history, input, open_turns, ops,
         received, refused, remove_state, settings, shown, size_in, specs, statistics, store_size,
     };

@@ -102,7 +102,7 @@ impl OpenWorkspace {
             {
                 Ok(PlannedPatch::of_report(reports.remove(0), Some(why), made_of))
             }
-            Err(failed) => Err(ToolError::failed(&failed)),
+            Err(failed) => Err(self.session.with_changed_by(ToolError::failed(&failed))),
         }
     }
 
@@ -195,10 +195,12 @@ impl OpenWorkspace {
                     let keeps = atomic && !options.reverse;
                     let kept = || self.session.keep(form, &patch, &error, &failed.reports);
                     let kept = keeps.then(kept).flatten();
-                    error.kept_as(kept)
+                    self.session.with_changed_by(error.kept_as(kept))
                 }
             })?;
-            Ok(PatchData::applied(&reports, atomic, options.diff))
+            let mut data = PatchData::applied(&reports, atomic, options.diff);
+            self.session.add_changed_by(&mut data.carried, &reports);
+            Ok(data)
         };
         let answer = |data: &PatchData| json!({ "ok": true, "data": data });
         let data = self.approver.run(host, self.root(), ("apply_patch", &input), call, answer)?;

@@ -95,7 +95,9 @@ impl Failure {
             Self::Workspace(error) => ToolError::workspace(error),
             Self::Commit(error) => ToolError::commit(error),
             Self::Tool(error) => (**error).clone(),
-            Self::Failed(failed) => ToolError::failed(&failed.1),
+            Self::Failed(failed) => {
+                ToolError::failed(&failed.1).with_changed_by(&failed.0.changed_by)
+            }
         };
         error.kept_as(self.kept().cloned())
     }

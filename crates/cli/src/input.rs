@@ -1,16 +1,20 @@
 //! The text of a patch, and what is known of it.
 
+use std::collections::BTreeMap;
+
 use apply_patch_api::engine::{ParseError, Patch};
 use apply_patch_api::grammar::{ParseOptions, Text};
-use apply_patch_api::tools::Kept;
 use apply_patch_api::tools::input::PatchText;
 use apply_patch_api::tools::received::NotReceived;
+use apply_patch_api::tools::{ChangedBy, Kept};
 
 /// A text and the name it goes by in messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {
     pub(crate) sent: PatchText,
     pub(crate) name: String,
+    /// Who changed the files last that were found changed.
+    pub(crate) changed_by: BTreeMap<String, ChangedBy>,
     /// How the patch is kept after it was refused.
     pub(crate) kept: Option<Kept>,
     /// Where it was joined of several files: each of them.
@@ -33,7 +37,7 @@ impl Input {
     }
 
     pub(crate) fn of(sent: PatchText, name: impl Into<String>) -> Self {
-        Self { sent, name: name.into(), kept: None, files: Vec::new() }
+        Self { sent, name: name.into(), changed_by: BTreeMap::new(), kept: None, files: Vec::new() }
     }
 
     /// Joins patches to one, in their order.

@@ -14,6 +14,7 @@ pub mod specs;
 mod syntax;
 pub mod tools;
 
+pub use answer::changed_by::ChangedBy;
 pub use answer::error::{FailureClass, Kept, ToolError, journal_problem};
 pub use answer::hints::{Caller, Hint};
 pub use answer::reason::Reason;

@@ -160,7 +160,7 @@ fn look(
     workspace::tidy(global, session);
     let report = session
         .preview(&patch, options.clone(), atomicity, &Cancellation::NEVER)
-        .map_err(|failed| Failure::Failed(Box::new((input.clone(), failed))))?;
+        .map_err(|failed| told(session, Failure::Failed(Box::new((input.clone(), failed)))))?;
     if !report.already_done {
         return Ok(Some((patch, report.plan)));
     }
@@ -305,8 +305,18 @@ fn shows_output(global: &Global, args: &ApplyArgs) -> bool {
     !global.json && !global.quiet && args.reporting.events.is_none()
 }
 
+/// Finds out who changed the files last that were found changed.
+fn told(session: &Session, mut failure: Failure) -> Failure {
+    let error = failure.error();
+    if let Failure::Failed(failed) = &mut failure {
+        failed.0.changed_by = session.changed_by(&error);
+    }
+    failure
+}
+
 /// Keeps what was not applied of a patch.
-fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
+fn keep(session: &Session, options: &Options, failure: Failure) -> Failure {
+    let mut failure = told(session, failure);
     let error = failure.error();
     if let Failure::Failed(failed) = &mut failure
         && !failed.1.error.is_cancelled()

@@ -132,6 +132,9 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
                     refusal(error).into_iter().for_each(|error| advise(error, global.caller));
                 }
             }
+            for (path, by) in &input.changed_by {
+                message(&format!("{}: last changed {by}", quoted(path)));
+            }
             let incomplete =
                 matches!(error, commit::Error::Commit(error) if !error.is_rolled_back());
             let is_partial = reports.iter().any(|report| report.plan.is_partial());

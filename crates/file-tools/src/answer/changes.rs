@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::answer::changed_by::ChangedBy;
 use crate::answer::statistics::totals;
 
 /// Longer diffs are cut.
@@ -102,6 +103,9 @@ pub struct CarriedHunk {
     /// The file had all of it already.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub already_there: bool,
+    /// Who changed the file last before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_by: Option<ChangedBy>,
 }
 
 /// Lines of a file, from 1, both included.
@@ -462,7 +466,11 @@ pub fn carried_text(
 
 /// Says at the end of a sentence which files had hunks carried.
 pub(crate) fn carried_words(carried: &[CarriedHunk]) -> String {
-    let mut paths: Vec<&str> = carried.iter().map(|hunk| &*hunk.path).collect();
+    let named = |hunk: &CarriedHunk| match &hunk.changed_by {
+        Some(by) => format!("{} (last changed {by})", hunk.path),
+        None => hunk.path.clone(),
+    };
+    let mut paths: Vec<String> = carried.iter().map(named).collect();
     paths.dedup();
     match paths.len() {
         0 => String::new(),
@@ -484,6 +492,7 @@ pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
             from: lines(from),
             to: lines(to),
             already_there: *already_there,
+            changed_by: None,
         }),
         _ => None,
     })

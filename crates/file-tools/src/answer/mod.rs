@@ -1,5 +1,6 @@
 //! What a call answers: a result in one shape, in as many characters as the caller takes.
 
+pub(crate) mod changed_by;
 pub mod changes;
 pub mod envelope;
 pub(crate) mod error;

@@ -24,7 +24,7 @@ impl Session {
         if let (Err(error), false) = (&result, call.logged) {
             self.failed(tool.as_str(), operation_of(tool), error, call.host);
         }
-        result
+        result.map_err(|error| self.with_changed_by(error))
     }
 }
 

@@ -279,6 +279,7 @@ pub fn transaction(
             from: lines(one.from),
             to: lines(one.to),
             already_there: one.already_there,
+            changed_by: None,
         };
         value["carried"] = json!(entry.journal.carried.iter().map(one).collect::<Vec<_>>());
     }

@@ -12,6 +12,7 @@ pub(crate) mod snapshots;
 pub(crate) mod span;
 pub(crate) mod store_size;
 pub(crate) mod turn;
+pub(crate) mod who;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

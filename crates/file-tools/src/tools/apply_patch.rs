@@ -237,7 +237,8 @@ pub(super) fn apply_parsed(
             ));
         }
         check(&report)?;
-        let data = PatchData::planned(&report.plan, detail.unwrap_or(DiffDetail::Full))?;
+        let mut data = PatchData::planned(&report.plan, detail.unwrap_or(DiffDetail::Full))?;
+        session.add_changed_by(&mut data.carried, std::slice::from_ref(&report));
         return Ok(Success::new(
             format!("it applies: {}{}", summary(&report.plan), carried_words(&data.carried)),
             data,
@@ -246,7 +247,8 @@ pub(super) fn apply_parsed(
     let reports = call.apply(patch, options, (atomicity, keep), &|plan| {
         check_replaced(session, plan, &checked)
     })?;
-    let data = PatchData::applied(&reports, is_atomic, detail.unwrap_or_default());
+    let mut data = PatchData::applied(&reports, is_atomic, detail.unwrap_or_default());
+    session.add_changed_by(&mut data.carried, &reports);
     Ok(Success::new(outcome(&reports) + &carried_words(&data.carried), data))
 }
 

@@ -185,7 +185,7 @@ pub(crate) fn edit_file_as(
         })?;
         let hash = |hash: Option<Sha256>| hash.map(|hash| hash.to_string()).unwrap_or_default();
         let (path, before, after) = super::changed(&report, now);
-        let data = EditFileData {
+        let mut data = EditFileData {
             path,
             before_sha256: hash(before),
             after_sha256: hash(after),
@@ -200,6 +200,7 @@ pub(crate) fn edit_file_as(
             },
             transaction_id: super::transaction(&report),
         };
+        session.add_changed_by(&mut data.carried, std::slice::from_ref(&report));
         let words = carried_words(&data.carried);
         let places = match data.replacements {
             1 => "1 place".to_owned(),

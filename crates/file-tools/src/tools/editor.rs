@@ -282,7 +282,8 @@ impl Session {
         if read.sha256 != expected {
             let seen = expected.parse().expect("BUG: it was a hash");
             // The file changed since the model saw it.
-            return Err(ToolError::stale(&read.path, &seen, read.sha256.parse().ok(), true));
+            let error = ToolError::stale(&read.path, &seen, read.sha256.parse().ok(), true);
+            return Err(self.with_changed_by(error));
         }
         if line > read.line_count {
             let message =

@@ -54,11 +54,10 @@ fn every_editing_tool_carries_what_was_read_to_the_file_as_it_is() {
         let carried =
             if tool == "edit.patch" { &reply["carried"] } else { &reply["data"]["carried"] };
         let lines = |first: u64, last: u64| json!({ "startLine": first, "endLine": last });
-        assert_eq!(
-            carried,
-            &json!([{ "path": "f", "hunk": 0, "from": lines(5, 7), "to": lines(6, 8) }]),
-            "{tool}"
-        );
+        let by = json!({ "byApplyPatch": false });
+        let (from, to) = (lines(5, 7), lines(6, 8));
+        let wanted = json!([{ "path": "f", "hunk": 0, "from": from, "to": to, "changedBy": by }]);
+        assert_eq!(carried, &wanted, "{tool}");
     }
 }
 

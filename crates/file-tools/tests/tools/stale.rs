@@ -1,12 +1,13 @@
 //! What a session has read, and what it may therefore write.
 
+use std::fs;
 use std::time::Duration;
 
 use file_tools::audit::Audit;
 use file_tools::{Session, SessionSettings};
 use serde_json::json;
 
-use crate::support::{Bench, done, fails, session, settings, sha};
+use crate::support::{Bench, call, done, fails, patch, session, settings, sha};
 
 #[test]
 fn a_write_over_a_change_that_was_not_read_is_stale_without_any_hash() {
@@ -120,4 +121,67 @@ fn the_ledger_waits_for_its_lock_as_long_as_it_is_told() {
     fails(&tools, "read_file", &json!({ "path": "f" }), "timeout");
     let _ = answered.send(());
     assert!(holder.join().unwrap(), "it waited for the lock to be given up");
+}
+
+/// Whoever changed a file since it was read is named, in the message and as data.
+#[test]
+fn who_changed_a_file_since_is_told() {
+    const OTHER: &str = "by an editor or another program, not by apply-patch";
+    let bench = Bench::new(&[("a", b"1\n2\n3\n"), ("b", b"1\n")]);
+    let tools = bench.resume("mine");
+    let by_session = |path: &str| {
+        bench.tools().begin_turn(Some("t9".parse().unwrap())).unwrap();
+        let section = format!("*** Update File: {path}\n@@\n-1\n+one\n");
+        let done = bench.done("apply_patch", &json!({ "patch": patch(&section) }));
+        bench.tools().end_turn().unwrap();
+        done["transactionId"].clone()
+    };
+    let write = |path: &str| {
+        let args = json!({ "path": path, "content": "mine\n" });
+        fails(&tools, "write_file", &args, "stale_file")
+    };
+    for path in ["a", "b"] {
+        done(&tools, "read_file", &json!({ "path": path }));
+    }
+    let id = by_session("a");
+    let error = write("a");
+    let by = &error["details"]["changedBy"];
+    assert_eq!(by["transactionId"], id, "{error}");
+    assert_eq!(
+        [&by["agent"], &by["session"], &by["turnId"], &by["tool"]],
+        ["agent", "test", "t9", "apply_patch"]
+    );
+    let message = error["message"].as_str().expect("a message");
+    assert!(message.contains("; last changed by agent in session test, turn t9 (apply_patch, 2"));
+    // A hunk that is carried there names it too.
+    let edit = json!([{ "oldText": "3", "newText": "three" }]);
+    let reply = call(&tools, "edit_file", &json!({ "path": "a", "edits": edit }));
+    assert_eq!(reply["data"]["carried"][0]["changedBy"]["transactionId"], id, "{reply}");
+    assert!(reply["output"].as_str().is_some_and(|text| text.contains("a (last changed by agent")));
+
+    // What the history does not know was done by something else, also on top of what it knows.
+    by_session("b");
+    bench.write("b", b"edited\n");
+    let error = write("b");
+    assert!(error["message"].as_str().is_some_and(|text| text.ends_with(OTHER)), "{error}");
+    assert_eq!(error["details"]["changedBy"], json!({ "byApplyPatch": false }));
+    fs::remove_file(bench.path("b")).unwrap();
+    let error = fails(&tools, "delete_file", &json!({ "path": "b" }), "stale_file");
+    assert!(error["message"].as_str().is_some_and(|text| text.ends_with(OTHER)), "{error}");
+
+    // The session itself, to a caller that gives an old hash; and each file of a patch.
+    let old = sha(b"1\n");
+    let now = done(&tools, "create_file", &json!({ "path": "n", "content": "x\n" }));
+    let args = json!({ "path": "n", "content": "y\n", "expectedSha256": old });
+    let error = fails(&tools, "write_file", &args, "stale_file");
+    assert!(error["message"].as_str().is_some_and(|text| text.contains("by this session (create")));
+    assert_eq!(error["details"]["changedBy"]["transactionId"], now["transactionId"]);
+    bench.write("b", b"1\n");
+    let body = "*** Update File: n\n@@\n-x\n+z\n*** Update File: b\n@@\n-1\n+2\n";
+    let expected = json!([{ "path": "n", "sha256": old }, { "path": "b", "sha256": sha(b"") }]);
+    let args = json!({ "patch": patch(body), "expectedSha256ByPath": expected });
+    let error = fails(&tools, "apply_patch", &args, "stale_file");
+    assert!(error["message"].as_str().is_some_and(|text| text.contains("; b was last changed by")));
+    assert_eq!(error["details"]["changedBy"]["byApplyPatch"], false, "{error}");
+    assert_eq!(error["details"]["rejects"][0]["changedBy"]["ownSession"], true, "{error}");
 }
