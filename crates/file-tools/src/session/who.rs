@@ -46,7 +46,8 @@ impl Session {
         self.left_by(now.collect(), &[])
     }
 
-    /// Adds who changed the files to which hunks were carried.
+    /// Adds who changed the files to which hunks were carried, unless it was this session, which
+    /// has carried to them before.
     pub fn add_changed_by(&self, carried: &mut [CarriedHunk], reports: &[Report]) {
         let before = |path: &str| {
             let of_plan = reports.iter().flat_map(|report| report.plan.transitions());
@@ -57,7 +58,7 @@ impl Session {
         let files = carried.iter().filter_map(|hunk| before(&hunk.path));
         let found = self.left_by(files.collect(), &own);
         for hunk in carried {
-            hunk.changed_by = found.get(&hunk.path).cloned();
+            hunk.changed_by = found.get(&hunk.path).filter(|by| !by.own_session).cloned();
         }
     }
 
