@@ -295,18 +295,23 @@ def check(name: str, client: str, package: str, prepare, converse) -> list[str]:
         mock.close()
         found = (place.project / "f").read_text()
         assert len(mock.listed) >= conversation["listed"], sorted(mock.listed)
-        assert len(mock.results) == len(conversation["turns"]) - 1 and "1 updated" in mock.results[-1], mock.results
+        turns = conversation["turns"]
+        assert len(mock.results) == len(turns) - 1 and "1 updated" in mock.results[0], mock.results
+        reads = any("own" in turn for turn in turns)
+        # The log as a resource, in the client's own tool.
+        assert not reads or "truncated" in mock.results[-1] and "apply_patch" in mock.results[-1], mock.results
         assert asked == conversation["asked"], asked
         assert found == "ONE\ntwo\n", found
         assert (place.other / "f").read_text() == "one\ntwo\n", "another directory was changed"
         place.ours("undo", at=place.project)
         assert (place.project / "f").read_text() == "one\ntwo\n", "it was not undone"
         place.ours("log", "--verify", at=place.project)
-    row = [conversation["client"], VERSIONS[package], conversation["approve"], len(mock.listed), len(mock.results)]
-    return [*map(str, row), str(asked), "yes", "the session's"]
+    called = sum("tool" in turn for turn in turns)
+    row = [conversation["client"], VERSIONS[package], conversation["approve"], len(mock.listed), called, asked]
+    return [*map(str, row), "yes", "yes" if reads else "has none", "the session's"]
 
 
-HEAD = ["client", "version", "`--approve`", "listed", "called", "asked", "undone", "directory"]
+HEAD = ["client", "version", "`--approve`", "listed", "called", "asked", "undone", "resources", "directory"]
 rows, failed = [], 0
 for one in CLIENTS:
     if len(sys.argv) > 3 and one[0] not in sys.argv[3:]:

@@ -57,6 +57,9 @@ class Mock:
         turn = self.turns[min(len(results), len(self.turns) - 1)]
         if "text" in turn:
             return "text", turn["text"]
+        # A tool of the client's own, such as one that reads resources.
+        if "own" in turn:
+            return turn["own"], turn["arguments"]
         # Clients put the name of the server in front.
         return next(name for name in sorted(tools) if name.endswith(f"_{turn['tool']}")), turn["arguments"]
 
@@ -78,7 +81,7 @@ def responses(mock: Mock, body: dict) -> str:
     if name == "text":
         item = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": said}]}
     else:
-        space, plain = tools[name]
+        space, plain = tools.get(name, (None, name))
         item = {"type": "function_call", "call_id": f"call_{len(results)}", "name": plain, "arguments": json.dumps(said)}
         if space:
             item["namespace"] = space
