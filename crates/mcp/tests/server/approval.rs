@@ -92,8 +92,8 @@ fn what_is_shown_and_accepted_is_done() {
     }
 }
 
-/// Calls that change something, by tool: what is called without a question first, and the call,
-/// which is made from the data of those.
+/// Calls that change something, by tool: what is called first, in a turn, and the call, which is made
+/// from the data of those.
 type Row = (&'static str, Vec<(&'static str, Value)>, fn(&[Value]) -> Value);
 
 fn changing_calls() -> Vec<Row> {
@@ -126,6 +126,7 @@ fn changing_calls() -> Vec<Row> {
         ("undo", vec![moved()], undo),
         ("undo", vec![gone()], undo),
         ("undo", vec![gone(), restored()], undo),
+        ("undo_turn", vec![added(), moved()], |_| json!({})),
     ]
 }
 
@@ -159,29 +160,34 @@ fn every_tool_that_changes_files_asks() {
         for (tool, before, args) in changing_calls() {
             let place = Place::new(&[("f", b"a\n"), ("full/x", b"x\n")]);
             std::fs::create_dir(place.path("empty")).unwrap();
-            let mut client = place.client(era);
+            let mut settings = place.settings();
+            settings.rules.approval = Approval::Ask;
+            settings.tools = Tool::ALL.to_vec();
+            let mut client = Client::new(settings, era, json!({ "elicitation": {} }));
             let mut data = Vec::<Value>::new();
             for (tool, mut args) in before {
                 if args["trashedPath"] == "last" {
                     args["trashedPath"] = data.last().unwrap()["trashedTo"].clone();
                 }
-                data.push(client.done(tool, args));
+                let said = json!({ "action": "accept", "content": {} });
+                let (result, _) = call_in_turn(&mut client, era, "t1", (tool, args), &said);
+                assert_eq!(result["isError"], false, "{result}");
+                data.push(result["structuredContent"]["data"].clone());
             }
             let args = args(&data);
             let log = |client: &mut Client| {
                 let params = json!({ "uri": "apply-patch://log" });
                 client.request("resources/read", params)["result"]["contents"].clone()
             };
-            let mut asked_client = asking(&place, era, Approval::Ask);
             let (old, old_log) = (tree(place.dir.path()), log(&mut client));
             for action in ["decline", "cancel"] {
-                let (result, asked) = call(&mut asked_client, era, tool, &args, action);
+                let (result, asked) = call(&mut client, era, tool, &args, action);
                 assert_eq!(asked.len(), 1, "{tool} {args}: {result}");
                 assert_eq!(result["isError"], true, "{tool} {args}: {result}");
                 assert_eq!(tree(place.dir.path()), old, "{tool} {args}");
                 assert_eq!(log(&mut client), old_log, "{tool} {args}");
             }
-            let (result, asked) = call(&mut asked_client, era, tool, &args, "accept");
+            let (result, asked) = call(&mut client, era, tool, &args, "accept");
             assert_eq!(asked.len(), 1, "{tool} {args}: {result}");
             assert_eq!(result["isError"], false, "{tool} {args}: {result}");
             assert_ne!(tree(place.dir.path()), old, "{tool} {args}");
