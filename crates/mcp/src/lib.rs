@@ -6,6 +6,7 @@ mod ask;
 mod backlog;
 mod call;
 mod error;
+mod handler;
 mod host;
 mod id;
 mod links;
