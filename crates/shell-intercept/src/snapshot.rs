@@ -10,13 +10,11 @@ use crate::literal;
 use crate::shell::Shell;
 
 /// The words of a line that its shape keeps; others are variables.
-const WORDS: [&str; 14] = [
-    "if", "then", "else", "elif", "fi", "case", "in", "esac", "export", "unset", "n", "z", "x",
-    "PATH",
-];
+const WORDS: [&str; 13] =
+    ["if", "then", "else", "elif", "fi", "case", "in", "esac", "export", "unset", "n", "z", "x"];
 
 /// Lines that are whole commands, with `V` for a variable and `Q` for a quoted text.
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 7] = [
     "",
     r#"V="${V+x}""#,
     r#"V="${V-}""#,
@@ -24,8 +22,10 @@ const COMMANDS: [&str; 8] = [
     "unset V",
     r#"if [ -n "${V}" ]; then export V="${V}"; fi"#,
     r#"if [ -n "${V}" ]; then export V="${V}"; else unset V; fi"#,
-    r#"if [ -n "${PATH:-}" ]; then export PATH=Q:"$PATH"; else export PATH=Q; fi"#,
 ];
+
+/// A line that puts a directory before the others of PATH.
+const PREPENDS: &str = r#"if [ -n "${V:-}" ]; then export V=Q:"$V"; else export V=Q; fi"#;
 
 /// Lines that begin a command of several lines, and the line that ends it.
 const OPENING: [(&str, &str); 6] = [
@@ -136,7 +136,10 @@ fn reads_snapshot(line: &str) -> bool {
 
 /// Returns whether a line only sets variables; `open` are the lines that have to follow.
 fn sets_variables(line: &str, open: &mut Vec<&'static str>) -> bool {
-    let shape = shape(line.trim_start_matches(' '));
+    let (shape, variables) = shape(line.trim_start_matches(' '));
+    if shape == PREPENDS {
+        return variables.iter().all(|variable| *variable == "PATH");
+    }
     if open.last() == Some(&&*shape) {
         open.pop();
         return true;
@@ -151,9 +154,11 @@ fn sets_variables(line: &str, open: &mut Vec<&'static str>) -> bool {
     COMMANDS.contains(&&*shape) || (!open.is_empty() && BRANCHES.contains(&&*shape))
 }
 
-/// Writes `V` for each variable of a line, and `Q` for each text in single quotes.
-fn shape(line: &str) -> String {
+/// Writes `V` for each variable of a line, and `Q` for each text in single quotes; also returns the
+/// variables.
+fn shape(line: &str) -> (String, Vec<&str>) {
     let mut shape = String::new();
+    let mut variables = Vec::new();
     let mut rest = line;
     while let Some(first) = rest.chars().next() {
         let in_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
@@ -163,12 +168,15 @@ fn shape(line: &str) -> String {
             _ => first.len_utf8(),
         };
         let part = &rest[..len];
-        shape.push_str(match first {
-            '\'' if len > 1 => "Q",
-            _ if in_word(first) && !first.is_ascii_digit() && !WORDS.contains(&part) => "V",
-            _ => part,
-        });
+        if first == '\'' && len > 1 {
+            shape.push('Q');
+        } else if in_word(first) && !first.is_ascii_digit() && !WORDS.contains(&part) {
+            shape.push('V');
+            variables.push(part);
+        } else {
+            shape.push_str(part);
+        }
         rest = &rest[len..];
     }
-    shape
+    (shape, variables)
 }

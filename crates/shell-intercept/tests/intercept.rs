@@ -415,10 +415,12 @@ const READ: &str = "if . '/home/u/.codex/snapshot.sh' >/dev/null 2>&1; then :; f
 /// What Codex keeps before it reads a snapshot, and sets after it, on all systems.
 const KEPT: &str = r#"S_0="${CODEX_THREAD_ID+x}"
 O_0="${CODEX_THREAD_ID-}"
+S_1="${PATH+x}"
 P="${A_PROXY+x}"
 
 "#;
 const SET: &str = r#"if [ -n "${S_0}" ]; then export T="${O_0}"; else unset T; fi
+if [ -n "${S_1}" ]; then export PATH="${O_1}"; else unset PATH; fi
 if [ -n "${S_0}" ]; then export B="${O_0}"; fi
 if [ -n "$P" ] || [ -n "${A_PROXY+x}" ]; then
 if [ -n "${S_1}" ]; then export http_proxy="${O_1}"; else unset http_proxy; fi
@@ -508,6 +510,7 @@ fn takes_what_follows_a_script_that_reads_a_snapshot() {
         (format!("{READ}export X='y'\n{call}"), "no"),
         (format!("{READ}export PATH='/tmp'\n{call}"), "no"),
         (format!("{READ}{}{call}", SET.replace("PATH", "BASH_ENV")), "no"),
+        (format!("{READ}{}{call}", SET.replace("else export PATH", "else export X")), "no"),
         (format!("{READ}{}{call}", SET.replace("\nfi\n", "\n")), "no"),
         (format!("{READ}{}{call}", SET.replace("\nfi\n", "\nfi\nfi\n")), "no"),
         (format!("{READ}{}{call}", SET.replace("\nfi\n", "\nelse\n")), "no"),
