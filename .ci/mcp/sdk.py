@@ -129,9 +129,8 @@ async def resources(mode: str, root: pathlib.Path) -> None:
         async def change() -> str:
             args = {"patch": PATCH, "profile": "codex"}
             result = plain(await client.call_tool("apply_patch", args, meta={"apply-patch/turn": "t1"}))
-            text, *links = result["content"]
-            uris = [link["uri"] for link in links]
-            assert text["type"] == "text" and uris[1] == (root / "f").as_uri(), (mode, result)
+            uris = [block["uri"] for block in result["content"] if block["type"] == "resource_link"]
+            assert uris[1] == (root / "f").as_uri(), (mode, result)
             return uris[0]
 
         assert [str(one.uri) for one in (await client.list_resources()).resources] == [log, "apply-patch://turn"]

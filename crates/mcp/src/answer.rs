@@ -35,7 +35,8 @@ pub(crate) fn result(reply: &Reply) -> CallToolResult {
     result
 }
 
-/// Adds the data as text, for a client whose protocol has no data.
+/// Adds the data as text, for a client whose protocol has no data, or that may not give it to the
+/// model.
 pub(crate) fn with_data_as_text(mut result: CallToolResult) -> CallToolResult {
     if let Some(data) = &result.structured_content {
         result.content.push(ContentBlock::text(data.to_string()));

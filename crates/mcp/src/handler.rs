@@ -31,6 +31,10 @@ const INSTRUCTIONS: &str = "File tools for one workspace; paths are relative to 
 pass its sha256, so that nothing is overwritten unseen. Prefer edit_file for small changes and apply_patch for several \
 files. Every change answers with a transactionId for undo.";
 
+/// How the names of clients begin that give the data of results to the model. Others may give it
+/// only the text: Gemini CLI, opencode, and the SDKs of OpenAI, Anthropic and LangChain do.
+const READ_DATA: [&str; 4] = ["@cline/", "claude-code", "codex", "goose"];
+
 /// A sheet with a line that goes and one that comes.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' \
     viewBox='0 0 16 16' fill='none' stroke-width='2'%3E\
@@ -75,6 +79,12 @@ impl Server {
             )
         })
     }
+}
+
+/// Returns whether the client is known to give the data of results to the model.
+fn reads_data(context: &RequestContext<RoleServer>) -> bool {
+    let is_one = |name: &str| READ_DATA.iter().any(|known| name.starts_with(known));
+    context.client_info().is_some_and(|client| is_one(&client.name))
 }
 
 /// Describes a tool as the protocol lists it.
@@ -254,7 +264,7 @@ impl ServerHandler for Server {
         let (state, responses) = (request.request_state.as_deref(), &request.input_responses);
         let response = call.answer(state, responses.as_ref()).await?;
         Ok(match response {
-            CallToolResponse::Complete(result) if !has_data(&context) => {
+            CallToolResponse::Complete(result) if !(has_data(&context) && reads_data(&context)) => {
                 answer::with_data_as_text(result).into()
             }
             response => response,

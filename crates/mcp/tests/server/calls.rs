@@ -90,9 +90,10 @@ fn every_tool_works_and_answers_as_its_schema_says() {
         let check = |tool: &str, result: &Value| {
             let data = &result["structuredContent"];
             assert_eq!(misfit(data, &schema(tool), tool), None, "{result}");
-            let [text] = &result["content"].as_array().unwrap()[..] else {
-                panic!("one text: {result}")
+            let [text, copy] = &result["content"].as_array().unwrap()[..] else {
+                panic!("two texts: {result}")
             };
+            assert_eq!(copy["text"].as_str().unwrap(), data.to_string(), "{result}");
             let text = text["text"].as_str().unwrap();
             let short = !text.is_empty() && !text.contains('\n') && text.len() < 200;
             assert!(short || result["isError"] == true, "the text is a sentence: {text}");
@@ -128,17 +129,32 @@ fn every_tool_works_and_answers_as_its_schema_says() {
     }
 }
 
+/// Models see the data, whether their client reads it or not.
 #[test]
-fn a_client_of_a_protocol_without_data_gets_it_as_text() {
+fn data_is_text_too_unless_the_client_reads_it() {
     let place = Place::new(&[("f", b"one\n")]);
-    for (version, texts) in [("2025-03-26", 2), ("2024-11-05", 2), ("2025-06-18", 1)] {
-        let mut client = Client::speaking(place.settings(), version);
+    for (name, version, texts) in [
+        ("tester", "2025-11-25", 2),
+        ("gemini-cli-mcp-client", "2025-11-25", 2),
+        ("opencode", "2025-11-25", 2),
+        ("mcp", "2025-06-18", 2),
+        ("codex-mcp-client", "2025-11-25", 1),
+        ("claude-code", "2025-11-25", 1),
+        ("goose-cli", "2025-06-18", 1),
+        ("@cline/core", "2025-11-25", 1),
+        ("codex-mcp-client", "2025-03-26", 2),
+        ("claude-code", "2024-11-05", 2),
+    ] {
+        let mut client = Client::silent(place.settings(), Era::Sessions, json!({}));
+        let answer = client.introduce(name, version);
+        assert_eq!(answer["result"]["protocolVersion"], version);
         let result = client.call("read_file", json!({ "path": "f" }));
         let content = result["content"].as_array().unwrap();
-        assert_eq!(content.len(), texts, "{version}: {result}");
+        assert_eq!(content.len(), texts, "{name} {version}: {result}");
+        assert_eq!(result["structuredContent"]["data"]["content"], "one\n", "{name} {version}");
         if texts == 2 {
             let data: Value = serde_json::from_str(content[1]["text"].as_str().unwrap()).unwrap();
-            assert_eq!(data["data"]["content"], "one\n", "{version}");
+            assert_eq!(data, result["structuredContent"], "{name} {version}");
         }
     }
 }

@@ -291,7 +291,7 @@ fn a_result_links_what_it_changed() {
     }
     let many: String = (0..100).map(|n| format!("*** Add File: n{n}\n+x\n")).collect();
     let patch = format!("*** Begin Patch\n{many}*** End Patch\n");
-    for (links, blocks) in [(true, 10), (false, 1)] {
+    for (links, blocks) in [(true, 11), (false, 2)] {
         let place = Place::new(&[]);
         let mut settings = place.settings();
         settings.links = links;

@@ -94,10 +94,15 @@ impl Client {
 
     /// Begins a session, and gives the answer.
     pub(crate) fn initialize(&mut self, version: &str) -> Value {
+        self.introduce("tester", version)
+    }
+
+    /// Begins a session under a name, and gives the answer.
+    pub(crate) fn introduce(&mut self, name: &str, version: &str) -> Value {
         let params = json!({
             "protocolVersion": version,
             "capabilities": self.capabilities,
-            "clientInfo": { "name": "tester", "version": "1" },
+            "clientInfo": { "name": name, "version": "1" },
         });
         let answer = self.request("initialize", params);
         self.line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
