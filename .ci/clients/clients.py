@@ -297,6 +297,8 @@ def check(name: str, client: str, package: str, prepare, converse) -> list[str]:
         assert len(mock.listed) >= conversation["listed"], sorted(mock.listed)
         turns = conversation["turns"]
         assert len(mock.results) == len(turns) - 1 and "1 updated" in mock.results[0], mock.results
+        # The model sees the data, and not only the sentence.
+        assert "transactionId" in mock.results[0], mock.results
         reads = any("own" in turn for turn in turns)
         # The log as a resource, in the client's own tool.
         assert not reads or "truncated" in mock.results[-1] and "apply_patch" in mock.results[-1], mock.results

@@ -123,7 +123,7 @@ async def openai_agents(root: pathlib.Path):
         given = json.dumps(filled(tool.params_json_schema, PATCH))
         context = ToolContext(None, tool_name=tool.name, tool_call_id="call", tool_arguments=given)
         result = await tool.on_invoke_tool(context, given)
-    return count, f"{count} of {len(listed)}", "updated" in str(result) or result
+    return count, f"{count} of {len(listed)}", "transactionId" in str(result) or result
 
 
 async def anthropic(root: pathlib.Path):
@@ -139,7 +139,7 @@ async def anthropic(root: pathlib.Path):
         strictly = {tool["name"]: (tool["description"], transform_schema(tool["inputSchema"])) for tool in listed}
         strict = check(listed, strictly, strict=True)
         result = await made["apply_patch"].call(PATCH)
-    return count, f"{strict} of {len(listed)}", "updated" in str(result) or result
+    return count, f"{strict} of {len(listed)}", "transactionId" in str(result) or result
 
 
 async def google_genai(root: pathlib.Path):
@@ -182,7 +182,7 @@ async def pydantic_ai(root: pathlib.Path):
 
     check(listed, transformed(GoogleOpenAPISchemaTransformer))
     strict = check(listed, transformed(OpenAIJsonSchemaTransformer, strict=True), strict=True)
-    return count, f"{strict} of {len(listed)}", "updated" in str(results) or results
+    return count, f"{strict} of {len(listed)}", "transactionId" in str(results) or results
 
 
 async def langchain(root: pathlib.Path):
@@ -204,7 +204,7 @@ async def langchain(root: pathlib.Path):
     bound = ChatOpenAI(model="none", api_key="none").bind_tools(tools, strict=True).kwargs["tools"]
     assert [tool["function"] for tool in bound] == made, bound
     result = await next(tool for tool in tools if tool.name == "apply_patch").ainvoke(PATCH)
-    return count, f"{count} of {len(listed)}", "updated" in str(result) or result
+    return count, f"{count} of {len(listed)}", "transactionId" in str(result) or result
 
 
 #: Each converter with the package that has it.
