@@ -88,7 +88,10 @@ impl Preview {
         lines.extend(warnings(plan).map(|warning| visible(&warning, MAX_LINE)));
         lines.append(&mut names);
         lines.push(String::new());
-        let (mut diff, mut shown, mut hidden, mut cut) = (String::new(), 0, 0, false);
+        let mut diff = String::new();
+        let mut cut = false;
+        let mut shown = 0;
+        let mut hidden = 0;
         for change in plan.changes() {
             for line in String::from_utf8_lossy(&plan.images().diff(change)?).lines() {
                 let line = visible(line, MAX_LINE);
@@ -160,7 +163,8 @@ impl OpenQuestion<'_> {
             ("", " (every change is asked about)")
         };
         let (summary, rest) = preview.text.split_once('\n').unwrap_or((&preview.text, ""));
-        let (tool, root) = (self.tool.as_str(), visible(self.root, MAX_LINE));
+        let tool = self.tool.as_str();
+        let root = visible(self.root, MAX_LINE);
         let message = format!("{warning}{tool} in {root}: {summary}{why}\n{rest}");
         // The person accepts or declines; what is in the form is for the model.
         let note = StringSchema::new().title("Note for the model").max_length(MAX_NOTE);

@@ -34,11 +34,11 @@ const MAX_QUESTIONS: usize = 3;
 
 /// One call.
 pub(crate) struct CallOf<'c> {
-    pub(crate) server: &'c Server,
-    pub(crate) tools: OpenedProject,
-    pub(crate) tool: Tool,
-    pub(crate) args: Arc<RawValue>,
-    pub(crate) context: &'c RequestContext<RoleServer>,
+    server: &'c Server,
+    tools: OpenedProject,
+    tool: Tool,
+    args: Arc<RawValue>,
+    context: &'c RequestContext<RoleServer>,
     /// The turn that the host has named for it.
     turn: Option<TurnName>,
     /// Where its progress goes, if the client wants to know.
@@ -121,8 +121,8 @@ impl<'c> CallOf<'c> {
     }
 
     fn asked(&self) -> OpenQuestion<'_> {
-        let (tool, args, root) = (self.tool, &self.args, &self.server.root);
-        let question = OpenQuestion { tool, args, root, in_turn: false };
+        let root = &self.server.root;
+        let question = OpenQuestion { tool: self.tool, args: &self.args, root, in_turn: false };
         OpenQuestion { in_turn: self.turn.is_some() && !question.is_permanent(), ..question }
     }
 
@@ -164,13 +164,15 @@ impl<'c> CallOf<'c> {
             return self.cannot_ask().await;
         }
         let sessions = has_session(self.context);
-        let (mut approved, mut form) = (None, Form::default());
+        let mut approved = None;
+        let mut form = Form::default();
         if !sessions {
             match self.server.seals.response(self.asked(), state, responses) {
                 Response::Nothing => {}
                 Response::Yes(plan, filled) => {
                     self.server.proposals.close(plan);
-                    (approved, form) = (Some(plan), filled);
+                    approved = Some(plan);
+                    form = filled;
                 }
                 Response::No(plan, filled) => {
                     self.server.proposals.close(plan);
@@ -221,7 +223,8 @@ impl<'c> CallOf<'c> {
             };
             match answered {
                 Ok(answer) if answer.action == ElicitationAction::Accept => {
-                    (approved, form) = (Some(preview.digest), Form::read(answer.content.as_ref()));
+                    approved = Some(preview.digest);
+                    form = Form::read(answer.content.as_ref());
                 }
                 Ok(answer) => {
                     let note = Form::read(answer.content.as_ref()).note;
@@ -261,11 +264,14 @@ impl<'c> CallOf<'c> {
         answer: ToolAnswer,
         said: Option<String>,
     ) -> Result<(CallToolResult, Option<Unapproved>), ErrorData> {
-        let (OpenedProject { session, rules, approvals }, tool, args) =
-            (self.tools.clone(), self.tool, self.args.clone());
-        let (cancelled, progress) = (self.context.ct.clone(), self.progress.clone());
+        let OpenedProject { session, rules, approvals } = self.tools.clone();
+        let tool = self.tool;
+        let args = self.args.clone();
+        let turn = self.turn.clone();
+        let cancelled = self.context.ct.clone();
+        let progress = self.progress.clone();
         let root = session.workspace().root().clone();
-        let (place, turn) = (self.server.in_order(tool).await, self.turn.clone());
+        let place = self.server.in_order(tool).await;
         let asks = rules.approval == Approval::Ask;
         // What was approved for a turn does not count where a person has just said no.
         let asks_anew = !matches!(answer, ToolAnswer::Ask { .. }) || self.asked().is_permanent();

@@ -261,8 +261,8 @@ impl ServerHandler for Server {
             return Err(ErrorData::internal_error("the call has lost its arguments", None));
         };
         let call = CallOf::new(self, tools, tool, args, &context);
-        let (state, responses) = (request.request_state.as_deref(), &request.input_responses);
-        let response = call.answer(state, responses.as_ref()).await?;
+        let state = request.request_state.as_deref();
+        let response = call.answer(state, request.input_responses.as_ref()).await?;
         Ok(match response {
             CallToolResponse::Complete(result) if !(has_data(&context) && reads_data(&context)) => {
                 answer::with_data_as_text(result).into()

@@ -121,9 +121,9 @@ impl Progress {
 
     fn report(&self, steps: &mut Steps, message: String) {
         steps.reported = Instant::now();
-        let (count, total) = (steps.count, steps.total);
+        let progress = CallProgress { steps: steps.count, total: steps.total, message };
         // The receiver is gone when the call was cancelled.
-        let _ = self.sender.send(CallProgress { steps: count, total, message });
+        let _ = self.sender.send(progress);
     }
 
     fn steps(&self) -> MutexGuard<'_, Steps> {

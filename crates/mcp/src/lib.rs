@@ -47,12 +47,10 @@ pub fn serve(
         .enable_time()
         .build()
         .map_err(ServeError::system)?;
-    let (max_message, backlog, workers, tools) = (
-        server.settings.max_message,
-        server.backlog.clone(),
-        server.workers.clone(),
-        server.tools.clone(),
-    );
+    let max_message = server.settings.max_message;
+    let backlog = server.backlog.clone();
+    let workers = server.workers.clone();
+    let tools = server.tools.clone();
     let (transport, closed) =
         wire::Wire::start(input, output, max_message, backlog).map_err(ServeError::system)?;
     runtime.block_on(async {

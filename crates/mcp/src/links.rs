@@ -70,9 +70,9 @@ impl Changed {
     pub(crate) fn links(&self, root: &Path) -> Vec<ContentBlock> {
         let transactions = self.transactions.iter().map(|id| resources::transaction_link(*id));
         let files = self.files.iter().filter_map(|path| {
-            let (path, absolute) = (path.as_str(), root.join(path.as_str()));
+            let path = path.as_str();
             let name = path.rsplit('/').next().unwrap_or(path);
-            let mut link = Resource::new(file_uri(&absolute)?, name).with_title(path);
+            let mut link = Resource::new(file_uri(&root.join(path))?, name).with_title(path);
             link.mime_type = mime_type(name).map(str::to_owned);
             Some(link)
         });

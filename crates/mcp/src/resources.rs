@@ -93,7 +93,8 @@ pub(crate) fn read(
     let workspace = session.workspace();
     let value = if uri == LOG {
         let entries = workspace.log()?;
-        let (mut transactions, mut left) = (Vec::new(), max);
+        let mut transactions = Vec::new();
+        let mut left = max;
         for entry in entries.iter().take(MAX_LOG) {
             let mut value = history::transaction(workspace, entry, false)?;
             fit(&mut value, max / 4);
@@ -107,10 +108,11 @@ pub(crate) fn read(
         let truncated = transactions.len() < entries.len();
         json!({ "transactions": transactions, "truncated": truncated })
     } else if uri == TURN {
-        let (session_name, turn) = (session.name().to_string(), session.turn());
+        let own = session.name().to_string();
+        let turn = session.turn();
         let span = match &turn {
-            Some(turn) => Span::Turn(turn.to_string(), Some(session_name)),
-            None => Span::Session(session_name),
+            Some(turn) => Span::Turn(turn.to_string(), Some(own)),
+            None => Span::Session(own),
         };
         let mut entries = workspace.log()?;
         entries.retain(|entry| span.has(entry) && !entry.aborted);

@@ -212,6 +212,7 @@ fn a_host_names_turns_and_reads_what_they_changed() {
             }
             client.request("tools/call", params)["result"].clone()
         };
+        assert_eq!(read_json(&mut client, TURN)["diff"], "");
         assert_eq!(change(&mut client, Value::Null, "0", "1")["isError"], false);
         let session = read_json(&mut client, TURN);
         assert!(session["id"].is_null(), "{session}");
