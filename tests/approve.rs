@@ -169,6 +169,32 @@ fn an_edited_patch_is_planned_and_asked_about_again() {
     assert!(!is_applied(dir.path()));
 }
 
+/// A program that reads the answer is told that a person edited the patch, and what.
+#[test]
+fn the_answer_says_what_a_person_edited() {
+    let dir = with(HARMLESS);
+    let editor = "sed -i s/+A/+edited/";
+    let line = "$it --approve ask --json ../p > ../answer";
+    let mut terminal = on_terminal(dir.path(), line, &[("EDITOR", editor)]);
+    for answer in ["e", "y"] {
+        terminal.exp_string(QUESTION).expect("the question");
+        terminal.send_line(answer).expect("sent");
+    }
+    terminal.exp_string("exit 0\r\n").expect("its end");
+    let answer = fs::read_to_string(dir.path().join("answer")).expect("an answer");
+    let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+    assert_eq!(
+        answer["data"]["editedByPerson"]["diff"],
+        "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-A\n+edited\n",
+        "{answer}"
+    );
+    assert!(
+        answer["output"].as_str().is_some_and(|text| text.contains("a person changed the prop"))
+    );
+    let log = fs::read_to_string(dir.path().join("w/.apply-patch/audit/cli.jsonl")).expect("a log");
+    assert!(log.lines().all(|line| line.contains("\"editedByPerson\":true")), "{log}");
+}
+
 #[test]
 fn a_guarded_file_may_be_approved_by_the_person() {
     let dir = with("*** Begin Patch\n*** Add File: .mcp.json\n+{}\n*** End Patch\n");

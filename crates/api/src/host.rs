@@ -39,6 +39,7 @@ impl std::fmt::Debug for Callbacks<'_> {
 pub struct Proposal<'p> {
     plan: &'p Plan,
     reasons: Vec<String>,
+    edited: Mutex<Option<Vec<u8>>>,
 }
 
 impl Proposal<'_> {
@@ -67,6 +68,13 @@ impl Proposal<'_> {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         self.shown().notes
+    }
+
+    /// Proposes another patch, as a person edited it, for [`Decision::Edit`]: that one is applied in
+    /// place of the proposal. It is asked about again only if it touches other paths. Where the
+    /// proposal is not that of a patch that is applied as a whole, it counts as declined.
+    pub fn edit(&self, patch: impl Into<Vec<u8>>) {
+        *self.edited.lock().unwrap_or_else(PoisonError::into_inner) = Some(patch.into());
     }
 
     fn shown(&self) -> PatchData {
@@ -125,8 +133,14 @@ impl Approver {
             events.begin_call(tool, tool, input);
             events
         });
-        let mut asking =
-            AskingHost { approver: self, approve, cancellation, events, unasked: false };
+        let mut asking = AskingHost {
+            approver: self,
+            approve,
+            cancellation,
+            events,
+            unasked: false,
+            edited: None,
+        };
         let result = call(&mut asking);
         let result = if asking.unasked { result.map_err(unasked) } else { result };
         if let Some(mut events) = asking.events {
@@ -161,6 +175,8 @@ struct AskingHost<'a, 'h> {
     events: Option<Events<'h>>,
     /// Approval was needed, and the call has no `approve`.
     unasked: bool,
+    /// The patch in place of the proposal.
+    edited: Option<Vec<u8>>,
 }
 
 impl patch_engine::Host for AskingHost<'_, '_> {
@@ -169,21 +185,30 @@ impl patch_engine::Host for AskingHost<'_, '_> {
         if policy == Some(ApprovalPolicy::Never) || (policy.is_none() && self.approve.is_none()) {
             return self.decided(Decision::Approve, false);
         }
-        let mut asked = OneAnswer { approve: self.approve.as_mut(), answer: None, unasked: false };
+        if request.edited {
+            return self.decided(Decision::Approve, true);
+        }
+        let mut asked = OneAnswer { approve: self.approve.as_mut(), ..OneAnswer::default() };
         if policy.is_none() {
             let decision = patch_engine::Host::approve(&mut asked, request)?;
+            self.edited = asked.edited;
             return self.decided(decision, true);
         }
         // The lock is not held during the decision, which may take as long as a person takes.
         let mut approvals = self.approver.approvals().clone();
         let decision = approvals.ask(&mut asked).approve(request)?;
         if let Some(Decision::ApproveForSession | Decision::ApproveForTurn) = asked.answer {
-            let mut again = OneAnswer { approve: None, answer: asked.answer, unasked: false };
+            let mut again = OneAnswer { answer: asked.answer, ..OneAnswer::default() };
             self.approver.approvals().ask(&mut again).approve(request)?;
         }
         let (was_asked, unasked) = (asked.answer.is_some(), asked.unasked);
+        self.edited = asked.edited;
         self.unasked |= unasked;
         self.decided(decision, was_asked)
+    }
+
+    fn edited(&mut self) -> Option<Vec<u8>> {
+        self.edited.take()
     }
 
     fn cancellation(&self) -> Cancellation {
@@ -206,9 +231,11 @@ impl AskingHost<'_, '_> {
 }
 
 /// Asks the closure, and remembers its answer.
+#[derive(Default)]
 struct OneAnswer<'a, 'h> {
     approve: Option<&'a mut Approve<'h>>,
     answer: Option<Decision>,
+    edited: Option<Vec<u8>>,
     unasked: bool,
 }
 
@@ -216,7 +243,12 @@ impl patch_engine::Host for OneAnswer<'_, '_> {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
         let reasons = request.reasons.iter().map(ToString::to_string).collect();
         let decision = match (&mut self.approve, self.answer) {
-            (Some(approve), _) => approve(&Proposal { plan: request.plan, reasons }),
+            (Some(approve), _) => {
+                let proposal = Proposal { plan: request.plan, reasons, edited: Mutex::default() };
+                let decision = approve(&proposal);
+                self.edited = proposal.edited.into_inner().unwrap_or_else(PoisonError::into_inner);
+                decision
+            }
             (None, Some(answer)) => answer,
             (None, None) => {
                 self.unasked = true;

@@ -370,6 +370,10 @@ impl patch_engine::Host for Exactly<'_, '_> {
         self.host.approve(request)
     }
 
+    fn edited(&mut self) -> Option<Vec<u8>> {
+        self.host.edited()
+    }
+
     fn cancellation(&self) -> Cancellation {
         self.host.cancellation()
     }

@@ -768,3 +768,74 @@ fn changes_between_a_beginning_and_an_end_are_a_turn() {
         assert_eq!(text(dir.path()), "1\nII\nthree\n", "{by}");
     }
 }
+
+/// A person may edit a proposal: that is applied in its place, asked about again only where it
+/// touches other paths, and the answer says so.
+#[test]
+fn a_proposal_that_is_edited_is_applied_as_it_was_edited() {
+    const MINE: &str = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+MINE\n three\n";
+    const ELSEWHERE: &str = "*** Begin Patch\n*** Add File: b.txt\n+b\n*** End Patch\n";
+    for (policy, edited, asked, wanted) in [
+        (None, MINE, 1, Ok("one\nMINE\nthree\n")),
+        (Some("ask"), MINE, 1, Ok("one\nMINE\nthree\n")),
+        (Some("ask"), ELSEWHERE, 2, Ok(BEFORE)),
+        // Edited to what it was.
+        (Some("ask"), PATCH, 1, Ok(AFTER)),
+        (Some("ask"), "*** Begin Patch\n*** Nonsense\n", 1, Err("patch_parse_error")),
+        (Some("ask"), "no patch", 1, Err("patch_parse_error")),
+    ] {
+        let dir = directory();
+        let here = workspace(dir.path(), json!({ "session": "s", "approve": policy }));
+        let count = AtomicUsize::new(0);
+        let approve = |proposal: &api::Proposal<'_>| {
+            if count.fetch_add(1, Ordering::Relaxed) > 0 {
+                return Decision::Approve;
+            }
+            proposal.edit(edited);
+            Decision::Edit
+        };
+        let host = || Callbacks { approve: Some(Box::new(approve)), ..Callbacks::default() };
+        let done = here.apply(PATCH.as_bytes(), &options(json!({})), host());
+        assert_eq!(count.load(Ordering::Relaxed), asked, "{edited}");
+        let wanted = match (wanted, &done) {
+            (Ok(wanted), Ok(_)) => wanted,
+            (Err(kind), Err(error)) => {
+                assert_eq!(error.kind.as_str(), kind, "{error}");
+                assert_eq!(text(dir.path()), BEFORE);
+                continue;
+            }
+            (_, done) => panic!("{edited}: {done:?}"),
+        };
+        assert_eq!(text(dir.path()), wanted, "{edited}");
+        let told = &done.expect("an answer")["editedByPerson"]["diff"];
+        match edited {
+            MINE => assert_eq!(
+                told.as_str().map(|diff| diff.contains("\n one\n-TWO\n+MINE\n three\n")),
+                Some(true),
+                "{told}"
+            ),
+            ELSEWHERE => {
+                let diff = told.as_str().expect("a diff");
+                assert!(diff.contains("\n-TWO\n+two\n"), "{diff}");
+                assert!(diff.contains("+++ b/b.txt\n@@ -0,0 +1 @@\n+b\n"), "{diff}");
+            }
+            _ => assert!(told.is_null(), "{told}"),
+        }
+        // The tool tells the model; another tool than that of patches takes no edit.
+        count.store(0, Ordering::Relaxed);
+        let call = here.call("create_file", &json!({ "path": "c", "content": "" }), host());
+        assert_eq!(call["error"]["kind"], "permission_denied", "{call}");
+        count.store(0, Ordering::Relaxed);
+        if edited == MINE {
+            let dir = directory();
+            let here = workspace(dir.path(), json!({ "approve": policy }));
+            let args = json!({ "patch": PATCH });
+            let call = here.call("apply_patch", &args, host());
+            let output = call["output"].as_str().expect("a sentence");
+            assert!(
+                output.ends_with("a person changed the proposal: see editedByPerson"),
+                "{call}"
+            );
+        }
+    }
+}

@@ -1,11 +1,11 @@
 //! `--approve`: a person at the terminal sees the plan and decides about it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::{BufRead as _, BufReader, ErrorKind, IsTerminal as _, Write as _};
 use std::process::Command;
 
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Decision, Reason, Request};
-use apply_patch_api::engine::{MAX_PATCH_SIZE, Plan};
+use apply_patch_api::engine::{MAX_PATCH_SIZE, Plan, TurnDiff};
 use apply_patch_api::tools::changes::warnings;
 use apply_patch_api::tools::received::Part;
 
@@ -57,18 +57,25 @@ pub(crate) struct Prompt {
     pub(crate) may_edit: bool,
     /// Whether the person was asked about every file that is deleted.
     deletes_approved: Cell<bool>,
+    /// What the plan would have made that the person edited first.
+    proposal: RefCell<Option<TurnDiff>>,
     instead: Cell<Option<Instead>>,
 }
 
 impl Prompt {
     pub(crate) fn new(may_edit: bool) -> Self {
-        Self { may_edit, deletes_approved: Cell::new(false), instead: Cell::default() }
+        Self { may_edit, ..Self::default() }
     }
 
     /// Sets whether the person was asked about every file that a plan deletes, so that deleting is
     /// no reason to ask again.
     pub(crate) fn deletes_approved(&self, yes: bool) {
         self.deletes_approved.set(yes);
+    }
+
+    /// What the plan would have made that the person edited first, if they edited one.
+    pub(crate) fn proposal(&self) -> Option<TurnDiff> {
+        self.proposal.borrow().clone()
     }
 
     /// Why the plan was declined, when it was not by a plain no.
@@ -120,6 +127,8 @@ impl Prompt {
                 "y" => return Ok(Decision::Approve),
                 "n" => return Ok(Decision::Decline),
                 "e" if self.may_edit => {
+                    let mut proposal = self.proposal.borrow_mut();
+                    proposal.get_or_insert_with(|| TurnDiff::in_place_of(request.plan));
                     self.instead.set(Some(Instead::Edit));
                     return Ok(Decision::Decline);
                 }

@@ -356,7 +356,8 @@ fn attempt(
 ) -> Result<Option<Exit>, Failure> {
     let patch = &form::parsed(input, options)?;
     let mut host = TerminalHost::new(prompt, events.as_mut(), global.quiet || global.json);
-    let result = session.apply(
+    let result = session.apply_in_place_of(
+        prompt.proposal(),
         "apply",
         patch,
         options.clone(),

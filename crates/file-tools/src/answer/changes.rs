@@ -76,6 +76,9 @@ pub struct PatchData {
     /// went.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried: Vec<CarriedHunk>,
+    /// A person changed the proposal before it was applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_by_person: Option<EditedByPerson>,
     /// The same patch was applied before, as this transaction, and its files are still as it left
     /// them: nothing was done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -86,6 +89,14 @@ pub struct PatchData {
     /// Diffs or files are left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+}
+
+/// What a person changed in a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EditedByPerson {
+    /// The diff from the files as proposed to the files as they are now, cut at 64 KiB.
+    pub diff: String,
 }
 
 /// A hunk, or an edit, that was located in the file as its author saw it: the base.
@@ -290,6 +301,9 @@ impl PatchData {
             hunks: reports.iter().flat_map(HunkAnswer::of_report).collect(),
             notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
             carried: reports.iter().flat_map(|report| carried(&report.plan)).collect(),
+            edited_by_person: reports
+                .iter()
+                .find_map(|report| Some(EditedByPerson { diff: capped(report.edited.as_ref()?) })),
             already_done: reports.iter().any(|report| report.already_done),
             recovered: reports.iter().flat_map(|report| &report.recovered).map(recovered).collect(),
             ..Self::default()
@@ -507,7 +521,9 @@ pub fn outcome(reports: &[Report]) -> String {
     let done = |report: &Report| {
         if report.already_done { ALREADY_DONE.to_owned() } else { summary(&report.plan) }
     };
-    reports.iter().map(done).collect::<Vec<_>>().join("; ")
+    let edited = reports.iter().any(|report| report.edited.is_some());
+    let edited = edited.then(|| "a person changed the proposal: see editedByPerson".to_owned());
+    reports.iter().map(done).chain(edited).collect::<Vec<_>>().join("; ")
 }
 
 /// Sums up a plan in one line.

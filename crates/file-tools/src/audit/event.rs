@@ -83,6 +83,9 @@ pub struct Event {
     /// The turn of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
+    /// A person edited the patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_by_person: Option<bool>,
     /// The name of the tool.
     pub tool_name: String,
     /// When the line was written.

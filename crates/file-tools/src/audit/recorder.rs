@@ -36,6 +36,8 @@ pub(crate) struct Recorder<'r> {
     durable: bool,
     /// The turn of the session in which it is called.
     turn: Option<TurnName>,
+    /// Whether a person edited the patch.
+    edited: bool,
     /// The profile of the patch, if it is one.
     profile: Option<Profile>,
     /// The additional fields of a commit to a git repository; none in a directory.
@@ -94,6 +96,7 @@ impl<'r> Recorder<'r> {
             operation,
             durable,
             turn: None,
+            edited: false,
             profile: None,
             details: Vec::new(),
             plans: Vec::new(),
@@ -110,6 +113,11 @@ impl<'r> Recorder<'r> {
     /// Sets the turn of the call.
     pub(crate) fn of_turn(self, turn: Option<TurnName>) -> Self {
         Self { turn, ..self }
+    }
+
+    /// Notes that a person edited the patch.
+    pub(crate) fn edited(&mut self) {
+        self.edited = true;
     }
 
     /// Sets the profile of the call's patch.
@@ -139,6 +147,9 @@ impl<'r> Recorder<'r> {
         // What is recovered may be of another turn.
         if let Some(turn) = self.turn.as_ref().filter(|_| phase != Phase::Recovered) {
             json::field(&mut out, "turnId", turn.as_str());
+        }
+        if self.edited && phase != Phase::Recovered {
+            json::flag(&mut out, "editedByPerson", true);
         }
         json::field(&mut out, "toolName", &self.tool);
         json::field(&mut out, "phase", phase.as_str());

@@ -88,6 +88,10 @@ impl Host for Checked<'_> {
         }
     }
 
+    fn edited(&mut self) -> Option<Vec<u8>> {
+        self.host.edited()
+    }
+
     fn cancellation(&self) -> Cancellation {
         self.host.cancellation()
     }
@@ -112,6 +116,10 @@ impl<'h> Warned<'h> {
 impl Host for Warned<'_> {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
         self.host.approve(request)
+    }
+
+    fn edited(&mut self) -> Option<Vec<u8>> {
+        self.host.edited()
     }
 
     fn cancellation(&self) -> Cancellation {

@@ -14,16 +14,18 @@ pub(crate) mod store_size;
 pub(crate) mod turn;
 pub(crate) mod who;
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fs_guard::{Access, Cancellation, FileKind, Metadata, RelPath, Root, Sha256};
-use patch_engine::commit::approval::ApprovalPolicy;
+use patch_engine::commit::approval::{ApprovalPolicy, Decision, Request};
 use patch_engine::commit::{self, CommitOptions, Durability, Recovered, Verify, Workspace};
 use patch_engine::remedy::Action;
 use patch_engine::{
     ApplyOptions, Atomicity, Encodings, ErrorKind, Event, Expected, Failed, Files, Formatter, Host,
     Loaded, Options, Patch, Plan, PlanBuilder, Problem, Profile, Reject, Remedy, Report,
+    Transition, TurnDiff,
 };
 use workspace_trash::Retention;
 
@@ -31,6 +33,8 @@ use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::reason::Reason;
 use crate::audit::recorder::Recorder;
 use crate::audit::{Audit, AuditError, Operation};
+use crate::input::received::NotReceived;
+use crate::input::{InputError, PatchText, ReadAs};
 use crate::session::ledger::Ledger;
 use crate::session::session_name::{SessionName, TurnName};
 use crate::settings::names::argument_of;
@@ -443,6 +447,10 @@ impl Session {
 
     /// Applies a patch: all of it, or the sections that `atomicity` says.
     ///
+    /// If the host [edits](Decision::Edit) a patch that is applied as a whole, that one is applied in
+    /// its place, by the same options. The host is asked again, and told whether it touches other
+    /// paths; the first report then has the difference.
+    ///
     /// # Errors
     ///
     /// Why the patch was not applied, or only in part, and what was applied.
@@ -454,14 +462,53 @@ impl Session {
         atomicity: Atomicity,
         host: &mut dyn Host,
     ) -> Result<Vec<Report>, Failed> {
+        self.apply_in_place_of(None, tool, patch, options, atomicity, host)
+    }
+
+    /// Does the same with a patch that a person edited in place of `proposal`, if they did.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`apply`](Self::apply).
+    pub fn apply_in_place_of(
+        &self,
+        proposal: Option<TurnDiff>,
+        tool: &str,
+        patch: &Patch,
+        options: Options,
+        atomicity: Atomicity,
+        host: &mut dyn Host,
+    ) -> Result<Vec<Report>, Failed> {
         let settings = ApplyOptions { options, commit: self.commit_options(tool), atomicity };
         let mut log = self.recorder(tool, Operation::Patch).of_patch(settings.options.profile);
-        let result = self.workspace.apply_logged(patch, &settings, &mut log, host);
+        let mut host = Proposing { host, proposal, paths: None, edited: None };
+        let mut edited = None;
+        let mut result = loop {
+            if host.proposal.is_some() {
+                log.edited();
+            }
+            let patch = edited.as_ref().unwrap_or(patch);
+            let result = self.workspace.apply_logged(patch, &settings, &mut log, &mut host);
+            match host.edited.take().filter(|_| atomicity == Atomicity::Whole) {
+                None => break result,
+                Some(text) => match edited_patch(text, &settings.options) {
+                    Ok(patch) => edited = Some(patch),
+                    Err(error) => break Err(error.into()),
+                },
+            }
+        };
+        if let (Ok(reports), Some(mut proposal)) = (&mut result, host.proposal) {
+            reports.iter().for_each(|report| proposal.applied(report));
+            let diff = Some(proposal.diff()).filter(|diff| !diff.is_empty());
+            if let Some(first) = reports.first_mut() {
+                first.edited = diff;
+            }
+        }
         let (reports, error) = match &result {
             Ok(reports) => (reports, None),
             Err(failed) => (&failed.reports, Some(ToolError::failed(failed))),
         };
-        self.conclude(&mut log, reports, error.as_ref(), host);
+        self.conclude(&mut log, reports, error.as_ref(), host.host);
         result
     }
 
@@ -558,6 +605,56 @@ impl Session {
             host.event(&Event::Unlogged(&unlogged));
         }
     }
+}
+
+/// A host whose edited patches are taken in place of the proposal.
+struct Proposing<'h> {
+    host: &'h mut dyn Host,
+    /// What the first proposal would have made.
+    proposal: Option<TurnDiff>,
+    /// The paths of the last one that was edited.
+    paths: Option<HashSet<RelPath>>,
+    /// The patch that takes its place.
+    edited: Option<Vec<u8>>,
+}
+
+impl Host for Proposing<'_> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        let plan = request.plan;
+        let paths = || plan.transitions().iter().map(Transition::path);
+        let mut own = Request::new(plan);
+        own.edited =
+            self.paths.as_ref().is_some_and(|known| paths().all(|path| known.contains(path)));
+        let decision = self.host.approve(&own)?;
+        if decision == Decision::Edit
+            && let Some(text) = self.host.edited()
+        {
+            self.proposal.get_or_insert_with(|| TurnDiff::in_place_of(plan));
+            self.paths = Some(paths().cloned().collect());
+            self.edited = Some(text);
+        }
+        Ok(decision)
+    }
+
+    fn cancellation(&self) -> Cancellation {
+        self.host.cancellation()
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.host.event(event);
+    }
+}
+
+/// Reads the patch that a person made of a proposal.
+fn edited_patch(text: Vec<u8>, options: &Options) -> Result<Patch, commit::Error> {
+    let read = PatchText::read(&text.into(), &ReadAs::default(), &options.parse);
+    read.and_then(|text| text.parse(options)).map_err(|error| match error {
+        InputError::Parse(error) => error.into(),
+        InputError::NotReceived(NotReceived::Parse { error, .. }) => (*error).into(),
+        InputError::Irreversible(rejects) => rejects.into(),
+        // There is no patch in it.
+        _ => commit::Error::Declined,
+    })
 }
 
 /// Finishes the plan of a single operation.

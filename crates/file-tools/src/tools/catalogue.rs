@@ -135,8 +135,12 @@ fn bare(mut schema: Value) -> Value {
     schema
 }
 
-/// Removes the fields of hunks from a schema: docs/results.md describes them.
+/// Removes the fields of hunks from a schema, and what few answers have: docs/results.md describes
+/// them.
 fn without_hunks(mut schema: Value) -> Value {
+    if let Some(fields) = schema.pointer_mut("/properties/data/properties") {
+        fields.as_object_mut().and_then(|fields| fields.remove("editedByPerson"));
+    }
     for list in ["hunks", "carried"] {
         for above in ["", "/properties/data"] {
             if let Some(items) = schema.pointer_mut(&format!("{above}/properties/{list}/items")) {

@@ -28,6 +28,7 @@ fn event(number: usize) -> Event {
         session_id: "test".into(),
         agent_name: Some("agent".into()),
         turn_id: None,
+        edited_by_person: None,
         tool_name: "write_file".into(),
         phase: Phase::Outcome,
         operation: Operation::Write,

@@ -118,13 +118,18 @@ impl Approvals {
         Asking { approvals: self, host }
     }
 
-    fn decide(&mut self, plan: &Plan, host: &mut dyn Host) -> Result<Decision, fs_guard::Error> {
+    fn decide(
+        &mut self,
+        request: &Request<'_>,
+        host: &mut dyn Host,
+    ) -> Result<Decision, fs_guard::Error> {
+        let Request { plan, edited, .. } = *request;
         let decided = |host: &mut dyn Host, decision: Decision, asked| {
             host.event(&Event::Decided { approved: decision.approves(), asked });
             Ok(decision)
         };
-        if self.policy == ApprovalPolicy::Never {
-            return decided(host, Decision::Approve, false);
+        if edited || self.policy == ApprovalPolicy::Never {
+            return decided(host, Decision::Approve, edited);
         }
         let moved = moved(plan);
         let open: Vec<Vec<Reason>> = plan
@@ -147,7 +152,7 @@ impl Approvals {
         }
         let reasons: Vec<_> = open.into_iter().flatten().collect();
         let kinds: Vec<_> = reasons.iter().map(kind).collect();
-        let decision = host.approve(&Request { plan, reasons })?;
+        let decision = host.approve(&Request { reasons, ..Request::new(plan) })?;
         match (decision, &mut self.turn) {
             (Decision::ApproveForSession, _) => self
                 .approved
@@ -207,7 +212,11 @@ impl std::fmt::Debug for Asking<'_> {
 
 impl Host for Asking<'_> {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
-        self.approvals.decide(request.plan, self.host)
+        self.approvals.decide(request, self.host)
+    }
+
+    fn edited(&mut self) -> Option<Vec<u8>> {
+        self.host.edited()
     }
 
     fn cancellation(&self) -> Cancellation {

@@ -121,7 +121,7 @@ pub fn commit_to<C: Committer>(
 fn approve(plan: &Plan, host: &mut dyn Host) -> Result<(), Error> {
     match host.approve(&Request::new(plan))? {
         Decision::Approve | Decision::ApproveForSession | Decision::ApproveForTurn => Ok(()),
-        Decision::Decline => Err(Error::Declined),
+        Decision::Decline | Decision::Edit => Err(Error::Declined),
         Decision::Postpone => Err(Error::Postponed),
     }
 }

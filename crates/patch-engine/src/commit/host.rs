@@ -29,6 +29,12 @@ pub trait Host {
         Ok(Decision::Approve)
     }
 
+    /// Returns the patch that takes the place of the one whose plan it has [edited](Decision::Edit),
+    /// once.
+    fn edited(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Returns how the change is given up. It is polled for each file and each megabyte, while
     /// planning, staging and syncing, and by the check of [`Verify`](super::Verify): everything is
     /// then as it was before, and the kind of the error is [`ErrorKind::Cancelled`]. From the
@@ -99,13 +105,16 @@ pub struct Request<'p> {
     /// [`ApprovalPolicy::Always`](crate::commit::approval::ApprovalPolicy::Always) there may be
     /// none.
     pub reasons: Vec<Reason>,
+    /// The plan is that of a patch that the host [edited](Decision::Edit), and it touches no path
+    /// that the plan before it did not touch.
+    pub edited: bool,
 }
 
 impl<'p> Request<'p> {
     /// Makes a request without a reason.
     #[must_use]
     pub fn new(plan: &'p Plan) -> Self {
-        Self { plan, reasons: Vec::new() }
+        Self { plan, reasons: Vec::new(), edited: false }
     }
 }
 
@@ -122,6 +131,9 @@ pub enum Decision {
     ApproveForTurn,
     /// Nothing may be changed.
     Decline,
+    /// This plan may not be committed, and the host has [another patch](Host::edited) in place of
+    /// the one that it is made of. What cannot be edited is declined.
+    Edit,
     /// Nothing may be changed now: approval was requested elsewhere, and the same call will be made
     /// again.
     Postpone,

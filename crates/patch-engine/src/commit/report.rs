@@ -23,13 +23,17 @@ pub struct Report {
     /// The same patch was applied before, as this transaction, and its files are still as it left
     /// them: nothing was done.
     pub already_done: bool,
+    /// The host [edited](super::approval::Decision::Edit) the patch: the diff from what the plan
+    /// before would have made to what this one made.
+    pub edited: Option<Vec<u8>>,
 }
 
 impl Report {
     /// Makes the report of a plan; `transaction` is its name in the log, if it was committed.
     #[must_use]
     pub fn new(plan: Arc<Plan>, transaction: Option<TransactionId>) -> Self {
-        Self { transaction, plan, trashed: Vec::new(), recovered: Vec::new(), already_done: false }
+        let (trashed, recovered) = (Vec::new(), Vec::new());
+        Self { transaction, plan, trashed, recovered, already_done: false, edited: None }
     }
 
     /// Returns the bytes of its files, and their diffs, after the commit.

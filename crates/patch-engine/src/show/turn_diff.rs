@@ -10,7 +10,7 @@ use crate::commit::report::Report;
 use crate::commit::{self, LogEntry, Workspace};
 use crate::plan::images::Images;
 use crate::plan::options::MAX_FILE_SIZE;
-use crate::plan::{ChangeKind, Plan, Transition};
+use crate::plan::{ChangeKind, Plan, PostImage, Transition};
 use crate::show::diff::{self, LINK, Side, kept_bytes, kind_bits, left_bytes};
 use crate::text::files::Files;
 
@@ -84,6 +84,21 @@ impl TurnDiff {
         Self::default()
     }
 
+    /// Starts with the files as a plan would leave them, and as they are without it: the diff is
+    /// then from the plan to what is [applied](Self::applied) in its place.
+    #[must_use]
+    pub fn in_place_of(plan: &Plan) -> Self {
+        let images = plan.images();
+        let mut turn = Self::new();
+        turn.begin(images);
+        for transition in plan.transitions() {
+            let planned =
+                transition.after.as_ref().map(|post| post_image(images, transition, post));
+            turn.base.insert(transition.path().to_string(), planned);
+        }
+        turn
+    }
+
     /// Adds a plan that was committed: a patch, an undo.
     ///
     /// Displaced files are read from the trash, so this is to be called before it is purged; files
@@ -97,10 +112,7 @@ impl TurnDiff {
             moves.map(|change| (change.transition, &change.path)).collect();
         let left = plan.transitions().iter().enumerate().map(|(index, transition)| {
             let path = transition.path();
-            let file = transition.after.as_ref().map(|post| {
-                let mode = post.mode.shown() | kind_bits(post.link);
-                TurnFile { sha256: post.sha256, mode, bytes: images.after(transition).ok() }
-            });
+            let file = transition.after.as_ref().map(|post| post_image(images, transition, post));
             (path.as_str(), file, moved.get(&index).unwrap_or(&path).as_str())
         });
         self.leave(left);
@@ -298,6 +310,12 @@ impl Workspace {
         }
         Ok(turn)
     }
+}
+
+/// Returns the file that a transition leaves.
+fn post_image(images: Images<'_>, transition: &Transition, post: &PostImage) -> TurnFile {
+    let mode = post.mode.shown() | kind_bits(post.link);
+    TurnFile { sha256: post.sha256, mode, bytes: images.after(transition).ok() }
 }
 
 /// Returns a file that a journal states, with its bytes if they are known.
