@@ -143,9 +143,9 @@ fn a_file_that_is_gone_or_was_added_is_no_case_for_carry() {
     assert!(message.contains("(there is no file)"), "{answer}");
 }
 
-/// Every edit of an agent is a transaction of its own: a turn is undone by one command.
+/// Every edit of an agent is a transaction of its own: those of a session are undone by one command.
 #[test]
-fn a_turn_is_one_undo() {
+fn a_session_is_one_undo() {
     let dir = files();
     let call = |session: &str, from: &str, to: &str| {
         let patch =
@@ -156,10 +156,10 @@ fn a_turn_is_one_undo() {
         answer["data"]["transactionId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
     };
     let text = || fs::read_to_string(dir.path().join("w/b")).expect("the file");
-    let ids = [call("turn7", "b", "c"), call("turn7", "c", "d"), call("turn7", "d", "e")];
-    let shown = run(dir.path(), &["undo", "--session", "turn7", "-n"], "");
+    let ids = [call("seven", "b", "c"), call("seven", "c", "d"), call("seven", "d", "e")];
+    let shown = run(dir.path(), &["undo", "--session", "seven", "-n"], "");
     assert!(shown.stdout.contains("\n-e\n+b\n"), "{shown:?}");
-    let (code, answer) = undo(dir.path(), &["--session", "turn7"]);
+    let (code, answer) = undo(dir.path(), &["--session", "seven"]);
     assert_eq!(code, 0, "{answer}");
     assert_eq!(answer["data"]["undoOf"], *ids[2], "{answer}");
     assert_eq!(answer["data"]["alsoUndoOf"], json!([ids[1], ids[0]]), "{answer}");
@@ -168,7 +168,7 @@ fn a_turn_is_one_undo() {
     assert!(log.stdout.contains(" and 2 more"), "{log:?}");
     assert_eq!(log.stdout.matches("undone by").count(), 3, "{log:?}");
     // It is done, and comes back as one.
-    assert_eq!(undo(dir.path(), &["--session", "turn7"]).0, 1);
+    assert_eq!(undo(dir.path(), &["--session", "seven"]).0, 1);
     let redone = run(dir.path(), &["redo"], "");
     assert_eq!(text(), "e\n", "{redone:?}");
     let log = run(dir.path(), &["log"], "");
@@ -181,7 +181,7 @@ fn a_turn_is_one_undo() {
         assert_eq!(undo(dir.path(), args).0, 1, "{args:?}");
     }
     assert_eq!(undo(dir.path(), &["--since", "no time"]).0, 1);
-    assert_eq!(undo(dir.path(), &["--session", "turn7", "--since", "1h"]).0, 2);
+    assert_eq!(undo(dir.path(), &["--session", "seven", "--since", "1h"]).0, 2);
 }
 
 /// What is gone already is passed over: undo comes to the one before, then to an end, and `status`

@@ -610,7 +610,7 @@ fn a_refused_patch_is_amended() {
 }
 
 #[test]
-fn a_turn_is_undone_as_one() {
+fn several_transactions_are_undone_as_one() {
     let undo = |here: &OpenWorkspace, request: Value| {
         here.undo(&UndoRequest::read(request).expect("options"), Callbacks::default())
     };
@@ -620,7 +620,7 @@ fn a_turn_is_undone_as_one() {
     for by in ["session", "id", "time"] {
         let dir = directory();
         let before = text(dir.path());
-        let here = workspace(dir.path(), json!({ "session": "turn" }));
+        let here = workspace(dir.path(), json!({ "session": "here" }));
         let mut first = None;
         for (from, to) in [("two", "2"), ("2", "II"), ("one", "1")] {
             let done =
@@ -628,17 +628,17 @@ fn a_turn_is_undone_as_one() {
             first.get_or_insert(done.expect("it applies")["transactionId"].clone());
         }
         let request = match by {
-            "session" => json!({ "session": "turn" }),
+            "session" => json!({ "session": "here" }),
             "id" => json!({ "since": first }),
             _ => json!({ "since": "1h" }),
         };
-        let undone = undo(&here, request).expect("a turn");
+        let undone = undo(&here, request).expect("they are undone");
         assert_eq!(undone["alsoUndoOf"].as_array().map(Vec::len), Some(2), "{by}: {undone}");
         assert_eq!(text(dir.path()), before, "{by}");
         for wrong in [
-            json!({ "session": "turn", "since": "1h" }),
+            json!({ "session": "here", "since": "1h" }),
             json!({ "since": "1h", "paths": ["a.txt"] }),
-            json!({ "session": "turn", "id": first }),
+            json!({ "session": "here", "id": first }),
             json!({ "since": "yore" }),
         ] {
             undo(&here, wrong.clone()).expect_err(&wrong.to_string());

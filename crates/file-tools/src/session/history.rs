@@ -9,7 +9,7 @@ use patch_engine::{ErrorKind, Remedy};
 use serde_json::{Value, json};
 use workspace_trash::{Carried, Journal, Prefix, Record, format_time};
 
-use crate::answer::changes::{CarriedHunk, LineRange};
+use crate::answer::changes::{CarriedHunk, ChangedFile, LineRange};
 use crate::answer::error::{FailureClass, ToolError, journal_problem};
 use crate::answer::reason::Reason;
 
@@ -217,7 +217,10 @@ pub fn turn(workspace: &Workspace, entries: &[LogEntry], with_diff: bool) -> Res
         "undone": is_undone(entries),
     });
     if with_diff {
-        value["diff"] = String::from_utf8_lossy(&workspace.turn_diff(entries)?.diff()).into();
+        let turn = workspace.turn_diff(entries)?;
+        let files: Vec<_> = turn.changes().into_iter().map(ChangedFile::of_turn).collect();
+        value["changedFiles"] = json!(files);
+        value["diff"] = String::from_utf8_lossy(&turn.diff()).into();
     }
     Ok(value)
 }

@@ -81,6 +81,7 @@ fn a_turn_is_one_diff_one_entry_and_one_undo() {
     let log = history::log(&workspace, &Wanted::default(), true).expect("the log");
     assert_eq!(log["turns"][0]["id"], *turn);
     assert_eq!(log["turns"][0]["diff"], *diff);
+    assert_eq!(log["turns"][0]["changedFiles"], json!(changed_files));
     assert_eq!(log["turns"][0]["transactions"], json!(transactions));
     assert_eq!(log["transactions"].as_array().map(Vec::len), Some(4));
     let one = Wanted { max_count: Some(1), ..Wanted::default() };

@@ -145,7 +145,7 @@ fn of_session(name: &str) -> Span {
 }
 
 #[test]
-fn a_turn_is_undone_as_one_and_comes_back_as_one() {
+fn a_session_is_undone_as_one_and_comes_back_as_one() {
     let step = prop_oneof![
         (select(&["a", "b", "c", "d/a", "d/e/b"]), "[xy]{0,2}").prop_map(|(path, text)| {
             ("write_file", json!({ "path": path, "content": text, "expectedSha256": "" }))
@@ -185,7 +185,7 @@ fn a_turn_is_undone_as_one_and_comes_back_as_one() {
             }
             let id = call(tools, tool, &args)["data"]["transactionId"].clone();
             if nth < others {
-                // It is part of no turn that is undone here.
+                // It is none of those that are undone here.
                 done.clear();
             } else if id.is_string() && tool != "undo" {
                 done.push(id);
@@ -213,7 +213,7 @@ fn a_turn_is_undone_as_one_and_comes_back_as_one() {
 }
 
 #[test]
-fn a_turn_is_undone_whole_or_not_at_all() {
+fn a_session_is_undone_whole_or_not_at_all() {
     let bench = Bench::new(&[("a", b"1\n"), ("b", b"1\n"), ("c", b"1\n")]);
     let (mine, other) = (bench.resume("mine"), bench.resume("other"));
     let update = |tools: &Session, path: &str, from: u8, to: u8| {
@@ -253,7 +253,7 @@ fn a_turn_is_undone_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_turn_is_carried_beneath_later_changes() {
+fn a_session_is_carried_beneath_later_changes() {
     let bench = Bench::new(&[("a", b"1\n2\n3\n4\n5\n6\n7\n8\n")]);
     let mine = bench.resume("mine");
     for (old, new) in [("1\n", "one\n"), ("2\n", "two\n"), ("one\n", "ONE\n")] {
