@@ -143,7 +143,8 @@ fn a_file_that_is_gone_or_was_added_is_no_case_for_carry() {
     assert!(message.contains("(there is no file)"), "{answer}");
 }
 
-/// Every edit of an agent is a transaction of its own: those of a session are undone by one command.
+/// Every edit of an agent is a transaction of its own: those of a session are undone by one
+/// command.
 #[test]
 fn a_session_is_one_undo() {
     let dir = files();

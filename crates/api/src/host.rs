@@ -70,8 +70,8 @@ impl Proposal<'_> {
         self.shown().notes
     }
 
-    /// Proposes another patch, as a person edited it, for [`Decision::Edit`]: that one is applied in
-    /// place of the proposal. It is asked about again only if it touches other paths. Where the
+    /// Proposes another patch, as a person edited it, for [`Decision::Edit`]: that one is applied
+    /// in place of the proposal. It is asked about again only if it touches other paths. Where the
     /// proposal is not that of a patch that is applied as a whole, it counts as declined.
     pub fn edit(&self, patch: impl Into<Vec<u8>>) {
         *self.edited.lock().unwrap_or_else(PoisonError::into_inner) = Some(patch.into());

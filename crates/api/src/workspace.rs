@@ -263,8 +263,8 @@ impl OpenWorkspace {
         Ok(name.to_string())
     }
 
-    /// Ends the turn: its `id`, its `transactions`, the `changedFiles`, and all of it as one `diff`.
-    /// A turn that changed nothing has none of them, and leaves no trace.
+    /// Ends the turn: its `id`, its `transactions`, the `changedFiles`, and all of it as one
+    /// `diff`. A turn that changed nothing has none of them, and leaves no trace.
     ///
     /// # Errors
     ///

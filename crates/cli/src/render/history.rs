@@ -63,8 +63,8 @@ pub(crate) fn turn_name(entries: &[LogEntry]) -> &str {
     entries[0].journal.header.turn.as_deref().unwrap_or_default()
 }
 
-/// A line that begins with the id of a transaction or of a turn, in the colours of a log and without
-/// what a terminal would obey; `holds` if it is not undone.
+/// A line that begins with the id of a transaction or of a turn, in the colours of a log and
+/// without what a terminal would obey; `holds` if it is not undone.
 pub(crate) fn coloured(line: &str, holds: bool) -> String {
     let (id, rest) = line.split_at(line.find(' ').unwrap_or(line.len()));
     let rest = sanitize(rest);

@@ -447,9 +447,9 @@ impl Session {
 
     /// Applies a patch: all of it, or the sections that `atomicity` says.
     ///
-    /// If the host [edits](Decision::Edit) a patch that is applied as a whole, that one is applied in
-    /// its place, by the same options. The host is asked again, and told whether it touches other
-    /// paths; the first report then has the difference.
+    /// If the host [edits](Decision::Edit) a patch that is applied as a whole, that one is applied
+    /// in its place, by the same options. The host is asked again, and told whether it touches
+    /// other paths; the first report then has the difference.
     ///
     /// # Errors
     ///

@@ -80,8 +80,8 @@ impl Session {
 
     /// Finds who left each of these files with this hash, other than the transactions in `own`: the
     /// newest one that changed the file, or if that left other bytes, an editor or another program.
-    /// A file is not in the answer if none of the newest transactions changed it and there are more,
-    /// or if the one that left it also changed files that the caller may not see.
+    /// A file is not in the answer if none of the newest transactions changed it and there are
+    /// more, or if the one that left it also changed files that the caller may not see.
     fn left_by(
         &self,
         mut files: BTreeMap<String, Option<Sha256>>,

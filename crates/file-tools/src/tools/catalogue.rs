@@ -46,8 +46,8 @@ pub fn catalogue() -> Vec<ToolInfo> {
     Tool::usual().map(Tool::info).collect()
 }
 
-/// Describes the usual tools in a third of the size: what each does, an example, and its arguments by
-/// name. Errors explain themselves.
+/// Describes the usual tools in a third of the size: what each does, an example, and its arguments
+/// by name. Errors explain themselves.
 #[must_use]
 pub fn brief_catalogue() -> Vec<ToolInfo> {
     Tool::usual().map(Tool::brief_info).collect()

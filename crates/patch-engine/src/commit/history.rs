@@ -155,8 +155,8 @@ pub(super) fn changes(newest_first: &[LogEntry]) -> impl Iterator<Item = &LogEnt
     newest_first.iter().filter(|entry| counts(entry) && entry.journal.header.undo_of.is_none())
 }
 
-/// Returns which transactions are undone to undo all that `are_wanted`, newest first: not those that
-/// were rolled back, nor those that others have undone.
+/// Returns which transactions are undone to undo all that `are_wanted`, newest first: not those
+/// that were rolled back, nor those that others have undone.
 pub fn standing(
     newest_first: &[LogEntry],
     are_wanted: impl Fn(&LogEntry) -> bool,

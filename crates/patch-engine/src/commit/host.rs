@@ -29,8 +29,8 @@ pub trait Host {
         Ok(Decision::Approve)
     }
 
-    /// Returns the patch that takes the place of the one whose plan it has [edited](Decision::Edit),
-    /// once.
+    /// Returns the patch that takes the place of the one whose plan it has
+    /// [edited](Decision::Edit), once.
     fn edited(&mut self) -> Option<Vec<u8>> {
         None
     }

@@ -278,8 +278,8 @@ impl TurnDiff {
 
 impl Workspace {
     /// Returns what finished transactions did together, as far as their bytes are still known. They
-    /// are given newest first, as [`log`](Self::log) has them; among several, those that were rolled
-    /// back do not count.
+    /// are given newest first, as [`log`](Self::log) has them; among several, those that were
+    /// rolled back do not count.
     ///
     /// # Errors
     ///
