@@ -127,8 +127,8 @@ impl Named {
             (Ok(id), None) => Ok(Self::Transaction(id)),
             (Ok(id), Some(_)) => {
                 let message = format!(
-                    "{name:?} is a turn, and names the transaction {id} too: give more of the id, or \
-                 the turn as SESSION/{name}"
+                    "{name:?} is a turn, and names the transaction {id} too: give more of the id, \
+                 or the turn as SESSION/{name}"
                 );
                 Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message))
             }

@@ -35,7 +35,7 @@ impl FileTool for UndoTurn {
 
     const ABOUT: About = About {
         title: "Undo the last turn",
-        does: "Undo turn: reverts all that your last turn changed, before the one that is open now.",
+        does: "Undo turn: reverts all that your last turn changed, before the one that is open.",
         errors: "Errors: stale_file: the files changed since, edit them instead. not_found: it is \
             undone already. command_failed: no turn has ended. permission_denied: ask. \
             outside_workspace: ask.",
