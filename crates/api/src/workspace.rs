@@ -274,6 +274,16 @@ impl OpenWorkspace {
         Ok(serde_json::to_value(self.session.end_turn()?).expect("text keys"))
     }
 
+    /// What the open turn has changed so far, as [`end_turn`](Self::end_turn) tells it; null if no
+    /// turn is open.
+    ///
+    /// # Errors
+    ///
+    /// When the history cannot be read.
+    pub fn turn_so_far(&self) -> Result<Value, ToolError> {
+        Ok(serde_json::to_value(self.session.turn_so_far()?).expect("text keys"))
+    }
+
     /// Reverses an undo: the `data` of `apply-patch redo --json`.
     ///
     /// # Errors

@@ -422,9 +422,10 @@ fn of_calls(tools: &[(Tool, String, String)]) -> String {
          from typing_extensions import Unpack\n\n\
          from ._native import Cancellation, Proposal\n\
          from .types import (\n    {},\n)\n\n\
-         Decision = bool | Literal[\"session\"]\n\n\
+         Decision = bool | Literal[\"turn\", \"session\"]\n\n\
          class Callbacks(TypedDict, total=False):\n    approve: Callable[[Proposal], Decision] | None\n    observe: Callable[[Event], object] | None\n    cancellation: Cancellation | None\n\n\
-         class AsyncCallbacks(TypedDict, total=False):\n    approve: Callable[[Proposal], Decision | Awaitable[Decision]] | None\n    observe: Callable[[Event], object] | None\n",
+         AsyncApprove = Callable[[Proposal], Decision | Awaitable[Decision]]\n\n\
+         class AsyncCallbacks(TypedDict, total=False):\n    approve: AsyncApprove | None\n    observe: Callable[[Event], object] | None\n",
         names.join(",\n    ")
     );
     for (class, callbacks, kind) in
@@ -519,7 +520,17 @@ fn answers_are_of_their_types() {
     let redo = RedoRequest::default();
     let redone = here.redo(redo.id.as_deref(), redo.diff, Callbacks::default());
     checked.is("Undone", &redone.expect("it is redone"));
+    here.begin_turn(None).expect("it begins");
+    let added = here.apply(&patch("*** Add File: t\n+t"), &how(json!({})), Callbacks::default());
+    added.expect("it applies");
+    checked.is("TurnSummary", &here.turn_so_far().expect("it is open"));
+    checked.is("TurnSummary", &here.end_turn().expect("it was open"));
+    assert!(here.turn_so_far().expect("a history").is_null());
     checked.is("Log", &here.log(None, true).expect("a log"));
+    checked.is("Log", &here.log(None, false).expect("a log"));
+    let undone = here.undo(&UndoRequest::default(), Callbacks::default()).expect("a turn");
+    assert!(undone["turnId"].is_string(), "{undone}");
+    checked.is("Undone", &undone);
     let plan = here.plan(&patch("*** Delete File: c"), &how(json!({})), &Cancellation::NEVER);
     checked.is("ChangedFile[]", &plan.expect("a plan").changes());
 

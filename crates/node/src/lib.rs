@@ -94,11 +94,12 @@ enum JsAnswer {
 impl JsReply {
     /// What was decided about a plan.
     #[napi(catch_unwind)]
-    pub fn decide(&self, approved: bool, for_session: bool) {
-        self.answer(JsAnswer::Decided(match (approved, for_session) {
-            (false, _) => Decision::Decline,
-            (true, false) => Decision::Approve,
-            (true, true) => Decision::ApproveForSession,
+    pub fn decide(&self, answer: Either<bool, String>) {
+        self.answer(JsAnswer::Decided(match answer {
+            Either::A(false) => Decision::Decline,
+            Either::A(true) => Decision::Approve,
+            Either::B(word) if word == "turn" => Decision::ApproveForTurn,
+            Either::B(_) => Decision::ApproveForSession,
         }));
     }
 
@@ -397,6 +398,26 @@ impl JsWorkspace {
         Job::task(move || {
             Ok(workspace.log(max_count.map(|count| count as usize), diff)?.to_string())
         })
+    }
+
+    /// Begins a turn, and returns its name.
+    #[napi(catch_unwind)]
+    pub fn begin_turn(&self, name: Option<String>) -> Result<String> {
+        self.0.begin_turn(name.as_deref()).map_err(failed)
+    }
+
+    /// What the open turn has changed so far.
+    #[napi(catch_unwind)]
+    pub fn turn_so_far(&self) -> AsyncTask<Job<String>> {
+        let workspace = Arc::clone(&self.0);
+        Job::task(move || Ok(workspace.turn_so_far()?.to_string()))
+    }
+
+    /// Ends the turn, and tells what it changed.
+    #[napi(catch_unwind)]
+    pub fn end_turn(&self) -> AsyncTask<Job<String>> {
+        let workspace = Arc::clone(&self.0);
+        Job::task(move || Ok(workspace.end_turn()?.to_string()))
     }
 
     fn calling(&self, tool: String, arguments: &str, host: Callbacks<'static>) -> Work<String> {

@@ -138,15 +138,16 @@ impl PyCallbacks {
     }
 }
 
-/// What an answer means: yes, yes for the session, or no.
+/// What an answer means: yes, yes for the turn or the session, or no.
 fn decision(answer: Bound<'_, PyAny>) -> PyResult<Decision> {
     if let Ok(answer) = answer.cast::<PyBool>() {
         return Ok(if answer.is_true() { Decision::Approve } else { Decision::Decline });
     }
-    if let Ok(answer) = answer.cast::<PyString>()
-        && answer.to_str()? == "session"
-    {
-        return Ok(Decision::ApproveForSession);
+    match answer.cast::<PyString>().ok().map(|word| word.to_str()).transpose()? {
+        Some("session") => Ok(Decision::ApproveForSession),
+        Some("turn") => Ok(Decision::ApproveForTurn),
+        _ => {
+            Err(PyTypeError::new_err("approve has to return True, False, \"turn\" or \"session\""))
+        }
     }
-    Err(PyTypeError::new_err("approve has to return True, False or \"session\""))
 }

@@ -163,6 +163,35 @@ impl PyWorkspace {
             .run(py, |host| Ok(self.opened.call(tool, &arguments, host)))
     }
 
+    /// Begins a turn, and returns its name.
+    #[pyo3(signature = (name=None, /))]
+    fn begin_turn(&self, py: Python<'_>, name: Option<&str>) -> PyResult<String> {
+        call(py, || self.opened.begin_turn(name))
+    }
+
+    /// What the open turn has changed so far; None if no turn is open.
+    fn turn_so_far<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &call(py, || self.opened.turn_so_far())?)
+    }
+
+    /// Ends the turn, and returns what it changed.
+    fn end_turn<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &call(py, || self.opened.end_turn())?)
+    }
+
+    /// A turn, for `with`.
+    #[pyo3(signature = (name=None, /, *, undo_on_error=false, approve=None))]
+    fn turn(
+        slf: Py<Self>,
+        py: Python<'_>,
+        name: Option<&str>,
+        undo_on_error: bool,
+        approve: Option<Py<PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let turn = py.import("apply_patch._turn")?.getattr("Turn")?;
+        Ok(turn.call1((slf, name, undo_on_error, approve))?.unbind())
+    }
+
     fn __enter__(slf: Py<Self>) -> Py<Self> {
         slf
     }

@@ -85,7 +85,21 @@ export interface Undone {
   alsoUndoOf?: string[];
   changedFiles: ChangedFile[];
   carried?: CarriedHunk[];
+  /** The turn, if all of one was undone. */
+  turnId?: string;
   notes?: string[];
+}
+
+/** What a turn changed. */
+export interface TurnSummary {
+  /** Its name. */
+  id: string;
+  /** The ids of its transactions, the newest first. */
+  transactions: string[];
+  /** The files that are not what they were before it. */
+  changedFiles: ChangedFile[];
+  /** All of it as one git diff. */
+  diff: string;
 }
 
 /** A file of a transaction. */
@@ -107,6 +121,7 @@ export interface Transaction {
   tool: string;
   agent: string | null;
   session: string | null;
+  turnId: string | null;
   undoOf: string | null;
   undoneBy: string | null;
   alsoUndoOf?: string[];
@@ -134,9 +149,22 @@ export interface NotVerified {
   undo?: string;
 }
 
-/** The newest transactions first. */
+/** A turn of the log. */
+export interface LoggedTurn {
+  id: string;
+  session: string;
+  /** When it began, in UTC. */
+  timestamp: string;
+  transactions: string[];
+  /** Nothing of it stands. */
+  undone: boolean;
+  diff?: string;
+}
+
+/** The newest transactions first, those of a turn together. */
 export interface Log {
   transactions: Transaction[];
+  turns: LoggedTurn[];
   notVerified: NotVerified[];
 }
 

@@ -2,7 +2,7 @@
 export type Text = string | Uint8Array;
 
 import type {
-  Applied, Candidate, ChangedFile, Committed, ErrorDetails, ErrorKind, Event, FailedCall, Hint, Log, ParsedPatch, StreamEvent, Undone,
+  Applied, Candidate, ChangedFile, Committed, ErrorDetails, ErrorKind, Event, FailedCall, Hint, Log, ParsedPatch, StreamEvent, TurnSummary, Undone,
 } from "./answers";
 import type { EditPatchData, Tools } from "./tools";
 
@@ -241,6 +241,8 @@ export interface UndoOptions {
   session?: string;
   /** A transaction and all that followed it, or all since a time (`2h`, `2026-11-26`), as one. */
   since?: string;
+  /** All of this turn, as one: its name, or `SESSION/NAME`. */
+  turn?: string;
   carry?: boolean;
   diff?: "none" | "stat" | "full";
 }
@@ -276,9 +278,12 @@ export interface Proposal {
   reasons: string[];
 }
 
+/** Yes, no, or yes also to what does no more to the same files later: until the turn ends, or the session. */
+export type Decision = boolean | "turn" | "session";
+
 export interface Callbacks {
-  /** Decides about exactly the plan that is committed; `"session"` also approves what does no more to the same files later. */
-  approve?: (proposal: Proposal) => boolean | "session" | Promise<boolean | "session">;
+  /** Decides about exactly the plan that is committed. */
+  approve?: (proposal: Proposal) => Decision | Promise<Decision>;
   /** Receives what happens: the objects of `apply-patch --events jsonl`. */
   observe?: (event: Event) => void;
   /** Gives the call up until the commit point: it rejects with the reason of the signal, and nothing is changed. */
@@ -298,6 +303,16 @@ export interface Succeeded<Data = Record<string, unknown>> {
 
 /** The answer of a file tool. */
 export type ToolAnswer<Data = Record<string, unknown>> = Data extends EditPatchData ? Data : Succeeded<Data> | FailedCall;
+
+/** The changes of a workspace between the beginning and the end of a piece of work. */
+export interface Turn {
+  /** Its name. */
+  readonly id: string;
+  /** What it has changed so far; after its end, what it changed. */
+  soFar(): Promise<TurnSummary>;
+  /** Undoes all of it, as one. */
+  undo(options?: Pick<UndoOptions, "carry" | "diff"> & Callbacks): Promise<Undone>;
+}
 
 /** A directory, with a session: what it reads is remembered, so that no file is overwritten unseen. */
 export class Workspace {
@@ -320,6 +335,20 @@ export class Workspace {
   /** Reverses an undo. */
   redo(id?: string, options?: RedoOptions & Callbacks): Promise<Undone>;
   redoSync(id?: string, options?: RedoOptions): Undone;
+  /**
+   * Makes all changes of this session during `work` one turn: one diff, one entry of the log, one undo. When `work` throws, the turn
+   * ends, and what it changed stays, unless it is undone; `approve` is asked about that.
+   */
+  turn<Value>(
+    work: (turn: Turn) => Value | Promise<Value>,
+    options?: { name?: string; undoOnError?: boolean; approve?: Callbacks["approve"] },
+  ): Promise<TurnSummary & { value: Value }>;
+  /** Begins a turn, and returns its name. One of a session is open at a time. */
+  beginTurn(name?: string): string;
+  /** What the open turn has changed so far; null if none is open. */
+  turnSoFar(): Promise<TurnSummary | null>;
+  /** Ends the turn, and tells what it changed. */
+  endTurn(): Promise<TurnSummary>;
   /** The newest transactions first. */
   log(options?: { maxCount?: number; diff?: boolean }): Promise<Log>;
   /** Calls a file tool: its answer, also when it failed. `toolSpecs` has the names and arguments. */

@@ -146,10 +146,10 @@ async function hosted({ approve, observe, signal }, call) {
     ((question, reply) => {
       new Promise((resolve) => resolve(approve(JSON.parse(question)))).then(
         (answer) => {
-          if (![true, false, "session"].includes(answer)) {
-            throw new TypeError('approve has to return true, false or "session"');
+          if (![true, false, "turn", "session"].includes(answer)) {
+            throw new TypeError('approve has to return true, false, "turn" or "session"');
           }
-          reply.decide(answer !== false, answer === "session");
+          reply.decide(answer);
         },
       ).catch((error) => {
         failed(error);
@@ -193,6 +193,39 @@ class Plan {
 
   get diff() {
     return sync(() => text(this[own].diff()));
+  }
+}
+
+/** The changes of a workspace between the beginning and the end of a piece of work. */
+class Turn {
+  #workspace;
+  #ended;
+
+  constructor(workspace, id) {
+    this.#workspace = workspace;
+    this.id = id;
+  }
+
+  async soFar() {
+    return this.#ended ?? this.#workspace.turnSoFar();
+  }
+
+  async undo(options) {
+    return this.#workspace.undo(undefined, { ...options, turn: `${this.#workspace.session}/${this.id}` });
+  }
+
+  /** Makes `work`, ends the turn, and tells what it changed. */
+  async run(work, { undoOnError = false, approve }) {
+    let value, failed;
+    try {
+      value = await work(this);
+    } catch (error) {
+      failed = { error };
+    }
+    this.#ended = await this.#workspace.endTurn();
+    if (!failed) return { value, ...this.#ended };
+    if (undoOnError && this.#ended.transactions.length > 0) await this.undo({ approve });
+    throw failed.error;
   }
 }
 
@@ -259,6 +292,23 @@ class Workspace {
 
   redoSync(id, options) {
     return sync(() => JSON.parse(this.#native.redoSync(json({ ...options, id }))));
+  }
+
+  async turn(work, options) {
+    const { name, ...rest } = only(options, ["name", "undoOnError", "approve"]);
+    return new Turn(this, this.beginTurn(name)).run(work, rest);
+  }
+
+  beginTurn(name) {
+    return sync(() => this.#native.beginTurn(name));
+  }
+
+  async turnSoFar() {
+    return hosted({}, async () => JSON.parse(await this.#native.turnSoFar()));
+  }
+
+  async endTurn() {
+    return hosted({}, async () => JSON.parse(await this.#native.endTurn()));
   }
 
   async log(options) {

@@ -128,6 +128,37 @@ test("a signal gives a call up", async () => {
   await assert.rejects(workspace.plan(EDIT, { signal: AbortSignal.abort(reason) }), (error) => error === reason);
 });
 
+test("what is changed in a turn is one", async () => {
+  const place = folder({ a: "one\n" });
+  const workspace = new Workspace(place, { approve: "ask" });
+  let asked = 0;
+  const approve = () => ((asked += 1), "turn");
+  const done = await workspace.turn(async (turn) => {
+    await workspace.apply(EDIT, { approve });
+    await workspace.apply(EDIT.replace("one", "two").replace("+two", "+three"), { approve });
+    await workspace.call("create_file", { path: "b", content: "b\n" }, { approve: () => true });
+    assert.equal((await turn.soFar()).transactions.length, 3);
+    assert.throws(() => workspace.beginTurn(), library.CommandFailed);
+    return turn;
+  });
+  assert.deepEqual([asked, done.id, done.transactions.length, done.value.id], [1, done.value.id, 3, done.id]);
+  assert.ok(done.diff.includes("-one\n+three\n") && done.changedFiles.length === 2);
+  assert.equal((await workspace.log()).turns[0].id, done.id);
+  assert.equal((await done.value.undo({ approve: () => true, diff: "stat" })).turnId, done.id);
+  assert.deepEqual([String(filesOf(place).a), "b" in filesOf(place)], ["one\n", false]);
+  const mistake = new RangeError("a mistake");
+  for (const undoOnError of [false, true]) {
+    const work = async () => {
+      await workspace.apply(ADD(`c${undoOnError}`), { approve: () => true });
+      throw mistake;
+    };
+    await assert.rejects(workspace.turn(work, { name: "t", undoOnError, approve: () => true }), (error) => error === mistake);
+    assert.equal(`c${undoOnError}` in filesOf(place), !undoOnError);
+  }
+  assert.equal(workspace.beginTurn("own"), "own");
+  assert.deepEqual([(await workspace.endTurn()).transactions, await workspace.turnSoFar()], [[], null]);
+});
+
 test("tools share a session: what was not read is not overwritten", async () => {
   const place = folder({ a: "one\n" });
   const workspace = new Workspace(place);

@@ -56,6 +56,7 @@ from ._native import (
     tool_caveats,
     tool_specs,
 )
+from ._turn import Turn
 
 parse_stream = PatchStream
 
@@ -88,6 +89,7 @@ __all__ = [
     "Refused",
     "StaleFile",
     "Timeout",
+    "Turn",
     "Unknown",
     "Vocabulary",
     "Workspace",

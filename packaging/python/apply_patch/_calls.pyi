@@ -36,15 +36,17 @@ from .types import (
     WriteFileArguments,
 )
 
-Decision = bool | Literal["session"]
+Decision = bool | Literal["turn", "session"]
 
 class Callbacks(TypedDict, total=False):
     approve: Callable[[Proposal], Decision] | None
     observe: Callable[[Event], object] | None
     cancellation: Cancellation | None
 
+AsyncApprove = Callable[[Proposal], Decision | Awaitable[Decision]]
+
 class AsyncCallbacks(TypedDict, total=False):
-    approve: Callable[[Proposal], Decision | Awaitable[Decision]] | None
+    approve: AsyncApprove | None
     observe: Callable[[Event], object] | None
 
 class Calls:

@@ -7,7 +7,8 @@ from typing import Any, Literal, TypedDict, final, overload
 from typing_extensions import Self, Unpack
 
 from ._calls import Calls, Decision
-from .types import Applied, ChangedFile, Committed, Event, Log, ParsedPatch, StreamEvent, Undone
+from ._turn import Turn
+from .types import Applied, ChangedFile, Committed, Event, Log, ParsedPatch, StreamEvent, TurnSummary, Undone
 
 # What has bytes, or text; and what the system takes for a path.
 Bytes = bytes | bytearray | memoryview
@@ -90,6 +91,7 @@ class UndoOptions(TypedDict, total=False):
     paths: Sequence[Path]
     session: str | None
     since: str | None
+    turn: str | None
     carry: bool
     diff: Detail
 
@@ -249,6 +251,20 @@ class Workspace(Calls):
         **options: Unpack[RedoOptions],
     ) -> Undone: ...
     def log(self, max_count: int | None = None, /, *, diff: bool = False) -> Log: ...
+    def turn(
+        self, name: str | None = None, /, *, undo_on_error: bool = False, approve: Approve | None = None
+    ) -> Turn:
+        """A turn, for `with`."""
+
+    def begin_turn(self, name: str | None = None, /) -> str:
+        """Begins a turn, and returns its name. One of a session is open at a time."""
+
+    def turn_so_far(self) -> TurnSummary | None:
+        """What the open turn has changed so far."""
+
+    def end_turn(self) -> TurnSummary:
+        """Ends the turn, and returns what it changed."""
+
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -17,25 +17,30 @@ from typing import TYPE_CHECKING, Any
 
 from ._native import Cancellation
 from ._native import Workspace as _Workspace
+from ._turn import Ended
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from typing_extensions import Unpack
 
-    from ._calls import AsyncCallbacks, AsyncCalls
-    from ._native import Plan, PatchOptions, Path, RedoOptions, Text, UndoOptions, WorkspaceOptions
-    from .types import Applied, Log, Undone
+    from ._calls import AsyncApprove, AsyncCallbacks, AsyncCalls
+    from ._native import Detail, PatchOptions, Path, Plan, RedoOptions, Text, UndoOptions, WorkspaceOptions
+    from .types import Applied, Log, TurnSummary, Undone
 
     class _ApplyOptions(PatchOptions, AsyncCallbacks, total=False): ...
 
     class _AsyncUndoOptions(UndoOptions, AsyncCallbacks, total=False): ...
 
     class _AsyncRedoOptions(RedoOptions, AsyncCallbacks, total=False): ...
+
+    class _TurnUndoOptions(AsyncCallbacks, total=False):
+        carry: bool
+        diff: Detail
 else:
     AsyncCalls = object
 
-__all__ = ["CancelledLate", "Workspace"]
+__all__ = ["CancelledLate", "Turn", "Workspace"]
 
 # Threads of their own: a call may wait for a person, and those of the loop are few.
 _THREADS = futures.ThreadPoolExecutor(max_workers=64, thread_name_prefix="apply_patch")
@@ -104,6 +109,49 @@ async def _run(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
     raise CancelledLate(result) from cancelled
 
 
+async def _read(call: Callable[[], Any]) -> Any:
+    """Makes a call that takes no callbacks, and is soon over."""
+
+    def read(cancellation: Cancellation) -> Any:
+        return call()
+
+    return await _run(read)
+
+
+class Turn(Ended):
+    """All changes of a workspace's session within an `async with` block: one diff, one entry of the log, one undo."""
+
+    def __init__(
+        self, workspace: "Workspace", name: "str | None", undo_on_error: bool, approve: "AsyncApprove | None"
+    ) -> None:
+        self._workspace = workspace
+        self._name = name
+        self._undo_on_error = undo_on_error
+        self._approve = approve
+
+    async def __aenter__(self) -> "Turn":
+        self.id: str = self._workspace.begin_turn(self._name)
+        return self
+
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        try:
+            self._summary = await self._workspace.end_turn()
+        except CancelledLate as late:
+            self._summary = late.result
+            raise
+        finally:
+            if error is not None and self._undo_on_error and self._summary and self.transactions:
+                await self.undo(approve=self._approve)
+
+    async def so_far(self) -> "TurnSummary":
+        """What it has changed until now."""
+        return self._summary or await self._workspace.turn_so_far() or self.summary
+
+    async def undo(self, **options: "Unpack[_TurnUndoOptions]") -> "Undone":
+        """Undoes all of it, as one."""
+        return await self._workspace.undo(turn=f"{self._workspace.session}/{self.id}", **options)
+
+
 class Workspace(AsyncCalls):
     """A directory whose files are changed, all or nothing, by one session; several tasks may use it."""
 
@@ -142,11 +190,27 @@ class Workspace(AsyncCalls):
 
     async def log(self, max_count: "int | None" = None, /, *, diff: bool = False) -> "Log":
         """The newest transactions, and those whose journals are not trusted."""
+        read: Log = await _read(lambda: self._sync.log(max_count, diff=diff))
+        return read
 
-        def log(cancellation: object) -> "Log":
-            return self._sync.log(max_count, diff=diff)
+    def turn(
+        self, name: "str | None" = None, /, *, undo_on_error: bool = False, approve: "AsyncApprove | None" = None
+    ) -> Turn:
+        """A turn, for `async with`."""
+        return Turn(self, name, undo_on_error, approve)
 
-        read: Log = await _run(log)
+    def begin_turn(self, name: "str | None" = None, /) -> str:
+        """Begins a turn, and returns its name. One of a session is open at a time."""
+        return self._sync.begin_turn(name)
+
+    async def turn_so_far(self) -> "TurnSummary | None":
+        """What the open turn has changed so far."""
+        read: TurnSummary | None = await _read(self._sync.turn_so_far)
+        return read
+
+    async def end_turn(self) -> "TurnSummary":
+        """Ends the turn, and returns what it changed."""
+        read: TurnSummary = await _read(self._sync.end_turn)
         return read
 
     if not TYPE_CHECKING:

@@ -153,7 +153,22 @@ class Undone(_Undone, total=False):
     # The others of several that were undone as one.
     alsoUndoOf: list[str]
     carried: list[CarriedHunk]
+    # The turn, if all of one was undone.
+    turnId: str
     notes: list[str]
+
+
+class TurnSummary(TypedDict):
+    """What a turn changed."""
+
+    # Its name.
+    id: str
+    # The ids of its transactions, the newest first.
+    transactions: list[str]
+    # The files that are not what they were before it.
+    changedFiles: list[ChangedFile]
+    # All of it as one git diff.
+    diff: str
 
 
 class _LoggedFile(TypedDict):
@@ -182,6 +197,7 @@ class _Transaction(TypedDict):
     tool: str
     agent: str | None
     session: str | None
+    turnId: str | None
     undoOf: str | None
     undoneBy: str | None
     rolledBack: bool
@@ -226,10 +242,29 @@ class NotVerified(_NotVerified, total=False):
     undo: str
 
 
+class _LoggedTurn(TypedDict):
+    """What it always has."""
+
+    id: str
+    session: str
+    # When it began, in UTC.
+    timestamp: str
+    transactions: list[str]
+    # Nothing of it stands.
+    undone: bool
+
+
+class LoggedTurn(_LoggedTurn, total=False):
+    """A turn of the log."""
+
+    diff: str
+
+
 class Log(TypedDict):
-    """The newest transactions first."""
+    """The newest transactions first, those of a turn together."""
 
     transactions: list[Transaction]
+    turns: list[LoggedTurn]
     notVerified: list[NotVerified]
 
 

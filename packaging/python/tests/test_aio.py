@@ -53,6 +53,31 @@ def test_callbacks_run_in_the_loop(root):
     asyncio.run(run())
 
 
+def test_a_turn(root):
+    async def run():
+        workspace = Workspace(root, durability="none")
+        async with workspace.turn() as turn:
+            await workspace.apply(PATCH)
+            assert len((await turn.so_far())["transactions"]) == 1
+        assert "+TWO" in turn.diff and (await turn.undo())["turnId"] == turn.id
+        began = asyncio.Event()
+
+        async def work():
+            async with workspace.turn("t", undo_on_error=True):
+                await workspace.apply(PATCH)
+                began.set()
+                await asyncio.sleep(3600)
+
+        task = asyncio.create_task(work())
+        await began.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (root / "a.txt").read_text() == BEFORE and await workspace.turn_so_far() is None
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize("call", ["apply", "undo", "redo", "call"])
 def test_a_call_that_waits_for_approval_is_cancelled(root, call):
     async def run():

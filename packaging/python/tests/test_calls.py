@@ -161,6 +161,38 @@ def test_a_call_is_given_up(root):
     assert cancellation.is_cancelled and (root / "a.txt").read_text() == AFTER
 
 
+def test_what_is_changed_in_a_turn_is_one(root):
+    workspace, asked = Workspace(root, approve="ask", durability="none"), []
+
+    def approve(proposal):
+        asked.append(proposal.digest)
+        return "turn"
+
+    with workspace.turn() as turn:
+        workspace.apply(PATCH, approve=approve)
+        workspace.apply(patch("*** Update File: a.txt", "@@", "-TWO", "+II"), approve=approve)
+        assert len(turn.so_far()["transactions"]) == 2
+        with pytest.raises(RuntimeError, match="not ended"):
+            turn.diff  # noqa: B018
+        with pytest.raises(apply_patch.CommandFailed, match="is open"):
+            workspace.begin_turn()
+    assert len(asked) == 1 and "-two\n+II\n" in turn.diff and turn.so_far() == turn.summary
+    assert [file["path"] for file in turn.changed_files] == ["a.txt"]
+    assert workspace.log()["turns"][0]["transactions"] == turn.transactions
+    assert turn.undo(approve=lambda proposal: True)["turnId"] == turn.id and (root / "a.txt").read_text() == BEFORE
+    for name, undo_on_error in [("b1", False), ("b2", True)]:
+        with pytest.raises(ZeroDivisionError):
+            with workspace.turn(name, undo_on_error=undo_on_error, approve=lambda proposal: True):
+                workspace.apply(patch(f"*** Add File: {name}", "+x"), approve=lambda proposal: True)
+                1 / 0  # noqa: B018
+        assert (root / name).exists() is not undo_on_error
+    with workspace.turn("own", undo_on_error=True) as nothing:
+        assert nothing.id == "own"
+    assert (nothing.diff, workspace.turn_so_far()) == ("", None)
+    with pytest.raises(apply_patch.CommandFailed):
+        workspace.end_turn()
+
+
 def adds(workspace, name):
     return workspace.session, workspace.apply(patch(f"*** Add File: {name}", "+x"))
 

@@ -10,9 +10,9 @@ from apply_patch import Cancellation, GitTree, HostPlan, PatchError, Plan, Propo
 from apply_patch.types import Applied, ChangedFile, Event, Hunk, Log, Transaction, Undone
 
 
-def approve(proposal: Proposal) -> bool | Literal["session"]:
+def approve(proposal: Proposal) -> bool | Literal["turn", "session"]:
     changed: list[ChangedFile] = proposal.changes
-    return "session" if proposal.diff and changed and not proposal.reasons + proposal.notes else proposal.diff_bytes == b""
+    return "turn" if proposal.diff and changed and not proposal.reasons + proposal.notes else proposal.diff_bytes == b""
 
 
 async def approve_later(proposal: Proposal) -> bool:
@@ -50,6 +50,10 @@ def calls(root: str, patch: str) -> Applied:
             print(found["data"]["matches"][0].get("line"))
         other: Mapping[str, object] = workspace.call(f"glo{'b'}", {"pattern": "*"})
         print(other, workspace.root, workspace.session)
+        with workspace.turn(undo_on_error=True, approve=approve) as turn:
+            print(turn.id, turn.so_far()["diff"])
+        print(turn.diff, turn.changed_files[0]["path"], turn.transactions, turn.undo(carry=True, approve=approve).get("turnId"))
+        print(log["turns"][0]["undone"], workspace.begin_turn("t"), workspace.turn_so_far(), workspace.end_turn()["id"])
         return workspace.apply(patch.encode(), partial=True, diff="full", include=["*.py"])
 
 
@@ -62,6 +66,9 @@ async def later(root: str, patch: str) -> Applied:
         answer = await workspace.call("edit_file", {"path": "a", "edits": [{"oldText": "a", "newText": "b"}]}, approve=approve_later)
         if answer["ok"] is True:
             print(answer["data"]["appliedEdits"])
+        async with workspace.turn(undo_on_error=True, approve=approve_later) as turn:
+            print((await turn.so_far())["diff"])
+        print(turn.id, turn.diff, (await turn.undo(observe=observe))["undoOf"])
         with contextlib.suppress(aio.CancelledLate):
             await workspace.apply(patch, approve=approve, syntax="refuse")
         return await workspace.apply(plan, approve=approve_later)
