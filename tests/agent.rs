@@ -53,6 +53,23 @@ fn an_agent_recovers_by_hints_alone() {
     }
 }
 
+#[cfg(unix)]
+#[path = "../examples/turn/session.rs"]
+mod turn;
+
+/// Those in Python and for Node print the same: `.ci/package/run` compares them.
+#[cfg(unix)]
+#[test]
+fn a_turn_is_checked_and_approved_and_undone() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let transcript = turn::run(dir.path()).expect("the turn ends");
+    let shown = include_str!("../examples/agent.txt");
+    assert_eq!(
+        transcript, shown,
+        "if the difference is meant: cargo run -p apply-patch --example turn > examples/agent.txt"
+    );
+}
+
 /// The program of a page, run by `interpreter` in a folder with `app.py`; what it printed, and the
 /// file.
 fn guide(page: &str, fence: &str, interpreter: &str) -> Option<(String, String)> {

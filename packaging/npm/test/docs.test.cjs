@@ -1,9 +1,9 @@
-// The blocks of docs/node.md that are marked `js`, in order, as one module. usage: as library.test.cjs
+// The blocks of docs/node.md that are marked `js`, in order, as one module; and the example of an agent. usage: as library.test.cjs
 "use strict";
 
 const assert = require("node:assert/strict");
 const { spawnSync } = require("node:child_process");
-const { readFileSync, writeFileSync } = require("node:fs");
+const { copyFileSync, readFileSync, writeFileSync } = require("node:fs");
 const { join } = require("node:path");
 const { test } = require("node:test");
 
@@ -18,4 +18,14 @@ test("docs/node.md", () => {
   // It ends by itself: nothing is left that keeps the program waiting.
   const { status, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8", timeout: 120_000 });
   assert.equal(status, 0, stderr);
+});
+
+test("examples/agent.mjs", () => {
+  const examples = join(__dirname, "../../../examples");
+  // It finds the package where it lies.
+  const file = join(process.cwd(), "agent.mjs");
+  copyFileSync(join(examples, "agent.mjs"), file);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8", timeout: 120_000 });
+  assert.equal(status, 0, stderr);
+  assert.equal(stdout, readFileSync(join(examples, "agent.txt"), "utf8"));
 });

@@ -2,6 +2,8 @@
 
 import importlib.util
 import re
+import subprocess
+import sys
 
 import pytest
 from conftest import REPOSITORY
@@ -22,3 +24,9 @@ def test_blocks_run(page, tmp_path, monkeypatch):
             print(f"skipped in part: {needs.group(1)} is not installed")
             continue
         exec(compile(block, f"{page}, block {nth + 1}", "exec"), names)
+
+
+def test_the_agent_prints_its_transcript():
+    run = subprocess.run([sys.executable, REPOSITORY / "examples/agent.py"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == (REPOSITORY / "examples/agent.txt").read_text()
