@@ -202,6 +202,8 @@ export interface WorkspaceOptions {
   maxOperations?: number;
   /** About how many bytes of JSON an answer of a tool may have. */
   maxOutput?: number;
+  /** Whether the tool `undo_turn` can be called. */
+  undoTurn?: boolean;
   /** A command of the shell that has to succeed after files are changed; otherwise all is as before. Of a `Workspace` only. */
   verify?: string | Record<string, string>;
   /**

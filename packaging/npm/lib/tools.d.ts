@@ -446,6 +446,26 @@ export interface UndoData {
   undoOf: string;
 }
 
+/** The arguments of `undo_turn`. */
+export interface UndoTurnArguments {
+  /** Diff to show; none by default. */
+  diff?: "none" | "stat" | "full";
+  /** Most bytes of the answer (8192). */
+  maxResultBytes?: number;
+}
+
+/** What `undo_turn` answers. */
+export interface UndoTurnData {
+  /** The files that changed. */
+  changedFiles: ChangedFile[];
+  /** The transaction that did it; undo it to have the changes again. None if there was nothing to change. */
+  transactionId?: string;
+  /** Diffs or files are left out. */
+  truncated?: boolean;
+  /** What was undone. */
+  undoOf: string;
+}
+
 /** The arguments and the answer of each tool. */
 export interface Tools {
   "read_file": [ReadFileArguments, ReadFileData];
@@ -461,4 +481,5 @@ export interface Tools {
   "apply_patch": [ApplyPatchArguments, Applied];
   "edit.patch": [EditPatchArguments, EditPatchData];
   "undo": [UndoArguments, UndoData];
+  "undo_turn": [UndoTurnArguments, UndoTurnData];
 }

@@ -32,6 +32,8 @@ from .types import (
     SearchFilesArguments,
     UndoAnswer,
     UndoArguments,
+    UndoTurnAnswer,
+    UndoTurnArguments,
     WriteFileAnswer,
     WriteFileArguments,
 )
@@ -104,6 +106,10 @@ class Calls:
     ) -> UndoAnswer: ...
     @overload
     def call(
+        self, tool: Literal["undo_turn"], arguments: UndoTurnArguments, /, **callbacks: Unpack[Callbacks]
+    ) -> UndoTurnAnswer: ...
+    @overload
+    def call(
         self, tool: str, arguments: Mapping[str, Any] | None = None, /, **callbacks: Unpack[Callbacks]
     ) -> Answer: ...
 
@@ -160,6 +166,10 @@ class AsyncCalls:
     async def call(
         self, tool: Literal["undo"], arguments: UndoArguments, /, **callbacks: Unpack[AsyncCallbacks]
     ) -> UndoAnswer: ...
+    @overload
+    async def call(
+        self, tool: Literal["undo_turn"], arguments: UndoTurnArguments, /, **callbacks: Unpack[AsyncCallbacks]
+    ) -> UndoTurnAnswer: ...
     @overload
     async def call(
         self, tool: str, arguments: Mapping[str, Any] | None = None, /, **callbacks: Unpack[AsyncCallbacks]

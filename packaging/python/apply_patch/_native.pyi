@@ -72,6 +72,7 @@ class WorkspaceOptions(TypedDict, total=False):
     max_file_size: int | None
     max_operations: int | None
     max_output: int | None
+    undo_turn: bool
     max_snapshots: int | None
     verify: str | Mapping[str, str] | None
     format_with: str | Mapping[str, str] | None

@@ -1164,6 +1164,33 @@ class UndoData(_UndoData, total=False):
     truncated: bool
 
 
+class UndoTurnArguments(TypedDict, total=False):
+    """The arguments of `undo_turn`."""
+
+    # Diff to show; none by default.
+    diff: Literal["none", "stat", "full"]
+    # Most bytes of the answer (8192).
+    maxResultBytes: int
+
+
+class _UndoTurnData(TypedDict):
+    """What it always has."""
+
+    # The files that changed.
+    changedFiles: list[ChangedFile]
+    # What was undone.
+    undoOf: str
+
+
+class UndoTurnData(_UndoTurnData, total=False):
+    """What `undo_turn` answers."""
+
+    # The transaction that did it; undo it to have the changes again. None if there was nothing to change.
+    transactionId: str
+    # Diffs or files are left out.
+    truncated: bool
+
+
 class _Succeeded(TypedDict):
     """What it always has."""
 
@@ -1290,6 +1317,15 @@ class UndoSucceeded(Succeeded):
 
 
 UndoAnswer = Union[UndoSucceeded, FailedCall]
+
+
+class UndoTurnSucceeded(Succeeded):
+    """The answer of `undo_turn`."""
+
+    data: UndoTurnData
+
+
+UndoTurnAnswer = Union[UndoTurnSucceeded, FailedCall]
 
 
 class AnySucceeded(Succeeded):
