@@ -21,7 +21,7 @@ pub struct ChangedBy {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// It was the session that asks.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_session: bool,
     /// The turn of that session.
     #[serde(skip_serializing_if = "Option::is_none")]
