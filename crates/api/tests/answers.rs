@@ -585,6 +585,22 @@ fn answers_are_of_their_types() {
     let restored = checked.tool(&here, "restore_file", &json!({ "trashedPath": trashed }));
     assert_eq!(restored["ok"], true, "{restored}");
 
+    checked.tool(&here, "read_file", &json!({ "path": "b" }));
+    let before = fs::read_to_string(dir.path().join("b")).expect("a file");
+    fs::write(dir.path().join("b"), format!("zero\n{before}")).expect("a file");
+    let edit = json!({ "path": "b", "edits": [{ "oldText": "three", "newText": "3" }] });
+    let carried = checked.tool(&here, "edit_file", &edit);
+    assert_eq!(carried["data"]["carried"][0]["changedBy"]["byApplyPatch"], false, "{carried}");
+    let stale = PatchOptions::read(json!({ "expected": { "b": "0".repeat(64) } }));
+    let stale = here.apply(
+        &patch("*** Update File: b\n@@\n-3\n+III"),
+        &stale.expect("options"),
+        Callbacks::default(),
+    );
+    let stale = json!(stale.expect_err("it is stale"));
+    assert_eq!(stale["details"]["changedBy"]["ownSession"], true, "{stale}");
+    checked.is("ErrorFields", &stale);
+
     let tree = api::parse(&patch(body), &how(json!({}))).expect("a patch");
     checked.is("ParsedPatch", &tree);
     for text in [patch(body), b"garbage\n".to_vec()] {

@@ -35,6 +35,20 @@ export interface Hunk {
   reason?: string;
 }
 
+/** Who changed a file last. */
+export interface ChangedBy {
+  /** It was a transaction. Otherwise it was an editor or another program. */
+  byApplyPatch: boolean;
+  transactionId?: string;
+  agent?: string;
+  session?: string;
+  ownSession?: boolean;
+  turnId?: string;
+  tool?: string;
+  /** When it was, in UTC. */
+  time?: string;
+}
+
 /** A hunk, or an edit, that was carried to a file that had changed since it was read. */
 export interface CarriedHunk {
   path: string;
@@ -42,6 +56,7 @@ export interface CarriedHunk {
   from: LineRange;
   to: LineRange;
   alreadyThere?: boolean;
+  changedBy?: ChangedBy;
 }
 
 /** What a patch did: the `data` of `apply-patch --json`. */
@@ -245,6 +260,8 @@ export interface ErrorDetails {
   /** The SHA-256 of a file that is not what was expected; empty for no file. */
   expectedSha256?: string;
   actualSha256?: string;
+  /** Who changed the file last, where that can be found out. */
+  changedBy?: ChangedBy;
   /** Where a text is not a patch: its line and the character in it, from 1. */
   line?: number;
   column?: number;

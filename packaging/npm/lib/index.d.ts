@@ -2,7 +2,7 @@
 export type Text = string | Uint8Array;
 
 import type {
-  Applied, Candidate, ChangedFile, Committed, ErrorDetails, ErrorKind, Event, FailedCall, Hint, Log, ParsedPatch, StreamEvent, TurnSummary, Undone,
+  Applied, Candidate, ChangedBy, ChangedFile, Committed, ErrorDetails, ErrorKind, Event, FailedCall, Hint, Log, ParsedPatch, StreamEvent, TurnSummary, Undone,
 } from "./answers";
 import type { EditPatchData, Tools } from "./tools";
 
@@ -69,6 +69,8 @@ export class StaleFile extends PatchError {
   readonly kind: "stale_file";
   readonly expected?: string;
   readonly actual?: string;
+  /** Who changed the file last, where that can be found out. */
+  readonly changedBy?: ChangedBy;
 }
 /** The path leads out of the workspace, or the change is against the rules or not approved. */
 export class Refused extends PatchError {}

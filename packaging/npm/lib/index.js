@@ -58,6 +58,10 @@ class StaleFile extends PatchError {
   get actual() {
     return this.details.actualSha256;
   }
+
+  get changedBy() {
+    return this.details.changedBy;
+  }
 }
 class Refused extends PatchError {}
 class OutsideWorkspace extends Refused {}

@@ -47,7 +47,7 @@ export async function all(root: string, patch: string): Promise<Applied> {
       signal,
     });
   } catch (error) {
-    if (error instanceof StaleFile) console.log(error.expected, error.actual, error.kind satisfies "stale_file");
+    if (error instanceof StaleFile) console.log(error.expected, error.actual, error.changedBy?.agent, error.kind satisfies "stale_file");
     if (error instanceof MultipleMatches) console.log(error.places[0]!.addHeader, text, bytes, start, commit);
     if (error instanceof PatchError) console.log(told(error as AnyPatchError), error.details.nearest?.region, error.hints[0]!.hint);
     throw error;

@@ -2,7 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .types import Candidate, ErrorDetails, ErrorFields, Hint, Nearest
+    from .types import Candidate, ChangedBy, ErrorDetails, ErrorFields, Hint, Nearest
 
 
 class PatchError(Exception):
@@ -121,6 +121,11 @@ class StaleFile(PatchError):
     def actual(self) -> "str | None":
         """The SHA-256 that the file has; empty for no file, None where it is not known."""
         return self.details.get("actualSha256")
+
+    @property
+    def changed_by(self) -> "ChangedBy | None":
+        """Who changed the file last, where that can be found out."""
+        return self.details.get("changedBy")
 
 
 class Refused(PatchError):

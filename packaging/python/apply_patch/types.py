@@ -58,6 +58,26 @@ class Hunk(_HunkWords, _Hunk, total=False):
     reason: str
 
 
+class _ChangedBy(TypedDict):
+    """What it always has."""
+
+    # It was a transaction. Otherwise it was an editor or another program.
+    byApplyPatch: bool
+
+
+class ChangedBy(_ChangedBy, total=False):
+    """Who changed a file last."""
+
+    transactionId: str
+    agent: str
+    session: str
+    ownSession: bool
+    turnId: str
+    tool: str
+    # When it was, in UTC.
+    time: str
+
+
 _CarriedHunkWords = TypedDict("_CarriedHunkWords", {"from": 'LineRange'})
 
 
@@ -73,6 +93,7 @@ class CarriedHunk(_CarriedHunk, total=False):
     """A hunk, or an edit, that was carried to a file that had changed since it was read."""
 
     alreadyThere: bool
+    changedBy: ChangedBy
 
 
 class _Applied(TypedDict):
@@ -365,6 +386,8 @@ class ErrorDetails(TypedDict, total=False):
     # The SHA-256 of a file that is not what was expected; empty for no file.
     expectedSha256: str
     actualSha256: str
+    # Who changed the file last, where that can be found out.
+    changedBy: ChangedBy
     # Where a text is not a patch: its line and the character in it, from 1.
     line: int
     column: int

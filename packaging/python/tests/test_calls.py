@@ -144,6 +144,18 @@ def test_what_verify_says_is_in_its_error(root):
     assert (root / "a.txt").read_text() == BEFORE
 
 
+def test_a_stale_file_names_who_changed_it(root):
+    Workspace(root, agent="other", session="s", durability="none").apply(PATCH)
+    for change, changed_by in [
+        (lambda: None, {"byApplyPatch": True, "agent": "other", "session": "s", "tool": "apply"}),
+        (lambda: (root / "a.txt").write_text("?\n"), {"byApplyPatch": False}),
+    ]:
+        change()
+        with pytest.raises(StaleFile) as caught:
+            Workspace(root).apply(PATCH.replace("TWO", "II"), expected={"a.txt": "0" * 64})
+        assert {key: caught.value.changed_by.get(key) for key in changed_by} == changed_by
+
+
 def test_a_call_is_given_up(root):
     workspace, cancellation = Workspace(root), apply_patch.Cancellation()
     assert not cancellation.is_cancelled

@@ -78,7 +78,7 @@ def errors(root: str, patch: str) -> None:
     try:
         Workspace(root).apply(patch)
     except apply_patch.StaleFile as error:
-        print(error.path, error.expected, error.actual)
+        print(error.path, error.expected, error.actual, error.changed_by and error.changed_by.get("agent"))
     except apply_patch.MultipleMatches as error:
         print([place["startLine"] for place in error.places])
     except apply_patch.ParseError as error:
