@@ -100,6 +100,7 @@ fn a_turn_is_one_undo_and_one_redo() {
     assert_eq!([read(&dir, "a"), read(&dir, "b")], ["3\n", "2\n"]);
     for (args, code) in [
         (&["undo", "--turn", "t2"][..], 1),
+        (&["redo", "t1"], 2),
         (&["undo", "t1", "--", "a"], 2),
         (&["undo", "--turn", "t1", "--session", "cli"], 2),
         (&["tool", "apply_patch", "--turn", "no name", "--args", "{}"], 2),

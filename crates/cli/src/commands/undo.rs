@@ -6,7 +6,7 @@ use apply_patch_api::engine::{Cancellation, Files, Plan, Report};
 use apply_patch_api::files::{Access, RelPath};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::{DiffDetail, restored};
-use apply_patch_api::tools::{Named, Session, Span};
+use apply_patch_api::tools::{Named, Session, Span, history};
 use apply_patch_api::trash::Prefix;
 use clap::Args;
 
@@ -148,7 +148,11 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
         Some(named) => Some(match named? {
             Named::Transaction(id) => id,
             // All of it was undone as one.
-            Named::Turn(_, entries) => entries[0].journal.header.id,
+            Named::Turn(_, entries) if history::is_undone(&entries) => entries[0].journal.header.id,
+            Named::Turn(..) => {
+                let name = args.id.as_deref().unwrap_or_default();
+                return Err(Failure::Usage(format!("turn {name} is not undone")));
+            }
         }),
     };
     if is_elsewhere(&session, || session.plan_redo(id, &Cancellation::NEVER)) {
