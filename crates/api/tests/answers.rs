@@ -422,7 +422,8 @@ fn of_calls(tools: &[(Tool, String, String)]) -> String {
          from typing_extensions import Unpack\n\n\
          from ._native import Cancellation, Proposal\n\
          from .types import (\n    {},\n)\n\n\
-         Decision = bool | Literal[\"turn\", \"session\"]\n\n\
+         class Edited(TypedDict):\n    patch: str | bytes\n\n\
+         Decision = bool | Literal[\"turn\", \"session\"] | Edited\n\n\
          class Callbacks(TypedDict, total=False):\n    approve: Callable[[Proposal], Decision] | None\n    observe: Callable[[Event], object] | None\n    cancellation: Cancellation | None\n\n\
          AsyncApprove = Callable[[Proposal], Decision | Awaitable[Decision]]\n\n\
          class AsyncCallbacks(TypedDict, total=False):\n    approve: AsyncApprove | None\n    observe: Callable[[Event], object] | None\n",

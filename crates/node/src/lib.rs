@@ -87,6 +87,7 @@ pub struct JsReply(Mutex<Option<mpsc::Sender<JsAnswer>>>);
 
 enum JsAnswer {
     Decided(Decision),
+    Edited(Vec<u8>),
     File(Option<HostFile>),
 }
 
@@ -101,6 +102,12 @@ impl JsReply {
             Either::B(word) if word == "turn" => Decision::ApproveForTurn,
             Either::B(_) => Decision::ApproveForSession,
         }));
+    }
+
+    /// The patch in place of the one that was shown.
+    #[napi(catch_unwind)]
+    pub fn edit(&self, patch: Text) {
+        self.answer(JsAnswer::Edited(bytes(patch)));
     }
 
     /// What a file is.
@@ -193,6 +200,10 @@ fn host(
             });
             match ask(&approve, question.to_string()) {
                 Some(JsAnswer::Decided(decision)) => decision,
+                Some(JsAnswer::Edited(patch)) => {
+                    proposal.edit(patch);
+                    Decision::Edit
+                }
                 _ => Decision::Decline,
             }
         }));

@@ -8,11 +8,11 @@ use apply_patch_api::engine::Cancellation;
 use apply_patch_api::{Callbacks, Decision, ToolError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString};
+use pyo3::types::{PyBool, PyDict, PyString};
 use serde_json::Value;
 
 use crate::plan::PyProposal;
-use crate::value::{raised, to_python};
+use crate::value::{bytes, raised, to_python};
 
 /// How often the interpreter is asked for signals: other threads may make that wait.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -96,8 +96,8 @@ impl PyCallbacks {
     fn host<'h>(&'h self, thrown: &'h Raised) -> Callbacks<'h> {
         let approve = self.approve.as_ref().map(|callback| {
             let approve = move |proposal: &apply_patch_api::Proposal<'_>| {
-                let decided = PyProposal::new(proposal).and_then(|proposal| {
-                    Python::attach(|py| decision(callback.bind(py).call1((proposal,))?))
+                let decided = PyProposal::new(proposal).and_then(|asked| {
+                    Python::attach(|py| decision(&callback.bind(py).call1((asked,))?, proposal))
                 });
                 decided.unwrap_or_else(|error| {
                     thrown.keep(error);
@@ -138,8 +138,17 @@ impl PyCallbacks {
     }
 }
 
-/// What an answer means: yes, yes for the turn or the session, or no.
-fn decision(answer: Bound<'_, PyAny>) -> PyResult<Decision> {
+/// What an answer means: yes, yes for the turn or the session, no, or another patch.
+fn decision(
+    answer: &Bound<'_, PyAny>,
+    proposal: &apply_patch_api::Proposal<'_>,
+) -> PyResult<Decision> {
+    if let Ok(edited) = answer.cast::<PyDict>()
+        && let Some(patch) = edited.get_item("patch")?
+    {
+        proposal.edit(bytes(&patch)?);
+        return Ok(Decision::Edit);
+    }
     if let Ok(answer) = answer.cast::<PyBool>() {
         return Ok(if answer.is_true() { Decision::Approve } else { Decision::Decline });
     }

@@ -59,6 +59,12 @@ export interface CarriedHunk {
   changedBy?: ChangedBy;
 }
 
+/** What a person changed in a proposal. */
+export interface EditedByPerson {
+  /** The diff from the files as proposed to the files as they are now. */
+  diff: string;
+}
+
 /** What a patch did: the `data` of `apply-patch --json`. */
 export interface Applied {
   /** Whether all sections were one transaction. */
@@ -74,6 +80,8 @@ export interface Applied {
   notes?: string[];
   hunks?: Hunk[];
   carried?: CarriedHunk[];
+  /** A person changed the proposal before it was applied. */
+  editedByPerson?: EditedByPerson;
   /** The very patch was applied before, and its files are as it left them: nothing was done. */
   alreadyDone?: boolean;
   /** Interrupted transactions that were seen to on the way. */
@@ -173,6 +181,8 @@ export interface LoggedTurn {
   transactions: string[];
   /** Nothing of it stands. */
   undone: boolean;
+  /** With the diff: the files that are not what they were before it. */
+  changedFiles?: ChangedFile[];
   diff?: string;
 }
 

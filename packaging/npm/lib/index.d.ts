@@ -282,8 +282,11 @@ export interface Proposal {
   reasons: string[];
 }
 
-/** Yes, no, or yes also to what does no more to the same files later: until the turn ends, or the session. */
-export type Decision = boolean | "turn" | "session";
+/**
+ * Yes, no, or yes also to what does no more to the same files later: until the turn ends, or the session. A patch is applied in place of
+ * the one that was proposed: as a person has edited it.
+ */
+export type Decision = boolean | "turn" | "session" | { patch: Text };
 
 export interface Callbacks {
   /** Decides about exactly the plan that is committed. */

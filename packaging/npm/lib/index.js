@@ -150,8 +150,9 @@ async function hosted({ approve, observe, signal }, call) {
     ((question, reply) => {
       new Promise((resolve) => resolve(approve(JSON.parse(question)))).then(
         (answer) => {
+          if (answer?.patch !== undefined) return reply.edit(answer.patch);
           if (![true, false, "turn", "session"].includes(answer)) {
-            throw new TypeError('approve has to return true, false, "turn" or "session"');
+            throw new TypeError('approve has to return true, false, "turn", "session", or an object with a patch');
           }
           reply.decide(answer);
         },

@@ -103,6 +103,13 @@ test("a callback decides, watches, and may throw", async () => {
   await assert.rejects(workspace.apply(ADD("b"), { signal: stopped }), { message: "stopped" });
 });
 
+test("a person edits the proposal", async () => {
+  const workspace = new Workspace(folder({ a: "one\n" }));
+  const done = await workspace.apply(EDIT, { approve: async () => ({ patch: EDIT.replace("two", "2") }) });
+  assert.equal(String(filesOf(workspace.root).a), "2\n");
+  assert.ok(done.editedByPerson.diff.includes("-two\n+2\n"));
+});
+
 test("a signal gives a call up", async () => {
   const place = folder({ a: "one\n" });
   const workspace = new Workspace(place);

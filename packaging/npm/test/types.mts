@@ -29,7 +29,7 @@ export async function all(root: string, patch: string): Promise<Applied> {
   const log: Log = await workspace.log({ diff: true });
   console.log(redone.changedFiles[0]!.operation, log.transactions[0]!.files[0]!.trashedTo, log.notVerified[0]!.details.problem);
   for (const event of new PatchStream().push(patch)) if (event.type === "begun") console.log(event.operation, event.toPath);
-  const turn = await workspace.turn(async (open) => [open.id, (await open.soFar()).diff], { undoOnError: true, approve: () => "turn" });
+  const turn = await workspace.turn(async (open) => [open.id, (await open.soFar()).diff], { undoOnError: true, approve: () => ({ patch }) });
   console.log(turn.value[0]!.length, turn.changedFiles[0]!.path, (await workspace.undo(undefined, { turn: turn.id })).turnId, log.turns[0]!.undone);
   console.log(parse(patch).sections[0]!.path.text);
   applyPatchTool({ editor: new ApplyPatchEditor(workspace) });

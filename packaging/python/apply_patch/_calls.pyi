@@ -38,7 +38,10 @@ from .types import (
     WriteFileArguments,
 )
 
-Decision = bool | Literal["turn", "session"]
+class Edited(TypedDict):
+    patch: str | bytes
+
+Decision = bool | Literal["turn", "session"] | Edited
 
 class Callbacks(TypedDict, total=False):
     approve: Callable[[Proposal], Decision] | None

@@ -96,6 +96,13 @@ class CarriedHunk(_CarriedHunk, total=False):
     changedBy: ChangedBy
 
 
+class EditedByPerson(TypedDict):
+    """What a person changed in a proposal."""
+
+    # The diff from the files as proposed to the files as they are now.
+    diff: str
+
+
 class _Applied(TypedDict):
     """What it always has."""
 
@@ -117,6 +124,8 @@ class Applied(_Applied, total=False):
     notes: list[str]
     hunks: list[Hunk]
     carried: list[CarriedHunk]
+    # A person changed the proposal before it was applied.
+    editedByPerson: EditedByPerson
     # The very patch was applied before, and its files are as it left them: nothing was done.
     alreadyDone: bool
     # Interrupted transactions that were seen to on the way.
@@ -150,6 +159,8 @@ class Committed(_Committed, total=False):
     notes: list[str]
     hunks: list[Hunk]
     carried: list[CarriedHunk]
+    # A person changed the proposal before it was applied.
+    editedByPerson: EditedByPerson
     # The very patch was applied before, and its files are as it left them: nothing was done.
     alreadyDone: bool
     # Interrupted transactions that were seen to on the way.
@@ -278,6 +289,8 @@ class _LoggedTurn(TypedDict):
 class LoggedTurn(_LoggedTurn, total=False):
     """A turn of the log."""
 
+    # With the diff: the files that are not what they were before it.
+    changedFiles: list[ChangedFile]
     diff: str
 
 

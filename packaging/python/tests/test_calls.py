@@ -268,6 +268,13 @@ def workspace_digest(seen):
     return seen[0][1]
 
 
+def test_a_person_edits_the_proposal(root):
+    done = Workspace(root).apply(PATCH, approve=lambda proposal: {"patch": PATCH.replace("TWO", "2")})
+    assert (root / "a.txt").read_text() == "one\n2\nthree\n" and "-TWO\n+2\n" in done["editedByPerson"]["diff"]
+    with pytest.raises(TypeError):
+        Workspace(root).apply(PATCH.replace("-two", "-2"), approve=lambda proposal: {"nothing": 1})
+
+
 def test_a_guarded_file_is_asked_about_once_for_a_session(root):
     workspace = Workspace(root, approve="auto", durability="none")
     guarded, reasons = patch("*** Add File: .envrc", "+x"), []

@@ -54,6 +54,8 @@ def calls(root: str, patch: str) -> Applied:
             print(turn.id, turn.so_far()["diff"])
         print(turn.diff, turn.changed_files[0]["path"], turn.transactions, turn.undo(carry=True, approve=approve).get("turnId"))
         print(log["turns"][0]["undone"], workspace.begin_turn("t"), workspace.turn_so_far(), workspace.end_turn()["id"])
+        edited = workspace.apply(patch, approve=lambda proposal: {"patch": proposal.diff_bytes}).get("editedByPerson")
+        print(edited and edited["diff"])
         return workspace.apply(patch.encode(), partial=True, diff="full", include=["*.py"])
 
 
