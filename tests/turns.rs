@@ -117,7 +117,7 @@ fn status_lists_a_turn_that_is_open() {
     let dir = changed();
     let status = at(&dir, &["status"], "").stdout;
     assert!(status.contains("`apply-patch undo` would undo all of turn t1: 3 trans"), "{status}");
-    assert!(status.contains("open turn    t1 of session cli, since "), "{status}");
+    assert!(status.contains("open turn    t1 of session cli, begun "), "{status}");
     let status = at(&dir, &["status", "--json"], "").json().expect("JSON");
     let open = &status["data"]["openTurns"][0];
     assert_eq!(open["id"], "t1");

@@ -77,6 +77,15 @@ struct UserCommand<'c> {
     show: Option<fn(&str)>,
 }
 
+/// A command that runs.
+struct Started {
+    child: Child,
+    /// What it prints, but for what a filter prints.
+    output: Output,
+    /// Receives what a filter prints.
+    filtered: Option<Receiver<Vec<u8>>>,
+}
+
 impl UserCommands {
     /// The commands for these files.
     fn of<'p>(
@@ -163,7 +172,7 @@ impl UserCommand<'_> {
         let nothing_printed = (Vec::new(), 0);
         let has_text =
             input.as_ref().is_some_and(|input| !input.iter().all(u8::is_ascii_whitespace));
-        let (mut child, output, filtered) = self
+        let Started { mut child, output, filtered } = self
             .start(root, variable, input)
             .map_err(|error| failed(CommandEnd::NotRun(error.to_string()), nothing_printed))?;
         let end = match self.wait(&mut child, cancellation) {
@@ -194,7 +203,7 @@ impl UserCommand<'_> {
         root: &Root,
         variable: (&str, &str),
         input: Option<Vec<u8>>,
-    ) -> std::io::Result<(Child, Output, Option<Receiver<Vec<u8>>>)> {
+    ) -> std::io::Result<Started> {
         let (reader, writer) = std::io::pipe()?;
         let mut command = shell(self.line);
         command.current_dir(root.path());
@@ -214,7 +223,7 @@ impl UserCommand<'_> {
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
         let filtered = input.and_then(|input| filter(&mut child, input));
-        Ok((child, Output::of(reader, self.show), filtered))
+        Ok(Started { child, output: Output::of(reader, self.show), filtered })
     }
 
     fn wait(

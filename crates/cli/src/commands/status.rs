@@ -144,8 +144,9 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
         row(
             "open turn",
             &format!(
-                "{id} of session {session}, since {since}: {count}; `apply-patch undo --turn {id}` \
-                 undoes it, and otherwise it stays as it is"
+                "{id} of session {session}, begun {}: {count}; `apply-patch undo --turn {id}` \
+                 undoes it, and otherwise it stays as it is",
+                render::age(*since)
             ),
         );
     }

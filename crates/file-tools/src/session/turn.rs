@@ -7,10 +7,11 @@
 
 use std::collections::HashSet;
 use std::sync::PoisonError;
+use std::time::SystemTime;
 
 use patch_engine::ErrorKind;
 use patch_engine::commit::{LogEntry, Workspace, standing};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use workspace_trash::format_time;
 
 use crate::answer::changes::ChangedFile;
@@ -42,10 +43,15 @@ pub struct OpenTurn {
     pub id: String,
     /// Its session.
     pub session: String,
-    /// When its first transaction began.
-    pub since: String,
+    /// When its first transaction began; written as RFC 3339, UTC.
+    #[serde(serialize_with = "as_text")]
+    pub since: SystemTime,
     /// How many transactions it has.
     pub transactions: usize,
+}
+
+fn as_text<S: Serializer>(time: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&format_time(*time))
 }
 
 impl Session {
@@ -139,7 +145,7 @@ pub fn open_turns(
             open.push(OpenTurn {
                 id: turn.clone(),
                 session: session.clone(),
-                since: format_time(oldest.time()),
+                since: oldest.time(),
                 transactions: ids.len(),
             });
         }
