@@ -3,6 +3,8 @@
 #[cfg(feature = "workspace")]
 mod commands;
 mod error;
+#[cfg(feature = "workspace")]
+mod file_uri;
 mod fit;
 #[cfg(feature = "workspace")]
 mod git;
@@ -29,6 +31,8 @@ pub use patch_engine::{
 
 #[cfg(feature = "workspace")]
 pub use commands::{formatter, session_settings, shell};
+#[cfg(feature = "workspace")]
+pub use file_uri::file_uri;
 pub use fit::{FitRequest, FittedGrammar, fit};
 #[cfg(feature = "workspace")]
 pub use git::GitTree;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use apply_patch_api::engine::Report;
 use apply_patch_api::engine::commit::TransactionId;
+use apply_patch_api::file_uri;
 use apply_patch_api::files::RelPath;
 use rmcp::model::{Annotations, ContentBlock, Resource, Role};
 
@@ -87,36 +88,9 @@ fn mime_type(name: &str) -> Option<&'static str> {
     TYPES.iter().find(|(known, _)| end.eq_ignore_ascii_case(known)).map(|(_, mime)| *mime)
 }
 
-/// Returns the `file:` URI (RFC 8089) of an absolute path; `None` if it is not text.
-fn file_uri(path: &Path) -> Option<String> {
-    let path = path.to_str()?;
-    let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() };
-    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "file:///" });
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' | b':' => {
-                uri.push(char::from(byte));
-            }
-            _ => uri += &format!("%{byte:02X}"),
-        }
-    }
-    Some(uri)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_link_is_a_file_uri() {
-        for (path, uri) in [
-            ("/a/b.txt", "file:///a/b.txt"),
-            ("/a b/ä#?%.rs", "file:///a%20b/%C3%A4%23%3F%25.rs"),
-            ("C:/a", "file:///C:/a"),
-        ] {
-            assert_eq!(file_uri(Path::new(path)).as_deref(), Some(uri), "{path}");
-        }
-    }
 
     #[test]
     fn known_types_are_named() {

@@ -114,8 +114,7 @@ pub(crate) fn read(
             Some(turn) => Span::Turn(turn.to_string(), Some(own)),
             None => Span::Session(own),
         };
-        let mut entries = workspace.log()?;
-        entries.retain(|entry| span.has(entry) && !entry.aborted);
+        let entries = span.entries(workspace)?;
         let mut value = history::turn(workspace, &entries, true)?;
         value["id"] = turn.map(|turn| turn.to_string()).into();
         value["session"] = session.name().as_str().into();

@@ -63,7 +63,7 @@ impl Subscriptions {
             let uris = self.uris.lock().unwrap_or_else(PoisonError::into_inner);
             changed.iter().filter(|uri| uris.contains(*uri)).cloned().collect()
         };
-        // Nobody may be listening.
+        // There may be no request that listens.
         let _ = self.changes.send(changed);
         for uri in wanted {
             // A client that has gone is told nothing.

@@ -3,6 +3,8 @@
 use std::io::IsTerminal as _;
 use std::path::{Path, absolute};
 
+use apply_patch_api::file_uri;
+
 /// Programs that show links, by the name that they give in `TERM_PROGRAM`.
 const PROGRAMS: [&str; 7] = ["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio"];
 
@@ -36,26 +38,10 @@ fn has_links(variable: &dyn Fn(&str) -> Option<String>) -> bool {
 
 /// A text that a terminal may get, as a link to a file.
 pub(super) fn link(text: &str, file: &Path) -> String {
-    match absolute(file).ok().as_deref().and_then(uri) {
+    match absolute(file).ok().as_deref().and_then(file_uri) {
         Some(uri) => format!("\u{1b}]8;;{uri}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\"),
         None => text.to_owned(),
     }
-}
-
-/// The address of an absolute path. It has no host, as most terminals do not want one for what is
-/// here.
-fn uri(file: &Path) -> Option<String> {
-    let path = file.to_str()?.replace('\\', "/");
-    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "file:///" });
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
-                uri.push(char::from(byte))
-            }
-            _ => uri += &format!("%{byte:02X}"),
-        }
-    }
-    Some(uri)
 }
 
 #[cfg(test)]
@@ -83,11 +69,5 @@ mod tests {
             };
             assert_eq!(has_links(&variable), wanted, "{variables:?}");
         }
-    }
-
-    #[test]
-    fn an_address_has_no_character_that_means_something() {
-        let found = uri(Path::new("/w/a b\u{7}\u{1b};#é")).expect("it is UTF-8");
-        assert_eq!(found, "file:///w/a%20b%07%1B%3B%23%C3%A9");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use patch_engine::commit::{LogEntry, TransactionId, Workspace};
+use patch_engine::commit::{self, LogEntry, TransactionId, Workspace};
 use patch_engine::remedy::{Listing, MAX_PLACES};
 use patch_engine::{ErrorKind, Remedy};
 
@@ -91,6 +91,17 @@ impl Span {
         }
     }
 
+    /// Returns those that were not rolled back, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// When the journals cannot be read.
+    pub fn entries(&self, workspace: &Workspace) -> Result<Vec<LogEntry>, commit::Error> {
+        let mut entries = workspace.log()?;
+        entries.retain(|entry| self.has(entry) && !entry.aborted);
+        Ok(entries)
+    }
+
     /// Returns whether a transaction is one of them.
     #[must_use]
     pub fn has(&self, entry: &LogEntry) -> bool {
@@ -133,8 +144,7 @@ impl Named {
                 Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message))
             }
             (Err(_), Some(turn)) => {
-                let mut entries = workspace.log()?;
-                entries.retain(|entry| turn.has(entry) && !entry.aborted);
+                let entries = turn.entries(workspace)?;
                 Ok(Self::Turn(turn, entries))
             }
             (Err(error), None) => Err(error),

@@ -108,8 +108,7 @@ impl Session {
 
     fn summary(&self, turn: &TurnName) -> Result<TurnSummary, ToolError> {
         let span = Span::Turn(turn.to_string(), Some(self.name().to_string()));
-        let mut entries = self.workspace().log()?;
-        entries.retain(|entry| span.has(entry) && !entry.aborted);
+        let entries = span.entries(self.workspace())?;
         let diff = self.workspace().turn_diff(&entries)?;
         let id = |entry: &LogEntry| entry.journal.header.id.to_string();
         Ok(TurnSummary {
