@@ -127,3 +127,16 @@ fn status_lists_a_turn_that_is_open() {
     let status = at(&dir, &["status", "--json"], "").json().expect("JSON");
     assert_eq!(status["data"]["openTurns"], json!([]));
 }
+
+#[test]
+fn a_turn_that_was_undone_in_steps_is_not_redone_in_part() {
+    let dir = changed();
+    assert_eq!(at(&dir, &["undo", "last"], "").code, 0);
+    assert_eq!(at(&dir, &["undo", "--turn", "t1"], "").code, 0);
+    let (a, b) = (read(&dir, "a"), read(&dir, "b"));
+    let refused = at(&dir, &["redo", "t1"], "");
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.stderr.contains("turn t1 was not undone as one"), "{refused:?}");
+    assert_eq!(read(&dir, "a"), a);
+    assert_eq!(read(&dir, "b"), b);
+}

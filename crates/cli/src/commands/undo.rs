@@ -147,8 +147,19 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
         None => None,
         Some(named) => Some(match named? {
             Named::Transaction(id) => id,
-            // All of it was undone as one.
-            Named::Turn(_, entries) if history::is_undone(&entries) => entries[0].journal.header.id,
+            Named::Turn(_, entries) if history::is_undone(&entries) => {
+                let newest = &entries[0];
+                let is_own = |by| entries.iter().any(|entry| entry.journal.header.id == by);
+                let mut undos = entries.iter().flat_map(|entry| entry.undone_by);
+                if undos.any(|by| Some(by) != newest.undone_by && !is_own(by)) {
+                    let name = args.id.as_deref().unwrap_or_default();
+                    return Err(Failure::Usage(format!(
+                        "turn {name} was not undone as one: redo each undo of it by its id, the \
+                         last one first (`apply-patch log`)"
+                    )));
+                }
+                newest.journal.header.id
+            }
             Named::Turn(..) => {
                 let name = args.id.as_deref().unwrap_or_default();
                 return Err(Failure::Usage(format!("turn {name} is not undone")));
