@@ -7,7 +7,10 @@
 //! file keeps the lines of the footprint, side by side, and all alignments at the same place. There
 //! it removes the bytes that it removed in the base, and has the same neighbours.
 //!
-//! Where this does not hold, one more answer is certain. The nearest lines above and below that all
+//! Minimal alignments that differ about the footprint may still make the same text of the current
+//! file. If all do, and one of them keeps the footprint, the change is carried too (`agreed.rs`).
+//!
+//! Where neither holds, one more answer is certain. The nearest lines above and below that all
 //! minimal alignments keep at one place, and that the edit keeps too, enclose a stretch of the base
 //! and one of the current file. When the edit makes of the first what the second is already, the
 //! change is there. Everything else is a conflict, and then nothing is carried.
@@ -18,7 +21,8 @@
 //! have been. Often there is more than one minimal alignment: of two equal lines, either may be the
 //! new one. A tool that picks one of them guesses. Here a change needs all of them to agree about
 //! the lines that it touches and about their neighbours. So whichever of them it was, these lines
-//! are the ones that the author saw, with nothing put between them or taken away. Line numbers,
+//! are the ones that the author saw, with nothing put between them or taken away. Or whichever it
+//! was, the result is the same. Line numbers,
 //! likeness and the other context lines of a hunk decide nothing.
 //!
 //! One assumption remains: that the file did not lose a block and get the same block anew
@@ -40,6 +44,7 @@
 //! for files that repeat themselves so much that they would be compared many times over, and for
 //! files of 4 GiB.
 
+mod agreed;
 mod alignment;
 #[cfg(test)]
 mod slowly;
@@ -52,6 +57,7 @@ use std::ops::{Range, RangeInclusive};
 use crate::locate::edit::Edit;
 use crate::plan::PlanNote;
 use crate::text::splices::Splices;
+use agreed::{Replacement, agreed};
 use alignment::{Run, certain};
 
 /// An edit, carried.
@@ -131,6 +137,7 @@ pub fn carry(base: &[u8], current: &[u8], edit: &Edit) -> Result<Carried, Vec<Co
         hunks: BTreeMap::new(),
         conflicts: Vec::new(),
         grown: 0,
+        points: agreed::MAX_POINTS,
     };
     let mut rest = &changes[..];
     while let Some(change) = rest.first() {
@@ -236,6 +243,8 @@ struct Carrier<'c> {
     conflicts: Vec<Conflict>,
     /// How many lines the edit adds to the base before the current change.
     grown: isize,
+    /// How many points of the grid may still be looked at.
+    points: usize,
 }
 
 impl Carrier<'_> {
@@ -262,7 +271,7 @@ impl Carrier<'_> {
                 .push(run.current(splice.start)..run.current(splice.end), splice.text.clone());
         }
         self.note(std::slice::from_ref(change), from, to, false);
-        self.grown += line_count(&self.wanted(from, to, change.splices.clone())) as isize
+        self.grown += line_count(&self.wanted(start..end, change.splices.clone())) as isize
             - change.lines.len() as isize;
         true
     }
@@ -306,26 +315,68 @@ impl Carrier<'_> {
             }
         };
         let changes = &changes[..count];
-        let wanted = self.wanted(from, to, first.splices.start..last.splices.end);
+        let wanted = self.wanted(from.byte..to.byte, first.splices.start..last.splices.end);
         let grown = line_count(&wanted) as isize - (to.line - from.line) as isize;
         if self.current[from.current_byte..to.current_byte] == wanted {
             self.note(changes, from, to, true);
-        } else {
+        } else if !self.agree(changes, from, to) {
             self.conflict(changes, from, to, &wanted);
         }
         self.grown += grown;
         count
     }
 
-    /// Returns the base between two places after the edit.
-    fn wanted(&self, from: Bound, to: Bound, splices: Range<usize>) -> Vec<u8> {
-        let (mut wanted, mut at) = (Vec::new(), from.byte);
+    /// Carries changes between two places if all minimal alignments lead to one text.
+    fn agree(&mut self, changes: &[Change], from: Bound, to: Bound) -> bool {
+        let texts: Vec<Vec<u8>> = changes
+            .iter()
+            .map(|change| self.wanted(change.bytes.clone(), change.splices.clone()))
+            .collect();
+        let replacements: Vec<Replacement<'_>> = changes
+            .iter()
+            .zip(&texts)
+            .map(|(change, text)| Replacement {
+                lines: change.lines.start - from.line..change.lines.end - from.line,
+                text,
+            })
+            .collect();
+        let base = &self.base[from.byte..to.byte];
+        let current = &self.current[from.current_byte..to.current_byte];
+        let Some(places) = agreed(base, current, &replacements, &mut self.points) else {
+            return false;
+        };
+        let (mut byte, mut line) = (from.current_byte, 0);
+        for (change, place) in changes.iter().zip(places) {
+            for _ in line..place {
+                byte = line_end(self.current, byte);
+            }
+            line = place;
+            let (start, end) = (change.bytes.start, change.bytes.end);
+            let moved = |at: usize| at - start + byte;
+            for splice in &self.edit.splices.as_slice()[change.splices.clone()] {
+                self.splices.push(moved(splice.start)..moved(splice.end), splice.text.clone());
+            }
+            let bound = |line: usize, at: usize| Bound {
+                line,
+                byte: at,
+                current_line: from.current_line + place + (line - change.lines.start),
+                current_byte: moved(at),
+            };
+            let (first, last) = (bound(change.lines.start, start), bound(change.lines.end, end));
+            self.note(std::slice::from_ref(change), first, last, false);
+        }
+        true
+    }
+
+    /// Returns some bytes of the base after the edit.
+    fn wanted(&self, bytes: Range<usize>, splices: Range<usize>) -> Vec<u8> {
+        let (mut wanted, mut at) = (Vec::new(), bytes.start);
         for splice in &self.edit.splices.as_slice()[splices] {
             wanted.extend_from_slice(&self.base[at..splice.start]);
             wanted.extend_from_slice(&splice.text);
             at = splice.end;
         }
-        wanted.extend_from_slice(&self.base[at..to.byte]);
+        wanted.extend_from_slice(&self.base[at..bytes.end]);
         wanted
     }
 

@@ -114,15 +114,21 @@ pub(crate) fn carried(base: &[u8], current: &[u8], changes: &[Replaced]) -> Opti
         }
         let mut wanted = Vec::new();
         let mut at = first;
-        for change in inside {
+        for change in &inside {
             wanted.extend(old[at..change.lines.start].concat());
             wanted.extend_from_slice(&change.new);
             at = change.lines.end;
         }
         wanted.extend(old[at..end].concat());
-        if now[(now_above + 1) as usize..*now_below as usize].concat() != wanted {
-            return None;
+        let stretch = (now_above + 1) as usize..*now_below as usize;
+        if now[stretch.clone()].concat() == wanted {
+            continue;
         }
+        let places = agreed(&old[first..end], &now[stretch.clone()], &inside, first)?;
+        placed.extend(places.into_iter().zip(inside).map(|(place, change)| {
+            let place = stretch.start + place;
+            (place..place + change.lines.len(), &change.new[..])
+        }));
     }
     let mut result = Vec::new();
     let mut at = 0;
@@ -133,4 +139,105 @@ pub(crate) fn carried(base: &[u8], current: &[u8], changes: &[Replaced]) -> Opti
     }
     result.extend(now[at..].concat());
     Some(result)
+}
+
+/// The cheapest edit scripts, each as the points that it goes through.
+fn scripts(base: &[&[u8]], current: &[&[u8]]) -> Vec<Vec<(usize, usize)>> {
+    fn all(
+        base: &[&[u8]],
+        current: &[&[u8]],
+        script: &mut Vec<(usize, usize)>,
+        cost: usize,
+        found: &mut (usize, Vec<Vec<(usize, usize)>>),
+    ) {
+        let &(i, j) = script.last().expect("it begins somewhere");
+        if cost > found.0 {
+            return;
+        }
+        if (i, j) == (base.len(), current.len()) {
+            if cost < found.0 {
+                *found = (cost, Vec::new());
+            }
+            found.1.push(script.clone());
+            return;
+        }
+        let is_match = i < base.len() && j < current.len() && base[i] == current[j];
+        let steps = [
+            (is_match, (i + 1, j + 1), 0),
+            (i < base.len(), (i + 1, j), 1),
+            (j < current.len(), (i, j + 1), 1),
+        ];
+        for (possible, to, price) in steps {
+            if possible {
+                script.push(to);
+                all(base, current, script, cost + price, found);
+                script.pop();
+            }
+        }
+    }
+    let mut found = (base.len() + current.len(), Vec::new());
+    all(base, current, &mut vec![(0, 0)], 0, &mut found);
+    found.1
+}
+
+/// Where changes go along some cheapest script that keeps their footprints, if all scripts make the
+/// same text. The lines of the changes count from `first`.
+fn agreed(
+    base: &[&[u8]],
+    current: &[&[u8]],
+    changes: &[&Replaced],
+    first: usize,
+) -> Option<Vec<usize>> {
+    let scripts = scripts(base, current);
+    let places = |script: &[(usize, usize)]| -> Vec<usize> {
+        let begins = |line: usize| script.iter().find(|point| point.0 == line).expect("a row").1;
+        changes.iter().map(|change| begins(change.lines.start - first)).collect()
+    };
+    let text = |places: &[usize]| {
+        let (mut text, mut at) = (Vec::new(), 0);
+        for (change, &place) in changes.iter().zip(places) {
+            text.extend(current[at..place].concat());
+            text.extend_from_slice(&change.new);
+            at = place + change.lines.len();
+        }
+        text.extend(current[at..].concat());
+        text
+    };
+    let decides = |script: &&Vec<(usize, usize)>| {
+        changes.iter().all(|change| {
+            let (start, end) = (change.lines.start - first, change.lines.end - first);
+            script.windows(2).all(|step| {
+                let ((i, j), (i_then, j_then)) = (step[0], step[1]);
+                let drops = i_then > i && j_then == j && start <= i + 1 && i <= end;
+                let inserts = i_then == i && j_then > j && start <= i && i <= end;
+                !drops && !inserts
+            })
+        })
+    };
+    // What a script makes, if it takes every change.
+    let made = |script: &[(usize, usize)]| {
+        let takes = |change: &Replaced| {
+            let lines = change.lines.start - first..change.lines.end - first;
+            let row = |line: usize| script.iter().filter(move |point| point.0 == line);
+            if lines.is_empty() {
+                return row(lines.start).count() == 1;
+            }
+            let at = row(lines.start).next_back().expect("a row").1;
+            let end = (lines.end, at + lines.len());
+            let last = script.iter().position(|&point| point == end);
+            last.is_some_and(|last| {
+                let steps = script[..=last].windows(2).rev().take(lines.len());
+                steps.clone().count() == lines.len()
+                    && steps.clone().all(|step| step[0].1 < step[1].1 && step[0].0 < step[1].0)
+            })
+        };
+        let place = |change: &&Replaced| {
+            script.iter().rfind(|point| point.0 == change.lines.start - first).expect("a row").1
+        };
+        let places = || changes.iter().map(place).collect::<Vec<_>>();
+        changes.iter().all(|change| takes(change)).then(|| text(&places()))
+    };
+    let script = scripts.iter().find(decides)?;
+    let wanted = made(script).expect("it keeps the footprints");
+    scripts.iter().all(|script| made(script).as_ref() == Some(&wanted)).then(|| places(script))
 }

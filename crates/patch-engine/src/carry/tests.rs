@@ -421,3 +421,31 @@ fn a_file_with_thousands_of_new_lines_takes_an_edit() {
         current.replace("old 1502\n", "changed\n").into_bytes()
     );
 }
+
+/// The closing lines of a block have equal ones in another block, which came or went: minimal
+/// alignments differ about them. Whether what they make is one text is what counts.
+#[test]
+fn what_all_minimal_alignments_make_alike_is_carried() {
+    let cases = [
+        // A block came behind the changed line.
+        ("a\nold\n}\nz\n", (1..2, "new\n"), "a\nold\n}\nb\n}\nz\n", Some("a\nnew\n}\nb\n}\nz\n")),
+        // A block went.
+        ("a\nold\n}\nb\n}\n", (1..2, "new\n"), "a\nold\n}\n", Some("a\nnew\n}\n")),
+        // Either blank line above or below the new line may have gone: that makes one text, but no
+        // alignment keeps both.
+        ("a\n\n\nz\n", (2..2, "new\n"), "a\n\nz\n", None),
+        // It is there already, wherever it was put.
+        ("a\n\nx\n", (2..2, "\n"), "a\n\n\nx\n", Some("a\n\n\nx\n")),
+        // On one side or the other of what came in the same gap.
+        ("a\n}\nz\n", (2..2, "new\n}\n"), "a\n}\nb\n}\nz\n", None),
+        // Beside what changed, in all alignments.
+        ("a\nold\nz\n", (1..2, "new\n"), "a\nold\nb\nz\n", None),
+    ];
+    for (base, (lines, new), current, expected) in cases {
+        let change = Replaced { lines, new: new.as_bytes().to_vec() };
+        let edit = edit_of(base.as_bytes(), &[change]);
+        let carried = carry(base.as_bytes(), current.as_bytes(), &edit);
+        let made = carried.ok().map(|carried| carried.splices.apply(current.as_bytes()));
+        assert_eq!(made.as_deref(), expected.map(str::as_bytes), "{base:?} {current:?}");
+    }
+}

@@ -1,0 +1,252 @@
+//! Where minimal edit scripts differ, and yet make the same text.
+//!
+//! An *edit script* is a path through the grid of [`alignment`](super::alignment). Along a script a
+//! change replaces lines that stand side by side in the current file, or inserts in a gap where the
+//! current file got no lines; if it cannot, the script makes no text. Changes are carried when all
+//! minimal scripts make the same text, and one of them keeps the footprint of each change: beside
+//! what the current file changed nothing is carried by all of them alone.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::text::lines::split;
+
+/// How many points of the grid are looked at for one file: some 20 ms of work.
+pub(super) const MAX_POINTS: usize = 1 << 21;
+
+/// A change of a stretch of the base.
+#[derive(Debug, Clone)]
+pub(super) struct Replacement<'r> {
+    /// The 0-based lines of the stretch that it replaces.
+    pub(super) lines: Range<usize>,
+    /// The new lines.
+    pub(super) text: &'r [u8],
+}
+
+/// Returns for each change the 0-based line of the current stretch that it begins at; `None` if
+/// that is not certain.
+///
+/// The changes are in order, with a line or more between two of them. What is above and below the
+/// stretches is matched in every minimal script. `points` is how many points of the grid may be
+/// looked at, and is counted down.
+pub(super) fn agreed(
+    base: &[u8],
+    current: &[u8],
+    changes: &[Replacement<'_>],
+    points: &mut usize,
+) -> Option<Vec<usize>> {
+    let grid = Grid::new(base, current, points)?;
+    let places = grid.decided(changes)?;
+    grid.all_make(changes, &places).then_some(places)
+}
+
+/// The points of the grid, and which steps minimal scripts take.
+struct Grid<'g> {
+    base: Vec<&'g [u8]>,
+    current: Vec<&'g [u8]>,
+    /// For each point, row by row, the steps from it that a minimal script takes.
+    steps: Vec<u8>,
+}
+
+/// A line of the base without a match.
+const DROP: u8 = 1;
+/// A line of the current file without a match.
+const INSERT: u8 = 2;
+/// A match.
+const KEEP: u8 = 4;
+
+impl<'g> Grid<'g> {
+    fn new(base: &'g [u8], current: &'g [u8], points: &mut usize) -> Option<Self> {
+        let (base, current): (Vec<&[u8]>, Vec<&[u8]>) =
+            (split(base).collect(), split(current).collect());
+        let width = current.len() + 1;
+        *points = points.checked_sub((base.len() + 1).checked_mul(width)?)?;
+        let mut ids: HashMap<&[u8], u32, foldhash::fast::RandomState> = HashMap::default();
+        let mut named = |lines: &[&'g [u8]]| -> Vec<u32> {
+            lines
+                .iter()
+                .map(|&line| {
+                    let next = ids.len() as u32;
+                    *ids.entry(line).or_insert(next)
+                })
+                .collect()
+        };
+        let (old, new) = (named(&base), named(&current));
+        // What the way from each point to the end costs; the steps that are cheapest from there on.
+        let mut steps = vec![0; (base.len() + 1) * width];
+        let mut below = vec![0; width];
+        for line in (0..=base.len()).rev() {
+            let mut costs = vec![0; width];
+            for at in (0..width).rev() {
+                let drop = (line < base.len()).then(|| below[at] + 1);
+                let insert = (at < current.len()).then(|| costs[at + 1] + 1);
+                let is_match = drop.is_some() && insert.is_some() && old[line] == new[at];
+                let keep = is_match.then(|| below[at + 1]);
+                let ways = [(DROP, drop), (INSERT, insert), (KEEP, keep)];
+                let cheapest = ways.iter().filter_map(|way| way.1).min().unwrap_or(0);
+                costs[at] = cheapest;
+                steps[line * width + at] = ways
+                    .iter()
+                    .filter(|way| way.1 == Some(cheapest))
+                    .fold(0, |steps, way| steps | way.0);
+            }
+            below = costs;
+        }
+        let mut grid = Self { base, current, steps };
+        grid.forget_unreached();
+        Some(grid)
+    }
+
+    /// Removes the steps from points that no minimal script comes to.
+    fn forget_unreached(&mut self) {
+        let width = self.width();
+        let mut reached = vec![false; self.steps.len()];
+        reached[0] = true;
+        for point in 0..self.steps.len() {
+            if !reached[point] {
+                self.steps[point] = 0;
+                continue;
+            }
+            for (step, to) in [(DROP, width), (INSERT, 1), (KEEP, width + 1)] {
+                if self.steps[point] & step != 0 {
+                    reached[point + to] = true;
+                }
+            }
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.current.len() + 1
+    }
+
+    /// Returns where the changes go along some minimal script that keeps the footprint of each.
+    fn decided(&self, changes: &[Replacement<'_>]) -> Option<Vec<usize>> {
+        let width = self.width();
+        // The steps that keep the footprints.
+        let mut allowed = vec![DROP | INSERT | KEEP; self.base.len() + 1];
+        for change in changes {
+            let Range { start, end } = change.lines;
+            (start.saturating_sub(1)..=end).for_each(|line| allowed[line] &= !DROP);
+            (start..=end).for_each(|line| allowed[line] &= !INSERT);
+        }
+        // Which points lead to the end so.
+        let mut leads = vec![false; self.steps.len()];
+        *leads.last_mut()? = true;
+        for point in (0..self.steps.len() - 1).rev() {
+            let steps = self.steps[point] & allowed[point / width];
+            leads[point] = [(DROP, width), (INSERT, 1), (KEEP, width + 1)]
+                .iter()
+                .any(|(step, to)| steps & step != 0 && leads[point + to]);
+        }
+        let (mut places, mut point) = (Vec::new(), 0);
+        if !leads[0] {
+            return None;
+        }
+        loop {
+            let (line, at) = (point / width, point % width);
+            if changes.get(places.len()).is_some_and(|change| change.lines.start == line) {
+                places.push(at);
+            }
+            if point + 1 == self.steps.len() {
+                return Some(places);
+            }
+            let steps = self.steps[point] & allowed[line];
+            point += [(KEEP, width + 1), (DROP, width), (INSERT, 1)]
+                .iter()
+                .find(|(step, to)| steps & step != 0 && leads[point + to])?
+                .1;
+        }
+    }
+
+    /// Returns whether every minimal script makes the text that the changes make at their places.
+    fn all_make(&self, changes: &[Replacement<'_>], places: &[usize]) -> bool {
+        let mut wanted = Wanted::new(&self.current, changes, places);
+        let mut changes = changes.iter().peekable();
+        let mut line = 0;
+        while line <= self.base.len() {
+            if let Some(change) = changes.next_if(|change| change.lines.start == line) {
+                if !self.all_take(change, &wanted) {
+                    return false;
+                }
+                wanted.pass(change.text.len(), self.base[change.lines.clone()].concat().len());
+                line = change.lines.end;
+            }
+            let is_wanted = |(at, steps): (usize, u8)| {
+                steps & (INSERT | KEEP) == 0 || wanted.has(at, self.current[at])
+            };
+            if !self.row(line).all(is_wanted) {
+                return false;
+            }
+            line += 1;
+        }
+        true
+    }
+
+    /// Returns whether every minimal script comes to a change so that it can be made, and its text
+    /// is wanted there.
+    fn all_take(&self, change: &Replacement<'_>, wanted: &Wanted) -> bool {
+        let Range { start, end } = change.lines;
+        if start == end {
+            return self
+                .row(start)
+                .all(|(at, steps)| steps & INSERT == 0 && wanted.has(at, change.text));
+        }
+        let begins = |(at, steps): (usize, u8)| {
+            steps & DROP == 0
+                && (steps & INSERT == 0 || wanted.has(at, self.current[at]))
+                && (steps & KEEP == 0 || wanted.has(at, change.text))
+        };
+        self.row(start).all(begins)
+            && (start + 1..end).all(|line| self.row(line).all(|(_, steps)| steps == KEEP))
+    }
+
+    /// Returns the points of a row that minimal scripts come to, with the steps that they take.
+    fn row(&self, line: usize) -> impl Iterator<Item = (usize, u8)> {
+        let width = self.width();
+        let is_end = move |at: usize| line == self.base.len() && at + 1 == width;
+        self.steps[line * width..][..width]
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(move |&(at, steps)| steps != 0 || is_end(at))
+    }
+}
+
+/// The text that has to come out.
+struct Wanted {
+    /// The bytes before each line of the current file.
+    before: Vec<usize>,
+    text: Vec<u8>,
+    /// How many bytes the changes so far added, and how many they removed.
+    added: usize,
+    removed: usize,
+}
+
+impl Wanted {
+    fn new(current: &[&[u8]], changes: &[Replacement<'_>], places: &[usize]) -> Self {
+        let mut before = vec![0];
+        for line in current {
+            before.push(before[before.len() - 1] + line.len());
+        }
+        let (mut text, mut at) = (Vec::new(), 0);
+        for (change, &place) in changes.iter().zip(places) {
+            text.extend(current[at..place].iter().copied().flatten());
+            text.extend_from_slice(change.text);
+            at = place + change.lines.len();
+        }
+        text.extend(current[at..].iter().copied().flatten());
+        Self { before, text, added: 0, removed: 0 }
+    }
+
+    /// Goes past a change.
+    fn pass(&mut self, added: usize, removed: usize) {
+        self.added += added;
+        self.removed += removed;
+    }
+
+    /// Returns whether a text stands where a line of the current file would.
+    fn has(&self, at: usize, text: &[u8]) -> bool {
+        let from = (self.before[at] + self.added).checked_sub(self.removed);
+        from.and_then(|from| self.text.get(from..)).is_some_and(|rest| rest.starts_with(text))
+    }
+}
