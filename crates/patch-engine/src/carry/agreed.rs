@@ -5,8 +5,11 @@
 //! current file got no lines; if it cannot, the script makes no text. Changes are carried when all
 //! minimal scripts make the same text, and one of them keeps the footprint of each change: beside
 //! what the current file changed nothing is carried by all of them alone.
+//!
+//! Where both sides brought the same line, they may have made the same change, each written in its
+//! own way. Then nothing is carried.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::text::lines::split;
@@ -36,6 +39,9 @@ pub(super) fn agreed(
     points: &mut usize,
 ) -> Option<Vec<usize>> {
     let grid = Grid::new(base, current, points)?;
+    if grid.both_bring(changes) {
+        return None;
+    }
     let places = grid.decided(changes)?;
     grid.all_make(changes, &places).then_some(places)
 }
@@ -117,6 +123,18 @@ impl<'g> Grid<'g> {
 
     fn width(&self) -> usize {
         self.current.len() + 1
+    }
+
+    /// Returns whether a line of the changes is in the current file, and not in the base.
+    fn both_bring(&self, changes: &[Replacement<'_>]) -> bool {
+        type Lines<'l> = HashSet<&'l [u8], foldhash::fast::RandomState>;
+        let old: Lines<'_> = self.base.iter().copied().collect();
+        let brought: Lines<'_> = changes
+            .iter()
+            .flat_map(|change| split(change.text))
+            .filter(|line| !old.contains(line))
+            .collect();
+        self.current.iter().any(|line| brought.contains(line))
     }
 
     /// Returns where the changes go along some minimal script that keeps the footprint of each.

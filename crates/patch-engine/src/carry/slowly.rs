@@ -181,13 +181,17 @@ fn scripts(base: &[&[u8]], current: &[&[u8]]) -> Vec<Vec<(usize, usize)>> {
 }
 
 /// Where changes go along some cheapest script that keeps their footprints, if all scripts make the
-/// same text. The lines of the changes count from `first`.
+/// same text, and no line is brought by both sides. The lines of the changes count from `first`.
 fn agreed(
     base: &[&[u8]],
     current: &[&[u8]],
     changes: &[&Replaced],
     first: usize,
 ) -> Option<Vec<usize>> {
+    let mut brought = changes.iter().flat_map(|change| lines(&change.new));
+    if brought.any(|line| current.contains(&line) && !base.contains(&line)) {
+        return None;
+    }
     let scripts = scripts(base, current);
     let places = |script: &[(usize, usize)]| -> Vec<usize> {
         let begins = |line: usize| script.iter().find(|point| point.0 == line).expect("a row").1;

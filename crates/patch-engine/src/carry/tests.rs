@@ -438,6 +438,13 @@ fn what_all_minimal_alignments_make_alike_is_carried() {
         ("a\n\nx\n", (2..2, "\n"), "a\n\n\nx\n", Some("a\n\n\nx\n")),
         // On one side or the other of what came in the same gap.
         ("a\n}\nz\n", (2..2, "new\n}\n"), "a\n}\nb\n}\nz\n", None),
+        // The same block, which one side wrote in place of the lines below, and the other above.
+        (
+            "/*\n * a\n */\na\n",
+            (1..2, " * new\n */\nnew\n/*\n * a\n"),
+            "/*\n * new\n */\nother\n/*\n * a\n */\na\n",
+            None,
+        ),
         // Beside what changed, in all alignments.
         ("a\nold\nz\n", (1..2, "new\n"), "a\nold\nb\nz\n", None),
     ];
