@@ -295,8 +295,10 @@ pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
                 .filter_map(|line| line.trim().strip_suffix("\",")?.rsplit_once(" = \""));
             reasons.extend(names.map(|(_, name)| name).filter(is_name).map(ToOwned::to_owned));
         }
-        let also =
-            [("shell-intercept/src/verdict.rs", "kind"), ("git-tree/src/error.rs", "as_str")];
+        let also = [
+            ("shell-intercept/src/verdict.rs", "kind"),
+            ("git-object-tree/src/error.rs", "as_str"),
+        ];
         let also = also.into_iter().filter(|(end, _)| file.ends_with(end)).map(|(_, name)| name);
         for name in also.chain(["reason"]) {
             let heads = ["&self", "self"].map(|of| format!("fn {name}({of}) -> &'static str {{"));

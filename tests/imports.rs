@@ -150,7 +150,7 @@ const BELOW: [(&str, &[&str]); 16] = [
     ("fs-guard", &[]),
     ("musl-memory", &[]),
     ("trash", &["fs_guard"]),
-    ("git-tree", &["fs_guard"]),
+    ("git-object-tree", &[]),
     ("shell-intercept", &["patch_grammar"]),
     ("patch-engine", &["fs_guard", "patch_grammar", "workspace_trash"]),
     ("patch-decode", &["fs_guard", "patch_engine"]),
@@ -158,7 +158,7 @@ const BELOW: [(&str, &[&str]); 16] = [
         "file-tools",
         &[
             "fs_guard",
-            "git_tree",
+            "git_object_tree",
             "patch_engine",
             "patch_grammar",
             "shell_intercept",

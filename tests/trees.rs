@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use file_tools::git::CommitTree;
 
 use fs_guard::{FileKind, Globs, HardLinks, NamePolicy, Policy, Root};
-use git_tree::{EntryKind, OpenOptions, Repository, Resolved, TreeChange};
+use git_object_tree::{EntryKind, OpenOptions, Repository, Resolved, TreeChange};
 use patch_engine::{
     Ambiguous, Charset, Content, Files, HostFile, HostTree, MemoryTree, Options, Pass, Plan,
     Profile, Reject, plan,

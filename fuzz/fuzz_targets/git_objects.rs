@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use git_tree::{TreeChange, Id, EntryKind, OpenOptions, Repository};
+use git_object_tree::{TreeChange, Id, EntryKind, OpenOptions, Repository};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
@@ -113,7 +113,7 @@ thread_local! {
     static PLACE: RefCell<Place> = RefCell::new(Place::new());
 }
 
-fn walk(repository: &Repository, tree: Id) -> Option<Vec<(Vec<u8>, git_tree::TreeEntry)>> {
+fn walk(repository: &Repository, tree: Id) -> Option<Vec<(Vec<u8>, git_object_tree::TreeEntry)>> {
     let mut all = Vec::new();
     repository
         .snapshot(tree)

@@ -9,7 +9,7 @@ use file_tools::audit::Audit;
 use file_tools::git::{GitError, GitRequest, GitSession};
 use file_tools::{SessionName, SessionSettings};
 use fs_guard::{Globs, NamePolicy};
-use git_tree::Id;
+use git_object_tree::Id;
 use patch_engine::commit::Durability;
 use patch_engine::{Options, Profile};
 use patch_grammar::diff::{self, DiffOptions};

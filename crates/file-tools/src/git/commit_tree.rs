@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fs_guard::{FileKind, Policy, Sha256};
-use git_tree::{EntryKind, Id, OpenOptions, Repository, Resolved, Snapshot};
+use git_object_tree::{EntryKind, Id, OpenOptions, Repository, Resolved, Snapshot};
 use patch_engine::remedy::{ForPerson, Setting};
 use patch_engine::{Entry, ErrorKind, Files, Remedy, Tree};
 use serde_json::json;
@@ -49,7 +49,7 @@ impl CommitTree {
     /// When an object is missing or damaged.
     pub fn paths(&self) -> Result<Vec<String>, ToolError> {
         let mut paths = Vec::new();
-        let mut visit = |path: &[u8], entry: git_tree::TreeEntry| {
+        let mut visit = |path: &[u8], entry: git_object_tree::TreeEntry| {
             let path =
                 std::str::from_utf8(path).ok().and_then(|path| path.strip_prefix(&self.beneath));
             paths.extend(path.filter(|_| entry.kind != EntryKind::Submodule).map(str::to_owned));
@@ -127,7 +127,9 @@ pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
     let dir = fs_guard::real_path(dir)?;
     let open = |place: &Path| Repository::open(place, &OpenOptions::default());
     // A repository that cannot be used is an error: the search does not go on to the one around it.
-    let is_none = |error: &git_tree::Error| matches!(error, git_tree::Error::NotARepository { .. });
+    let is_none = |error: &git_object_tree::Error| {
+        matches!(error, git_object_tree::Error::NotARepository { .. })
+    };
     let nearest = dir.ancestors().find_map(|top| match open(&top.join(".git")) {
         Err(error) if is_none(&error) => None,
         opened => Some((top, opened)),
@@ -167,20 +169,26 @@ pub(crate) fn committed(dir: &Path, path: &str, sha256: Sha256, max_size: u64) -
     None
 }
 
-impl From<git_tree::Error> for ToolError {
-    fn from(error: git_tree::Error) -> Self {
+impl From<git_object_tree::Error> for ToolError {
+    fn from(error: git_object_tree::Error) -> Self {
         let (class, kind) = match error.kind() {
-            git_tree::ErrorKind::NotFound => (FailureClass::DoesNotApply, ErrorKind::NotFound),
-            git_tree::ErrorKind::InvalidInput => (FailureClass::Usage, ErrorKind::CommandFailed),
-            git_tree::ErrorKind::Conflict => (FailureClass::DoesNotApply, ErrorKind::AlreadyExists),
-            git_tree::ErrorKind::Moved => (FailureClass::Stale, ErrorKind::StaleFile),
-            git_tree::ErrorKind::CheckedOut
-            | git_tree::ErrorKind::NoIdentity
-            | git_tree::ErrorKind::Unsupported => {
+            git_object_tree::ErrorKind::NotFound => {
+                (FailureClass::DoesNotApply, ErrorKind::NotFound)
+            }
+            git_object_tree::ErrorKind::InvalidInput => {
+                (FailureClass::Usage, ErrorKind::CommandFailed)
+            }
+            git_object_tree::ErrorKind::Conflict => {
+                (FailureClass::DoesNotApply, ErrorKind::AlreadyExists)
+            }
+            git_object_tree::ErrorKind::Moved => (FailureClass::Stale, ErrorKind::StaleFile),
+            git_object_tree::ErrorKind::CheckedOut
+            | git_object_tree::ErrorKind::NoIdentity
+            | git_object_tree::ErrorKind::Unsupported => {
                 (FailureClass::Refused, ErrorKind::PermissionDenied)
             }
-            git_tree::ErrorKind::TooLarge => (FailureClass::Failed, ErrorKind::FileTooLarge),
-            git_tree::ErrorKind::Locked => (FailureClass::Failed, ErrorKind::Timeout),
+            git_object_tree::ErrorKind::TooLarge => (FailureClass::Failed, ErrorKind::FileTooLarge),
+            git_object_tree::ErrorKind::Locked => (FailureClass::Failed, ErrorKind::Timeout),
             _ => (FailureClass::Failed, ErrorKind::CommandFailed),
         };
         let mut message = error.to_string();
@@ -190,11 +198,11 @@ impl From<git_tree::Error> for ToolError {
             cause = source.source();
         }
         let remedies = match error {
-            git_tree::Error::CheckedOut { .. } => vec![
+            git_object_tree::Error::CheckedOut { .. } => vec![
                 Remedy::Set(Setting::NewBranch),
                 Remedy::Ask(ForPerson::Allow(Setting::AllowCheckedOut)),
             ],
-            git_tree::Error::NoIdentity { .. } => {
+            git_object_tree::Error::NoIdentity { .. } => {
                 vec![Remedy::Ask(ForPerson::NameIdentity)]
             }
             _ => Vec::new(),

@@ -14,7 +14,7 @@ use std::sync::{Arc, Once};
 use std::time::{Instant, SystemTime};
 
 use fs_guard::{Policy, Wait};
-use git_tree::{
+use git_object_tree::{
     BranchMove, EntryKind, Id, NewCommit, OpenOptions, Repository, Resolved, Role, Signature,
     TreeChange,
 };
@@ -37,7 +37,7 @@ use crate::audit::{self, Audit, Operation};
 use crate::session::SessionSettings;
 
 pub use crate::git::commit_tree::{CommitTree, enclosing};
-pub use git_tree::Id as CommitId;
+pub use git_object_tree::Id as CommitId;
 
 /// The most commits of a branch to search for the commit of a run that was killed.
 const SEARCHED: usize = 10_000;
@@ -341,7 +341,7 @@ impl GitSession {
             let there = match snapshot.entry(path.clone()) {
                 Ok(Some(entry)) => self.repository.header(entry.id).ok()?.is_some(),
                 Ok(None) => true,
-                Err(git_tree::Error::MissingObject { .. }) => false,
+                Err(git_object_tree::Error::MissingObject { .. }) => false,
                 Err(_) => return None,
             };
             if !there {
@@ -439,15 +439,15 @@ impl GitSession {
         loop {
             match repository.move_branch(&to) {
                 Ok(()) => return Ok(()),
-                Err(git_tree::Error::RefMoved { actual, .. }) => {
+                Err(git_object_tree::Error::RefMoved { actual, .. }) => {
                     return Err(moved(branch, from, actual).into());
                 }
-                Err(error @ git_tree::Error::NotDurable { .. }) => {
+                Err(error @ git_object_tree::Error::NotDurable { .. }) => {
                     host.event(&Event::NotDurable(&ToolError::from(error).message));
                     return Ok(());
                 }
                 // It has waited as long as git does.
-                Err(git_tree::Error::Locked { .. })
+                Err(git_object_tree::Error::Locked { .. })
                     if began.elapsed() < self.settings.lock_timeout => {}
                 Err(error) => return Err(ToolError::from(error).into()),
             }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use git_tree::{EntryKind, Error, ErrorKind, Id, OpenOptions, Repository, TreeChange};
+use git_object_tree::{EntryKind, Error, ErrorKind, Id, OpenOptions, Repository, TreeChange};
 use proptest::prelude::*;
 
 use crate::support::*;

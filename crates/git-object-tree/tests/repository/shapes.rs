@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use git_tree::{EntryKind, Error, ErrorKind, Id, OpenOptions, Repository, Role, TreeChange};
+use git_object_tree::{EntryKind, Error, ErrorKind, Id, OpenOptions, Repository, Role, TreeChange};
 
 use crate::support::*;
 
@@ -317,11 +317,11 @@ fn files_have_the_modes_that_git_gives_them() {
                     .write_tree(base, [("x", TreeChange::Write(EntryKind::File, b"x"))])
                     .unwrap();
                 let me = me();
-                let author = git_tree::Signature::parse(
+                let author = git_object_tree::Signature::parse(
                     "A U Thor <a@example.com>",
-                    git_tree::Time::parse("1700000000 +0130").unwrap(),
+                    git_object_tree::Time::parse("1700000000 +0130").unwrap(),
                 );
-                let new = git_tree::NewCommit {
+                let new = git_object_tree::NewCommit {
                     tree,
                     parents: &[],
                     author: &author.unwrap(),
@@ -509,7 +509,7 @@ fn what_is_written_apart_is_forgotten_with_it() {
 fn threads_may_share_a_repository_and_a_tree() {
     fn shared<T: Send + Sync>() {}
     shared::<Repository>();
-    shared::<git_tree::Snapshot>();
+    shared::<git_object_tree::Snapshot>();
 }
 
 #[test]

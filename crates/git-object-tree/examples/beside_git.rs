@@ -1,7 +1,7 @@
 //! Applies the same changes to the same repository as git does, and says what either costs:
 //!
 //! ```console
-//! $ cargo run --release -p git-tree --example beside_git -- 10000 50
+//! $ cargo run --release -p git-object-tree --example beside_git -- 10000 50
 //! ```
 //!
 //! The arguments are how many files the repository has and how many of them change. git runs `apply
@@ -23,7 +23,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use git_tree::{
+use git_object_tree::{
     BranchMove, EntryKind, NewCommit, OpenOptions, Repository, Signature, Time, TreeChange,
 };
 
@@ -244,6 +244,6 @@ fn main() {
         );
     };
     row("git", theirs, calls(&shell(&fresh(), &patch)), instructions(&shell(&fresh(), &patch)));
-    row("git-tree, one run", once, calls(&ours(&fresh())), instructions(&ours(&fresh())));
-    row("git-tree, one of many", many, "".into(), "".into());
+    row("git-object-tree, one run", once, calls(&ours(&fresh())), instructions(&ours(&fresh())));
+    row("git-object-tree, one of many", many, "".into(), "".into());
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use git_tree::{EntryKind, Error, OpenOptions, Repository, TreeChange};
+use git_object_tree::{EntryKind, Error, OpenOptions, Repository, TreeChange};
 
 use crate::support::*;
 use testutils::share::whole;

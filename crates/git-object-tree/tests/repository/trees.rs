@@ -1,6 +1,6 @@
 //! Trees and commits have the ids that git gives them.
 
-use git_tree::{
+use git_object_tree::{
     EntryKind, Error, ErrorKind, Id, NewCommit, Signature, Time, TreeChange, TreeEntry,
 };
 use proptest::prelude::*;

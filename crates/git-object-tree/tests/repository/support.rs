@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use git_tree::{
+use git_object_tree::{
     BranchMove, EntryKind, Error, Id, NewCommit, OpenOptions, Repository, Signature, Time,
 };
 use tempfile::TempDir;

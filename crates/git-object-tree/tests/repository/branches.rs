@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use git_tree::{BranchMove, EntryKind, Error, ErrorKind, Id, Repository, TreeChange};
+use git_object_tree::{BranchMove, EntryKind, Error, ErrorKind, Id, Repository, TreeChange};
 
 use crate::support::*;
 use testutils::share::share;
