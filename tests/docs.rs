@@ -421,14 +421,42 @@ fn pages_are_linked_and_links_lead_somewhere() {
         "packaging/README.md".to_owned(),
         "editors/vscode/README.md".to_owned(),
     ]) {
-        let text = read(&page);
-        let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-        for link in links.filter(|link| !link.contains("://")) {
+        for link in links(&read(&page)).filter(|link| !link.contains("://")) {
             let target =
                 repository().join(&page).with_file_name(link.split('#').next().unwrap_or_default());
             assert!(target.exists(), "{page} links {link}");
         }
     }
+}
+
+/// Registries and docs.rs show these pages, and have no files beside them.
+#[test]
+fn pages_of_packages_link_by_url() {
+    let crates = std::fs::read_dir(repository().join("crates")).expect("crates");
+    let names = crates.map(|entry| entry.expect("a crate").file_name());
+    let readmes = names.map(|name| format!("crates/{}/README.md", name.display()));
+    let mut own_links = 0;
+    for page in readmes.chain(["packaging/python/README.md".to_owned()]) {
+        if !repository().join(&page).exists() {
+            continue;
+        }
+        for link in links(&read(&page)) {
+            assert!(link.starts_with("https://"), "{page} links {link}");
+            let own = link.strip_prefix("https://github.com/apply-patch/apply-patch/");
+            if let Some((_, path)) = own.and_then(|path| path.split_once("/main/")) {
+                assert!(repository().join(path).exists(), "{page} links {link}");
+                own_links += 1;
+            }
+        }
+    }
+    assert!(own_links > 5, "{own_links} links lead into the repository");
+}
+
+/// The links of a page: those in place, and those in its list of references.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let inline = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let listed = text.lines().filter(|line| line.starts_with('['));
+    inline.chain(listed.filter_map(|line| Some(line.split_once("]: ")?.1)))
 }
 
 /// One screen is 50 lines of 80 columns here; a terminal that is wider gets lines of at most 100.

@@ -110,6 +110,11 @@ def crate(path: Path) -> None:
     check(one, 1 <= len(said.get("keywords", [])) <= 5, "no keywords, or more than crates.io takes")
     check(one, said.get("categories"), "no categories")
     check(one, said.get("rust-version"), "it does not say which Rust it needs")
+    check(one, said.get("homepage") and said.get("documentation"), "no homepage, or no documentation")
+    # What is compiled only with a feature is documented, too.
+    features = tomllib.loads(files["Cargo.toml"].decode()).get("features", {})
+    described = said.get("metadata", {}).get("docs", {}).get("rs", {})
+    check(one, one == "apply-patch" or not features or described, "it has features, and does not say which docs.rs is to build")
 
 
 KINDS = {".whl": wheel, ".tgz": npm, ".crate": crate}

@@ -1,4 +1,5 @@
-//! The command line `apply-patch`: arguments in, rendering out, nothing else.
+#![doc = include_str!("../README.md")]
+// The command line: arguments in, rendering out, nothing else.
 #![forbid(unsafe_code)]
 // This is the one crate that prints.
 #![allow(clippy::print_stdout, clippy::print_stderr)]

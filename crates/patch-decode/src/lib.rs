@@ -1,8 +1,6 @@
-//! Holds a language model to patches that apply.
+#![doc = include_str!("../README.md")]
 //!
-//! A [`Bound`] is made of files as they are now, a [`Matcher`] follows one output and says before
-//! each token which may come next, as a bit mask over a [`Vocabulary`]. Whatever the model writes
-//! under it, once it has ended, applies to these files.
+//! ## The language
 //!
 //! The language is that of `*** Begin Patch` with these rules besides: the old lines of a hunk are
 //! lines of the file, one below the other, that stand once in the file as it is and once in the
@@ -35,7 +33,3 @@ pub use bound::{Binder, Bound, Operations};
 pub use error::{BindError, NotBound};
 pub use matcher::{Matcher, NotAllowed, has};
 pub use vocabulary::Vocabulary;
-
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

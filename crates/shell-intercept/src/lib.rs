@@ -1,29 +1,6 @@
-//! Finds the patch in a shell call that a language model makes.
+#![doc = include_str!("../README.md")]
 //!
-//! Models that have learned `apply_patch` as a command go on calling it through a shell, also where
-//! it is offered as a tool. An agent asks here before it runs a command:
-//!
-//! ```
-//! use shell_intercept::{Intercept, intercept};
-//!
-//! let script = "cd src && apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: old.rs\n*** End Patch\nEOF\n";
-//! match intercept(&["bash", "-lc", script]) {
-//!     Intercept::Body { patch, workdir } => {
-//!         assert_eq!(patch, "*** Begin Patch\n*** Delete File: old.rs\n*** End Patch\n");
-//!         assert_eq!(workdir.as_deref(), Some("src"));
-//!         // Apply it, and give the model `shell_intercept::WARNING` with the answer.
-//!     }
-//!     Intercept::CorrectnessError(error) => println!("tell the model: {error}"),
-//!     Intercept::ShellParseError(error) => println!("tell the model: {error}"),
-//!     Intercept::NotApplyPatch => println!("run the command"),
-//! }
-//! ```
-//!
-//! What is found is what the shell would have given to `apply_patch`, byte for byte, or nothing: a
-//! script that does anything else, or whose text the shell would change by what it finds in its
-//! environment, is never taken for a patch.
-//!
-//! # Which forms
+//! ## Which forms
 //!
 //! * `apply_patch TEXT` and `applypatch TEXT` as an argument vector;
 //! * `bash`, `zsh`, `sh` with `-c` or `-lc`, PowerShell (`powershell`, `pwsh`) with `-Command`, and
@@ -43,7 +20,7 @@
 //! PowerShell and `cmd` have no heredocs; models write them there nevertheless, and it is clear
 //! what they mean.
 //!
-//! # How it is read
+//! ## How it is read
 //!
 //! tree-sitter-bash finds the shape of the script: it gets the script with a stand-in for the
 //! patch, a heredoc without lines or an `'x'`. Where the patch ends is read here, by the shell's
@@ -51,7 +28,7 @@
 //! with the tag, for the end), an argument by its quotes. So the time is linear in the script, and
 //! the tree never has more than 4 KiB.
 //!
-//! # Limitations
+//! ## Limitations
 //!
 //! `CDPATH`, aliases, functions and start-up files that give `cd` or `apply_patch` another meaning
 //! are not seen, nor is a snapshot that cannot be read. Not taken, though a shell would: `$'…'`,
@@ -73,7 +50,3 @@ pub use argv::intercept;
 pub use script::intercept_script;
 pub use shell::{MAX_SCRIPT_SIZE, Shell};
 pub use verdict::{CorrectnessError, Intercept, ShellParseError, WARNING};
-
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
