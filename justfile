@@ -49,6 +49,10 @@ crates:
 release:
     .ci/release/run
 
+# Asks the registries whether the names that are published are free, or ours.
+names:
+    python3 packaging/release/names.py
+
 # Has the page of --format html drawn by a browser.
 html:
     .ci/html/run
@@ -66,9 +70,9 @@ vscode:
 targets *names:
     .ci/targets {{names}}
 
-# Compares the libraries with the last release. Before the first one there is nothing to compare with.
-semver:
-    .ci/semver
+# Compares the libraries with the last release, or with another revision. Before the first release one has to be given.
+semver revision="":
+    .ci/semver {{revision}}
 
 # Runs the tests of the crate with C code under AddressSanitizer.
 sanitize:
