@@ -70,9 +70,9 @@ vscode:
 targets *names:
     .ci/targets {{names}}
 
-# Compares the libraries with the last release, or with another revision. Before the first release one has to be given.
-semver revision="":
-    .ci/semver {{revision}}
+# Compares the libraries with the last release, or with another revision (before the first release one has to be given): all, or those named.
+semver *revision_and_crates:
+    .ci/semver {{revision_and_crates}}
 
 # Runs the tests of the crate with C code under AddressSanitizer.
 sanitize:
