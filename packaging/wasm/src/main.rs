@@ -2,7 +2,7 @@
 //!
 //! usage: make-wasm-package WASM VERSION OUT
 //!
-//! `WASM` is what `cargo build --release -p apply-patch-wasm --target wasm32-unknown-unknown`
+//! `WASM` is what `cargo build --profile wasm -p apply-patch-wasm --target wasm32-unknown-unknown`
 //! makes. `OUT` gets the module for browsers and bundlers, and one for Node, which loads it at
 //! once.
 #![allow(clippy::disallowed_methods, reason = "it writes a package, and no one's workspace")]
