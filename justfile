@@ -63,7 +63,7 @@ clients:
 
 # Builds, tests and packs the extension for VS Code.
 vscode:
-    .ci/vscode
+    .ci/vscode/run
 
 # Other platforms, as far as they can be tried from Linux on x86_64: arm64 arm64-musl macos freebsd windows-arm64; none: all of them.
 # Takes most of an hour, and rarely breaks.

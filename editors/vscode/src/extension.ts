@@ -1,79 +1,51 @@
 // The commands: what VS Code asks for, in terms of the modules beside this one.
-import { realpathSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
-import type * as Library from "apply-patch-cli";
 import * as vscode from "vscode";
-import { last } from "./history";
-import { type DocumentText, type Editor, type Plan, type Preview, type Rules, commit, open, prepare } from "./planning";
+import { type DocumentText, type Editor, type FileChange, type Plan, type Rules, chosenAs, edits, isAccepted, pathsOf, prepare, result, summary } from "./planning";
+import { Program, find, here } from "./program";
 import { type Place, describe } from "./refusal";
-
-const SCHEME = "apply-patch";
-
-/** The files of a preview, as documents that nobody can change. */
-class Previews implements vscode.TextDocumentContentProvider {
-  #count = 0;
-  #texts = new Map<string, string>();
-
-  provideTextDocumentContent(uri: vscode.Uri): string {
-    return this.#texts.get(uri.toString()) ?? "";
-  }
-
-  forget(uri: vscode.Uri): void {
-    this.#texts.delete(uri.toString());
-  }
-
-  #add(path: string, text: string): vscode.Uri {
-    const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${path}`, query: String(++this.#count) });
-    this.#texts.set(uri.toString(), text);
-    return uri;
-  }
-
-  /** Opens VS Code's own view of the differences. */
-  async show(summary: string, files: Preview[]): Promise<void> {
-    const title = `Patch: ${summary}`;
-    const [file, ...more] = files;
-    if (file && more.length === 0) {
-      const sides = [this.#add(file.path, file.before ?? ""), this.#add(file.toPath ?? file.path, file.after ?? "")];
-      await vscode.commands.executeCommand("vscode.diff", ...sides, title);
-      return;
-    }
-    const resources = files.map(({ path, toPath, before, after }) => [
-      vscode.Uri.from({ scheme: SCHEME, path: `/${toPath ?? path}` }),
-      before === null ? undefined : this.#add(path, before),
-      after === null ? undefined : this.#add(toPath ?? path, after),
-    ]);
-    await vscode.commands.executeCommand("vscode.changes", title, resources);
-  }
-}
+import { Review } from "./review";
 
 /** What is wrong with the request, in words for the person who made it. */
 class Complaint extends Error {}
 
-let loaded: typeof Library | undefined;
-
-function library(): typeof Library {
-  const folder = vscode.workspace.getConfiguration("applyPatch").get<string>("library");
-  try {
-    return (loaded = require(folder || "apply-patch-cli"));
-  } catch (cause) {
-    const [why] = (cause as Error).message.split("\n");
-    throw new Complaint(`Install the npm package apply-patch-cli and name its folder in the setting applyPatch.library (${why}).`);
+/** There is no program to make the changes; `instead` is what can be done without it. */
+class NoProgram extends Error {
+  constructor(readonly instead?: () => Promise<void>) {
+    super("there is no program");
   }
 }
 
-function rules(): Rules {
-  return { profile: vscode.workspace.getConfiguration("applyPatch").get<Rules["profile"]>("profile", "strict") };
+const settings = () => vscode.workspace.getConfiguration("applyPatch");
+const rules = (): Rules => ({ profile: settings().get<Rules["profile"]>("profile", "strict") });
+
+const folders = () => (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
+
+/** The folder of a file, or of the active editor; else the only one, or the one that the person picks. */
+async function folder(of = vscode.window.activeTextEditor?.document.uri): Promise<vscode.Uri | undefined> {
+  const all = folders();
+  if (all.length === 0) throw new Complaint("Open the folder that the patch is for.");
+  const own = of && vscode.workspace.getWorkspaceFolder(of);
+  if (own && own.uri.scheme === "file") return own.uri;
+  if (all.length === 1) return all[0]?.uri;
+  return (await vscode.window.showWorkspaceFolderPick({ placeHolder: "The folder that the patch is for" }))?.uri;
 }
 
-/** The folder of the active editor; else the only one, or the one that the person picks. */
-async function folder(): Promise<vscode.Uri | undefined> {
-  const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
-  if (folders.length === 0) throw new Complaint("Open the folder that the patch is for.");
-  const active = vscode.window.activeTextEditor?.document.uri;
-  const own = active && vscode.workspace.getWorkspaceFolder(active);
-  if (own && own.uri.scheme === "file") return own.uri;
-  if (folders.length === 1) return folders[0]?.uri;
-  return (await vscode.window.showWorkspaceFolderPick({ placeHolder: "The folder that the patch is for" }))?.uri;
+/** The program that makes the changes in a folder. */
+function program(root: string, instead?: () => Promise<void>): Program {
+  const file = settings().get<string>("program") || find(here(canRun), folders().map(({ uri }) => real(uri.fsPath)));
+  if (!file) throw new NoProgram(instead);
+  return new Program(file, root);
+}
+
+function canRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** Where a path leads, also one of a file that is not there any more. */
@@ -96,6 +68,8 @@ function textOf(document: vscode.TextDocument): DocumentText {
   return { content: document.getText(), version: document.version };
 }
 
+const unsavedIn = (paths: string[]) => `${paths.join(", ")} ${paths.length === 1 ? "has" : "have"} unsaved changes`;
+
 /** A folder with its documents, as they are at this moment. */
 class Files {
   readonly root: string;
@@ -116,41 +90,31 @@ class Files {
     }
   }
 
-  /** Refuses to touch files whose unsaved changes nobody but their editor knows. */
-  check(paths: string[]): void {
-    const locked = paths.filter((path) => this.locked.has(path));
-    if (locked.length > 0) throw new Complaint(`Nothing was changed: ${unsavedIn(locked)}. Save or revert first.`);
-  }
-
   uri(path: string): vscode.Uri {
     return this.documents.get(path)?.uri ?? vscode.Uri.joinPath(this.folder, path);
   }
 
-  editor(): Editor {
-    return {
+  async plan(patch: string, rules: Rules, inEditor = false): Promise<Plan> {
+    const editor: Editor = {
       dirty: new Map([...this.documents].map(([path, document]) => [path, textOf(document)])),
       open: async (path) => textOf(await vscode.workspace.openTextDocument(this.uri(path))),
     };
+    const plan = await attempt(this, () => prepare(this.root, editor, patch, rules, inEditor));
+    // Only their editor knows what is not saved.
+    const locked = plan.files.flatMap(pathsOf).filter((path) => this.locked.has(path));
+    if (locked.length > 0) throw new Complaint(`Nothing was changed: ${unsavedIn(locked)}. Save or revert first.`);
+    return plan;
   }
 
   /** One edit for all files: VS Code makes all of it or nothing. */
-  edit(edits: Library.FileEdit[]): vscode.WorkspaceEdit {
+  edit(files: FileChange[]): vscode.WorkspaceEdit {
     const all = new vscode.WorkspaceEdit();
-    for (const { path, toPath, operation, text, edits: replacements } of edits) {
-      const uri = this.uri(path);
-      if (operation === "create") {
-        all.createFile(uri, { contents: Buffer.from(text ?? ""), overwrite: false });
-        continue;
-      }
-      if (operation === "delete") {
-        all.deleteFile(uri);
-        continue;
-      }
-      for (const { range, newText } of replacements) {
-        const { start, end } = range;
-        all.replace(uri, new vscode.Range(start.line, start.character, end.line, end.character), newText);
-      }
-      if (toPath !== null) all.renameFile(uri, this.uri(toPath), { overwrite: true });
+    for (const file of files) {
+      const uri = this.uri(file.path);
+      if (file.operation === "create") all.createFile(uri, { contents: result(file) ?? new Uint8Array(), overwrite: false });
+      else if (file.operation === "delete") all.deleteFile(uri);
+      for (const { start, count, text } of edits(file)) all.replace(uri, new vscode.Range(start, 0, start + count, 0), text);
+      if (file.toPath !== null) all.renameFile(uri, this.uri(file.toPath), { overwrite: true });
     }
     return all;
   }
@@ -162,86 +126,77 @@ function selection(): string {
   return editor.document.getText(editor.selection.isEmpty ? undefined : editor.selection);
 }
 
-/** Asks in a list that stays open while the person reads the preview. */
-async function asks(title: string, yes: string, detail: string): Promise<boolean> {
-  const items = [{ label: yes, detail }, { label: "Cancel" }];
-  return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.label === yes;
-}
-
-const unsavedIn = (paths: string[]) => `${paths.join(", ")} ${paths.length === 1 ? "has" : "have"} unsaved changes`;
-
-async function preview(previews: Previews, patch: string): Promise<void> {
-  const where = await folder();
+/** Shows what a patch would change. Nothing is written. */
+async function open(review: Review, patch: string, where: vscode.Uri | undefined): Promise<void> {
   if (!where) return;
-  const files = new Files(where);
-  const plan = await prepared(files, patch);
-  if (plan.where === "nowhere") {
-    void vscode.window.showInformationMessage(`Nothing to do: ${plan.summary}.`);
-  } else {
-    await previews.show(plan.summary, plan.previews);
-  }
-}
-
-async function prepared(files: Files, patch: string): Promise<Plan> {
-  const plan = await attempt(files, () => prepare(library(), files.root, files.editor(), patch, rules()));
-  if (plan.where !== "nowhere") files.check(plan.previews.flatMap(pathsOf));
-  return plan;
-}
-
-async function apply(previews: Previews, patch: string): Promise<void> {
-  const where = await folder();
-  if (!where) return;
-  const plan = await prepared(new Files(where), patch);
-  if (plan.where === "nowhere") {
-    void vscode.window.showInformationMessage(`Nothing to do: ${plan.summary}.`);
+  const plan = await new Files(where).plan(patch, rules());
+  if (plan.files.length === 0) {
+    void vscode.window.showInformationMessage("Nothing to do: the files are as the patch has them.");
     return;
   }
-  await previews.show(plan.summary, plan.previews);
-  const why =
+  const how =
     plan.where === "disk"
-      ? "Written to the disk. Undo Last Patch undoes it."
-      : `Made in the editor and not saved, because ${unsavedIn(plan.unsaved)}. The editor's Undo undoes it.`;
-  if (!(await asks(`Apply this patch? ${plan.summary}`, "Apply", [why, ...plan.notes].join(" ")))) return;
+      ? "Will be written to the disk. Undo Last Patch undoes it."
+      : `Will be made in the editor and not saved, because ${unsavedIn(plan.unsaved)}. The editor's Undo undoes it.`;
+  await review.open(plan, where, [`${plan.summary}.`, how, ...plan.notes].join(" "));
+}
 
+/** Applies what is accepted of the patch under review. */
+async function apply(review: Review, inEditor = false): Promise<void> {
+  const { plan, folder } = review;
+  if (!plan || !folder) throw new Complaint("There is no patch under review. Apply one from a file, a selection or the clipboard.");
+  const taken = plan.files.filter(isAccepted);
+  if (taken.length === 0) throw new Complaint("Nothing was applied: all of the patch is rejected.");
   // The person may have typed, saved or switched branches meanwhile: what was shown is applied, or nothing is.
-  const files = new Files(where);
-  const now = await prepared(files, patch);
+  const files = new Files(folder);
+  const now = await files.plan(plan.patch, plan.rules);
   if (now.where !== plan.where || now.digest !== plan.digest) {
-    throw new Complaint("The files have changed since the preview, and nothing was applied. Apply the patch again.");
+    throw new Complaint("The files have changed since the patch was shown, and nothing was applied. Apply the patch again.");
   }
-  if (now.where === "editor") {
-    if (!(await vscode.workspace.applyEdit(files.edit(now.edits)))) {
+  const done = summary(taken);
+  if (plan.where === "editor" || inEditor) {
+    const asDocuments = plan.where === "editor" ? plan : chosenAs(plan, await files.plan(plan.patch, plan.rules, true));
+    if (!(await vscode.workspace.applyEdit(files.edit(asDocuments.files.filter(isAccepted))))) {
       throw new Complaint("VS Code refused the edit. Look at the files before trying again.");
     }
-    void vscode.window.showInformationMessage(`Applied in the editor, not saved: ${plan.summary}.`);
+    await review.close();
+    void vscode.window.showInformationMessage(`Applied in the editor, not saved: ${done}.`);
     return;
   }
-  const { transactionId } = await attempt(files, () => commit(library(), files.root, now.plan));
-  const answer = await vscode.window.showInformationMessage(`Applied to the disk: ${plan.summary}.`, "Undo");
-  if (answer === "Undo" && transactionId) await takeBack(where, transactionId, now.previews.flatMap(pathsOf));
+  const maker = program(files.root, () => apply(review, true));
+  const id = await attempt(files, () => maker.commit(plan));
+  await review.close();
+  const answer = await vscode.window.showInformationMessage(`Applied to the disk: ${done}.`, "Undo");
+  if (answer === "Undo") await takeBack(maker, folder, id, taken.flatMap(pathsOf));
 }
-
-const pathsOf = ({ path, toPath }: Preview) => (toPath === null ? [path] : [path, toPath]);
 
 async function undo(): Promise<void> {
   const where = await folder();
   if (!where) return;
   const files = new Files(where);
-  const transaction = await attempt(files, () => last(open(library(), files.root)));
+  const maker = program(files.root);
+  const transaction = await attempt(files, () => maker.last());
   if (!transaction) {
     void vscode.window.showInformationMessage("No patch to undo in this folder.");
     return;
   }
-  if (!(await asks(`Undo the last patch? ${transaction.title}`, "Undo", transaction.paths.join(", ")))) return;
-  await takeBack(where, transaction.id, transaction.paths);
+  const items = [{ label: "Undo", detail: transaction.paths.join(", ") }, { label: "Cancel" }];
+  const title = `Undo the last patch? ${transaction.title}`;
+  if ((await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.label !== "Undo") return;
+  await takeBack(maker, where, transaction.id, transaction.paths);
 }
 
-async function takeBack(where: vscode.Uri, id: string, paths: string[]): Promise<void> {
+async function takeBack(maker: Program, where: vscode.Uri, id: string, paths: string[]): Promise<void> {
   const files = new Files(where);
   const dirty = paths.filter((path) => files.documents.has(path) || files.locked.has(path));
   if (dirty.length > 0) throw new Complaint(`Nothing was undone: ${unsavedIn(dirty)}. Save or revert first.`);
-  await attempt(files, () => open(library(), files.root).undo(id));
+  await attempt(files, () => maker.undo(id));
   void vscode.window.showInformationMessage("The patch is undone.");
+}
+
+async function chooseProgram(): Promise<void> {
+  const [file] = (await vscode.window.showOpenDialog({ title: "The program apply-patch", openLabel: "Choose" })) ?? [];
+  if (file) await settings().update("program", file.fsPath, vscode.ConfigurationTarget.Global);
 }
 
 /** A refusal, with the folder that its paths are in. */
@@ -258,21 +213,32 @@ async function attempt<T>(files: Files, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    throw error instanceof Complaint ? error : new Refused(files, error);
+    throw new Refused(files, error);
   }
 }
 
 /** Shows why a command failed; refusals can be copied for the model, and lead to the lines that they are about. */
 async function report(error: unknown): Promise<void> {
+  if (error instanceof NoProgram) return offer(error);
   if (!(error instanceof Refused)) {
-    void vscode.window.showErrorMessage(describe(undefined, error).message);
+    void vscode.window.showErrorMessage(describe(error).message);
     return;
   }
-  const { message, full, places } = describe(loaded, error.reason);
+  const { message, full, places } = describe(error.reason);
   const actions = places.length > 0 ? ["Show", "Copy for the Model"] : ["Copy for the Model"];
   const action = await vscode.window.showErrorMessage(message, ...actions);
   if (action === "Copy for the Model") await vscode.env.clipboard.writeText(full);
   if (action === "Show") await reveal(error.files, places);
+}
+
+/** Says what to do without the program. */
+async function offer({ instead }: NoProgram): Promise<void> {
+  const message = "The program apply-patch, which writes and undoes patches on the disk, was not found here.";
+  const actions = ["How to Install", "Choose the Program", ...(instead ? ["Apply in the Editor"] : [])];
+  const action = await vscode.window.showWarningMessage(message, ...actions);
+  if (action === "How to Install") await vscode.commands.executeCommand("workbench.action.openWalkthrough", "apply-patch.apply-patch#start", true);
+  if (action === "Choose the Program") await chooseProgram();
+  if (action === "Apply in the Editor") await instead?.();
 }
 
 async function reveal(files: Files, places: Place[]): Promise<void> {
@@ -286,17 +252,23 @@ async function reveal(files: Files, places: Place[]): Promise<void> {
 
 /** Called by VS Code when a command is used for the first time. */
 export function activate(context: vscode.ExtensionContext): void {
-  const previews = new Previews();
-  const command = (name: string, run: () => Promise<void>) =>
-    vscode.commands.registerCommand(`applyPatch.${name}`, () => run().catch(report));
-  const clipboard = async () => vscode.env.clipboard.readText();
+  const review = new Review();
+  const command = (name: string, run: (...args: never[]) => Promise<void>) =>
+    vscode.commands.registerCommand(`applyPatch.${name}`, (...args: never[]) =>
+      // What a message offers may fail, too.
+      run(...args).catch(report).catch(report),
+    );
   context.subscriptions.push(
-    vscode.workspace.registerTextDocumentContentProvider(SCHEME, previews),
-    vscode.workspace.onDidCloseTextDocument(({ uri }) => previews.forget(uri)),
-    command("applySelection", async () => apply(previews, selection())),
-    command("applyClipboard", async () => apply(previews, await clipboard())),
-    command("previewSelection", async () => preview(previews, selection())),
-    command("previewClipboard", async () => preview(previews, await clipboard())),
+    ...review.subscriptions,
+    command("applySelection", async () => open(review, selection(), await folder())),
+    command("applyClipboard", async () => open(review, await vscode.env.clipboard.readText(), await folder())),
+    command("applyFile", async (uri: vscode.Uri) => open(review, (await vscode.workspace.openTextDocument(uri)).getText(), await folder(uri))),
+    command("show", (item: FileChange) => review.show(item)),
+    command("acceptHunk", () => review.decide(true)),
+    command("rejectHunk", () => review.decide(false)),
+    command("apply", () => apply(review)),
+    command("discard", () => review.close()),
     command("undo", undo),
+    command("chooseProgram", chooseProgram),
   );
 }

@@ -1,7 +1,8 @@
 // Plans a patch over what the editor shows: documents with unsaved changes from the editor, all other files from the disk.
-import { lstat, readFile } from "node:fs/promises";
-import { join } from "node:path";
-import type * as Library from "apply-patch-cli";
+import { createHash } from "node:crypto";
+import * as library from "../library/node/apply_patch";
+import { names, saved } from "./files";
+import { type FileDiff, type Hunk, type Replacement, applied, joined, split } from "./hunks";
 
 /** The text of a document in the editor. */
 export interface DocumentText {
@@ -17,180 +18,214 @@ export interface Editor {
   open(path: string): Promise<DocumentText>;
 }
 
-/** One file before and after; null where there is no file. */
-export interface Preview {
-  path: string;
-  toPath: string | null;
-  before: string | null;
-  after: string | null;
-}
-
-interface Planned {
-  /** In one line. */
-  summary: string;
-  /** What was not taken literally, in words. */
-  notes: string[];
-  previews: Preview[];
-  /** Names exactly this change of exactly these files. */
-  digest: string;
-}
-
-/**
- * What is to be done: nothing, because it was done before; a transaction on the disk, which is logged and can be undone; or edits
- * in the editor, because `unsaved` files are among those that change.
- */
-export type Plan =
-  | { where: "nowhere"; summary: string }
-  | (Planned & { where: "disk"; plan: Library.Plan })
-  | (Planned & { where: "editor"; edits: Library.FileEdit[]; unsaved: string[] });
-
 export interface Rules {
   profile: "strict" | "codex";
 }
 
-/** Opens a directory for this extension, as the log names it. */
-export function open(library: typeof Library, root: string): Library.Workspace {
-  return new library.Workspace(root, { agent: "vscode" });
+/** What can be accepted or rejected: a hunk, or all that happens to a file. */
+export interface Part {
+  file: FileChange;
+  /** Null where the file is created, deleted, moved as it is, or not text. */
+  hunk: Hunk | null;
+  accepted: boolean;
 }
 
+/** One file before and after, and the parts of that change. */
+export interface FileChange {
+  path: string;
+  toPath: string | null;
+  operation: "create" | "update" | "delete" | "move";
+  /** Null where there is no file. */
+  before: Uint8Array | null;
+  /** What all parts make of it. */
+  after: Uint8Array | null;
+  diff: FileDiff;
+  parts: Part[];
+}
+
+/** What a patch does. */
+export interface Plan {
+  patch: string;
+  rules: Rules;
+  files: FileChange[];
+  /** In one line. */
+  summary: string;
+  /** What was not taken literally, in words. */
+  notes: string[];
+  /**
+   * Where the change is made: on the disk, as a transaction that is logged and can be undone; or in the editor, because `unsaved`
+   * files are among those that change, or because that was asked for.
+   */
+  where: "disk" | "editor";
+  unsaved: string[];
+  /** Names exactly this change of exactly these files. */
+  digest: string;
+  /** The files that it was made for. */
+  tree: ReadonlyMap<string, Uint8Array>;
+}
+
+/** The paths that a change has. */
+export const pathsOf = ({ path, toPath }: FileChange): string[] => (toPath === null ? [path] : [path, toPath]);
+
 /**
- * Plans a patch for a directory; nothing is written. If no file that changes has unsaved changes, the plan is one for the disk;
- * else it is for the editor, with all of its files.
+ * Plans a patch for a directory; nothing is written. If a file that changes has unsaved changes, or `inEditor` asks for it, the plan
+ * is one for the editor, with all of its files; else it is for the disk.
  *
  * Throws a `PatchError` when the text is not a patch or does not apply, and an `Error` when a file cannot be read or opened.
  */
-export async function prepare(
-  library: typeof Library,
-  root: string,
-  editor: Editor,
-  patch: string,
-  rules: Rules,
-): Promise<Plan> {
-  if (editor.dirty.size > 0) {
-    const planned = await inEditor(library, root, editor, patch, rules);
-    if (planned) return planned;
+export async function prepare(root: string, editor: Editor, patch: string, rules: Rules, inEditor = false): Promise<Plan> {
+  const named = library.parse(patch, rules).sections.flatMap(({ path, old_name, moveTo, to }: Record<string, { text: string } | null | undefined>) =>
+    [path, old_name, moveTo, to].flatMap((name) => (name ? [name.text] : [])),
+  );
+  const paths = [...new Set<string>(named)];
+  const tree = await names(root, paths);
+  for (const path of paths) {
+    const content = editor.dirty.has(path) ? Buffer.from(editor.dirty.get(path)?.content ?? "") : await saved(root, path);
+    if (content) tree.set(path, content);
   }
-  const plan = await open(library, root).plan(patch, rules);
-  if (plan.changes.length === 0) return { where: "nowhere", summary: plan.summary };
-  // The engine's plan keeps the texts to itself; the same plan over callbacks has them.
-  const over = await planOver(library, (path) => saved(root, path), patch, rules);
-  if (identity(over.facts.changes) !== identity(plan.changes)) {
-    throw new Error("the files changed while the patch was planned; try again");
-  }
-  const { summary, notes, digest } = plan;
-  return { where: "disk", summary, notes, digest, previews: previews(over), plan };
-}
+  const plan = planned(tree, patch, rules);
+  plan.unsaved = [...new Set(plan.files.flatMap(pathsOf))].filter((path) => editor.dirty.has(path));
+  if (plan.unsaved.length === 0 && !inEditor) return plan;
 
-/** Commits a plan for the disk, or fails with `stale_file`. */
-export function commit(library: typeof Library, root: string, plan: Library.Plan): Promise<Library.Applied> {
-  return open(library, root).apply(plan);
-}
-
-/** The plan for the editor; nothing if the patch has no use for its unsaved texts. */
-async function inEditor(
-  library: typeof Library,
-  root: string,
-  editor: Editor,
-  patch: string,
-  rules: Rules,
-): Promise<Plan | undefined> {
-  const used = new Set<string>();
-  const look = async (path: string) => {
-    const buffer = editor.dirty.get(path);
-    if (buffer) used.add(path);
-    return buffer ?? saved(root, path);
-  };
-  let first: Over;
-  try {
-    first = await planOver(library, look, patch, rules);
-  } catch (error) {
-    // If only saved files were looked at, the engine says it as it says it about the disk; it also knows what was applied before.
-    if (used.size === 0) return undefined;
-    throw error;
-  }
-  const paths = first.facts.edits.flatMap(({ path, toPath }) => (toPath === null ? [path] : [path, toPath]));
-  const unsaved = [...new Set(paths)].filter((path) => editor.dirty.has(path));
-  if (unsaved.length === 0) return undefined;
-  // Positions are those of documents: the editor decodes a file, and may not count its lines as the file has them.
-  const opened = new Map(editor.dirty);
-  for (const { path, operation } of first.facts.edits) {
-    if ((operation !== "update" && operation !== "move") || opened.has(path)) continue;
-    const document = await editor.open(path);
-    if (document.content.includes("\uFFFD") && !isUtf8(await saved(root, path))) {
-      throw new Error(`${path} has bytes that the editor cannot keep; save ${unsaved.join(", ")} and try again`);
+  // The edits are those of documents: the editor decodes a file, and may not count its lines as the file has them.
+  for (const { path, before, operation } of plan.files) {
+    if (operation === "create" || operation === "delete" || editor.dirty.has(path)) continue;
+    const { content } = await editor.open(path);
+    if (content.includes("\uFFFD") && decoded(before) === undefined) {
+      const why = plan.unsaved.length > 0 ? `; save ${plan.unsaved.join(", ")} and try again` : "";
+      throw new Error(`${path} has bytes that the editor cannot keep${why}`);
     }
-    opened.set(path, document);
+    tree.set(path, Buffer.from(content));
   }
-  const over = await planOver(library, async (path) => opened.get(path) ?? saved(root, path), patch, rules);
-  const { summary, notes, digest, edits } = over.facts;
-  return { where: "editor", summary, notes, digest, previews: previews(over), edits, unsaved };
+  return { ...planned(tree, patch, rules), where: "editor", unsaved: plan.unsaved };
 }
 
-interface Over {
-  facts: Awaited<ReturnType<typeof Library.planOver>>;
-  /** What each path had. */
-  before: Map<string, string>;
+function planned(tree: Map<string, Uint8Array>, patch: string, rules: Rules): Plan {
+  const { changes, files: after, notes, diff, digest } = library.applyInMemory(Object.fromEntries(tree), patch, rules);
+  const diffs = split(diff);
+  const files = changes.map(({ path, toPath, operation }, nth) => {
+    // They are in the order of the changes.
+    const file: FileChange = {
+      path,
+      toPath: toPath ?? null,
+      operation,
+      before: operation === "create" ? null : (tree.get(path) ?? null),
+      after: after[toPath ?? path] ?? null,
+      diff: diffs[nth] ?? { header: [], hunks: [] },
+      parts: [],
+    };
+    const isText = decoded(file.before) !== undefined && decoded(file.after) !== undefined;
+    const hunks = isText && (operation === "update" || operation === "move") ? file.diff.hunks : [];
+    file.parts = (hunks.length > 0 ? hunks : [null]).map((hunk) => ({ file, hunk, accepted: true }));
+    return file;
+  });
+  return { patch, rules, files, summary: summary(files), notes, digest, where: "disk", unsaved: [], tree };
 }
 
-async function planOver(
-  library: typeof Library,
-  read: (path: string) => Promise<DocumentText | Uint8Array | undefined>,
-  patch: string,
-  rules: Rules,
-): Promise<Over> {
-  const before = new Map<string, string>();
-  const facts = await library.planOver(
-    {
-      async read(path) {
-        const file = await read(path);
-        if (file) before.set(path, file instanceof Uint8Array ? shown(file) : file.content);
-        return file;
-      },
-    },
-    patch,
-    rules,
-  );
-  return { facts, before };
+/** How many files are created, updated, moved and deleted. */
+export function summary(files: FileChange[]): string {
+  const words = { create: "created", update: "updated", move: "moved", delete: "deleted" };
+  return Object.entries(words)
+    .map(([operation, word]) => [files.filter((file) => file.operation === operation).length, word] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${count} ${word}`)
+    .join(", ");
 }
 
-function previews({ facts, before }: Over): Preview[] {
-  return facts.edits.map(({ path, toPath, text }) => ({ path, toPath, before: before.get(path) ?? null, after: text }));
+export const isAccepted = ({ parts }: FileChange): boolean => parts.some(({ accepted }) => accepted);
+
+/** Accepts in a plan what is accepted in another one, and returns it. Throws an `Error` when they do not have the same parts. */
+export function chosenAs(one: Plan, plan: Plan): Plan {
+  const from = one.files.flatMap(({ parts }) => parts);
+  const to = plan.files.flatMap(({ parts }) => parts);
+  if (from.length !== to.length) throw new Error("the editor does not show these files as they are on the disk");
+  to.forEach((part, nth) => (part.accepted = from[nth]?.accepted ?? false));
+  return plan;
 }
 
-/** Bytes as the preview shows them. */
-function shown(bytes: Uint8Array): string {
-  return bytes.subarray(0, 8192).includes(0) ? `(binary, ${bytes.length} bytes)\n` : new TextDecoder().decode(bytes);
+const acceptedHunks = ({ parts }: FileChange): Hunk[] =>
+  parts.flatMap(({ accepted, hunk }) => (accepted && hunk ? [hunk] : []));
+
+/** What the accepted parts make of a file; null where there is no file then. */
+export function result(file: FileChange): Uint8Array | null {
+  if (!isAccepted(file)) return file.before;
+  if (file.parts.every(({ accepted }) => accepted)) return file.after;
+  return Buffer.from(applied(decoded(file.before) ?? "", acceptedHunks(file)));
 }
 
-function isUtf8(bytes: Uint8Array | undefined): boolean {
+/** The accepted hunks as edits of a document. */
+export function edits(file: FileChange): Replacement[] {
+  return isAccepted(file) ? acceptedHunks(file).flatMap(({ replacements }) => replacements) : [];
+}
+
+/**
+ * The patch of what is accepted: the text itself if that is all of it.
+ *
+ * Throws an `Error` when a file of which all is accepted is not UTF-8, so that a diff cannot show it.
+ */
+export function accepted(plan: Plan): string {
+  const taken = plan.files.filter(isAccepted);
+  if (plan.files.every(({ parts }) => parts.every((part) => part.accepted))) return plan.patch;
+  const other = taken.find(({ diff, before, after }) => diff.header.length === 0 || decoded(before) === undefined || decoded(after) === undefined);
+  if (other) throw new Error(`${other.path} is not UTF-8: accept all of the patch, or reject this file`);
+  return joined(taken.map((file) => ({ ...file.diff, hunks: file.parts[0]?.hunk ? acceptedHunks(file) : file.diff.hunks })));
+}
+
+/** A change of a file as the program tells it. */
+export interface ChangedFile {
+  path: string;
+  toPath?: string;
+  operation: string;
+  beforeSha256?: string;
+  afterSha256?: string;
+}
+
+/** What the program has to do to the files: exactly what was shown. */
+export function expected(plan: Plan): ChangedFile[] {
+  return plan.files.filter(isAccepted).map((file) => ({
+    path: file.path,
+    toPath: file.toPath ?? undefined,
+    operation: file.operation,
+    beforeSha256: sha256(file.before),
+    afterSha256: sha256(result(file)),
+  }));
+}
+
+/** The hashes of the files that the accepted parts are about, as they were when they were shown; empty where there is no file. */
+export function seen(plan: Plan): { path: string; sha256: string }[] {
+  const paths = new Set(plan.files.filter(isAccepted).flatMap(pathsOf));
+  return [...paths].map((path) => ({ path, sha256: sha256(plan.tree.get(path) ?? null) ?? "" }));
+}
+
+/** Whether the program would do what is expected of it. */
+export function agrees(told: ChangedFile[], wanted: ChangedFile[]): boolean {
+  const names = (files: ChangedFile[]) =>
+    files
+      .map(({ path, toPath, operation, beforeSha256, afterSha256 }) =>
+        JSON.stringify([path, toPath ?? null, operation, beforeSha256 ?? null, afterSha256 ?? null]),
+      )
+      .sort()
+      .join("\n");
+  return names(told) === names(wanted);
+}
+
+function sha256(bytes: Uint8Array | null): string | undefined {
+  return bytes ? createHash("sha256").update(bytes).digest("hex") : undefined;
+}
+
+/** The text of a file; no text if there is no file, and undefined if it is not text. */
+function decoded(bytes: Uint8Array | null): string | undefined {
+  if (bytes === null) return "";
+  if (bytes.subarray(0, 8192).includes(0)) return undefined;
   try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return true;
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
-/** What two plans for the same files have in common when they do the same. */
-function identity(changes: Library.ChangedFile[]): string {
-  return JSON.stringify(
-    changes.map(({ path, toPath, operation, beforeSha256, afterSha256 }) => [path, toPath, operation, beforeSha256, afterSha256]),
-  );
-}
-
-/** The bytes of a file beneath the root; nothing if there is no file. The way to it may not lead over a symbolic link. */
-async function saved(root: string, path: string): Promise<Uint8Array | undefined> {
-  let place = root;
-  let file = false;
-  for (const part of path.split("/")) {
-    place = join(place, part);
-    const stat = await lstat(place).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
-      throw error;
-    });
-    if (stat === undefined) return undefined;
-    if (stat.isSymbolicLink()) throw new Error(`${path} is behind a symbolic link, and links are not followed`);
-    file = stat.isFile();
-  }
-  return file ? readFile(place) : undefined;
+/** A file as the preview shows it. */
+export function shown(bytes: Uint8Array | null): string {
+  if (bytes?.subarray(0, 8192).includes(0)) return `(binary, ${bytes.length} bytes)\n`;
+  return new TextDecoder().decode(bytes ?? new Uint8Array());
 }

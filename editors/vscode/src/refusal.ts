@@ -1,5 +1,4 @@
-// Says why a patch was refused, and where.
-import type * as Library from "apply-patch-cli";
+// Says why a patch was refused, and where. The library and the program fail with the same fields.
 
 /** A line of a file that a refusal is about. */
 export interface Place {
@@ -10,7 +9,7 @@ export interface Place {
 
 /** A refusal as a person reads it. */
 export interface Refusal {
-  /** One line for each thing that is wrong. */
+  /** What is wrong, all of it. */
   message: string;
   /** The same with what to do about it: for the one who wrote the patch. */
   full: string;
@@ -25,20 +24,35 @@ interface Reject {
   nearest?: { startLine: number; firstDifference?: { fileLine: number } | null } | null;
 }
 
+/** The fields of a failed call. */
+export interface Failure extends Reject {
+  kind: string;
+  details?: Reject & { rejects?: Reject[] };
+}
+
+/** What the program answered when it refused a call. */
+export class Failed extends Error {
+  readonly kind: string;
+
+  constructor(fields: Failure) {
+    super(fields.message);
+    Object.assign(this, fields);
+    this.kind = fields.kind;
+  }
+}
+
 /** Describes what a call threw. */
-export function describe(library: typeof Library | undefined, error: unknown): Refusal {
-  if (!library || !(error instanceof library.PatchError)) {
+export function describe(error: unknown): Refusal {
+  if (!(error instanceof Error) || !("kind" in error)) {
     const message = error instanceof Error ? error.message : String(error);
     return { message, full: message, places: [] };
   }
-  const { details, message, path, suggestedNextAction } = error;
-  const first: Reject = { ...details, message, path, suggestedNextAction };
-  const all = [first, ...((details["rejects"] as Reject[] | undefined) ?? [])];
+  const { details, message, path, suggestedNextAction } = error as Error & Failure;
+  const all = [{ ...details, message, path, suggestedNextAction }, ...(details?.rejects ?? [])];
   return {
     message: all.map((reject) => reject.message ?? "").join("; "),
     full: all
-      .map((reject) => [reject.message, reject.suggestedNextAction && `next: ${reject.suggestedNextAction}`])
-      .flat()
+      .flatMap((reject) => [reject.message, reject.suggestedNextAction && `next: ${reject.suggestedNextAction}`])
       .filter(Boolean)
       .join("\n"),
     places: all.flatMap(places),

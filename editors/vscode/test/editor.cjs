@@ -3,7 +3,7 @@
 
 const { existsSync, readFileSync, renameSync, rmSync, writeFileSync } = require("node:fs");
 const Module = require("node:module");
-const { join, posix } = require("node:path");
+const { dirname, join, posix } = require("node:path");
 
 class Uri {
   constructor(parts) {
@@ -71,14 +71,35 @@ class Document {
   }
 }
 
+class EventEmitter {
+  #handlers = [];
+  event = (handler) => (this.#handlers.push(handler), { dispose() {} });
+  fire(value) {
+    for (const handler of this.#handlers) handler(value);
+  }
+}
+
+class TreeItem {
+  constructor(label) {
+    this.label = label;
+  }
+}
+
+class TabInputTextDiff {
+  constructor(original, modified) {
+    Object.assign(this, { original, modified });
+  }
+}
+
 /** An editor over folders. `answer` gets every question, and gives the label of what is chosen. */
 function editor(...roots) {
   const documents = new Map();
-  const handlers = new Map();
   const commands = new Map();
   const settings = new Map();
-  const events = { said: [], asked: [], executed: [], shown: [], refuseEdits: false };
-  let provider;
+  const events = { said: [], asked: [], executed: [], shown: [], marked: [], refuseEdits: false };
+  const checked = new EventEmitter();
+  const view = { onDidChangeCheckboxState: checked.event, reveal: async () => {}, dispose() {} };
+  let provider, items;
 
   const open = (uri) => {
     const name = uri.toString();
@@ -109,6 +130,13 @@ function editor(...roots) {
     Uri,
     Range,
     WorkspaceEdit,
+    EventEmitter,
+    TreeItem,
+    TabInputTextDiff,
+    ThemeColor: class {},
+    ConfigurationTarget: { Global: 1 },
+    TreeItemCheckboxState: { Unchecked: 0, Checked: 1 },
+    TreeItemCollapsibleState: { None: 0, Expanded: 2 },
     env: {
       clipboard: {
         readText: async () => clipboard,
@@ -119,13 +147,31 @@ function editor(...roots) {
     },
     commands: {
       registerCommand: (name, run) => (commands.set(name, run), { dispose() {} }),
-      executeCommand: async (...call) => void events.executed.push(call),
+      async executeCommand(...call) {
+        events.executed.push(call);
+        const [name, before, after, , { selection } = {}] = call;
+        if (name !== "vscode.diff") return;
+        const tabs = vscode.window.tabGroups.all[0].tabs;
+        if (!tabs.some(({ input }) => input?.modified?.query === after.query)) tabs.push({ isDirty: false, input: new TabInputTextDiff(before, after) });
+        state.look(after, selection.start.line);
+      },
     },
     window: {
       activeTextEditor: undefined,
-      tabGroups: { all: [{ tabs: [] }] },
+      visibleTextEditors: [],
+      tabGroups: {
+        all: [{ tabs: [] }],
+        async close(tabs) {
+          vscode.window.tabGroups.all[0].tabs = vscode.window.tabGroups.all[0].tabs.filter((tab) => !tabs.includes(tab));
+        },
+      },
+      createTreeView: (_, { treeDataProvider }) => ((items = treeDataProvider), view),
+      createTextEditorDecorationType: () => ({ dispose() {} }),
+      onDidChangeVisibleTextEditors: () => ({ dispose() {} }),
       showInformationMessage: (...message) => say("info", ...message),
       showErrorMessage: (...message) => say("error", ...message),
+      showWarningMessage: (...message) => say("warning", ...message),
+      showOpenDialog: async () => events.chosen && [Uri.file(events.chosen)],
       showQuickPick: ask,
       showWorkspaceFolderPick: (options) => ask(folders, options),
       showTextDocument: async (uri, { selection }) => void events.shown.push([uri.path, selection.start.line]),
@@ -135,11 +181,18 @@ function editor(...roots) {
       get textDocuments() {
         return [...documents.values()];
       },
-      getConfiguration: () => ({ get: (name, otherwise) => settings.get(name) ?? otherwise }),
+      getConfiguration: () => ({
+        get: (name, otherwise) => settings.get(name) ?? otherwise,
+        update: async (name, value) => void settings.set(name, value),
+      }),
       getWorkspaceFolder: (uri) => folders.find((one) => uri.path.startsWith(`${one.uri.path}/`)),
       openTextDocument: async (uri) => open(uri),
-      onDidCloseTextDocument: (handler) => (handlers.set("close", handler), { dispose() {} }),
-      registerTextDocumentContentProvider: (scheme, one) => ((provider = one), { dispose() {} }),
+      onDidChangeTextDocument: () => ({ dispose() {} }),
+      registerTextDocumentContentProvider(scheme, one) {
+        provider = one;
+        one.onDidChange((uri) => documents.has(uri.toString()) && (open(uri).text = one.provideTextDocumentContent(uri)));
+        return { dispose() {} };
+      },
       async applyEdit({ entries }) {
         if (events.refuseEdits) return false;
         // Positions are those before the edit: from the end on.
@@ -186,12 +239,35 @@ function editor(...roots) {
       clipboard = text;
     },
     copied: () => clipboard,
-    preview: (uri) => uri && open(uri).text,
-    close: (uri) => {
-      documents.delete(uri.toString());
-      handlers.get("close")({ uri });
+    /** Puts the cursor into a document. */
+    look: (uri, line) => {
+      const setDecorations = (_, ranges) => (events.marked = ranges.map(({ start }) => start.line));
+      const selection = Object.assign(new Range(line, 0, line, 0), { active: { line } });
+      vscode.window.activeTextEditor = { document: open(uri), selection, setDecorations };
+      vscode.window.visibleTextEditors = [vscode.window.activeTextEditor];
     },
-    run: (name) => commands.get(`applyPatch.${name}`)(),
+    /** The two texts of the diff that was opened last. */
+    diff: () => {
+      const [, before, after] = events.executed.findLast(([name]) => name === "vscode.diff") ?? [];
+      return [before && open(before).text, after && open(after).text];
+    },
+    /** The view of the patch: its message, and each line with its depth and whether it is checked. */
+    list: () => {
+      const lines = (item, depth) =>
+        items.getChildren(item).flatMap((one) => {
+          const { label, description, checkboxState } = items.getTreeItem(one);
+          return [`${"  ".repeat(depth)}[${checkboxState === 1 ? "x" : " "}] ${label}: ${description}`, ...lines(one, depth + 1)];
+        });
+      return lines(undefined, 0);
+    },
+    view,
+    /** Checks a line of the list, or removes the check. */
+    check: (label, yes) => {
+      const all = items.getChildren().flatMap((file) => [file, ...items.getChildren(file)]);
+      const item = all.find((one) => items.getTreeItem(one).label === label);
+      checked.fire({ items: [[item, yes ? 1 : 0]] });
+    },
+    run: (name, ...args) => commands.get(`applyPatch.${name}`)(...args),
   };
   return state;
 }
@@ -201,7 +277,9 @@ function activate(main, state) {
   const load = Module._load;
   Module._load = (name, ...rest) => (name === "vscode" ? state.vscode : load(name, ...rest));
   try {
-    delete require.cache[require.resolve(main)];
+    // Each of its modules has the editor of its own run.
+    const out = dirname(require.resolve(main));
+    for (const file of Object.keys(require.cache)) if (dirname(file) === out) delete require.cache[file];
     const subscriptions = [];
     require(main).activate({ subscriptions });
     return subscriptions;

@@ -7,148 +7,191 @@ const { join } = require("node:path");
 const { test } = require("node:test");
 
 const { Range, activate, editor } = require("./editor.cjs");
-const { change, extension, folder, patchOf } = require("./places.cjs");
+const { change, extension, folder, long, patchOf, program, twoHunks } = require("./places.cjs");
 
 const manifest = JSON.parse(readFileSync(join(extension, "package.json")));
 
 const started = (...roots) => {
   const state = editor(...roots);
+  state.settings.set("program", program);
   state.subscriptions = activate(join(extension, manifest.main), state);
   return state;
 };
 const read = (root, path) => readFileSync(join(root, path), "utf8");
-const yes = (_, choices) => choices.find((choice) => choice === "Apply");
+const copied = (root, ...lines) => {
+  const state = started(root);
+  state.copy(patchOf(...lines));
+  return state;
+};
+/** Shows what was copied, and applies it. */
+const applied = async (state) => {
+  await state.run("applyClipboard");
+  await state.run("apply");
+};
 
 test("every command is declared, and every declared one is there", () => {
   const state = started(folder({}));
-  const declared = manifest.contributes.commands.map(({ command }) => command);
+  const { commands, menus, walkthroughs } = manifest.contributes;
+  const declared = commands.map(({ command }) => command);
   assert.deepEqual([...state.commands.keys()].sort(), [...declared].sort());
-  const inMenus = Object.values(manifest.contributes.menus).flat().map(({ command }) => command);
-  assert.deepEqual(inMenus.filter((command) => !declared.includes(command)), []);
-  assert.ok(state.subscriptions.length >= declared.length);
+  const inMenus = Object.values(menus).flat().map(({ command }) => command);
+  const inSteps = [...JSON.stringify(walkthroughs).matchAll(/ommand:(applyPatch\.\w+)/g)].map(([, command]) => command);
+  assert.deepEqual([...inMenus, ...inSteps].filter((command) => !declared.includes(command)), []);
+  for (const { media } of walkthroughs[0].steps) assert.ok(existsSync(join(extension, media.markdown)), media.markdown);
+  assert.ok(existsSync(join(extension, manifest.icon)));
 });
 
-test("the settings are those that the extension reads", () => {
+test("the menus are those of patches", () => {
+  const { menus } = manifest.contributes;
+  const [pattern] = menus["explorer/context"].map(({ when }) => new RegExp(/\/(.*)\/i/.exec(when)[1], "i"));
+  for (const [name, yes] of [[".patch", true], [".diff", true], [".DIFF", true], [".txt", false], [".patches", false]]) {
+    assert.equal(pattern.test(name), yes, name);
+  }
+});
+
+test("the settings are those that the extension reads", async () => {
   const read = new Set();
-  const state = started(folder({ a: "one\n" }));
+  const state = copied(folder({ a: "one\n" }), ...change("a", "one", "two"));
   state.vscode.workspace.getConfiguration = (section) => ({
     get: (name, otherwise) => (read.add(`${section}.${name}`), otherwise),
   });
-  state.copy(patchOf(...change("a", "one", "two")));
-  return state.run("previewClipboard").then(() => {
-    assert.deepEqual([...read].sort(), Object.keys(manifest.contributes.configuration.properties).sort());
-  });
+  await applied(state);
+  assert.deepEqual([...read].sort(), Object.keys(manifest.contributes.configuration.properties).sort());
 });
 
-test("one file is previewed as a diff, several as changes", async () => {
-  const root = folder({ a: "one\n", b: "x\n", gone: "g\n" });
-  const state = started(root);
-  state.copy(patchOf(...change("a", "one", "two")));
-  await state.run("previewClipboard");
-  const [name, before, after, title] = state.executed.pop();
-  assert.deepEqual([name, title], ["vscode.diff", "Patch: 1 updated"]);
-  assert.deepEqual([state.preview(before), state.preview(after), before.path], ["one\n", "two\n", "/a"]);
-  state.close(before);
-  assert.equal(state.preview(before), "", "what is closed is forgotten");
-
-  state.copy(patchOf(...change("a", "one", "two"), "*** Delete File: gone", "*** Add File: new", "+n"));
-  await state.run("previewClipboard");
-  const [command, , resources] = state.executed.pop();
-  assert.equal(command, "vscode.changes");
-  assert.deepEqual(
-    resources.map(([label, ...sides]) => [label.path, ...sides.map(state.preview)]),
-    [
-      ["/a", "one\n", "two\n"],
-      ["/new", undefined, "n\n"],
-      ["/gone", "g\n", undefined],
-    ],
+test("a patch is listed by files and hunks, and each file is shown as a diff", async () => {
+  const root = folder({ "src/a": long, gone: "g\n", "src/old": "o\n" });
+  const state = copied(
+    root, ...twoHunks("src/a"), "*** Delete File: gone", "*** Add File: new", "+n", "*** Move File: src/old -> moved",
   );
-  assert.equal(read(root, "a"), "one\n");
-  assert.deepEqual([state.asked, state.said], [[], []]);
+  await state.run("applyClipboard");
+  assert.deepEqual(state.list(), [
+    "[x] src/a: update",
+    "  [x] Hunk 1, line 2: - line 2",
+    "  [x] Hunk 2, line 30: - line 30",
+    "[x] new: create",
+    "[x] src/old → moved: move",
+    "[x] gone: delete",
+  ]);
+  assert.equal(state.view.message, "1 created, 1 updated, 1 moved, 1 deleted. Will be written to the disk. Undo Last Patch undoes it.");
+  assert.deepEqual(state.diff(), [long, long.replace("line 2\n", "two\nmore\n").replace("line 30\n", "thirty\n")]);
+  assert.deepEqual([state.said, state.asked], [[], []]);
+  assert.ok(!existsSync(join(root, ".apply-patch")), "nothing is written");
+
+  await state.run("discard");
+  assert.deepEqual([state.list(), state.vscode.window.tabGroups.all[0].tabs], [[], []]);
+  await state.run("apply");
+  assert.match(state.said.at(-1), /^error: There is no patch under review/);
+  assert.equal(read(root, "src/a"), long);
 });
 
-test("a selected patch is shown, asked about, written to the disk and undone", async () => {
+test("a hunk is rejected at the cursor or in the list, and accepted again", async () => {
+  const root = folder({ a: long, b: "b\n" });
+  const state = copied(root, ...twoHunks("a"), ...change("b", "b", "B"));
+  const checks = () => state.list().map((line) => line.trim().slice(0, 3)).join("");
+  const all = long.replace("line 2\n", "two\nmore\n").replace("line 30\n", "thirty\n");
+  await state.run("applyClipboard");
+  assert.equal(checks(), "[x][x][x][x][x]");
+  await state.run("rejectHunk");
+  assert.deepEqual([checks(), state.diff()[1], state.events.marked], ["[x][ ][x][x][x]", long.replace("line 30\n", "thirty\n"), [1]]);
+  assert.equal(state.vscode.window.activeTextEditor.selection.active.line, 29, "the next hunk");
+  await state.run("rejectHunk");
+  assert.deepEqual([checks(), state.diff()[1], state.events.marked], ["[ ][ ][ ][x][x]", long, [1, 29]]);
+  state.check("a", true);
+  assert.deepEqual([checks(), state.diff()[1], state.events.marked], ["[x][x][x][x][x]", all, []]);
+  state.check("Hunk 2, line 30", false);
+  state.check("b", false);
+  assert.equal(checks(), "[x][x][ ][ ][ ]");
+  state.look(state.vscode.window.activeTextEditor.document.uri, 35);
+  await state.run("acceptHunk");
+  assert.equal(checks(), "[x][x][x][ ][ ]");
+  state.check("Hunk 1, line 2", false);
+  await state.run("apply");
+  assert.deepEqual([read(root, "a"), read(root, "b")], [long.replace("line 30\n", "thirty\n"), "b\n"]);
+  assert.deepEqual(state.said, ["info: Applied to the disk: 1 updated."]);
+  assert.deepEqual(state.vscode.window.tabGroups.all[0].tabs, [], "the review is over");
+});
+
+test("all of it rejected is not applied", async () => {
+  const root = folder({ a: "one\n" });
+  const state = copied(root, ...change("a", "one", "two"));
+  await state.run("applyClipboard");
+  await state.run("rejectHunk");
+  await state.run("apply");
+  assert.deepEqual([read(root, "a"), state.said], ["one\n", ["error: Nothing was applied: all of the patch is rejected."]]);
+});
+
+test("a selected patch is shown, written to the disk and undone", async () => {
   const root = folder({ a: "one\n", "notes.txt": `See:\n${patchOf(...change("a", "one", "two"))}Thanks\n` });
   const state = started(root);
-  const active = state.on(root, "notes.txt");
-  active.selection = new Range(1, 0, 7, 0);
-  state.answer = (title, choices) => {
-    // What is asked after the preview was shown, and before anything is written.
-    const before = state.executed.length === 1 && read(root, "a") === "one\n";
-    return before ? yes(title, choices) : undefined;
-  };
+  state.on(root, "notes.txt").selection = new Range(1, 0, 7, 0);
   await state.run("applySelection");
+  assert.equal(read(root, "a"), "one\n");
+  await state.run("apply");
   assert.equal(read(root, "a"), "two\n");
-  assert.deepEqual(state.said, ["info: Applied to the disk: 1 updated."]);
-  assert.equal(state.asked.length, 1);
+  assert.deepEqual([state.said, state.asked], [["info: Applied to the disk: 1 updated."], []]);
 
-  state.answer = (title, choices) => {
-    return title === "Undo the last patch? a, changed by vscode" ? choices[0] : undefined;
-  };
+  state.answer = () => "Cancel";
+  await state.run("undo");
+  assert.equal(read(root, "a"), "two\n");
+  state.answer = (title, choices) => (title === "Undo the last patch? a, changed by vscode" ? choices[0] : undefined);
   await state.run("undo");
   assert.equal(read(root, "a"), "one\n");
   await state.run("undo");
   assert.equal(state.said.at(-1), "info: No patch to undo in this folder.");
 });
 
+test("a file is applied to its own folder", async () => {
+  const [one, other] = [folder({ a: "one\n" }), folder({ a: "one\n", "fix.patch": patchOf(...change("a", "one", "two")) })];
+  const state = started(one, other);
+  state.on(one, "a");
+  await state.run("applyFile", state.vscode.Uri.file(join(other, "fix.patch")));
+  await state.run("apply");
+  assert.deepEqual([read(one, "a"), read(other, "a")], ["one\n", "two\n"]);
+});
+
 test("the message after applying undoes it too", async () => {
   const root = folder({ a: "one\n" });
-  const state = started(root);
-  state.copy(patchOf(...change("a", "one", "two")));
+  const state = copied(root, ...change("a", "one", "two"));
   state.answer = (_, choices) => choices[0];
-  await state.run("applyClipboard");
+  await applied(state);
   assert.equal(read(root, "a"), "one\n");
   assert.deepEqual(state.said, ["info: Applied to the disk: 1 updated.", "info: The patch is undone."]);
 });
 
-test("without a yes nothing is changed", async () => {
-  const root = folder({ a: "one\n" });
-  const state = started(root);
-  state.copy(patchOf(...change("a", "one", "two")));
-  for (const answer of [() => "Cancel", () => undefined]) {
-    state.answer = answer;
-    await state.run("applyClipboard");
-  }
-  assert.equal(read(root, "a"), "one\n");
-  assert.deepEqual([state.asked.length, state.said], [2, []]);
-});
-
 test("with an unsaved file all of it goes to the editor, and nothing is logged", async () => {
   const root = folder({ a: "one\ntwo\nthree\n", b: "x\n", gone: "g\n", old: "o\n" });
-  const state = started(root);
-  const a = state.document(root, "a");
-  a.type("ONE\ntwo\nthree\nfour\n");
-  const patch = patchOf(
+  const state = copied(
+    root,
     "*** Update File: a", "@@", " ONE", "-two", "+2", " three", "-four", "+4",
-    ...change("b", "x", "y"), "*** Delete File: gone", "*** Add File: new", "+n",
+    ...change("b", "x", "y"), "*** Delete File: gone", "*** Add File: new", "+n", "*** Add File: not", "+n",
     "*** Update File: old", "*** Move to: moved", "@@", "-o", "+O",
   );
-  state.copy(patch);
-  state.answer = yes;
+  const a = state.document(root, "a");
+  a.type("ONE\ntwo\nthree\nfour\n");
   await state.run("applyClipboard");
+  assert.match(state.view.message, /^2 created, 2 updated, 1 moved, 1 deleted\. Will be made in the editor and not saved, because a has unsaved changes. The editor's Undo undoes it\.$/);
+  state.check("not", false);
+  await state.run("apply");
   assert.equal(state.said.at(-1), "info: Applied in the editor, not saved: 1 created, 2 updated, 1 moved, 1 deleted.");
   assert.equal(a.text, "ONE\n2\nthree\n4\n");
   assert.equal(state.document(root, "b").text, "y\n");
   assert.equal(state.document(root, "moved").text, "O\n");
   assert.deepEqual([read(root, "a"), read(root, "b"), read(root, "new")], ["one\ntwo\nthree\n", "x\n", "n\n"]);
-  assert.deepEqual([existsSync(join(root, "gone")), existsSync(join(root, "old"))], [false, false]);
-  assert.ok(!existsSync(join(root, ".apply-patch")));
+  assert.deepEqual(["gone", "old", "not", ".apply-patch"].map((path) => existsSync(join(root, path))), [false, false, false, false]);
 });
 
 test("what changes while the person reads is not overwritten", async () => {
   for (const dirty of [false, true]) {
     for (const meanwhile of ["type", "disk"]) {
       const root = folder({ a: "one\n", b: "x\n" });
-      const state = started(root);
+      const state = copied(root, ...change("a", "one", "two"), "*** Delete File: b");
       if (dirty) state.document(root, "a").type("typed\none\n");
-      state.copy(patchOf(...change("a", "one", "two"), "*** Delete File: b"));
-      state.answer = (title, choices) => {
-        if (meanwhile === "type") state.document(root, "a").type("one\nmore\n");
-        else writeFileSync(join(root, "b"), "other\n");
-        return yes(title, choices);
-      };
       await state.run("applyClipboard");
-      assert.match(state.said.at(-1), /^error: The files have changed since the preview/, `${dirty} ${meanwhile}`);
+      if (meanwhile === "type") state.document(root, "a").type("one\nmore\n");
+      else writeFileSync(join(root, "b"), "other\n");
+      await state.run("apply");
+      assert.match(state.said.at(-1), /^error: The files have changed since the patch was shown/, `${dirty} ${meanwhile}`);
       assert.equal(read(root, "a"), "one\n");
       assert.ok(existsSync(join(root, "b")));
     }
@@ -157,28 +200,57 @@ test("what changes while the person reads is not overwritten", async () => {
 
 test("an edit that the editor refuses is said", async () => {
   const root = folder({ a: "one\n" });
-  const state = started(root);
+  const state = copied(root, ...change("a", "one", "two"));
   state.document(root, "a").type("one\nmore\n");
-  state.copy(patchOf(...change("a", "one", "two")));
   state.events.refuseEdits = true;
-  state.answer = yes;
-  await state.run("applyClipboard");
+  await applied(state);
   assert.match(state.said.at(-1), /^error: VS Code refused the edit/);
+});
+
+test("without the program a patch is shown, and can be applied in the editor", async () => {
+  const root = folder({ a: long });
+  const state = copied(root, ...twoHunks("a"));
+  state.settings.delete("program");
+  const { HOME, PATH } = process.env;
+  Object.assign(process.env, { HOME: root, PATH: "" });
+  try {
+    await state.run("applyClipboard");
+    await state.run("rejectHunk");
+    const offers = [];
+    state.answer = (title, choices) => (offers.push(choices), "How to Install");
+    await state.run("apply");
+    assert.deepEqual(state.executed.at(-1).slice(0, 2), ["workbench.action.openWalkthrough", "apply-patch.apply-patch#start"]);
+    assert.equal(`${manifest.publisher}.${manifest.name}#${manifest.contributes.walkthroughs[0].id}`, state.executed.at(-1)[1]);
+    state.answer = () => "Apply in the Editor";
+    await state.run("apply");
+    assert.equal(state.document(root, "a").text, long.replace("line 30\n", "thirty\n"));
+    assert.equal(read(root, "a"), long);
+    state.answer = (title, choices) => (offers.push(choices), "Choose the Program");
+    state.events.chosen = "/opt/apply-patch";
+    await state.run("undo");
+    assert.deepEqual(offers, [
+      ["How to Install", "Choose the Program", "Apply in the Editor"],
+      ["How to Install", "Choose the Program"],
+    ]);
+    assert.equal(state.settings.get("program"), "/opt/apply-patch");
+    await state.run("undo");
+    assert.match(state.said.at(-1), /^error: \/opt\/apply-patch cannot be run/);
+  } finally {
+    Object.assign(process.env, { HOME, PATH });
+  }
 });
 
 test("a notebook with unsaved changes is left alone", async () => {
   const root = folder({ "a.ipynb": "{}\n", b: "x\n" });
-  const state = started(root);
-  state.answer = yes;
+  const state = copied(root, ...change("a.ipynb", "{}", "[]"));
   state.tab(root, "b", false);
   state.vscode.window.tabGroups.all[0].tabs.push({ isDirty: true, input: undefined });
-  state.copy(patchOf(...change("a.ipynb", "{}", "[]")));
   state.tab(root, "a.ipynb", true);
   await state.run("applyClipboard");
   assert.equal(state.said.at(-1), "error: Nothing was changed: a.ipynb has unsaved changes. Save or revert first.");
   assert.equal(read(root, "a.ipynb"), "{}\n");
   state.copy(patchOf(...change("b", "x", "y")));
-  await state.run("applyClipboard");
+  await applied(state);
   assert.equal(read(root, "b"), "y\n");
 });
 
@@ -186,13 +258,11 @@ test("a folder and its documents are found over symbolic links, also documents w
   const root = folder({ a: "one\n", "sub/gone": "x\n" });
   const link = `${root}-link`;
   symlinkSync(root, link);
-  const state = started(link);
+  const state = copied(link, ...change("a", "one", "two"), ...change("sub/gone", "y", "Y"));
   state.document(root, "a").type("typed\none\n");
   state.document(link, "sub/gone").type("x\ny\n");
   rmSync(join(root, "sub/gone"));
-  state.copy(patchOf(...change("a", "one", "two"), ...change("sub/gone", "y", "Y")));
-  state.answer = yes;
-  await state.run("applyClipboard");
+  await applied(state);
   assert.deepEqual(
     [state.document(root, "a").text, state.document(link, "sub/gone").text, read(root, "a")],
     ["typed\ntwo\n", "x\nY\n", "one\n"],
@@ -201,10 +271,8 @@ test("a folder and its documents are found over symbolic links, also documents w
 
 test("a transaction is not undone beneath unsaved changes", async () => {
   const root = folder({ a: "one\n" });
-  const state = started(root);
-  state.copy(patchOf(...change("a", "one", "two")));
-  state.answer = yes;
-  await state.run("applyClipboard");
+  const state = copied(root, ...change("a", "one", "two"));
+  await applied(state);
   state.document(root, "a").type("two\nmore\n");
   state.answer = (_, choices) => choices[0];
   await state.run("undo");
@@ -214,9 +282,7 @@ test("a transaction is not undone beneath unsaved changes", async () => {
 
 test("a refusal leads to its lines, and can be copied", async () => {
   const root = folder({ a: "one\nx\none\n" });
-  const state = started(root);
-  const patch = patchOf(...change("a", "one", "two"));
-  state.copy(patch);
+  const state = copied(root, ...change("a", "one", "two"));
   const asked = [];
   state.answer = (title, choices) => (asked.push(choices), choices.find((choice) => choice === "Show" || choice === "a:3"));
   await state.run("applyClipboard");
@@ -226,19 +292,19 @@ test("a refusal leads to its lines, and can be copied", async () => {
   state.answer = () => "Copy for the Model";
   await state.run("applyClipboard");
   assert.match(state.copied(), /\nnext: /);
-  assert.deepEqual(state.executed, [], "there is nothing to preview");
+  assert.deepEqual(state.executed, [], "there is nothing to show");
 });
 
 test("the folder is that of the active editor, else the only one, else the one that is picked", async () => {
   const [one, other] = [folder({ a: "one\n" }), folder({ a: "one\n", b: "b\n" })];
   const state = started(one, other);
   state.copy(patchOf(...change("a", "one", "two")));
-  state.answer = (title, choices) => (title === "The folder that the patch is for" ? other : yes(title, choices));
-  await state.run("applyClipboard");
+  state.answer = (title) => (title === "The folder that the patch is for" ? other : undefined);
+  await applied(state);
   assert.deepEqual([read(one, "a"), read(other, "a")], ["one\n", "two\n"]);
   state.on(one, "a");
-  await state.run("applyClipboard");
-  assert.deepEqual([read(one, "a"), state.asked.length], ["two\n", 3]);
+  await applied(state);
+  assert.deepEqual([read(one, "a"), state.asked.length], ["two\n", 1]);
   state.vscode.workspace.workspaceFolders = undefined;
   await state.run("undo");
   assert.equal(state.said.at(-1), "error: Open the folder that the patch is for.");
@@ -248,8 +314,4 @@ test("what is missing is said in a sentence", async () => {
   const state = started(folder({ a: "one\n" }));
   await state.run("applySelection");
   assert.equal(state.said.at(-1), "error: Open an editor and select a patch.");
-  state.settings.set("library", join(extension, "nowhere"));
-  state.copy(patchOf(...change("a", "one", "two")));
-  await state.run("previewClipboard");
-  assert.match(state.said.at(-1), /^error: Install the npm package apply-patch-cli and name its folder in the setting applyPatch.library \(Cannot find/);
 });

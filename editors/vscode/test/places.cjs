@@ -1,4 +1,5 @@
-// The extension as it is installed, and folders to try it in. EXTENSION is the folder of the unpacked package.
+// The extension, and folders to try it in. EXTENSION is the folder of the unpacked package, unless it is this one as it was built;
+// PROGRAM is the program, unless it is in PATH.
 "use strict";
 
 const { mkdirSync, mkdtempSync, writeFileSync } = require("node:fs");
@@ -6,7 +7,8 @@ const { createRequire } = require("node:module");
 const { tmpdir } = require("node:os");
 const { dirname, join, resolve } = require("node:path");
 
-const extension = resolve(process.env.EXTENSION);
+const extension = resolve(process.env.EXTENSION ?? join(__dirname, ".."));
+const program = process.env.PROGRAM ?? "apply-patch";
 const load = createRequire(join(extension, "out/x.js"));
 
 const folder = (files) => {
@@ -20,5 +22,8 @@ const folder = (files) => {
 
 const patchOf = (...lines) => ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
 const change = (path, from, to) => [`*** Update File: ${path}`, "@@", `-${from}`, `+${to}`];
+/** A text of many lines, and a patch of two hunks of it. */
+const long = Array.from({ length: 40 }, (_, nth) => `line ${nth + 1}\n`).join("");
+const twoHunks = (path) => [`*** Update File: ${path}`, "@@", "-line 2", "+two", "+more", "@@", "-line 30", "+thirty"];
 
-module.exports = { change, extension, folder, load, patchOf };
+module.exports = { change, extension, folder, load, long, patchOf, program, twoHunks };
