@@ -1,0 +1,232 @@
+"""Tries the extension in code-server, as a person does: with the mouse, commands and the clipboard.
+
+usage: try.py SCRATCH PACKAGE    SCRATCH has code-server in node_modules; the environment has PROGRAM
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../html"))
+from browser import Browser  # noqa: E402
+
+scratch, package = sys.argv[1:]
+home, project = f"{scratch}/home", f"{scratch}/project"
+keep = os.environ.get("CI_VSCODE_KEEP")
+
+TODO = "".join(f"def task_{number}():\n    return {number}\n\n\n" for number in range(1, 13))
+PATCH = """*** Begin Patch
+*** Update File: src/todo.py
+@@
+ def task_2():
+-    return 2
++    return "two"
+@@
+ def task_9():
+-    return 9
++    return "nine"
+*** Add File: src/__init__.py
++# To do.
+*** Delete File: old.txt
+*** End Patch
+"""
+
+
+class Editor(Browser):
+    """VS Code in a window of the browser."""
+
+    def __init__(self, address: str, folder: str):
+        super().__init__(scratch)
+        own, self.session = self.session, None
+        self.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"], origin=address)
+        self.session = own
+        self.open(f"{address}/?folder={folder}", 1440)
+        self.wait("row('answer.patch')", 120)
+        # The menus of extensions come after the files: until then the command is not in the list of all.
+        for _ in range(30):
+            self.key("F1", 112)
+            self.wait("all('.quick-input-widget input')[0]")
+            self.call("Input.insertText", text="Apply Patch: Undo")
+            time.sleep(1)
+            found = self.evaluate("row('Apply Patch: Undo Last Patch')")
+            self.key("Escape", 27)
+            if found:
+                break
+
+    def evaluate(self, expression: str):
+        # What is on the page: elements by their text or name, if they are visible.
+        words = """
+            const seen = (one) => one.getBoundingClientRect().width > 0;
+            const all = (query) => [...document.querySelectorAll(query)].filter(seen);
+            const row = (text) => all('.monaco-list-row').find((one) => one.textContent.includes(text));
+            const box = (text) => row(text)?.querySelector('.custom-view-tree-node-item-checkbox');
+            const button = (text) => all('.action-label, .monaco-button').find((one) => (one.ariaLabel || one.textContent).startsWith(text));
+            const said = () => all('.notification-list-item-message').map((one) => one.textContent).join('\\n');
+            const text = () => all('.view-lines').map((one) => one.innerText.replaceAll('\\u00a0', ' ')).join('\\n');
+            const title = () => all('.quick-input-title')[0]?.textContent ?? '';
+        """
+        return super().evaluate(f"(() => {{ {words} return {expression}; }})()")
+
+    def wait(self, condition: str, seconds: float = 30) -> None:
+        """Waits until something is there."""
+        deadline = time.time() + seconds
+        while not self.evaluate(f"Boolean({condition})"):
+            if time.time() > deadline:
+                self.shot("failed")
+                sys.exit(f"not seen: {condition}\nmessages: {self.evaluate('said()')}")
+            time.sleep(0.2)
+
+    def click(self, element: str, which: str = "left") -> None:
+        self.wait(element)
+        # What has just come may still move.
+        time.sleep(0.5)
+        x, y = self.evaluate(f"(({element}).scrollIntoView({{ block: 'nearest' }}), (r => [r.x + r.width / 2, r.y + r.height / 2])(({element}).getBoundingClientRect()))")
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=which, clickCount=1)
+
+    def key(self, key: str, code: int, modifiers: int = 0, **more) -> None:
+        for kind in ("rawKeyDown", "keyUp"):
+            more = more if kind == "rawKeyDown" else {}
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, modifiers=modifiers, **more)
+
+    def command(self, name: str) -> None:
+        self.key("F1", 112)
+        self.wait("all('.quick-input-widget input')[0]")
+        self.call("Input.insertText", text=name)
+        self.click(f"all('.quick-input-list .monaco-list-row').find((one) => one.textContent.startsWith({json.dumps(name)}))")
+
+    def shot(self, name: str) -> None:
+        if keep:
+            time.sleep(0.5)
+            self.picture(f"{keep}/{name}.png")
+
+
+def read(path: str):
+    try:
+        with open(f"{project}/{path}", encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def reset() -> None:
+    shutil.rmtree(project, ignore_errors=True)
+    os.makedirs(f"{project}/src")
+    for path, content in {"src/todo.py": TODO, "old.txt": "old\n", "README.md": "# To do\n", "answer.patch": PATCH}.items():
+        with open(f"{project}/{path}", "w", encoding="utf-8") as file:
+            file.write(content)
+
+
+def until(condition, what: str) -> None:
+    deadline = time.time() + 30
+    while not condition():
+        if time.time() > deadline:
+            sys.exit(f"not so after 30 seconds: {what}")
+        time.sleep(0.2)
+
+
+def person(editor: Editor) -> None:
+    # A file, from the explorer's menu.
+    editor.click("row('answer.patch')", "right")
+    editor.wait("all('.monaco-menu .action-label').find((one) => one.textContent === 'Apply Patch…')")
+    editor.shot("1-explorer")
+    editor.click("all('.monaco-menu .action-label').find((one) => one.textContent === 'Apply Patch…')")
+    editor.wait("row('Hunk 2, line 34') && text().includes('return \"two\"')", 60)
+    editor.shot("2-review")
+
+    # A hunk is rejected in the diff editor, a file in the list.
+    editor.click("row('Hunk 2, line 34')")
+    editor.wait("text().includes('return \"nine\"')")
+    editor.click("button('Reject Hunk')")
+    editor.wait("!text().includes('return \"nine\"')")
+    editor.click("box('old.txt')")
+    editor.wait("box('old.txt').ariaChecked === 'false' && box('Hunk 2, line 34').ariaChecked === 'false'")
+    editor.shot("3-rejected")
+
+    # There is no program yet.
+    editor.click("button('Apply What Is Accepted')")
+    editor.wait("said().includes('was not found here')")
+    editor.shot("4-no-program")
+    editor.click("button('How to Install')")
+    editor.wait("document.body.textContent.includes(\"Apply a model's patch\")")
+    editor.shot("5-walkthrough")
+    assert read("old.txt") == "old\n" and read("src/todo.py") == TODO
+    os.makedirs(f"{home}/.local/bin")
+    os.symlink(os.environ["PROGRAM"], f"{home}/.local/bin/apply-patch")
+    editor.command("Apply Patch: Apply What Is Accepted")
+    editor.wait("said().includes('Applied to the disk: 1 created, 1 updated.')")
+    editor.shot("6-applied")
+    assert read("src/todo.py") == TODO.replace("return 2\n", 'return "two"\n'), read("src/todo.py")
+    assert (read("src/__init__.py"), read("old.txt")) == ("# To do.\n", "old\n")
+
+    editor.command("Apply Patch: Undo Last Patch")
+    editor.wait("title().includes('Undo the last patch?')")
+    editor.shot("7-undo")
+    editor.click("all('.quick-input-list .monaco-list-row').find((one) => one.textContent.startsWith('Undo'))")
+    until(lambda: read("src/todo.py") == TODO and read("src/__init__.py") is None, "the patch is undone")
+
+    # The clipboard, and a file with unsaved changes.
+    editor.click("row('README.md')")
+    editor.wait("text().includes('# To do')")
+    editor.click("all('.editor-instance .view-line')[0]")
+    editor.key("Home", 36)
+    editor.call("Input.insertText", text="typed ")
+    patch = "*** Begin Patch\n*** Update File: README.md\n@@\n typed # To do\n+A list.\n*** End Patch\n"
+    editor.call("Runtime.evaluate", expression=f"navigator.clipboard.writeText({json.dumps('Here it is: ' + chr(10) + patch)})", awaitPromise=True)
+    editor.command("Apply Patch: Apply Patch from Clipboard")
+    editor.wait("row('Hunk 1, line 2')")
+    editor.wait("document.body.textContent.includes('Will be made in the editor and not saved')")
+    editor.shot("8-unsaved")
+    editor.click("button('Apply What Is Accepted')")
+    editor.wait("said().includes('Applied in the editor, not saved: 1 updated.')")
+    editor.wait("text().includes('A list.')")
+    editor.shot("9-in-the-editor")
+    assert read("README.md") == "# To do\n"
+
+    # A refusal.
+    patch = "*** Begin Patch\n*** Update File: src/todo.py\n@@\n def task_7():\n-    return seven\n+    return 8\n*** End Patch\n"
+    editor.call("Runtime.evaluate", expression=f"navigator.clipboard.writeText({json.dumps(patch)})", awaitPromise=True)
+    editor.command("Apply Patch: Apply Patch from Clipboard")
+    editor.wait("said().includes('its old lines are not in the file')")
+    editor.shot("10-refused")
+    editor.click("button('Show')")
+    editor.wait("text().includes('def task_7')")
+    editor.shot("11-shown")
+
+
+reset()
+os.makedirs(f"{home}/data/User")
+with open(f"{home}/data/User/settings.json", "w", encoding="utf-8") as file:
+    json.dump({"workbench.startupEditor": "none", "security.workspace.trust.enabled": False, "files.autoSave": "off"}, file)
+places = ["--user-data-dir", f"{home}/data", "--extensions-dir", f"{home}/extensions"]
+server = ["node", f"{scratch}/node_modules/code-server/out/node/entry.js", *places]
+environment = {**os.environ, "HOME": home}
+with open(f"{scratch}/editor.log", "wb") as log:
+    subprocess.run([*server, "--install-extension", package], env=environment, stdout=log, stderr=log, check=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    offline = ["--auth", "none", "--bind-addr", f"127.0.0.1:{port}", "--disable-telemetry", "--disable-update-check"]
+    running = subprocess.Popen([*server, *offline], env=environment, stdout=log, stderr=log)
+    try:
+        for _ in range(150):
+            try:
+                urllib.request.urlopen(address).read()
+                break
+            except OSError:
+                time.sleep(0.2)
+        editor = Editor(address, project)
+        try:
+            person(editor)
+        finally:
+            editor.close()
+    finally:
+        running.terminate()
+        running.wait()
+print("ok: a file, hunks, no program, apply, undo, the clipboard, unsaved changes and a refusal, in code-server")
