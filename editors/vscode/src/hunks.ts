@@ -33,7 +33,7 @@ export function split(diff: string): FileDiff[] {
   const files: FileDiff[] = [];
   const lines = diff.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  for (let at = 0; at < lines.length; ) {
+  for (let at = 0; at < lines.length;) {
     const line = lines[at++] as string;
     if (line.startsWith("diff --git ")) files.push({ header: [], hunks: [] });
     const file = files.at(-1);
@@ -49,7 +49,8 @@ export function split(diff: string): FileDiff[] {
     const start = count === 0 ? Number(range[1]) : Number(range[1]) - 1;
     const from = at;
     // The counts say where it ends: its lines may look like headers.
-    for (let left = count + newCount; left > 0; at++) left -= lines[at]?.startsWith(" ") ? 2 : lines[at]?.startsWith("\\") ? 0 : 1;
+    for (let left = count + newCount; left > 0; at++)
+      left -= lines[at]?.startsWith(" ") ? 2 : lines[at]?.startsWith("\\") ? 0 : 1;
     if (lines[at]?.startsWith("\\")) at++;
     const own = lines.slice(from, at);
     file.hunks.push({ start, count, newCount, lines: own, replacements: replacements(start, own) });
@@ -82,21 +83,25 @@ function replacements(start: number, lines: string[]): Replacement[] {
 /** The text that hunks make of the file before. */
 export function applied(before: string, hunks: Hunk[]): string {
   const lines = before.split(/(?<=\n)/);
-  for (const { start, count, text } of hunks.flatMap((hunk) => hunk.replacements).reverse()) lines.splice(start, count, text);
+  for (const { start, count, text } of hunks.flatMap((hunk) => hunk.replacements).reverse())
+    lines.splice(start, count, text);
   return lines.join("");
 }
 
 /** A diff with some of the hunks of each file. */
 export function joined(files: FileDiff[]): string {
-  return files.map(({ header, hunks }) => {
-    let shift = 0;
-    // Hashes of blobs are those of all hunks.
-    const lines = hunks.length > 0 ? header.filter((line) => !line.startsWith("index ")) : [...header];
-    for (const { start, count, newCount, lines: own } of hunks) {
-      const line = (at: number, shown: number) => `${shown === 0 ? at : at + 1},${shown}`;
-      lines.push(`@@ -${line(start, count)} +${line(start + shift, newCount)} @@`, ...own);
-      shift += newCount - count;
-    }
-    return lines.map((line) => `${line}\n`).join("");
-  }).join("");
+  return files
+    .map(({ header, hunks }) => {
+      let shift = 0;
+      // Hashes of blobs are those of all hunks.
+      const lines =
+        hunks.length > 0 ? header.filter((line) => !line.startsWith("index ")) : [...header];
+      for (const { start, count, newCount, lines: own } of hunks) {
+        const line = (at: number, shown: number) => `${shown === 0 ? at : at + 1},${shown}`;
+        lines.push(`@@ -${line(start, count)} +${line(start + shift, newCount)} @@`, ...own);
+        shift += newCount - count;
+      }
+      return lines.map((line) => `${line}\n`).join("");
+    })
+    .join("");
 }

@@ -25,10 +25,15 @@ export function placeOf(item: FileChange | Part, side: "before" | "after"): Line
 /** The first line that a part changes. */
 export function lineOf(item: FileChange | Part, side: "before" | "after"): number {
   const hunk = "parts" in item ? item.parts[0]?.hunk : item.hunk;
-  return placeOf(item, side).from + (hunk?.replacements[0] ? hunk.replacements[0].start - hunk.start : 0);
+  return (
+    placeOf(item, side).from + (hunk?.replacements[0] ? hunk.replacements[0].start - hunk.start : 0)
+  );
 }
 
-/** The part at a line of one side; the next one if the line is between two, and the last one after that. */
+/**
+ * The part at a line of one side; the next one if the line is between two, and the last one after
+ * that.
+ */
 export function partAt(file: FileChange, side: "before" | "after", line: number): Part | undefined {
   return file.parts.find((part) => line < placeOf(part, side).to) ?? file.parts.at(-1);
 }

@@ -1,7 +1,8 @@
-// Plans a patch over what the editor shows: documents with unsaved changes from the editor, all other files from the disk.
+// Plans a patch over what the editor shows: documents with unsaved changes from the editor, all
+// other files from the disk.
 import { createHash } from "node:crypto";
 import * as library from "../library/node/apply_patch";
-import { names, saved } from "./files";
+import { isBeneath, names, saved } from "./files";
 import { type FileDiff, type Hunk, type Replacement, applied, joined, split } from "./hunks";
 
 /** The text of a document in the editor. */
@@ -53,8 +54,8 @@ export interface Plan {
   /** What was not taken literally, in words. */
   notes: string[];
   /**
-   * Where the change is made: on the disk, as a transaction that is logged and can be undone; or in the editor, because `unsaved`
-   * files are among those that change, or because that was asked for.
+   * Where the change is made: on the disk, as a transaction that is logged and can be undone; or in
+   * the editor, because `unsaved` files are among those that change, or because that was asked for.
    */
   where: "disk" | "editor";
   unsaved: string[];
@@ -65,29 +66,44 @@ export interface Plan {
 }
 
 /** The paths that a change has. */
-export const pathsOf = ({ path, toPath }: FileChange): string[] => (toPath === null ? [path] : [path, toPath]);
+export const pathsOf = ({ path, toPath }: FileChange): string[] =>
+  toPath === null ? [path] : [path, toPath];
 
 /**
- * Plans a patch for a directory; nothing is written. If a file that changes has unsaved changes, or `inEditor` asks for it, the plan
- * is one for the editor, with all of its files; else it is for the disk.
+ * Plans a patch for a directory; nothing is written. If a file that changes has unsaved changes, or
+ * `inEditor` asks for it, the plan is one for the editor, with all of its files; else it is for the
+ * disk.
  *
- * Throws a `PatchError` when the text is not a patch or does not apply, and an `Error` when a file cannot be read or opened.
+ * Throws a `PatchError` when the text is not a patch or does not apply, and an `Error` when a file
+ * cannot be read or opened.
  */
-export async function prepare(root: string, editor: Editor, patch: string, rules: Rules, inEditor = false): Promise<Plan> {
-  const named = library.parse(patch, rules).sections.flatMap(({ path, old_name, moveTo, to }: Record<string, { text: string } | null | undefined>) =>
-    [path, old_name, moveTo, to].flatMap((name) => (name ? [name.text] : [])),
-  );
-  const paths = [...new Set<string>(named)];
+export async function prepare(
+  root: string,
+  editor: Editor,
+  patch: string,
+  rules: Rules,
+  inEditor = false,
+): Promise<Plan> {
+  const named = library
+    .parse(patch, rules)
+    .sections.flatMap(
+      ({ path, old_name, moveTo, to }: Record<string, { text: string } | null | undefined>) =>
+        [path, old_name, moveTo, to].flatMap((name) => (name ? [name.text] : [])),
+    );
+  const paths = [...new Set<string>(named)].filter((path) => isBeneath(path));
   const tree = await names(root, paths);
   for (const path of paths) {
-    const content = editor.dirty.has(path) ? Buffer.from(editor.dirty.get(path)?.content ?? "") : await saved(root, path);
+    const content = editor.dirty.has(path)
+      ? Buffer.from(editor.dirty.get(path)?.content ?? "")
+      : await saved(root, path);
     if (content) tree.set(path, content);
   }
   const plan = planned(tree, patch, rules);
   plan.unsaved = [...new Set(plan.files.flatMap(pathsOf))].filter((path) => editor.dirty.has(path));
   if (plan.unsaved.length === 0 && !inEditor) return plan;
 
-  // The edits are those of documents: the editor decodes a file, and may not count its lines as the file has them.
+  // The edits are those of documents: the editor decodes a file, and may not count its lines as the
+  // file has them.
   for (const { path, before, operation } of plan.files) {
     if (operation === "create" || operation === "delete" || editor.dirty.has(path)) continue;
     const { content } = await editor.open(path);
@@ -101,7 +117,13 @@ export async function prepare(root: string, editor: Editor, patch: string, rules
 }
 
 function planned(tree: Map<string, Uint8Array>, patch: string, rules: Rules): Plan {
-  const { changes, files: after, notes, diff, digest } = library.applyInMemory(Object.fromEntries(tree), patch, rules);
+  const {
+    changes,
+    files: after,
+    notes,
+    diff,
+    digest,
+  } = library.applyInMemory(Object.fromEntries(tree), patch, rules);
   const diffs = split(diff);
   const files = changes.map(({ path, toPath, operation }, nth) => {
     // They are in the order of the changes.
@@ -116,29 +138,51 @@ function planned(tree: Map<string, Uint8Array>, patch: string, rules: Rules): Pl
     };
     const isText = decoded(file.before) !== undefined && decoded(file.after) !== undefined;
     const hunks = isText && (operation === "update" || operation === "move") ? file.diff.hunks : [];
-    file.parts = (hunks.length > 0 ? hunks : [null]).map((hunk) => ({ file, hunk, accepted: true }));
+    file.parts = (hunks.length > 0 ? hunks : [null]).map((hunk) => ({
+      file,
+      hunk,
+      accepted: true,
+    }));
     return file;
   });
-  return { patch, rules, files, summary: summary(files), notes, digest, where: "disk", unsaved: [], tree };
+  return {
+    patch,
+    rules,
+    files,
+    summary: summary(files),
+    notes,
+    digest,
+    where: "disk",
+    unsaved: [],
+    tree,
+  };
 }
 
 /** How many files are created, updated, moved and deleted. */
 export function summary(files: FileChange[]): string {
   const words = { create: "created", update: "updated", move: "moved", delete: "deleted" };
   return Object.entries(words)
-    .map(([operation, word]) => [files.filter((file) => file.operation === operation).length, word] as const)
+    .map(
+      ([operation, word]) =>
+        [files.filter((file) => file.operation === operation).length, word] as const,
+    )
     .filter(([count]) => count > 0)
     .map(([count, word]) => `${count} ${word}`)
     .join(", ");
 }
 
-export const isAccepted = ({ parts }: FileChange): boolean => parts.some(({ accepted }) => accepted);
+export const isAccepted = ({ parts }: FileChange): boolean =>
+  parts.some(({ accepted }) => accepted);
 
-/** Accepts in a plan what is accepted in another one, and returns it. Throws an `Error` when they do not have the same parts. */
+/**
+ * Accepts in a plan what is accepted in another one, and returns it. Throws an `Error` when they do
+ * not have the same parts.
+ */
 export function chosenAs(one: Plan, plan: Plan): Plan {
   const from = one.files.flatMap(({ parts }) => parts);
   const to = plan.files.flatMap(({ parts }) => parts);
-  if (from.length !== to.length) throw new Error("the editor does not show these files as they are on the disk");
+  if (from.length !== to.length)
+    throw new Error("the editor does not show these files as they are on the disk");
   to.forEach((part, nth) => (part.accepted = from[nth]?.accepted ?? false));
   return plan;
 }
@@ -161,14 +205,24 @@ export function edits(file: FileChange): Replacement[] {
 /**
  * The patch of what is accepted: the text itself if that is all of it.
  *
- * Throws an `Error` when a file of which all is accepted is not UTF-8, so that a diff cannot show it.
+ * Throws an `Error` when a file of which all is accepted is not UTF-8, so that a diff cannot show
+ * it.
  */
 export function accepted(plan: Plan): string {
   const taken = plan.files.filter(isAccepted);
   if (plan.files.every(({ parts }) => parts.every((part) => part.accepted))) return plan.patch;
-  const other = taken.find(({ diff, before, after }) => diff.header.length === 0 || decoded(before) === undefined || decoded(after) === undefined);
-  if (other) throw new Error(`${other.path} is not UTF-8: accept all of the patch, or reject this file`);
-  return joined(taken.map((file) => ({ ...file.diff, hunks: file.parts[0]?.hunk ? acceptedHunks(file) : file.diff.hunks })));
+  const other = taken.find(
+    ({ diff, before, after }) =>
+      diff.header.length === 0 || decoded(before) === undefined || decoded(after) === undefined,
+  );
+  if (other)
+    throw new Error(`${other.path} is not UTF-8: accept all of the patch, or reject this file`);
+  return joined(
+    taken.map((file) => ({
+      ...file.diff,
+      hunks: file.parts[0]?.hunk ? acceptedHunks(file) : file.diff.hunks,
+    })),
+  );
 }
 
 /** A change of a file as the program tells it. */
@@ -191,7 +245,10 @@ export function expected(plan: Plan): ChangedFile[] {
   }));
 }
 
-/** The hashes of the files that the accepted parts are about, as they were when they were shown; empty where there is no file. */
+/**
+ * The hashes of the files that the accepted parts are about, as they were when they were shown;
+ * empty where there is no file.
+ */
 export function seen(plan: Plan): { path: string; sha256: string }[] {
   const paths = new Set(plan.files.filter(isAccepted).flatMap(pathsOf));
   return [...paths].map((path) => ({ path, sha256: sha256(plan.tree.get(path) ?? null) ?? "" }));
@@ -202,7 +259,13 @@ export function agrees(told: ChangedFile[], wanted: ChangedFile[]): boolean {
   const names = (files: ChangedFile[]) =>
     files
       .map(({ path, toPath, operation, beforeSha256, afterSha256 }) =>
-        JSON.stringify([path, toPath ?? null, operation, beforeSha256 ?? null, afterSha256 ?? null]),
+        JSON.stringify([
+          path,
+          toPath ?? null,
+          operation,
+          beforeSha256 ?? null,
+          afterSha256 ?? null,
+        ]),
       )
       .sort()
       .join("\n");

@@ -1,4 +1,5 @@
-// The program `apply-patch`: where it is, and what it is asked. It makes the changes, since it alone writes all of them or none.
+// The program `apply-patch`: where it is, and what it is asked. It makes the changes, since it
+// alone writes all of them or none.
 import { spawn } from "node:child_process";
 import { homedir } from "node:os";
 import * as paths from "node:path";
@@ -25,8 +26,8 @@ export const here = (exists: Machine["exists"]): Machine => ({
 });
 
 /**
- * Finds the program in PATH, and where cargo, pip and the installer put it; undefined if it is not there. A directory beneath one of
- * `folders` is left out: what a project brings is not run.
+ * Finds the program in PATH, and where cargo, pip and the installer put it; undefined if it is not
+ * there. A directory beneath one of `folders` is left out: what a project brings is not run.
  */
 export function find(machine: Machine, folders: string[]): string | undefined {
   const windows = machine.platform === "win32";
@@ -44,7 +45,11 @@ export function find(machine: Machine, folders: string[]): string | undefined {
       return from.startsWith("..") || isAbsolute(from);
     });
   };
-  return [...machine.path.split(delimiter), join(machine.home, ".local", "bin"), join(machine.home, ".cargo", "bin")]
+  return [
+    ...machine.path.split(delimiter),
+    join(machine.home, ".local", "bin"),
+    join(machine.home, ".cargo", "bin"),
+  ]
     .filter(isOwn)
     .flatMap((directory) => files.map((file) => join(directory, file)))
     .find(machine.exists);
@@ -68,7 +73,10 @@ interface Entry {
   rolledBack: boolean;
 }
 
-/** The program, in a directory. Every call throws `Failed` with what it answers when it refuses, and an `Error` when it cannot be run. */
+/**
+ * The program, in a directory. Every call throws `Failed` with what it answers when it refuses, and
+ * an `Error` when it cannot be run.
+ */
 export class Program {
   constructor(
     readonly file: string,
@@ -76,20 +84,31 @@ export class Program {
   ) {}
 
   /**
-   * Makes the accepted parts of a plan one transaction, and returns its id. It is refused if the program would not do exactly what
-   * the plan shows, or a file has changed since.
+   * Makes the accepted parts of a plan one transaction, and returns its id. It is refused if the
+   * program would not do exactly what the plan shows, or a file has changed since.
    */
   async commit(plan: Plan): Promise<string> {
     const wanted = expected(plan);
-    const call = { patch: accepted(plan), ...plan.rules, carry: false, expectedSha256ByPath: seen(plan), maxResultBytes: 1 << 26 };
+    const call = {
+      patch: accepted(plan),
+      ...plan.rules,
+      carry: false,
+      expectedSha256ByPath: seen(plan),
+      maxResultBytes: 1 << 26,
+    };
     const tool = (args: object) =>
-      this.#run(["tool", "apply_patch", "--agent", "vscode", "--args", "-"], JSON.stringify(args)) as Promise<{
+      this.#run(
+        ["tool", "apply_patch", "--agent", "vscode", "--args", "-"],
+        JSON.stringify(args),
+      ) as Promise<{
         changedFiles: ChangedFile[];
         transactionId: string;
       }>;
     const { changedFiles } = await tool({ ...call, dryRun: true, diff: "none" });
     if (!agrees(changedFiles, wanted)) {
-      throw new Error(`${this.file} would not do what is shown here, and was not run. Its version or its settings differ from those of the extension.`);
+      throw new Error(
+        `${this.file} would not do what is shown here, and nothing was changed. Its version or its settings differ from those of the extension.`,
+      );
     }
     return (await tool(call)).transactionId;
   }
@@ -101,14 +120,21 @@ export class Program {
     if (!entry) return undefined;
     const changed = entry.files.flatMap(({ path, toPath }) => (toPath ? [path, toPath] : [path]));
     const more = entry.files.length > 1 ? ` and ${entry.files.length - 1} more` : "";
-    return { id: entry.id, paths: changed, title: `${changed[0] ?? "no file"}${more}, changed by ${entry.agent ?? entry.tool}` };
+    return {
+      id: entry.id,
+      paths: changed,
+      title: `${changed[0] ?? "no file"}${more}, changed by ${entry.agent ?? entry.tool}`,
+    };
   }
 
   async undo(id: string): Promise<void> {
     await this.#run(["undo", "--json", id]);
   }
 
-  /** Runs the program, and returns the data of its answer, which is a JSON object also when it fails. */
+  /**
+   * Runs the program, and returns the data of its answer, which is a JSON object also when it
+   * fails.
+   */
   #run(args: string[], input = ""): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const child = spawn(this.file, args, { cwd: this.root, windowsHide: true });
@@ -116,7 +142,9 @@ export class Program {
       for (const stream of ["stdout", "stderr"] as const) {
         child[stream].setEncoding("utf8").on("data", (text: string) => (said[stream] += text));
       }
-      child.on("error", (cause) => reject(new Error(`${this.file} cannot be run: ${cause.message}`)));
+      child.on("error", (cause) =>
+        reject(new Error(`${this.file} cannot be run: ${cause.message}`)),
+      );
       // It may end before it has read all.
       child.stdin.on("error", () => {}).end(input);
       child.on("close", () => {
@@ -124,7 +152,11 @@ export class Program {
         try {
           answer = JSON.parse(said.stdout);
         } catch {
-          return reject(new Error(`${this.file} did not answer: ${(said.stderr || said.stdout).trim().slice(0, 300)}`));
+          return reject(
+            new Error(
+              `${this.file} did not answer: ${(said.stderr || said.stdout).trim().slice(0, 300)}`,
+            ),
+          );
         }
         if (answer.ok) resolve(answer.data);
         else reject(new Failed(answer.error));

@@ -52,7 +52,10 @@ export function describe(error: unknown): Refusal {
   return {
     message: all.map((reject) => reject.message ?? "").join("; "),
     full: all
-      .flatMap((reject) => [reject.message, reject.suggestedNextAction && `next: ${reject.suggestedNextAction}`])
+      .flatMap((reject) => [
+        reject.message,
+        reject.suggestedNextAction && `next: ${reject.suggestedNextAction}`,
+      ])
       .filter(Boolean)
       .join("\n"),
     places: all.flatMap(places),

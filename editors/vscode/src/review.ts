@@ -1,4 +1,5 @@
-// The review of a patch: a list of its files and hunks with check boxes, and VS Code's own view of the differences.
+// The review of a patch: a list of its files and hunks with check boxes, and VS Code's own view of
+// the differences.
 import * as vscode from "vscode";
 import { type FileChange, type Part, type Plan, isAccepted, result, shown } from "./planning";
 import { describePart, lineOf, nameOf, partAt } from "./parts";
@@ -8,7 +9,9 @@ export const SCHEME = "apply-patch";
 type Side = "before" | "after";
 
 /** The patch that is under review, if there is one. */
-export class Review implements vscode.TreeDataProvider<FileChange | Part>, vscode.TextDocumentContentProvider {
+export class Review
+  implements vscode.TreeDataProvider<FileChange | Part>, vscode.TextDocumentContentProvider
+{
   plan: Plan | undefined;
   /** The folder that it is for. */
   folder: vscode.Uri | undefined;
@@ -21,21 +24,34 @@ export class Review implements vscode.TreeDataProvider<FileChange | Part>, vscod
   readonly #rejected = vscode.window.createTextEditorDecorationType({
     isWholeLine: true,
     backgroundColor: new vscode.ThemeColor("editor.inactiveSelectionBackground"),
-    after: { contentText: "rejected", margin: "0 0 0 3em", color: new vscode.ThemeColor("descriptionForeground") },
+    after: {
+      contentText: "rejected",
+      margin: "0 0 0 3em",
+      color: new vscode.ThemeColor("descriptionForeground"),
+    },
   });
   readonly subscriptions: vscode.Disposable[];
 
   constructor() {
-    this.#view = vscode.window.createTreeView("applyPatch.review", { treeDataProvider: this, manageCheckboxStateManually: true });
+    this.#view = vscode.window.createTreeView("applyPatch.review", {
+      treeDataProvider: this,
+      manageCheckboxStateManually: true,
+    });
     this.subscriptions = [
       this.#view,
       this.#rejected,
       this.#view.onDidChangeCheckboxState(({ items }) => {
-        for (const [item, state] of items) this.#set("parts" in item ? item.parts : [item], state === vscode.TreeItemCheckboxState.Checked);
+        for (const [item, state] of items)
+          this.#set(
+            "parts" in item ? item.parts : [item],
+            state === vscode.TreeItemCheckboxState.Checked,
+          );
       }),
       vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
       vscode.window.onDidChangeVisibleTextEditors(() => this.#decorate()),
-      vscode.workspace.onDidChangeTextDocument(({ document }) => document.uri.scheme === SCHEME && this.#decorate()),
+      vscode.workspace.onDidChangeTextDocument(
+        ({ document }) => document.uri.scheme === SCHEME && this.#decorate(),
+      ),
     ];
   }
 
@@ -59,7 +75,13 @@ export class Review implements vscode.TreeDataProvider<FileChange | Part>, vscod
     const file = "parts" in item ? item : item.file;
     const line = lineOf(item, "after");
     const selection = new vscode.Range(line, 0, line, 0);
-    await vscode.commands.executeCommand("vscode.diff", this.#uri(file, "before"), this.#uri(file, "after"), `Patch: ${nameOf(file)}`, { selection });
+    await vscode.commands.executeCommand(
+      "vscode.diff",
+      this.#uri(file, "before"),
+      this.#uri(file, "after"),
+      `Patch: ${nameOf(file)}`,
+      { selection },
+    );
   }
 
   /** Ends the review, and closes its editors. */
@@ -68,19 +90,24 @@ export class Review implements vscode.TreeDataProvider<FileChange | Part>, vscod
     await vscode.commands.executeCommand("setContext", "applyPatch.reviewing", false);
     this.#listed.fire();
     const tabs = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs);
-    const own = tabs.filter(({ input }) => input instanceof vscode.TabInputTextDiff && input.modified.scheme === SCHEME);
+    const own = tabs.filter(
+      ({ input }) => input instanceof vscode.TabInputTextDiff && input.modified.scheme === SCHEME,
+    );
     if (own.length > 0) await vscode.window.tabGroups.close(own);
   }
 
-  /** Accepts or rejects the hunk at the cursor, and goes to the next one; of a file without hunks, all of it. */
+  /**
+   * Accepts or rejects the hunk at the cursor, and goes to the next one; of a file without hunks,
+   * all of it.
+   */
   async decide(accepted: boolean): Promise<void> {
     const editor = vscode.window.activeTextEditor;
     const found = editor && this.#of(editor.document.uri);
-    if (!found) return;
-    const part = partAt(found.file, found.side, editor.selection.active.line);
-    if (!part) return;
+    const part = found && partAt(found.file, found.side, editor.selection.active.line);
+    if (!part) throw new Error("Open a file of the patch, and put the cursor into a hunk.");
     this.#set([part], accepted);
-    const next = found.file.parts[found.file.parts.indexOf(part) + 1];
+    const all = this.plan?.files.flatMap(({ parts }) => parts) ?? [];
+    const next = all[all.indexOf(part) + 1];
     if (next) await this.show(next);
   }
 
@@ -103,7 +130,10 @@ export class Review implements vscode.TreeDataProvider<FileChange | Part>, vscod
 
   #of({ scheme, query }: vscode.Uri): { file: FileChange; side: Side } | undefined {
     const [number, nth, side] = query.split(".");
-    const file = scheme === SCHEME && Number(number) === this.#number ? this.plan?.files[Number(nth)] : undefined;
+    const file =
+      scheme === SCHEME && Number(number) === this.#number
+        ? this.plan?.files[Number(nth)]
+        : undefined;
     return file && { file, side: side as Side };
   }
 
@@ -143,11 +173,18 @@ export class Review implements vscode.TreeDataProvider<FileChange | Part>, vscod
   getTreeItem(item: FileChange | Part): vscode.TreeItem {
     const isFile = "parts" in item;
     const hasParts = isFile && item.parts[0]?.hunk;
-    const { label, description } = isFile ? { label: nameOf(item), description: item.operation } : describePart(item);
-    const node = new vscode.TreeItem(label, hasParts ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None);
+    const { label, description } = isFile
+      ? { label: nameOf(item), description: item.operation }
+      : describePart(item);
+    const node = new vscode.TreeItem(
+      label,
+      hasParts ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None,
+    );
     const accepted = isFile ? isAccepted(item) : item.accepted;
     node.description = description;
-    node.checkboxState = accepted ? vscode.TreeItemCheckboxState.Checked : vscode.TreeItemCheckboxState.Unchecked;
+    node.checkboxState = accepted
+      ? vscode.TreeItemCheckboxState.Checked
+      : vscode.TreeItemCheckboxState.Unchecked;
     node.command = { command: "applyPatch.show", title: "Show", arguments: [item] };
     return node;
   }

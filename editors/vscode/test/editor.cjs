@@ -261,12 +261,13 @@ function editor(...roots) {
       return lines(undefined, 0);
     },
     view,
-    /** Checks a line of the list, or removes the check. */
-    check: (label, yes) => {
+    /** An item of the list, by its label. */
+    item: (label) => {
       const all = items.getChildren().flatMap((file) => [file, ...items.getChildren(file)]);
-      const item = all.find((one) => items.getTreeItem(one).label === label);
-      checked.fire({ items: [[item, yes ? 1 : 0]] });
+      return all.find((one) => items.getTreeItem(one).label === label);
     },
+    /** Checks a line of the list, or removes the check. */
+    check: (label, yes) => checked.fire({ items: [[state.item(label), yes ? 1 : 0]] }),
     run: (name, ...args) => commands.get(`applyPatch.${name}`)(...args),
   };
   return state;

@@ -85,6 +85,13 @@ test("a patch is listed by files and hunks, and each file is shown as a diff", a
   assert.equal(read(root, "src/a"), long);
 });
 
+test("what was left out of a text is noted", async () => {
+  const state = started(folder({ a: "one\n" }));
+  state.copy(`Here it is:\n${patchOf(...change("a", "one", "two"))}`);
+  await state.run("applyClipboard");
+  assert.match(state.view.message, /^1 updated\. .* undoes it\. Note: .*left out line 1\.$/);
+});
+
 test("a hunk is rejected at the cursor or in the list, and accepted again", async () => {
   const root = folder({ a: long, b: "b\n" });
   const state = copied(root, ...twoHunks("a"), ...change("b", "b", "B"));
@@ -96,7 +103,9 @@ test("a hunk is rejected at the cursor or in the list, and accepted again", asyn
   assert.deepEqual([checks(), state.diff()[1], state.events.marked], ["[x][ ][x][x][x]", long.replace("line 30\n", "thirty\n"), [1]]);
   assert.equal(state.vscode.window.activeTextEditor.selection.active.line, 29, "the next hunk");
   await state.run("rejectHunk");
-  assert.deepEqual([checks(), state.diff()[1], state.events.marked], ["[ ][ ][ ][x][x]", long, [1, 29]]);
+  assert.deepEqual([checks(), state.diff()], ["[ ][ ][ ][x][x]", ["b\n", "B\n"]], "the next file");
+  await state.run("show", state.item("a"));
+  assert.deepEqual([state.diff()[1], state.events.marked], [long, [1, 29]]);
   state.check("a", true);
   assert.deepEqual([checks(), state.diff()[1], state.events.marked], ["[x][x][x][x][x]", all, []]);
   state.check("Hunk 2, line 30", false);
@@ -110,6 +119,16 @@ test("a hunk is rejected at the cursor or in the list, and accepted again", asyn
   assert.deepEqual([read(root, "a"), read(root, "b")], [long.replace("line 30\n", "thirty\n"), "b\n"]);
   assert.deepEqual(state.said, ["info: Applied to the disk: 1 updated."]);
   assert.deepEqual(state.vscode.window.tabGroups.all[0].tabs, [], "the review is over");
+});
+
+test("a hunk is decided about in its diff alone", async () => {
+  const root = folder({ a: "one\n" });
+  const state = copied(root, ...change("a", "one", "two"));
+  await state.run("applyClipboard");
+  state.on(root, "a");
+  await state.run("rejectHunk");
+  assert.match(state.said.at(-1), /^error: Open a file of the patch/);
+  assert.deepEqual(state.list().map((line) => line.trim().slice(0, 3)), ["[x]", "[x]"]);
 });
 
 test("all of it rejected is not applied", async () => {

@@ -9,6 +9,7 @@ const { test } = require("node:test");
 const { change, folder, load, long, patchOf, program, twoHunks } = require("./places.cjs");
 
 const { accepted, chosenAs, edits, expected, prepare, result, shown } = load("./planning.js");
+const { isBeneath } = load("./files.js");
 const { applied, joined, split } = load("./hunks.js");
 const { lineOf, partAt, placeOf } = load("./parts.js");
 const { Program, find } = load("./program.js");
@@ -279,6 +280,28 @@ test("directories and names beside a file count", async () => {
   }
   const error = await thrown(prepare(root, editor(), patchOf(...change("src/man.rs", "fn", "x")), strict));
   assert.match(describe(error).full, /did you mean src\/main\.rs/);
+});
+
+test("what is not beneath the folder is not looked at", async () => {
+  // The path, and whether it is looked at on Linux and on Windows.
+  const cases = [
+    ["a/b", true, true],
+    ["..a", true, true],
+    ["../b", false, false],
+    ["a/../b", false, false],
+    ["/a", false, false],
+    ["a//b", false, false],
+    ["./a", false, false],
+    ["..\\a", true, false],
+    ["C:\\a", true, false],
+    ["a:b", true, false],
+  ];
+  for (const [path, linux, windows] of cases) {
+    assert.equal(isBeneath(path, "linux"), linux, path);
+    assert.equal(isBeneath(path, "win32"), windows, path);
+  }
+  const error = await thrown(prepare(folder({}), editor(), patchOf(...change("../a", "one", "two")), strict));
+  assert.equal(error.kind, "outside_workspace");
 });
 
 test("the profile is heeded in both ways", async () => {

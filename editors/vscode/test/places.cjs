@@ -1,5 +1,5 @@
-// The extension, and folders to try it in. EXTENSION is the folder of the unpacked package, unless it is this one as it was built;
-// PROGRAM is the program, unless it is in PATH.
+// The extension, and folders to try it in. EXTENSION is the folder of the unpacked package, unless
+// it is this one as it was built; PROGRAM is the program, unless it is in PATH.
 "use strict";
 
 const { mkdirSync, mkdtempSync, writeFileSync } = require("node:fs");
