@@ -53,7 +53,7 @@ class Editor(Browser):
             self.wait("all('.quick-input-widget input')[0]")
             self.call("Input.insertText", text="Apply Patch: Undo")
             time.sleep(1)
-            found = self.evaluate("row('Apply Patch: Undo Last Patch')")
+            found = self.evaluate("Boolean(choice('Apply Patch: Undo Last Patch'))")
             self.key("Escape", 27)
             if found:
                 break
@@ -62,10 +62,14 @@ class Editor(Browser):
         # What is on the page: elements by their text or name, if they are visible.
         words = """
             const seen = (one) => one.getBoundingClientRect().width > 0;
-            const all = (query) => [...document.querySelectorAll(query)].filter(seen);
+            // The menu of an editor is in a tree of its own.
+            const trees = [document, ...[...document.querySelectorAll('.shadow-root-host')].map((one) => one.shadowRoot)];
+            const all = (query) => trees.flatMap((one) => [...one.querySelectorAll(query)]).filter(seen);
+            const entry = (text) => all('.monaco-menu .action-label').find((one) => one.textContent === text);
             const row = (text) => all('.monaco-list-row').find((one) => one.textContent.includes(text));
             const box = (text) => row(text)?.querySelector('.custom-view-tree-node-item-checkbox');
             const button = (text) => all('.action-label, .monaco-button').find((one) => (one.ariaLabel || one.textContent).startsWith(text));
+            const choice = (text) => all('.quick-input-list .monaco-list-row').find((one) => one.textContent.startsWith(text));
             const said = () => all('.notification-list-item-message').map((one) => one.textContent).join('\\n');
             const text = () => all('.view-lines').map((one) => one.innerText.replaceAll('\\u00a0', ' ')).join('\\n');
             const title = () => all('.quick-input-title')[0]?.textContent ?? '';
@@ -98,7 +102,7 @@ class Editor(Browser):
         self.key("F1", 112)
         self.wait("all('.quick-input-widget input')[0]")
         self.call("Input.insertText", text=name)
-        self.click(f"all('.quick-input-list .monaco-list-row').find((one) => one.textContent.startsWith({json.dumps(name)}))")
+        self.click(f"choice({json.dumps(name)})")
 
     def shot(self, name: str) -> None:
         if keep:
@@ -133,9 +137,9 @@ def until(condition, what: str) -> None:
 def person(editor: Editor) -> None:
     # A file, from the explorer's menu.
     editor.click("row('answer.patch')", "right")
-    editor.wait("all('.monaco-menu .action-label').find((one) => one.textContent === 'Apply Patch…')")
+    editor.wait("entry('Apply Patch…')")
     editor.shot("1-explorer")
-    editor.click("all('.monaco-menu .action-label').find((one) => one.textContent === 'Apply Patch…')")
+    editor.click("entry('Apply Patch…')")
     editor.wait("row('Hunk 2, line 34') && text().includes('return \"two\"')", 60)
     editor.shot("2-review")
 
@@ -167,7 +171,7 @@ def person(editor: Editor) -> None:
     editor.command("Apply Patch: Undo Last Patch")
     editor.wait("title().includes('Undo the last patch?')")
     editor.shot("7-undo")
-    editor.click("all('.quick-input-list .monaco-list-row').find((one) => one.textContent.startsWith('Undo'))")
+    editor.click("choice('Undo')")
     until(lambda: read("src/todo.py") == TODO and read("src/__init__.py") is None, "the patch is undone")
 
     # The clipboard, and a file with unsaved changes.
@@ -197,6 +201,18 @@ def person(editor: Editor) -> None:
     editor.click("button('Show')")
     editor.wait("text().includes('def task_7')")
     editor.shot("11-shown")
+
+    # The menu of an editor, and a patch that is not applied after all.
+    editor.click("row('answer.patch')")
+    editor.wait("text().includes('*** Begin Patch')")
+    editor.click("all('.editor-instance .view-line')[0]", "right")
+    editor.wait("entry('Apply Patch…')")
+    editor.shot("12-editor-menu")
+    editor.click("entry('Apply Patch…')")
+    editor.wait("row('Hunk 2, line 34')")
+    editor.click("button('Discard the Patch')")
+    editor.wait("!row('Hunk 2, line 34') && !text().includes('return \"nine\"')")
+    assert read("src/todo.py") == TODO
 
 
 reset()
