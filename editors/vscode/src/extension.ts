@@ -1,6 +1,6 @@
 // The commands: what VS Code asks for, in terms of the modules beside this one.
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import * as vscode from "vscode";
 import {
   type DocumentText,
@@ -55,12 +55,13 @@ async function folder(
 
 /** The program that makes the changes in a folder. */
 function program(root: string, instead?: () => Promise<void>): Program {
-  const file =
-    settings().get<string>("program") ||
-    find(
-      here(canRun),
-      folders().map(({ uri }) => real(uri.fsPath)),
-    );
+  const named = settings().get<string>("program");
+  // A relative path would lead into the folder.
+  if (named && !isAbsolute(named)) {
+    throw new Complaint(`The setting applyPatch.program is not an absolute path: ${named}`);
+  }
+  const opened = folders().map(({ uri }) => real(uri.fsPath));
+  const file = named || find(here(canRun), opened);
   if (!file) throw new NoProgram(instead);
   return new Program(file, root);
 }

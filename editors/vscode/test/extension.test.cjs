@@ -333,4 +333,7 @@ test("what is missing is said in a sentence", async () => {
   const state = started(folder({ a: "one\n" }));
   await state.run("applySelection");
   assert.equal(state.said.at(-1), "error: Open an editor and select a patch.");
+  state.settings.set("program", "bin/apply-patch");
+  await state.run("undo");
+  assert.equal(state.said.at(-1), "error: The setting applyPatch.program is not an absolute path: bin/apply-patch");
 });

@@ -1,15 +1,16 @@
 // The extension, and folders to try it in. EXTENSION is the folder of the unpacked package, unless
-// it is this one as it was built; PROGRAM is the program, unless it is in PATH.
+// it is this one as it was built; PROGRAM is the program, unless the extension finds it.
 "use strict";
 
-const { mkdirSync, mkdtempSync, writeFileSync } = require("node:fs");
+const { existsSync, mkdirSync, mkdtempSync, writeFileSync } = require("node:fs");
 const { createRequire } = require("node:module");
 const { tmpdir } = require("node:os");
 const { dirname, join, resolve } = require("node:path");
 
 const extension = resolve(process.env.EXTENSION ?? join(__dirname, ".."));
-const program = process.env.PROGRAM ?? "apply-patch";
 const load = createRequire(join(extension, "out/x.js"));
+const { find, here } = load("./program.js");
+const program = process.env.PROGRAM ?? find(here(existsSync), []);
 
 const folder = (files) => {
   const place = mkdtempSync(join(tmpdir(), "apply-patch-"));
