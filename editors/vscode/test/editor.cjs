@@ -10,7 +10,7 @@ class Uri {
     Object.assign(this, { scheme: "file", path: "", query: "" }, parts);
   }
   static file(path) {
-    return new Uri({ path });
+    return new Uri({ path: path.replaceAll("\\", "/") });
   }
   static from(parts) {
     return new Uri(parts);
