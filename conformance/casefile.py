@@ -161,6 +161,17 @@ def dialect_of(text):
     return "unified" if re.search(r"^--- .*\n\+\+\+ ", text, re.M) else None
 
 
+def wrapped_in(text):
+    """The dialect of the patch that a text has somewhere; `None`: there is none to be seen."""
+    if re.search(r"\b(create|update|delete)_file\b", text):
+        return "operations"
+    if re.search(r"<<<<<<<|-------.*SEARCH", text):
+        return "blocks"
+    if re.search(r"(begin|end)[ _]?patch|(add|update|delete|edit|move)[ _]?file", text, re.I):
+        return "envelope"
+    return dialect_of(re.sub(r'\\n|"', "\n", text))
+
+
 class Cases:
     """The cases of one file."""
 
@@ -194,6 +205,8 @@ class Cases:
             found["says"] = says
         if dialect in ("unified", "git"):
             options = {"strip": strip_of(data.decode(errors="replace")), **(options or {})}
+        elif dialect == "wrapped" and (wraps := wrapped_in(data.decode(errors="replace"))):
+            found["wraps"] = wraps
         found |= {"text": entry(data), "before": before, "allow": allow}
         if options:
             found["options"] = options

@@ -556,7 +556,9 @@ def bytes_cases():
         body = [" " + lines[n].decode() for n in (at - 2, at - 1)] + ["-" + lines[at].decode()]
         body += ["+" + line.decode() for line in new] + [" " + lines[n].decode() for n in (at + 1, at + 2)]
         before, after = {"f.txt": entry(data, mode)}, {"f.txt": entry(result, mode)}
-        promise = "bytes.mode" if style == "mode" else "bytes.line-ends" if style in ("crlf", "mixed", "crlf-bom") else "bytes.untouched"
+        promise = {"mode": "bytes.mode", "not-utf8": "encoding.kept"}.get(
+            style, "bytes.line-ends" if style in ("crlf", "mixed", "crlf-bom") else "bytes.untouched"
+        )
         cases.add(f"{style}-{number:03}", promise, "envelope", envelope([("Update File: f.txt", ["@@", *body])]), before, files(after),
                   "generated", says="the text says LF, the file has what it has")
         # A diff has the bytes of each line, and three lines around.

@@ -10,7 +10,7 @@ from pathlib import Path
 from suite import HERE, Applier, Callable, Command
 
 ENVELOPE, DIFFS = ["envelope"], ["unified", "git"]
-ALL = ["envelope", "unified", "git", "blocks", "wrapped"]
+ALL = ["envelope", "unified", "git", "blocks", "operations", "wrapped"]
 # What a library that changes a text has no part in: files are written by the adapter here.
 FILES = ["guard", "sections", "atomic", "bytes.mode"]
 
@@ -166,6 +166,7 @@ def gnu_patch():
         "diffs.files": "patch(1), -E and -p",
         "diffs.reverse": "patch(1), -R",
         "ends.marker": "the manual of diffutils, “Incomplete lines”",
+        "dialects.around": "patch(1): “tries to skip any leading garbage, apply the diff, and then skip any trailing garbage”",
     }
     return Applier(
         "patch",
@@ -185,7 +186,6 @@ def codex(program):
         "place.header": f"{told}: @@ says in which class or function, several @@ in which of a class",
         "sections.order": f"{told}: Add, Delete and Update of several files",
         "sections.moves": f"{told}: Move to",
-        "sections.moves-alone": f"{told}: the grammar has `[ MoveTo ] {{ Hunk }}`",
     }
     how = Command([program], environment=lambda place: {"CODEX_HOME": str(place.private / "codex")})
     return Applier(
@@ -200,39 +200,94 @@ def codex(program):
 
 
 def mpatch(program):
+    def argv(case, place):
+        # As strict as it can be: without fuzz, and all or nothing.
+        reverse = ["-R"] if case.get("options", {}).get("reverse") else []
+        return [program, "-a", "-f", "0", *reverse, str(place.patch), str(place.dir)]
+
+    told, safe = "its README", "its README, “Will it change the wrong code?”"
     promises = {
-        "place.one": "its README: finds the place by the lines around",
-        "dialects.recovered": "its README: Markdown blocks with diffs",
+        "place.one": f"{told}: “finding where they belong in the code, not by trusting line numbers”",
+        "place.none": f"{safe}: “a hunk that fails changes nothing”, and -f 0",
+        "place.stated": f"{safe}: “the diff's line numbers pick the nearest”",
+        "blocks:place.several": f"{safe}: “if they can't decide, the hunk fails instead of guessing”",
+        "atomic": f"{told}, -a: “write files only if every patch and hunk applies”",
+        "guard.outside": f"{safe}: “a patch can't touch files outside the target directory”",
+        "guard.links": f"{safe}: “a patch can't touch files outside the target directory”",
+        "bytes.untouched": f"{told}, Features: “leaves the rest alone”",
+        "bytes.line-ends": f"{told}, Features: “line endings … stay as they were”",
+        "diffs.modes": f"{told}, Limitations: 100644 and 100755 are supported",
+        "diffs.reverse": f"{told}, -R",
+        "dialects.fenced": f"{told}, Supported Input Formats: Markdown code blocks",
+        "blocks:dialects.recovered": f"{told}, Supported Input Formats: Aider search/replace blocks",
     }
-    how = Command([program, "{patch}", "{dir}"], stdin=False)
     return Applier(
         "mpatch",
-        how,
-        [*DIFFS, "wrapped"],
-        options=["strip"],
+        Command(argv, stdin=False),
+        [*DIFFS, "blocks", "wrapped"],
+        options=["strip", "reverse"],
         promises=promises,
+        otherwise={
+            "bytes/only-ends-*": f"{told}, Features: “line endings … stay as they were”",
+            "dialects/226-*": f"{told}: the path is “just above the block”",
+            "dialects/234-*": f"{told}: a block has no other lines",
+        },
         version=version(program, "--version"),
     )
 
 
 def patchloom(program):
-    promises = {"place.one": "its README: unified diffs"}
-    how = Command([program, "patch", "apply", "{patch}", "--apply"], stdin=False)
+    how = Command([program, "--cwd", "{dir}", "--contain", "patch", "apply", "-", "--apply"])
+    told = "its PATCHLOOM.md"
+    promises = {
+        "place.one": "its README, Commands: “apply unified diffs with stale detection”",
+        "place.stated": "its README, Commands: “apply unified diffs with stale detection”",
+        "place.none": f"{told}, Exit codes: 5 for “stale/missing patch context”",
+        "envelope:place.several": f"{told}: Begin Patch: “update hunks require a unique exact match”",
+        "guard.outside": "its README, --contain: “reject ../ / absolute path escapes”",
+        "diffs.files": f"{told}, patch.apply: files that are new, empty or go",
+    }
     return Applier(
         "patchloom",
         how,
-        DIFFS,
-        options=["strip"],
-        promises=promises,
+        [*DIFFS, *ENVELOPE],
+        ["any", "codex"],
+        ["strip", "create_parents", "overwrite"],
+        promises,
+        own=[".patchloom"],
+        otherwise={"diffs/delete-other-*": f"{told}, patch.apply: “leftover bytes rewrite the file”"},
         version=version(program, "--version"),
     )
 
 
 def diffy(program):
-    """diffy is a library: `program` reads a diff, applies it with `diffy::apply_bytes` in the directory
-    that it is called in, and writes the files."""
-    promises = {"place.one": "its documentation of `apply`"}
-    return Applier("diffy", Command([program]), DIFFS, options=["strip"], promises=promises)
+    """diffy is a library; `program` is made from diffy.rs."""
+
+    def argv(case, place):
+        options = case.get("options", {})
+        reverse = ["reverse"] if options.get("reverse") else []
+        return [program, str(options.get("strip", 1)), case["dialect"], *reverse]
+
+    told = "its documentation"
+    promises = {
+        "place.stated": f"{told}, “Applying a Patch”: from the given position",
+        "place.one": f"{told}, “Applying a Patch”: “iterating forward and backward from the given position”",
+        "place.none": f"{told}, “Applying a Patch”: “until all context lines from a hunk match”",
+        "diffs.files": f"{told}, ParseOptions: files that are new or go",
+        "diffs.modes": f"{told}, FilePatch::new_mode",
+        "diffs.renames": f"{told}, FileOperation::Rename and Copy",
+        "diffs.binary": f"{told}, BinaryPatch::apply, feature `binary`",
+        "diffs.reverse": f"{told}, Patch::reverse",
+    }
+    return Applier(
+        "diffy",
+        Command(argv),
+        DIFFS,
+        options=["strip", "reverse"],
+        promises=promises,
+        leaves=FILES,
+        version=(Path(program).parent / "version").read_text().strip(),
+    )
 
 
 def jsdiff(folder):
@@ -242,15 +297,23 @@ def jsdiff(folder):
         "place.none": "its README, applyPatch: “all context lines matching exactly”, fuzzFactor 0",
         "diffs.renames": "its README, “Git patches”: the pattern for renames, copies and swaps",
         "diffs.simultaneous": "its README, “Git patches”: the pattern for swaps",
+        "diffs.files": "its README, parsePatch: isCreate, isDelete",
+        "diffs.modes": "its README, parsePatch: newMode",
+        "diffs.reverse": "its README, reversePatch",
     }
-    strip = lambda place: {"STRIP": str(place.case.get("options", {}).get("strip", 1))}
-    how = Command(["node", str(HERE / "jsdiff.cjs"), str(folder)], environment=strip)
+
+    def argv(case, place):
+        options = case.get("options", {})
+        reverse = ["reverse"] if options.get("reverse") else []
+        return ["node", str(HERE / "jsdiff.cjs"), str(folder), str(options.get("strip", 1)), *reverse]
+
+    how = Command(argv)
     package = Path(folder) / "node_modules/diff/package.json"
     return Applier(
         "jsdiff",
         how,
         DIFFS,
-        options=["strip"],
+        options=["strip", "reverse"],
         promises=promises,
         leaves=FILES,
         version=json.loads(package.read_text())["version"],
@@ -346,7 +409,9 @@ def whatthepatch_apply(text, directory, case):
         before = "" if old == "/dev/null" else text_in(beneath(directory, old))
         lines = whatthepatch.apply_diff(diff, before) if diff.changes else before.splitlines()
         end = "\r\n" if "\r\n" in before else "\n"
-        result = end.join(lines) + (end if lines else "")
+        # It knows lines: what ends the last one is as it was in the file.
+        last = lines and (not before or before.endswith("\n"))
+        result = end.join(lines) + (end if last else "")
         if new == "/dev/null":
             now[old] = None
         else:

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -11,10 +12,12 @@ import subprocess
 import tempfile
 import time
 import traceback
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SECONDS = 10
+# Of the processor's time, and three times as many by the clock: a busy machine makes nobody slow.
+SECONDS, CLOCK = 10, 30
 # How the outcomes of a case are called, the good one first.
 VERDICTS = ["right", "refused", "wrong", "partial", "escaped", "hang"]
 SECRET = "outside the workspace\none\n"
@@ -170,6 +173,11 @@ class Outcome:
         self.applied, self.kind, self.said, self.hung = applied, kind, said[-600:], hung
 
 
+def limit():
+    """Ends this process when it has used its time of the processor."""
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+
+
 class Command:
     """An applier that is a program: exit code 0 says that the patch was applied."""
 
@@ -205,13 +213,14 @@ class Command:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=limit,
         )
         try:
-            printed, _ = child.communicate(place.text if self.stdin else None, timeout=SECONDS)
+            printed, _ = child.communicate(place.text if self.stdin else None, timeout=CLOCK)
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
             child.communicate()
-            return Outcome(False, said=f"no answer in {SECONDS} s", hung=True)
+            return Outcome(False, said=f"no answer in {CLOCK} s", hung=True)
         said = printed.decode(errors="replace")
         if child.returncode < 0:
             return Outcome(False, said=f"ended by signal {-child.returncode}\n{said}", hung=True)
@@ -233,6 +242,7 @@ class Callable:
             try:
                 os.close(reading)
                 os.setsid()
+                limit()
                 os.environ["HOME"] = str(place.home)
                 os.chdir(place.dir)
                 self.function(place.text, str(place.dir), case)
@@ -243,7 +253,7 @@ class Callable:
             finally:
                 os._exit(code)
         os.close(writing)
-        until = time.monotonic() + SECONDS
+        until = time.monotonic() + CLOCK
         while True:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
@@ -252,7 +262,7 @@ class Callable:
                 os.killpg(child, signal.SIGKILL)
                 os.waitpid(child, 0)
                 os.close(reading)
-                return Outcome(False, said=f"no answer in {SECONDS} s", hung=True)
+                return Outcome(False, said=f"no answer in {CLOCK} s", hung=True)
             time.sleep(0.001)
         with os.fdopen(reading, "rb") as pipe:
             said = pipe.read().decode(errors="replace")
@@ -264,9 +274,11 @@ class Callable:
 class Applier:
     """An applier, what it reads, and what its documentation promises.
 
-    `promises` maps a promise, or the part before its dot, to the place in the documentation.
-    `own` are paths in the workspace that are the applier's own state; `leaves` are promises that are
-    not its matter at all, as files are not that of a library for texts."""
+    `promises` maps a promise, or the part before its dot, to the place in the documentation; with a
+    dialect before it (`envelope:place`) it is made for that dialect alone. `otherwise` maps patterns of
+    case ids to the place in the documentation that says that something else is done there. `own` are
+    paths in the workspace that are the applier's own state; `leaves` are promises that are not its
+    matter at all, as files are not that of a library for texts."""
 
     def __init__(
         self,
@@ -278,27 +290,35 @@ class Applier:
         promises=None,
         own=(),
         leaves=(),
+        otherwise=None,
         version="",
     ):
         self.name, self.how, self.version = name, how, version
         self.reads, self.rules, self.options = set(reads), set(rules), set(options)
         self.promises, self.own, self.leaves = promises or {}, own, leaves
+        self.otherwise = otherwise or {}
 
     def takes(self, case):
         """Whether the case is in its language and needs nothing that it does not have."""
         left = case["promise"] in self.leaves or case["promise"].split(".")[0] in self.leaves
         return (
             not left
-            and case["dialect"] in self.reads
+            and {case["dialect"], case.get("wraps", case["dialect"])} <= self.reads
             and case["rules"] in self.rules
             and set(case.get("options", {})) <= self.options
         )
 
     def promised(self, case, verdict):
-        """Where its documentation makes the promise that the verdict is about. Who changes a part is
-        judged by whether it is all or nothing, whatever the case is about."""
-        promise = "atomic.patch" if verdict == "partial" else case["promise"]
-        return self.promises.get(promise) or self.promises.get(promise.split(".")[0])
+        """Where its documentation makes the promise that the verdict is about. Who may refuse and
+        changes a part is judged by whether it is all or nothing, whatever the case is about."""
+        promise = case["promise"]
+        if verdict == "partial" and any("refused" in way for way in case["allow"]):
+            promise = "atomic.patch"
+        if any(fnmatchcase(case["id"], pattern) for pattern in self.otherwise):
+            return None
+        names = [promise, promise.split(".")[0]]
+        names += [f"{case['dialect']}:{name}" for name in names]
+        return next((self.promises[name] for name in names if name in self.promises), None)
 
 
 def judge(applier, case, scratch, private):
@@ -377,6 +397,18 @@ def show(entry):
     text = entry[2].decode(errors="backslashreplace")
     cut = text if len(text) < 400 else text[:400] + "…"
     return f"has {json.dumps(cut, ensure_ascii=False)}, mode {entry[1][2:]}"
+
+
+def about(applier, cases):
+    """What is to be known about the results of a run."""
+    return {
+        "applier": applier.name,
+        "version": applier.version,
+        "promises": applier.promises,
+        "otherwise": applier.otherwise,
+        "cases": len(cases),
+        "date": time.strftime("%Y-%m-%d"),
+    }
 
 
 def run(applier, cases, say=None):

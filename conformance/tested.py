@@ -261,8 +261,17 @@ def dialects():
         sent, mark, inside = rest.partition(b"\n=====is\n")
         recovered = head.startswith(b"recovered")
         number, name = path.stem.split("-", 1)
+        text, fence = sent.decode(errors="replace"), re.search(rb"^[>\s]*(```|~~~)", sent, re.M)
         bare = name.startswith("bare") and "blank" not in name and "mark" not in name
-        dialect = dialect_of(sent.decode(errors="replace")) or "envelope" if bare else "wrapped"
+        # Diffs as other tools write them have lines around that are no part of them.
+        around = 207 <= int(number) <= 221
+        if bare or around:
+            dialect = dialect_of(text) or "envelope"
+        elif re.match(rb".*\n<<<<<<< SEARCH", sent) and not fence:
+            dialect = "blocks"
+        else:
+            dialect = "wrapped"
+        promise = "around" if around else "fenced" if fence and text[0] != "{" else "recovered"
         allow = refused()
         if recovered:
             after = plainly(before, inside.decode())
@@ -280,7 +289,7 @@ def dialects():
                 allow += files({**after, **{name: after[name] + "\n" for name in made}})
         cases.add(
             path.stem,
-            "dialects.recovered" if recovered else "dialects.refused",
+            f"dialects.{promise}" if recovered else "dialects.refused",
             dialect,
             sent,
             before,
