@@ -123,7 +123,7 @@ shown cases="5000":
 compare *args:
     benches/compare {{args}}
 
-# Measures this program and others on the cases in conformance/, and writes its scoreboard. `just scoreboard --at mpatch=PROGRAM` has one more.
+# Installs other appliers, measures this program and them on the cases in conformance/, and writes its scoreboard.
 scoreboard *args:
     conformance/all {{args}}
 

@@ -200,6 +200,9 @@ class Cases:
             and re.search(rb"^\*\*\* Move (to: .*\n\*\*\* (?!End of)|File)", data, re.M)
         ):
             promise = "sections.moves-alone"
+        # A name may look as if it were outside, and be a name like others on a Unix.
+        if promise == "guard.outside" and not leads_out(data.decode(errors="replace")):
+            promise = "guard.names"
         found = {"id": f"{self.name}/{id}", "promise": promise, "dialect": dialect, "rules": rules}
         if says:
             found["says"] = says
@@ -226,6 +229,17 @@ class Cases:
         return "".join(json.dumps(case) + "\n" for case in self.cases)
 
 
+PATHS = re.compile(
+    r"(?:File: |Move to: |-> |^--- |^\+\+\+ |^rename \w+ |^copy \w+ )\"?(?:[ab]/)?(\S*)", re.M
+)
+
+
+def leads_out(text):
+    """Whether a path of the patch is outside the workspace on a Unix, links left aside."""
+    paths = [os.path.normpath(path) for path in PATHS.findall(text.replace("/dev/null", ""))]
+    return any(path.startswith(("/", "..", OUTSIDE)) for path in paths)
+
+
 def harmful(case):
     """Whether an applier that trusts the text could reach a file that is nobody's to lose: a path
     leads to the system, or climbs further than what is watched."""
@@ -242,11 +256,7 @@ def harmful(case):
     known = text.replace("/dev/null", "").replace(OUTSIDE, "")
     if "../../../../" in known or "/.." * 4 in known or "~root" in known:
         return True
-    paths = re.findall(
-        r"(?:File: |Move to: |-> |^--- |^\+\+\+ |^rename \w+ |^copy \w+ )(?:[ab]/)?(\S*)",
-        known,
-        re.M,
-    )
+    paths = PATHS.findall(known)
     paths += [
         value["symlink"]
         for value in case["before"].values()

@@ -710,8 +710,11 @@ def diff_cases():
             files({"run": {"text": text, "mode": "755"}}), "a file may be run")
         add("mode-edit", "diffs.modes", head("run", "run") + "old mode 100755\nnew mode 100644\n--- a/run\n+++ b/run\n" + hunk,
             {"run": {"text": text, "mode": "755"}}, files({"run": changed}), "a file may not be run any more, and is changed")
-        add("new", "diffs.files", head("n/e/w", "n/e/w") + "new file mode 100755\n--- /dev/null\n+++ b/n/e/w\n@@ -0,0 +1,2 @@\n+one\n+two\n",
-            {}, files({"n/e/w": {"text": "one\ntwo\n", "mode": "755"}}), "a new file in new directories")
+        made = "--- /dev/null\n+++ b/n/e/w\n@@ -0,0 +1,2 @@\n+one\n+two\n"
+        add("new", "diffs.files", head("n/e/w", "n/e/w") + "new file mode 100644\n" + made, {}, files({"n/e/w": "one\ntwo\n"}),
+            "a new file in new directories")
+        add("new-run", "diffs.modes", head("n/e/w", "n/e/w") + "new file mode 100755\n" + made, {},
+            files({"n/e/w": {"text": "one\ntwo\n", "mode": "755"}}), "a new file may be run")
         add("new-empty", "diffs.files", head("empty", "empty") + "new file mode 100644\nindex 0000000..e69de29\n", {"x": "x\n"},
             files({"x": "x\n", "empty": ""}), "a new file that is empty")
         if number <= 3:

@@ -11,8 +11,9 @@ from suite import HERE, Applier, Callable, Command
 
 ENVELOPE, DIFFS = ["envelope"], ["unified", "git"]
 ALL = ["envelope", "unified", "git", "blocks", "operations", "wrapped"]
-# What a library that changes a text has no part in: files are written by the adapter here.
+# What a library that changes a text has no part in: files are read and written by the adapter here.
 FILES = ["guard", "sections", "atomic", "bytes.mode"]
+TEXTS = [*FILES, "encoding"]
 
 
 def version(*argv):
@@ -223,7 +224,8 @@ def mpatch(program):
     }
     return Applier(
         "mpatch",
-        Command(argv, stdin=False),
+        # It documents that it says so, and ends with 0, where it finds no patch.
+        Command(argv, stdin=False, refused=lambda printed: b"No patches found" in printed),
         [*DIFFS, "blocks", "wrapped"],
         options=["strip", "reverse"],
         promises=promises,
@@ -240,12 +242,12 @@ def patchloom(program):
     how = Command([program, "--cwd", "{dir}", "--contain", "patch", "apply", "-", "--apply"])
     told = "its PATCHLOOM.md"
     promises = {
-        "place.one": "its README, Commands: “apply unified diffs with stale detection”",
+        "envelope:place.one": f"{told}: Begin Patch: “update hunks require a unique exact match”",
         "place.stated": "its README, Commands: “apply unified diffs with stale detection”",
         "place.none": f"{told}, Exit codes: 5 for “stale/missing patch context”",
         "envelope:place.several": f"{told}: Begin Patch: “update hunks require a unique exact match”",
         "guard.outside": "its README, --contain: “reject ../ / absolute path escapes”",
-        "diffs.files": f"{told}, patch.apply: files that are new, empty or go",
+        "git:diffs.files": f"{told}, patch.apply: files that are new, empty or go",
     }
     return Applier(
         "patchloom",
@@ -255,7 +257,11 @@ def patchloom(program):
         ["strip", "create_parents", "overwrite"],
         promises,
         own=[".patchloom"],
-        otherwise={"diffs/delete-other-*": f"{told}, patch.apply: “leftover bytes rewrite the file”"},
+        otherwise={
+            "diffs/delete-other-*": f"{told}, patch.apply: “leftover bytes rewrite the file”",
+            "scenarios/322-*": f"{told}, patch.apply: “leftover bytes rewrite the file”",
+            "scenarios/629-*": f"{told}: a diff of a mode alone is refused",
+        },
         version=version(program, "--version"),
     )
 
@@ -278,6 +284,7 @@ def diffy(program):
         "diffs.renames": f"{told}, FileOperation::Rename and Copy",
         "diffs.binary": f"{told}, BinaryPatch::apply, feature `binary`",
         "diffs.reverse": f"{told}, Patch::reverse",
+        "encoding.kept": f"{told}, “UTF-8 and Non-UTF-8”",
     }
     return Applier(
         "diffy",
@@ -315,7 +322,7 @@ def jsdiff(folder):
         DIFFS,
         options=["strip", "reverse"],
         promises=promises,
-        leaves=FILES,
+        leaves=TEXTS,
         version=json.loads(package.read_text())["version"],
     )
 
@@ -480,7 +487,7 @@ def agents_sdk():
         ["any", "codex"],
         ["create_parents", "overwrite"],
         promises,
-        leaves=[*FILES, "dialects"],
+        leaves=[*TEXTS, "dialects"],
         version=package("openai-agents"),
     )
 
@@ -493,7 +500,7 @@ def whatthepatch():
         DIFFS,
         options=["strip"],
         promises=promises,
-        leaves=[*FILES, "diffs"],
+        leaves=[*TEXTS, "diffs"],
         version=package("whatthepatch"),
     )
 
@@ -508,7 +515,7 @@ def unidiff():
         DIFFS,
         options=["strip"],
         promises=promises,
-        leaves=[*FILES, "diffs"],
+        leaves=[*TEXTS, "diffs"],
         version=package("unidiff"),
     )
 

@@ -179,11 +179,13 @@ def limit():
 
 
 class Command:
-    """An applier that is a program: exit code 0 says that the patch was applied."""
+    """An applier that is a program: exit code 0 says that the patch was applied, unless `refused`
+    finds the contrary in what it printed."""
 
-    def __init__(self, argv, stdin=True, environment=None, kind=None):
+    def __init__(self, argv, stdin=True, environment=None, kind=None, refused=None):
         self.argv, self.stdin, self.environment = argv, stdin, environment or (lambda place: {})
         self.kind = kind or (lambda printed: None)
+        self.refused = refused or (lambda printed: False)
 
     def arguments(self, case, place):
         if callable(self.argv):
@@ -224,7 +226,8 @@ class Command:
         said = printed.decode(errors="replace")
         if child.returncode < 0:
             return Outcome(False, said=f"ended by signal {-child.returncode}\n{said}", hung=True)
-        return Outcome(child.returncode == 0, self.kind(printed), said)
+        applied = child.returncode == 0 and not self.refused(printed)
+        return Outcome(applied, self.kind(printed), said)
 
 
 class Callable:

@@ -28,7 +28,7 @@ NEW = "new\n"
 
 def scenario_promise(number, name, kind, reason):
     by_reason = guard_promise(reason, kind)
-    by_number = {318: "bytes.mode", 324: "guard.approval", 628: "diffs.binary", 656: "diffs.headers"}
+    by_number = {318: "bytes.mode", 320: "diffs.renames", 324: "guard.approval", 628: "diffs.binary", 656: "diffs.headers"}
     if number in by_number:
         return by_number[number]
     if 400 <= number < 500:
