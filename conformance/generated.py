@@ -213,7 +213,7 @@ def pair_cases():
         cases.add(f"diff-{number:03}", promise, "git" if head else "unified", head + "".join(body), before, files(after),
                   "generated", says=f"{context} lines of context")
         if number % 3 == 0 and old:
-            cases.add(f"reverse-{number:03}", "diffs.reverse", "git" if head else "unified", head + "".join(body), after, files(before),
+            cases.add(f"reverse-{number:03}", "ends.marker" if bare else "diffs.reverse", "git" if head else "unified", head + "".join(body), after, files(before),
                       "generated", options={"reverse": True}, says="back to the file that the diff was made from")
         # As one hunk of an envelope: the whole file, which stands in one place.
         plain = all(line.endswith("\n") for line in old + new) and end == "\n"
