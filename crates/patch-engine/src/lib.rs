@@ -1,44 +1,4 @@
-//! Plans patches against files and commits them, all or nothing.
-//!
-//! Each stage is a type. A [`Patch`] is text that parses. [`plan()`] reads the files and returns a
-//! [`Plan`], a list of path [transitions](Transition) that can be inspected, shown and approved. A
-//! [transaction](commit) commits exactly that plan, or nothing of it, and can undo it.
-//!
-//! # A directory
-//!
-//! A [`Workspace`](commit::Workspace) is a directory, its lock, and the store of what was replaced.
-//! What was committed is undone by its id:
-//!
-//! ```
-//! use patch_engine::{ApplyOptions, commit::Workspace, parse, policy};
-//!
-//! # let dir = tempfile::tempdir()?;
-//! # let dir = dir.path();
-//! let settings = ApplyOptions::default();
-//! let patch = "*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n";
-//! let patch = parse(patch, &settings.options.parse)?;
-//! let workspace = Workspace::open(dir, policy())?;
-//! let reports = workspace.apply(&patch, &settings, &mut ())?;
-//! assert!(dir.join("hello.txt").exists());
-//!
-//! let id = reports[0].transaction.expect("something was changed");
-//! workspace.undo(id, &[], &settings.commit, &mut ())?;
-//! assert!(!dir.join("hello.txt").exists());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! # Files in memory
-//!
-//! ```
-//! use patch_engine::{MemoryTree, Options, apply_in_memory};
-//!
-//! let mut tree: MemoryTree = [("a.txt", "old\n")].into_iter().collect();
-//! let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-old\n+new\n*** End Patch\n";
-//! let changed = apply_in_memory(&tree, patch, &Options::default())?;
-//! tree.commit(&changed.plan)?;
-//! assert_eq!(tree.get("a.txt").unwrap(), b"new\n");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+#![doc = include_str!("../README.md")]
 //!
 //! # Unified and git diffs
 //!
@@ -148,24 +108,6 @@
 //!     .await?
 //! }
 //! ```
-//!
-//! # More
-//!
-//! * [`edit`](fn@edit) applies hunks to one file in memory.
-//! * [`HostTree`] has the unsaved buffers of an editor, and [`Images::edits`] gives text edits back.
-//! * With [`Options::base`] hunks are [carried](carry) to files that have changed since.
-//! * The crates that this one is made of are here under their own names: [`fs_guard`] (paths,
-//!   policies, files), [`patch_grammar`] (all forms of patches) and [`workspace_trash`] (journals).
-//!
-//! # Features
-//!
-//! | feature | what is without it |
-//! |---|---|
-//! | `binary-diffs` (default) | `GIT binary patch` in a diff is an error that names the feature; diffs of text take none |
-//! | `editorconfig` (default) | `.editorconfig` and `.gitattributes` are not read: lines end as in the file or the patch, files are UTF-8 or UTF-16, and the default rules say what a whitespace error is |
-//! | `encodings` (default) | files that are declared to be in a charset other than UTF-8 and UTF-16 are not changed, unless in ASCII alone; the refusal names the feature |
-//! | `sandbox` (default) | [`Root::confine`](fs_guard::Root::confine) is an error that names the feature |
-//! | `serde` | plans and rejects are not `Serialize` |
 #![forbid(unsafe_code)]
 
 pub mod carry;
@@ -219,7 +161,3 @@ pub use text::files::Files;
 pub use text::lines::is_binary;
 pub use text::splices::{Splice, Splices};
 pub use text::whitespace::{Whitespace, WhitespaceRule, WhitespaceRules, WhitespaceRulesError};
-
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
