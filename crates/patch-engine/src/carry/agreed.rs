@@ -3,8 +3,8 @@
 //! An *edit script* is a path through the grid of [`alignment`](super::alignment). Along a script a
 //! change replaces lines that stand side by side in the current file, or inserts in a gap where the
 //! current file got no lines; if it cannot, the script makes no text. Changes are carried when all
-//! minimal scripts make the same text, and one of them keeps the footprint of each change: beside
-//! what the current file changed nothing is carried by all of them alone.
+//! minimal scripts make the same text, and one of them keeps the footprint of each change. So a
+//! change that has a change of the current file next to it in every script is not carried.
 //!
 //! Where both sides brought the same line, they may have made the same change, each written in its
 //! own way. Then nothing is carried.
