@@ -1,15 +1,12 @@
 //! Where minimal edit scripts differ, and yet make the same text.
 //!
 //! An *edit script* is a path through the grid of [`alignment`](super::alignment). Along a script a
-//! change replaces lines that stand side by side in the current file, or inserts in a gap where the
-//! current file got no lines; if it cannot, the script makes no text. Changes are carried when all
-//! minimal scripts make the same text, and one of them keeps the footprint of each change. So a
-//! change that has a change of the current file next to it in every script is not carried.
-//!
-//! Where both sides brought the same line, they may have made the same change, each written in its
-//! own way. Then nothing is carried.
+//! change replaces lines that stand side by side in the current file, or inserts in a gap; if the
+//! current file got lines between them, or next to them, the script makes no text. Changes are
+//! carried when all minimal scripts make the same text, and one of them keeps the footprint of each
+//! change. So neighbours of a change may have gone in some scripts, but not in all.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::text::lines::split;
@@ -39,9 +36,6 @@ pub(super) fn agreed(
     points: &mut usize,
 ) -> Option<Vec<usize>> {
     let grid = Grid::new(base, current, points)?;
-    if grid.both_bring(changes) {
-        return None;
-    }
     let places = grid.decided(changes)?;
     grid.all_make(changes, &places).then_some(places)
 }
@@ -125,18 +119,6 @@ impl<'g> Grid<'g> {
         self.current.len() + 1
     }
 
-    /// Returns whether a line of the changes is in the current file, and not in the base.
-    fn both_bring(&self, changes: &[Replacement<'_>]) -> bool {
-        type Lines<'l> = HashSet<&'l [u8], foldhash::fast::RandomState>;
-        let old: Lines<'_> = self.base.iter().copied().collect();
-        let brought: Lines<'_> = changes
-            .iter()
-            .flat_map(|change| split(change.text))
-            .filter(|line| !old.contains(line))
-            .collect();
-        self.current.iter().any(|line| brought.contains(line))
-    }
-
     /// Returns where the changes go along some minimal script that keeps the footprint of each.
     fn decided(&self, changes: &[Replacement<'_>]) -> Option<Vec<usize>> {
         let width = self.width();
@@ -204,18 +186,11 @@ impl<'g> Grid<'g> {
     /// is wanted there.
     fn all_take(&self, change: &Replacement<'_>, wanted: &Wanted) -> bool {
         let Range { start, end } = change.lines;
-        if start == end {
-            return self
-                .row(start)
-                .all(|(at, steps)| steps & INSERT == 0 && wanted.has(at, change.text));
-        }
-        let begins = |(at, steps): (usize, u8)| {
-            steps & DROP == 0
-                && (steps & INSERT == 0 || wanted.has(at, self.current[at]))
-                && (steps & KEEP == 0 || wanted.has(at, change.text))
+        let takes = |line: usize| {
+            let kept = if line < end { KEEP } else { KEEP | DROP };
+            self.row(line).all(|(_, steps)| steps & !kept == 0)
         };
-        self.row(start).all(begins)
-            && (start + 1..end).all(|line| self.row(line).all(|(_, steps)| steps == KEEP))
+        (start..=end).all(takes) && self.row(start).all(|(at, _)| wanted.has(at, change.text))
     }
 
     /// Returns the points of a row that minimal scripts come to, with the steps that they take.

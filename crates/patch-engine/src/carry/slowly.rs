@@ -181,17 +181,13 @@ fn scripts(base: &[&[u8]], current: &[&[u8]]) -> Vec<Vec<(usize, usize)>> {
 }
 
 /// Where changes go along some cheapest script that keeps their footprints, if all scripts make the
-/// same text, and no line is brought by both sides. The lines of the changes count from `first`.
+/// same text. The lines of the changes count from `first`.
 fn agreed(
     base: &[&[u8]],
     current: &[&[u8]],
     changes: &[&Replaced],
     first: usize,
 ) -> Option<Vec<usize>> {
-    let mut brought = changes.iter().flat_map(|change| lines(&change.new));
-    if brought.any(|line| current.contains(&line) && !base.contains(&line)) {
-        return None;
-    }
     let scripts = scripts(base, current);
     let places = |script: &[(usize, usize)]| -> Vec<usize> {
         let begins = |line: usize| script.iter().find(|point| point.0 == line).expect("a row").1;
@@ -218,28 +214,19 @@ fn agreed(
             })
         })
     };
-    // What a script makes, if it takes every change.
+    // What a script makes, if it takes every change: no line of it is gone, and none came in it or
+    // next to it.
     let made = |script: &[(usize, usize)]| {
-        let takes = |change: &Replaced| {
+        let takes = |change: &&Replaced| {
             let lines = change.lines.start - first..change.lines.end - first;
-            let row = |line: usize| script.iter().filter(move |point| point.0 == line);
-            if lines.is_empty() {
-                return row(lines.start).count() == 1;
-            }
-            let at = row(lines.start).next_back().expect("a row").1;
-            let end = (lines.end, at + lines.len());
-            let last = script.iter().position(|&point| point == end);
-            last.is_some_and(|last| {
-                let steps = script[..=last].windows(2).rev().take(lines.len());
-                steps.clone().count() == lines.len()
-                    && steps.clone().all(|step| step[0].1 < step[1].1 && step[0].0 < step[1].0)
+            script.windows(2).all(|step| {
+                let ((i, j), (i_then, j_then)) = (step[0], step[1]);
+                let drops = j_then == j && lines.contains(&i);
+                let inserts = i_then == i && lines.start <= i && i <= lines.end;
+                !drops && !inserts
             })
         };
-        let place = |change: &&Replaced| {
-            script.iter().rfind(|point| point.0 == change.lines.start - first).expect("a row").1
-        };
-        let places = || changes.iter().map(place).collect::<Vec<_>>();
-        changes.iter().all(|change| takes(change)).then(|| text(&places()))
+        changes.iter().all(takes).then(|| text(&places(script)))
     };
     let script = scripts.iter().find(decides)?;
     let wanted = made(script).expect("it keeps the footprints");

@@ -120,7 +120,20 @@ fn lines_that_are_there_twice_are_no_place() {
             "a/x/y/x/b/",
             "a/n/x/y/x/b/",
         ],
-        ["one of equal lines went", "a/x/x/b/", "@@/ a/+n/ x/ x/", "a/x/b/", CONFLICT],
+        [
+            "one of equal lines went, no matter which",
+            "a/x/x/b/",
+            "@@/ a/+n/ x/ x/",
+            "a/x/b/",
+            "a/n/x/b/",
+        ],
+        [
+            "one of equal lines went, above or below",
+            "a/x/x/b/",
+            "@@/ a/ x/+n/ x/",
+            "a/x/b/",
+            CONFLICT,
+        ],
         [
             "the block was moved away from more",
             "a/b/c/1/2/3/4/",
