@@ -103,6 +103,11 @@ def ours(program, profile):
 # Programs.
 
 
+def reverse(options, word):
+    """The argument by which an applier takes a diff backwards, where a case wants that."""
+    return [word] if options.get("reverse") else []
+
+
 def git_apply():
     def argv(case, place):
         options = case.get("options", {})
@@ -111,7 +116,7 @@ def git_apply():
             "apply",
             "--whitespace=nowarn",
             f"-p{options.get('strip', 1)}",
-            *(["-R"] if options.get("reverse") else []),
+            *reverse(options, "-R"),
             *(["--directory", options["directory"]] if "directory" in options else []),
             "-",
         ]
@@ -153,7 +158,7 @@ def gnu_patch():
             "-r",
             "-",
             f"-p{options.get('strip', 1)}",
-            *(["-R"] if options.get("reverse") else []),
+            *reverse(options, "-R"),
         ]
 
     promises = {
@@ -203,8 +208,8 @@ def codex(program):
 def mpatch(program):
     def argv(case, place):
         # As strict as it can be: without fuzz, and all or nothing.
-        reverse = ["-R"] if case.get("options", {}).get("reverse") else []
-        return [program, "-a", "-f", "0", *reverse, str(place.patch), str(place.dir)]
+        flags = reverse(case.get("options", {}), "-R")
+        return [program, "-a", "-f", "0", *flags, str(place.patch), str(place.dir)]
 
     told, safe = "its README", "its README, “Will it change the wrong code?”"
     promises = {
@@ -271,8 +276,7 @@ def diffy(program):
 
     def argv(case, place):
         options = case.get("options", {})
-        reverse = ["reverse"] if options.get("reverse") else []
-        return [program, str(options.get("strip", 1)), case["dialect"], *reverse]
+        return [program, str(options.get("strip", 1)), case["dialect"], *reverse(options, "reverse")]
 
     told = "its documentation"
     promises = {
@@ -311,8 +315,8 @@ def jsdiff(folder):
 
     def argv(case, place):
         options = case.get("options", {})
-        reverse = ["reverse"] if options.get("reverse") else []
-        return ["node", str(HERE / "jsdiff.cjs"), str(folder), str(options.get("strip", 1)), *reverse]
+        words = [str(folder), str(options.get("strip", 1)), *reverse(options, "reverse")]
+        return ["node", str(HERE / "jsdiff.cjs"), *words]
 
     how = Command(argv)
     package = Path(folder) / "node_modules/diff/package.json"

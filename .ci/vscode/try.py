@@ -134,6 +134,13 @@ def until(condition, what: str) -> None:
         time.sleep(0.2)
 
 
+def paste(editor: Editor, text: str) -> None:
+    """Applies what is copied."""
+    written = f"navigator.clipboard.writeText({json.dumps(text)})"
+    editor.call("Runtime.evaluate", expression=written, awaitPromise=True)
+    editor.command("Apply Patch: Apply Patch from Clipboard")
+
+
 def person(editor: Editor) -> None:
     # A file, from the explorer's menu.
     editor.click("row('answer.patch')", "right")
@@ -183,8 +190,7 @@ def person(editor: Editor) -> None:
     editor.key("Home", 36)
     editor.call("Input.insertText", text="typed ")
     patch = "*** Begin Patch\n*** Update File: README.md\n@@\n typed # To do\n+A list.\n*** End Patch\n"
-    editor.call("Runtime.evaluate", expression=f"navigator.clipboard.writeText({json.dumps('Here it is: ' + chr(10) + patch)})", awaitPromise=True)
-    editor.command("Apply Patch: Apply Patch from Clipboard")
+    paste(editor, f"Here it is: \n{patch}")
     editor.wait("row('Hunk 1, line 2')")
     editor.wait("document.body.textContent.includes('Will be made in the editor and not saved')")
     editor.shot("8-unsaved")
@@ -196,8 +202,7 @@ def person(editor: Editor) -> None:
 
     # A refusal.
     patch = "*** Begin Patch\n*** Update File: src/todo.py\n@@\n def task_7():\n-    return seven\n+    return 8\n*** End Patch\n"
-    editor.call("Runtime.evaluate", expression=f"navigator.clipboard.writeText({json.dumps(patch)})", awaitPromise=True)
-    editor.command("Apply Patch: Apply Patch from Clipboard")
+    paste(editor, patch)
     editor.wait("said().includes('its old lines are not in the file')")
     editor.shot("10-refused")
     editor.click("button('Show')")

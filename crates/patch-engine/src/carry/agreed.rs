@@ -6,21 +6,22 @@
 //! carried when all minimal scripts make the same text, and one of them keeps the footprint of each
 //! change. So neighbours of a change may have gone in some scripts, but not in all.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::locate::interner::Interner;
+use crate::locate::pass::Pass;
 use crate::text::lines::split;
 
 /// How many points of the grid are looked at for one file: some 20 ms of work.
 pub(super) const MAX_POINTS: usize = 1 << 21;
 
 /// A change of a stretch of the base.
-#[derive(Debug, Clone)]
-pub(super) struct Replacement<'r> {
+#[derive(Debug)]
+pub(super) struct Replacement {
     /// The 0-based lines of the stretch that it replaces.
     pub(super) lines: Range<usize>,
     /// The new lines.
-    pub(super) text: &'r [u8],
+    pub(super) text: Vec<u8>,
 }
 
 /// Returns for each change the 0-based line of the current stretch that it begins at; `None` if
@@ -32,7 +33,7 @@ pub(super) struct Replacement<'r> {
 pub(super) fn agreed(
     base: &[u8],
     current: &[u8],
-    changes: &[Replacement<'_>],
+    changes: &[Replacement],
     points: &mut usize,
 ) -> Option<Vec<usize>> {
     let grid = Grid::new(base, current, points)?;
@@ -61,17 +62,9 @@ impl<'g> Grid<'g> {
             (split(base).collect(), split(current).collect());
         let width = current.len() + 1;
         *points = points.checked_sub((base.len() + 1).checked_mul(width)?)?;
-        let mut ids: HashMap<&[u8], u32, foldhash::fast::RandomState> = HashMap::default();
-        let mut named = |lines: &[&'g [u8]]| -> Vec<u32> {
-            lines
-                .iter()
-                .map(|&line| {
-                    let next = ids.len() as u32;
-                    *ids.entry(line).or_insert(next)
-                })
-                .collect()
-        };
-        let (old, new) = (named(&base), named(&current));
+        let mut interner = Interner::new(Pass::Exact);
+        let old: Vec<u32> = base.iter().map(|line| interner.insert(line)).collect();
+        let new: Vec<u32> = interner.all(current.iter().copied()).collect();
         // What the way from each point to the end costs; the steps that are cheapest from there on.
         let mut steps = vec![0; (base.len() + 1) * width];
         let mut below = vec![0; width];
@@ -99,7 +92,7 @@ impl<'g> Grid<'g> {
 
     /// Removes the steps from points that no minimal script comes to.
     fn forget_unreached(&mut self) {
-        let width = self.width();
+        let moves = self.moves();
         let mut reached = vec![false; self.steps.len()];
         reached[0] = true;
         for point in 0..self.steps.len() {
@@ -107,7 +100,7 @@ impl<'g> Grid<'g> {
                 self.steps[point] = 0;
                 continue;
             }
-            for (step, to) in [(DROP, width), (INSERT, 1), (KEEP, width + 1)] {
+            for (step, to) in moves {
                 if self.steps[point] & step != 0 {
                     reached[point + to] = true;
                 }
@@ -119,9 +112,14 @@ impl<'g> Grid<'g> {
         self.current.len() + 1
     }
 
+    /// Returns by how many points each step goes on.
+    fn moves(&self) -> [(u8, usize); 3] {
+        [(KEEP, self.width() + 1), (DROP, self.width()), (INSERT, 1)]
+    }
+
     /// Returns where the changes go along some minimal script that keeps the footprint of each.
-    fn decided(&self, changes: &[Replacement<'_>]) -> Option<Vec<usize>> {
-        let width = self.width();
+    fn decided(&self, changes: &[Replacement]) -> Option<Vec<usize>> {
+        let (width, moves) = (self.width(), self.moves());
         // The steps that keep the footprints.
         let mut allowed = vec![DROP | INSERT | KEEP; self.base.len() + 1];
         for change in changes {
@@ -134,9 +132,7 @@ impl<'g> Grid<'g> {
         *leads.last_mut()? = true;
         for point in (0..self.steps.len() - 1).rev() {
             let steps = self.steps[point] & allowed[point / width];
-            leads[point] = [(DROP, width), (INSERT, 1), (KEEP, width + 1)]
-                .iter()
-                .any(|(step, to)| steps & step != 0 && leads[point + to]);
+            leads[point] = moves.iter().any(|(step, to)| steps & step != 0 && leads[point + to]);
         }
         let (mut places, mut point) = (Vec::new(), 0);
         if !leads[0] {
@@ -151,15 +147,12 @@ impl<'g> Grid<'g> {
                 return Some(places);
             }
             let steps = self.steps[point] & allowed[line];
-            point += [(KEEP, width + 1), (DROP, width), (INSERT, 1)]
-                .iter()
-                .find(|(step, to)| steps & step != 0 && leads[point + to])?
-                .1;
+            point += moves.iter().find(|(step, to)| steps & step != 0 && leads[point + to])?.1;
         }
     }
 
     /// Returns whether every minimal script makes the text that the changes make at their places.
-    fn all_make(&self, changes: &[Replacement<'_>], places: &[usize]) -> bool {
+    fn all_make(&self, changes: &[Replacement], places: &[usize]) -> bool {
         let mut wanted = Wanted::new(&self.current, changes, places);
         let mut changes = changes.iter().peekable();
         let mut line = 0;
@@ -184,13 +177,13 @@ impl<'g> Grid<'g> {
 
     /// Returns whether every minimal script comes to a change so that it can be made, and its text
     /// is wanted there.
-    fn all_take(&self, change: &Replacement<'_>, wanted: &Wanted) -> bool {
+    fn all_take(&self, change: &Replacement, wanted: &Wanted) -> bool {
         let Range { start, end } = change.lines;
         let takes = |line: usize| {
             let kept = if line < end { KEEP } else { KEEP | DROP };
             self.row(line).all(|(_, steps)| steps & !kept == 0)
         };
-        (start..=end).all(takes) && self.row(start).all(|(at, _)| wanted.has(at, change.text))
+        (start..=end).all(takes) && self.row(start).all(|(at, _)| wanted.has(at, &change.text))
     }
 
     /// Returns the points of a row that minimal scripts come to, with the steps that they take.
@@ -216,7 +209,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn new(current: &[&[u8]], changes: &[Replacement<'_>], places: &[usize]) -> Self {
+    fn new(current: &[&[u8]], changes: &[Replacement], places: &[usize]) -> Self {
         let mut before = vec![0];
         for line in current {
             before.push(before[before.len() - 1] + line.len());
@@ -224,7 +217,7 @@ impl Wanted {
         let (mut text, mut at) = (Vec::new(), 0);
         for (change, &place) in changes.iter().zip(places) {
             text.extend(current[at..place].iter().copied().flatten());
-            text.extend_from_slice(change.text);
+            text.extend_from_slice(&change.text);
             at = place + change.lines.len();
         }
         text.extend(current[at..].iter().copied().flatten());

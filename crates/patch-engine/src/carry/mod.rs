@@ -265,12 +265,8 @@ impl Carrier<'_> {
         if !at_start || !at_end {
             return false;
         }
-        let (from, to) = (bound(run, change.lines.start, start), bound(run, change.lines.end, end));
-        for splice in &self.edit.splices.as_slice()[change.splices.clone()] {
-            self.splices
-                .push(run.current(splice.start)..run.current(splice.end), splice.text.clone());
-        }
-        self.note(std::slice::from_ref(change), from, to, false);
+        let at = bound(run, change.lines.start, start);
+        self.put(change, at);
         self.grown += line_count(&self.wanted(start..end, change.splices.clone())) as isize
             - change.lines.len() as isize;
         true
@@ -328,16 +324,11 @@ impl Carrier<'_> {
 
     /// Carries changes between two places if all minimal alignments lead to one text.
     fn agree(&mut self, changes: &[Change], from: Bound, to: Bound) -> bool {
-        let texts: Vec<Vec<u8>> = changes
+        let replacements: Vec<Replacement> = changes
             .iter()
-            .map(|change| self.wanted(change.bytes.clone(), change.splices.clone()))
-            .collect();
-        let replacements: Vec<Replacement<'_>> = changes
-            .iter()
-            .zip(&texts)
-            .map(|(change, text)| Replacement {
+            .map(|change| Replacement {
                 lines: change.lines.start - from.line..change.lines.end - from.line,
-                text,
+                text: self.wanted(change.bytes.clone(), change.splices.clone()),
             })
             .collect();
         let base = &self.base[from.byte..to.byte];
@@ -345,27 +336,31 @@ impl Carrier<'_> {
         let Some(places) = agreed(base, current, &replacements, &mut self.points) else {
             return false;
         };
-        let (mut byte, mut line) = (from.current_byte, 0);
+        let (mut current_byte, mut current_line) = (from.current_byte, from.current_line);
         for (change, place) in changes.iter().zip(places) {
-            for _ in line..place {
-                byte = line_end(self.current, byte);
+            while current_line < from.current_line + place {
+                current_byte = line_end(self.current, current_byte);
+                current_line += 1;
             }
-            line = place;
-            let (start, end) = (change.bytes.start, change.bytes.end);
-            let moved = |at: usize| at - start + byte;
-            for splice in &self.edit.splices.as_slice()[change.splices.clone()] {
-                self.splices.push(moved(splice.start)..moved(splice.end), splice.text.clone());
-            }
-            let bound = |line: usize, at: usize| Bound {
-                line,
-                byte: at,
-                current_line: from.current_line + place + (line - change.lines.start),
-                current_byte: moved(at),
-            };
-            let (first, last) = (bound(change.lines.start, start), bound(change.lines.end, end));
-            self.note(std::slice::from_ref(change), first, last, false);
+            let (line, byte) = (change.lines.start, change.bytes.start);
+            self.put(change, Bound { line, byte, current_line, current_byte });
         }
         true
+    }
+
+    /// Carries a change to a place where the current file has the lines that it replaces.
+    fn put(&mut self, change: &Change, at: Bound) {
+        let moved = |byte: usize| byte - at.byte + at.current_byte;
+        for splice in &self.edit.splices.as_slice()[change.splices.clone()] {
+            self.splices.push(moved(splice.start)..moved(splice.end), splice.text.clone());
+        }
+        let end = Bound {
+            line: change.lines.end,
+            byte: change.bytes.end,
+            current_line: at.current_line + change.lines.len(),
+            current_byte: moved(change.bytes.end),
+        };
+        self.note(std::slice::from_ref(change), at, end, false);
     }
 
     /// Returns some bytes of the base after the edit.

@@ -203,32 +203,21 @@ fn agreed(
         text.extend(current[at..].concat());
         text
     };
-    let decides = |script: &&Vec<(usize, usize)>| {
+    // Whether a script takes every change: none of its lines is gone, nor `more` of those on either
+    // side, and none came between them or next to them.
+    let takes = |script: &[(usize, usize)], more: usize| {
         changes.iter().all(|change| {
             let (start, end) = (change.lines.start - first, change.lines.end - first);
             script.windows(2).all(|step| {
                 let ((i, j), (i_then, j_then)) = (step[0], step[1]);
-                let drops = i_then > i && j_then == j && start <= i + 1 && i <= end;
-                let inserts = i_then == i && j_then > j && start <= i && i <= end;
+                let drops = j_then == j && start <= i + more && i < end + more;
+                let inserts = i_then == i && start <= i && i <= end;
                 !drops && !inserts
             })
         })
     };
-    // What a script makes, if it takes every change: no line of it is gone, and none came in it or
-    // next to it.
-    let made = |script: &[(usize, usize)]| {
-        let takes = |change: &&Replaced| {
-            let lines = change.lines.start - first..change.lines.end - first;
-            script.windows(2).all(|step| {
-                let ((i, j), (i_then, j_then)) = (step[0], step[1]);
-                let drops = j_then == j && lines.contains(&i);
-                let inserts = i_then == i && lines.start <= i && i <= lines.end;
-                !drops && !inserts
-            })
-        };
-        changes.iter().all(takes).then(|| text(&places(script)))
-    };
-    let script = scripts.iter().find(decides)?;
+    let made = |script: &[(usize, usize)]| takes(script, 0).then(|| text(&places(script)));
+    let script = scripts.iter().find(|script| takes(script, 1))?;
     let wanted = made(script).expect("it keeps the footprints");
     scripts.iter().all(|script| made(script).as_ref() == Some(&wanted)).then(|| places(script))
 }
