@@ -1,6 +1,6 @@
 //! A run of the program, and how it ended.
 
-use std::io::{ErrorKind, Write as _};
+use std::io::{Error, ErrorKind, Write as _};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -37,6 +37,7 @@ impl From<Output> for Run {
 /// Runs a command with `input` on standard input, and returns what it printed.
 pub(crate) fn output(mut command: Command, input: &[u8]) -> Output {
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut tries = 0;
     let mut child = loop {
         match piped.spawn() {
             // A program that was just copied is open for writing in what another test starts, until
@@ -44,10 +45,21 @@ pub(crate) fn output(mut command: Command, input: &[u8]) -> Output {
             Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
                 std::thread::sleep(Duration::from_millis(5));
             }
+            Err(error) if tries < 10 && died_at_the_start(&error) => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(200));
+            }
             spawned => break spawned.expect("the program starts"),
         }
     };
     // It may end before it has read everything.
     let _ = child.stdin.take().expect("piped").write_all(input);
     child.wait_with_output().expect("the program ends")
+}
+
+/// Whether the system could not bring the process to its first instruction. On a busy machine Wine
+/// answers now and then with `ERROR_INTERNAL_ERROR`; the program has not run then.
+fn died_at_the_start(error: &Error) -> bool {
+    const ERROR_INTERNAL_ERROR: i32 = 1359;
+    cfg!(windows) && error.raw_os_error() == Some(ERROR_INTERNAL_ERROR)
 }
