@@ -119,7 +119,7 @@ placement cases="1000000":
 shown cases="5000":
     SHOWN_CASES={{cases}} cargo test -p file-tools --test tools shown
 
-# Compares with other appliers on the same work, and appends to benches/RESULTS.md.
+# Compares with other appliers on the same work, and puts the tables into benches/RESULTS.md.
 compare *args:
     benches/compare {{args}}
 

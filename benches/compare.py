@@ -7,7 +7,7 @@ For each workload in DIR (made by the example `workloads`) every applier gets a 
 run's result is compared with `after/`; an applier that refuses or differs is listed as such. The appliers take turns,
 so that a noisy minute hits them all; medians are printed, with ratios of the first to each other.
 """
-import argparse, filecmp, os, platform, shutil, statistics, sys, tempfile, time
+import argparse, filecmp, os, platform, shutil, statistics, sys, tempfile, textwrap, time
 from pathlib import Path
 
 # "again": a second time in a tree that was put back, so that what an applier keeps beside the files is there.
@@ -92,22 +92,34 @@ def measure(args, name, scratch):
             if args.settle:
                 continue
             shutil.rmtree(tree)
-    rows = []
-    first = next(iter(lines))
+    found = {}
     for label in lines:
         if verdict[label] != "equal" or not kept[label]:
-            rows.append(f"| {name} | {label} | {verdict[label]} | | | | |")
-            continue
-        middle = {what: statistics.median(run[what] for run in kept[label]) for what in ("wall", "cpu", "peak")}
-        ratio = ["", ""]
-        if label != first and kept[first]:
-            ours = {what: statistics.median(run[what] for run in kept[first]) for what in ("wall", "cpu")}
-            ratio = [f"{ours['wall'] / middle['wall']:.3f}", f"{ours['cpu'] / max(middle['cpu'], 1e-6):.3f}"]
-        rows.append(f"| {name} | {label} | {middle['wall'] * 1e3:.2f} | {middle['cpu'] * 1e3:.2f} "
-                    f"| {middle['peak']:.1f} | {ratio[0]} | {ratio[1]} |")
-    for row in rows:
-        print(row, flush=True)
-    return rows
+            found[label] = verdict[label]
+        else:
+            found[label] = {what: statistics.median(run[what] for run in kept[label]) for what in ("wall", "cpu", "peak")}
+    return found
+
+
+def row(name, found):
+    """A workload: what the first one takes, and its share of what each other takes, in wall and processor time."""
+    ours, *others = found.values()
+    if isinstance(ours, str):
+        return f"| {name} | {ours} |"
+    share = lambda theirs, what: f"{ours[what] / max(theirs[what], 1e-6):.2f}"
+    cell = lambda theirs: theirs if isinstance(theirs, str) else f"{share(theirs, 'wall')} ({share(theirs, 'cpu')})"
+    shares = {label: cell(theirs) for label, theirs in zip(list(found)[1:], others)}
+    return (f"| {name} | {ours['wall'] * 1e3:.2f} | {ours['cpu'] * 1e3:.2f} | {ours['peak']:.1f} | "
+            + " | ".join(shares.get(label, "–") for label in COLUMNS) + " |")
+
+
+def record(at, heading, lines):
+    """Puts a section into a file, in place of the one with the same heading."""
+    text = at.read_text() if at.exists() else ""
+    before, found, rest = text.partition(f"{heading}\n")
+    _, next_heading, after = rest.partition("\n## ")
+    section = "\n".join([heading, "", *lines]) + "\n"
+    at.write_text((before if found else before.rstrip("\n") + "\n\n") + section + next_heading + after)
 
 
 def machine():
@@ -127,30 +139,32 @@ def main():
     parser.add_argument("--only", action="append", help="this applier only (repeatable)")
     parser.add_argument("--settle", action="store_true",
                         help="for a disk: sync before each run, and delete no tree before the end")
-    parser.add_argument("--record", help="append the table to this file")
+    parser.add_argument("--record", help="put the table into this file, in place of the one before")
     parser.add_argument("names", nargs="*", default=[])
     args = parser.parse_args()
     args.runs += 1
     ENVIRONMENT["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="state-", dir=args.dir)
     scratch = tempfile.mkdtemp(prefix="compare-", dir=args.dir)
-    head = ["| work | program | wall ms | CPU ms | peak MB | our wall / its | our CPU / its |",
-            "|---|---|---:|---:|---:|---:|---:|"]
-    print("\n".join(head))
-    rows = []
+    COLUMNS[:] = [*args.ours[1:], *COLUMNS]
+    lines = ["| work | wall ms | CPU ms | peak MB | " + " | ".join(COLUMNS) + " |", "|---|" + "---:|" * (3 + len(COLUMNS))]
+    print("\n".join(lines))
     try:
         for name in args.names or NAMES:
-            rows += measure(args, name, scratch)
+            lines.append(row(name, measure(args, name, scratch)))
+            print(lines[-1], flush=True)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
         shutil.rmtree(ENVIRONMENT["XDG_STATE_HOME"], ignore_errors=True)
     if args.record:
         where = "on a disk" if args.settle else "in memory"
-        with open(args.record, "a") as out:
-            out.write(f"\n## {time.strftime('%Y-%m-%d', time.gmtime())}, `--durability {args.durability}`, {where}\n\n"
-                      f"{machine()}; medians of {args.runs - 1} runs in turn, outputs verified equal.\n\n")
-            out.write("\n".join(head + rows) + "\n")
+        said = (f"{time.strftime('%Y-%m-%d', time.gmtime())}, {machine()}; medians of {args.runs - 1} runs in turn, outputs verified "
+                "equal. Ours, and our share of the wall time of each other, with that of the processor time in brackets.")
+        record(Path(args.record), f"## Whole processes, `--durability {args.durability}`, {where}",
+               [*textwrap.wrap(said, 100), "", *lines])
 
 
+# What we are compared with, as far as it is there.
+COLUMNS = ["the same, strict", "codex", "git apply", "patch"]
 ENVIRONMENT = dict(os.environ)
 if __name__ == "__main__":
     sys.exit(main())
