@@ -69,13 +69,19 @@ impl Dir {
 
     /// Opens a directory in it that belongs to this program. `None` if nothing is there.
     pub fn open_dir(&self, name: &str) -> Result<Option<Self>, Error> {
+        Ok(self.open_dir_seen(name)?.map(|(dir, _)| dir))
+    }
+
+    /// Does the same, and returns its metadata when it was opened.
+    pub fn open_dir_seen(&self, name: &str) -> Result<Option<(Self, Metadata)>, Error> {
         let spot = self.spot(name);
         let path = spot.path();
         match sys::open_at(&self.handle, name, Open::Directory) {
             Ok(handle) => {
                 let dir = Self::new(handle, &path).accepting_open(self.accept_open);
-                dir.require_own(&dir.metadata()?)?;
-                Ok(Some(dir))
+                let seen = dir.metadata()?;
+                dir.require_own(&seen)?;
+                Ok(Some((dir, seen)))
             }
             Err(error) => match error.raw_os_error() {
                 Some(code::NOENT) => Ok(None),

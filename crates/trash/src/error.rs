@@ -112,6 +112,17 @@ impl Error {
         }
     }
 
+    /// Returns whether it says that a finished transaction does not count as this user's.
+    pub(crate) fn is_distrust(&self) -> bool {
+        matches!(
+            self,
+            Self::Journal { .. }
+                | Self::Files(
+                    fs_guard::Error::UntrustedState { .. } | fs_guard::Error::OthersState { .. }
+                )
+        )
+    }
+
     /// Returns the path that the error is about.
     #[must_use]
     pub fn path(&self) -> Option<&str> {

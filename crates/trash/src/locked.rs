@@ -8,6 +8,7 @@ use fs_guard::{Dir, Error as FilesError, FileTime, LockFile, Root, Sha256, Wait}
 
 use crate::error::Error;
 use crate::id::TransactionId;
+use crate::index::Summary;
 use crate::key::OwnKey;
 use crate::prefix::Prefix;
 use crate::store::{APPLIED, MAX_APPLIED, PENDING, SEARCHED, Store, TRASH};
@@ -27,8 +28,8 @@ pub struct LockedStore<'r> {
     keep: Cell<bool>,
     /// The folder of unfinished transactions, once it was opened.
     pub(crate) pending: OnceCell<Dir>,
-    /// How many finished transactions there were when the last one began.
-    pub(crate) count: Cell<usize>,
+    /// What the index has, if it is believed, since the last transaction began.
+    pub(crate) known: Cell<Option<Summary>>,
 }
 
 impl<'r> Deref for LockedStore<'r> {
@@ -63,7 +64,7 @@ impl<'r> LockedStore<'r> {
                         lock: RefCell::new(Some(lock)),
                         root_mtime,
                         keep: Cell::new(false),
-                        count: Cell::new(0),
+                        known: Cell::new(None),
                     };
                     locked.ignore_in_git()?;
                     return Ok(locked);

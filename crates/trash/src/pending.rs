@@ -1,16 +1,18 @@
 //! Unfinished transactions: their folders, their journals, their ends.
 
+use std::cell::Cell;
 use std::time::{Duration, SystemTime};
 
 use fs_guard::{Dir, Error as FilesError, Spot, StagedFile, SyncGroup};
 
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
+use crate::index::{Indexed, NewestFirst};
 use crate::journal::Journal;
 use crate::locked::LockedStore;
 use crate::prefix::Prefix;
-use crate::retention::finish_removing;
-use crate::store::{ABORTED, DONE, FoundJournal, JOURNAL, PENDING, transactions_of};
+use crate::retention::Retention;
+use crate::store::{ABORTED, DONE, FoundJournal, JOURNAL, PENDING};
 
 /// The folder of a running transaction.
 ///
@@ -23,6 +25,8 @@ pub struct Pending<'s> {
     parent: Dir,
     folder: Dir,
     trash: Option<Dir>,
+    /// What the index will have of it, once its journal is written.
+    indexed: Cell<Option<Indexed>>,
 }
 
 /// An interrupted transaction.
@@ -44,14 +48,9 @@ impl LockedStore<'_> {
     pub fn begin(&self) -> Result<Pending<'_>, Error> {
         // A key that cannot be read should be an error now, not when files are staged.
         self.signer()?;
-        // Created now, so that the end of the transaction needs no space.
-        let trash = self.trash()?;
-        let names = trash.names()?;
-        finish_removing(&trash, &names)?;
-        let before = transactions_of(&names);
-        self.count.set(before.len());
         let now = SystemTime::now();
-        let last = self.last_ahead(&before, now)?;
+        let (trash, newest_first) = self.look()?;
+        let last = self.last_ahead(newest_first, now)?;
         let pending = match self.pending.get() {
             Some(pending) => pending.clone(),
             None => self.dir.open_or_create_dir(PENDING)?,
@@ -68,22 +67,21 @@ impl LockedStore<'_> {
     /// proves nothing.
     fn last_ahead(
         &self,
-        newest_first: &[TransactionId],
+        newest_first: NewestFirst<'_>,
         now: SystemTime,
     ) -> Result<Option<TransactionId>, Error> {
         let microsecond = Duration::from_micros(1);
-        let behind = |id: TransactionId| id.time() + microsecond <= now;
-        let ahead =
-            newest_first.iter().skip_while(|id| id.is_ahead_of(now)).take_while(|&&id| !behind(id));
-        for &id in ahead {
+        for id in newest_first {
+            let id = id?;
+            if id.is_ahead_of(now) {
+                continue;
+            }
+            if id.time() + microsecond <= now {
+                break;
+            }
             match self.journal(id) {
                 Ok(_) => return Ok(Some(id)),
-                Err(
-                    Error::Journal { .. }
-                    | Error::Files(
-                        FilesError::UntrustedState { .. } | FilesError::OthersState { .. },
-                    ),
-                ) => {}
+                Err(error) if error.is_distrust() => {}
                 Err(error) => return Err(error),
             }
         }
@@ -142,7 +140,7 @@ impl<'s> Pending<'s> {
         parent: Dir,
         folder: Dir,
     ) -> Self {
-        Self { store, id, parent, folder, trash: None }
+        Self { store, id, parent, folder, trash: None, indexed: Cell::new(None) }
     }
 
     pub(crate) fn with_trash(self, trash: Dir) -> Self {
@@ -182,6 +180,7 @@ impl<'s> Pending<'s> {
     /// Writes the journal. It is not synced yet.
     pub fn write_journal(&self, journal: &Journal) -> Result<StagedFile, Error> {
         let signer = self.store.signer()?;
+        self.indexed.set(Some(Indexed::of(journal)));
         let mut file = self.folder.spot(JOURNAL).create(0o600)?;
         let write = |part: &str| file.write(part.as_bytes());
         if self.store.prefix.is_empty() {
@@ -240,13 +239,28 @@ impl<'s> Pending<'s> {
 
     /// Turns the folder, which now holds the displaced files, into a trash entry.
     pub fn finish(&self) -> Result<(), Error> {
+        self.finish_keeping(None)
+    }
+
+    /// Does the same, and removes some of the oldest transactions if `retention` does not keep
+    /// them; a later commit goes on. What it removes, an interruption leaves a history without gaps.
+    pub fn finish_and_purge(&self, retention: &Retention, now: SystemTime) -> Result<(), Error> {
+        self.finish_keeping(Some((retention, now)))
+    }
+
+    fn finish_keeping(&self, keep: Option<(&Retention, SystemTime)>) -> Result<(), Error> {
         let name = self.id.to_string();
-        let trash = match &self.trash {
-            Some(trash) => trash,
-            None => &self.store.trash()?,
+        let known = self.store.known.take();
+        let (trash, known) = match &self.trash {
+            Some(trash) => (trash, known.filter(|known| known.is_of(trash))),
+            // A recovered transaction: the next one writes the index anew.
+            None => (&self.store.trash()?, None),
         };
         self.parent.spot(&name).rename_new(&trash.spot(&name))?;
         self.store.keep();
+        if let Some((known, of)) = known.zip(self.indexed.get()) {
+            self.store.known.set(self.store.note(trash, known, (self.id, of), keep));
+        }
         Ok(())
     }
 }

@@ -143,12 +143,9 @@ impl<'r> Store<'r> {
         &self.dir
     }
 
-    /// Returns the finished transactions, newest first.
+    /// Returns all finished transactions, newest first.
     pub fn transactions(&self) -> Result<Vec<TransactionId>, Error> {
-        match self.dir.open_dir(TRASH)? {
-            Some(trash) => Ok(transactions_of(&trash.names()?)),
-            None => Ok(Vec::new()),
-        }
+        self.newest_first()?.collect()
     }
 
     /// Returns whether there are unfinished transactions: running or interrupted ones.
@@ -227,7 +224,8 @@ impl<'r> Store<'r> {
     pub fn entries(&self) -> Result<(Vec<TrashEntry>, Vec<Error>), Error> {
         let mut entries = Vec::new();
         let mut refused = Vec::new();
-        for id in self.transactions()? {
+        for id in self.newest_first()? {
+            let id = id?;
             match self.unless_gone(id, self.entries_in(id)) {
                 Ok(found) => entries.extend(found.into_iter().flatten()),
                 Err(error @ Error::Journal { .. }) => refused.push(error),
@@ -237,7 +235,12 @@ impl<'r> Store<'r> {
         Ok((entries, refused))
     }
 
-    fn entries_in(&self, id: TransactionId) -> Result<Vec<TrashEntry>, Error> {
+    /// Lists the files that one transaction displaced.
+    ///
+    /// # Errors
+    ///
+    /// If its journal cannot be read or is not trusted.
+    pub fn entries_in(&self, id: TransactionId) -> Result<Vec<TrashEntry>, Error> {
         let journal = self.journal(id)?;
         let aborted = self.is_aborted(id)?;
         let mut entries = Vec::new();

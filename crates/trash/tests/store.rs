@@ -22,6 +22,9 @@ use workspace_trash::{
 #[cfg(unix)]
 use workspace_trash::{Keys, OwnKey};
 
+#[path = "store/index.rs"]
+mod index;
+
 struct Fixture {
     dir: TempDir,
     key: TempDir,
@@ -47,6 +50,15 @@ impl Fixture {
 
 /// Deletes a file that had this text, as the engine does.
 fn displace(store: &LockedStore<'_>, path: &str, text: &str) -> TransactionId {
+    displace_keeping(store, path, text, None)
+}
+
+fn displace_keeping(
+    store: &LockedStore<'_>,
+    path: &str,
+    text: &str,
+    retention: Option<&Retention>,
+) -> TransactionId {
     let pending = store.begin().unwrap();
     let mut file = pending.slot(0).create(0o600).unwrap();
     file.write(text.as_bytes()).unwrap();
@@ -58,7 +70,10 @@ fn displace(store: &LockedStore<'_>, path: &str, text: &str) -> TransactionId {
         Record { slot: 0, path: path.into(), before: Some(state), after: None, sibling: None };
     let journal = Journal::new(header, vec![record]);
     pending.write_journal(&journal).unwrap();
-    pending.finish().unwrap();
+    match retention {
+        Some(retention) => pending.finish_and_purge(retention, SystemTime::now()).unwrap(),
+        None => pending.finish().unwrap(),
+    }
     id
 }
 
@@ -359,8 +374,7 @@ fn commits_purge_now_and_then() {
     let retention = Retention { keep_last: 2, max_count: 2, ..Retention::default() };
     let mut counts = Vec::new();
     for n in 0..70 {
-        displace(&store, &format!("f{n}"), "x");
-        store.purge_sometimes(&retention, SystemTime::now(), 1).unwrap();
+        displace_keeping(&store, &format!("f{n}"), "x", Some(&retention));
         counts.push(store.transactions().unwrap().len());
     }
     let often = counts.windows(2).filter(|pair| pair[1] < pair[0]).count();

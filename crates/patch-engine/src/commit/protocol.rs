@@ -188,23 +188,16 @@ impl Commit<'_> {
                 cause: Box::new(cause),
             });
         }
-        if let Err(cause) = pending.finish() {
+        if let Err(cause) = pending.finish_and_purge(&self.options.retention, SystemTime::now()) {
             if pending.mark_done(durable).is_err() {
                 return Err(CommitError::Untidy {
                     journal: pending.journal_path(),
                     cause: Box::new(cause.into()),
                 });
             }
-        } else {
+        } else if let Some(text) = &self.patch_hash() {
             // If this fails, the same patch is applied again or refused, and nothing worse.
-            if let Some(text) = &self.patch_hash() {
-                let _ = store.note_applied(text, id);
-            }
-            let _ = store.purge_sometimes(
-                &self.options.retention,
-                SystemTime::now(),
-                journal.kept_bytes(),
-            );
+            let _ = store.note_applied(text, id);
         }
         if matches!(store.is_signed(), Ok(false)) {
             host.event(&Event::Unsigned);

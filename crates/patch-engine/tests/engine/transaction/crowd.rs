@@ -323,7 +323,7 @@ fn check_history(tree: &Tree, patches: usize) {
     let state = fs::read_dir(tree.path(".apply-patch")).unwrap();
     let state: BTreeSet<String> =
         state.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    let known = [".gitignore", "applied", "lock", "pending", "trash"].map(str::to_owned);
+    let known = [".gitignore", "applied", "index", "lock", "pending", "trash"].map(str::to_owned);
     assert!(state.is_subset(&known.into()), "{state:?}");
     let workspace = tree.open();
     let mut log = workspace.log().unwrap();

@@ -1,0 +1,374 @@
+//! The index of the trash: commits and readers find the newest and the oldest transactions without
+//! listing all of them.
+//!
+//! The file `index` has a first line that says of which folder it is, and then a line of the same
+//! length for each finished transaction, the oldest first. A commit appends one under the lock, once
+//! its folder is in the trash. The line has the id, the bytes that were displaced up to and with
+//! this transaction, the bytes of those that were purged, the number of the first line that was not,
+//! a mark of the turn, and a stamp of the folder `trash`: its inode, times, size and number of links
+//! as they are then.
+//!
+//! The index is believed if the stamp of its last line is that of the folder now: every change of
+//! the names in a folder moves its times. Otherwise the folder is listed: a process was killed
+//! between the move and the line, another version of the program was at work, a person removed a
+//! folder, the state was copied, or the line is torn. Readers have no lock, and list it each time;
+//! the next transaction writes the index anew. It uses the lines of a folder with this inode again,
+//! so that only the journals of the other names are read.
+//!
+//! It only says where to look. Journals are read and checked as ever, and an id that is gone is
+//! passed over. With a forged line the oldest transactions are purged earlier, or newer ones do not
+//! show until the folder changes: who can write it could as well remove their folders.
+//!
+//! Limitations: some kernels stamp a folder with the time of the last timer tick, and on some file
+//! systems its size and links do not change with the number of names (ext4 counts 65 000). What an
+//! older version of the program commits there within the tick of the last commit is in the trash,
+//! but does not show until the index is written anew, as `purge` does. File systems that store
+//! whole seconds are not believed. Nor is Windows, where nothing promises that the time of a folder
+//! is written at once: there the names are compared with the folder's at each transaction.
+
+use fs_guard::{Dir, Metadata, OpenFile, Sha256};
+
+use crate::error::Error;
+use crate::id::TransactionId;
+use crate::journal::Journal;
+use crate::store::{Store, TRASH, transactions_of};
+
+pub(crate) const INDEX: &str = "index";
+
+/// The length of a line, with its end.
+pub(crate) const LINE: usize = 95;
+/// How many lines are read at first.
+const TAIL: u32 = 64;
+/// How many lines are read at once after that.
+const BLOCK: u32 = 8192;
+
+/// What the index has of one transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Indexed {
+    pub(crate) bytes: u64,
+    /// The mark of its turn.
+    pub(crate) turn: Option<u32>,
+}
+
+impl Indexed {
+    pub(crate) fn of(journal: &Journal) -> Self {
+        Self { bytes: journal.kept_bytes(), turn: journal.header.turn.as_deref().map(mark) }
+    }
+}
+
+/// Returns the mark of a turn: several may have the same.
+fn mark(turn: &str) -> u32 {
+    let hash = Sha256::of(turn.as_bytes()).0;
+    u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]])
+}
+
+/// What the last line says of the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Summary {
+    /// The number of lines.
+    pub(crate) lines: u32,
+    /// The number of the first line that was not purged.
+    pub(crate) first: u32,
+    /// Displaced bytes of all transactions.
+    pub(crate) bytes: u64,
+    /// Displaced bytes of those that were purged.
+    pub(crate) purged: u64,
+    /// Whether the trash has transactions that the index has not, because their journals are not
+    /// trusted.
+    pub(crate) others: bool,
+    /// The stamp of the folder; `None` if it tells nothing.
+    pub(crate) stamp: Option<u64>,
+    pub(crate) last: Option<TransactionId>,
+}
+
+impl Summary {
+    pub(crate) fn count(&self) -> u32 {
+        self.lines - self.first
+    }
+
+    pub(crate) fn kept(&self) -> u64 {
+        self.bytes.saturating_sub(self.purged)
+    }
+
+    /// Returns whether the folder is as it was.
+    pub(crate) fn is_of(&self, trash: &Dir) -> bool {
+        trash.metadata().is_ok_and(|trash| stamp(&trash) == self.stamp)
+    }
+
+    /// Adds a transaction.
+    pub(crate) fn add(&mut self, id: TransactionId, of: Indexed) {
+        self.lines += 1;
+        self.bytes = self.bytes.saturating_add(of.bytes);
+        self.last = Some(id);
+    }
+
+    /// Returns the line of the last transaction; `None` if a number does not fit.
+    pub(crate) fn line(&self, turn: Option<u32>) -> Option<String> {
+        let Self { first, bytes, purged, others, stamp, .. } = self;
+        let (id, others) = (self.last?, if *others { '+' } else { '-' });
+        let turn = turn.map_or_else(|| "--------".to_owned(), |turn| format!("{turn:08x}"));
+        let stamp = stamp.unwrap_or_default();
+        let line =
+            format!("{id} {bytes:012x} {purged:012x} {first:08x} {turn} {others} {stamp:016x}\n");
+        (line.len() == LINE).then_some(line)
+    }
+}
+
+/// A line as found.
+pub(crate) struct Line {
+    pub(crate) id: TransactionId,
+    pub(crate) turn: Option<u32>,
+    pub(crate) bytes: u64,
+    pub(crate) purged: u64,
+    pub(crate) first: u32,
+    pub(crate) others: bool,
+    pub(crate) stamp: u64,
+}
+
+impl Line {
+    pub(crate) fn parse(line: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
+        let mut parts = text.split(' ');
+        let mut next = || parts.next();
+        let id = next()?.parse().ok()?;
+        let mut number = || u64::from_str_radix(next()?, 16).ok();
+        let (bytes, purged) = (number()?, number()?);
+        let first = u32::try_from(number()?).ok()?;
+        let turn = match next()? {
+            "--------" => None,
+            turn => Some(u32::from_str_radix(turn, 16).ok()?),
+        };
+        let others = next()? == "+";
+        let stamp = u64::from_str_radix(next()?, 16).ok()?;
+        Some(Self { id, turn, bytes, purged, first, others, stamp })
+    }
+}
+
+pub(crate) fn head(trash: &Metadata) -> String {
+    format!("{:<94}\n", format!("index 1 of the folder with inode {:016x}", trash.ino))
+}
+
+/// Returns what changes whenever a name in the folder does; `None` where nothing does for certain.
+pub(crate) fn stamp(trash: &Metadata) -> Option<u64> {
+    let Metadata { ino, size, nlink, mtime, ctime, .. } = trash;
+    if cfg!(windows) || (mtime.1 == 0 && ctime.1 == 0) {
+        return None;
+    }
+    let hash = Sha256::of(format!("{ino} {size} {nlink} {mtime:?} {ctime:?}").as_bytes()).0;
+    Some(u64::from_be_bytes(hash[..8].try_into().expect("a hash is longer")))
+}
+
+/// The index, open for reading.
+#[derive(Debug)]
+pub(crate) struct Index {
+    pub(crate) file: OpenFile,
+    pub(crate) summary: Summary,
+    /// Its last lines.
+    pub(crate) tail: Block,
+}
+
+/// Lines that were read together.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    /// The number of the first.
+    pub(crate) start: u32,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Block {
+    pub(crate) fn line(&self, number: u32) -> Option<&[u8]> {
+        let at = usize::try_from(number.checked_sub(self.start)?).ok()? * LINE;
+        self.bytes.get(at..at + LINE)
+    }
+}
+
+impl Index {
+    /// Opens the index if its last line is whole.
+    pub(crate) fn open(dir: &Dir) -> Option<Self> {
+        let (file, seen) = dir.spot(INDEX).open().ok()?;
+        let lines = u32::try_from(seen.size / LINE as u64).ok()?.checked_sub(1)?;
+        if lines == 0 || !seen.size.is_multiple_of(LINE as u64) {
+            return None;
+        }
+        let mut index = Self { file, summary: Summary::default(), tail: Block::default() };
+        index.tail = index.read(lines.saturating_sub(TAIL), lines)?;
+        let Line { id, bytes, purged, first, others, stamp, .. } =
+            Line::parse(index.tail.line(lines - 1)?)?;
+        let (stamp, last) = (Some(stamp), Some(id));
+        index.summary = Summary { lines, first, bytes, purged, others, stamp, last };
+        (first < lines).then_some(index)
+    }
+
+    /// Opens the index if it is believed.
+    pub(crate) fn believed(dir: &Dir, trash: &Metadata) -> Option<Self> {
+        let now = stamp(trash)?;
+        Self::open(dir).filter(|index| index.summary.stamp == Some(now))
+    }
+
+    /// Reads lines; `None` if they cannot be read.
+    pub(crate) fn read(&self, start: u32, end: u32) -> Option<Block> {
+        let mut bytes = vec![0; usize::try_from(end.checked_sub(start)?).ok()? * LINE];
+        let (mut read, at) = (0, (u64::from(start) + 1) * LINE as u64);
+        while read < bytes.len() {
+            match self.file.read_at(&mut bytes[read..], at + read as u64).ok()? {
+                0 => return None,
+                more => read += more,
+            }
+        }
+        Some(Block { start, bytes })
+    }
+
+    /// Calls `each` with the lines that were not purged, from the last one on, until it returns
+    /// `false`. `None` if they cannot all be read.
+    fn back(&self, mut each: impl FnMut(&[u8]) -> Option<bool>) -> Option<()> {
+        let mut end = self.summary.lines;
+        while end > self.summary.first {
+            let own;
+            let block = match self.tail.line(end - 1) {
+                Some(_) => &self.tail,
+                None => {
+                    own = self.read(end.saturating_sub(BLOCK).max(self.summary.first), end)?;
+                    &own
+                }
+            };
+            for number in (block.start.max(self.summary.first)..end).rev() {
+                if !each(block.line(number)?)? {
+                    return Some(());
+                }
+            }
+            end = block.start;
+        }
+        Some(())
+    }
+}
+
+/// The finished transactions, newest first, read as they are asked for.
+#[derive(Debug)]
+pub struct NewestFirst<'s> {
+    store: &'s Store<'s>,
+    index: Option<Index>,
+    block: Block,
+    /// The line after the next one.
+    end: u32,
+    last: Option<TransactionId>,
+    listed: std::vec::IntoIter<TransactionId>,
+}
+
+impl<'s> NewestFirst<'s> {
+    pub(crate) fn listed(store: &'s Store<'s>, ids: Vec<TransactionId>) -> Self {
+        let (block, listed) = (Block::default(), ids.into_iter());
+        Self { store, index: None, block, end: 0, last: None, listed }
+    }
+
+    pub(crate) fn indexed(store: &'s Store<'s>, mut index: Index) -> Self {
+        let (block, end) = (std::mem::take(&mut index.tail), index.summary.lines);
+        let listed = Vec::new().into_iter();
+        Self { store, index: Some(index), block, end, last: None, listed }
+    }
+
+    /// Returns the next one of the index; `None` if its line cannot be read.
+    fn next_indexed(&mut self) -> Option<TransactionId> {
+        let index = self.index.as_ref()?;
+        if self.block.line(self.end - 1).is_none() {
+            let start = self.end.saturating_sub(BLOCK).max(index.summary.first);
+            self.block = index.read(start, self.end)?;
+        }
+        let id = Line::parse(self.block.line(self.end - 1)?)?.id;
+        self.end -= 1;
+        Some(id)
+    }
+}
+
+impl Iterator for NewestFirst<'_> {
+    type Item = Result<TransactionId, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Some(index) = &self.index else { return self.listed.next().map(Ok) };
+        if self.end <= index.summary.first {
+            return None;
+        }
+        if let Some(id) = self.next_indexed() {
+            self.last = Some(id);
+            return Some(Ok(id));
+        }
+        // A line is damaged: the folder has the rest.
+        self.index = None;
+        let rest = match self.store.list() {
+            Ok(ids) => ids.into_iter().filter(|id| self.last.is_none_or(|last| *id < last)),
+            Err(error) => return Some(Err(error)),
+        };
+        self.listed = rest.collect::<Vec<_>>().into_iter();
+        self.listed.next().map(Ok)
+    }
+}
+
+/// How large the history is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Totals {
+    /// The number of finished transactions.
+    pub transactions: usize,
+    /// The bytes of the files that they displaced.
+    pub bytes: u64,
+}
+
+impl Store<'_> {
+    /// Returns the finished transactions, newest first. Only as much is read as is asked for,
+    /// unless the index is not believed.
+    pub fn newest_first(&self) -> Result<NewestFirst<'_>, Error> {
+        match self.index()? {
+            Some(index) => Ok(NewestFirst::indexed(self, index)),
+            None => Ok(NewestFirst::listed(self, self.list()?)),
+        }
+    }
+
+    /// Returns how large the history is, as far as that is known without reading it; journals that
+    /// were damaged since they were written count.
+    pub fn totals(&self) -> Result<Option<Totals>, Error> {
+        Ok(self.index()?.map(|index| Totals {
+            transactions: index.summary.count() as usize,
+            bytes: index.summary.kept(),
+        }))
+    }
+
+    /// Returns the transactions that may be part of a turn with this name, newest first: all that
+    /// are, and few others. `None` if that is not known without reading all journals.
+    pub fn of_turn(&self, turn: &str) -> Result<Option<Vec<TransactionId>>, Error> {
+        let Some(index) = self.index()? else { return Ok(None) };
+        let (wanted, mut found) = (format!("{:08x}", mark(turn)), Vec::new());
+        let read = index.back(|line| {
+            if line.get(67..75)? == wanted.as_bytes() {
+                found.push(Line::parse(line)?.id);
+            }
+            Some(true)
+        });
+        Ok(read.map(|()| found))
+    }
+
+    /// Returns whether one of the newest `count` transactions is part of a turn; `None` if that is
+    /// not known without reading their journals.
+    pub fn has_turns(&self, count: usize) -> Result<Option<bool>, Error> {
+        let Some(index) = self.index()? else { return Ok(None) };
+        let (mut found, mut left) = (false, count);
+        let read = index.back(|line| {
+            found |= left > 0 && Line::parse(line)?.turn.is_some();
+            left = left.saturating_sub(1);
+            Some(left > 0)
+        });
+        Ok(read.map(|()| found))
+    }
+
+    /// Opens the index if it is believed and has all that the trash has.
+    fn index(&self) -> Result<Option<Index>, Error> {
+        let Some((_, trash)) = self.dir.open_dir_seen(TRASH)? else { return Ok(None) };
+        Ok(Index::believed(&self.dir, &trash).filter(|index| !index.summary.others))
+    }
+
+    /// Lists the transactions in the trash, newest first.
+    pub(crate) fn list(&self) -> Result<Vec<TransactionId>, Error> {
+        match self.dir.open_dir(TRASH)? {
+            Some(trash) => Ok(transactions_of(&trash.names()?)),
+            None => Ok(Vec::new()),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Keeps the index of the trash, under the lock.
+
+use std::time::SystemTime;
+
+use fs_guard::{Dir, Metadata};
+
+use crate::error::Error;
+use crate::id::TransactionId;
+use crate::index::{INDEX, Index, Indexed, LINE, Line, NewestFirst, Summary, head, stamp};
+use crate::locked::LockedStore;
+use crate::retention::{Retention, finish_removing};
+use crate::store::{TRASH, transactions_of};
+
+/// The most transactions that one commit removes.
+const STEP: u32 = 64;
+/// One in so many commits looks for transactions that are too old, or too many.
+const LOOK: u32 = 16;
+/// The longest index that is read as a whole.
+const LIMIT: u64 = 4 << 30;
+
+impl LockedStore<'_> {
+    /// Finds what the trash has: from the index, or from the folder if that is not believed. The
+    /// index is then written anew.
+    pub(crate) fn look(&self) -> Result<(Dir, NewestFirst<'_>), Error> {
+        let trash = match self.dir.open_dir_seen(TRASH)? {
+            Some((trash, seen)) => {
+                if let Some(index) = Index::believed(&self.dir, &seen) {
+                    self.known.set(Some(index.summary));
+                    return Ok((trash, NewestFirst::indexed(self, index)));
+                }
+                trash
+            }
+            // Created now, so that the end of the transaction needs no space.
+            None => self.trash()?,
+        };
+        let ids = self.write_index(&trash)?;
+        Ok((trash, NewestFirst::listed(self, ids)))
+    }
+
+    /// Writes the index anew, and finishes interrupted removals: each has changed the folder.
+    /// Returns the transactions in the folder, newest first. Where a journal cannot be read or the
+    /// index not written, the next transaction tries again.
+    pub(crate) fn write_index(&self, trash: &Dir) -> Result<Vec<TransactionId>, Error> {
+        self.known.set(None);
+        let (seen, ids) = loop {
+            let seen = trash.metadata()?;
+            let names = trash.names()?;
+            if !finish_removing(trash, &names)? {
+                break (seen, transactions_of(&names));
+            }
+        };
+        self.known.set(self.written(&seen, &ids));
+        Ok(ids)
+    }
+
+    fn written(&self, trash: &Metadata, newest_first: &[TransactionId]) -> Option<Summary> {
+        let (old, stamp) = (self.lines_of(trash), stamp(trash));
+        let there = old.is_some();
+        let mut old = old.unwrap_or_default().into_iter().peekable();
+        let (mut text, mut summary) = (head(trash), Summary::default());
+        let (mut same, mut last) = (true, (0, None));
+        for &id in newest_first.iter().rev() {
+            while old.next_if(|(other, _)| *other < id).is_some() {
+                same = false;
+            }
+            let of = match old.next_if(|(other, _)| *other == id) {
+                Some((_, of)) => of,
+                None => {
+                    same = false;
+                    match self.unless_gone(id, self.journal(id)) {
+                        Ok(Some(journal)) => Indexed::of(&journal),
+                        Ok(None) => continue,
+                        Err(error) if error.is_distrust() => {
+                            summary.others = true;
+                            continue;
+                        }
+                        Err(_) => return None,
+                    }
+                }
+            };
+            summary.add(id, of);
+            last = (text.len(), of.turn);
+            text += &summary.line(of.turn)?;
+        }
+        let spot = self.dir.spot(INDEX);
+        if summary.lines == 0 {
+            if there {
+                spot.remove().ok()?;
+            }
+            return Some(Summary { stamp, ..summary });
+        }
+        // Nothing is to be written where only the names can tell that.
+        if stamp.is_none() && same && old.next().is_none() {
+            return Index::open(&self.dir).map(|index| Summary { stamp, ..index.summary });
+        }
+        summary.stamp = stamp;
+        text.truncate(last.0);
+        text += &summary.line(last.1)?;
+        spot.write(text.as_bytes(), false).ok()?;
+        Some(summary)
+    }
+
+    /// Returns the transactions of the index, oldest first, whether it is believed or not, if it is
+    /// of this folder; `None` if there is no index.
+    fn lines_of(&self, trash: &Metadata) -> Option<Vec<(TransactionId, Indexed)>> {
+        let bytes = match self.dir.spot(INDEX).read(LIMIT) {
+            Ok((bytes, _)) => bytes,
+            Err(fs_guard::Error::NotFound { .. }) => return None,
+            Err(_) => return Some(Vec::new()),
+        };
+        let (lines, _) = bytes.as_chunks::<LINE>();
+        let Some((_, lines)) =
+            lines.split_first().filter(|(first, _)| first[..] == *head(trash).as_bytes())
+        else {
+            return Some(Vec::new());
+        };
+        let mut before = 0;
+        let lines = lines.iter().map_while(|line| {
+            let Line { id, turn, bytes, .. } = Line::parse(line)?;
+            let of = Indexed { bytes: bytes.checked_sub(before)?, turn };
+            before = bytes;
+            Some((id, of))
+        });
+        let mut lines: Vec<_> = lines.collect();
+        let sorted = lines.windows(2).take_while(|pair| pair[0].0 < pair[1].0).count();
+        lines.truncate(sorted + 1);
+        Some(lines)
+    }
+
+    /// Adds a transaction that was just moved into the trash, and purges if `keep` says so. `next`
+    /// is what the index has. Returns what it has then; `None` if it is not to be believed.
+    pub(crate) fn note(
+        &self,
+        trash: &Dir,
+        mut next: Summary,
+        (id, of): (TransactionId, Indexed),
+        keep: Option<(&Retention, SystemTime)>,
+    ) -> Option<Summary> {
+        // The clock was set back by more than a day.
+        if next.last >= Some(id) {
+            return None;
+        }
+        let written = next.lines;
+        next.add(id, of);
+        if let Some((retention, now)) = keep {
+            self.purge_some(&mut next, written, retention, now)?;
+        }
+        next.stamp = stamp(&trash.metadata().ok()?);
+        let spot = self.dir.spot(INDEX);
+        if next.first > STEP && next.first > next.lines / 2 {
+            let kept = Index::open(&self.dir)?.read(next.first, written)?;
+            next = Summary { lines: next.lines - next.first, first: 0, ..next };
+            let (head, line) = (head(&trash.metadata().ok()?), next.line(of.turn)?);
+            let text = [head.as_bytes(), &kept.bytes, line.as_bytes()].concat();
+            spot.write(&text, false).ok()?;
+            return Some(next);
+        }
+        let file = spot.append().ok()?;
+        let mut text = next.line(of.turn)?;
+        let mut length = 0;
+        if written == 0 {
+            text.insert_str(0, &head(&trash.metadata().ok()?));
+        } else {
+            length = (u64::from(written) + 1) * LINE as u64;
+        }
+        if file.opened_size() != length {
+            return None;
+        }
+        file.append(text.as_bytes()).ok()?;
+        Some(next)
+    }
+
+    /// Removes the oldest transactions, at most [`STEP`], if there are some that are not kept.
+    /// `written` is the number of lines in the file.
+    fn purge_some(
+        &self,
+        next: &mut Summary,
+        written: u32,
+        retention: &Retention,
+        now: SystemTime,
+    ) -> Option<()> {
+        let count = next.count() as usize;
+        let Some(spare) = count.checked_sub(retention.keep_last).filter(|spare| *spare > 0) else {
+            return Some(());
+        };
+        let is_due = next.lines.is_multiple_of(LOOK)
+            || count >= retention.max_count.saturating_add(LOOK as usize)
+            || next.kept() > retention.max_bytes;
+        let spare = u32::try_from(spare).unwrap_or(STEP).min(STEP);
+        let end = (next.first + spare).min(written);
+        if !is_due || end == next.first {
+            return Some(());
+        }
+        let block = Index::open(&self.dir)?.read(next.first, end)?;
+        for number in next.first..end {
+            let Line { id, bytes, .. } = Line::parse(block.line(number)?)?;
+            if !retention.is_over((next.lines - 1 - number) as usize, id, next.kept(), now) {
+                break;
+            }
+            match self.unless_gone(id, self.journal(id)) {
+                Ok(Some(_)) => self.remove(id).ok()?,
+                Ok(None) => {}
+                Err(error) => {
+                    // It was trusted when the index was written: with another key, or before
+                    // someone changed it. All are looked at again.
+                    if error.is_distrust() {
+                        self.dir.spot(INDEX).remove().ok()?;
+                    }
+                    return None;
+                }
+            }
+            (next.first, next.purged) = (number + 1, bytes);
+        }
+        Some(())
+    }
+}
