@@ -1,10 +1,14 @@
 //! The history of a workspace: its finished transactions.
 
+use std::cell::{Ref, RefCell};
 use std::collections::{BTreeMap, HashSet};
+use std::rc::Rc;
 use std::time::SystemTime;
 
 use fs_guard::RelPath;
-use workspace_trash::{Journal, JournalProblem, Record, Store, TransactionId, TrashEntry};
+use workspace_trash::{
+    Header, Journal, JournalProblem, NewestFirst, Record, Store, TransactionId, TrashEntry,
+};
 
 use super::error::{Doubt, Error};
 use super::workspace::Workspace;
@@ -55,21 +59,68 @@ impl Workspace {
     /// Returns the finished transactions, with what the caller [may see](super::Reach) of each, and
     /// those whose journals are not trusted, newest first.
     pub fn history(&self) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
+        self.history_while(|_| true)
+    }
+
+    /// Returns the newest of them: up to the first one, with that, after which `go_on` wants no
+    /// more. Only these are read.
+    pub fn history_while(
+        &self,
+        mut go_on: impl FnMut(&LogEntry) -> bool,
+    ) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
         let Some(store) = self.store()? else { return Ok((Vec::new(), Vec::new())) };
-        let (entries, unverified) = log(&store)?;
-        let reach = self.reach();
-        let shown = |LogEntry { journal, undone_by, aborted, .. }| {
+        let (log, reach) = (Log::new(&store), self.reach());
+        let mut entries = Vec::new();
+        for entry in log.iter() {
+            let LogEntry { journal, undone_by, aborted, .. } = (*entry?).clone();
             let whole = reach.shows_all(&journal);
-            let journal = if whole { journal } else { reach.shown(journal)? };
-            Some(LogEntry { journal, undone_by, aborted, whole })
-        };
-        Ok((entries.into_iter().filter_map(shown).collect(), unverified))
+            let Some(journal) = (if whole { Some(journal) } else { reach.shown(journal) }) else {
+                continue;
+            };
+            entries.push(LogEntry { journal, undone_by, aborted, whole });
+            if entries.last().is_some_and(|entry| !go_on(entry)) {
+                break;
+            }
+        }
+        Ok((entries, log.read.into_inner().unverified))
+    }
+
+    /// Returns how many transactions the history has for this caller, and how many folders there
+    /// are that do not count. A person is told what the index of the trash has, if there is one:
+    /// journals that were damaged since count.
+    ///
+    /// # Errors
+    ///
+    /// If the history cannot be read.
+    pub fn count(&self) -> Result<(usize, usize), Error> {
+        if self.reach().shows_everything()
+            && let Some(store) = self.store()?
+            && let Some(totals) = store.totals()?
+            // With another key than the one that they were signed with, none counts.
+            && self.history_while(|_| false)?.1.is_empty()
+        {
+            return Ok((totals.transactions, 0));
+        }
+        let (entries, unverified) = self.history()?;
+        Ok((entries.len(), unverified.len()))
     }
 
     /// Returns one finished transaction.
     pub fn show(&self, id: TransactionId) -> Result<LogEntry, Error> {
-        let found = self.log()?.into_iter().find(|entry| entry.journal.header.id == id);
+        let (mut entries, _) = self.history_while(|entry| entry.journal.header.id > id)?;
+        let found = entries.pop().filter(|entry| entry.journal.header.id == id);
         Ok(found.ok_or(workspace_trash::Error::NoSuchTransaction(id))?)
+    }
+
+    /// Returns the transactions that may be part of a turn with this name, newest first: all that
+    /// are, and few others. `None` if that is not known without reading all of the history.
+    ///
+    /// # Errors
+    ///
+    /// If the state directory is not trusted.
+    pub fn of_turn(&self, turn: &str) -> Result<Option<Vec<TransactionId>>, Error> {
+        let Some(store) = self.store()? else { return Ok(Some(Vec::new())) };
+        Ok(store.of_turn(turn)?)
     }
 
     /// Finds the newest transaction that changed all of these paths, is not an undo, and whose
@@ -79,19 +130,24 @@ impl Workspace {
     ///
     /// If the journals cannot be read.
     pub fn last_change_of(&self, paths: &[RelPath]) -> Result<Option<TransactionId>, Error> {
-        let log = self.log()?;
-        let changed = |entry: &LogEntry| {
-            let has = |path: &RelPath| {
-                entry.journal.records.iter().any(|record| record.path == path.as_str())
-            };
-            paths.iter().all(has)
+        let Some(store) = self.store()? else { return Ok(None) };
+        let (log, reach) = (Log::new(&store), self.reach());
+        let changed = |journal: &Journal| {
+            let has =
+                |path: &RelPath| journal.records.iter().any(|record| record.path == path.as_str());
+            paths.iter().all(|path| has(path) && reach.shows(path.as_str()))
         };
-        let stands = |id| {
-            let back = taken_back(&log, id);
-            !paths.iter().any(|path| back.contains(path.as_str()))
-        };
-        let found = changes(&log).find(|entry| changed(entry) && stands(entry.journal.header.id));
-        Ok(found.map(|entry| entry.journal.header.id))
+        for change in changes(&log) {
+            let change = change?;
+            let id = change.journal.header.id;
+            if changed(&change.journal) {
+                let back = taken_back(&log, id)?;
+                if !paths.iter().any(|path| back.contains(path.as_str())) {
+                    return Ok(Some(id));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Lists the displaced files that the caller [may see](super::Reach), newest first.
@@ -104,46 +160,127 @@ impl Workspace {
     }
 }
 
-pub(super) fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
-    let mut entries = Vec::new();
-    let mut unverified = Vec::new();
-    // Newest first: whether an undo is undone itself is then known before the transaction that it
-    // undoes is read.
-    let mut undone: BTreeMap<TransactionId, TransactionId> = BTreeMap::new();
-    for id in store.transactions()? {
-        let read = store.journal(id).and_then(|journal| Ok((journal, store.is_aborted(id)?)));
-        let (journal, aborted) = match store.unless_gone(id, read) {
-            Ok(Some(read)) => read,
+/// The history, newest first, read as far as it is asked for.
+pub(super) struct Log<'s> {
+    store: &'s Store<'s>,
+    read: RefCell<ReadLog<'s>>,
+    /// Whether it ends where something cannot be read.
+    ends_at_error: bool,
+}
+
+/// What was read of the history.
+#[derive(Default)]
+struct ReadLog<'s> {
+    ids: Option<NewestFirst<'s>>,
+    entries: Vec<Rc<LogEntry>>,
+    unverified: Vec<Unverified>,
+    /// By what each transaction was undone. An undo is newer, so whether it is undone itself is
+    /// known before the transaction that it undoes is read.
+    undone: BTreeMap<TransactionId, TransactionId>,
+    ended: bool,
+}
+
+impl<'s> Log<'s> {
+    pub(super) fn new(store: &'s Store<'s>) -> Self {
+        Self { store, read: RefCell::default(), ends_at_error: false }
+    }
+
+    /// Ends where something cannot be read.
+    pub(super) fn ending_at_error(self) -> Self {
+        Self { ends_at_error: true, ..self }
+    }
+
+    /// Returns the `nth` newest transaction that counts.
+    fn get(&self, nth: usize) -> Result<Option<Rc<LogEntry>>, Error> {
+        let mut read = self.read.borrow_mut();
+        while read.entries.len() <= nth && !read.ended {
+            if let Err(error) = self.read_more(&mut read) {
+                read.ended = true;
+                if !self.ends_at_error {
+                    return Err(error);
+                }
+            }
+        }
+        Ok(read.entries.get(nth).cloned())
+    }
+
+    /// Reads one more, which may not count.
+    fn read_more(&self, read: &mut ReadLog<'s>) -> Result<(), Error> {
+        let store = self.store;
+        let ids = match &mut read.ids {
+            Some(ids) => ids,
+            none => none.insert(store.newest_first()?),
+        };
+        let Some(id) = ids.next().transpose()? else {
+            read.ended = true;
+            return Ok(());
+        };
+        let undone_by = read.undone.get(&id).copied();
+        let found = store.journal(id).and_then(|journal| Ok((journal, store.is_aborted(id)?)));
+        let (journal, aborted) = match store.unless_gone(id, found) {
+            Ok(Some(found)) => found,
             // A purge in another process removed it.
-            Ok(None) => continue,
+            Ok(None) => return Ok(()),
             // Not signed by this user, so it does not count.
             Err(workspace_trash::Error::Journal { problem, .. }) => {
-                unverified.push(Unverified { id, problem, undone_by: undone.get(&id).copied() });
-                continue;
+                read.unverified.push(Unverified { id, problem, undone_by });
+                return Ok(());
             }
             Err(error) => return Err(error.into()),
         };
-        let undone_by = undone.get(&id).copied();
         if !journal.header.partial && !aborted && undone_by.is_none() {
             let targets = journal.header.undo_of.iter().chain(&journal.header.also_undo_of);
-            undone.extend(targets.map(|target| (*target, id)));
+            read.undone.extend(targets.map(|target| (*target, id)));
         }
-        entries.push(LogEntry { journal, undone_by, aborted, whole: true });
+        read.entries.push(Rc::new(LogEntry { journal, undone_by, aborted, whole: true }));
+        Ok(())
     }
-    Ok((entries, unverified))
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Result<Rc<LogEntry>, Error>> {
+        let mut nth = 0;
+        std::iter::from_fn(move || {
+            nth += 1;
+            self.get(nth - 1).transpose()
+        })
+    }
+
+    /// Returns all from the newest on that are not older than `id`; `None` for all there are.
+    fn until(&self, id: Option<TransactionId>) -> Result<Vec<Rc<LogEntry>>, Error> {
+        let is_in = |entry: &LogEntry| id.is_none_or(|id| entry.journal.header.id >= id);
+        let entries = self.iter().take_while(|entry| entry.as_ref().map_or(true, |it| is_in(it)));
+        entries.collect()
+    }
+
+    fn by_id(&self, id: TransactionId) -> Result<Option<Rc<LogEntry>>, Error> {
+        let last = self.until(Some(id))?.pop();
+        Ok(last.filter(|entry| entry.journal.header.id == id))
+    }
+
+    /// Returns the header of a transaction that counts, however old it is.
+    fn header(&self, id: TransactionId) -> Result<Option<Header>, Error> {
+        match self.store.unless_gone(id, self.store.journal(id)) {
+            Ok(journal) => Ok(journal.map(|journal| journal.header)),
+            Err(workspace_trash::Error::Journal { .. }) => Ok(None),
+            Err(_) if self.ends_at_error => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn unverified(&self) -> Ref<'_, [Unverified]> {
+        Ref::map(self.read.borrow(), |read| &read.unverified[..])
+    }
 }
 
 /// Returns whether a transaction undoes a change or a redo. Where what it undoes is not kept any
 /// more, its tool tells.
-fn is_undo(newest_first: &[LogEntry], mut id: TransactionId) -> bool {
+fn is_undo(log: &Log<'_>, mut id: TransactionId) -> Result<bool, Error> {
     let (mut undoes, mut redoes) = (0, false);
-    while let Ok(at) = newest_first.binary_search_by(|entry| id.cmp(&entry.journal.header.id)) {
-        let header = &newest_first[at].journal.header;
-        let Some(target) = header.undo_of else { return undoes % 2 == 1 };
+    while let Some(header) = log.header(id)? {
+        let Some(target) = header.undo_of else { return Ok(undoes % 2 == 1) };
         redoes = header.tool.as_deref() == Some("redo");
         (undoes, id) = (undoes + 1, target);
     }
-    (undoes + usize::from(redoes)) % 2 == 1
+    Ok((undoes + usize::from(redoes)) % 2 == 1)
 }
 
 fn counts(entry: &LogEntry) -> bool {
@@ -151,94 +288,112 @@ fn counts(entry: &LogEntry) -> bool {
 }
 
 /// Returns the changes that are not undone, newest first.
-pub(super) fn changes(newest_first: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
-    newest_first.iter().filter(|entry| counts(entry) && entry.journal.header.undo_of.is_none())
+pub(super) fn changes(log: &Log<'_>) -> impl Iterator<Item = Result<Rc<LogEntry>, Error>> {
+    let is_change = |entry: &LogEntry| counts(entry) && entry.journal.header.undo_of.is_none();
+    log.iter().filter(move |entry| entry.as_ref().map_or(true, |entry| is_change(entry)))
 }
 
 /// Returns which transactions are undone to undo all that `are_wanted`, newest first: not those
 /// that were rolled back, nor those that others have undone.
-pub fn standing(
-    newest_first: &[LogEntry],
+pub fn standing<'l>(
+    newest_first: impl IntoIterator<Item = &'l LogEntry>,
     are_wanted: impl Fn(&LogEntry) -> bool,
 ) -> Vec<TransactionId> {
     let mut found: Vec<_> =
-        newest_first.iter().filter(|entry| !entry.aborted && are_wanted(entry)).collect();
+        newest_first.into_iter().filter(|entry| !entry.aborted && are_wanted(entry)).collect();
     let ids: HashSet<_> = found.iter().map(|entry| entry.journal.header.id).collect();
     found.retain(|entry| entry.undone_by.is_none_or(|by| ids.contains(&by)));
     found.iter().map(|entry| entry.journal.header.id).collect()
 }
 
 /// Returns what is undone with a change: all of its turn, or it alone.
-pub(super) fn with_its_turn(newest_first: &[LogEntry], change: &LogEntry) -> Vec<TransactionId> {
-    if change.journal.header.turn.is_none() {
-        return vec![change.journal.header.id];
-    }
-    standing(newest_first, |entry| entry.is_of_turn_of(change))
+pub(super) fn with_its_turn(log: &Log<'_>, change: &LogEntry) -> Result<Vec<TransactionId>, Error> {
+    let Some(turn) = &change.journal.header.turn else {
+        return Ok(vec![change.journal.header.id]);
+    };
+    let oldest = log.store.of_turn(turn)?.and_then(|ids| ids.last().copied());
+    let entries = log.until(oldest)?;
+    Ok(standing(entries.iter().map(|entry| &**entry), |entry| entry.is_of_turn_of(change)))
 }
 
 /// Returns the name of the turn that these transactions, newest first, are all of.
-pub(super) fn whole_turn(newest_first: &[LogEntry], ids: &[TransactionId]) -> Option<String> {
-    let newest = newest_first.iter().find(|entry| Some(&entry.journal.header.id) == ids.first())?;
-    let turn = newest.journal.header.turn.clone()?;
-    (with_its_turn(newest_first, newest) == ids).then_some(turn)
+pub(super) fn whole_turn(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<String>, Error> {
+    let Some(&newest) = ids.first() else { return Ok(None) };
+    let Some(newest) = log.by_id(newest)? else { return Ok(None) };
+    let Some(turn) = newest.journal.header.turn.clone() else { return Ok(None) };
+    Ok((with_its_turn(log, &newest)? == ids).then_some(turn))
 }
 
 /// Returns the undos since the last change, newest first, that are not undone.
-pub(super) fn undos(newest_first: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
-    newest_first
-        .iter()
-        .filter(|entry| !entry.aborted)
-        .take_while(|entry| entry.journal.header.undo_of.is_some())
-        .filter(|entry| counts(entry) && is_undo(newest_first, entry.journal.header.id))
+pub(super) fn undos(log: &Log<'_>) -> impl Iterator<Item = Result<Rc<LogEntry>, Error>> {
+    let has = |entry: &Result<Rc<LogEntry>, Error>, is: fn(&LogEntry) -> bool| {
+        entry.as_ref().map_or(true, |entry| is(entry))
+    };
+    log.iter()
+        .filter(move |entry| has(entry, |entry| !entry.aborted))
+        .take_while(move |entry| has(entry, |entry| entry.journal.header.undo_of.is_some()))
+        .filter(move |entry| has(entry, counts))
+        .filter_map(|entry| match entry {
+            Ok(entry) => match is_undo(log, entry.journal.header.id) {
+                Ok(yes) => yes.then_some(Ok(entry)),
+                Err(error) => Some(Err(error)),
+            },
+            error => Some(error),
+        })
 }
 
 /// Fails if it is unclear whether this is the newest transaction to undo or to redo (`None`: that
 /// there is none): a newer one is not verified, or an id lies in the future.
 pub(super) fn is_newest(
-    (entries, unverified): &(Vec<LogEntry>, Vec<Unverified>),
+    log: &Log<'_>,
     found: Option<TransactionId>,
     what: &'static str,
 ) -> Result<(), Error> {
-    let mut doubtful: Vec<(TransactionId, Doubt)> = unverified
+    let mut doubtful: Vec<(TransactionId, Doubt)> = log
+        .unverified()
         .iter()
         .filter(|one| one.undone_by.is_none() && found.is_none_or(|found| one.id > found))
         .map(|one| (one.id, Doubt::Journal(one.problem.clone())))
         .collect();
     let now = SystemTime::now();
-    let future =
-        entries.iter().map(|entry| entry.journal.header.id).filter(|id| id.is_ahead_of(now));
+    let future = log.iter().map_while(Result::ok).map(|entry| entry.journal.header.id);
+    let future = future.take_while(|id| id.is_ahead_of(now));
     doubtful.extend(future.map(|id| (id, Doubt::Future)));
     if doubtful.is_empty() { Ok(()) } else { Err(Error::Doubtful { what, transactions: doubtful }) }
 }
 
-/// Returns the last transaction that changed a path, unless that was an undo.
-pub(super) fn last_change_to<'l>(
-    newest_first: &'l [LogEntry],
+/// Returns the last transaction that changed a path, and its record, unless that was an undo.
+pub(super) fn last_change_to(
+    log: &Log<'_>,
     path: &str,
-) -> Option<(&'l LogEntry, &'l Record)> {
-    let (entry, record) = newest_first.iter().filter(|entry| !entry.aborted).find_map(|entry| {
-        let record = entry.journal.records.iter().find(|record| record.path == path)?;
-        Some((entry, record))
-    })?;
-    (!is_undo(newest_first, entry.journal.header.id)).then_some((entry, record))
+) -> Result<Option<(Rc<LogEntry>, Record)>, Error> {
+    for entry in log.iter() {
+        let entry = entry?;
+        let found = entry.journal.records.iter().find(|record| record.path == path);
+        if let Some(record) = found.filter(|_| !entry.aborted).cloned() {
+            let undo = is_undo(log, entry.journal.header.id)?;
+            return Ok((!undo).then_some((entry, record)));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the paths of a transaction that were undone one by one, and not redone since.
-pub(super) fn taken_back(newest_first: &[LogEntry], id: TransactionId) -> HashSet<&str> {
-    let parts = newest_first.iter().filter(|entry| {
+pub(super) fn taken_back(log: &Log<'_>, id: TransactionId) -> Result<HashSet<String>, Error> {
+    let newer = log.until(Some(id))?;
+    let parts = newer.iter().filter(|entry| {
         let header = &entry.journal.header;
         header.undo_of == Some(id) && header.partial && entry.undone_by.is_none() && !entry.aborted
     });
-    parts.flat_map(|entry| entry.journal.records.iter().map(|record| &*record.path)).collect()
+    Ok(parts.flat_map(|entry| entry.journal.records.iter().map(|it| it.path.clone())).collect())
 }
 
 /// Finds the undo in effect: `id` itself, or the one that undid `id`.
 pub(super) fn active_undo_of(
-    entries: &[LogEntry],
+    log: &Log<'_>,
     id: TransactionId,
 ) -> Result<Option<TransactionId>, Error> {
-    let by_id = |id: TransactionId| entries.iter().find(|entry| entry.journal.header.id == id);
-    let entry = by_id(id).ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
+    let entry = log.by_id(id)?.ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
     if let Some(undo) = entry.undone_by {
         return Ok(Some(undo));
     }

@@ -27,6 +27,7 @@ mod held;
 mod history;
 mod home;
 pub(crate) mod host;
+pub(crate) mod kept;
 pub(crate) mod memory;
 mod options;
 mod protocol;

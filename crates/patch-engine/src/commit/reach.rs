@@ -49,6 +49,11 @@ impl Reach {
             || (!Prefix::leads_out(recorded) && self.check(recorded, true, Access::Read).is_ok())
     }
 
+    /// Returns whether the caller may see whatever was recorded.
+    pub(super) fn shows_everything(&self) -> bool {
+        self.person
+    }
+
     /// Returns whether the caller may see all that a transaction did.
     #[must_use]
     pub fn shows_all(&self, journal: &Journal) -> bool {

@@ -1,6 +1,5 @@
 //! Plans that restore the files that transactions displaced.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -8,7 +7,8 @@ use fs_guard::{Access, Cancellation, FileKind, RelPath, Sha256};
 use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, TrashEntry};
 
 use super::error::{Drift, Error};
-use super::history::{self, LogEntry, Unverified};
+use super::history::{self, Log, LogEntry};
+use super::kept::Kept;
 use super::reach::Reach;
 use super::workspace::Workspace;
 use crate::carry::{Carried, Conflict, carry, difference};
@@ -105,22 +105,24 @@ impl Workspace {
             None => nothing_to("undo", &[]),
         };
         let store = self.store()?.ok_or_else(missing)?;
+        let log = Log::new(&store);
         let Some(id) = id else {
-            let log = history::log(&store)?;
             let mut turns = HashSet::new();
-            let changes = history::changes(&log.0).filter_map(|change| {
+            let mut with_turn = |change: &LogEntry| {
                 if !paths.is_empty() {
-                    return Some(vec![change.journal.header.id]);
+                    return Ok(Some(vec![change.journal.header.id]));
                 }
-                let ids = history::with_its_turn(&log.0, change);
-                turns.insert(ids[0]).then_some(ids)
-            });
+                let ids = history::with_its_turn(&log, change)?;
+                Ok(turns.insert(ids[0]).then_some(ids))
+            };
+            let changes = history::changes(&log)
+                .filter_map(|change| change.and_then(|change| with_turn(&change)).transpose());
             return first_of(&log, "undo", changes, |ids| {
-                plan_undo(self, (&store, &log.0), ids, paths, options)
+                plan_undo(self, (&store, &log), ids, paths, options)
             });
         };
         // An error elsewhere in the history is no reason to refuse a transaction that is named.
-        let log = history::log(&store).unwrap_or_default().0;
+        let log = log.ending_at_error();
         let plan = plan_undo(self, (&store, &log), &[id], paths, options)?;
         plan.ok_or_else(|| nothing_to("undo", &[id]))
     }
@@ -139,8 +141,7 @@ impl Workspace {
     ) -> Result<Plan, Error> {
         let store = self.store()?.filter(|_| !ids.is_empty());
         let store = store.ok_or_else(|| nothing_to("undo", &[]))?;
-        let log = history::log(&store)?.0;
-        let plan = plan_undo(self, (&store, &log), ids, &[], options)?;
+        let plan = plan_undo(self, (&store, &Log::new(&store)), ids, &[], options)?;
         plan.ok_or_else(|| nothing_to("undo", ids))
     }
 
@@ -166,15 +167,15 @@ impl Workspace {
     ) -> Result<Plan, Error> {
         let nothing = || nothing_to("redo", &[]);
         let store = self.store()?.ok_or_else(nothing)?;
-        let log = history::log(&store)?;
-        let plan = |ids: &[_]| plan_undo(self, (&store, &log.0), ids, &[], options);
+        let log = Log::new(&store);
+        let plan = |ids: &[_]| plan_undo(self, (&store, &log), ids, &[], options);
         match id {
             None => {
-                let undos = history::undos(&log.0).map(|undo| vec![undo.journal.header.id]);
+                let undos = history::undos(&log).map(|undo| Ok(vec![undo?.journal.header.id]));
                 first_of(&log, "redo", undos, plan)
             }
             Some(id) => {
-                let undo = history::active_undo_of(&log.0, id)?.ok_or_else(nothing)?;
+                let undo = history::active_undo_of(&log, id)?.ok_or_else(nothing)?;
                 plan(&[undo])?.ok_or_else(|| nothing_to("redo", &[undo]))
             }
         }
@@ -218,7 +219,7 @@ impl Workspace {
                     let now = look(&self.root().into(), &path)?
                         .and_then(Result::ok)
                         .map(|disk| disk.sha256);
-                    *by = left_by(&history::log(&store)?.0, path.as_str(), now, &reach);
+                    *by = left_by(&Log::new(&store), path.as_str(), now, &reach)?;
                 }
                 return Err(rejected(reject));
             }
@@ -255,15 +256,16 @@ fn rejected(reject: Reject) -> Error {
 /// Returns the plan of the first candidate that can be undone, one transaction or a whole turn; its
 /// notes name those before it.
 fn first_of(
-    log: &(Vec<LogEntry>, Vec<Unverified>),
+    log: &Log<'_>,
     what: &'static str,
-    candidates: impl Iterator<Item = Vec<TransactionId>>,
+    candidates: impl Iterator<Item = Result<Vec<TransactionId>, Error>>,
     plan: impl Fn(&[TransactionId]) -> Result<Option<Plan>, Error>,
 ) -> Result<Plan, Error> {
     let mut passed = Vec::new();
     let mut refused = None;
     let mut gone = Vec::new();
     for ids in candidates {
+        let ids = ids?;
         let id = ids[0];
         history::is_newest(log, Some(id), what)?;
         let why = match plan(&ids) {
@@ -307,7 +309,7 @@ fn nothing_to(what: &'static str, gone: &[TransactionId]) -> Error {
 /// Plans to undo transactions as one; `None` if nothing is left of their changes.
 fn plan_undo(
     workspace: &Workspace,
-    (store, log): (&Store<'_>, &[LogEntry]),
+    (store, log): (&Store<'_>, &Log<'_>),
     ids: &[TransactionId],
     paths: &[RelPath],
     how: &UndoOptions<'_>,
@@ -315,7 +317,7 @@ fn plan_undo(
     let files = Files::from(workspace.root()).cancelled_by(how.cancellation.clone());
     let Joined { journal, authentic, sources } = joined(store, ids, how.trust)?;
     let id = journal.header.id;
-    let back = if ids.len() == 1 { history::taken_back(log, id) } else { HashSet::new() };
+    let back = if ids.len() == 1 { history::taken_back(log, id)? } else { HashSet::new() };
     let mut records = wanted(&journal, paths)?;
     if paths.is_empty() && records.iter().any(|record| !back.contains(&*record.path)) {
         records.retain(|record| !back.contains(&*record.path));
@@ -336,12 +338,14 @@ fn plan_undo(
     };
     builder.undo(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
     builder.also_undone = journal.header.also_undo_of.clone();
-    if let Some(turn) = history::whole_turn(log, ids).filter(|_| paths.is_empty()) {
+    if paths.is_empty()
+        && let Some(turn) = history::whole_turn(log, ids)?
+    {
         builder.notes.push(PlanNote::OfTurn { turn, transactions: ids.len() });
     }
     let moves = journal.moves().into_iter();
     builder.moved_back = moves.map(|(from, to)| (to.path.clone(), from.path.clone())).collect();
-    let all_kept = OnceCell::new();
+    let all_kept = Kept::new(store);
     let mut is_gone = true;
     let mut drifted = Vec::new();
     let mut conflicts = Vec::new();
@@ -401,16 +405,17 @@ fn plan_undo(
         let drift = |(record, now, carried): (&Record, Option<Disk>, Option<CarriedBack>)| {
             let source = &sources[&*record.path];
             if let Some(gap) = &source.gap {
-                return gap.clone();
+                return Ok(gap.clone());
             }
             let (expected, actual) =
                 (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256));
-            let by = left_by(log, &record.path, actual, &reach).filter(|by| !ids.contains(by));
+            let by = left_by(log, &record.path, actual, &reach)?.filter(|by| !ids.contains(by));
             let line_ends = carried.is_some_and(|carried| carried.line_ends);
-            Drift { path: record.path.clone(), expected, actual, by, line_ends }
+            Ok(Drift { path: record.path.clone(), expected, actual, by, line_ends })
         };
         let id = sources[&*drifted[0].0.path].last.0;
-        return Err(Error::Drifted { id, drifts: drifted.into_iter().map(drift).collect(), carry });
+        let drifts = drifted.into_iter().map(drift).collect::<Result<_, Error>>()?;
+        return Err(Error::Drifted { id, drifts, carry });
     }
     if let Some(rejects) = Rejects::new(conflicts) {
         return Err(Error::NotRestored(rejects));
@@ -550,15 +555,16 @@ fn is_same(state: &FileState, disk: &Disk) -> bool {
 /// Returns the last transaction that changed a path, if it was no undo, the file is still as that one
 /// left it, and the caller may see all that it did, so that it can be undone first.
 fn left_by(
-    newest_first: &[LogEntry],
+    log: &Log<'_>,
     path: &str,
     actual: Option<Sha256>,
     reach: &Reach,
-) -> Option<TransactionId> {
-    let (entry, record) = history::last_change_to(newest_first, path)?;
-    let it_is = record.after.as_ref().map(|state| state.sha256) == actual
-        && reach.shows_all(&entry.journal);
-    it_is.then_some(entry.journal.header.id)
+) -> Result<Option<TransactionId>, Error> {
+    let found = history::last_change_to(log, path)?.filter(|(entry, record)| {
+        let left = record.after.as_ref().map(|state| state.sha256);
+        left == actual && reach.shows_all(&entry.journal)
+    });
+    Ok(found.map(|(entry, _)| entry.journal.header.id))
 }
 
 /// A file with a transaction's change reverted.
@@ -573,7 +579,7 @@ struct CarriedBack {
 /// left are not known any more.
 fn carried_back(
     files: &Files,
-    (store, all_kept): (&Store<'_>, &OnceCell<Vec<TrashEntry>>),
+    (store, all_kept): (&Store<'_>, &Kept<'_>),
     source: &Displaced,
     (record, path): (&Record, &RelPath),
     now: Option<&Disk>,
@@ -601,7 +607,6 @@ fn carried_back(
     };
     let Some(before_last) = before_last else { return Ok(None) };
     let Some(mut base) = left(
-        store,
         all_kept,
         &Left { id: *id, path: &record.path, before: &before_last, sha256: after.sha256 },
         how,
@@ -658,25 +663,19 @@ fn kept(
 /// Returns the bytes that a transaction left, if a later one displaced them or `how` finds them
 /// elsewhere.
 fn left(
-    store: &Store<'_>,
-    all_kept: &OnceCell<Vec<TrashEntry>>,
+    all_kept: &Kept<'_>,
     left: &Left<'_>,
     how: &UndoOptions<'_>,
 ) -> Result<Option<Vec<u8>>, Error> {
-    if all_kept.get().is_none() {
-        let _ = all_kept.set(store.entries()?.0);
-    }
-    for entry in all_kept
-        .get()
-        .into_iter()
-        .flatten()
-        .filter(|entry| entry.sha256 == left.sha256 && !entry.link)
-    {
-        if let Some(bytes) = kept(store, entry.id, entry.slot, left.sha256)? {
-            return Ok(Some(bytes));
-        }
-    }
-    Ok((how.left)(left).filter(|bytes| Sha256::of(bytes) == left.sha256))
+    let store = all_kept.store;
+    let bytes = |entry: &TrashEntry| kept(store, entry.id, entry.slot, left.sha256);
+    let is_it = |entry: &TrashEntry| entry.sha256 == left.sha256 && !entry.link;
+    Ok(
+        match all_kept.find(left.id, |entry| if is_it(entry) { bytes(entry) } else { Ok(None) })? {
+            Some(bytes) => Some(bytes),
+            None => (how.left)(left).filter(|bytes| Sha256::of(bytes) == left.sha256),
+        },
+    )
 }
 
 fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>, Error> {

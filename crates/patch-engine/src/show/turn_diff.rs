@@ -6,6 +6,7 @@ use std::sync::Arc;
 use fs_guard::{FileKind, RelPath, Sha256};
 use workspace_trash::{FileState, Journal};
 
+use crate::commit::kept::Kept;
 use crate::commit::report::Report;
 use crate::commit::{self, LogEntry, Workspace};
 use crate::plan::images::Images;
@@ -287,7 +288,7 @@ impl Workspace {
     pub fn turn_diff(&self, newest_first: &[LogEntry]) -> Result<TurnDiff, commit::Error> {
         let mut turn = TurnDiff::new();
         let Some(store) = self.store()? else { return Ok(turn) };
-        let (kept, _) = store.entries()?;
+        let kept = Kept::new(&store);
         let counts = |entry: &&LogEntry| newest_first.len() == 1 || !entry.aborted;
         for entry in newest_first.iter().filter(counts).rev() {
             let Journal { header, records, .. } = &entry.journal;
@@ -302,7 +303,8 @@ impl Workspace {
             let from: BTreeMap<u32, &str> =
                 moves.iter().map(|(from, to)| (to.slot, &*from.path)).collect();
             let left = records.iter().map(|record| {
-                let left = |state| recorded(state, left_bytes(self, &store, &kept, record, state));
+                let left =
+                    |state| recorded(state, left_bytes(self, &kept, header.id, record, state));
                 let file = record.after.as_ref().map(left);
                 (&*record.path, file, *from.get(&record.slot).unwrap_or(&&*record.path))
             });

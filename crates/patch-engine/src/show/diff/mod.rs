@@ -7,8 +7,9 @@ use fs_guard::{FileKind, RelPath, Sha256, Spot};
 #[cfg(feature = "binary-diffs")]
 use patch_grammar::binary;
 use patch_grammar::diff::push_quoted;
-use workspace_trash::{FileState, Record, Store, TrashEntry};
+use workspace_trash::{FileState, Record, TransactionId, TrashEntry};
 
+use crate::commit::kept::Kept;
 use crate::commit::{self, LogEntry, Workspace};
 #[cfg(feature = "binary-diffs")]
 use crate::plan::binary::blob_id;
@@ -407,8 +408,8 @@ impl Workspace {
 /// Returns the bytes that a transaction left: they are in place, or a later one has displaced them.
 pub(super) fn left_bytes(
     workspace: &Workspace,
-    store: &Store<'_>,
-    kept: &[TrashEntry],
+    kept: &Kept<'_>,
+    id: TransactionId,
     record: &Record,
     state: &FileState,
 ) -> Option<Vec<u8>> {
@@ -421,8 +422,9 @@ pub(super) fn left_bytes(
         }
     };
     let displaced = || {
-        let entry = kept.iter().find(|entry| entry.sha256 == state.sha256)?;
-        kept_bytes(&store.slot(entry.id, entry.slot).ok()?)
+        let is_it = |entry: &TrashEntry| (entry.sha256 == state.sha256).then(|| entry.clone());
+        let entry = kept.find(id, |entry| Ok(is_it(entry))).ok()??;
+        kept_bytes(&kept.store.slot(entry.id, entry.slot).ok()?)
     };
     own().filter(|bytes| Sha256::of(bytes) == state.sha256).or_else(displaced)
 }

@@ -3,7 +3,10 @@
 use std::fs;
 use std::time::Instant;
 
-use patch_engine::commit::{CommitOptions, Durability};
+use fs_guard::Root;
+use fs_guard::fault::{Fault, arm, disarm};
+use patch_engine::commit::{CommitOptions, Durability, Workspace};
+use workspace_trash::{FileState, Header, Journal, LockedStore, Record, Retention};
 
 use super::support::*;
 
@@ -58,6 +61,80 @@ fn a_small_edit_takes_few_system_calls() {
     let mut calls = fs_guard::fault::disarm();
     calls.retain(|call| !matches!(*call, "fsync" | "fdatasync" | "syncfs"));
     assert!(calls.len() <= 55, "{} calls: {calls:?}", calls.len());
+}
+
+/// Adds transactions to the history, each of which deleted a file.
+fn lengthen(tree: &Tree, count: usize) {
+    let root = Root::open(&tree.path(""), patch_engine::policy()).unwrap();
+    let store = LockedStore::lock(&root, tree.key_place(), std::time::Duration::ZERO).unwrap();
+    for nth in 0..count {
+        let pending = store.begin().unwrap();
+        let mut file = pending.slot(0).create(0o600).unwrap();
+        file.write(b"old\n").unwrap();
+        let file = file.finish(None, None, false).unwrap();
+        let before = FileState::of(file.metadata(), fs_guard::Sha256::of(b"old\n"));
+        let (path, before) = (format!("old/{nth}"), Some(before));
+        let record = Record { slot: 0, path, before, after: None, sibling: None };
+        let journal = Journal::new(Header::new(pending.id()), vec![record]);
+        pending.write_journal(&journal).unwrap();
+        pending.finish().unwrap();
+    }
+}
+
+/// The history was listed by each commit, and read as a whole by each look at the newest of it.
+#[test]
+#[cfg_attr(windows, ignore = "the folder is listed there")]
+fn a_long_history_costs_nothing() {
+    let tree = Tree::with_key(&[("a", "one\n"), ("b", "one\n")]);
+    let retention = Retention { max_count: usize::MAX, ..Retention::default() };
+    let unlimited = CommitOptions { retention, ..options() };
+    let mut counts = Vec::new();
+    for more in [8, 100, 1900] {
+        lengthen(&tree, more);
+        let change = |workspace: &Workspace, path: &str, text: &str| {
+            let plan = plan(workspace, &[Update(path, text)]);
+            commit_with(&lock(workspace), &plan, &unlimited).unwrap().id
+        };
+        change(&tree.open(), "b", &format!("{more}\n"));
+        let newest = change(&tree.open(), "a", &format!("{more}\n"));
+        // What was changed a moment ago is read again.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let calls = |what: &dyn Fn(&Workspace)| {
+            let workspace = tree.open().for_a_person();
+            arm(Fault::Nothing, 0, true);
+            what(&workspace);
+            disarm().len()
+        };
+        let last = |workspace: &Workspace| workspace.plan_undo_last().unwrap().undo_of();
+        counts.push([
+            calls(&|workspace| assert_eq!(last(workspace), Some(newest))),
+            calls(&|workspace| assert_eq!(workspace.show(newest).unwrap().undone_by, None)),
+            calls(&|workspace| {
+                let mut left = 5;
+                let (entries, _) = workspace
+                    .history_while(|_| {
+                        left -= 1;
+                        left > 0
+                    })
+                    .unwrap();
+                assert_eq!(entries.len(), 5);
+            }),
+            calls(&|workspace| {
+                let path = workspace.root().check("b", fs_guard::Access::Read).unwrap();
+                assert!(workspace.last_change_of(&[path]).unwrap().is_some());
+            }),
+            calls(&|workspace| assert!(workspace.count().unwrap().0 >= 10)),
+            calls(&|workspace| {
+                let entry = workspace.show(newest).unwrap();
+                assert!(!workspace.turn_diff(&[entry]).unwrap().diff().is_empty());
+            }),
+            calls(&|workspace| {
+                change(workspace, "a", &format!("again {more}\n"));
+            }),
+        ]);
+    }
+    assert_eq!(counts[0], counts[1]);
+    assert_eq!(counts[0], counts[2]);
 }
 
 /// One commit of `COUNT` files with `DURABILITY`, for a tracer to count its calls. The second
