@@ -92,7 +92,12 @@ pub(crate) fn read(
 ) -> Result<Option<ResourceContents>, ToolError> {
     let workspace = session.workspace();
     let value = if uri == LOG {
-        let entries = workspace.log()?;
+        // One more than are listed tells whether there are more.
+        let mut left = MAX_LOG + 1;
+        let (entries, _) = workspace.history_while(|_| {
+            left -= 1;
+            left > 0
+        })?;
         let mut transactions = Vec::new();
         let mut left = max;
         for entry in entries.iter().take(MAX_LOG) {

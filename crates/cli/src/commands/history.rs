@@ -96,8 +96,7 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
         return stats(global, workspace, args.since);
     }
     let wanted = Wanted { max_count: args.max_count, since: args.since, paths: args.paths.clone() };
-    let (entries, unverified) = workspace.history()?;
-    let grouped = wanted.of(entries);
+    let (grouped, unverified) = wanted.read(workspace)?;
     if global.json {
         let mut data = history::listed(workspace, &grouped, &unverified, args.patch)?;
         let entries: Vec<_> = grouped.iter().flatten().collect();

@@ -33,17 +33,19 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let unfinished = store.as_ref().map(|store| store.has_unfinished()).transpose();
     let unfinished =
         unfinished.map_err(apply_patch_api::engine::commit::Error::from)?.unwrap_or(false);
-    let (entries, unverified) = workspace.history()?;
+    let (transactions, unverified) = workspace.count()?;
+    let (newest, _) = workspace.history_while(|_| false)?;
     let size = store_size(workspace)?;
     let state = workspace.state_path();
-    let last = entries.first();
+    let last = newest.first();
     let undoable = super::undo::next(&session);
     let named = undoable.as_ref().ok().and_then(Plan::undo_of);
-    let turns = open_turns(workspace, &entries).map_err(apply_patch_api::files::Error::from)?;
+    let turns = open_turns(workspace)?;
     let former: Vec<_> =
         workspace.former_states().iter().map(|path| path.display().to_string()).collect();
     let unused = workspace.states().into_iter().nth(1).map(|state| state.path().to_owned());
-    let next = entries.iter().find(|entry| Some(entry.journal.header.id) == named);
+    let next = named.map(|id| workspace.show(id)).transpose()?;
+    let next = next.as_ref();
     if global.json {
         let one = |entry: Option<&LogEntry>| {
             entry.map(|entry| history::transaction(workspace, entry, false)).transpose()
@@ -52,8 +54,8 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
             "root": apply_patch_api::files::real_path(workspace.root().path())?.display().to_string(),
             "state": state,
             "unfinished": unfinished,
-            "transactions": entries.len(),
-            "notVerified": unverified.len(),
+            "transactions": transactions,
+            "notVerified": unverified,
             "last": one(last)?,
             "undoable": one(next)?,
             "openTurns": turns,
@@ -64,7 +66,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
             "formerStates": former,
             "unusedState": unused,
         });
-        json::done(format!("{} transactions", entries.len()), data);
+        json::done(format!("{transactions} transactions"), data);
         return Ok(Exit::Done);
     }
     let row = |what: &str, text: &str| render::indented(&format!("{what:<12} {text}"), 13);
@@ -157,21 +159,18 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
             "{}: {} in {} of undo history, {} of logs, {} of other files",
             render::size(size.total()),
             render::size(trash),
-            render::count(entries.len(), "transaction"),
+            render::count(transactions, "transaction"),
             render::size(audit),
             render::size(other),
         ),
     );
-    if !unverified.is_empty() {
+    if unverified > 0 {
         row(
             "not verified",
-            &format!(
-                "{}; `apply-patch log` lists them",
-                render::count(unverified.len(), "transaction")
-            ),
+            &format!("{}; `apply-patch log` lists them", render::count(unverified, "transaction")),
         );
     }
-    hint(global, &size, entries.len());
+    hint(global, &size, transactions);
     Ok(Exit::Done)
 }
 
@@ -190,8 +189,9 @@ pub(crate) fn hint_size(global: &Global) {
     }
     let Ok(workspace) = workspace::open(global) else { return };
     let Ok(Some(size)) = store_size(&workspace) else { return };
-    let all = workspace.store().ok().flatten().and_then(|store| store.transactions().ok());
-    hint(global, &size, all.unwrap_or_default().len());
+    let newest = workspace.store().ok().flatten();
+    let newest = newest.as_ref().and_then(|store| store.newest_first().ok());
+    hint(global, &size, newest.into_iter().flatten().take(2).count());
 }
 
 /// Whether a person sees a hint.

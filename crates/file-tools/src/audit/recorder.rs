@@ -392,14 +392,19 @@ impl<'r> Recorder<'r> {
         if store.is_unfinished(id).ok()? {
             return None;
         }
-        let kept = store.transactions().ok()?;
-        if kept.contains(&id) {
-            store.journal(id).ok()?;
+        let journal = store.unless_gone(id, store.journal(id)).ok()?;
+        if journal.is_some() {
             return store.is_aborted(id).ok().map(|aborted| !aborted);
         }
         // It never existed, unless a purge removed it, and a purge removes the oldest first.
-        let newer = kept.iter().filter(|&&other| other > id).count();
-        (newer < self.always_kept || newer < kept.len()).then_some(false)
+        let mut newer = 0;
+        for other in store.newest_first().ok()? {
+            if other.ok()? < id {
+                return Some(false);
+            }
+            newer += 1;
+        }
+        (newer < self.always_kept).then_some(false)
     }
 
     fn append(

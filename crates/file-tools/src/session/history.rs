@@ -1,6 +1,6 @@
 //! The transactions of a workspace as data.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::SystemTime;
 
 use patch_engine::commit::{self, Error, LogEntry, TransactionId, Unverified, Workspace};
@@ -25,38 +25,71 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Filters a list of transactions, the newest first. Those of a turn come together, where the
-    /// newest of them is; every other one comes alone.
-    #[must_use]
-    pub fn of(&self, mut newest_first: Vec<LogEntry>) -> Vec<Vec<LogEntry>> {
+    /// Reads those that are wanted, as [`of`](Self::of) has them, and which journals were not
+    /// trusted on the way. No more is read than that takes.
+    ///
+    /// # Errors
+    ///
+    /// When a journal cannot be read.
+    pub fn read(
+        &self,
+        workspace: &Workspace,
+    ) -> Result<(Vec<Vec<LogEntry>>, Vec<Unverified>), Error> {
+        let max_count = self.max_count.unwrap_or(usize::MAX);
+        let is_in = |entry: &LogEntry| {
+            self.since.is_none_or(|since| entry.journal.header.id.time() >= since)
+        };
+        let (mut found, mut turns) = (0, HashSet::new());
+        let (mut entries, mut unverified) = workspace.history_while(|entry| {
+            if self.has(entry) {
+                found += turn_of(entry).map_or(1, |turn| usize::from(turns.insert(turn)));
+            }
+            found < max_count && is_in(entry)
+        })?;
+        // The rest of a turn may be older than what is listed after it.
+        if found >= max_count && !turns.is_empty() {
+            let mut oldest = entries.last().map(|entry| entry.journal.header.id);
+            for (_, turn) in &turns {
+                let of_turn = workspace.of_turn(turn)?;
+                oldest = of_turn.and_then(|ids| ids.last().copied()).min(oldest);
+            }
+            (entries, unverified) = workspace.history_while(|entry| {
+                oldest.is_none_or(|oldest| entry.journal.header.id > oldest) && is_in(entry)
+            })?;
+        }
+        Ok((self.of(entries), unverified))
+    }
+
+    /// Returns whether a transaction began at the time and changed something at the paths.
+    fn has(&self, entry: &LogEntry) -> bool {
         let beneath = |path: &str, dir: &str| match dir {
             "" => !Prefix::leads_out(path),
             dir => {
                 path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             }
         };
-        newest_first.retain(|entry| {
-            let Journal { header, records, created_dirs, removed_dirs, .. } = &entry.journal;
-            let dirs = created_dirs
-                .iter()
-                .map(|(dir, _)| dir)
-                .chain(removed_dirs.iter().map(|(dir, _)| dir));
-            let paths: Vec<&String> =
-                records.iter().map(|record| &record.path).chain(dirs).collect();
-            self.since.is_none_or(|since| header.id.time() >= since)
-                && (self.paths.is_empty()
-                    || self.paths.iter().any(|wanted| {
-                        let wanted = wanted.trim_end_matches('/').trim_start_matches("./");
-                        let wanted = if wanted == "." { "" } else { wanted };
-                        paths.iter().any(|path| beneath(path, wanted))
-                    }))
-        });
+        let Journal { header, records, created_dirs, removed_dirs, .. } = &entry.journal;
+        let dirs =
+            created_dirs.iter().map(|(dir, _)| dir).chain(removed_dirs.iter().map(|(dir, _)| dir));
+        let paths: Vec<&String> = records.iter().map(|record| &record.path).chain(dirs).collect();
+        self.since.is_none_or(|since| header.id.time() >= since)
+            && (self.paths.is_empty()
+                || self.paths.iter().any(|wanted| {
+                    let wanted = wanted.trim_end_matches('/').trim_start_matches("./");
+                    let wanted = if wanted == "." { "" } else { wanted };
+                    paths.iter().any(|path| beneath(path, wanted))
+                }))
+    }
+
+    /// Filters a list of transactions, the newest first. Those of a turn come together, where the
+    /// newest of them is; every other one comes alone.
+    #[must_use]
+    pub fn of(&self, mut newest_first: Vec<LogEntry>) -> Vec<Vec<LogEntry>> {
+        newest_first.retain(|entry| self.has(entry));
         let mut grouped: Vec<Vec<LogEntry>> = Vec::new();
         let mut turns: HashMap<(Option<String>, String), usize> = HashMap::new();
         for entry in newest_first {
-            let header = &entry.journal.header;
-            let turn = header.turn.clone().map(|turn| (header.session.clone(), turn));
-            match turn.map(|turn| *turns.entry(turn).or_insert(grouped.len())) {
+            match turn_of(&entry).map(|turn| *turns.entry(turn).or_insert(grouped.len())) {
                 Some(at) if at < grouped.len() => grouped[at].push(entry),
                 _ => grouped.push(vec![entry]),
             }
@@ -64,6 +97,12 @@ impl Wanted {
         grouped.truncate(self.max_count.unwrap_or(usize::MAX));
         grouped
     }
+}
+
+/// Returns the session and the name of the turn that a transaction is part of.
+fn turn_of(entry: &LogEntry) -> Option<(Option<String>, String)> {
+    let header = &entry.journal.header;
+    header.turn.clone().map(|turn| (header.session.clone(), turn))
 }
 
 /// Finds a transaction by its id, by a unique beginning or end of the id or of its short form, by
@@ -87,7 +126,11 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolErro
         name.strip_prefix('@').and_then(|nth| nth.parse().ok())
     };
     if let Some(nth) = nth {
-        let entries = workspace.log()?;
+        let mut read = 0;
+        let (entries, _) = workspace.history_while(|_| {
+            read += 1;
+            read < nth
+        })?;
         let found = usize::checked_sub(nth, 1).and_then(|nth| entries.get(nth));
         return found.map(|entry| entry.journal.header.id).ok_or_else(|| match entries.len() {
             1 => none(format!("there is no transaction {name}: there is one")),
@@ -160,8 +203,8 @@ pub fn changes(journal: &Journal) -> Vec<FileChange<'_>> {
 ///
 /// When the journals, or files that a diff needs, cannot be read.
 pub fn log(workspace: &Workspace, wanted: &Wanted, with_diff: bool) -> Result<Value, Error> {
-    let (entries, unverified) = workspace.history()?;
-    listed(workspace, &wanted.of(entries), &unverified, with_diff)
+    let (grouped, unverified) = wanted.read(workspace)?;
+    listed(workspace, &grouped, &unverified, with_diff)
 }
 
 /// Lists these transactions as data, as [`Wanted::of`] has them, their turns, and those whose

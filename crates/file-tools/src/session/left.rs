@@ -45,7 +45,7 @@ impl Session {
         carry: bool,
         cancellation: &Cancellation,
     ) -> Result<Plan, commit::Error> {
-        let ids = commit::standing(&self.workspace().log()?, |entry| span.has(entry));
+        let ids = commit::standing(&span.newest(self.workspace())?, |entry| span.has(entry));
         self.undoing(carry, false, cancellation, |options| {
             self.workspace().plan_undo_all(&ids, options)
         })

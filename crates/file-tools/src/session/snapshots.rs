@@ -131,8 +131,8 @@ impl Source {
 
     fn displaced(&self, sha256: Sha256) -> Option<Vec<u8>> {
         let store = Store::open(&self.home, self.key.clone()).ok()??.seen_from(self.prefix.clone());
-        let newest = store.transactions().ok()?.into_iter().take(TRANSACTIONS);
-        newest.into_iter().find_map(|id| {
+        store.newest_first().ok()?.take(TRANSACTIONS).find_map(|id| {
+            let id = id.ok()?;
             let journal = store.journal(id).ok()?;
             let is_it = |before: &FileState| {
                 before.sha256 == sha256 && !before.link && before.size <= self.max_file_size

@@ -65,7 +65,7 @@ impl Span {
             Some((session, name)) => (Some(session), name),
             None => (None, text),
         };
-        let log = workspace.log()?;
+        let log = Self::Turn(name.to_owned(), None).newest(workspace)?;
         let mut sessions: Vec<&Option<String>> = log
             .iter()
             .filter(|entry| !entry.aborted)
@@ -97,9 +97,30 @@ impl Span {
     ///
     /// When the journals cannot be read.
     pub fn entries(&self, workspace: &Workspace) -> Result<Vec<LogEntry>, commit::Error> {
-        let mut entries = workspace.log()?;
+        let mut entries = self.newest(workspace)?;
         entries.retain(|entry| self.has(entry) && !entry.aborted);
         Ok(entries)
+    }
+
+    /// Returns the newest transactions, up to the oldest of these at least.
+    pub(crate) fn newest(&self, workspace: &Workspace) -> Result<Vec<LogEntry>, commit::Error> {
+        let of_turn = match self {
+            Self::Turn(name, _) => workspace.of_turn(name)?,
+            _ => None,
+        };
+        if of_turn.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(Vec::new());
+        }
+        let (newest, _) = workspace.history_while(|entry| {
+            let id = entry.journal.header.id;
+            match (self, of_turn.as_ref().and_then(|ids| ids.last())) {
+                (_, Some(oldest)) => id > *oldest,
+                (Self::From(oldest), _) => id > *oldest,
+                (Self::Since(time), _) => id.time() >= *time,
+                _ => true,
+            }
+        })?;
+        Ok(newest)
     }
 
     /// Returns whether a transaction is one of them.

@@ -15,7 +15,8 @@ const FOLDERS: [&str; 4] = [ledger::FOLDER, snapshots::FOLDER, refused::FOLDER, 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreSize {
-    /// Files that transactions displaced, with their journals: what `trash purge` can remove.
+    /// Files that transactions displaced: what `trash purge` can remove. Their journals are counted
+    /// only where there is no index of the trash.
     pub trash: u64,
     /// The logs.
     pub audit: u64,
@@ -31,13 +32,16 @@ impl StoreSize {
     }
 }
 
-/// Adds up the sizes of the files in the state directory; `None` when there is none.
+/// Adds up the sizes of the files in the state directory; `None` when there is none. What the trash
+/// takes is in its index.
 ///
 /// # Errors
 ///
 /// When the directory is not trusted, or cannot be read.
-pub fn store_size(workspace: &Workspace) -> Result<Option<StoreSize>, Error> {
-    workspace.state_dir()?.as_ref().map(size_in).transpose()
+pub fn store_size(workspace: &Workspace) -> Result<Option<StoreSize>, commit::Error> {
+    let Some(store) = workspace.store()? else { return Ok(None) };
+    let trash = store.totals()?.map(|totals| totals.bytes);
+    Ok(Some(size_of(store.dir(), trash)?))
 }
 
 /// Adds up the sizes of the files in a state directory.
@@ -46,9 +50,14 @@ pub fn store_size(workspace: &Workspace) -> Result<Option<StoreSize>, Error> {
 ///
 /// When it cannot be read.
 pub fn size_in(state: &Dir) -> Result<StoreSize, Error> {
+    size_of(state, None)
+}
+
+fn size_of(state: &Dir, trash: Option<u64>) -> Result<StoreSize, Error> {
     let mut size = StoreSize::default();
     for name in state.names()? {
-        let bytes = bytes_of(state, &name)?;
+        let known = trash.filter(|_| name == "trash");
+        let bytes = known.map_or_else(|| bytes_of(state, &name), Ok)?;
         match name.as_str() {
             "trash" => size.trash += bytes,
             "audit" => size.audit += bytes,

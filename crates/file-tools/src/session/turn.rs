@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 use std::time::SystemTime;
 
 use patch_engine::ErrorKind;
-use patch_engine::commit::{LogEntry, Workspace, standing};
+use patch_engine::commit::{self, LogEntry, Workspace, standing};
 use serde::{Serialize, Serializer};
 use workspace_trash::format_time;
 
@@ -120,16 +120,25 @@ impl Session {
     }
 }
 
-/// Lists the turns among these transactions, newest first, that are open: those that no line of the
-/// audit log ends, whose session has changed nothing else since, and that are not undone.
+/// The most transactions among which open turns are looked for, the newest first.
+const NEWEST: usize = 1000;
+
+/// Lists the open turns among the newest thousand transactions, the newest first: those that no line
+/// of the audit log ends, whose session has changed nothing else since, and that are not undone.
 ///
 /// # Errors
 ///
-/// When an audit log cannot be read.
-pub fn open_turns(
-    workspace: &Workspace,
-    newest_first: &[LogEntry],
-) -> Result<Vec<OpenTurn>, AuditError> {
+/// When the history or an audit log cannot be read.
+pub fn open_turns(workspace: &Workspace) -> Result<Vec<OpenTurn>, commit::Error> {
+    let Some(store) = workspace.store()? else { return Ok(Vec::new()) };
+    if store.has_turns(NEWEST)? == Some(false) {
+        return Ok(Vec::new());
+    }
+    let mut left = NEWEST;
+    let (newest_first, _) = workspace.history_while(|_| {
+        left -= 1;
+        left > 0
+    })?;
     let mut sessions = HashSet::new();
     let mut open = Vec::new();
     for newest in newest_first.iter().filter(|entry| !entry.aborted) {
@@ -138,9 +147,12 @@ pub fn open_turns(
             continue;
         }
         let (Some(turn), Some(session)) = (&header.turn, &header.session) else { continue };
-        let ids = standing(newest_first, |entry| entry.is_of_turn_of(newest));
-        let Some(oldest) = ids.last() else { continue };
-        if !ended_turns(workspace, session)?.contains(turn) {
+        if ended_turns(workspace, session).map_err(fs_guard::Error::from)?.contains(turn) {
+            continue;
+        }
+        let all = Span::Turn(turn.clone(), Some(session.clone())).newest(workspace)?;
+        let ids = standing(&all, |entry| entry.is_of_turn_of(newest));
+        if let Some(oldest) = ids.last() {
             open.push(OpenTurn {
                 id: turn.clone(),
                 session: session.clone(),

@@ -94,12 +94,15 @@ impl Session {
         let Ok(store) = self.workspace().store() else { return found };
         let reach = self.workspace().reach();
         files.retain(|path, _| reach.shows(path));
-        let all = store.as_ref().and_then(|store| store.transactions().ok()).unwrap_or_default();
+        // One more than are looked at tells whether there are more.
+        let newest = store.as_ref().and_then(|store| store.newest_first().ok());
+        let all: Vec<_> =
+            newest.into_iter().flatten().map_while(Result::ok).take(TRANSACTIONS + 1).collect();
         let looked_at = all.iter().filter(|id| !own.contains(id)).take(TRANSACTIONS);
-        for id in looked_at {
+        for &id in looked_at {
             let Some(store) = store.as_ref().filter(|_| !files.is_empty()) else { break };
-            let Ok(journal) = store.journal(*id) else { continue };
-            if store.is_aborted(*id).unwrap_or(true) {
+            let Ok(journal) = store.journal(id) else { continue };
+            if store.is_aborted(id).unwrap_or(true) {
                 continue;
             }
             let is_shown = reach.shows_all(&journal);

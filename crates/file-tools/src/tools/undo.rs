@@ -107,16 +107,20 @@ fn not_named(session: &Session, named: &str) -> ToolError {
         "" => "transactionId is missing".to_owned(),
         named => format!("{named:?} is not a transaction"),
     };
-    let mine = |entry: &&commit::LogEntry| {
+    let mine = |entry: &commit::LogEntry| {
         let header = &entry.journal.header;
         let stands = entry.undone_by.is_none() && !entry.aborted;
         header.session.as_deref() == Some(session.name().as_str()) && stands && entry.whole
     };
-    let log = session.workspace().log().unwrap_or_default();
+    let mut left = NAMED;
+    let log = session.workspace().history_while(|entry| {
+        left -= usize::from(mine(entry));
+        left > 0
+    });
     let newest: Vec<_> = log
         .iter()
-        .filter(mine)
-        .take(NAMED)
+        .flat_map(|(entries, _)| entries)
+        .filter(|entry| mine(entry))
         .map(|entry| {
             let paths: Vec<_> = entry.journal.records.iter().take(NAMED).map(|record| &record.path).collect();
             json!({ "transactionId": entry.journal.header.id.to_string(), "tool": entry.journal.header.tool, "paths": paths })

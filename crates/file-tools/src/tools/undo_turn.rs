@@ -49,16 +49,16 @@ impl FileTool for UndoTurn {
 
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         session.changing(Tool::UndoTurn, host, |call| {
-            let log = session.workspace().log()?;
             let open = session.turn();
-            let is_ended = |entry: &&LogEntry| {
+            let is_ended = |entry: &LogEntry| {
                 let header = &entry.journal.header;
                 header.session.as_deref() == Some(session.name().as_str())
                     && header.turn.is_some()
                     && header.turn.as_deref() != open.as_ref().map(TurnName::as_str)
                     && !entry.aborted
             };
-            let ended = log.iter().find(is_ended);
+            let (log, _) = session.workspace().history_while(|entry| !is_ended(entry))?;
+            let ended = log.last().filter(|entry| is_ended(entry));
             let Some(turn) = ended.and_then(|entry| entry.journal.header.turn.clone()) else {
                 let message = "no turn of this session has ended that changed something";
                 return Err(ToolError::arguments(Reason::NoTransaction, message)

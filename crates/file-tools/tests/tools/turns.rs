@@ -31,7 +31,7 @@ fn lines(bench: &Bench, session: &str) -> Vec<Value> {
 
 fn open(bench: &Bench) -> Vec<(String, usize)> {
     let workspace = bench.workspace();
-    let open = open_turns(&workspace, &workspace.log().unwrap()).unwrap();
+    let open = open_turns(&workspace).unwrap();
     open.into_iter().map(|turn| (turn.id, turn.transactions)).collect()
 }
 
@@ -228,4 +228,79 @@ fn a_tool_undoes_the_last_turn_where_the_host_allows_it() {
     done(tools, "undo", &json!({ "transactionId": undone["transactionId"] }));
     bench.write("a", b"edited\n");
     fails(tools, "undo_turn", &json!({}), "stale_file");
+}
+
+/// What is listed is what it would be if all of the history were read, wherever the parts of a turn
+/// are.
+#[test]
+fn a_part_of_the_log_is_as_in_the_whole() {
+    use workspace_trash::{FileState, Header, Journal, LockedStore, Record};
+    let bench = Bench::new(&[("a", b"1\n")]);
+    let workspace = bench.workspace();
+    let mut state = 7_u64;
+    let mut random = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        (state >> 33) % below
+    };
+    let mut times = Vec::new();
+    {
+        let wait = std::time::Duration::ZERO;
+        let store = LockedStore::lock(workspace.home(), workspace.key_place(), wait).unwrap();
+        for _ in 0..150 {
+            let pending = store.begin().unwrap();
+            let mut file = pending.slot(0).create(0o600).unwrap();
+            file.write(b"x").unwrap();
+            let file = file.finish(None, None, false).unwrap();
+            let mut header = Header::new(pending.id());
+            header.session = Some(format!("s{}", random(2)));
+            // Most are of turns that come close together, some of one from long ago.
+            header.turn = match random(8) {
+                0..3 => None,
+                3 => Some("long".to_owned()),
+                _ => Some(format!("t{}", times.len() / 8)),
+            };
+            let before = FileState::of(file.metadata(), fs_guard::Sha256::of(b"x"));
+            let (path, before) = (format!("f{}", random(4)), Some(before));
+            let record = Record { slot: 0, path, before, after: None, sibling: None };
+            pending.write_journal(&Journal::new(header, vec![record])).unwrap();
+            pending.finish().unwrap();
+            times.push(pending.id().time());
+        }
+    }
+    for indexed in [true, false] {
+        if !indexed {
+            fs::remove_file(bench.path(".apply-patch/index")).unwrap();
+        }
+        let all = workspace.log().unwrap();
+        assert_eq!(all.len(), 150);
+        for max_count in [Some(0), Some(1), Some(2), Some(5), Some(20), Some(1000), None] {
+            for since in [None, Some(times[140]), Some(times[70])] {
+                for paths in [vec![], vec!["f1".to_owned()]] {
+                    let wanted = Wanted { max_count, since, paths };
+                    let (found, unverified) = wanted.read(&workspace).unwrap();
+                    assert_eq!(found, wanted.of(all.clone()), "{wanted:?}");
+                    assert!(unverified.is_empty());
+                }
+            }
+        }
+        for nth in [1, 2, 150] {
+            let id = history::find(&workspace, &format!("@{nth}")).unwrap();
+            assert_eq!(id, all[nth - 1].journal.header.id);
+            assert_eq!(workspace.show(id).unwrap(), all[nth - 1]);
+        }
+        let none = history::find(&workspace, "@151").unwrap_err();
+        assert!(none.message.contains("there are 150"), "{}", none.message);
+        let spans = [
+            Span::Turn("long".into(), Some("s1".into())),
+            Span::Turn("never".into(), None),
+            Span::Session("s0".into()),
+            Span::From(all[30].journal.header.id),
+            Span::Since(times[100]),
+        ];
+        for span in spans {
+            let mut wanted = all.clone();
+            wanted.retain(|entry| span.has(entry));
+            assert_eq!(span.entries(&workspace).unwrap(), wanted, "{span:?}");
+        }
+    }
 }
