@@ -82,10 +82,10 @@ pub mod decode {
 pub mod engine {
     pub use patch_engine::{
         Advice, Ambiguous, Atomicity, Cancellation, Change, ChangeKind, ErrorKind, Event, Expected,
-        Failed, Files, Host, Images, MAX_PATCH_SIZE, Note, Options, Order, ParseError, Pass, Patch,
-        Placed, Plan, PlanBuilder, PlanNote, Problem, Profile, Reject, RejectReason, Rejects,
-        Remedy, Report, STATE_DIR, Splices, Syntax, TurnDiff, Whitespace, WhitespaceRules, commit,
-        decode, key_place, parse, plan, policy, remedy,
+        Failed, Files, HistoryDiffs, Host, Images, MAX_PATCH_SIZE, Note, Options, Order,
+        ParseError, Pass, Patch, Placed, Plan, PlanBuilder, PlanNote, Problem, Profile, Reject,
+        RejectReason, Rejects, Remedy, Report, STATE_DIR, Splices, Syntax, TurnDiff, Whitespace,
+        WhitespaceRules, commit, decode, key_place, parse, plan, policy, remedy,
     };
 }
 

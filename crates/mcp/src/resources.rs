@@ -120,7 +120,7 @@ pub(crate) fn read(
             None => Span::Session(own),
         };
         let entries = span.entries(workspace)?;
-        let mut value = history::turn(workspace, &entries, true)?;
+        let mut value = history::turn(workspace, &entries)?;
         value["id"] = turn.map(|turn| turn.to_string()).into();
         value["session"] = session.name().as_str().into();
         fit(&mut value, max);

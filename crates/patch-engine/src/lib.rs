@@ -154,7 +154,7 @@ pub use plan::whitespace::WhitespaceErrors;
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Transition};
 pub use remedy::Remedy;
 pub use show::diff::{changed_lines, line_counts};
-pub use show::turn_diff::{TurnChange, TurnDiff};
+pub use show::turn_diff::{HistoryDiffs, TurnChange, TurnDiff};
 pub use text::charset::Charset;
 pub use text::encoding::{Encodings, FileText};
 pub use text::files::Files;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use apply_patch_api::engine::Remedy;
-use apply_patch_api::engine::commit::{LogEntry, Workspace};
+use apply_patch_api::engine::commit::Workspace;
 use apply_patch_api::engine::remedy::ForPerson;
+use apply_patch_api::engine::{HistoryDiffs, Remedy};
 use apply_patch_api::grammar::diff::{self, DiffOptions};
 use apply_patch_api::tools::audit::{self, Status};
 use apply_patch_api::tools::changes::carried_text;
@@ -97,13 +97,16 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     }
     let wanted = Wanted { max_count: args.max_count, since: args.since, paths: args.paths.clone() };
     let (grouped, unverified) = wanted.read(workspace)?;
+    let store = workspace.store()?;
+    let diffs = HistoryDiffs::new(workspace, store.as_ref());
     if global.json {
         let mut data = history::listed(workspace, &grouped, &unverified, args.patch)?;
         let entries: Vec<_> = grouped.iter().flatten().collect();
         if args.stat {
             let transactions = data["transactions"].as_array_mut().into_iter().flatten();
             for (value, entry) in transactions.zip(&entries) {
-                value["statistics"] = json!(statistics(workspace, std::slice::from_ref(entry))?);
+                value["statistics"] =
+                    json!(statistics(&diffs.of(std::slice::from_ref(entry))?.diff()));
             }
         }
         json::done(format!("{} transactions", entries.len()), data);
@@ -137,23 +140,26 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
                 out.line(&format!("{indent}  {}", carried(one)));
             }
         }
+        if !(args.stat || args.patch) {
+            continue;
+        }
+        let diff = diffs.of(entries)?.diff();
         if args.stat {
-            let text = render::stat_text(&statistics(workspace, entries)?, indented);
+            let text = render::stat_text(&statistics(&diff), indented);
             text.lines().for_each(|line| out.coloured(&format!("  {line}")));
         }
         if args.patch {
-            out.diff(&workspace.turn_diff(entries)?.diff());
+            out.diff(&diff);
         }
     }
     Ok(Exit::Done)
 }
 
-/// How many lines transactions changed in each file together.
-fn statistics(workspace: &Workspace, entries: &[LogEntry]) -> Result<Vec<FileStatistics>, Failure> {
-    let diff = workspace.turn_diff(entries)?.diff();
+/// How many lines a diff changes in each file.
+fn statistics(diff: &[u8]) -> Vec<FileStatistics> {
     // It has no files where only directories were made or removed.
     let read = diff::parse(diff, &DiffOptions { skip_binary: true, ..DiffOptions::default() });
-    Ok(read.map(|patch| FileStatistics::of_diff(&patch)).unwrap_or_default())
+    read.map(|patch| FileStatistics::of_diff(&patch)).unwrap_or_default()
 }
 
 /// Counts what the audit logs tell.
@@ -292,7 +298,7 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     };
     if global.json {
         let data = if turn {
-            history::turn(workspace, &entries, true)?
+            history::turn(workspace, &entries)?
         } else {
             history::transaction(workspace, &entries[0], true)?
         };

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use patch_engine::commit::{self, Error, LogEntry, TransactionId, Unverified, Workspace};
 use patch_engine::remedy::{Listing, MAX_PLACES};
-use patch_engine::{ErrorKind, Remedy};
+use patch_engine::{ErrorKind, HistoryDiffs, Remedy};
 use serde_json::{Value, json};
 use workspace_trash::{Carried, Journal, Prefix, Record, format_time};
 
@@ -220,13 +220,16 @@ pub fn listed(
     with_diff: bool,
 ) -> Result<Value, Error> {
     let is_turn = |entries: &[LogEntry]| entries[0].journal.header.turn.is_some();
+    let store = workspace.store()?;
+    let diffs = HistoryDiffs::new(workspace, store.as_ref());
+    let diffs = with_diff.then_some(&diffs);
     let transactions = grouped.iter().flat_map(|entries| {
-        entries.iter().map(|entry| transaction(workspace, entry, with_diff && !is_turn(entries)))
+        let diffs = diffs.filter(|_| !is_turn(entries));
+        entries.iter().map(move |entry| transaction_with(workspace, entry, diffs))
     });
     let transactions: Result<Vec<_>, Error> = transactions.collect();
     let turns = grouped.iter().filter(|entries| is_turn(entries));
-    let turns: Result<Vec<_>, Error> =
-        turns.map(|entries| turn(workspace, entries, with_diff)).collect();
+    let turns: Result<Vec<_>, Error> = turns.map(|entries| turn_with(entries, diffs)).collect();
     let not_verified = unverified.iter().map(|one| {
         let mut value = json!({
             "id": one.id.to_string(),
@@ -243,12 +246,17 @@ pub fn listed(
     Ok(json!({ "transactions": transactions?, "turns": turns?, "notVerified": not_verified }))
 }
 
-/// Describes a turn as data, by its transactions, the newest first.
+/// Describes a turn as data, by its transactions, the newest first, with its diff.
 ///
 /// # Errors
 ///
 /// When files that its diff needs cannot be read.
-pub fn turn(workspace: &Workspace, entries: &[LogEntry], with_diff: bool) -> Result<Value, Error> {
+pub fn turn(workspace: &Workspace, entries: &[LogEntry]) -> Result<Value, Error> {
+    let store = workspace.store()?;
+    turn_with(entries, Some(&HistoryDiffs::new(workspace, store.as_ref())))
+}
+
+fn turn_with(entries: &[LogEntry], diffs: Option<&HistoryDiffs<'_>>) -> Result<Value, Error> {
     let first = entries.last().map(|entry| entry.journal.header.id.time());
     let newest = entries.first().map(|entry| &entry.journal.header);
     let ids = entries.iter().map(|entry| entry.journal.header.id.to_string());
@@ -259,8 +267,8 @@ pub fn turn(workspace: &Workspace, entries: &[LogEntry], with_diff: bool) -> Res
         "transactions": ids.collect::<Vec<_>>(),
         "undone": is_undone(entries),
     });
-    if with_diff {
-        let turn = workspace.turn_diff(entries)?;
+    if let Some(diffs) = diffs {
+        let turn = diffs.of(entries)?;
         let files: Vec<_> = turn.changes().into_iter().map(ChangedFile::of_turn).collect();
         value["changedFiles"] = json!(files);
         value["diff"] = String::from_utf8_lossy(&turn.diff()).into();
@@ -283,6 +291,16 @@ pub fn transaction(
     workspace: &Workspace,
     entry: &LogEntry,
     with_diff: bool,
+) -> Result<Value, Error> {
+    let store = if with_diff { workspace.store()? } else { None };
+    let diffs = HistoryDiffs::new(workspace, store.as_ref());
+    transaction_with(workspace, entry, with_diff.then_some(&diffs))
+}
+
+fn transaction_with(
+    workspace: &Workspace,
+    entry: &LogEntry,
+    diffs: Option<&HistoryDiffs<'_>>,
 ) -> Result<Value, Error> {
     let header = &entry.journal.header;
     let file = |change: &FileChange<'_>| {
@@ -329,8 +347,9 @@ pub fn transaction(
         };
         value["carried"] = json!(entry.journal.carried.iter().map(one).collect::<Vec<_>>());
     }
-    if with_diff {
-        value["diff"] = String::from_utf8_lossy(&workspace.transaction_diff(entry)?).into();
+    if let Some(diffs) = diffs {
+        let diff = diffs.of(std::slice::from_ref(entry))?.diff();
+        value["diff"] = String::from_utf8_lossy(&diff).into();
     }
     Ok(value)
 }

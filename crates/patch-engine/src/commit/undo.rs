@@ -669,13 +669,11 @@ fn left(
 ) -> Result<Option<Vec<u8>>, Error> {
     let store = all_kept.store;
     let bytes = |entry: &TrashEntry| kept(store, entry.id, entry.slot, left.sha256);
-    let is_it = |entry: &TrashEntry| entry.sha256 == left.sha256 && !entry.link;
-    Ok(
-        match all_kept.find(left.id, |entry| if is_it(entry) { bytes(entry) } else { Ok(None) })? {
-            Some(bytes) => Some(bytes),
-            None => (how.left)(left).filter(|bytes| Sha256::of(bytes) == left.sha256),
-        },
-    )
+    let look = |entry: &TrashEntry| if entry.link { Ok(None) } else { bytes(entry) };
+    Ok(match all_kept.find(left.id, left.sha256, look)? {
+        Some(bytes) => Some(bytes),
+        None => (how.left)(left).filter(|bytes| Sha256::of(bytes) == left.sha256),
+    })
 }
 
 fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>, Error> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fs_guard::{FileKind, RelPath, Sha256};
-use workspace_trash::{FileState, Journal};
+use workspace_trash::{FileState, Journal, Store};
 
 use crate::commit::kept::Kept;
 use crate::commit::report::Report;
@@ -286,14 +286,38 @@ impl Workspace {
     ///
     /// When the store or a file cannot be read.
     pub fn turn_diff(&self, newest_first: &[LogEntry]) -> Result<TurnDiff, commit::Error> {
+        HistoryDiffs::new(self, self.store()?.as_ref()).of(newest_first)
+    }
+}
+
+/// Makes the diffs of many finished transactions and turns, and looks through what later ones have
+/// displaced once for all of them.
+#[derive(Debug)]
+pub struct HistoryDiffs<'s> {
+    workspace: &'s Workspace,
+    kept: Option<Kept<'s>>,
+}
+
+impl<'s> HistoryDiffs<'s> {
+    /// Makes diffs from the store of a workspace, if it has one.
+    #[must_use]
+    pub fn new(workspace: &'s Workspace, store: Option<&'s Store<'s>>) -> Self {
+        Self { workspace, kept: store.map(Kept::new) }
+    }
+
+    /// Does what [`Workspace::turn_diff`] does.
+    ///
+    /// # Errors
+    ///
+    /// Its errors.
+    pub fn of(&self, newest_first: &[LogEntry]) -> Result<TurnDiff, commit::Error> {
         let mut turn = TurnDiff::new();
-        let Some(store) = self.store()? else { return Ok(turn) };
-        let kept = Kept::new(&store);
+        let Some(kept) = &self.kept else { return Ok(turn) };
         let counts = |entry: &&LogEntry| newest_first.len() == 1 || !entry.aborted;
         for entry in newest_first.iter().filter(counts).rev() {
             let Journal { header, records, .. } = &entry.journal;
             for record in records {
-                let spot = store.slot(header.id, record.slot)?;
+                let spot = kept.store.slot(header.id, record.slot)?;
                 turn.begin_at(&record.path, || {
                     let state = record.before.as_ref()?;
                     Some(recorded(state, (state.size <= MAX_FILE_SIZE).then(|| kept_bytes(&spot))?))
@@ -303,8 +327,9 @@ impl Workspace {
             let from: BTreeMap<u32, &str> =
                 moves.iter().map(|(from, to)| (to.slot, &*from.path)).collect();
             let left = records.iter().map(|record| {
-                let left =
-                    |state| recorded(state, left_bytes(self, &kept, header.id, record, state));
+                let left = |state| {
+                    recorded(state, left_bytes(self.workspace, kept, header.id, record, state))
+                };
                 let file = record.after.as_ref().map(left);
                 (&*record.path, file, *from.get(&record.slot).unwrap_or(&&*record.path))
             });

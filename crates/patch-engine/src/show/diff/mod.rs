@@ -7,7 +7,7 @@ use fs_guard::{FileKind, RelPath, Sha256, Spot};
 #[cfg(feature = "binary-diffs")]
 use patch_grammar::binary;
 use patch_grammar::diff::push_quoted;
-use workspace_trash::{FileState, Record, TransactionId, TrashEntry};
+use workspace_trash::{FileState, Record, TransactionId};
 
 use crate::commit::kept::Kept;
 use crate::commit::{self, LogEntry, Workspace};
@@ -422,8 +422,7 @@ pub(super) fn left_bytes(
         }
     };
     let displaced = || {
-        let is_it = |entry: &TrashEntry| (entry.sha256 == state.sha256).then(|| entry.clone());
-        let entry = kept.find(id, |entry| Ok(is_it(entry))).ok()??;
+        let entry = kept.find(id, state.sha256, |entry| Ok(Some(entry.clone()))).ok()??;
         kept_bytes(&kept.store.slot(entry.id, entry.slot).ok()?)
     };
     own().filter(|bytes| Sha256::of(bytes) == state.sha256).or_else(displaced)
