@@ -26,7 +26,13 @@ use testutils::tree::{self, Kind};
 /// Makes files of what is in a directory; `None` when the tree cannot hold it.
 type Make = fn(&tree::Tree, &Policy) -> Option<Files>;
 
-const TREES: [(&str, Make); 3] = [("memory", memory), ("host", host), ("git", git)];
+const TREES: [(&str, Make); 5] = [
+    ("memory", memory),
+    ("host", host),
+    ("git", git),
+    ("memory, hashed late", |files, policy| Some(memory(files, policy)?.hashed_late())),
+    ("git, hashed late", |files, policy| Some(git(files, policy)?.hashed_late())),
+];
 
 fn content(entry: &tree::Entry) -> Option<Content> {
     let (bytes, link) = match &entry.kind {
@@ -188,7 +194,7 @@ fn shown(plan: &Plan) -> String {
         .changed()
         .expect("files stay as they are")
         .into_iter()
-        .map(|file| (file.path.to_string(), (file.before, file.after)))
+        .map(|file| (file.path.to_string(), (file.before(), file.after)))
         .collect();
     let diffs =
         String::from_utf8_lossy(&images.diffs().expect("files stay as they are")).into_owned();

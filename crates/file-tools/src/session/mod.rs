@@ -423,7 +423,7 @@ impl Session {
         let key = file.as_ref().map_or(path, |file| file.path.as_str());
         self.check_expected(
             key.strip_prefix("./").unwrap_or(key),
-            file.as_ref().map(|file| file.sha256),
+            file.as_ref().map(|file| file.sha256()),
             given,
         )?;
         Ok(file)

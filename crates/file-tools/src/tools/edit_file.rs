@@ -156,7 +156,7 @@ pub(crate) fn edit_file_as(
             let unicode = args.edits.iter().any(|edit| !edit.new_text.is_ascii());
             let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, unicode)
             else {
-                return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
+                return Err(super::binary(&args.path, file.bytes.len(), file.sha256()));
             };
             let found = Edits::new(caller, &args.path, text.bytes()).splices(&args.edits);
             let found = found.map(|found| found.edit);
@@ -180,7 +180,7 @@ pub(crate) fn edit_file_as(
             }
             replacements = edit.splices.as_slice().len();
             builder.carry(&args.path, &file.bytes, &edit).map_err(conflict)?;
-            now = Some((file.path, current.sha256));
+            now = Some((file.path, current.sha256()));
             finish(builder)
         })?;
         let hash = |hash: Option<Sha256>| hash.map(|hash| hash.to_string()).unwrap_or_default();
@@ -223,13 +223,13 @@ fn printed(
         return None;
     }
     let file = builder.load(&args.path).ok()??;
-    if session.ledger().get(file.path.as_str()) == Some(file.sha256) {
+    if session.ledger().get(file.path.as_str()) == Some(file.sha256()) {
         return None;
     }
     let encodings = &session.settings().encodings;
     let text = encodings.text_of(session.workspace().root(), &file.path, &file.bytes, false)?;
     let found = Edits::new(caller, &args.path, text.bytes()).splices(&args.edits).ok()?;
-    let seen = session.ledger().has_lines(file.path.as_str(), file.sha256, &found.lines);
+    let seen = session.ledger().has_lines(file.path.as_str(), file.sha256(), &found.lines);
     seen.then_some(file)
 }
 
@@ -242,10 +242,9 @@ fn base_of(
     expected: Expected,
 ) -> Option<Loaded> {
     let Expected::Hash(seen) = expected else { return None };
-    let mut file = builder.load(&args.path).ok()?.filter(|file| file.sha256 != seen)?;
-    file.bytes = session.snapshots_for(args.carry)?.bytes(&file.path, seen)?;
-    file.sha256 = seen;
-    Some(file)
+    let file = builder.load(&args.path).ok()?.filter(|file| file.sha256() != seen)?;
+    let bytes = session.snapshots_for(args.carry)?.bytes(&file.path, seen)?;
+    Some(file.of_version(bytes, seen))
 }
 
 /// Returns whether both versions of a file have the texts of `replaceAll` edits equally often: an

@@ -92,9 +92,9 @@ impl FileTool for WriteFile {
                     &file.bytes,
                     !self.content.is_ascii(),
                 ) else {
-                    return Err(super::binary(&self.path, file.bytes.len(), file.sha256));
+                    return Err(super::binary(&self.path, file.bytes.len(), file.sha256()));
                 };
-                now = Some((file.path.clone(), file.sha256));
+                now = Some((file.path.clone(), file.sha256()));
                 let splices = text.stored(rewrite(&self.path, text.bytes(), &self.content)?);
                 builder.update(&self.path, splices.ok_or_else(|| super::encoding(&self.path))?)?;
                 finish(builder)

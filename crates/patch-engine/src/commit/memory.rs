@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
-use fs_guard::{Entry, Error, FileKind, Policy, Sha256, Tree};
+use fs_guard::{Entry, Error, FileKind, Policy, Tree};
 use patch_grammar::parse;
 
 use crate::commit;
@@ -74,8 +74,7 @@ impl MemoryTree {
     pub fn commit(&mut self, plan: &Plan) -> Result<(), Error> {
         let changed = plan.images().changed()?;
         for file in &changed {
-            let now = self.0.get(file.path.as_str());
-            if now.map(|now| Sha256::of(&now.bytes)) != file.before {
+            if !file.was(self.get(file.path.as_str())) {
                 return Err(Error::Changed { path: file.path.to_string() });
             }
         }
@@ -164,6 +163,7 @@ pub fn apply_in_memory(
     static POLICY: OnceLock<Arc<Policy>> = OnceLock::new();
     let policy = POLICY.get_or_init(|| Arc::new(crate::plan::policy::policy()));
     let patch = parse(text, &options.parse)?;
-    let plan = plan(Files::of_tree(Arc::new(tree.clone()), Arc::clone(policy)), &patch, options)?;
+    let files = Files::of_tree(Arc::new(tree.clone()), Arc::clone(policy)).hashed_late();
+    let plan = plan(files, &patch, options)?;
     Ok(Changed { files: plan.images().changed()?, plan })
 }

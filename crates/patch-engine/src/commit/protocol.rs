@@ -338,8 +338,8 @@ impl Commit<'_> {
             records.push(Record {
                 slot: slot_number(index),
                 path: path.as_str().into(),
-                before: transition.before.as_ref().map(|b| FileState::of(&b.metadata, b.sha256)),
-                after: after.map(|(file, post)| FileState::of(file.metadata(), post.sha256)),
+                before: transition.before.as_ref().map(|b| FileState::of(&b.metadata, b.sha256())),
+                after: after.map(|(file, post)| FileState::of(file.metadata(), post.sha256())),
                 sibling,
             });
             files.push(file);

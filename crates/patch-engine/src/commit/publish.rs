@@ -257,7 +257,7 @@ impl ExpectedFile<'_> {
     fn digest(self) -> Option<Sha256> {
         match self {
             Self::Nothing => None,
-            Self::Seen(image) => Some(image.sha256),
+            Self::Seen(image) => Some(image.sha256()),
             Self::Recorded(state) => Some(state.sha256),
         }
     }
@@ -288,7 +288,7 @@ impl ExpectedFile<'_> {
                 }
                 match now {
                     Some(now)
-                        if place.holds_now(&now, &image.metadata, &image.sha256, false)? =>
+                        if place.holds_now(&now, &image.metadata, &image.sha256(), false)? =>
                     {
                         Ok(false)
                     }
@@ -308,7 +308,7 @@ impl ExpectedFile<'_> {
     pub(super) fn is_in(self, slot: &Spot, trust_times: bool) -> Result<bool, CommitError> {
         Ok(match self {
             Self::Nothing => false,
-            Self::Seen(image) => slot.holds(&image.metadata, &image.sha256, trust_times)?,
+            Self::Seen(image) => slot.holds(&image.metadata, &image.sha256(), trust_times)?,
             Self::Recorded(state) => is_recorded(slot, state)?,
         })
     }

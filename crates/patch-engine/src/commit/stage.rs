@@ -63,7 +63,7 @@ impl<'p> Stager<'p> {
                 let mut new = slot.create(post.mode.requested())?;
                 let copied =
                     self.copy_spliced(&mut new, &mut file, splices.as_slice(), seen.metadata.size)?;
-                require(from.as_str(), seen.sha256, copied)?;
+                require(from.as_str(), seen.sha256(), copied)?;
                 self.finish(path, post, new)
             }
             Image::OnDisk(from) => {
@@ -75,7 +75,7 @@ impl<'p> Stager<'p> {
                 let shown = self.store.stored_path(*transaction, *number);
                 if stored.metadata()?.is_some_and(|seen| seen.kind == FileKind::Symlink) {
                     let text = stored.read_link()?;
-                    require(&shown, post.sha256, Sha256::of(&text))?;
+                    require(&shown, post.sha256(), Sha256::of(&text))?;
                     return Ok(slot.create_link(&text)?);
                 }
                 let (mut file, seen) = stored.open()?;
@@ -95,7 +95,7 @@ impl<'p> Stager<'p> {
     ) -> Result<StagedFile, CommitError> {
         let mut new = slot.create(post.mode.requested())?;
         let copied = self.copy_spliced(&mut new, from, &[], post.size)?;
-        require(shown, post.sha256, copied)?;
+        require(shown, post.sha256(), copied)?;
         match stored {
             // The displaced file still has its attributes.
             Some(seen) => {

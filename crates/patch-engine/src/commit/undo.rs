@@ -218,7 +218,7 @@ impl Workspace {
                     let path = self.root().check(path, Access::Create)?;
                     let now = look(&self.root().into(), &path)?
                         .and_then(Result::ok)
-                        .map(|disk| disk.sha256);
+                        .map(|disk| disk.sha256());
                     *by = left_by(&Log::new(&store), path.as_str(), now, &reach)?;
                 }
                 return Err(rejected(reject));
@@ -408,7 +408,7 @@ fn plan_undo(
                 return Ok(gap.clone());
             }
             let (expected, actual) =
-                (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256));
+                (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256()));
             let by = left_by(log, &record.path, actual, &reach)?.filter(|by| !ids.contains(by));
             let line_ends = carried.is_some_and(|carried| carried.line_ends);
             Ok(Drift { path: record.path.clone(), expected, actual, by, line_ends })
@@ -548,7 +548,7 @@ fn are_same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
 /// Returns whether a file is the one that a journal states.
 fn is_same(state: &FileState, disk: &Disk) -> bool {
     disk.metadata.kind == state.kind()
-        && disk.sha256 == state.sha256
+        && disk.sha256() == state.sha256
         && (state.link || disk.metadata.kept_mode() == state.mode & 0o777)
 }
 
@@ -619,7 +619,7 @@ fn carried_back(
         None => files.read(path, MAX_FILE_SIZE)?.0,
     };
     // Text in other encodings cannot be compared as bytes.
-    if Sha256::of(&current) != now.sha256
+    if Sha256::of(&current) != now.sha256()
         || [&wanted, &base, &*current].iter().any(|bytes| is_binary(bytes))
     {
         return Ok(None);

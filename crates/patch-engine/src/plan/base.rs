@@ -42,9 +42,13 @@ impl<'o> Base<'o> {
         Ok(found)
     }
 
-    /// Returns the file at a path, if it differs from the one that is there now.
-    pub(crate) fn unlike(&mut self, path: &RelPath, now: Sha256) -> Checked<Option<Arc<Vec<u8>>>> {
-        Ok(self.of(path)?.filter(|base| Sha256::of(base) != now))
+    /// Returns the file at a path, if it differs from the one that is there now, whose hash is `now`.
+    pub(crate) fn unlike(
+        &mut self,
+        path: &RelPath,
+        now: impl FnOnce() -> Sha256,
+    ) -> Checked<Option<Arc<Vec<u8>>>> {
+        Ok(self.of(path)?.filter(|base| Sha256::of(base) != now()))
     }
 
     /// Returns whether a file with this hash is at a path.
@@ -68,10 +72,14 @@ impl<'o> Base<'o> {
     }
 
     /// Refuses a change that cannot be carried, where the file is not what the author saw.
-    pub(crate) fn check_unchanged(&mut self, path: &RelPath, now: Sha256) -> Checked<()> {
-        match self.unlike(path, now)? {
+    pub(crate) fn check_unchanged(
+        &mut self,
+        path: &RelPath,
+        mut now: impl FnMut() -> Sha256,
+    ) -> Checked<()> {
+        match self.unlike(path, &mut now)? {
             None => Ok(()),
-            Some(base) => Err(Problem::Stale { expected: hash(&base), actual: Some(now) }),
+            Some(base) => Err(Problem::Stale { expected: hash(&base), actual: Some(now()) }),
         }
     }
 

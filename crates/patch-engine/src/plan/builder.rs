@@ -2,7 +2,7 @@
 //! one after the other.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
 use patch_grammar::Patch;
@@ -11,12 +11,12 @@ use workspace_trash::TransactionId;
 use super::contents;
 use super::disk::{Disk, load};
 use super::{
-    Authority, Change, ChangeKind, Image, Mode, NewDir, Plan, PlanNote, PostImage, PreImage,
-    Transition, Undone,
+    Authority, Image, Mode, NewDir, Plan, PlanNote, PostImage, PreImage, Transition, Undone,
 };
 use crate::carry::{Carried, CarriedHunk, Conflict, carry};
 use crate::locate::Placed;
 use crate::locate::edit::Edit;
+use crate::plan::hash::LazyHash;
 use crate::plan::near::Near;
 use crate::plan::options::Options;
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
@@ -132,17 +132,21 @@ impl Entry {
     }
 
     /// Returns the hash of the file or link that is at this path now.
-    fn sha256(&self) -> Option<Sha256> {
+    fn hash(&self) -> Option<Sha256> {
         match &self.state {
-            State::AsOnDisk => self.disk.as_ref().map(|disk| disk.sha256),
+            State::AsOnDisk => self.disk.as_ref().map(PreImage::sha256),
             State::Absent => None,
-            State::Written(new) => Some(new.post.sha256),
+            State::Written(new) => Some(new.post.sha256()),
         }
     }
 
     /// Returns whether a file or link is at this path now.
     pub(super) fn exists(&self) -> bool {
-        self.sha256().is_some()
+        match &self.state {
+            State::AsOnDisk => self.disk.is_some(),
+            State::Absent => false,
+            State::Written(_) => true,
+        }
     }
 }
 
@@ -154,9 +158,22 @@ pub struct Loaded {
     pub path: RelPath,
     /// Its bytes.
     pub bytes: Arc<Vec<u8>>,
-    /// Its hash.
-    pub sha256: Sha256,
+    hash: LazyHash,
     mode: Mode,
+}
+
+impl Loaded {
+    /// Returns the hash of the file.
+    #[must_use]
+    pub fn sha256(&self) -> Sha256 {
+        self.hash.get()
+    }
+
+    /// Returns the same with the bytes of another version, which have this hash.
+    #[must_use]
+    pub fn of_version(self, bytes: Arc<Vec<u8>>, sha256: Sha256) -> Self {
+        Self { bytes, hash: sha256.into(), ..self }
+    }
 }
 
 impl<'o> PlanBuilder<'o> {
@@ -260,14 +277,14 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// When there is no file to copy, and the errors of [`create`](Self::create).
     pub fn copy(&mut self, from: &str, to: &str) -> Result<(), Reject> {
-        let Loaded { path, bytes, sha256, mode } = self.load_original(from)?;
+        let Loaded { path, bytes, hash, mode } = self.load_original(from)?;
         self.settle(&path);
         self.at(to, |builder| match builder.check(to, Access::Create)? {
             target if target == path => Err(Problem::SamePath),
             _ => Ok(()),
         })?;
         let size = bytes.len() as u64;
-        self.create_from(to, PostImage { mode, ..PostImage::new(Image::Kept(bytes), sha256, size) })
+        self.create_from(to, PostImage { mode, ..PostImage::new(Image::Kept(bytes), hash, size) })
     }
 
     /// Plans replacements in a file. Nothing is planned when the result is the same.
@@ -283,26 +300,32 @@ impl<'o> PlanBuilder<'o> {
         self.update_to(path, splices, None)
     }
 
-    /// The same, with the hash and the size of the result where they are known.
+    /// The same, with the size of the result and, unless it is to be computed later, its hash, where
+    /// they are known.
     pub(super) fn update_to(
         &mut self,
         path: &str,
         splices: Splices,
-        outcome: Option<(Sha256, u64)>,
+        outcome: Option<(Option<Sha256>, u64)>,
     ) -> Result<(), Reject> {
         self.at(path, |builder| {
             let (path, New { post, origin }) = builder.file(path, Access::Update)?;
-            let (sha256, size) = match outcome {
-                Some(outcome) => outcome,
-                None => splices.outcome(&builder.source(&path, &post)?),
-            };
+            let source = builder.source(&path, &post)?;
+            let (sha256, size) = outcome.unwrap_or_else(|| {
+                let (sha256, size) = splices.outcome(&source);
+                (Some(sha256), size)
+            });
             check_size(&path, size, builder.options.max_file_size)?;
-            let image = match post.image {
-                Image::OnDisk(from) => Image::Spliced(from, splices),
+            let (image, hashed) = match post.image {
+                Image::OnDisk(from) => (Image::Spliced(from, splices), source),
                 // The ranges refer to the result of an earlier change.
-                _ => Image::Kept(splices.apply(&builder.source(&path, &post)?).into()),
+                _ => {
+                    let result = Arc::new(splices.apply(&source));
+                    (Image::Kept(Arc::clone(&result)), result)
+                }
             };
-            let post = PostImage { image, sha256, size, ..post };
+            let hash = sha256.map_or_else(|| LazyHash::later(&hashed), LazyHash::from);
+            let post = PostImage { image, hash, size, ..post };
             builder.write(&path, New { post, origin });
             Ok(())
         })
@@ -484,7 +507,7 @@ impl<'o> PlanBuilder<'o> {
             let is_written = !matches!(new.post.image, Image::OnDisk(_) | Image::Stored(..));
             if !is_written
                 || new.post.link
-                || disk.as_ref().is_some_and(|disk| disk.sha256 == new.post.sha256)
+                || disk.as_ref().is_some_and(|disk| disk.sha256() == new.post.sha256())
             {
                 continue;
             }
@@ -519,9 +542,9 @@ impl<'o> PlanBuilder<'o> {
         written: Arc<Vec<u8>>,
         bytes: Vec<u8>,
     ) -> Checked<()> {
-        let PostImage { image, sha256, size, .. } = PostImage::kept(bytes);
+        let PostImage { image, hash, size, .. } = PostImage::kept(bytes);
         check_size(path, size, self.options.max_file_size)?;
-        self.write(path, New { post: PostImage { image, sha256, size, ..post }, origin });
+        self.write(path, New { post: PostImage { image, hash, size, ..post }, origin });
         if !self.carried_bases.iter().any(|(carried, _)| carried == path) {
             self.carried_bases.push((path.clone(), written));
         }
@@ -580,7 +603,6 @@ impl<'o> PlanBuilder<'o> {
             .filter(|(_, transition)| transition.before.is_some())
             .map(|(index, transition)| (transition.path.clone(), index))
             .collect();
-        let changes = changes(&transitions, &before, &origins);
         let create_dirs = self.created(&transitions);
         Ok(Plan {
             files: self.files,
@@ -591,7 +613,8 @@ impl<'o> PlanBuilder<'o> {
             remove_dirs: self.remove_dirs,
             undo_of: self.undo_of,
             also_undone: self.also_undone,
-            changes,
+            origins,
+            changes: OnceLock::new(),
             patch: self.patch,
             left_out: self.left_out,
             placed: self.placed,
@@ -671,7 +694,15 @@ impl PlanBuilder<'_> {
     pub(super) fn hash(&mut self, path: &str, access: Access) -> Result<Option<Sha256>, Reject> {
         self.at(path, |builder| {
             let path = builder.check(path, access)?;
-            Ok(builder.entry(&path, access)?.sha256())
+            Ok(builder.entry(&path, access)?.hash())
+        })
+    }
+
+    /// Returns whether a file or link is at a path after the changes so far.
+    pub(super) fn exists(&mut self, path: &str, access: Access) -> Result<bool, Reject> {
+        self.at(path, |builder| {
+            let path = builder.check(path, access)?;
+            Ok(builder.entry(&path, access)?.exists())
         })
     }
 
@@ -764,7 +795,9 @@ impl PlanBuilder<'_> {
 
     fn loaded(&mut self, path: RelPath, post: &PostImage) -> Checked<Loaded> {
         let bytes = self.source(&path, post)?;
-        Ok(Loaded { path, bytes, sha256: post.sha256, mode: post.mode })
+        // That of an edited file is computed from the bytes before.
+        let hash = if post.hash.is_known() { post.hash.clone() } else { LazyHash::later(&bytes) };
+        Ok(Loaded { path, bytes, hash, mode: post.mode })
     }
 
     /// Returns the bytes of the file that is at `path` after the changes so far.
@@ -790,7 +823,7 @@ impl PlanBuilder<'_> {
         }
         check_size(asked, disk.metadata.size, limit)?;
         let (bytes, metadata) = self.files.read(from, limit)?;
-        if Sha256::of(&bytes) != disk.sha256 {
+        if !disk.hash.is_of(&bytes) {
             return Err(Problem::Guard(fs_guard::Error::Changed { path: asked.to_string() }));
         }
         disk.metadata = metadata;
@@ -854,8 +887,14 @@ impl PlanBuilder<'_> {
         entry.kept = room;
         if room {
             self.kept += size as u64;
-        } else if let Some(disk) = &mut entry.disk {
-            disk.bytes = None;
+        } else {
+            if let State::Written(new) = &mut entry.state {
+                new.post.settle_hash();
+            }
+            if let Some(disk) = &mut entry.disk {
+                disk.hash.settle();
+                disk.bytes = None;
+            }
         }
     }
 
@@ -1027,7 +1066,7 @@ fn as_on_disk(path: &RelPath, disk: &Disk) -> New {
     New {
         post: PostImage {
             image: Image::OnDisk(path.clone()),
-            sha256: disk.sha256,
+            hash: disk.hash.clone(),
             size: disk.metadata.size,
             mode: Mode::Exactly(disk.metadata.kept_mode()),
             link: false,
@@ -1046,7 +1085,7 @@ fn not_a_file(path: &RelPath, kind: FileKind) -> Problem {
 pub(crate) fn is_same(before: &PreImage, post: &PostImage) -> bool {
     let mode =
         post.mode.exact().is_none_or(|mode| mode == before.metadata.kept_mode() || post.link);
-    before.sha256 == post.sha256 && mode && (before.metadata.kind == FileKind::Symlink) == post.link
+    mode && (before.metadata.kind == FileKind::Symlink) == post.link && post.has_bytes_of(before)
 }
 
 /// Finds the moves that an undo makes: those of its transaction, backwards, and for several
@@ -1084,43 +1123,6 @@ fn infer_moves(
             origins.insert(index, goes.remove(at).0.clone());
         }
     }
-}
-
-/// Returns the changes as a person counts them.
-fn changes(
-    transitions: &[Transition],
-    before: &HashMap<RelPath, usize>,
-    origins: &HashMap<usize, RelPath>,
-) -> Vec<Change> {
-    let moved: HashSet<&RelPath> = origins.values().collect();
-    let mut changes = Vec::with_capacity(transitions.len());
-    for (index, transition) in transitions.iter().enumerate() {
-        let origin = origins.get(&index);
-        let moves_away = moved.contains(&transition.path);
-        let operation = match (origin, &transition.before, &transition.after) {
-            (Some(_), ..) => ChangeKind::Move,
-            (None, _, None) if moves_away => continue,
-            (None, _, None) => ChangeKind::Delete,
-            (None, None, _) => ChangeKind::Create,
-            // The old file has moved to another path.
-            (None, Some(_), _) if moves_away => ChangeKind::Create,
-            (None, Some(_), _) => ChangeKind::Update,
-        };
-        let path = origin.unwrap_or(&transition.path);
-        changes.push(Change {
-            operation,
-            path: path.clone(),
-            to_path: origin.map(|_| transition.path.clone()),
-            before: match origin {
-                Some(origin) => before.get(origin).and_then(|&index| transitions[index].before()),
-                None => transition.before().filter(|_| !moves_away),
-            },
-            after: transition.after(),
-            replaces: origin.filter(|_| !moves_away).and_then(|_| transition.before()),
-            transition: index,
-        });
-    }
-    changes
 }
 
 /// Returns whether a directory has files, and all of them are gone, those in directories within it

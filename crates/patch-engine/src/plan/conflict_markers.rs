@@ -1,17 +1,20 @@
 //! Conflict markers that a plan brings into a file.
 
+use std::sync::Arc;
+
 use memchr::memmem;
 
 use crate::plan::image::Image;
-use crate::plan::{Change, Plan, PlanNote};
+use crate::plan::{Plan, PlanNote};
 
 const START: &[u8] = b"<<<<<<< ";
 const MIDDLE: &[u8] = b"=======";
 const END: &[u8] = b">>>>>>> ";
 
-/// Returns a note if a change adds conflict markers to a file that had none.
-pub(super) fn added(plan: &Plan, change: &Change) -> Result<Option<PlanNote>, fs_guard::Error> {
-    let Some(after) = &plan.transition_of(change).after else { return Ok(None) };
+/// Returns a note if a transition adds conflict markers to a file that had none.
+pub(super) fn added(plan: &Plan, index: usize) -> Result<Option<PlanNote>, fs_guard::Error> {
+    let transition = &plan.transitions[index];
+    let Some(after) = &transition.after else { return Ok(None) };
     // Files are not put together for this, unless there is something to find.
     let may_add = match &after.image {
         Image::Kept(bytes) => has(bytes),
@@ -23,10 +26,11 @@ pub(super) fn added(plan: &Plan, change: &Change) -> Result<Option<PlanNote>, fs
         return Ok(None);
     }
     let images = plan.images();
-    let Some(line) = conflict(&images.new_bytes(change)?) else { return Ok(None) };
-    let old = images.old_bytes(change)?;
+    let Some(line) = conflict(&images.after(transition)?) else { return Ok(None) };
+    let was = plan.origins.get(&index).unwrap_or(&transition.path);
+    let old = plan.made_of(index).map_or_else(|| Ok(Arc::default()), |_| images.before(was))?;
     let had = lines(&old).any(|line| line.starts_with(START) || line.starts_with(END));
-    let note = || PlanNote::ConflictMarkers { path: change.last_path().to_string(), line };
+    let note = || PlanNote::ConflictMarkers { path: transition.path.to_string(), line };
     Ok((!had).then(note))
 }
 

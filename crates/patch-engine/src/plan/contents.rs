@@ -10,7 +10,7 @@ use crate::plan::image::Image;
 use crate::plan::options::Options;
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::syntax::{Syntax, SyntaxFault};
-use crate::plan::{Change, Plan, PlanNote};
+use crate::plan::{Plan, PlanNote};
 
 /// Adds notes about what the new files of a plan contain. Files at the paths `but` are not looked
 /// at.
@@ -29,20 +29,23 @@ pub(crate) fn check(
         return Ok(());
     }
     let (mut notes, mut rejects) = (Vec::new(), Vec::new());
-    for change in plan.changes() {
-        let path = change.last_path();
-        if change.after.is_none()
-            || change.after == change.before
+    for (index, transition) in plan.transitions.iter().enumerate() {
+        // Not by the changes, which have hashes.
+        let path = &transition.path;
+        let was = plan.origins.get(&index).unwrap_or(path);
+        let Some(after) = &transition.after else { continue };
+        let before = plan.made_of(index);
+        if before.is_some_and(|before| after.has_bytes_of(before))
             || but.contains(path)
-            || but.contains(&change.path)
+            || but.contains(was)
         {
             continue;
         }
         let of_file = |error| Rejects::from(Reject::of(path.as_str(), Problem::Guard(error)));
         Rejects::if_cancelled(plan.files.cancellation())?;
-        notes.extend(conflict_markers::added(plan, change).map_err(of_file)?);
-        let Some(fault) = fault(plan, options, change).map_err(of_file)? else { continue };
-        let is_new = change.before.is_none();
+        notes.extend(conflict_markers::added(plan, index).map_err(of_file)?);
+        let Some(fault) = fault(plan, options, index).map_err(of_file)? else { continue };
+        let is_new = before.is_none();
         if options.syntax == Syntax::Refuse && !is_new {
             rejects.push(Reject::of(path.as_str(), Problem::Syntax(Box::new(fault))));
         } else {
@@ -56,34 +59,32 @@ pub(crate) fn check(
     }
 }
 
-/// Returns why the new file of a change does not parse.
+/// Returns why the new file of a transition does not parse.
 fn fault(
     plan: &Plan,
     options: &Options,
-    change: &Change,
+    index: usize,
 ) -> Result<Option<SyntaxFault>, fs_guard::Error> {
     let Some(formats) = options.formats.as_ref().filter(|_| options.syntax != Syntax::Off) else {
         return Ok(None);
     };
-    let transition = plan.transition_of(change);
+    let transition = &plan.transitions[index];
     let Some(after) = transition.after.as_ref().filter(|after| !after.link) else {
         return Ok(None);
     };
-    let path = change.last_path();
+    let path = &transition.path;
     // What comes back from the trash is as it was.
     if matches!(after.image, Image::Stored(..)) || !formats.parses(path, after.size) {
         return Ok(None);
     }
     let images = plan.images();
-    let new = images.new_bytes(change)?;
+    let new = images.after(transition)?;
     // Most files parse, and then the old ones are not looked at.
     let Some(fault) = formats.fault(path, None, &new) else { return Ok(None) };
-    if change.before.is_none() {
-        return Ok(Some(fault));
-    }
-    let was = plan.pre_image(&change.path).map_or(0, |(_, before)| before.metadata.size);
-    if !formats.parses(path, was) {
+    let Some(before) = plan.made_of(index) else { return Ok(Some(fault)) };
+    if !formats.parses(path, before.metadata.size) {
         return Ok(None);
     }
-    Ok(formats.fault(path, Some(&images.old_bytes(change)?), &new))
+    let old = images.before(plan.origins.get(&index).unwrap_or(path))?;
+    Ok(formats.fault(path, Some(&old), &new))
 }

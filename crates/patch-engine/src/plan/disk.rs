@@ -23,7 +23,7 @@ pub(crate) fn load(
     match load_unhashed(files, path, access, max_file_size)? {
         None => Ok(None),
         Some((metadata, Some(bytes))) => {
-            Ok(Some(Disk { metadata, sha256: files.hash_bytes(&bytes)?, bytes: Some(bytes) }))
+            Ok(Some(Disk { metadata, hash: files.hash_of(&bytes)?, bytes: Some(bytes) }))
         }
         Some((metadata, None)) => Ok(Some(hashed(files, path, metadata)?)),
     }
@@ -60,7 +60,7 @@ pub(crate) fn look(
     Ok(Some(match metadata.kind {
         FileKind::File if metadata.size <= SMALL => {
             let (bytes, _) = files.read(path, u64::MAX)?;
-            Ok(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes) })
+            Ok(Disk { metadata, hash: Sha256::of(&bytes).into(), bytes: Some(bytes) })
         }
         FileKind::File | FileKind::Symlink => Ok(hashed(files, path, metadata)?),
         FileKind::Directory | FileKind::Other => Err(metadata),
@@ -71,8 +71,8 @@ pub(crate) fn look(
 fn hashed(files: &Files, path: &RelPath, metadata: Metadata) -> Result<Disk, fs_guard::Error> {
     if metadata.kind == FileKind::Symlink {
         let target = files.read_link(path)?;
-        return Ok(Disk { metadata, sha256: Sha256::of(&target), bytes: Some(target) });
+        return Ok(Disk { metadata, hash: Sha256::of(&target).into(), bytes: Some(target) });
     }
     let (sha256, metadata) = files.hash(path)?;
-    Ok(Disk { metadata, sha256, bytes: None })
+    Ok(Disk { metadata, hash: sha256.into(), bytes: None })
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fs_guard::{FileKind, Metadata, RelPath, Sha256};
 use workspace_trash::TransactionId;
 
+use super::hash::LazyHash;
 use super::shared_lines::SharedLines;
 use crate::text::splices::Splices;
 
@@ -38,13 +39,13 @@ impl Transition {
     /// Returns the hash of what planning saw there; `None` when nothing was there.
     #[must_use]
     pub fn before(&self) -> Option<Sha256> {
-        self.before.as_ref().map(|before| before.sha256)
+        self.before.as_ref().map(PreImage::sha256)
     }
 
     /// Returns the hash of the planned file; `None` when the path is deleted.
     #[must_use]
     pub fn after(&self) -> Option<Sha256> {
-        self.after.as_ref().map(|after| after.sha256)
+        self.after.as_ref().map(PostImage::sha256)
     }
 
     /// Returns the length in bytes of the planned file; `None` when the path is deleted, or becomes
@@ -61,9 +62,16 @@ pub(crate) struct PreImage {
     /// Kind, size, mode and identity at the time of reading.
     pub(crate) metadata: Metadata,
     /// SHA-256 of all bytes; of the link's target text for a symbolic link.
-    pub(crate) sha256: Sha256,
+    pub(crate) hash: LazyHash,
     /// The bytes, as long as there is room for them.
     pub(crate) bytes: Option<Arc<Vec<u8>>>,
+}
+
+impl PreImage {
+    /// Returns the SHA-256 of all bytes.
+    pub(crate) fn sha256(&self) -> Sha256 {
+        self.hash.get()
+    }
 }
 
 /// A file (or symbolic link) after the change.
@@ -71,8 +79,9 @@ pub(crate) struct PreImage {
 pub(crate) struct PostImage {
     /// Where the bytes come from.
     pub(crate) image: Image,
-    /// SHA-256 of all bytes.
-    pub(crate) sha256: Sha256,
+    /// SHA-256 of all bytes. Of an image that is made of a file before the commit it is computed
+    /// from that file's bytes.
+    pub(crate) hash: LazyHash,
     /// Length in bytes.
     pub(crate) size: u64,
     pub(crate) mode: Mode,
@@ -87,10 +96,10 @@ pub(crate) struct PostImage {
 
 impl PostImage {
     /// Makes a new file.
-    pub(crate) fn new(image: Image, sha256: Sha256, size: u64) -> Self {
+    pub(crate) fn new(image: Image, hash: impl Into<LazyHash>, size: u64) -> Self {
         Self {
             image,
-            sha256,
+            hash: hash.into(),
             size,
             mode: Mode::Default { executable: false },
             link: false,
@@ -103,6 +112,43 @@ impl PostImage {
     pub(crate) fn kept(bytes: Vec<u8>) -> Self {
         let (sha256, size) = (Sha256::of(&bytes), bytes.len() as u64);
         Self::new(Image::Kept(bytes.into()), sha256, size)
+    }
+
+    /// The same, without hashing them yet.
+    pub(crate) fn unhashed(bytes: Vec<u8>) -> Self {
+        let (size, bytes) = (bytes.len() as u64, Arc::new(bytes));
+        let hash = LazyHash::later(&bytes);
+        Self::new(Image::Kept(bytes), hash, size)
+    }
+
+    /// Returns the SHA-256 of all bytes.
+    pub(crate) fn sha256(&self) -> Sha256 {
+        self.hash.get_by(|bytes| match &self.image {
+            Image::Spliced(_, splices) => splices.outcome(bytes).0,
+            _ => Sha256::of(bytes),
+        })
+    }
+
+    /// Computes its hash, and lets go of what that takes.
+    pub(crate) fn settle_hash(&mut self) {
+        self.hash = self.sha256().into();
+    }
+
+    /// Returns whether its bytes are those of a file before.
+    pub(crate) fn has_bytes_of(&self, before: &PreImage) -> bool {
+        match (&self.image, self.hash.bytes(), &before.bytes) {
+            _ if self.hash.is_known() => self.sha256() == before.sha256(),
+            _ if self.size != before.metadata.size => false,
+            (Image::Spliced(_, splices), Some(source), Some(bytes)) => {
+                let mut rest = Some(&bytes[..]);
+                for piece in splices.pieces(source, 0) {
+                    rest = rest.and_then(|rest| rest.strip_prefix(piece));
+                }
+                rest.is_some_and(<[u8]>::is_empty)
+            }
+            (_, Some(own), Some(bytes)) => own == bytes,
+            _ => self.sha256() == before.sha256(),
+        }
     }
 
     /// Makes a new symbolic link.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fs_guard::{Entry, FileKind, RelPath, Sha256};
 use workspace_trash::{KeyPlace, Store, TransactionId};
 
+use super::hash::LazyHash;
 use super::image::{Image, Transition};
 use super::{Change, Plan};
 use crate::text::files::Files;
@@ -47,7 +48,7 @@ impl Plan {
     pub fn is_done(&self, change: &Change) -> bool {
         let Transition { path, after, .. } = self.transition_of(change);
         match after {
-            Some(after) => on_disk(&self.files, path, after.sha256).is_some(),
+            Some(after) => on_disk(&self.files, path, after.sha256()).is_some(),
             None => self.files.metadata(path).is_ok_and(|seen| seen.is_none()),
         }
     }
@@ -59,10 +60,25 @@ impl Plan {
 pub struct ChangedFile {
     /// The path.
     pub path: RelPath,
-    /// The hash of the file before; `None` when there is none.
-    pub before: Option<Sha256>,
+    before: Option<LazyHash>,
     /// The file afterwards; `None` when it is deleted.
     pub after: Option<Content>,
+}
+
+impl ChangedFile {
+    /// Returns the hash of the file before; `None` when there is none.
+    #[must_use]
+    pub fn before(&self) -> Option<Sha256> {
+        self.before.as_ref().map(LazyHash::get)
+    }
+
+    /// Returns whether this is the file before; `None` where there is none.
+    pub(crate) fn was(&self, bytes: Option<&[u8]>) -> bool {
+        match (&self.before, bytes) {
+            (Some(before), Some(bytes)) => before.is_of(bytes),
+            (before, bytes) => before.is_none() && bytes.is_none(),
+        }
+    }
 }
 
 /// A file or symbolic link.
@@ -103,7 +119,8 @@ impl<'p> Images<'p> {
             Ok(Some(Content { bytes: self.after(transition)?, mode, link: after.link }))
         };
         let file = |transition: &Transition| {
-            let (path, before) = (transition.path.clone(), transition.before());
+            let before = transition.before.as_ref().map(|before| before.hash.clone());
+            let path = transition.path.clone();
             Ok(ChangedFile { path, before, after: content(transition)? })
         };
         self.plan.transitions.iter().map(file).collect()
@@ -146,11 +163,13 @@ impl<'p> Images<'p> {
         if let Some(bytes) = &image.bytes {
             return Ok(Arc::clone(bytes));
         }
-        let slot = |id| self.stored(id, index, image.sha256, image.metadata.size);
+        let slot = |id| self.stored(id, index, image.sha256(), image.metadata.size);
         // After the commit the path may have the same bytes again, but the folder has the displaced
         // file.
         let found = self.committed.and_then(slot);
-        found.or_else(|| on_disk(&self.plan.files, path, image.sha256)).ok_or_else(|| changed(path))
+        found
+            .or_else(|| on_disk(&self.plan.files, path, image.sha256()))
+            .ok_or_else(|| changed(path))
     }
 
     /// Returns the new bytes of a transition.
@@ -158,14 +177,14 @@ impl<'p> Images<'p> {
         let path = &transition.path;
         let after = transition.after.as_ref().ok_or_else(|| changed(path))?;
         let published =
-            || self.committed.and_then(|_| on_disk(&self.plan.files, path, after.sha256));
+            || self.committed.and_then(|_| on_disk(&self.plan.files, path, after.sha256()));
         match &after.image {
             Image::Kept(bytes) => Ok(Arc::clone(bytes)),
             Image::Lines(lines) => Ok(lines.bytes().into()),
             Image::OnDisk(from) => self.before(from),
             Image::Spliced(from, splices) => Ok(splices.apply(&self.before(from)?).into()),
             Image::Stored(id, slot) => {
-                let stored = self.stored(*id, *slot as usize, after.sha256, after.size);
+                let stored = self.stored(*id, *slot as usize, after.sha256(), after.size);
                 stored.or_else(published).ok_or_else(|| changed(path))
             }
         }

@@ -12,6 +12,7 @@ mod contents;
 pub(crate) mod disk;
 pub(crate) mod fitting;
 pub(crate) mod formatter;
+pub(crate) mod hash;
 pub(crate) mod hunk_result;
 mod image;
 pub(crate) mod images;
@@ -35,9 +36,9 @@ mod tests;
 mod texts;
 pub(crate) mod whitespace;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use fs_guard::{Hasher, RelPath, Sha256};
 use patch_grammar::{Patch, Section, Warning};
@@ -86,7 +87,9 @@ pub struct Plan {
     undo_of: Option<Undone>,
     /// More transactions that it undoes.
     also_undone: Vec<TransactionId>,
-    changes: Vec<Change>,
+    /// The path that each new file moved from, by the index of its transition.
+    origins: HashMap<usize, RelPath>,
+    changes: OnceLock<Vec<Change>>,
     /// The patch that it was made of.
     patch: Option<Patch>,
     /// The sections of that which were left out, because they do not apply.
@@ -136,7 +139,7 @@ impl Plan {
     /// Returns the changes as a person counts them: a move is one change.
     #[must_use]
     pub fn changes(&self) -> &[Change] {
-        &self.changes
+        self.changes.get_or_init(|| changes(&self.transitions, &self.before, &self.origins))
     }
 
     /// Iterates over the directories to be created, outermost first.
@@ -245,6 +248,7 @@ impl Plan {
             transitions,
             // Derived from the transitions.
             before: _,
+            origins: _,
             changes: _,
             create_dirs,
             remove_dirs,
@@ -283,6 +287,17 @@ impl Plan {
         digest.number(also_undone.len() as u64);
         also_undone.iter().for_each(|id| digest.bytes(id.to_string().as_bytes()));
         digest.0.finish()
+    }
+
+    /// Returns the file before that the file after of a transition is a new version of: the one at
+    /// its path, or the one that moves there. Where the old file moves away, the new one is another.
+    fn made_of(&self, index: usize) -> Option<&PreImage> {
+        let path = &self.transitions[index].path;
+        if let Some(origin) = self.origins.get(&index) {
+            return self.pre_image(origin).map(|(_, before)| before);
+        }
+        let moved = self.origins.values().any(|origin| origin == path);
+        self.transitions[index].before.as_ref().filter(|_| !moved)
     }
 
     pub(crate) fn files(&self) -> &Files {
@@ -330,8 +345,8 @@ impl Digest {
         let Transition { path, before, after } = transition;
         self.bytes(path.as_str().as_bytes());
         match before {
-            Some(PreImage { metadata, sha256, bytes: _ }) => {
-                self.bytes(&sha256.0);
+            Some(PreImage { metadata, hash, bytes: _ }) => {
+                self.bytes(&hash.get().0);
                 self.number(metadata.kind as u64);
                 self.number(u64::from(metadata.mode));
             }
@@ -339,8 +354,8 @@ impl Digest {
         }
         let Some(after) = after else { return self.bytes(b"") };
         // The hash covers the image; `rewritten` is for the approval only.
-        let PostImage { image, sha256, size, mode, link, rewritten: _, attributes_of } = after;
-        self.bytes(&sha256.0);
+        let PostImage { image, hash: _, size, mode, link, rewritten: _, attributes_of } = after;
+        self.bytes(&after.sha256().0);
         self.number(*size);
         self.option(mode.exact().map(u64::from));
         self.number(u64::from(*mode == Mode::Default { executable: true }));
@@ -357,6 +372,43 @@ impl Digest {
             }
         }
     }
+}
+
+/// Returns the changes as a person counts them.
+fn changes(
+    transitions: &[Transition],
+    before: &HashMap<RelPath, usize>,
+    origins: &HashMap<usize, RelPath>,
+) -> Vec<Change> {
+    let moved: HashSet<&RelPath> = origins.values().collect();
+    let mut changes = Vec::with_capacity(transitions.len());
+    for (index, transition) in transitions.iter().enumerate() {
+        let origin = origins.get(&index);
+        let moves_away = moved.contains(&transition.path);
+        let operation = match (origin, &transition.before, &transition.after) {
+            (Some(_), ..) => ChangeKind::Move,
+            (None, _, None) if moves_away => continue,
+            (None, _, None) => ChangeKind::Delete,
+            (None, None, _) => ChangeKind::Create,
+            // The old file has moved to another path.
+            (None, Some(_), _) if moves_away => ChangeKind::Create,
+            (None, Some(_), _) => ChangeKind::Update,
+        };
+        let path = origin.unwrap_or(&transition.path);
+        changes.push(Change {
+            operation,
+            path: path.clone(),
+            to_path: origin.map(|_| transition.path.clone()),
+            before: match origin {
+                Some(origin) => before.get(origin).and_then(|&index| transitions[index].before()),
+                None => transition.before().filter(|_| !moves_away),
+            },
+            after: transition.after(),
+            replaces: origin.filter(|_| !moves_away).and_then(|_| transition.before()),
+            transition: index,
+        });
+    }
+    changes
 }
 
 /// One change as a person counts them.

@@ -224,14 +224,14 @@ impl<'a, 'p> Planner<'a, 'p> {
     /// Returns the hash of the file that is at a path before the patch.
     fn actual(&mut self, path: &str) -> Checked<Option<Sha256>> {
         let path = self.builder.check(path, Access::Read)?;
-        Ok(self.builder.entry(&path, Access::Read)?.disk.as_ref().map(|disk| disk.sha256))
+        Ok(self.builder.entry(&path, Access::Read)?.disk.as_ref().map(|disk| disk.sha256()))
     }
 
     /// Plans the sections of git diffs, those of each diff as if at one time.
     fn simultaneously(&mut self, sections: &[Indexed<'p>]) {
         let mut rest = sections;
         while !rest.is_empty() {
-            let exists = |path: &str| matches!(self.builder.hash(path, Access::Read), Ok(Some(_)));
+            let exists = |path: &str| matches!(self.builder.exists(path, Access::Read), Ok(true));
             let (diff, more) = rest.split_at(simultaneous::of_one_diff(rest, exists));
             for part in [Part::Taking, Part::Putting] {
                 diff.iter().for_each(|&(index, section)| self.section(index, section, part));
@@ -397,7 +397,11 @@ impl<'a, 'p> Planner<'a, 'p> {
     ) -> Result<(), Rejects> {
         let Some(path) = self.open(section)? else { return Ok(()) };
         let at = |problem| Reject::of(&section.path.text, problem);
-        if let Some(now) = self.builder.hash(&section.path.text, Access::Delete)? {
+        let text = &section.path.text;
+        if self.builder.exists(text, Access::Delete)? {
+            let builder = &mut self.builder;
+            let mut now = || builder.hash(text, Access::Delete).ok().flatten();
+            let now = || now().expect("BUG: it was there just now");
             self.base.check_unchanged(&path, now).map_err(at)?;
             self.base.leave(&path, None);
         }
@@ -434,7 +438,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let Some(path) = self.open(section)? else { return Ok(()) };
         let at = |problem| Reject::of(&section.path.text, problem);
         let file = self.builder.load_original(&section.path.text)?;
-        self.base.check_unchanged(&path, file.sha256).map_err(at)?;
+        self.base.check_unchanged(&path, || file.sha256()).map_err(at)?;
         if let Some(binary) = &section.binary {
             let patched = self.patched(section, binary, &file).map_err(|it| at(it).into());
             let copied = self.place(index, section, to, PlanBuilder::copy);
@@ -475,7 +479,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     ) -> Result<(), Rejects> {
         let Some(path) = self.open(section)? else { return Ok(()) };
         let at = |problem| Reject::of(&section.path.text, problem);
-        if self.builder.hash(&section.path.text, access_of(section))?.is_none() {
+        if !self.builder.exists(&section.path.text, access_of(section))? {
             if let Some(bytes) = self.made(index, section, move_to, hunks) {
                 self.check_unused(index, &section.path)?;
                 self.builder.create(&section.path.text, bytes)?;
@@ -629,7 +633,9 @@ impl<'a, 'p> Planner<'a, 'p> {
         let text = self.texts.of(&file.path, &file.bytes, hunks).ok_or_else(|| binary(file))?;
         let cancellation = self.files().cancellation();
         let rules = EditRules::of(self.options, self.whitespace.rules(index), cancellation);
-        let edited = Edited::new(&file.bytes, &text, hunks, rules);
+        let late = self.files().are_hashed_late();
+        let make = if late { Edited::unhashed } else { Edited::new };
+        let edited = make(&file.bytes, &text, hunks, rules);
         cancellation.check()?;
         Ok(edited)
     }
@@ -644,7 +650,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     ) -> Result<(), Rejects> {
         let at = |problem| Reject::of(&section.path.text, problem);
         let file = self.load(section)?;
-        if let Some(seen) = self.base.unlike(path, file.sha256).map_err(at)? {
+        if let Some(seen) = self.base.unlike(path, || file.sha256()).map_err(at)? {
             return self.carry(index, section, hunks, &file, &seen);
         }
         // The result of this section is both the file and the base for the next section.
@@ -678,7 +684,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     ) -> Result<(), Rejects> {
         let at = |problem| Reject::of(&section.path.text, problem);
         let file = self.load(section)?;
-        self.base.check_unchanged(path, file.sha256).map_err(at)?;
+        self.base.check_unchanged(path, || file.sha256()).map_err(at)?;
         self.base.leave(path, None);
         let splices = match self.patched(section, binary, &file) {
             // The plan notes that nothing changes.
@@ -732,7 +738,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let text = self.texts.of(path, base, hunks).ok_or_else(|| at(binary(now)))?;
         // Lines of other encodings are not compared as bytes.
         if text.encoding().is_some() {
-            self.base.check_unchanged(path, now.sha256).map_err(at)?;
+            self.base.check_unchanged(path, || now.sha256()).map_err(at)?;
         }
         // Carrying finds out what is there already.
         let placement = Rules { skip_applied: false, ..self.options.placement.clone() };
@@ -747,7 +753,7 @@ impl<'a, 'p> Planner<'a, 'p> {
                 // The expected version was not what the author saw either, so its lines explain
                 // nothing.
                 if self.options.base.is_none() {
-                    self.base.check_unchanged(path, now.sha256).map_err(at)?;
+                    self.base.check_unchanged(path, || now.sha256()).map_err(at)?;
                 }
                 return Err(self.rejected(index, section, path, rejects));
             }
@@ -887,7 +893,7 @@ fn both<T>(placed: Result<(), Reject>, edited: Result<T, Rejects>) -> Result<T, 
 }
 
 fn binary(file: &Loaded) -> Problem {
-    Problem::Binary { size: file.bytes.len() as u64, sha256: file.sha256 }
+    Problem::Binary { size: file.bytes.len() as u64, sha256: file.sha256() }
 }
 
 /// Returns the number for `-p` with which the files of a diff are there, none of which is there as

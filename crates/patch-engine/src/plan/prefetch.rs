@@ -20,6 +20,7 @@ use crate::locate::edit_text::edit_text;
 use crate::locate::{HunkReject, Pass};
 use crate::plan::Image;
 use crate::plan::disk::{Disk, load_unhashed};
+use crate::plan::hash::LazyHash;
 use crate::plan::texts::{Added, Texts};
 use crate::plan::whitespace::WhitespaceOfPatch;
 use crate::text::encoding::FileText;
@@ -74,7 +75,8 @@ impl Prefetched {
 #[derive(Debug)]
 pub(crate) struct Edited {
     pub(crate) edit: Edit,
-    pub(crate) sha256: Sha256,
+    /// `None` where it is computed later.
+    pub(crate) sha256: Option<Sha256>,
     pub(crate) size: u64,
     /// The encoding of the file, if it had to be decoded.
     pub(crate) encoding: Option<&'static str>,
@@ -99,7 +101,19 @@ impl Edited {
         Ok(Self::hash(edit, text, source, 0, Hasher::new(), rules.cancellation))
     }
 
-    /// Does the same, and hashes the file itself: both hashes share the work up to the first
+    /// Does the same, and leaves the hash for later.
+    pub(crate) fn unhashed<'p>(
+        source: &[u8],
+        text: &FileText<'_>,
+        hunks: &'p [Hunk<'p>],
+        rules: EditRules<'_>,
+    ) -> Result<Self, Vec<HunkReject>> {
+        let edit = edit_text(text, hunks, rules)?;
+        let size = edit.splices.size_of(source.len()) as u64;
+        Ok(Self { edit, sha256: None, size, encoding: text.encoding() })
+    }
+
+    /// Does the same as [`new`](Self::new), and hashes the file itself: both hashes share the work up to the first
     /// change.
     fn with_source<'p>(
         source: &[u8],
@@ -128,7 +142,7 @@ impl Edited {
     ) -> Self {
         edit.splices.hash(source, from, &mut hasher, cancellation);
         let size = edit.splices.size_of(source.len()) as u64;
-        Self { edit, sha256: hasher.finish(), size, encoding: text.encoding() }
+        Self { edit, sha256: Some(hasher.finish()), size, encoding: text.encoding() }
     }
 }
 
@@ -275,6 +289,12 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         let bytes = bytes?;
         let editable = !hunks.is_empty() && metadata.kind == FileKind::File;
         let text = editable.then(|| self.texts.of(&path, &bytes, hunks)).flatten();
+        if self.files.are_hashed_late() {
+            let edited = text.as_ref().map(|text| Edited::unhashed(&bytes, text, hunks, rules));
+            self.files.cancellation().check().ok()?;
+            let disk = Some(Disk { metadata, hash: LazyHash::later(&bytes), bytes: Some(bytes) });
+            return Some(Prefetched { path, disk, edited, added: None });
+        }
         let (sha256, edited) =
             if let Some(text) = text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD) {
                 thread::scope(|scope| {
@@ -298,7 +318,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             };
         let sha256 = sha256.ok()?;
         self.files.cancellation().check().ok()?;
-        let disk = Some(Disk { metadata, sha256, bytes: Some(bytes) });
+        let disk = Some(Disk { metadata, hash: sha256.into(), bytes: Some(bytes) });
         Some(Prefetched { path, disk, edited, added: None })
     }
 }
@@ -379,7 +399,7 @@ mod tests {
                     .unwrap();
             let after = edited.edit.apply(source.as_bytes());
             assert_eq!(before, Sha256::of(source.as_bytes()), "{source:?}");
-            assert_eq!(edited.sha256, Sha256::of(&after), "{source:?} {hunks}");
+            assert_eq!(edited.sha256, Some(Sha256::of(&after)), "{source:?} {hunks}");
             assert_eq!(edited.size, after.len() as u64, "{source:?} {hunks}");
             let alone =
                 Edited::new(source.as_bytes(), &whole, patch.sections()[0].hunks(), rules).unwrap();

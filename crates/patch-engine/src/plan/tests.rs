@@ -33,11 +33,14 @@ fn id(tail: &str) -> TransactionId {
 /// A plan that has something of everything; `a` has to be there.
 fn plan(root: &Arc<Root>) -> Plan {
     let metadata = root.metadata(&path("a")).unwrap().unwrap();
-    let before =
-        PreImage { metadata, sha256: Sha256::of(b"A\n"), bytes: Some(Arc::new(b"A\n".to_vec())) };
+    let before = PreImage {
+        metadata,
+        hash: Sha256::of(b"A\n").into(),
+        bytes: Some(Arc::new(b"A\n".to_vec())),
+    };
     let after = |image, text: &[u8]| PostImage {
         image,
-        sha256: Sha256::of(text),
+        hash: Sha256::of(text).into(),
         size: text.len() as u64,
         mode: Mode::Exactly(0o644),
         link: false,
@@ -65,7 +68,8 @@ fn plan(root: &Arc<Root>) -> Plan {
         remove_dirs: vec![path("e")],
         undo_of: Some(Undone { id: id("2"), partial: false }),
         also_undone: Vec::new(),
-        changes: Vec::new(),
+        origins: HashMap::new(),
+        changes: OnceLock::new(),
         patch: None,
         left_out: BTreeSet::new(),
         placed: Vec::new(),
@@ -93,11 +97,11 @@ fn the_digest_changes_with_everything_that_is_carried_out() {
         ("order", |plan| plan.transitions.swap(0, 1)),
         ("one path less", |plan| _ = plan.transitions.pop()),
         ("nothing was there", |plan| plan.transitions[0].before = None),
-        ("hash before", |plan| before(plan).sha256 = Sha256::of(b"B\n")),
+        ("hash before", |plan| before(plan).hash = Sha256::of(b"B\n").into()),
         ("kind before", |plan| before(plan).metadata.kind = FileKind::Symlink),
         ("mode before", |plan| before(plan).metadata.mode ^= 0o100),
         ("it goes", |plan| plan.transitions[0].after = None),
-        ("hash after", |plan| after(plan, 0).sha256 = Sha256::of(b"NEW\n")),
+        ("hash after", |plan| after(plan, 0).hash = Sha256::of(b"NEW\n").into()),
         ("size", |plan| after(plan, 0).size += 1),
         ("mode", |plan| after(plan, 0).mode = Mode::Exactly(0o755)),
         ("default mode", |plan| after(plan, 0).mode = Mode::Default { executable: false }),

@@ -25,6 +25,8 @@ pub(crate) struct Added {
 pub(crate) struct Texts<'a> {
     pub(crate) options: &'a Options,
     conventions: Conventions<'a>,
+    /// New files are hashed later.
+    hashed_late: bool,
     /// The patch whose text the plan may keep, so that new files are not copied.
     shared: Option<&'a Patch>,
 }
@@ -38,7 +40,8 @@ impl<'a> Texts<'a> {
         // To keep a text that is mostly something else would waste memory.
         let shared =
             patch.sections().iter().map(added).sum::<usize>() >= patch.text().whole().len() / 2;
-        Self { options, conventions: Conventions::new(files), shared: shared.then_some(patch) }
+        let (hashed_late, shared) = (files.are_hashed_late(), shared.then_some(patch));
+        Self { options, conventions: Conventions::new(files), hashed_late, shared }
     }
 
     /// Returns the text of a file that hunks are applied to; `None` when it is binary.
@@ -68,7 +71,7 @@ impl<'a> Texts<'a> {
         let charset = declared.filter(|&charset| !exact && charset != Charset::UTF_8);
         let as_it_stands =
             !matches!(convention.crlf, Some((true, _))) && !convention.bom && charset.is_none();
-        if let Some(patch) = self.shared.filter(|_| as_it_stands) {
+        if let Some(patch) = self.shared.filter(|_| as_it_stands && !self.hashed_late) {
             let shared = SharedLines::of(patch, lines, rule);
             let (sha256, size) = shared.hash();
             return Some(Added { post: PostImage::new(Image::Lines(shared), sha256, size), notes });
@@ -92,7 +95,8 @@ impl<'a> Texts<'a> {
                 notes.push(PlanNote::Encoded { path: named(), encoding: charset.name() });
             }
         }
-        Some(Added { post: PostImage::kept(bytes), notes })
+        let make = if self.hashed_late { PostImage::unhashed } else { PostImage::kept };
+        Some(Added { post: make(bytes), notes })
     }
 }
 

@@ -139,7 +139,7 @@ impl TurnDiff {
                 let image = before.as_ref()?;
                 let kind = kind_bits(image.metadata.kind == FileKind::Symlink);
                 let mode = image.metadata.kept_mode() | kind;
-                Some(TurnFile { sha256: image.sha256, mode, bytes: images.before(path).ok() })
+                Some(TurnFile { sha256: image.sha256(), mode, bytes: images.before(path).ok() })
             });
         }
     }
@@ -342,7 +342,7 @@ impl<'s> HistoryDiffs<'s> {
 /// Returns the file that a transition leaves.
 fn post_image(images: Images<'_>, transition: &Transition, post: &PostImage) -> TurnFile {
     let mode = post.mode.shown() | kind_bits(post.link);
-    TurnFile { sha256: post.sha256, mode, bytes: images.after(transition).ok() }
+    TurnFile { sha256: post.sha256(), mode, bytes: images.after(transition).ok() }
 }
 
 /// Returns a file that a journal states, with its bytes if they are known.

@@ -8,6 +8,7 @@ use fs_guard::{
 };
 
 use super::splices::PIECE;
+use crate::plan::hash::LazyHash;
 
 /// What is at a path, and the bytes of a file where they were read.
 pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
@@ -21,6 +22,8 @@ pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
 pub struct Files {
     inner: Inner,
     cancellation: Cancellation,
+    /// The files are hashed when that is asked for.
+    hashed_late: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -60,7 +63,7 @@ impl Files {
     }
 
     fn new(inner: Inner) -> Self {
-        Self { inner, cancellation: Cancellation::default() }
+        Self { inner, cancellation: Cancellation::default(), hashed_late: false }
     }
 
     /// Lets what reads these files be given up: planning then fails with [`Error::Cancelled`].
@@ -69,10 +72,30 @@ impl Files {
         Self { cancellation, ..self }
     }
 
+    /// Lets a tree's files be hashed when a hash is asked for, and not while they are planned: for
+    /// callers that want the new files and no more.
+    #[must_use]
+    pub fn hashed_late(self) -> Self {
+        Self { hashed_late: self.directory().is_none(), ..self }
+    }
+
+    /// Returns whether files are hashed when that is asked for.
+    pub(crate) fn are_hashed_late(&self) -> bool {
+        self.hashed_late
+    }
+
     /// Returns what gives planning up.
     #[must_use]
     pub fn cancellation(&self) -> &Cancellation {
         &self.cancellation
+    }
+
+    /// Hashes a file that was read, at once or when the hash is asked for.
+    pub(crate) fn hash_of(&self, bytes: &Arc<Vec<u8>>) -> Result<LazyHash, Error> {
+        if self.hashed_late {
+            return Ok(LazyHash::later(bytes));
+        }
+        self.hash_bytes(bytes).map(LazyHash::from)
     }
 
     /// Hashes bytes that were read.

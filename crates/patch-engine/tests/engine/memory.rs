@@ -51,6 +51,45 @@ fn a_patch_makes_another_map() {
 }
 
 #[test]
+fn hashes_are_the_same_whenever_they_are_computed() {
+    let tree: MemoryTree =
+        [("a", "one\ntwo\n"), ("b", "two\none\n"), ("c", "c\n"), ("d", "")].into_iter().collect();
+    let edit = "*** Update File: a\n@@\n-two\n+TWO\n";
+    let patches = [
+        edit.to_owned(),
+        // Twice the same file, and back to what it was, by as many bytes.
+        format!("{edit}*** Update File: a\n@@\n-one\n+ONE\n"),
+        format!("{edit}*** Update File: a\n@@\n-TWO\n+two\n"),
+        "*** Update File: a\n*** Move to: e\n@@\n-two\n+TWO\n*** Add File: a\n+two\n".into(),
+        "*** Update File: c\n*** Move to: e\n*** Delete File: d\n*** Add File: f\n+f\n".into(),
+        "*** Delete File: c\n*** Add File: c\n+c\n".into(),
+        // An edit of two places that moves a line and leaves the length as it was.
+        "*** Update File: b\n@@\n-two\n one\n+two\n".into(),
+        // Conflict markers, and what does not parse.
+        "*** Add File: g.json\n+{,}\n*** Update File: c\n@@\n-c\n+<<<<<<< a\n+=======\n+>>>>>>> b\n"
+            .into(),
+    ];
+    for patch in patches.map(|body| envelope(&body)) {
+        // Without room no bytes are kept, and hashes are computed when they go.
+        for max_memory in [0, 12, 1 << 20] {
+            let options = Options { max_memory, ..Options::default() };
+            let patch = parse(&patch, &options.parse).unwrap();
+            let files = || Files::of_tree(Arc::new(tree.clone()), patch_engine::policy());
+            let known = plan(files(), &patch, &options).unwrap();
+            let late = plan(files().hashed_late(), &patch, &options).unwrap();
+            let changed = |plan: &patch_engine::Plan| {
+                let changed = plan.images().changed().unwrap().into_iter();
+                changed.map(|file| (file.before(), file.after.clone())).collect::<Vec<_>>()
+            };
+            assert_eq!(changed(&late), changed(&known), "{patch:?} {max_memory}");
+            assert_eq!(late.changes(), known.changes(), "{patch:?} {max_memory}");
+            assert_eq!(late.notes(), known.notes(), "{patch:?} {max_memory}");
+            assert_eq!(late.digest(), known.digest(), "{patch:?} {max_memory}");
+        }
+    }
+}
+
+#[test]
 fn a_plan_for_a_tree_is_no_plan_for_a_directory() {
     let tree: MemoryTree = [("a", "1\n")].into_iter().collect();
     let changed =
