@@ -46,6 +46,14 @@ def main(folder):
     def ours_apply_diff():
         assert apply_patch.apply_diff(text, body) == wanted
 
+    thousand = [(files, envelope)] * 1000
+
+    def ours_many(workers):
+        def many():
+            assert apply_patch.apply_many(thousand, workers)[-1][path] == wanted
+
+        return many
+
     cases = [
         ("`apply_in_memory`, an envelope", ours),
         ("`apply_in_memory`, a diff", ours_diff),
@@ -100,6 +108,9 @@ def main(folder):
 
     cases.append(("`git apply`, a process", git_apply))
     results = [(name, median(call)) for name, call in cases]
+    for workers in sorted({1, os.cpu_count() or 1}):
+        name = f"`apply_many`, one of 1000 envelopes, {workers} worker{'s' if workers > 1 else ''}"
+        results.append((name, median(ours_many(workers)) / 1000))
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, {folder.name}\n")
     print("| what | µs | ours is faster by |\n|---|---|---|")
     for name, took in results:

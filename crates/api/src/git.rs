@@ -120,7 +120,7 @@ impl GitTree {
     /// When the text is not a patch, or does not apply.
     pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<PlannedPatch, ToolError> {
         let (patch, rules) = options.parsed(&self.layers, patch)?;
-        let files = self.tree.clone().files(Arc::clone(self.session.policy()));
+        let files = self.tree.clone().files(Arc::clone(self.session.policy())).hashed_late();
         let plan = patch_engine::plan(files, &patch, &rules)
             .map_err(|rejects| ToolError::rejected(&rejects))?;
         Ok(PlannedPatch::of(plan))

@@ -38,7 +38,7 @@ pub use fit::{FitRequest, FittedGrammar, fit};
 pub use git::GitTree;
 #[cfg(feature = "workspace")]
 pub use host::{Callbacks, Proposal};
-pub use memory::{HostPlan, apply_diff, apply_in_memory, plan_over};
+pub use memory::{HostPlan, apply_diff, apply_in_memory, apply_many, plan_over};
 pub use options::{PatchOptions, ReadOptions, SpecRequest};
 pub use plan::PlannedPatch;
 pub use stream::JsonStream;

@@ -1,6 +1,9 @@
 //! Files that are not in a directory: a map, or what a host program has.
 
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread;
 
 use file_tools::ToolError;
 use file_tools::hints::Caller;
@@ -8,7 +11,8 @@ use file_tools::ops::{self, FileOperation, OpsError, PatchCall};
 use file_tools::settings::Layers;
 use fs_guard::Policy;
 use patch_engine::{
-    ChangedFile, FileEdit, Files, FinalNewline, HostTree, MemoryTree, Options, Tree,
+    Cancellation, ChangedFile, FileEdit, Files, FinalNewline, HostTree, MemoryTree, Options, Patch,
+    Tree,
 };
 
 use crate::error::argument;
@@ -25,8 +29,18 @@ fn plan(
     patch: &[u8],
     options: &PatchOptions,
 ) -> Result<PlannedPatch, ToolError> {
-    let (patch, rules) = options.parsed(&Layers::default(), patch)?;
-    let plan = patch_engine::plan(Files::of_tree(tree, policy()), &patch, &rules);
+    let rules = options.rules(&Layers::default())?;
+    plan_by(tree, &options.parse(patch, &rules)?, &rules, &Cancellation::NEVER)
+}
+
+fn plan_by(
+    tree: Arc<dyn Tree>,
+    patch: &Patch,
+    rules: &Options,
+    cancellation: &Cancellation,
+) -> Result<PlannedPatch, ToolError> {
+    let files = Files::of_tree(tree, policy()).hashed_late().cancelled_by(cancellation.clone());
+    let plan = patch_engine::plan(files, patch, rules);
     Ok(PlannedPatch::of(plan.map_err(|rejects| ToolError::rejected(&rejects))?))
 }
 
@@ -43,6 +57,55 @@ pub fn apply_in_memory(
 ) -> Result<(Vec<ChangedFile>, PlannedPatch), ToolError> {
     let plan = plan(Arc::new(files.clone()), patch, options)?;
     Ok((plan.plan.images().changed()?, plan))
+}
+
+/// Applies each patch to its own files in memory, on as many threads: what `answer` makes of each
+/// result, or its error, in the order of `items`. The options are those of all.
+///
+/// # Errors
+///
+/// When the options make no sense, or it was given up.
+///
+/// # Panics
+///
+/// If `answer` panics.
+pub fn apply_many<T: Send>(
+    items: &[(MemoryTree, Vec<u8>)],
+    workers: NonZeroUsize,
+    options: &PatchOptions,
+    cancellation: &Cancellation,
+    answer: impl Fn(Vec<ChangedFile>, PlannedPatch) -> Result<T, ToolError> + Sync,
+) -> Result<Vec<Result<T, ToolError>>, ToolError> {
+    let rules = options.rules(&Layers::default())?;
+    let one = |(tree, patch): &(MemoryTree, Vec<u8>)| {
+        let patch = options.parse(patch, &rules)?;
+        let plan = plan_by(Arc::new(tree.clone()), &patch, &rules, cancellation)?;
+        answer(plan.plan.images().changed()?, plan)
+    };
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while !cancellation.is_cancelled() {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { break };
+            done.push((index, one(item)));
+        }
+        done
+    };
+    let mut done = thread::scope(|scope| {
+        // Without a thread there is only less help.
+        let helpers: Vec<_> = (1..workers.get().min(items.len()))
+            .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
+            .collect();
+        let mut done = work();
+        for helper in helpers {
+            done.extend(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        done
+    });
+    cancellation.check()?;
+    done.sort_unstable_by_key(|(index, _)| *index);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
 }
 
 /// A plan for the files of a host program, which changes them itself.
@@ -130,20 +193,20 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
     rules.final_newline = FinalNewline::Keep;
     let patch = patch_engine::parse(&envelope, &rules.parse)
         .map_err(|error| ToolError::parse_sent(&envelope, &error))?;
-    let plan =
-        patch_engine::plan(Files::of_tree(Arc::new(files.clone()), policy()), &patch, &rules)
-            .map_err(|rejects| {
-                let error = ToolError::rejected(&rejects).addressed(Caller::Operations);
-                let message =
-                    rejects.first().map(|reject| ops::explain(&calls, reject)).unwrap_or_default();
-                let message = message.split("\nnext: ").next().unwrap_or_default();
-                let message = message
-                    .strip_prefix(FILE)
-                    .unwrap_or(message)
-                    .trim_start_matches(": ")
-                    .to_owned();
-                ToolError { message, path: None, ..error }
-            })?;
+    let plan = patch_engine::plan(
+        Files::of_tree(Arc::new(files.clone()), policy()).hashed_late(),
+        &patch,
+        &rules,
+    )
+    .map_err(|rejects| {
+        let error = ToolError::rejected(&rejects).addressed(Caller::Operations);
+        let message =
+            rejects.first().map(|reject| ops::explain(&calls, reject)).unwrap_or_default();
+        let message = message.split("\nnext: ").next().unwrap_or_default();
+        let message =
+            message.strip_prefix(FILE).unwrap_or(message).trim_start_matches(": ").to_owned();
+        ToolError { message, path: None, ..error }
+    })?;
     let mut changed = plan.images().changed()?;
     let before = files.get(FILE).unwrap_or_default();
     let after = changed

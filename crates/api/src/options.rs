@@ -183,10 +183,18 @@ impl PatchOptions {
         layers: &Layers,
         patch: &[u8],
     ) -> Result<(Patch, Options), ToolError> {
-        let (text, rules) = self.read_text(layers, patch)?;
-        let parsed = text.parse(&rules);
-        let parsed = parsed.map_err(|error| error.tool_error(text.text.as_bytes()))?;
-        Ok((parsed, rules))
+        let rules = self.rules(layers)?;
+        Ok((self.parse(patch, &rules)?, rules))
+    }
+
+    /// Finds the patch in a text, and parses it by the rules that these options give.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not a patch.
+    pub(crate) fn parse(&self, patch: &[u8], rules: &Options) -> Result<Patch, ToolError> {
+        let text = self.find(patch, rules)?;
+        text.parse(rules).map_err(|error| error.tool_error(text.text.as_bytes()))
     }
 
     /// Returns which sections are applied where some do not apply.
@@ -209,6 +217,12 @@ impl PatchOptions {
         layers: &Layers,
         patch: &[u8],
     ) -> Result<(PatchText, Options), ToolError> {
+        let rules = self.rules(layers)?;
+        Ok((self.find(patch, &rules)?, rules))
+    }
+
+    /// The rules of planning where there is no workspace.
+    pub(crate) fn rules(&self, layers: &Layers) -> Result<Options, ToolError> {
         if self.atomicity()? != Atomicity::Whole {
             let name = if self.partial { "partial" } else { "atomic" };
             let message = "only in a workspace is a patch applied in part";
@@ -218,7 +232,7 @@ impl PatchOptions {
             let message = "refused patches are kept by workspaces only";
             return Err(argument("amend", message, "nothing here"));
         }
-        self.read_part(layers, patch)
+        self.engine(layers)
     }
 
     /// Finds the patch, or the part of it that amends a refused one.
@@ -228,9 +242,13 @@ impl PatchOptions {
         patch: &[u8],
     ) -> Result<(PatchText, Options), ToolError> {
         let rules = self.engine(layers)?;
+        Ok((self.find(patch, &rules)?, rules))
+    }
+
+    fn find(&self, patch: &[u8], rules: &Options) -> Result<PatchText, ToolError> {
         let how = self.read_as().map_err(|error| InputError::Usage(error.to_string()));
         let text = how.and_then(|how| PatchText::read(&patch.into(), &how, &rules.parse));
-        Ok((text.map_err(|error| error.tool_error(patch))?, rules))
+        text.map_err(|error| error.tool_error(patch))
     }
 
     /// How the text is read.

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests look at files behind the guard's back")]
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -93,6 +94,61 @@ fn the_same_change_comes_of_every_form_and_every_kind_of_files() {
     let nothing =
         api::apply_in_memory(&tree(), b"*** Begin Patch\n*** End Patch\n", &options(Value::Null));
     assert_eq!(nothing.expect_err("it says nothing").kind.as_str(), "patch_parse_error");
+}
+
+/// Each item of many comes to what its own call comes to, however many threads there are.
+#[test]
+fn many_are_applied_as_one_is() {
+    let item = |nth: usize| {
+        let file = format!("{}one\n{nth}\n", "x\n".repeat(nth % 7));
+        let files: MemoryTree = [("a.txt", file)].into_iter().collect();
+        let patch = match nth % 5 {
+            0 => "*** Begin Patch\n*** Update File: a.txt\n@@\n-no such line\n+x\n*** End Patch\n"
+                .into(),
+            1 => "no patch".to_owned(),
+            2 => format!(
+                "--- a/a.txt\n+++ b/a.txt\n@@ -{0},2 +{0},2 @@\n one\n-{nth}\n+new\n",
+                nth % 7 + 1
+            ),
+            _ => format!(
+                "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-{nth}\n+new\n*** End Patch\n"
+            ),
+        };
+        (files, patch.into_bytes())
+    };
+    let items: Vec<_> = (0..200).map(item).collect();
+    let shown = |files: Vec<api::ChangedFile>, plan: &api::PlannedPatch| {
+        let files = files.into_iter().map(|file| (file.path.to_string(), file.after));
+        (files.collect::<Vec<_>>(), plan.facts(), plan.diff().expect("it is in memory"))
+    };
+    let how = options(json!({ "profile": "codex" }));
+    let wanted: Vec<_> = items
+        .iter()
+        .map(|(files, patch)| {
+            let done = api::apply_in_memory(files, patch, &how);
+            done.map(|(files, plan)| shown(files, &plan)).map_err(|error| json!(error))
+        })
+        .collect();
+    assert_eq!(wanted.iter().filter(|one| one.is_err()).count(), 80);
+    for workers in [1, 2, 7, 1000].map(|count| NonZeroUsize::new(count).expect("some")) {
+        let done = api::apply_many(&items, workers, &how, &Cancellation::NEVER, |files, plan| {
+            Ok(shown(files, &plan))
+        });
+        let done = done.expect("the options make sense").into_iter();
+        let done: Vec<_> = done.map(|one| one.map_err(|error| json!(error))).collect();
+        assert_eq!(done, wanted, "{workers}");
+        // Given up at the tenth question.
+        let asked = AtomicUsize::new(0);
+        let late = Cancellation::new(move || asked.fetch_add(1, Ordering::Relaxed) >= 10);
+        let given_up = api::apply_many(&items, workers, &how, &late, |_, _| Ok(()));
+        assert_eq!(given_up.expect_err("it is given up").kind.as_str(), "cancelled");
+    }
+    let none = api::apply_many(&[], NonZeroUsize::MIN, &how, &Cancellation::NEVER, |_, _| Ok(()));
+    assert!(none.expect("nothing to do").is_empty());
+    let senseless = options(json!({ "partial": true }));
+    let refused =
+        api::apply_many(&items, NonZeroUsize::MIN, &senseless, &Cancellation::NEVER, |_, _| Ok(()));
+    assert_eq!(refused.expect_err("not in a workspace").kind.as_str(), "command_failed");
 }
 
 /// A file that does not parse any more is told, or refused, whatever has the files.

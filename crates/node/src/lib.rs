@@ -2,6 +2,7 @@
 //! `packaging/npm/lib/index.js` is what programs see.
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +13,7 @@ use apply_patch_api::{
     Callbacks, Content, Decision, HostFile, HostTree, MemoryTree, ReadOptions, ToolError,
 };
 use napi::bindgen_prelude::{
-    AsyncTask, BufferSlice, Either, FnArgs, Function, ToNapiValue, TypeName, Uint8Array,
+    AsyncTask, Buffer, BufferSlice, Either, FnArgs, Function, ToNapiValue, TypeName, Uint8Array,
 };
 use napi::threadsafe_function::{
     ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue,
@@ -574,6 +575,61 @@ pub fn apply_in_memory<'env>(
         done.contents.push(file.after.map(copy).transpose()?);
     }
     Ok(done)
+}
+
+/// What became of one item of many: the fields of `InMemory`, or the error as JSON.
+#[napi(object)]
+pub struct OneOfMany {
+    /// The paths that change.
+    pub paths: Vec<String>,
+    /// What is there afterwards.
+    pub contents: Vec<Option<Buffer>>,
+    /// What there is to say of the plan.
+    pub facts: String,
+    /// Why there is none.
+    pub error: Option<String>,
+}
+
+/// Applies each patch to its own files in memory, on threads.
+#[napi(catch_unwind)]
+pub fn apply_many(
+    paths: Vec<Vec<String>>,
+    contents: Vec<Vec<Text>>,
+    patches: Vec<Text>,
+    workers: Option<u32>,
+    options: String,
+    cancellation: Option<&Cancellation>,
+) -> Result<AsyncTask<Job<Vec<OneOfMany>>>> {
+    let trees = paths.into_iter().zip(contents).map(|(paths, contents)| tree(paths, contents));
+    let items: Vec<_> = trees.zip(patches.into_iter().map(bytes)).collect();
+    let options = read(&options)?;
+    let cancellation = cancellation.map(Cancellation::polled).unwrap_or_default();
+    let workers = workers.and_then(|workers| NonZeroUsize::new(workers as usize));
+    let workers = workers.or_else(|| std::thread::available_parallelism().ok());
+    let workers = workers.unwrap_or(NonZeroUsize::MIN);
+    let answer = |changed: Vec<api::ChangedFile>, plan| {
+        let facts = facts(&plan)?.to_string();
+        drop(plan);
+        let mut one = OneOfMany { paths: Vec::new(), contents: Vec::new(), facts, error: None };
+        for file in changed {
+            one.paths.push(file.path.to_string());
+            let bytes = file.after.map(|after| Arc::unwrap_or_clone(after.bytes));
+            one.contents.push(bytes.map(Buffer::from));
+        }
+        Ok(one)
+    };
+    let or_error = |done: std::result::Result<OneOfMany, ToolError>| {
+        done.unwrap_or_else(|error| OneOfMany {
+            paths: Vec::new(),
+            contents: Vec::new(),
+            facts: String::new(),
+            error: Some(json!(error).to_string()),
+        })
+    };
+    Ok(Job::task(move || {
+        let done = api::apply_many(&items, workers, &options, &cancellation, answer)?;
+        Ok(done.into_iter().map(or_error).collect())
+    }))
 }
 
 /// What a plan does to one file of a program.

@@ -64,6 +64,13 @@ impl PyCancellation {
     }
 }
 
+impl PyCancellation {
+    /// Polls it, without the interpreter.
+    pub(crate) fn polled(self) -> Cancellation {
+        Cancellation::new(move || self.is_cancelled())
+    }
+}
+
 /// The callbacks of a call.
 #[derive(Default)]
 pub(crate) struct PyCallbacks {

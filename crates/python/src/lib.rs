@@ -26,8 +26,8 @@ mod _native {
     use crate::fit::{PyFittedGrammar, fit};
     #[pymodule_export]
     use crate::functions::{
-        apply_diff, apply_in_memory, convert, grammar, parse, plan_over, prompt, tool_caveats,
-        tool_specs,
+        apply_diff, apply_in_memory, apply_many, convert, grammar, parse, plan_over, prompt,
+        tool_caveats, tool_specs,
     };
     #[pymodule_export]
     use crate::git::PyGitTree;

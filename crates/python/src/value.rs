@@ -142,6 +142,10 @@ impl<'py> FromPyObject<'_, 'py> for FilePath {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        // What most are; the rest takes a microsecond.
+        if let Ok(text) = value.cast::<PyString>() {
+            return Ok(Self(text.to_str()?.to_owned()));
+        }
         let posix =
             value.hasattr("as_posix")?.then(|| value.call_method0("as_posix")).transpose()?;
         let path = match posix {

@@ -422,6 +422,19 @@ export function applyInMemory(
   options?: PatchOptions,
 ): Facts & { files: Record<string, Buffer | null> };
 
+/**
+ * Applies each patch to its own files in memory, on all processors or as many `workers`: in order, what `applyInMemory` returns for
+ * each item, or the error that it throws.
+ */
+export function applyMany(
+  items: Iterable<{ files: Record<string, string>; patch: Text }>,
+  options?: PatchOptions & { workers?: number; signal?: AbortSignal },
+): Promise<((Facts & { files: Record<string, string | null> }) | AnyPatchError)[]>;
+export function applyMany(
+  items: Iterable<{ files: Record<string, Text>; patch: Text }>,
+  options?: PatchOptions & { workers?: number; signal?: AbortSignal },
+): Promise<((Facts & { files: Record<string, string | Buffer | null> }) | AnyPatchError)[]>;
+
 /** A file of a host program, such as an unsaved buffer of an editor. */
 export interface HostFile {
   content: Text;

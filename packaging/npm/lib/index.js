@@ -374,17 +374,41 @@ class GitTree {
   }
 }
 
-function applyInMemory(files, patch, options) {
-  const paths = Object.keys(files);
-  const contents = Object.values(files);
-  const done = sync(() => native.applyInMemory(paths, contents, patch, json(options)));
+/** What the native half has done with files in memory. */
+function inMemory(files, done) {
   // Text for text, bytes for bytes.
-  const given = contents.every((content) => typeof content === "string") ? text : (bytes) => bytes;
+  const given = Object.values(files).every((content) => typeof content === "string") ? text : (bytes) => bytes;
   const after = done.contents;
   return {
     files: Object.fromEntries(done.paths.map((path, nth) => [path, after[nth] && given(after[nth])])),
     ...JSON.parse(done.facts),
   };
+}
+
+function applyInMemory(files, patch, options) {
+  return inMemory(
+    files,
+    sync(() => native.applyInMemory(Object.keys(files), Object.values(files), patch, json(options))),
+  );
+}
+
+async function applyMany(items, options) {
+  const { workers, signal, ...rest } = options ?? {};
+  if (workers !== undefined && !(Number.isSafeInteger(workers) && workers > 0)) {
+    throw new TypeError("workers is a number from 1");
+  }
+  const all = [...items];
+  const done = await hosted({ signal }, (_ask, _watch, cancellation) =>
+    native.applyMany(
+      all.map(({ files }) => Object.keys(files)),
+      all.map(({ files }) => Object.values(files)),
+      all.map(({ patch }) => patch),
+      workers,
+      json(rest),
+      cancellation,
+    ),
+  );
+  return done.map((one, nth) => (one.error ? adopted({ message: one.error }) : inMemory(all[nth].files, one)));
 }
 
 async function planOver(tree, patch, options) {
@@ -506,6 +530,7 @@ module.exports = {
   Workspace,
   applyDiff,
   applyInMemory,
+  applyMany,
   convert,
   fit,
   grammar,

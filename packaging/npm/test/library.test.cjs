@@ -262,6 +262,39 @@ test("text, patches and what models need", () => {
   assert.ok(Buffer.isBuffer(files.a) && files.a.toString() === "two\n");
 });
 
+test("many are applied as one is", async () => {
+  const items = [
+    { files: { a: "one\n" }, patch: EDIT },
+    { files: { a: "one\n", b: Buffer.from("x") }, patch: Buffer.from(EDIT) },
+    { files: { a: "three\n" }, patch: EDIT },
+    { files: {}, patch: "no patch" },
+    { files: { a: "one\n" }, patch: "*** Begin Patch\n*** Delete File: a\n*** Add File: n\n+é\n*** End Patch\n" },
+  ];
+  const shown = (result) => (result instanceof Error ? { ...result, name: result.name, message: result.message } : result);
+  const wanted = items.map(({ files, patch }) => {
+    try {
+      return library.applyInMemory(files, patch, { profile: "codex" });
+    } catch (error) {
+      return shown(error);
+    }
+  });
+  assert.deepEqual(wanted.map(({ kind }) => kind), [undefined, undefined, "patch_apply_error", "patch_parse_error", undefined]);
+  for (const workers of [undefined, 1, 2, 64]) {
+    const all = Array(50).fill(items).flat();
+    const many = await library.applyMany(all, { workers, profile: "codex" });
+    assert.deepEqual(many.map(shown), Array(50).fill(wanted).flat());
+  }
+  assert.deepEqual(await library.applyMany([]), []);
+  for (const workers of [0, -1, 1.5, "2"]) await assert.rejects(library.applyMany(items, { workers }), TypeError);
+  await assert.rejects(library.applyMany(items, { profile: "lax" }), library.CommandFailed);
+  const gone = AbortSignal.abort(new Error("enough"));
+  await assert.rejects(library.applyMany(items, { signal: gone }), { message: "enough" });
+  const controller = new AbortController();
+  const running = library.applyMany(Array(20_000).fill(items[0]), { workers: 1, signal: controller.signal });
+  controller.abort(new Error("enough"));
+  await assert.rejects(running, { message: "enough" });
+});
+
 test("diffs of the Responses API, by the cases that its SDKs test", () => {
   const twice = "A\n  f\n    x\nB\n  f\n    x\n";
   for (const [input, diff, output, mode] of [

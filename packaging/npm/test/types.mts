@@ -1,6 +1,6 @@
 // Compiled, not run: the types fit what programs do with them.
 import {
-  type AnyPatchError, applyInMemory, type Applied, GitTree, type Log, MultipleMatches, parse, PatchError, PatchStream, planOver,
+  type AnyPatchError, applyInMemory, applyMany, type Applied, GitTree, type Log, MultipleMatches, parse, PatchError, PatchStream, planOver,
   StaleFile, type Undone, Workspace,
 } from "apply-patch-cli";
 import { tools } from "apply-patch-cli/ai";
@@ -14,6 +14,8 @@ export async function all(root: string, patch: string): Promise<Applied> {
   const plan = await workspace.plan(patch, { profile: "codex", expectedSha256ByPath: { a: "" }, signal });
   const text: string | null | undefined = applyInMemory({ a: "x" }, patch).files["a"];
   const bytes: Buffer | null | undefined = applyInMemory({ a: new Uint8Array() }, patch).files["a"];
+  const many = await applyMany([{ files: { a: "x" }, patch }], { workers: 2, signal, profile: "codex" });
+  for (const one of many) console.log(one instanceof PatchError ? one.kind : one.files["a"]?.length);
   const edits = await planOver({ read: async (path) => (path === "a" ? { content: "x", version: 1 } : undefined) }, patch);
   const start: number = edits.edits[0]!.edits[0]!.range.start.line;
   const answer = await workspace.call("read_file", { path: "a" });

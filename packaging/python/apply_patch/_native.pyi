@@ -383,6 +383,27 @@ def apply_in_memory(
 def apply_in_memory(
     files: Mapping[Any, Text], patch: Text, /, **options: Unpack[PatchOptions]
 ) -> dict[str, str | bytes | None]: ...
+@overload
+def apply_many(
+    items: Iterable[tuple[Mapping[Any, str], str]],
+    /,
+    workers: int | None = None,
+    *,
+    cancellation: Cancellation | None = None,
+    **options: Unpack[PatchOptions],
+) -> list[dict[str, str | None] | Exception]:
+    """Applies each patch to its own files, on all processors or as many `workers`: what `apply_in_memory` returns, or
+    the exception that it raises, for each."""
+
+@overload
+def apply_many(
+    items: Iterable[tuple[Mapping[Any, Text], Text]],
+    /,
+    workers: int | None = None,
+    *,
+    cancellation: Cancellation | None = None,
+    **options: Unpack[PatchOptions],
+) -> list[dict[str, str | bytes | None] | Exception]: ...
 def apply_diff(input: str, diff: str, mode: Literal["default", "create"] = "default") -> str: ...
 def plan_over(
     read: Callable[[str], Text | tuple[Text, int | None] | None],

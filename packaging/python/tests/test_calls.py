@@ -41,6 +41,54 @@ def test_files_come_back_as_they_were_given():
         apply({"a": "\udc80"}, both)
 
 
+def test_many_are_applied_as_one_is():
+    edit = patch("*** Update File: a", "@@", "-1", "+2")
+    items = [
+        ({"a": "1\n"}, edit),
+        ({"a": b"1\n", "b": "x"}, edit.encode()),
+        ({"a": "3\n"}, edit),
+        ({}, patch("*** Add File: n", "+n")),
+        ({"a": "1\n"}, "no patch"),
+        ({"a": "\udc80"}, edit),
+        ({"a": 1}, edit),
+        ({pathlib.PurePosixPath("a"): "1\n"}, patch("*** Delete File: a")),
+    ]
+
+    def one(files, patch):
+        try:
+            return apply_patch.apply_in_memory(files, patch)
+        except Exception as error:
+            return error
+
+    def shown(result):
+        return (type(result), getattr(result, "_fields", str(result))) if isinstance(result, Exception) else result
+
+    wanted = [shown(one(*item)) for item in items]
+    assert [type(result) is tuple for result in wanted] == [False, False, True, False, True, True, True, False]
+    for workers in [None, 1, 2, 64]:
+        # More than are in memory at a time.
+        many = apply_patch.apply_many((item for _ in range(1000) for item in items), workers)
+        assert [shown(result) for result in many] == wanted * 1000, workers
+    assert apply_patch.apply_many([]) == []
+    assert apply_patch.apply_many([({"a": "3\n1\n1\n"}, edit)], ambiguous="first") == [{"a": "3\n2\n1\n"}]
+    for wrong in [{"workers": 0}, {"workers": -1}, {"frobnicate": 1}]:
+        with pytest.raises((PatchError, ValueError, OverflowError)):
+            apply_patch.apply_many(items, **wrong)
+    with pytest.raises(TypeError):
+        apply_patch.apply_many(1)
+    cancelled = apply_patch.Cancellation()
+    cancelled.cancel()
+    with pytest.raises(apply_patch.Cancelled):
+        apply_patch.apply_many(items, cancellation=cancelled)
+
+    def broken():
+        yield items[0]
+        raise KeyError("of the caller")
+
+    with pytest.raises(KeyError):
+        apply_patch.apply_many(broken())
+
+
 def test_paths_and_bytes_come_in_every_shape(root):
     both = patch("*** Update File: d/a", "@@", "-1", "+2")
     apply = apply_patch.apply_in_memory

@@ -15,6 +15,15 @@ def approve(proposal: Proposal) -> bool | Literal["turn", "session"]:
     return "turn" if proposal.diff and changed and not proposal.reasons + proposal.notes else proposal.diff_bytes == b""
 
 
+def many(cancellation: Cancellation) -> dict[str, str | None]:
+    (result,) = apply_patch.apply_many([({"a": "1"}, "patch")], 2, cancellation=cancellation, profile="codex")
+    if isinstance(result, PatchError):
+        print(result.kind)
+    mixed = apply_patch.apply_many([({"a": b"1"}, b"patch")])
+    print(mixed)
+    return result if isinstance(result, dict) else {}
+
+
 async def approve_later(proposal: Proposal) -> bool:
     await asyncio.sleep(0)
     return proposal.digest != ""
