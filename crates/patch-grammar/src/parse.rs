@@ -78,6 +78,10 @@ pub fn parse(text: impl Into<Text>, options: &ParseOptions) -> Result<Patch, Par
     Patch::read(text, |bytes| tree(decode(bytes)?, part, options))
 }
 
+/// Up to this size a text is parsed at once: its tokens are few, and each part costs what half a dozen
+/// lines do.
+const SMALL: usize = 16 << 10;
+
 /// Parses a part of a text.
 pub(crate) fn tree<'p>(
     text: &'p str,
@@ -85,10 +89,12 @@ pub(crate) fn tree<'p>(
     options: &ParseOptions,
 ) -> Result<Parsed<'p>, ParseError> {
     let peeled = wrapper::peel(text, part, options.strip_wrappers)?;
-    match in_parts(text, &peeled, options) {
-        Some(tree) => Ok(tree),
-        None => in_one_piece(text, &peeled, options),
+    if peeled.body.len() > SMALL
+        && let Some(tree) = in_parts(text, &peeled, options)
+    {
+        return Ok(tree);
     }
+    in_one_piece(text, &peeled, options)
 }
 
 /// Reads a few sections at a time. Returns `None` when anything is wrong: only the whole text gives

@@ -362,8 +362,12 @@ impl Prefetch<'_, '_, '_> {
 
 impl Drop for Prefetch<'_, '_, '_> {
     fn drop(&mut self) {
-        self.0.lock().ended = true;
-        self.0.room.notify_all();
+        let mut progress = self.0.lock();
+        progress.ended = true;
+        // Waking is a call of the system, also where nobody waits.
+        if progress.waiting > 0 {
+            self.0.room.notify_all();
+        }
     }
 }
 
