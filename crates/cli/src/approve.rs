@@ -1,7 +1,7 @@
 //! `--approve`: a person at the terminal sees the plan and decides about it.
 
 use std::cell::{Cell, RefCell};
-use std::io::{BufRead as _, BufReader, ErrorKind, IsTerminal as _, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::process::Command;
 
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Decision, Reason, Request};
@@ -21,7 +21,7 @@ const SHOWN: usize = 60;
 /// and the terminal can be opened; otherwise never, so that no program waits for an answer.
 /// Standard input may be the patch.
 pub(crate) fn preset() -> ApprovalPolicy {
-    let seen = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+    let seen = *outside::STDOUT_IS_TERMINAL && *outside::STDERR_IS_TERMINAL;
     if seen && outside::terminal().is_ok() {
         ApprovalPolicy::OnRequest
     } else {

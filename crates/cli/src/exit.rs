@@ -1,7 +1,5 @@
 //! Exit codes: patch(1)'s three, and some more for careful callers.
 
-use std::process::ExitCode;
-
 use apply_patch_api::tools::FailureClass;
 
 /// The table of exit codes: what each means is also in the manual pages.
@@ -62,8 +60,12 @@ impl From<FailureClass> for Exit {
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
+impl Exit {
+    /// Ends the process. Nothing is freed and no file is closed: the system does that.
+    pub(crate) fn now(self) -> ! {
+        #[cfg(unix)]
+        signal_hook::low_level::exit(self as i32);
+        #[cfg(not(unix))]
+        std::process::exit(self as i32)
     }
 }

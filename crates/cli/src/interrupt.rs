@@ -2,7 +2,7 @@
 //! point, with everything as it was before; after it the change is finished. While the program
 //! does not change anything they end it at once, and at a question it says so.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Once};
 use std::thread;
@@ -31,6 +31,9 @@ const SIGNALS: [(i32, Exit); 3] = [
 pub(crate) fn outlive_size_limit() {
     #[cfg(unix)]
     {
+        if rustix::process::getrlimit(rustix::process::Resource::Fsize).current.is_none() {
+            return;
+        }
         // The write fails with an error of its own; that there was a signal says nothing more.
         // Where there can be no handler, recovery has to do the rest, as after any signal.
         let _ = signal_hook::flag::register(
@@ -158,14 +161,19 @@ pub(crate) fn exit_of(error: &ToolError) -> Exit {
 /// ignored. Known on Linux only.
 fn ignored() -> u64 {
     // All of it has less than two thousand bytes, which come at once.
+    #[allow(unused_mut, reason = "read on Linux only")]
     let mut status = [0; 4096];
-    #[allow(
-        clippy::disallowed_methods,
-        clippy::disallowed_types,
-        reason = "no file of anyone's: the kernel's answer"
-    )]
-    let read = std::fs::File::open("/proc/self/status").and_then(|mut file| file.read(&mut status));
-    let mask = status[..read.unwrap_or(0)]
+    #[cfg(target_os = "linux")]
+    let length = {
+        use rustix::fs::{Mode, OFlags};
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let read = rustix::fs::open("/proc/self/status", flags, Mode::empty())
+            .and_then(|file| rustix::io::read(file, &mut status));
+        read.unwrap_or(0)
+    };
+    #[cfg(not(target_os = "linux"))]
+    let length = 0;
+    let mask = status[..length]
         .split(|&byte| byte == b'\n')
         .find_map(|line| line.strip_prefix(b"SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(std::str::from_utf8(mask).ok()?.trim(), 16).ok())

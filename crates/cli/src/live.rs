@@ -1,19 +1,19 @@
 //! `--stream`: file names and line counts while the text is still arriving on standard input.
 
-use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 
 use apply_patch_api::engine::MAX_PATCH_SIZE;
 use apply_patch_api::grammar::{ParseOptions, PatchStream, StreamEvent, StreamOperation};
 
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::render;
+use crate::{outside, render};
 
 /// Reads the patch from standard input. What cannot become a patch any more fails before its end.
 pub(crate) fn read(options: &ParseOptions) -> Result<Input, Failure> {
     let mut stdin = std::io::stdin().lock();
     let mut stream = PatchStream::new(options.clone());
-    let mut view = View { live: std::io::stderr().is_terminal(), sections: Vec::new() };
+    let mut view = View { live: *outside::STDERR_IS_TERMINAL, sections: Vec::new() };
     let mut bytes = Vec::new();
     let mut buffer = vec![0; 1 << 16];
     loop {

@@ -31,8 +31,6 @@ mod render;
 mod settings;
 mod source;
 
-use std::process::ExitCode;
-
 /// The allocator of musl asks the kernel for nearly every block, and one lock for all threads
 /// (dlmalloc) takes a fifth of the time of a patch of many files. `.cargo/config.toml` keeps this
 /// one from starting with a page of two megabytes.
@@ -44,19 +42,19 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[cfg(all(target_env = "musl", target_arch = "x86_64"))]
 use musl_memory as _;
 
-fn main() -> ExitCode {
+fn main() {
     interrupt::outlive_size_limit();
     let args: Vec<_> = std::env::args_os().collect();
     let exit = if let Some(shell) = std::env::var_os(completion::VARIABLE) {
         commands::complete(&shell, &args)
     } else if drop_in::is_called(&args) {
         // That tool has no other code for a failure.
-        return match render::end(drop_in::run(&args)) {
-            exit::Exit::Failed => exit::Exit::DoesNotApply.into(),
-            exit => exit.into(),
-        };
+        match render::end(drop_in::run(&args)) {
+            exit::Exit::Failed => exit::Exit::DoesNotApply,
+            exit => exit,
+        }
     } else {
         commands::run(args)
     };
-    render::end(exit).into()
+    render::end(exit).now()
 }

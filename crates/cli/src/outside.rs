@@ -7,8 +7,9 @@
 )]
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use apply_patch_api::files::{Error, FileKind};
 
@@ -150,19 +151,29 @@ pub(crate) fn read_input(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     InputFile::open(path)?.read(limit)
 }
 
-/// Returns the size of the regular file that is standard input; 0 when it is anything else, or
-/// cannot be examined.
+/// The size of the regular file that is standard input; `None` when it is anything else, or cannot
+/// be examined.
 ///
 /// This is how much room reading it takes, not how much will be read: the file may grow, or have
 /// been read in part.
-pub(crate) fn stdin_size() -> u64 {
+pub(crate) static STDIN_SIZE: LazyLock<Option<u64>> = LazyLock::new(|| {
     #[cfg(unix)]
     {
-        use std::os::fd::AsFd as _;
-        let seen =
-            io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| File::from(stdin).metadata());
-        seen.ok().filter(std::fs::Metadata::is_file).map_or(0, |seen| seen.len())
+        use rustix::fs::FileType;
+        let seen = rustix::fs::fstat(io::stdin()).ok()?;
+        let is_file = FileType::from_raw_mode(seen.st_mode) == FileType::RegularFile;
+        u64::try_from(seen.st_size).ok().filter(|_| is_file)
     }
     #[cfg(not(unix))]
-    0
-}
+    None
+});
+
+/// Whether standard input is a terminal.
+pub(crate) static STDIN_IS_TERMINAL: LazyLock<bool> =
+    LazyLock::new(|| STDIN_SIZE.is_none() && io::stdin().is_terminal());
+
+/// Whether standard output is a terminal.
+pub(crate) static STDOUT_IS_TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal());
+
+/// Whether standard error is a terminal.
+pub(crate) static STDERR_IS_TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stderr().is_terminal());

@@ -1,13 +1,13 @@
 //! A line on standard error that says how far a change is, for runs that last.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use apply_patch_api::engine::Event;
 
-use crate::render;
+use crate::{outside, render};
 
 /// How often the progress is checked, and for how many checks a change has to last before it is
 /// shown.
@@ -37,7 +37,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
-        let shown = (!quiet && std::io::stderr().is_terminal())
+        let shown = (!quiet && *outside::STDERR_IS_TERMINAL)
             .then(|| Arc::new(Mutex::new((Stage::Preparing, false))));
         if let Some(shown) = shown.clone() {
             // The thread ends with the process. Without it nothing is shown.

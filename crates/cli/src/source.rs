@@ -1,6 +1,6 @@
 //! Where the text of a patch is read from: a file, or standard input.
 
-use std::io::{IsTerminal as _, Read as _};
+use std::io::Read as _;
 use std::path::Path;
 
 use apply_patch_api::engine::MAX_PATCH_SIZE;
@@ -22,7 +22,7 @@ pub(crate) enum Source {
 
 /// Whether a person sits at standard input, who is not kept waiting where nothing is named.
 pub(crate) fn is_terminal() -> bool {
-    std::io::stdin().is_terminal()
+    *outside::STDIN_IS_TERMINAL
 }
 
 /// Opens all that is named, or standard input.
@@ -74,9 +74,21 @@ pub(crate) fn stdin() -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // With a byte of room left, the end is seen without growing. Where there is no room, reading
     // fails.
-    let room = outside::stdin_size().min(MAX_PATCH_SIZE) + 1;
-    let _ = bytes.try_reserve_exact(room as usize);
-    std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes)?;
+    let size = outside::STDIN_SIZE.unwrap_or(0).min(MAX_PATCH_SIZE);
+    let _ = bytes.try_reserve_exact(size as usize + 1);
+    let mut stdin = std::io::stdin().lock().take(MAX_PATCH_SIZE + 1);
+    let mut first = [0; 8192];
+    let length = loop {
+        match stdin.read(&mut first) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            result => break result?,
+        }
+    };
+    bytes.extend_from_slice(&first[..length]);
+    // All of a small file, and there was room for more: this is the end.
+    if length as u64 != size || length == first.len() {
+        stdin.read_to_end(&mut bytes)?;
+    }
     Ok(bytes)
 }
 

@@ -1,6 +1,7 @@
 //! `apply-patch apply` and `apply-patch check`.
 
 use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use apply_patch_api::engine::commit;
@@ -203,12 +204,13 @@ fn applies(
 }
 
 pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Result<Exit, Failure> {
-    let mut session = None;
+    // It is not dropped: that would close its files one by one, and the process ends soon.
+    let mut session = ManuallyDrop::new(None);
     let mut events = None;
     run(global, args, &mut session, &mut events).inspect_err(|failure| {
         let error = failure.error();
         if let (Failure::Parse(_), Some(session), false) =
-            (failure, &session, args.dry_run || args.check)
+            (failure, &*session, args.dry_run || args.check)
         {
             session.failed("apply", Operation::Patch, &error, &mut ());
         }

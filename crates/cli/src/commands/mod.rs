@@ -45,16 +45,20 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::settings::Sources;
-use crate::{completion, elsewhere, interrupt, json, render, source};
+use crate::{completion, elsewhere, interrupt, json, outside, render, source};
 
-fn plain(stream: &impl anstream::stream::RawStream) -> bool {
-    AutoStream::choice(stream) == ColorChoice::Never
+fn plain(is_terminal: bool, stream: &impl anstream::stream::RawStream) -> bool {
+    let is_forced = || std::env::var_os("CLICOLOR_FORCE").is_some();
+    (!is_terminal && !is_forced()) || AutoStream::choice(stream) == ColorChoice::Never
 }
 
 fn color(when: Option<Color>) {
     match when {
         // Nothing is coloured, as each stream would find out for each text.
-        Some(Color::Auto) if plain(&std::io::stdout()) && plain(&std::io::stderr()) => {
+        Some(Color::Auto)
+            if plain(*outside::STDOUT_IS_TERMINAL, &std::io::stdout())
+                && plain(*outside::STDERR_IS_TERMINAL, &std::io::stderr()) =>
+        {
             ColorChoice::Never.write_global();
         }
         Some(Color::Auto) | None => {}

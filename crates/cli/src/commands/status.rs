@@ -14,7 +14,7 @@ use super::workspace;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::{json, render};
+use crate::{json, outside, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -196,7 +196,7 @@ pub(crate) fn hint_size(global: &Global) {
 
 /// Whether a person sees a hint.
 fn is_seen(global: &Global) -> bool {
-    !global.quiet && !global.json && std::io::IsTerminal::is_terminal(&std::io::stderr())
+    !global.quiet && !global.json && *outside::STDERR_IS_TERMINAL
 }
 
 fn hint(global: &Global, size: &StoreSize, transactions: usize) {

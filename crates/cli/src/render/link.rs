@@ -1,9 +1,10 @@
 //! Links to files in a terminal that has them (OSC 8).
 
-use std::io::IsTerminal as _;
 use std::path::{Path, absolute};
 
 use apply_patch_api::file_uri;
+
+use crate::outside;
 
 /// Programs that show links, by the name that they give in `TERM_PROGRAM`.
 const PROGRAMS: [&str; 7] = ["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio"];
@@ -17,7 +18,7 @@ const VTE: u32 = 5000;
 /// Whether standard output is a terminal that has links. They are off where colours are.
 pub(super) fn are_shown() -> bool {
     let plain = anstream::AutoStream::choice(&std::io::stdout()) == anstream::ColorChoice::Never;
-    std::io::stdout().is_terminal() && !plain && has_links(&|name| std::env::var(name).ok())
+    *outside::STDOUT_IS_TERMINAL && !plain && has_links(&|name| std::env::var(name).ok())
 }
 
 /// Whether the terminal of these variables has links.

@@ -12,7 +12,6 @@ mod print;
 mod stat;
 mod unified;
 
-use std::io::IsTerminal as _;
 use std::path::Path;
 
 use apply_patch_api::engine::commit::{self, CommitError, Recovered, Workspace};
@@ -24,6 +23,7 @@ use apply_patch_api::tools::{Caller, FailureClass, Hint, ToolError, hints};
 
 use crate::failure::Failure;
 use crate::global::Global;
+use crate::outside;
 
 use apply_patch_api::tools::changes::{AS_BEFORE, carried_text, of_turn_text, passed_over_text};
 pub(crate) use apply_patch_api::tools::changes::{
@@ -154,7 +154,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
         }
     }
     // A person at a terminal has the patch, and corrects that.
-    let seen = std::io::stderr().is_terminal() && !global.verbose;
+    let seen = *outside::STDERR_IS_TERMINAL && !global.verbose;
     if let Some(kept) = failure.kept().filter(|_| !seen) {
         let id = &kept.id;
         message(&kept.words(Caller::Terminal).unwrap_or_else(|| {

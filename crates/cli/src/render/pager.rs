@@ -1,11 +1,12 @@
 //! Where long answers go: to a pager when a person sits at the terminal, else to standard output.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::print::{message, written};
+use crate::outside::STDOUT_IS_TERMINAL;
 
 /// Standard output, or a pager that reads what is written here; colours are removed where they are
 /// switched off.
@@ -21,7 +22,7 @@ impl Pager {
     pub(crate) fn open(wanted: bool, name: Option<&str>) -> Self {
         let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let reader = command(wanted, name).and_then(PagerReader::start);
-        let plain = !colour && reader.is_none() && !io::stdout().is_terminal();
+        let plain = !colour && reader.is_none() && !*STDOUT_IS_TERMINAL;
         let raw: Box<dyn Write> = match reader {
             Some(reader) => Box::new(io::BufWriter::new(reader)),
             None => Box::new(io::BufWriter::new(io::stdout())),
@@ -146,7 +147,7 @@ impl Drop for PagerReader {
 
 /// The command of the pager; `None` when there is to be none.
 fn command(wanted: bool, name: Option<&str>) -> Option<String> {
-    if !wanted || !io::stdout().is_terminal() {
+    if !wanted || !*STDOUT_IS_TERMINAL {
         return None;
     }
     let named = name.map(str::to_owned).or_else(|| std::env::var("PAGER").ok());

@@ -1,7 +1,7 @@
 //! Lines and bytes on standard output, messages on standard error. What comes from elsewhere is
 //! made safe for a terminal.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +13,7 @@ use terminal_size::{Height, Width};
 
 use super::link::link;
 use crate::exit::Exit;
+use crate::outside::{STDERR_IS_TERMINAL, STDOUT_IS_TERMINAL};
 
 /// Why something could not be written on standard output, and what that was, if a line says it.
 static LOST: Mutex<Option<(io::Error, Option<String>)>> = Mutex::new(None);
@@ -59,7 +60,7 @@ pub(super) fn lines(texts: impl Iterator<Item = String>) {
 /// would obey as escapes, but for carriage returns at line ends.
 pub(crate) fn raw(bytes: &[u8]) {
     let mut out = std::io::stdout();
-    if !out.is_terminal() {
+    if !*STDOUT_IS_TERMINAL {
         written(out.write_all(bytes));
         return;
     }
@@ -129,12 +130,12 @@ pub(crate) fn indented(text: &str, indent: usize) {
 
 /// How many columns standard output has, if it is a terminal.
 pub(crate) fn width() -> Option<usize> {
-    columns(terminal_size::terminal_size_of(std::io::stdout()))
+    STDOUT_IS_TERMINAL.then(|| columns(terminal_size::terminal_size_of(std::io::stdout())))?
 }
 
 /// How many columns standard error has, if it is a terminal.
 pub(crate) fn error_width() -> Option<usize> {
-    columns(terminal_size::terminal_size_of(std::io::stderr()))
+    STDERR_IS_TERMINAL.then(|| columns(terminal_size::terminal_size_of(std::io::stderr())))?
 }
 
 fn columns(size: Option<(Width, Height)>) -> Option<usize> {

@@ -1,6 +1,6 @@
 //! `--stat`, `--numstat` and `--summary`: how much of each file changes.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use apply_patch_api::grammar::diff::{FileHeader, push_quoted};
@@ -9,6 +9,7 @@ use apply_patch_api::tools::statistics::{FileOperation, FileStatistics, octal, t
 
 use super::print::{line, raw, width, written};
 use crate::args::Statistics;
+use crate::outside::STDOUT_IS_TERMINAL;
 
 const DELETED: Style = AnsiColor::Red.on_default();
 const INSERTED: Style = AnsiColor::Green.on_default();
@@ -31,7 +32,7 @@ pub(crate) fn statistics(files: &[FileStatistics], wanted: &Statistics) {
 
 /// Prints each change with its line counts; on a terminal in columns, with a bar.
 pub(crate) fn stat(files: &[FileStatistics]) {
-    let width = std::io::stdout().is_terminal().then(|| width().unwrap_or(80));
+    let width = STDOUT_IS_TERMINAL.then(|| width().unwrap_or(80));
     written(anstream::stdout().write_all(stat_text(files, width).as_bytes()));
 }
 
