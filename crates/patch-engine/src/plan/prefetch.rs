@@ -362,10 +362,13 @@ impl Prefetch<'_, '_, '_> {
 
 impl Drop for Prefetch<'_, '_, '_> {
     fn drop(&mut self) {
-        let mut progress = self.0.lock();
-        progress.ended = true;
+        let waiting = {
+            let mut progress = self.0.lock();
+            progress.ended = true;
+            progress.waiting
+        };
         // Waking is a call of the system, also where nobody waits.
-        if progress.waiting > 0 {
+        if waiting > 0 {
             self.0.room.notify_all();
         }
     }
