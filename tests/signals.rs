@@ -70,7 +70,7 @@ fn a_signal_in_the_middle_of_a_commit_rolls_it_back_or_comes_too_late() {
             ("mkdirat:when=4", true),
             ("write:when=3", true),
             ("write:when=4", true),
-            ("pwrite64:when=2", true),
+            ("pwrite64:when=1", true),
             ("renameat2:when=2", false),
             ("renameat2:when=3", false),
             ("renameat2:when=4", false),

@@ -3,26 +3,44 @@
 use crate::dir::Spot;
 use crate::error::{At as _, Error};
 use crate::metadata::{FileKind, Metadata};
+use crate::read::read_whole;
 use crate::sys::{self, Fd, Open};
 
 /// One of the program's own files, open for appending.
 #[derive(Debug)]
 pub struct AppendFile {
-    handle: Fd,
-    path: Box<str>,
-    /// Its metadata when it was opened.
-    opened: Metadata,
+    pub(crate) handle: Fd,
+    pub(crate) path: Box<str>,
+    /// Its metadata when it was opened, or locked last.
+    pub(crate) opened: Metadata,
 }
 
 impl Spot {
     /// Opens a log here, and creates it (mode 0600) if it is missing. A link, a special file or
     /// another user's file is refused.
     pub fn append(&self) -> Result<AppendFile, Error> {
+        let file = self.open_log(Open::Append(0o600))?;
+        file.require_own()?;
+        Ok(file)
+    }
+
+    pub(crate) fn open_log(&self, how: Open) -> Result<AppendFile, Error> {
         let path = self.path();
-        let handle = self.open_own(Open::Append(0o600))?;
-        let seen = sys::stat(&handle).at("look at", &path)?;
-        require_own_file(&seen, &path)?;
-        Ok(AppendFile { handle, path: path.into(), opened: seen })
+        let handle = self.open_own(how)?;
+        let opened = sys::stat(&handle).at("look at", &path)?;
+        Ok(AppendFile { handle, path: path.into(), opened })
+    }
+}
+
+impl Spot {
+    /// Opens a log here like [`append`](Self::append), and reads it, if it has at most `limit`
+    /// bytes. What is appended then comes after what was read: nobody else may write to it
+    /// meanwhile.
+    pub fn read_and_append(&self, limit: u64) -> Result<(AppendFile, Vec<u8>), Error> {
+        let file = self.open_log(Open::ReadWrite(0o600))?;
+        file.require_own()?;
+        let bytes = read_whole(&file.handle, file.opened.size, limit, &file.path)?;
+        Ok((file, bytes))
     }
 }
 
@@ -38,16 +56,15 @@ impl AppendFile {
         sys::sync(&self.handle).at("sync", &self.path)
     }
 
-    /// Returns the length in bytes that the file had when it was opened.
+    /// Returns the length in bytes that the file had when it was opened, or locked last.
     #[must_use]
     pub fn opened_size(&self) -> u64 {
         self.opened.size
     }
 
-    /// Returns whether metadata is that of this file.
-    #[must_use]
-    pub fn is(&self, seen: &Metadata) -> bool {
-        self.opened.same_inode(seen)
+    /// Fails unless it is a regular file with a single name that belongs to this user.
+    pub fn require_own(&self) -> Result<(), Error> {
+        require_own_file(&self.opened, &self.path)
     }
 
     pub(crate) fn handle(&self) -> &Fd {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::cancel::Cancellation;
 use crate::digest::Sha256;
 use crate::error::{At as _, Error, NO_MODES};
+use crate::kept::KeptDirs;
 use crate::metadata::{FileKind, FileTime, Metadata};
 use crate::read::{OpenFile, read_whole};
 use crate::sys::{self, Fd, Open, Rename, code};
@@ -20,6 +21,8 @@ pub struct Dir {
     /// Whether directories in it may be open to other users; see
     /// [`Policy`](crate::Policy::accept_open_private_dir).
     accept_open: bool,
+    /// The directories in it that were opened before, if they are kept open.
+    kept: Option<Arc<KeptDirs>>,
 }
 
 impl Dir {
@@ -28,7 +31,12 @@ impl Dir {
     }
 
     pub(crate) fn shared(handle: Arc<Fd>, path: &str) -> Self {
-        Self { handle, path: path.into(), accept_open: false }
+        Self { handle, path: path.into(), accept_open: false, kept: None }
+    }
+
+    /// Keeps the directories in it open that are opened from here.
+    pub(crate) fn keeping(self, kept: Arc<KeptDirs>) -> Self {
+        Self { kept: Some(kept), ..self }
     }
 
     pub(crate) fn accepting_open(self, yes: bool) -> Self {
@@ -39,6 +47,12 @@ impl Dir {
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
+    }
+
+    /// Returns whether both are one handle, or clones of one.
+    #[must_use]
+    pub fn is_same_handle(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.handle, &other.handle)
     }
 
     /// Returns a name in this directory.
@@ -60,11 +74,7 @@ impl Dir {
 
     /// Lists the names in it that are UTF-8, sorted.
     pub fn names(&self) -> Result<Vec<String>, Error> {
-        let entries = sys::list(&self.handle).at("list", &*self.path)?;
-        let mut names: Vec<String> =
-            entries.into_iter().filter_map(|name| String::from_utf8(name).ok()).collect();
-        names.sort_unstable();
-        Ok(names)
+        Ok(sorted(sys::list(&self.handle).at("list", &*self.path)?))
     }
 
     /// Opens a directory in it that belongs to this program. `None` if nothing is there.
@@ -72,16 +82,46 @@ impl Dir {
         Ok(self.open_dir_seen(name)?.map(|(dir, _)| dir))
     }
 
-    /// Does the same, and returns its metadata when it was opened.
+    /// Does the same, and returns its metadata as it is now.
     pub fn open_dir_seen(&self, name: &str) -> Result<Option<(Self, Metadata)>, Error> {
+        Ok(self.open_or_find(name)?.map(|(dir, seen, _)| (dir, seen)))
+    }
+
+    /// Opens a directory in it that belongs to this program, and lists the names there, sorted.
+    /// Nobody else in this process may list it so meanwhile: whoever calls this has a lock.
+    pub fn open_and_list(&self, name: &str) -> Result<Option<(Self, Vec<String>)>, Error> {
+        let Some((dir, _, fresh)) = self.open_or_find(name)? else { return Ok(None) };
+        let names = sorted(sys::list_own(&dir.handle, fresh).at("list", &*dir.path)?);
+        Ok(Some((dir, names)))
+    }
+
+    /// Also returns its metadata, and whether the directory was opened just now.
+    fn open_or_find(&self, name: &str) -> Result<Option<(Self, Metadata, bool)>, Error> {
         let spot = self.spot(name);
         let path = spot.path();
+        let dir = |handle| Self::shared(handle, &path).accepting_open(self.accept_open);
+        // A look takes a third of the time of opening it again.
+        if let Some(kept) = &self.kept
+            && let Some((handle, seen)) = kept.take(name)
+            && let Ok(now) = sys::stat_at(&self.handle, name)
+            && now.same_inode(&seen)
+        {
+            let dir = dir(Arc::clone(&handle));
+            dir.require_own(&now)?;
+            kept.put(name, handle, now);
+            return Ok(Some((dir, now, false)));
+        }
         match sys::open_at(&self.handle, name, Open::Directory) {
             Ok(handle) => {
-                let dir = Self::new(handle, &path).accepting_open(self.accept_open);
+                let handle = Arc::new(handle);
+                let dir = dir(Arc::clone(&handle));
                 let seen = dir.metadata()?;
                 dir.require_own(&seen)?;
-                Ok(Some((dir, seen)))
+                // On Windows an open directory keeps its name when it is removed.
+                if let Some(kept) = self.kept.as_ref().filter(|_| cfg!(unix)) {
+                    kept.put(name, handle, seen);
+                }
+                Ok(Some((dir, seen, true)))
             }
             Err(error) => match error.raw_os_error() {
                 Some(code::NOENT) => Ok(None),
@@ -196,6 +236,14 @@ impl Dir {
         }
         Ok(())
     }
+}
+
+/// Returns the names that are UTF-8, sorted.
+fn sorted(entries: Vec<Vec<u8>>) -> Vec<String> {
+    let mut names: Vec<String> =
+        entries.into_iter().filter_map(|name| String::from_utf8(name).ok()).collect();
+    names.sort_unstable();
+    names
 }
 
 /// A name in an open directory: the place of a file that exists, existed or will exist.

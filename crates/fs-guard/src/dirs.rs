@@ -3,6 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::dir::{Dir, Spot};
 use crate::error::{At as _, Error};
@@ -115,22 +116,25 @@ impl<'r> Dirs<'r> {
             self.missing.borrow_mut().insert(dir.into());
             not_found()
         };
-        let handle = if dir.is_empty() {
-            sys::open_at(&self.root.handle, ".", Open::Directory).at("open", ".")?
+        let handle = if dir.is_empty() && cfg!(unix) {
+            Arc::clone(&self.root.handle)
+        } else if dir.is_empty() {
+            Arc::new(sys::open_at(&self.root.handle, ".", Open::Directory).at("open", ".")?)
         } else {
             let rel = RelPath::new_unchecked(dir);
-            match self.root.open_beneath(&rel, Open::Directory) {
+            let opened = match self.root.open_beneath(&rel, Open::Directory) {
                 // Some directories may be written but not listed. They cannot be synced.
                 Err(error) if error.is_code(code::ACCES) => {
-                    self.root.open_beneath(&rel, Open::Step)?.ok_or_else(missing)?
+                    self.root.open_beneath(&rel, Open::Step)?
                 }
                 // A file is there, which may be about to make way.
                 Err(Error::NotADirectory { .. }) => return Err(missing()),
                 Err(Error::Symlink { .. } | Error::LeadsOut { .. }) if self.has_link(dir) => {
                     return Err(missing());
                 }
-                result => result?.ok_or_else(missing)?,
-            }
+                result => result?,
+            };
+            Arc::new(opened.ok_or_else(missing)?)
         };
         let seen = sys::stat(&handle).at("look at", dir)?;
         self.root.check_not_git(path, None)?;
@@ -140,7 +144,7 @@ impl<'r> Dirs<'r> {
         }
         self.first_seen.borrow_mut().entry(dir.into()).or_insert_with(|| seen.clone());
         let parent = Rc::new(Parent {
-            dir: Dir::new(handle, dir),
+            dir: Dir::shared(handle, dir),
             seen,
             writable: OnceCell::new(),
             default_acl: OnceCell::new(),

@@ -6,7 +6,7 @@ use crate::policy::Policy;
 use crate::rel_path::RelPath;
 use crate::root::Root;
 use crate::sys::{self, Open};
-use crate::users::home;
+use crate::users::seen_home;
 
 /// The entries of which one is in the top of a work tree.
 pub const WORK_TREES: [&str; 3] = [".git", ".hg", ".jj"];
@@ -76,8 +76,10 @@ impl Root {
     /// this was asked first.
     #[must_use]
     pub fn is_work_tree(&self) -> bool {
-        let has = |name: &&str| sys::stat_at(&self.handle, name).is_ok();
-        *self.is_work_tree.get_or_init(|| WORK_TREES.iter().any(has))
+        let [_git, others @ ..] = WORK_TREES;
+        let has_git = || matches!(self.dot_git(), Ok(Some(_)));
+        let has = |name| sys::stat_at(&self.handle, name).is_ok();
+        *self.is_work_tree.get_or_init(|| has_git() || others.into_iter().any(has))
     }
 
     /// Returns why the directory is not a place for a project unless someone says so.
@@ -91,8 +93,7 @@ impl Root {
         if is_top(self) {
             return Some(Common::Top);
         }
-        let home = home().and_then(|home| sys::stat(&sys::open_root(&home).ok()?).ok());
-        home.is_some_and(|home| home.same_inode(&self.metadata)).then_some(Common::Home)
+        seen_home().is_some_and(|home| home.same_inode(&self.metadata)).then_some(Common::Home)
     }
 
     /// Returns whether entries can be created in the directory, and it has the same owner as

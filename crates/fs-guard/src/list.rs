@@ -25,7 +25,7 @@ impl Root {
     pub fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<DirEntry>, Error> {
         let shown = path.map_or(".", RelPath::as_str);
         let opened;
-        let mut dir = &self.handle;
+        let mut dir: &sys::Fd = &self.handle;
         if let Some(path) = path {
             let missing = || Error::NotFound { path: shown.into() };
             opened = self.open_beneath(path, Open::Directory)?.ok_or_else(missing)?;

@@ -1,25 +1,22 @@
 //! The lock that admits one writer to a workspace at a time.
 
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use crate::append::require_own_file;
+use crate::append::{AppendFile, require_own_file};
 use crate::cancel::Cancellation;
 use crate::dir::Spot;
 use crate::error::{At as _, Error};
 use crate::sys::{self, Fd, Open};
 
+/// The number of this process, which is asked for once.
+static OWN_NUMBER: LazyLock<u32> = LazyLock::new(std::process::id);
+
 /// A held lock. It is released when this is dropped, and when the process ends in any way.
 #[derive(Debug)]
 pub struct LockFile {
     /// Kept open to hold the lock.
-    file: Fd,
-    spot: Spot,
-}
-
-/// A lock that was [released](LockFile::release), to be taken again.
-#[derive(Debug)]
-pub struct ReleasedLock {
-    file: Fd,
+    _file: Fd,
     spot: Spot,
 }
 
@@ -41,30 +38,32 @@ impl From<Duration> for Wait {
 impl Spot {
     /// Takes the lock file here, waiting if necessary, and creates it if it is missing.
     pub fn lock(&self, wait: impl Into<Wait>) -> Result<LockFile, Error> {
-        let Wait { timeout, cancellation } = wait.into();
-        let start = Instant::now();
-        let mut pause = Duration::from_millis(1);
-        loop {
-            if let Some(lock) = self.try_lock()? {
-                return Ok(lock);
-            }
-            let waited = start.elapsed();
-            if waited >= timeout {
-                return Err(Error::Locked { holder: self.holder(), waited });
-            }
-            cancellation.check()?;
-            std::thread::sleep(pause.min(timeout - waited));
-            pause = (pause * 2).min(Duration::from_millis(20));
-        }
+        patiently(&wait.into(), || self.holder(), || self.try_lock())
+    }
+
+    /// Opens a log here like [`append`](Self::append) and locks it, waiting at most `timeout`. The
+    /// lock is released with [`AppendFile::unlock`], and when the file is closed.
+    ///
+    /// Whoever gives the name to another file has to hold the lock. How many names the log has is
+    /// not looked at here, but by [`AppendFile::require_own`].
+    pub fn append_locked(&self, timeout: Duration) -> Result<AppendFile, Error> {
+        patiently(
+            &timeout.into(),
+            || None,
+            || {
+                let file = self.open_log(Open::Append(0o600))?;
+                if !sys::try_lock(&file.handle).at("lock", self.path())? {
+                    return Ok(None);
+                }
+                // Others may have written, or given the name to another file.
+                let now = self.metadata()?.filter(|now| now.same_inode(&file.opened));
+                Ok(now.map(|opened| AppendFile { opened, ..file }))
+            },
+        )
     }
 
     fn try_lock(&self) -> Result<Option<LockFile>, Error> {
-        let handle = self.open_own(Open::ReadWrite(0o600))?;
-        self.try_lock_open(handle)
-    }
-
-    /// Takes the lock on a file that was opened here.
-    fn try_lock_open(&self, file: Fd) -> Result<Option<LockFile>, Error> {
+        let file = self.open_own(Open::ReadWrite(0o600))?;
         if !sys::try_lock(&file).at("lock", self.path())? {
             return Ok(None);
         }
@@ -76,8 +75,8 @@ impl Spot {
         }
         // This text is for people only: on a full disk the lock holds all the same. It has always
         // the same length, because truncating a file first costs a millisecond on ext4.
-        let _ = sys::write_at_start(&file, format!("{:<10}\n", std::process::id()).as_bytes());
-        Ok(Some(LockFile { file, spot: self.clone() }))
+        let _ = sys::write_at_start(&file, format!("{:<10}\n", *OWN_NUMBER).as_bytes());
+        Ok(Some(LockFile { _file: file, spot: self.clone() }))
     }
 
     fn holder(&self) -> Option<String> {
@@ -88,34 +87,62 @@ impl Spot {
     }
 }
 
-impl LockFile {
-    /// Releases the lock and keeps the file open.
-    ///
-    /// # Errors
-    ///
-    /// If the system does not release it. Then the file is closed, which releases it.
-    pub fn release(self) -> Result<ReleasedLock, Error> {
-        let Self { file, spot } = self;
-        sys::unlock(&file).at("unlock", spot.path())?;
-        Ok(ReleasedLock { file, spot })
-    }
-
-    /// Removes the lock file and releases the lock. Whoever waits for it creates a new one.
-    pub fn remove(self) -> Result<(), Error> {
-        self.spot.remove()
+/// Makes attempts until one succeeds.
+fn patiently<T>(
+    Wait { timeout, cancellation }: &Wait,
+    holder: impl Fn() -> Option<String>,
+    mut attempt: impl FnMut() -> Result<Option<T>, Error>,
+) -> Result<T, Error> {
+    let start = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(done) = attempt()? {
+            return Ok(done);
+        }
+        let waited = start.elapsed();
+        if waited >= *timeout {
+            return Err(Error::Locked { holder: holder(), waited });
+        }
+        cancellation.check()?;
+        std::thread::sleep(pause.min(*timeout - waited));
+        pause = (pause * 2).min(Duration::from_millis(20));
     }
 }
 
-impl ReleasedLock {
-    /// Takes the lock again, waiting at most `timeout`.
+impl AppendFile {
+    /// Releases the lock of a log that is [locked](Spot::append_locked), and keeps it open.
     ///
     /// # Errors
     ///
-    /// Those of [`Spot::lock`].
-    pub fn lock(self, timeout: Duration) -> Result<LockFile, Error> {
-        match self.spot.try_lock_open(self.file)? {
-            Some(lock) => Ok(lock),
-            None => self.spot.lock(timeout),
+    /// If the system does not release it. Closing the file does.
+    pub fn unlock(&self) -> Result<(), Error> {
+        sys::unlock(&self.handle).at("unlock", &self.path)
+    }
+
+    /// Locks the log again, waiting at most `timeout`. Opens it anew if its name is another file's
+    /// by now. Returns whether it still is the same file.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Spot::append_locked`].
+    pub fn lock_again(mut self, spot: &Spot, timeout: Duration) -> Result<(Self, bool), Error> {
+        if sys::try_lock(&self.handle).at("lock", &self.path)?
+            && let Some(now) = spot.metadata()?
+            && now.same_inode(&self.opened)
+        {
+            self.opened = now;
+            return Ok((self, true));
         }
+        let Self { opened: before, .. } = self;
+        let file = spot.append_locked(timeout)?;
+        let is_same = file.opened.same_inode(&before);
+        Ok((file, is_same))
+    }
+}
+
+impl LockFile {
+    /// Removes the lock file and releases the lock. Whoever waits for it creates a new one.
+    pub fn remove(self) -> Result<(), Error> {
+        self.spot.remove()
     }
 }

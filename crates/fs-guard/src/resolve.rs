@@ -41,7 +41,7 @@ impl Root {
     fn look_by_name(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
         let (parent, name) = path.split();
         let opened;
-        let mut dir = &self.handle;
+        let mut dir: &Fd = &self.handle;
         if let Some(parent) = parent {
             opened = match self.open_raw(parent, Open::Step) {
                 Ok(opened) => opened,
@@ -110,7 +110,7 @@ impl Root {
         let (parent, name) = path.split();
         let missing = || Error::NotFound { path: path.as_str().into() };
         let opened;
-        let mut dir = &self.handle;
+        let mut dir: &Fd = &self.handle;
         if let Some(parent) = parent {
             opened = self
                 .open_beneath(&RelPath::new_unchecked(parent), Open::Step)?
@@ -247,7 +247,7 @@ impl Root {
             let opened;
             let (parent, name) =
                 path.rsplit_once('/').map_or((None, path), |(parent, name)| (Some(parent), name));
-            let mut dir = &self.handle;
+            let mut dir: &Fd = &self.handle;
             if let Some(parent) = parent {
                 // It was a directory a moment ago.
                 let Ok(handle) = self.open_raw(parent, Open::Step) else {

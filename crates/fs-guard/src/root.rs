@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::{At as _, Error, NoRoot};
+use crate::kept::KnownState;
 use crate::metadata::{FileTime, Metadata};
 use crate::names;
 use crate::policy::{Access, Policy, unicode};
@@ -34,7 +35,7 @@ fn check_here(path: RelPath) -> Result<RelPath, Error> {
 /// directories), so it is meant for one operation: open another one for the next.
 #[derive(Debug)]
 pub struct Root {
-    pub(crate) handle: sys::Fd,
+    pub(crate) handle: Arc<sys::Fd>,
     path: PathBuf,
     policy: Policy,
     /// The private directory, if it is outside the root.
@@ -47,7 +48,7 @@ pub struct Root {
     /// The user who opened it.
     pub(crate) user: u32,
     /// The private directory as last opened.
-    pub(crate) state: Mutex<Option<(Arc<sys::Fd>, Metadata)>>,
+    pub(crate) state: Mutex<Option<KnownState>>,
     /// Resolve component by component, because the kernel offers nothing better or a test asks for
     /// it.
     pub(crate) walk: AtomicBool,
@@ -83,7 +84,7 @@ impl Root {
             return Err(Error::NoRoot { path: shown, problem: NoRoot::Removed });
         }
         Ok(Self {
-            handle,
+            handle: Arc::new(handle),
             path: dir.to_path_buf(),
             policy,
             private_dir: None,

@@ -58,6 +58,9 @@ fn could_be_made(dir: &Path) -> bool {
 }
 
 fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
+    if let Some(secret) = read(dir, name)? {
+        return Ok(secret);
+    }
     let shown = dir.display().to_string();
     let handle = match sys::open_root(dir) {
         Ok(handle) => handle,
@@ -71,7 +74,7 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
     let spot = dir.spot(name);
     // Read again after it was created, by this process or another one.
     loop {
-        if let Some(secret) = read(&dir, name)? {
+        if let Some(secret) = read_at(&dir, name)? {
             return Ok(secret);
         }
         let mut bytes = [0; 32];
@@ -82,7 +85,7 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
         // secret.
         let draft = dir.spot(&format!("{name}.{:016x}", u64::from_ne_bytes(suffix)));
         let mut file = draft.create(0o600)?;
-        let written = file.write(&bytes).and_then(|()| file.finish(None, None, true));
+        let written = file.write(&bytes).map(|()| file.finish_own(true));
         let published = written.and_then(|file| {
             let mut group = crate::sync::SyncGroup::new();
             group.file(&file);
@@ -103,22 +106,42 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
 }
 
 /// Reads an existing secret.
-fn read(dir: &Dir, name: &str) -> Result<Option<[u8; 32]>, Error> {
-    let spot = dir.spot(name);
-    let file = match sys::open_at(&dir.handle, name, Open::Read) {
+fn read_at(dir: &Dir, name: &str) -> Result<Option<[u8; 32]>, Error> {
+    opened(sys::open_at(&dir.handle, name, Open::Read), &dir.spot(name).path())
+}
+
+/// Does the same by the path of the directory, of which nothing is asked.
+#[cfg(unix)]
+fn read(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
+    let path = dir.join(name);
+    opened(sys::open_no_link(&path), &path.display().to_string())
+}
+
+#[cfg(not(unix))]
+fn read(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
+    let shown = dir.display().to_string();
+    match sys::open_root(dir) {
+        Ok(handle) => read_at(&Dir::new(handle, &shown), name),
+        Err(error) if error.raw_os_error() == Some(code::NOENT) => Ok(None),
+        Err(error) => Err(error).at("open", shown),
+    }
+}
+
+fn opened(file: std::io::Result<sys::Fd>, shown: &str) -> Result<Option<[u8; 32]>, Error> {
+    let file = match file {
         Ok(file) => file,
         Err(error) if error.raw_os_error() == Some(code::NOENT) => return Ok(None),
-        Err(error) => return Err(error).at("open", spot.path()),
+        Err(error) => return Err(error).at("open", shown),
     };
-    let seen = sys::stat(&file).at("look at", spot.path())?;
-    let untrusted = |problem| Error::UntrustedState { path: spot.path(), problem };
+    let seen = sys::stat(&file).at("look at", shown)?;
+    let untrusted = |problem| Error::UntrustedState { path: shown.into(), problem };
     if seen.kind != FileKind::File || seen.uid != sys::user() {
         return Err(untrusted("it is not a file of this user"));
     }
     if seen.mode & 0o077 != 0 {
         return Err(untrusted("others may read it"));
     }
-    let bytes = crate::read::read_whole(&file, seen.size, 4096, &spot.path())?;
+    let bytes = crate::read::read_whole(&file, seen.size, 4096, shown)?;
     bytes.try_into().map(Some).map_err(|_| untrusted("it has not 32 bytes"))
 }
 
@@ -152,13 +175,7 @@ pub fn find_secret(dir: &Path, name: &str) -> Result<FoundSecret, Error> {
 ///
 /// If it exists but cannot be used.
 pub fn existing_secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
-    let shown = dir.display().to_string();
-    let found = match sys::open_root(dir) {
-        Ok(handle) => read(&Dir::new(handle, &shown), name),
-        Err(error) if error.raw_os_error() == Some(code::NOENT) => Ok(None),
-        Err(error) => Err(error).at("open", shown),
-    };
-    match found {
+    match read(dir, name) {
         Err(Error::Io { .. }) if !may_be_there(dir, name) && !could_be_made(dir) => Ok(None),
         found => found,
     }

@@ -41,8 +41,8 @@ impl Spot {
 
     /// Takes over a file that an earlier process staged here.
     pub fn staged(&self) -> Result<StagedFile, Error> {
-        let metadata = self.metadata()?.ok_or_else(|| Error::NotFound { path: self.path() })?;
-        Ok(StagedFile { spot: self.clone(), metadata, handle: None })
+        let seen = self.metadata()?.ok_or_else(|| Error::NotFound { path: self.path() })?;
+        Ok(StagedFile { spot: self.clone(), metadata: Some(seen), handle: None })
     }
 }
 
@@ -172,7 +172,15 @@ impl NewFile {
             seen = look()?;
         }
         let Self { spot, handle, .. } = self;
-        Ok(StagedFile { spot, metadata: seen, handle: keep_open.then_some(handle) })
+        Ok(StagedFile { spot, metadata: Some(seen), handle: keep_open.then_some(handle) })
+    }
+
+    /// Finishes one of the program's own files, with mode and owner as they are: nobody looks at
+    /// them.
+    #[must_use]
+    pub fn finish_own(self, keep_open: bool) -> StagedFile {
+        let Self { spot, handle, .. } = self;
+        StagedFile { spot, metadata: None, handle: keep_open.then_some(handle) }
     }
 }
 
@@ -180,15 +188,17 @@ impl NewFile {
 #[derive(Debug)]
 pub struct StagedFile {
     pub(crate) spot: Spot,
-    pub(crate) metadata: Metadata,
+    /// Its metadata, unless it is one of the program's own.
+    pub(crate) metadata: Option<Metadata>,
     pub(crate) handle: Option<Fd>,
 }
 
 impl StagedFile {
-    /// Returns the metadata of the file as it was staged.
+    /// Returns the metadata of the file as it was staged; `None` of one of the program's
+    /// [own](NewFile::finish_own).
     #[must_use]
-    pub fn metadata(&self) -> &Metadata {
-        &self.metadata
+    pub fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
     }
 
     /// Returns the place where it waits.

@@ -10,6 +10,7 @@ use std::sync::{Arc, PoisonError};
 
 use crate::dir::{Dir, Spot};
 use crate::error::{At as _, Error};
+use crate::kept::KnownState;
 use crate::metadata::{FileKind, FileTime, Metadata};
 use crate::rel_path::RelPath;
 use crate::root::Root;
@@ -21,24 +22,77 @@ impl Root {
     /// Opens the private directory; `None` if there is none.
     ///
     /// It is trusted only if it is a directory (neither a link to one nor a mount point) that
-    /// belongs to this user and that others may not enter, unless the policy accepts that.
+    /// belongs to this user and that others may not enter, unless the policy accepts that. While a
+    /// [lock](Self::hold_state) in it is held, it is not looked at again.
     pub fn state_dir(&self) -> Result<Option<Dir>, Error> {
         let mut known = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(held) = known.as_ref().filter(|known| known.locked) {
+            return Ok(Some(self.as_state(held)));
+        }
         // Checking that it still exists takes a third of the time of opening it again.
-        let still_there =
-            known.take().filter(|_| self.private_dir.is_none()).and_then(|(handle, seen)| {
-                let now = sys::stat_at(&self.handle, &self.policy().private_dir).ok()?;
-                now.same_inode(&seen).then_some((handle, now))
-            });
-        let opened = still_there.map_or_else(|| self.open_state(), |known| Ok(Some(known)))?;
-        let Some((handle, seen)) = opened else { return Ok(None) };
-        let path = self.private_dir_shown.clone().unwrap_or_else(|| self.state_path());
-        let dir = Dir::shared(Arc::clone(&handle), &path)
-            .accepting_open(self.policy().accept_open_private_dir);
-        dir.require_own(&seen).map_err(|error| self.whose(error, &seen))?;
+        let still_there = known.take().and_then(|known| {
+            let now = sys::stat_at(&self.handle, &self.policy().private_dir).ok()?;
+            now.same_inode(&known.seen).then_some(KnownState { seen: now, ..known })
+        });
+        let found = match still_there {
+            Some(found) => found,
+            None => match self.open_state()? {
+                Some(opened) => KnownState::new(opened),
+                None => return Ok(None),
+            },
+        };
+        let dir = self.as_state(&found);
+        dir.require_own(&found.seen).map_err(|error| self.whose(error, &found.seen))?;
         // On Windows an open directory keeps its name when it is removed.
-        *known = Some((handle, seen)).filter(|_| cfg!(unix));
+        *known = Some(found).filter(|_| cfg!(unix) && self.private_dir.is_none());
         Ok(Some(dir))
+    }
+
+    fn as_state(&self, KnownState { handle, kept, .. }: &KnownState) -> Dir {
+        let path = self.private_dir_shown.clone().unwrap_or_else(|| self.state_path());
+        Dir::shared(Arc::clone(handle), &path)
+            .accepting_open(self.policy().accept_open_private_dir)
+            .keeping(Arc::clone(kept))
+    }
+
+    /// Returns whether the private directory was there when it was last looked at.
+    #[must_use]
+    pub fn knows_state(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Opens the private directory to take a lock in it, and creates it if it is missing, like
+    /// [`create_state_dir`](Self::create_state_dir). One that is known is not looked at: with the
+    /// lock, [`hold_state`](Self::hold_state) does that.
+    pub fn state_dir_to_lock(&self) -> Result<(Dir, Option<FileTime>), Error> {
+        let known = self.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match known {
+            Some(known) => Ok((self.as_state(&known), None)),
+            None => self.create_state_dir(),
+        }
+    }
+
+    /// Looks at the private directory now that a lock in `dir` is held. Returns whether that is
+    /// still the private directory: another process may have removed or moved it.
+    ///
+    /// If so, it is not looked at again until [`release_state`](Self::release_state): whoever wants
+    /// to remove it needs the lock.
+    ///
+    /// # Errors
+    ///
+    /// If it is not trusted any more.
+    pub fn hold_state(&self, dir: &Dir) -> Result<bool, Error> {
+        let Some(now) = self.state_dir()? else { return Ok(false) };
+        let is_same = now.is_same_handle(dir) || now.metadata()?.same_inode(&dir.metadata()?);
+        let mut known = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter_mut().for_each(|known| known.locked = is_same);
+        Ok(is_same)
+    }
+
+    /// Ends what [`hold_state`](Self::hold_state) began.
+    pub fn release_state(&self) {
+        let mut known = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter_mut().for_each(|known| known.locked = false);
     }
 
     /// Returns whose directory this is, if a private directory in it would keep that user out:
@@ -119,7 +173,7 @@ impl Root {
         let Some(dir) = &self.private_dir else {
             // Uses the handle that is open: a process that is confined to a directory of the
             // project cannot open another one.
-            return Ok(Dir::new(self.handle.try_clone().at("open", ".")?, ""));
+            return Ok(Dir::shared(Arc::clone(&self.handle), ""));
         };
         let parent = dir.parent().unwrap_or(dir);
         let shown = parent.display().to_string();
@@ -151,20 +205,6 @@ impl Root {
             }
             Err(error) => Err(error),
         }
-    }
-
-    /// Returns whether this is still the private directory: another process may have removed or
-    /// moved it.
-    #[must_use]
-    pub fn is_state_dir(&self, dir: &Dir) -> bool {
-        let now = match &self.private_dir {
-            Some(path) => sys::open_root(path).and_then(|now| sys::stat(&now)),
-            None => sys::stat_at(&self.handle, &self.policy().private_dir),
-        };
-        let known = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known.as_ref().filter(|(handle, _)| Arc::ptr_eq(handle, &dir.handle));
-        let seen = known.map_or_else(|| sys::stat(&dir.handle), |(_, seen)| Ok(seen.clone()));
-        matches!((now, seen), (Ok(now), Ok(seen)) if now.same_inode(&seen))
     }
 
     /// Moves the private directory, with all that is in it, to a name in another one, where nothing

@@ -48,10 +48,12 @@ impl<'f> SyncGroup<'f> {
 
     /// Adds a staged file.
     pub fn file(&mut self, file: &'f StagedFile) {
-        if file.metadata.kind != crate::metadata::FileKind::File {
-            return; // a link is a part of its directory
+        if let Some(seen) = &file.metadata {
+            if seen.kind != crate::metadata::FileKind::File {
+                return; // a link is a part of its directory
+            }
+            self.bytes += seen.size;
         }
-        self.bytes += file.metadata.size;
         match &file.handle {
             Some(handle) => self.open.push((handle, file.spot.path())),
             None => self.closed.push(file.spot.clone()),
@@ -120,7 +122,7 @@ impl Spot {
             result => result?,
         };
         file.write(bytes)?;
-        let file = file.finish(None, None, durable)?;
+        let file = file.finish_own(durable);
         if durable {
             let mut group = SyncGroup::new();
             group.file(&file);

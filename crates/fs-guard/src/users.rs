@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use crate::metadata::Metadata;
 use crate::sys;
 
 /// Returns the user's home directory: `$HOME`, or `%USERPROFILE%` on Windows; where that names no
@@ -11,11 +12,19 @@ use crate::sys;
 #[must_use]
 #[allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
 pub fn home() -> Option<PathBuf> {
+    named_homes().find(|home| std::fs::metadata(home).is_ok()).or_else(listed_home)
+}
+
+/// Returns the metadata of the user's [home directory](home), if it can be looked at.
+pub(crate) fn seen_home() -> Option<Metadata> {
+    let look = |home: PathBuf| sys::stat_path(&home).ok();
+    named_homes().find_map(look).or_else(|| look(listed_home()?))
+}
+
+fn named_homes() -> impl Iterator<Item = PathBuf> {
     let names = if cfg!(windows) { &["HOME", "USERPROFILE"][..] } else { &["HOME"] };
     let named = names.iter().filter_map(std::env::var_os).map(PathBuf::from);
-    let named =
-        named.filter(|home| home.is_absolute()).find(|home| std::fs::metadata(home).is_ok());
-    named.or_else(listed_home)
+    named.filter(|home| home.is_absolute())
 }
 
 /// Returns the home directory that the system's list of users has for the one who runs this

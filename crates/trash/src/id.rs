@@ -1,6 +1,7 @@
 //! The ids of transactions.
 
 use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
@@ -33,13 +34,15 @@ pub struct ParseIdError(String);
 
 impl TransactionId {
     /// Creates a new id, later than `last` even if the clock went back.
-    pub fn new(now: SystemTime, last: Option<Self>) -> Result<Self, fs_guard::Error> {
-        let mut tail = [0; 4];
-        fs_guard::random(&mut tail)?;
+    #[must_use]
+    pub fn new(now: SystemTime, last: Option<Self>) -> Self {
+        // It tells apart what began at the same time, and is no secret: the keys of a hash map are
+        // random enough.
+        let tail = RandomState::new().hash_one(now) as u32;
         let micros = timestamp(now).as_microsecond().max(0);
         let after = last.map_or(0, |last| last.time.as_microsecond() + 1);
         let time = Timestamp::from_microsecond(micros.max(after)).unwrap_or(LAST);
-        Ok(Self { time, tail: u32::from_ne_bytes(tail) })
+        Self { time, tail }
     }
 
     /// Returns whether the id lies in the future, by more than a day: a clock that was set back by
@@ -119,10 +122,10 @@ mod tests {
     #[test]
     fn reads_what_it_writes_and_sorts_by_time() {
         let now = UNIX_EPOCH + Duration::from_micros(1_795_225_353_123_456);
-        let one = TransactionId::new(now, None).unwrap();
+        let one = TransactionId::new(now, None);
         assert!(one.to_string().starts_with("20261121-014233-123456-"));
         assert_eq!(one.to_string().parse(), Ok(one));
-        let later = TransactionId::new(now - Duration::from_secs(9), Some(one)).unwrap();
+        let later = TransactionId::new(now - Duration::from_secs(9), Some(one));
         assert!(later > one);
         assert!(later.to_string() > one.to_string());
     }
@@ -138,12 +141,12 @@ mod tests {
             (2 * day, true),
         ] {
             assert_eq!(
-                TransactionId::new(now + ahead, None).unwrap().is_ahead_of(now),
+                TransactionId::new(now + ahead, None).is_ahead_of(now),
                 is_ahead,
                 "{ahead:?}"
             );
         }
-        assert!(!TransactionId::new(now - 2 * day, None).unwrap().is_ahead_of(now));
+        assert!(!TransactionId::new(now - 2 * day, None).is_ahead_of(now));
     }
 
     #[test]
@@ -167,10 +170,7 @@ mod tests {
     fn no_name_is_made_that_cannot_be_read() {
         let last = "99991230-220000-999999-ffffffff".parse().unwrap();
         let far = UNIX_EPOCH + Duration::from_secs(1 << 38);
-        for id in [
-            TransactionId::new(UNIX_EPOCH, Some(last)).unwrap(),
-            TransactionId::new(far, None).unwrap(),
-        ] {
+        for id in [TransactionId::new(UNIX_EPOCH, Some(last)), TransactionId::new(far, None)] {
             assert_eq!(id.to_string().parse(), Ok(id), "{id}");
         }
     }

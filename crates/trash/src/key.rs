@@ -36,6 +36,13 @@ impl KeyPlace {
     }
 
     fn made(&self) -> Result<Option<(PathBuf, [u8; 32])>, Error> {
+        // One that is there and can be used is this user's own: then it does not matter whose the
+        // other directories are.
+        if let Some(dir) = self.candidates().into_iter().next()
+            && let Ok(Some(key)) = fs_guard::existing_secret(&dir, KEY)
+        {
+            return Ok(Some((dir, key)));
+        }
         for dir in self.directories() {
             if let Some(key) = fs_guard::secret(&dir, KEY)? {
                 return Ok(Some((dir, key)));
@@ -99,6 +106,20 @@ impl KeyPlace {
     /// later one if the first can have one.
     #[must_use]
     pub fn directories(&self) -> Vec<PathBuf> {
+        let mut all = self.candidates();
+        // Under `sudo -E` they are another user's, whose own key could not be made there any more.
+        if let Self::User(name) = self
+            && all.iter().any(|dir| fs_guard::keeps_out(&dir.join(KEY)))
+        {
+            all.retain(|dir| !fs_guard::keeps_out(&dir.join(KEY)));
+            all.extend(fs_guard::listed_home().map(|home| home.join(".local/state").join(name)));
+        }
+        all.dedup();
+        all
+    }
+
+    /// Returns the directories that the environment names, whoever they belong to.
+    fn candidates(&self) -> Vec<PathBuf> {
         match self {
             Self::Directory(dir) => vec![dir.clone()],
             Self::Nowhere => Vec::new(),
@@ -109,17 +130,7 @@ impl KeyPlace {
                 let own = if cfg!(windows) { absolute("LOCALAPPDATA") } else { None };
                 let home = absolute("HOME").map(|home| home.join(".local/state"));
                 let states = absolute("XDG_STATE_HOME").into_iter().chain(own).chain(home);
-                let mut all: Vec<_> = states.map(|state| state.join(name)).collect();
-                // Under `sudo -E` they are another user's, whose own key could not be made there
-                // any more.
-                if all.iter().any(|dir| fs_guard::keeps_out(&dir.join(KEY))) {
-                    all.retain(|dir| !fs_guard::keeps_out(&dir.join(KEY)));
-                    all.extend(
-                        fs_guard::listed_home().map(|home| home.join(".local/state").join(name)),
-                    );
-                }
-                all.dedup();
-                all
+                states.map(|state| state.join(name)).collect()
             }
         }
     }

@@ -4,11 +4,12 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
 use std::time::Instant;
 
-use fs_guard::{Dir, Error as FilesError, FileTime, LockFile, Root, Sha256, Wait};
+use fs_guard::{AppendFile, Dir, Error as FilesError, FileTime, LockFile, Root, Sha256, Wait};
 
 use crate::error::Error;
 use crate::id::TransactionId;
 use crate::index::Summary;
+use crate::journal::Journal;
 use crate::key::OwnKey;
 use crate::prefix::Prefix;
 use crate::store::{APPLIED, MAX_APPLIED, PENDING, SEARCHED, Store, TRASH};
@@ -30,6 +31,10 @@ pub struct LockedStore<'r> {
     pub(crate) pending: OnceCell<Dir>,
     /// What the index has, if it is believed, since the last transaction began.
     pub(crate) known: Cell<Option<Summary>>,
+    /// Whether the directories below were looked through for states when the lock was taken.
+    pub(crate) searched: OnceCell<bool>,
+    /// The list of patch texts, if it was read.
+    applied: RefCell<Option<AppendFile>>,
 }
 
 impl<'r> Deref for LockedStore<'r> {
@@ -50,14 +55,20 @@ impl<'r> LockedStore<'r> {
         let Wait { timeout, cancellation } = wait.into();
         let key = key.into();
         let start = Instant::now();
+        let mut first = true;
         loop {
-            let (dir, root_mtime) = root.create_state_dir()?;
+            let (dir, root_mtime) =
+                if first { root.state_dir_to_lock()? } else { root.create_state_dir()? };
+            // What was known of it may be old.
+            let may_try_again = std::mem::take(&mut first) || start.elapsed() < timeout;
             let left = timeout.saturating_sub(start.elapsed());
             let left = Wait { timeout: left, cancellation: cancellation.clone() };
             match dir.spot(LOCK).lock(left) {
-                // It was taken over meanwhile by the project around.
-                Ok(_) if !root.is_state_dir(&dir) && start.elapsed() < timeout => {}
                 Ok(lock) => {
+                    // It was taken over meanwhile by the project around.
+                    if !root.hold_state(&dir)? && may_try_again {
+                        continue;
+                    }
                     let locked = Self {
                         store: Store::new(root, dir, key),
                         pending: OnceCell::new(),
@@ -65,14 +76,19 @@ impl<'r> LockedStore<'r> {
                         root_mtime,
                         keep: Cell::new(false),
                         known: Cell::new(None),
+                        searched: OnceCell::new(),
+                        applied: RefCell::default(),
                     };
-                    locked.ignore_in_git()?;
+                    // The file that says so was made later than the one for git: one look is
+                    // enough.
+                    if !(root.is_work_tree() && locked.has_searched()?) {
+                        locked.ignore_in_git()?;
+                    }
                     return Ok(locked);
                 }
                 // The previous process removed the directory that it had created.
                 Err(FilesError::Io { source, .. })
-                    if source.kind() == std::io::ErrorKind::NotFound
-                        && start.elapsed() < timeout => {}
+                    if source.kind() == std::io::ErrorKind::NotFound && may_try_again => {}
                 Err(error) => {
                     if let Some(mtime) = root_mtime {
                         let _ = root.remove_state_dir(mtime);
@@ -88,7 +104,6 @@ impl<'r> LockedStore<'r> {
         if spot.metadata()?.is_none() {
             let mut file = spot.create(0o600)?;
             file.write(b"*\n")?;
-            file.finish(None, None, false)?;
         }
         Ok(())
     }
@@ -125,11 +140,22 @@ impl<'r> LockedStore<'r> {
         self.keep.set(true);
     }
 
+    /// Does what [`Store::applied`] does, and keeps the file open for
+    /// [`note_applied`](Self::note_applied).
+    pub fn applied(&self, text: &Sha256) -> Result<Option<Journal>, Error> {
+        let (file, lines) = self.dir.spot(APPLIED).read_and_append(2 * MAX_APPLIED)?;
+        self.applied.replace(Some(file));
+        self.applied_in(&lines, text)
+    }
+
     /// Records which transaction applied a patch text.
     pub fn note_applied(&self, text: &Sha256, id: TransactionId) -> Result<(), Error> {
         let spot = self.dir.spot(APPLIED);
         let line = format!("{text} {id}\n");
-        let file = spot.append()?;
+        let file = match self.applied.take() {
+            Some(file) => file,
+            None => spot.append()?,
+        };
         if file.opened_size() <= MAX_APPLIED {
             return Ok(file.append(line.as_bytes())?);
         }
@@ -173,6 +199,7 @@ impl<'r> LockedStore<'r> {
 
 impl Drop for LockedStore<'_> {
     fn drop(&mut self) {
+        self.store.root.release_state();
         if let Some(mtime) = self.root_mtime
             && !self.keep.get()
         {

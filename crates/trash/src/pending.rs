@@ -55,7 +55,7 @@ impl LockedStore<'_> {
             Some(pending) => pending.clone(),
             None => self.dir.open_or_create_dir(PENDING)?,
         };
-        let id = TransactionId::new(now, last)?;
+        let id = TransactionId::new(now, last);
         let folder = pending.create_dir(&id.to_string())?;
         Ok(Pending::new(self, id, pending, folder).with_trash(trash))
     }
@@ -94,10 +94,12 @@ impl LockedStore<'_> {
     /// and if a complete journal is not signed with a key of this user, because carrying it out
     /// would let anyone who can create a folder write files.
     pub fn unfinished(&self) -> Result<Vec<Unfinished<'_>>, Error> {
-        let Some(pending) = self.dir.open_dir(PENDING)? else { return Ok(Vec::new()) };
+        let Some((pending, names)) = self.dir.open_and_list(PENDING)? else {
+            return Ok(Vec::new());
+        };
         let _ = self.pending.set(pending.clone());
         let mut all = Vec::new();
-        for name in pending.names()? {
+        for name in names {
             let id = name.parse::<TransactionId>().map_err(|_| FilesError::UntrustedState {
                 path: pending.spot(&name).path(),
                 problem: "it is not the name of a transaction",
@@ -188,7 +190,7 @@ impl<'s> Pending<'s> {
         } else {
             self.store.prefix.joined(journal).write(signer, write)?
         }
-        Ok(file.finish(None, None, true)?)
+        Ok(file.finish_own(true))
     }
 
     /// Adds to a group what has to be synced so that the folder is found again.
@@ -217,7 +219,7 @@ impl<'s> Pending<'s> {
     /// although the folder is not in the trash yet. All others are done when the folder is there.
     pub fn mark_done(&self, durable: bool) -> Result<(), Error> {
         match self.folder.spot(DONE).create(0o600) {
-            Ok(mark) => drop(mark.finish(None, None, durable)?),
+            Ok(mark) => drop(mark.finish_own(durable)),
             Err(FilesError::AlreadyExists { .. }) => {}
             Err(error) => return Err(error.into()),
         }

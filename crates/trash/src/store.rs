@@ -193,11 +193,14 @@ impl<'r> Store<'r> {
     /// Finds the newest finished transaction of a patch text, among the last few hundred. `None`
     /// where journals are not signed: anyone could claim that a text was applied.
     pub fn applied(&self, text: &Sha256) -> Result<Option<Journal>, Error> {
-        let lines = match self.dir.spot(APPLIED).read(2 * MAX_APPLIED) {
-            Ok((bytes, _)) => bytes,
-            Err(fs_guard::Error::NotFound { .. }) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
+        match self.dir.spot(APPLIED).read(2 * MAX_APPLIED) {
+            Ok((lines, _)) => self.applied_in(&lines, text),
+            Err(fs_guard::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(crate) fn applied_in(&self, lines: &[u8], text: &Sha256) -> Result<Option<Journal>, Error> {
         let hash = text.hex();
         let lines = lines
             .rsplit(|&byte| byte == b'\n')

@@ -17,9 +17,15 @@ use crate::store::{FROM, MAX_FROM, NEXT, SEARCHED, TRASH, transactions_of};
 pub(crate) const BELOW: &str = "below";
 
 impl LockedStore<'_> {
-    /// Returns whether the directories below were looked through for states.
+    /// Returns whether the directories below were looked through for states before this lock.
     pub fn has_searched(&self) -> Result<bool, Error> {
-        Ok(self.dir.spot(SEARCHED).metadata()?.is_some())
+        match self.searched.get() {
+            Some(searched) => Ok(*searched),
+            None => {
+                let searched = self.dir.spot(SEARCHED).metadata()?.is_some();
+                Ok(*self.searched.get_or_init(|| searched))
+            }
+        }
     }
 
     /// Records that the directories below were looked through for states.

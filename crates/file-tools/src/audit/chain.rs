@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use fs_guard::{AppendFile, Dir, Error, LockFile, ReleasedLock, Sha256, Spot};
+use fs_guard::{AppendFile, Dir, Error, Sha256, Spot};
 use workspace_trash::{Keys, Signer, TransactionId};
 
 use super::event::{Event, Tip, Torn, check, end};
@@ -49,11 +49,10 @@ pub(super) enum End {
 
 /// Where a call of this process ended, for its next lines.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(crate) struct Written {
     pub(super) file: AppendFile,
     head: Head,
-    dir: Dir,
-    lock: ReleasedLock,
+    pub(super) dir: Dir,
 }
 
 /// The content of a head file.
@@ -73,7 +72,7 @@ struct Found {
     torn: Option<Torn>,
 }
 
-/// A log that is locked for writing.
+/// A log that is locked for writing: its newest file is.
 #[derive(Debug)]
 pub(super) struct Chain<'c> {
     dir: Dir,
@@ -87,7 +86,7 @@ pub(super) struct Chain<'c> {
     /// Whether earlier lines may have been signed with another key of this user.
     keys: RefCell<Keys>,
     durable: bool,
-    lock: LockFile,
+    lock_timeout: Duration,
 }
 
 /// The newest file of a session.
@@ -176,29 +175,43 @@ impl<'c> Chain<'c> {
         timeout: Duration,
     ) -> Result<Self, Error> {
         let dir = state.open_or_create_dir(FOLDER)?;
-        let lock = dir.spot("lock").lock(timeout)?;
-        let seen = newest(&dir, session).metadata()?;
-        let is_new = match seen {
-            Some(seen) => seen.nlink > 1 && end_continuing(&dir, session)?,
-            None => true,
+        let file = loop {
+            let file = newest(&dir, session).append_locked(timeout)?;
+            match file.require_own() {
+                Ok(()) => break file,
+                Err(error) if !end_continuing(&dir, session)? => return Err(error),
+                Err(_) => {}
+            }
         };
-        if is_new {
-            // The head is written first: lines without one did not come from this program.
+        if file.opened_size() == 0 {
+            // The head is written before any line: lines without one did not come from this program.
             let first = older(&dir, session, 1).metadata()?.is_none();
             if first
                 && matches!(read_head(&dir, session, &mut keys.borrow_mut())?, FoundHead::Missing)
             {
+                if durable {
+                    dir.sync()?;
+                }
                 write_head(&dir, session, &Head::START, signer, durable)?;
             }
-        }
-        let file = newest(&dir, session).append()?;
-        if is_new && durable {
-            // The file is synced with its lines; its name is synced once, here.
-            dir.sync()?;
-            state.sync()?;
+            if durable {
+                // The file is synced with its lines; its name is synced once, here.
+                dir.sync()?;
+                state.sync()?;
+            }
         }
         let length = file.opened_size();
-        Ok(Self { dir, file, length, since: None, session, signer, keys, durable, lock })
+        Ok(Self {
+            dir,
+            file,
+            length,
+            since: None,
+            session,
+            signer,
+            keys,
+            durable,
+            lock_timeout: timeout,
+        })
     }
 
     /// Locks the log again that an earlier call of this process wrote to.
@@ -209,18 +222,13 @@ impl<'c> Chain<'c> {
         durable: bool,
         timeout: Duration,
     ) -> Result<Self, Error> {
-        let Written { file, head, dir, lock } = written;
-        let lock = lock.lock(timeout)?;
-        let (file, length, since) = match newest(&dir, session).metadata()? {
-            Some(now) if file.is(&now) => (file, now.size, Some(head)),
-            // Meanwhile it was continued in another file, which that call did not know.
-            _ => {
-                let file = newest(&dir, session).append()?;
-                let length = file.opened_size();
-                (file, length, None)
-            }
-        };
-        Ok(Self { dir, file, length, since, session, signer, keys, durable, lock })
+        let Written { file, head, dir } = written;
+        let (file, is_same) = file.lock_again(&newest(&dir, session), timeout)?;
+        file.require_own()?;
+        let length = file.opened_size();
+        // Otherwise it was continued in another file, which that call did not know.
+        let since = is_same.then_some(head);
+        Ok(Self { dir, file, length, since, session, signer, keys, durable, lock_timeout: timeout })
     }
 
     /// Appends the lines that `write` writes.
@@ -230,23 +238,15 @@ impl<'c> Chain<'c> {
         end: End,
         write: impl FnOnce(&mut Lines<'_>) -> Result<(), Error>,
     ) -> Result<Written, Error> {
-        let Found { mut head, lost, torn } = self.tip()?;
-        if head.length >= max_size && torn.is_none() {
-            if self.durable {
-                self.file.sync()?;
+        let mut lost = None;
+        let Found { head, torn, .. } = loop {
+            let found = self.tip()?;
+            lost = lost.or(found.lost);
+            if found.head.length < max_size.max(1) || found.torn.is_some() {
+                break found;
             }
-            head.older += 1;
-            newest(&self.dir, self.session).rename_new(&older(
-                &self.dir,
-                self.session,
-                head.older,
-            ))?;
-            self.file = newest(&self.dir, self.session).append()?;
-            self.length = self.file.opened_size();
-            if self.durable {
-                self.dir.sync()?;
-            }
-        }
+            self.go_on_in_another_file(found.head)?;
+        };
         let open = head.open.clone();
         let (text, tip, signer) = (Vec::new(), head.tip, self.signer);
         let mut lines =
@@ -271,7 +271,27 @@ impl<'c> Chain<'c> {
     }
 
     fn written(self, head: Head) -> Result<Written, Error> {
-        Ok(Written { file: self.file, head, dir: self.dir, lock: self.lock.release()? })
+        self.file.unlock()?;
+        Ok(Written { file: self.file, head, dir: self.dir })
+    }
+
+    /// Makes the newest file an older one, and locks a new one. Others may be faster there: then
+    /// the log ends elsewhere.
+    fn go_on_in_another_file(&mut self, mut head: Head) -> Result<(), Error> {
+        if self.durable {
+            self.file.sync()?;
+        }
+        head.older += 1;
+        let newest = newest(&self.dir, self.session);
+        newest.rename_new(&older(&self.dir, self.session, head.older))?;
+        self.file = newest.append_locked(self.lock_timeout)?;
+        self.file.require_own()?;
+        self.length = self.file.opened_size();
+        if self.durable {
+            self.dir.sync()?;
+        }
+        self.since = Some(Head { length: 0, ..head });
+        Ok(())
     }
 
     /// Returns where the log ends, and what was cut off there.

@@ -41,7 +41,8 @@ pub use verify::{BadLine, Verified, verify};
 use std::cell::RefCell;
 use std::time::Duration;
 
-use chain::{Chain, End, Lines, Written};
+pub(crate) use chain::Written;
+use chain::{Chain, End, Lines};
 use patch_engine::commit::Workspace;
 use workspace_trash::Keys;
 
@@ -128,13 +129,10 @@ impl Audit {
         let session = self.session.as_str();
         let chain = match since {
             Some(written) => Chain::lock_again(written, session, keys, durable, self.lock_timeout)?,
-            None => Chain::lock(
-                &workspace.create_state_dir()?,
-                session,
-                keys,
-                durable,
-                self.lock_timeout,
-            )?,
+            None => {
+                let state = workspace.create_state_dir()?;
+                Chain::lock(&state, session, keys, durable, self.lock_timeout)?
+            }
         };
         Ok(chain.append(self.max_size, end, write)?)
     }

@@ -47,6 +47,8 @@ pub(crate) struct Recorder<'r> {
     begun: Vec<(TransactionId, usize)>,
     /// Where the last lines ended.
     written: Option<Written>,
+    /// Where the lines of an earlier call of the session ended.
+    earlier: Option<Written>,
     /// How many bytes are left for diffs.
     room: usize,
     /// Whether the last commit failed.
@@ -102,6 +104,7 @@ impl<'r> Recorder<'r> {
             plans: Vec::new(),
             begun: Vec::new(),
             written: None,
+            earlier: None,
             room: MAX_DIFFS,
             failed: false,
             unwritten: None,
@@ -118,6 +121,26 @@ impl<'r> Recorder<'r> {
     /// Notes that a person edited the patch.
     pub(crate) fn edited(&mut self) {
         self.edited = true;
+    }
+
+    /// Continues after the lines of an earlier call of the session.
+    pub(crate) fn after(self, earlier: Option<Written>) -> Self {
+        Self { earlier, ..self }
+    }
+
+    /// Returns where the last lines ended, for a later call of the session.
+    pub(crate) fn into_written(self) -> Option<Written> {
+        self.written
+    }
+
+    /// Returns where the last lines ended, if they are still where the log is.
+    fn since(&mut self) -> Result<Option<Written>, AuditError> {
+        if self.written.is_some() {
+            return Ok(self.written.take());
+        }
+        let Some(earlier) = self.earlier.take() else { return Ok(None) };
+        let dir = super::verify::folder(self.workspace)?;
+        Ok(dir.is_some_and(|dir| dir.is_same_handle(&earlier.dir)).then_some(earlier))
     }
 
     /// Sets the profile of the call's patch.
@@ -411,7 +434,7 @@ impl<'r> Recorder<'r> {
         &mut self,
         write: impl FnOnce(&Self, &mut Lines<'_>) -> Result<(), fs_guard::Error>,
     ) -> Result<(), AuditError> {
-        let since = self.written.take();
+        let since = self.since()?;
         let write = |lines: &mut Lines<'_>| write(self, lines);
         self.written =
             Some(self.audit.write(self.workspace, self.durable, since, End::Closed, write)?);
@@ -459,9 +482,9 @@ impl CommitLog for Recorder<'_> {
 
     fn intend(&mut self, id: TransactionId) -> Result<(), String> {
         let plan = self.plans.len().checked_sub(1).ok_or("the audit log was not given the plan")?;
+        let since = self.since().map_err(|error| error.to_string())?;
         let intended = &self.plans[plan].plan;
         let (opening, closing) = (self.opening(Phase::Intent), self.closing(None, None, id));
-        let since = self.written.take();
         let own: Vec<TransactionId> = self.begun.iter().map(|(id, _)| *id).collect();
         let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
             // The caller holds the lock, so an intent without an outcome was interrupted. (In a git

@@ -485,7 +485,7 @@ impl OntoCommit<'_, '_> {
         let repository = self.session.repository.isolated();
         let cancellation = host.cancellation();
         let written = write(&repository, plan, onto, self.request, &cancellation)?;
-        let id = TransactionId::new(SystemTime::now(), None)?;
+        let id = TransactionId::new(SystemTime::now(), None);
         let mut details = vec![
             ("onto", onto.commit.to_string()),
             ("commit", written.commit.to_string()),

@@ -15,7 +15,7 @@ pub(crate) mod turn;
 pub(crate) mod who;
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fs_guard::{Access, Cancellation, FileKind, Metadata, RelPath, Root, Sha256};
@@ -32,7 +32,7 @@ use workspace_trash::Retention;
 use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::reason::Reason;
 use crate::audit::recorder::Recorder;
-use crate::audit::{Audit, AuditError, Operation};
+use crate::audit::{Audit, AuditError, Operation, Written};
 use crate::input::received::NotReceived;
 use crate::input::{InputError, PatchText, ReadAs};
 use crate::session::ledger::Ledger;
@@ -161,6 +161,8 @@ pub struct Session {
     ledger: Arc<Ledger>,
     /// The open turn.
     turn: Arc<Mutex<Option<TurnName>>>,
+    /// Where the last lines of the log ended.
+    written: Mutex<Option<Written>>,
     settings: SessionSettings,
 }
 
@@ -170,7 +172,7 @@ impl Session {
     pub fn new(workspace: Workspace, audit: Audit, settings: SessionSettings) -> Self {
         let audit = audit.with_lock_timeout(settings.lock_timeout);
         let (ledger, turn) = (Arc::new(Ledger::in_memory()), Arc::default());
-        Self { workspace, audit, ledger, turn, settings }
+        Self { workspace, audit, ledger, turn, written: Mutex::default(), settings }
     }
 
     /// Resumes a session that is kept in the state directory.
@@ -193,7 +195,8 @@ impl Session {
     pub fn reopened(&self, workspace: Workspace) -> Self {
         let Self { audit, ledger, turn, settings, .. } = self;
         let (audit, settings) = (audit.clone(), settings.clone());
-        Self { workspace, audit, ledger: ledger.clone(), turn: turn.clone(), settings }
+        let (ledger, turn) = (ledger.clone(), turn.clone());
+        Self { workspace, audit, ledger, turn, written: Mutex::default(), settings }
     }
 
     /// Returns the workspace.
@@ -508,7 +511,7 @@ impl Session {
             Ok(reports) => (reports, None),
             Err(failed) => (&failed.reports, Some(ToolError::failed(failed))),
         };
-        self.conclude(&mut log, reports, error.as_ref(), host.host);
+        self.conclude(log, reports, error.as_ref(), host.host);
         result
     }
 
@@ -536,13 +539,13 @@ impl Session {
             Ok(report) => (std::slice::from_ref(report), None),
             Err(error) => (&[][..], Some(ToolError::from(error))),
         };
-        self.conclude(&mut log, reports, error.as_ref(), host);
+        self.conclude(log, reports, error.as_ref(), host);
         result
     }
 
     /// Logs a call that failed before it had a plan.
     pub fn failed(&self, tool: &str, operation: Operation, error: &ToolError, host: &mut dyn Host) {
-        self.conclude(&mut self.recorder(tool, operation), &[], Some(error), host);
+        self.conclude(self.recorder(tool, operation), &[], Some(error), host);
     }
 
     /// Logs the outcome of interrupted transactions.
@@ -555,7 +558,13 @@ impl Session {
     }
 
     fn recorder(&self, tool: &str, operation: Operation) -> Recorder<'_> {
-        self.settings.recorder(&self.audit, &self.workspace, tool, operation).of_turn(self.turn())
+        let earlier = self.written().take();
+        let log = self.settings.recorder(&self.audit, &self.workspace, tool, operation);
+        log.of_turn(self.turn()).after(earlier)
+    }
+
+    fn written(&self) -> MutexGuard<'_, Option<Written>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn commit_options(&self, tool: &str) -> CommitOptions {
@@ -575,7 +584,7 @@ impl Session {
     /// Logs the outcome of a call, and notes the new hashes of its files.
     fn conclude(
         &self,
-        log: &mut Recorder<'_>,
+        mut log: Recorder<'_>,
         reports: &[Report],
         error: Option<&ToolError>,
         host: &mut dyn Host,
@@ -592,6 +601,7 @@ impl Session {
         }
         let committed: Vec<_> = reports.iter().filter_map(|report| report.transaction).collect();
         let mut unlogged = log.finish(&committed, error).err().map(|error| error.to_string());
+        *self.written() = log.into_written();
         let touched: Vec<_> = reports.iter().flat_map(|report| self.touched(report)).collect();
         if let Err(error) = self.ledger.note(&self.workspace, &touched) {
             unlogged.get_or_insert(error.to_string());

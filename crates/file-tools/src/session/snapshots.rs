@@ -81,7 +81,7 @@ impl SessionSettings {
         };
         let named = file
             .write(&packed)
-            .and_then(|()| file.finish(None, None, false))
+            .map(|()| file.finish_own(false))
             .and_then(|file| file.replace(&folder.spot(name)).map_err(|failed| failed.error));
         if named.is_err() {
             let _ = draft.remove();

@@ -534,7 +534,7 @@ fn a_log_that_another_process_writes_is_waited_for_as_long_as_is_wanted() {
     let audit = Audit::new(session("s"), None).with_lock_timeout(std::time::Duration::ZERO);
     audit.append(&workspace, &[event(0)], false).unwrap();
     let folder = workspace.root().state_dir().unwrap().unwrap().open_dir("audit").unwrap().unwrap();
-    let held = folder.spot("lock").lock(std::time::Duration::ZERO).unwrap();
+    let held = folder.spot("s.jsonl").append_locked(std::time::Duration::ZERO).unwrap();
     let error = audit.append(&workspace, &[event(1)], false).unwrap_err();
     assert!(matches!(error.0, fs_guard::Error::Locked { .. }), "{error}");
     drop(held);
@@ -998,7 +998,7 @@ fn what_is_not_known_any_more_is_not_made_up() {
         let id = if happened {
             commit()
         } else {
-            TransactionId::new(std::time::SystemTime::now(), None).unwrap().to_string()
+            TransactionId::new(std::time::SystemTime::now(), None).to_string()
         };
         let intent =
             Event { phase: Phase::Intent, transaction_id: Some(id.clone()), ok: None, ..event(0) };

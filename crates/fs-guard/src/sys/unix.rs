@@ -142,6 +142,12 @@ pub(crate) fn open_config(path: &Path) -> io::Result<Fd> {
     read("open", || fs::open(path, flags, Mode::empty()))
 }
 
+/// Opens a file for reading by an ordinary path, unless that ends in a link.
+pub(crate) fn open_no_link(path: &Path) -> io::Result<Fd> {
+    let (flags, mode, side) = Open::Read.flags();
+    call("open", side, || fs::open(path, flags, mode).map_err(link_in_the_way))
+}
+
 /// Opens `name`, one component, in `dir`; a link is never followed.
 ///
 /// `O_NOFOLLOW` is therefore enough on macOS too. Its `O_NOFOLLOW_ANY`, for paths of several
@@ -202,6 +208,11 @@ pub(crate) fn open_beneath(_: &Fd, _: &str, _: Open) -> Option<io::Result<Fd>> {
 /// Returns the metadata of an open file.
 pub(crate) fn stat(fd: &Fd) -> io::Result<Metadata> {
     read("fstat", || fs::fstat(fd)).map(|stat| count_again(metadata(&stat), fd, ""))
+}
+
+/// Returns the metadata of what an ordinary path leads to, following links.
+pub(crate) fn stat_path(path: &Path) -> io::Result<Metadata> {
+    read("stat", || fs::stat(path)).map(|stat| metadata(&stat))
 }
 
 /// Returns the metadata of `name` in `dir`; a link is never followed.
@@ -718,13 +729,38 @@ pub(crate) fn list(dir: &Fd) -> io::Result<Vec<Vec<u8>>> {
     })?;
     let mut names = Vec::new();
     for entry in fs::Dir::new(open).map_err(io::Error::from)? {
-        let entry = entry.map_err(io::Error::from)?;
-        let name = entry.file_name().to_bytes();
-        if name != b"." && name != b".." {
-            names.push(name.to_vec());
-        }
+        add_name(&mut names, entry.map_err(io::Error::from)?.file_name());
     }
     Ok(names)
+}
+
+/// Does the same through the handle itself, which nobody else lists meanwhile. A `fresh` one was
+/// not listed before.
+#[cfg(target_os = "linux")]
+pub(crate) fn list_own(dir: &Fd, fresh: bool) -> io::Result<Vec<Vec<u8>>> {
+    if !fresh {
+        read("lseek", || fs::seek(dir, fs::SeekFrom::Start(0)))?;
+    }
+    let mut buffer = Vec::with_capacity(1 << 13);
+    let mut entries = fs::RawDir::new(dir, buffer.spare_capacity_mut());
+    let mut names = Vec::new();
+    fault::point("getdents", FaultSide::Read)?;
+    while let Some(entry) = entries.next() {
+        add_name(&mut names, entry?.file_name());
+    }
+    Ok(names)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn list_own(dir: &Fd, _: bool) -> io::Result<Vec<Vec<u8>>> {
+    list(dir)
+}
+
+fn add_name(names: &mut Vec<Vec<u8>>, name: &std::ffi::CStr) {
+    let name = name.to_bytes();
+    if name != b"." && name != b".." {
+        names.push(name.to_vec());
+    }
 }
 
 /// Syncs one file, or one directory's list of names.

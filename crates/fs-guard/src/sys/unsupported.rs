@@ -55,6 +55,8 @@ macro_rules! missing {
 missing! {
     open_root(&Path) -> Fd;
     open_config(&Path) -> Fd;
+    stat_path(&Path) -> Metadata;
+    list_own(&Fd, bool) -> Vec<Vec<u8>>;
     open_at(&Fd, &str, Open) -> Fd;
     stat(&Fd) -> Metadata;
     stat_at(&Fd, &str) -> Metadata;

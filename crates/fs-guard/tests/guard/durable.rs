@@ -169,8 +169,11 @@ fn a_log_knows_its_file() {
     log.append(b"line\n").unwrap();
     assert_eq!(log.opened_size(), 0);
     assert_eq!(state.spot("log").append().unwrap().opened_size(), 5);
-    assert!(log.is(&state.spot("log").metadata().unwrap().unwrap()));
-    assert!(!log.is(&root.metadata(&path(&root, "f")).unwrap().unwrap()));
+    let (log, text) = state.spot("log").read_and_append(5).unwrap();
+    assert_eq!(text, b"line\n");
+    log.append(b"end\n").unwrap();
+    assert_eq!(state.spot("log").read(9).unwrap().0, b"line\nend\n");
+    assert_eq!(verdict(state.spot("log").read_and_append(8)), "too_large too_large");
 }
 
 #[test]

@@ -235,8 +235,8 @@ fn a_staged_file_is_given_mode_and_owner_only_where_it_lacks_them() {
         assert_eq!(count("fchmod"), modes_set, "{wanted:?} {owner:?}");
         assert_eq!(mode(&tree.root.join(spot.path())), wanted.unwrap_or(0o600));
         let seen = fs::metadata(tree.root.join(spot.path())).unwrap();
-        assert_eq!(seen.uid(), staged.metadata().uid);
-        assert_eq!(seen.gid(), staged.metadata().gid);
+        assert_eq!(seen.uid(), staged.metadata().unwrap().uid);
+        assert_eq!(seen.gid(), staged.metadata().unwrap().gid);
         assert_eq!(seen.uid(), own.uid);
         if rustix::process::geteuid().is_root() {
             assert_eq!(seen.gid(), owner.unwrap_or(&own).gid);
@@ -263,7 +263,7 @@ fn a_staged_file_is_given_to_the_owner_of_another() {
         let (own_user, own_group) = (owner.uid, owner.gid);
         (owner.uid, owner.gid) = (uid, gid);
         let file = spot.create(0o600).unwrap().finish(Some(0o640), Some(&owner), false).unwrap();
-        let seen = file.metadata();
+        let seen = file.metadata().unwrap();
         let kept = |asked: u32, own| if asked == u32::MAX { own } else { asked };
         assert_eq!(seen.uid, kept(uid, own_user), "{uid} {gid}");
         assert_eq!(seen.gid, kept(gid, own_group), "{uid} {gid}");

@@ -112,33 +112,97 @@ fn who_holds_a_lock_is_told_and_whether_it_is_gone() {
 }
 
 #[test]
-fn a_lock_that_was_released_is_taken_again() {
+fn a_log_is_locked_by_its_name() {
     let tree = Tree::new(&[]);
     let root = tree.open();
     let (state, _) = root.create_state_dir().unwrap();
-    let spot = state.spot("lock");
-    let lock = || spot.lock(Duration::ZERO);
-    let released = || lock().unwrap().release().unwrap();
-    // Free; held by another; removed meanwhile, and made anew and held by another.
-    let free = released();
-    drop(lock().unwrap());
-    let held = free.lock(Duration::ZERO).unwrap();
-    assert_eq!(verdict(lock()), "locked locked");
+    let (spot, old) = (state.spot("log"), state.spot("old"));
+    let lock = |millis| spot.append_locked(Duration::from_millis(millis));
+    let held = lock(0).unwrap();
+    held.append(b"1\n").unwrap();
+    assert_eq!(verdict(lock(20)), "locked locked");
+    held.unlock().unwrap();
+    // Another one writes meanwhile.
+    let other = lock(0).unwrap();
+    assert_eq!(other.opened_size(), 2);
+    other.append(b"2\n").unwrap();
+    let refused = held.lock_again(&spot, Duration::from_millis(20));
+    assert_eq!(verdict(refused), "locked locked");
+    other.unlock().unwrap();
+    let (other, is_same) = other.lock_again(&spot, Duration::ZERO).unwrap();
+    assert!(is_same);
+    assert_eq!(other.opened_size(), 4);
+    // It gives the name to another file: who waits for the log waits for that one.
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| lock(5000).unwrap().opened_size());
+        std::thread::sleep(Duration::from_millis(50));
+        spot.rename_new(&old).unwrap();
+        drop(other);
+        assert_eq!(waiting.join().unwrap(), 0);
+    });
+    let held = lock(0).unwrap();
+    held.unlock().unwrap();
+    spot.remove().unwrap();
+    let (held, is_same) = held.lock_again(&spot, Duration::ZERO).unwrap();
+    assert!(!is_same);
+    assert_eq!(verdict(lock(20)), "locked locked");
     drop(held);
-    let taken = released();
-    let other = lock().unwrap();
-    assert_eq!(verdict(taken.lock(Duration::from_millis(20))), "locked locked");
-    drop(other);
-    let removed = released();
-    lock().unwrap().remove().unwrap();
-    let other = lock().unwrap();
-    assert_eq!(verdict(removed.lock(Duration::from_millis(20))), "locked locked");
-    drop(other);
-    let removed = released();
-    lock().unwrap().remove().unwrap();
-    let held = removed.lock(Duration::ZERO).unwrap();
-    assert_eq!(verdict(lock()), "locked locked");
-    drop(held);
+    assert_eq!(old.read(9).unwrap().0, b"1\n2\n");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_directory_that_is_kept_open_is_looked_at_each_time() {
+    let tree = Tree::new(&[]);
+    let root = tree.open();
+    root.create_state_dir().unwrap().0.create_dir("in").unwrap();
+    let dir = tree.root.join(".kept/in");
+    let state = || root.state_dir().unwrap().unwrap();
+    let names = || state().open_and_list("in").map(|found| found.map(|(_, names)| names));
+    fs::write(dir.join("a"), "").unwrap();
+    for _ in 0..2 {
+        assert_eq!(names().unwrap().unwrap(), ["a"]);
+    }
+    let kept = state().open_dir("in").unwrap().unwrap();
+    assert!(kept.is_same_handle(&state().open_dir("in").unwrap().unwrap()));
+    // A new entry, and another directory of the name.
+    fs::write(dir.join("b"), "").unwrap();
+    assert_eq!(names().unwrap().unwrap(), ["a", "b"]);
+    fs::rename(&dir, tree.root.join(".kept/old")).unwrap();
+    assert!(names().unwrap().is_none());
+    state().create_dir("in").unwrap();
+    assert_eq!(names().unwrap().unwrap(), [""; 0]);
+    assert!(!kept.is_same_handle(&state().open_dir("in").unwrap().unwrap()));
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(verdict(names()), "permission_denied untrusted_state");
+    fs::remove_dir(&dir).unwrap();
+    tree.link("old", ".kept/in");
+    assert_eq!(verdict(names()), "permission_denied untrusted_state");
+    // All of it is another one's.
+    fs::rename(tree.root.join(".kept"), tree.root.join("before")).unwrap();
+    root.create_state_dir().unwrap();
+    assert!(names().unwrap().is_none());
+}
+
+/// While a lock is held, nobody removes the directory that it is in.
+#[test]
+#[cfg(unix)]
+fn the_private_directory_is_looked_at_once_under_a_lock() {
+    let tree = Tree::new(&[]);
+    let root = tree.open();
+    let (state, _) = root.create_state_dir().unwrap();
+    assert!(root.hold_state(&state).unwrap());
+    let kept = tree.root.join(".kept");
+    fs::rename(&kept, tree.root.join("old")).unwrap();
+    assert!(root.state_dir().unwrap().is_some());
+    root.release_state();
+    assert!(root.state_dir().unwrap().is_none());
+    // A lock in a directory that is not the private one (any more) says nothing.
+    assert!(!root.hold_state(&state).unwrap());
+    root.create_state_dir().unwrap();
+    assert!(!root.hold_state(&state).unwrap());
+    fs::remove_dir(&kept).unwrap();
+    assert!(root.state_dir().unwrap().is_none());
 }
 
 #[test]
@@ -268,7 +332,7 @@ fn a_staged_file_is_told_with_the_mode_that_it_has() {
     for mode in [0o600, 0o640, 0o644, 0o660, 0o664, 0o666, 0o755, 0o775, 0o777] {
         let spot = state.spot(&format!("{mode:o}"));
         let file = spot.create(mode).unwrap().finish(Some(mode), None, false).unwrap();
-        assert_eq!(file.metadata().mode, mode, "{mode:o}");
+        assert_eq!(file.metadata().unwrap().mode, mode, "{mode:o}");
         assert_eq!(spot.metadata().unwrap().unwrap().mode, mode, "{mode:o}");
     }
 }

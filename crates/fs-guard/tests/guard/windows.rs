@@ -333,8 +333,8 @@ fn marks_are_kept_and_read_only_files_stay_so() {
     new.copy(&mut from, seen.size).unwrap();
     new.copy_xattrs(&from).unwrap();
     let staged = new.finish(Some(seen.kept_mode()), Some(&seen), false).unwrap();
-    assert_eq!(staged.metadata().mode, seen.mode);
-    assert_eq!(staged.metadata().uid, seen.uid);
+    assert_eq!(staged.metadata().unwrap().mode, seen.mode);
+    assert_eq!(staged.metadata().unwrap().uid, seen.uid);
     let mut group = fs_guard::SyncGroup::new();
     group.file(&staged);
     group.sync(None).unwrap();
@@ -360,7 +360,7 @@ fn the_state_is_private_and_what_is_published_is_not() {
     let mut new = state.spot("0").create(0o600).unwrap();
     new.copy_xattrs(&from).unwrap();
     let staged = new.finish(Some(seen.kept_mode()), Some(&seen), false).unwrap();
-    assert_eq!(staged.metadata().mode, seen.mode);
+    assert_eq!(staged.metadata().unwrap().mode, seen.mode);
 }
 
 /// A directory that the program did not make is open to others where its parent is, and then is not

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fs_guard::{Cancellation, Hasher, RelPath, Sha256, Wait};
 use patch_grammar::Patch;
-use workspace_trash::Prefix;
+use workspace_trash::{Journal, Prefix};
 
 use crate::commit::committer::{Committer, NotCommitted, commit_to};
 use crate::commit::host::{CommitLog, Event, Host};
@@ -182,19 +182,26 @@ impl Workspace {
         if settings.atomicity == Atomicity::EachSection {
             return self.apply_each(patch, settings, log, host);
         }
-        let (text, done) = self.recognised(patch, settings);
-        if let Some(report) = done {
-            return Ok(vec![report]);
-        }
+        let text = hash_of(patch, self.prefix());
         let commit = CommitOptions { text, ..settings.commit.clone() };
-        let mut why = None;
-        let plan = &mut |files: &Files| {
+        let (mut why, mut done) = (None, None);
+        let plan = &mut |files: &Files, locked: Option<&Locked<'_>>| {
+            let applied = || locked?.store.applied(text.as_ref()?).ok()?;
             let plan;
-            (plan, why) = settings.plan(files, patch).map_err(Error::from)?;
+            match applied().and_then(|journal| self.recognised(patch, settings, &journal)) {
+                Some((id, nothing)) => (plan, why, done) = (nothing, None, Some(id)),
+                None => {
+                    done = None;
+                    (plan, why) = settings.plan(files, patch).map_err(Error::from)?;
+                }
+            }
             Ok::<_, Error>(plan)
         };
-        let report = self.execute(&commit, log, host, plan)?;
+        let report = self.execute_locked(&commit, log, host, plan)?;
         match why {
+            None if done.is_some() => {
+                Ok(vec![Report { already_done: true, transaction: done, ..report }])
+            }
             None => Ok(vec![report]),
             Some(why) => Err(Failed { reports: vec![report], ..Error::from(why).into() }),
         }
@@ -258,8 +265,11 @@ impl Workspace {
         settings: &ApplyOptions,
         cancellation: &Cancellation,
     ) -> Result<Report, Failed> {
-        if let (_, Some(report)) = self.recognised(patch, settings) {
-            return Ok(report);
+        let applied = || self.store().ok()??.applied(&hash_of(patch, self.prefix())?).ok()?;
+        let journal = if settings.atomicity == Atomicity::EachSection { None } else { applied() };
+        if let Some((id, plan)) = journal.and_then(|it| self.recognised(patch, settings, &it)) {
+            let report = Report::new(Arc::new(plan), Some(id));
+            return Ok(Report { already_done: true, ..report });
         }
         self.root().forget();
         let files = Files::from(self.root()).cancelled_by(cancellation.clone());
@@ -274,31 +284,21 @@ impl Workspace {
         }
     }
 
-    /// Returns the hash by which a patch is recognised, and what [`apply`](Self::apply) returns if it
-    /// was applied already as one transaction and its files are as that left them; if it has to be
-    /// verified, that transaction was. There is no report also where this cannot be found out:
-    /// applying the patch will then show why. A patch of which each section is a transaction is not
-    /// recognised.
+    /// Returns the transaction of this journal, which applied the same patch as a whole, and a plan
+    /// that changes nothing: if its files are as that left them and, where the patch has to be
+    /// verified, that was. `None` also where this cannot be found out: applying the patch will then
+    /// show why.
     fn recognised(
         &self,
         patch: &Patch,
         settings: &ApplyOptions,
-    ) -> (Option<Sha256>, Option<Report>) {
-        if settings.atomicity == Atomicity::EachSection {
-            return (None, None);
-        }
-        let text = hash_of(patch, self.prefix());
-        let replayed = || {
-            let verified = settings.commit.verify.is_some();
-            let expected = &settings.options.expected;
-            let id = self.already_done(text.as_ref()?, expected, verified).ok()??;
-            let mut builder = PlanBuilder::new(self.root(), &settings.options);
-            builder.patch = Some(patch.clone());
-            let plan = Arc::new(builder.finish().ok()?);
-            Some(Report { already_done: true, ..Report::new(plan, Some(id)) })
-        };
-        let report = replayed();
-        (text, report)
+        journal: &Journal,
+    ) -> Option<(TransactionId, Plan)> {
+        let verified = settings.commit.verify.is_some();
+        let id = self.already_done(journal, &settings.options.expected, verified).ok()??;
+        let mut builder = PlanBuilder::new(self.root(), &settings.options);
+        builder.patch = Some(patch.clone());
+        Some((id, builder.finish().ok()?))
     }
 
     /// Undoes a transaction, or what it did to `paths` (none: all of it).
@@ -347,11 +347,22 @@ impl Workspace {
         host: &mut dyn Host,
         plan: &mut dyn FnMut(&Files) -> Result<Plan, E>,
     ) -> Result<Report, E> {
+        self.execute_locked(options, log, host, &mut |files, _| plan(files))
+    }
+
+    /// Does the same; `plan` also gets the lock, if it is held.
+    fn execute_locked<E: From<Error>>(
+        &self,
+        options: &CommitOptions,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+        plan: &mut PlanLocked<'_, E>,
+    ) -> Result<Report, E> {
         let directory = &mut InDirectory {
             workspace: self,
             options,
             plan,
-            lock_first: self.has_state(),
+            lock_first: self.home().knows_state() || self.has_state(),
             locked: None,
             recovered: Vec::new(),
         };
@@ -359,11 +370,14 @@ impl Workspace {
     }
 }
 
+/// Makes a plan for the files, under the lock if it is held.
+type PlanLocked<'d, E> = dyn FnMut(&Files, Option<&Locked<'_>>) -> Result<Plan, E> + 'd;
+
 /// Commits to the root of a workspace.
 struct InDirectory<'d, 'w, E> {
     workspace: &'w Workspace,
     options: &'d CommitOptions,
-    plan: &'d mut dyn FnMut(&Files) -> Result<Plan, E>,
+    plan: &'d mut PlanLocked<'d, E>,
     /// The lock is held from the first look at the files to the last change. Only where no patch
     /// was ever applied is there no place for a lock yet: it is made when it is known that the
     /// patch fits, so that one that does not leaves no trace. Should a second process do the same
@@ -402,7 +416,7 @@ impl<E: From<Error>> Committer for InDirectory<'_, '_, E> {
             }
         }
         let files = Files::from(self.workspace.root()).cancelled_by(host.cancellation());
-        (self.plan)(&files)
+        (self.plan)(&files, self.locked.as_ref())
     }
 
     fn commit(

@@ -339,7 +339,8 @@ impl Commit<'_> {
                 slot: slot_number(index),
                 path: path.as_str().into(),
                 before: transition.before.as_ref().map(|b| FileState::of(&b.metadata, b.sha256())),
-                after: after.map(|(file, post)| FileState::of(file.metadata(), post.sha256())),
+                after: after
+                    .and_then(|(file, post)| Some(FileState::of(file.metadata()?, post.sha256()))),
                 sibling,
             });
             files.push(file);

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use fs_guard::Sha256;
 use workspace_trash::{Journal, TransactionId};
 
 use super::error::Error;
@@ -11,7 +10,7 @@ use super::workspace::Workspace;
 use crate::plan::options::Expected;
 
 impl Workspace {
-    /// Finds the transaction of a patch text, if all its post-images still stand, and each expected
+    /// Returns the transaction of a journal, if all its post-images still stand, and each expected
     /// hash is that of the pre-image or the post-image.
     ///
     /// # Errors
@@ -19,17 +18,13 @@ impl Workspace {
     /// If the store or a file cannot be read.
     pub(crate) fn already_done(
         &self,
-        text: &Sha256,
+        journal: &Journal,
         expected: &BTreeMap<String, Expected>,
         verified: bool,
     ) -> Result<Option<TransactionId>, Error> {
-        let Some(journal) = self.store()?.map(|store| store.applied(text)).transpose()?.flatten()
-        else {
-            return Ok(None);
-        };
         if journal.records.is_empty()
             || (verified && !journal.header.unverified)
-            || !is_expected(&journal, expected)
+            || !is_expected(journal, expected)
         {
             return Ok(None);
         }
@@ -39,7 +34,7 @@ impl Workspace {
                 return Ok(None);
             }
             let (root, path) = self.locate(&record.path, true)?;
-            if is_as_left(&root.into(), &path, record, &journal)?.is_err() {
+            if is_as_left(&root.into(), &path, record, journal)?.is_err() {
                 return Ok(None);
             }
         }

@@ -38,7 +38,7 @@ pub(super) fn choose(
     }
     let mut file = pending.folder().spot(LIST).create(0o600)?;
     file.write(list.as_bytes())?;
-    let file = file.finish(None, None, true)?;
+    let file = file.finish_own(true);
     let mut group = fs_guard::SyncGroup::new();
     group.file(&file);
     pending.add_dirs(&mut group);

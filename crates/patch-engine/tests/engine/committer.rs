@@ -86,7 +86,7 @@ impl Committer for InMemory {
         log: &mut dyn CommitLog,
         host: &mut dyn Host,
     ) -> Result<Committed, NotCommitted<Error>> {
-        let id = TransactionId::new(std::time::SystemTime::now(), None).unwrap();
+        let id = TransactionId::new(std::time::SystemTime::now(), None);
         intend(id, log, host).map_err(Error::from)?;
         if self.overtaken > 0 {
             self.overtaken -= 1;

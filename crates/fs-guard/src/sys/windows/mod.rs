@@ -30,7 +30,8 @@ use self::look::OpenedHandle;
 use self::nt::{Create, opening};
 use self::place::named;
 pub(crate) use self::place::{
-    link, list, make_dir, read_link, remove_dir, remove_emptied_dir, rename, symlink, unlink,
+    link, list, list_own, make_dir, read_link, remove_dir, remove_emptied_dir, rename, symlink,
+    unlink,
 };
 pub(crate) use self::status::code;
 use super::fault::{self, FaultSide};
@@ -77,7 +78,10 @@ impl Open {
                 new(win::FILE_GENERIC_WRITE | win::WRITE_DAC, wdk::FILE_CREATE, mode)
             }
             // With this right alone, each write goes to the end.
-            Self::Append(mode) => new(win::FILE_APPEND_DATA, wdk::FILE_OPEN_IF, mode),
+            // Only who may read it, or write it anywhere, can lock it.
+            Self::Append(mode) => {
+                new(win::FILE_APPEND_DATA | win::FILE_READ_DATA, wdk::FILE_OPEN_IF, mode)
+            }
             Self::ReadWrite(mode) => {
                 new(win::FILE_GENERIC_READ | win::FILE_GENERIC_WRITE, wdk::FILE_OPEN_IF, mode)
             }
@@ -156,6 +160,11 @@ pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
 /// Opens `path` beneath `dir` in one go; Windows cannot do that over no link.
 pub(crate) fn open_beneath(_: &Fd, _: &str, _: Open) -> Option<io::Result<Fd>> {
     None
+}
+
+/// Looks at the directory that an ordinary path leads to.
+pub(crate) fn stat_path(path: &Path) -> io::Result<Metadata> {
+    stat(&open_root(path)?)
 }
 
 /// Looks at an open file.

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use patch_engine::commit::{CommitOptions, Error, StatePlace, Workspace, directories_above};
-use patch_engine::{ApplyOptions, ErrorKind, parse};
+use patch_engine::{ApplyOptions, ErrorKind, Event, Host, Report, parse};
 
 use super::support::*;
 
@@ -214,6 +214,37 @@ fn the_same_text_in_another_directory_is_another_patch() {
     assert!(!apply(&at(&tree, "b"), BODY).already_done);
     assert_eq!(tree.read("b/x"), "2\n");
     assert!(apply(&at(&tree, "b"), BODY).already_done);
+}
+
+/// The second one looked before the first was done, and was refused.
+#[test]
+fn the_same_text_twice_at_once_is_applied_once() {
+    struct SendsAgain<'s, 'e> {
+        scope: &'s std::thread::Scope<'s, 'e>,
+        tree: &'e Tree,
+        second: Option<std::thread::ScopedJoinHandle<'s, Report>>,
+    }
+    impl Host for SendsAgain<'_, '_> {
+        fn event(&mut self, event: &Event<'_>) {
+            if matches!(event, Event::Published(_)) {
+                let tree = self.tree;
+                self.second = Some(self.scope.spawn(|| apply(&at(tree, "."), BODY)));
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+        }
+    }
+    const BODY: &str = "*** Update File: x\n@@\n-1\n+2\n";
+    let tree = &Tree::new(&[("x", "1\n")]);
+    apply(&at(tree, "."), "*** Add File: y\n+1\n");
+    std::thread::scope(|scope| {
+        let mut host = SendsAgain { scope, tree, second: None };
+        let settings = ApplyOptions::new(lenient());
+        let text = format!("*** Begin Patch\n{BODY}*** End Patch\n");
+        let patch = parse(&text, &settings.options.parse).unwrap();
+        at(tree, ".").apply(&patch, &settings, &mut host).unwrap();
+        assert!(host.second.unwrap().join().unwrap().already_done);
+    });
+    assert_eq!(tree.read("x"), "2\n");
 }
 
 #[test]

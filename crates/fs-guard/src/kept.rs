@@ -1,0 +1,42 @@
+//! The private directory, and directories in it, that are kept open from one operation to the next.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::metadata::Metadata;
+use crate::sys::Fd;
+
+/// The private directory as it was last looked at.
+#[derive(Debug, Clone)]
+pub(crate) struct KnownState {
+    pub(crate) handle: Arc<Fd>,
+    pub(crate) seen: Metadata,
+    /// The directories in it that are open.
+    pub(crate) kept: Arc<KeptDirs>,
+    /// Whether a lock in it is held.
+    pub(crate) locked: bool,
+}
+
+impl KnownState {
+    pub(crate) fn new((handle, seen): Opened) -> Self {
+        Self { handle, seen, kept: Arc::default(), locked: false }
+    }
+}
+
+/// An open directory, with the metadata that tells whether it still has its name.
+type Opened = (Arc<Fd>, Metadata);
+
+/// Open directories, by name.
+#[derive(Debug, Default)]
+pub(crate) struct KeptDirs(Mutex<HashMap<Box<str>, Opened>>);
+
+impl KeptDirs {
+    pub(crate) fn take(&self, name: &str) -> Option<Opened> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(name)
+    }
+
+    pub(crate) fn put(&self, name: &str, handle: Arc<Fd>, seen: Metadata) {
+        let mut dirs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        dirs.insert(name.into(), (handle, seen));
+    }
+}
