@@ -108,7 +108,7 @@ impl Dir {
         {
             let dir = dir(Arc::clone(&handle));
             dir.require_own(&now)?;
-            kept.put(name, handle, now);
+            kept.put(name, handle, now.clone());
             return Ok(Some((dir, now, false)));
         }
         match sys::open_at(&self.handle, name, Open::Directory) {
@@ -119,7 +119,7 @@ impl Dir {
                 dir.require_own(&seen)?;
                 // On Windows an open directory keeps its name when it is removed.
                 if let Some(kept) = self.kept.as_ref().filter(|_| cfg!(unix)) {
-                    kept.put(name, handle, seen);
+                    kept.put(name, handle, seen.clone());
                 }
                 Ok(Some((dir, seen, true)))
             }

@@ -42,7 +42,10 @@ fn make(dir: &Path, count: u64) -> Outcome {
         let file = file.finish(None, None, false)?;
         let mut header = Header::new(pending.id());
         header.tool = Some("apply".into());
-        let before = Some(FileState::of(file.metadata(), Sha256::of(b"old\n")));
+        let before = Some(FileState::of(
+            file.metadata().ok_or("it was not looked at")?,
+            Sha256::of(b"old\n"),
+        ));
         let path = format!("old/{}/{nth}.txt", nth % 100);
         let record = Record { slot: 0, path, before, after: None, sibling: None };
         pending.write_journal(&Journal::new(header, vec![record]))?;

@@ -259,7 +259,7 @@ fn a_part_of_the_log_is_as_in_the_whole() {
                 3 => Some("long".to_owned()),
                 _ => Some(format!("t{}", times.len() / 8)),
             };
-            let before = FileState::of(file.metadata(), fs_guard::Sha256::of(b"x"));
+            let before = FileState::of(file.metadata().unwrap(), fs_guard::Sha256::of(b"x"));
             let (path, before) = (format!("f{}", random(4)), Some(before));
             let record = Record { slot: 0, path, before, after: None, sibling: None };
             pending.write_journal(&Journal::new(header, vec![record])).unwrap();

@@ -98,7 +98,7 @@ fn whatever_became_of_the_index_the_history_is_that_of_the_folder() {
         }),
         ("the last folder is named anew", false, |it, ids| {
             let place = it.state().join("trash");
-            let later = TransactionId::new(SystemTime::now(), ids.last().copied()).unwrap();
+            let later = TransactionId::new(SystemTime::now(), ids.last().copied());
             fs::rename(place.join(ids[4].to_string()), place.join(later.to_string())).unwrap();
         }),
         ("a removal was interrupted", false, |it, ids| {

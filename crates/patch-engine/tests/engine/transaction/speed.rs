@@ -72,7 +72,7 @@ fn lengthen(tree: &Tree, count: usize) {
         let mut file = pending.slot(0).create(0o600).unwrap();
         file.write(b"old\n").unwrap();
         let file = file.finish(None, None, false).unwrap();
-        let before = FileState::of(file.metadata(), fs_guard::Sha256::of(b"old\n"));
+        let before = FileState::of(file.metadata().unwrap(), fs_guard::Sha256::of(b"old\n"));
         let (path, before) = (format!("old/{nth}"), Some(before));
         let record = Record { slot: 0, path, before, after: None, sibling: None };
         let journal = Journal::new(Header::new(pending.id()), vec![record]);
