@@ -32,6 +32,11 @@ impl LinkTexts {
         };
         Self { old: text(LineKind::Insert), new: text(LineKind::Delete) }
     }
+
+    /// Returns the text after the section of a link that has the text `found` before.
+    pub(super) fn after(self, found: Vec<u8>) -> Vec<u8> {
+        if self.new.is_empty() { found } else { self.new }
+    }
 }
 
 impl PlanBuilder<'_> {

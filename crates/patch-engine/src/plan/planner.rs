@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::thread;
 
-use fs_guard::{Access, RelPath, Sha256};
+use fs_guard::{Access, FileKind, RelPath, Sha256};
 use patch_grammar::binary::Binary;
 use patch_grammar::{Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned};
 
@@ -116,6 +116,7 @@ pub(crate) fn plan_without(
             blank_at_eof: Vec::new(),
             named,
             lifted: HashMap::new(),
+            lifted_links: HashMap::new(),
             prefetched: None,
             base: Base::new(options),
             rejects: Vec::new(),
@@ -168,6 +169,8 @@ struct Planner<'a, 'p> {
     named: HashMap<&'p str, Vec<usize>>,
     /// The files that sections have taken from their paths and not put in new places yet.
     lifted: HashMap<usize, Lifted>,
+    /// The texts of the symbolic links that were.
+    lifted_links: HashMap<usize, Vec<u8>>,
     /// What was prefetched for the current section.
     prefetched: Option<Prefetched>,
     base: Base<'a>,
@@ -231,7 +234,8 @@ impl<'a, 'p> Planner<'a, 'p> {
     fn simultaneously(&mut self, sections: &[Indexed<'p>]) {
         let mut rest = sections;
         while !rest.is_empty() {
-            let exists = |path: &str| matches!(self.builder.exists(path, Access::Read), Ok(true));
+            // A link is not to be read.
+            let exists = |path: &str| matches!(self.builder.exists(path, Access::Delete), Ok(true));
             let (diff, more) = rest.split_at(simultaneous::of_one_diff(rest, exists));
             for part in [Part::Taking, Part::Putting] {
                 diff.iter().for_each(|&(index, section)| self.section(index, section, part));
@@ -260,7 +264,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             self.builder.offered = disk.take().map(|disk| (path.clone(), disk));
         }
         let result = match &section.operation {
-            _ if section.link => self.link(index, section, part),
+            _ if self.is_link(index, section) => self.link(index, section, part),
             SectionOperation::Add(lines) => self.add(index, section, lines),
             SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
             SectionOperation::Update { move_to: Some(to), .. } if part == Part::Putting => {
@@ -348,7 +352,23 @@ impl<'a, 'p> Planner<'a, 'p> {
         self.set_executable(section, &section.path)
     }
 
-    /// Makes, changes or deletes a symbolic link.
+    /// Returns whether a section is about a symbolic link. A git diff does not say so where one is
+    /// moved or copied as it is.
+    fn is_link(&self, index: usize, section: &Section<'_>) -> bool {
+        let as_it_is = || {
+            let is_whole = section.hunks().is_empty() && section.binary.is_none();
+            section.destination().is_some() && is_whole && is_of_git(self.patch, section)
+        };
+        let is_there = || {
+            let path = self.files().check(&section.path.text, Access::Delete).ok()?;
+            Some(self.files().metadata(&path).ok()??.kind == FileKind::Symlink)
+        };
+        section.link
+            || self.lifted_links.contains_key(&index)
+            || as_it_is() && is_there() == Some(true)
+    }
+
+    /// Makes, changes, moves or deletes a symbolic link.
     fn link(&mut self, index: usize, section: &'p Section<'p>, part: Part) -> Result<(), Rejects> {
         if self.open(section)?.is_none() {
             return Ok(());
@@ -369,20 +389,21 @@ impl<'a, 'p> Planner<'a, 'p> {
             }
             SectionOperation::Update { move_to: Some(to), .. } => {
                 if part != Part::Putting {
-                    self.builder.check_target(path, &texts.old)?;
+                    let found = self.builder.check_target(path, &texts.old)?;
                     self.builder.remove(path)?;
+                    self.lifted_links.insert(index, texts.after(found));
                 }
-                if part != Part::Taking {
-                    self.place(index, section, to, |builder, _, to| {
-                        builder.create_link(to, texts.new)
-                    })?;
+                if part != Part::Taking
+                    // Otherwise it was rejected.
+                    && let Some(text) = self.lifted_links.remove(&index)
+                {
+                    self.place(index, section, to, |builder, _, to| builder.create_link(to, text))?;
                 }
             }
             SectionOperation::Copy { to, .. } => {
-                self.builder.check_target(path, &texts.old)?;
-                self.place(index, section, to, |builder, _, to| {
-                    builder.create_link(to, texts.new)
-                })?;
+                let found = self.builder.check_target(path, &texts.old)?;
+                let text = texts.after(found);
+                self.place(index, section, to, |builder, _, to| builder.create_link(to, text))?;
             }
         }
         Ok(())
