@@ -133,9 +133,15 @@ impl AppendFile {
             self.opened = now;
             return Ok((self, true));
         }
-        let Self { opened: before, .. } = self;
+        // Its name may have come back meanwhile: this handle must not be in the way. It may not have
+        // the lock.
+        let _ = self.unlock();
+        let Self { opened: before, handle, .. } = self;
+        // While it is open no other file gets its inode. On Windows it would keep its name, too.
+        let open = cfg!(unix).then_some(handle);
         let file = spot.append_locked(timeout)?;
         let is_same = file.opened.same_inode(&before);
+        drop(open);
         Ok((file, is_same))
     }
 }

@@ -142,11 +142,14 @@ fn a_log_is_locked_by_its_name() {
     });
     let held = lock(0).unwrap();
     held.unlock().unwrap();
-    spot.remove().unwrap();
-    let (held, is_same) = held.lock_again(&spot, Duration::ZERO).unwrap();
-    assert!(!is_same);
-    assert_eq!(verdict(lock(20)), "locked locked");
-    drop(held);
+    // On Windows an open file may keep its name when it is removed.
+    if cfg!(unix) {
+        spot.remove().unwrap();
+        let (held, is_same) = held.lock_again(&spot, Duration::ZERO).unwrap();
+        assert!(!is_same);
+        assert_eq!(verdict(lock(20)), "locked locked");
+        drop(held);
+    }
     assert_eq!(old.read(9).unwrap().0, b"1\n2\n");
 }
 

