@@ -19,6 +19,7 @@ use crate::locate::edit::Edit;
 use crate::plan::hash::LazyHash;
 use crate::plan::near::Near;
 use crate::plan::options::Options;
+use crate::plan::origins::Origins;
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::text::files::Files;
 use crate::text::lines::is_binary;
@@ -564,9 +565,7 @@ impl<'o> PlanBuilder<'o> {
             State::Written(new) => new.origin.clone().filter(|origin| origin != path),
             State::AsOnDisk | State::Absent => None,
         });
-        let moved: HashSet<RelPath> = moves.collect();
-        // The path on disk that each new file moved from.
-        let mut origins: HashMap<usize, RelPath> = HashMap::new();
+        let mut origins = Origins::leaving(moves.collect());
         for path in std::mem::take(&mut self.order) {
             let Entry { disk: before, state, .. } =
                 self.entries.remove(&path).expect("every touched path has an entry");
@@ -574,12 +573,12 @@ impl<'o> PlanBuilder<'o> {
                 State::Written(New { post, origin }) => {
                     let origin = origin.filter(|origin| *origin != path);
                     // Where a file moved away, an equal one in its place is a new file.
-                    let stays = origin.is_none() && !moved.contains(&path);
+                    let stays = origin.is_none() && !origins.leaves(&path);
                     if stays && before.as_ref().is_some_and(|before| is_same(before, &post)) {
                         notes.push(PlanNote::Unchanged { path: path.to_string() });
                         continue;
                     }
-                    origins.extend(origin.map(|origin| (transitions.len(), origin)));
+                    origin.into_iter().for_each(|from| origins.insert(transitions.len(), from));
                     transitions.push(Transition { path, before, after: Some(post) });
                 }
                 State::Absent if before.is_some() => {
@@ -1090,11 +1089,7 @@ pub(crate) fn is_same(before: &PreImage, post: &PostImage) -> bool {
 
 /// Finds the moves that an undo makes: those of its transaction, backwards, and for several
 /// transactions a deleted file and a created one with the same bytes.
-fn infer_moves(
-    transitions: &[Transition],
-    moved_back: &[(String, String)],
-    origins: &mut HashMap<usize, RelPath>,
-) {
+fn infer_moves(transitions: &[Transition], moved_back: &[(String, String)], origins: &mut Origins) {
     if !moved_back.is_empty() {
         let at: HashMap<&str, usize> = transitions
             .iter()
@@ -1110,14 +1105,13 @@ fn infer_moves(
             }
         }
     }
-    let left: HashSet<&RelPath> = origins.values().collect();
     let goes = transitions.iter().filter(|transition| transition.after.is_none());
-    let goes = goes.filter(|transition| !left.contains(&transition.path));
+    let goes = goes.filter(|transition| !origins.leaves(&transition.path));
     let mut goes: Vec<(&RelPath, Option<Sha256>)> =
         goes.map(|gone| (&gone.path, gone.before())).collect();
     for (index, transition) in transitions.iter().enumerate() {
         if transition.before.is_none()
-            && !origins.contains_key(&index)
+            && origins.of(index).is_none()
             && let Some(at) = goes.iter().position(|(_, sha256)| *sha256 == transition.after())
         {
             origins.insert(index, goes.remove(at).0.clone());

@@ -27,8 +27,10 @@ pub(super) fn added(plan: &Plan, index: usize) -> Result<Option<PlanNote>, fs_gu
     }
     let images = plan.images();
     let Some(line) = conflict(&images.after(transition)?) else { return Ok(None) };
-    let was = plan.origins.get(&index).unwrap_or(&transition.path);
-    let old = plan.made_of(index).map_or_else(|| Ok(Arc::default()), |_| images.before(was))?;
+    let old = match plan.made_of(index) {
+        Some(_) => images.before(plan.former_path(index))?,
+        None => Arc::default(),
+    };
     let had = lines(&old).any(|line| line.starts_with(START) || line.starts_with(END));
     let note = || PlanNote::ConflictMarkers { path: transition.path.to_string(), line };
     Ok((!had).then(note))

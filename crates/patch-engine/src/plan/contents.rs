@@ -32,7 +32,7 @@ pub(crate) fn check(
     for (index, transition) in plan.transitions.iter().enumerate() {
         // Not by the changes, which have hashes.
         let path = &transition.path;
-        let was = plan.origins.get(&index).unwrap_or(path);
+        let was = plan.former_path(index);
         let Some(after) = &transition.after else { continue };
         let before = plan.made_of(index);
         if before.is_some_and(|before| after.has_bytes_of(before))
@@ -85,6 +85,6 @@ fn fault(
     if !formats.parses(path, before.metadata.size) {
         return Ok(None);
     }
-    let old = images.before(plan.origins.get(&index).unwrap_or(path))?;
+    let old = images.before(plan.former_path(index))?;
     Ok(formats.fault(path, Some(&old), &new))
 }

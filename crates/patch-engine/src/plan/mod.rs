@@ -21,6 +21,7 @@ mod links;
 pub(crate) mod near;
 mod normalise;
 pub(crate) mod options;
+mod origins;
 pub(crate) mod paths;
 pub(crate) mod planner;
 pub(crate) mod policy;
@@ -36,7 +37,7 @@ mod tests;
 mod texts;
 pub(crate) mod whitespace;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
@@ -45,6 +46,7 @@ use patch_grammar::{Patch, Section, Warning};
 use workspace_trash::TransactionId;
 
 use crate::locate::{Note, Placed};
+use crate::plan::origins::Origins;
 use crate::plan::syntax::SyntaxFault;
 use crate::plan::whitespace::WhitespaceErrors;
 use crate::text::files::Files;
@@ -87,8 +89,7 @@ pub struct Plan {
     undo_of: Option<Undone>,
     /// More transactions that it undoes.
     also_undone: Vec<TransactionId>,
-    /// The path that each new file moved from, by the index of its transition.
-    origins: HashMap<usize, RelPath>,
+    origins: Origins,
     changes: OnceLock<Vec<Change>>,
     /// The patch that it was made of.
     patch: Option<Patch>,
@@ -292,12 +293,16 @@ impl Plan {
     /// Returns the file before that the file after of a transition is a new version of: the one at
     /// its path, or the one that moves there. Where the old file moves away, the new one is another.
     fn made_of(&self, index: usize) -> Option<&PreImage> {
-        let path = &self.transitions[index].path;
-        if let Some(origin) = self.origins.get(&index) {
-            return self.pre_image(origin).map(|(_, before)| before);
+        let Transition { path, before, .. } = &self.transitions[index];
+        match self.origins.of(index) {
+            Some(origin) => self.pre_image(origin).map(|(_, before)| before),
+            None => before.as_ref().filter(|_| !self.origins.leaves(path)),
         }
-        let moved = self.origins.values().any(|origin| origin == path);
-        self.transitions[index].before.as_ref().filter(|_| !moved)
+    }
+
+    /// Returns the path that the new file of a transition had before.
+    fn former_path(&self, index: usize) -> &RelPath {
+        self.origins.of(index).unwrap_or(&self.transitions[index].path)
     }
 
     pub(crate) fn files(&self) -> &Files {
@@ -378,13 +383,12 @@ impl Digest {
 fn changes(
     transitions: &[Transition],
     before: &HashMap<RelPath, usize>,
-    origins: &HashMap<usize, RelPath>,
+    origins: &Origins,
 ) -> Vec<Change> {
-    let moved: HashSet<&RelPath> = origins.values().collect();
     let mut changes = Vec::with_capacity(transitions.len());
     for (index, transition) in transitions.iter().enumerate() {
-        let origin = origins.get(&index);
-        let moves_away = moved.contains(&transition.path);
+        let origin = origins.of(index);
+        let moves_away = origins.leaves(&transition.path);
         let operation = match (origin, &transition.before, &transition.after) {
             (Some(_), ..) => ChangeKind::Move,
             (None, _, None) if moves_away => continue,

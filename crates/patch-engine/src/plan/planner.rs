@@ -264,7 +264,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             self.builder.offered = disk.take().map(|disk| (path.clone(), disk));
         }
         let result = match &section.operation {
-            _ if self.is_link(index, section) => self.link(index, section, part),
+            _ if self.is_link(index, section, part) => self.link(index, section, part),
             SectionOperation::Add(lines) => self.add(index, section, lines),
             SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
             SectionOperation::Update { move_to: Some(to), .. } if part == Part::Putting => {
@@ -354,18 +354,21 @@ impl<'a, 'p> Planner<'a, 'p> {
 
     /// Returns whether a section is about a symbolic link. A git diff does not say so where one is
     /// moved or copied as it is.
-    fn is_link(&self, index: usize, section: &Section<'_>) -> bool {
-        let as_it_is = || {
-            let is_whole = section.hunks().is_empty() && section.binary.is_none();
-            section.destination().is_some() && is_whole && is_of_git(self.patch, section)
-        };
+    fn is_link(&self, index: usize, section: &Section<'_>, part: Part) -> bool {
+        if section.link {
+            return true;
+        }
+        // It was looked at when it was taken.
+        if part == Part::Putting && simultaneous::taken(section).is_some() {
+            return self.lifted_links.contains_key(&index);
+        }
+        let as_it_is = section.hunks().is_empty() && section.binary.is_none();
+        let moves = section.destination().is_some() && is_of_git(self.patch, section);
         let is_there = || {
             let path = self.files().check(&section.path.text, Access::Delete).ok()?;
             Some(self.files().metadata(&path).ok()??.kind == FileKind::Symlink)
         };
-        section.link
-            || self.lifted_links.contains_key(&index)
-            || as_it_is() && is_there() == Some(true)
+        moves && as_it_is && is_there() == Some(true)
     }
 
     /// Makes, changes, moves or deletes a symbolic link.
@@ -420,9 +423,8 @@ impl<'a, 'p> Planner<'a, 'p> {
         let at = |problem| Reject::of(&section.path.text, problem);
         let text = &section.path.text;
         if self.builder.exists(text, Access::Delete)? {
-            let builder = &mut self.builder;
-            let mut now = || builder.hash(text, Access::Delete).ok().flatten();
-            let now = || now().expect("BUG: it was there just now");
+            let hash = |builder: &mut PlanBuilder<'_>| builder.hash(text, Access::Delete).ok()?;
+            let now = || hash(&mut self.builder).expect("BUG: it was there just now");
             self.base.check_unchanged(&path, now).map_err(at)?;
             self.base.leave(&path, None);
         }
@@ -655,8 +657,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let cancellation = self.files().cancellation();
         let rules = EditRules::of(self.options, self.whitespace.rules(index), cancellation);
         let late = self.files().are_hashed_late();
-        let make = if late { Edited::unhashed } else { Edited::new };
-        let edited = make(&file.bytes, &text, hunks, rules);
+        let edited = Edited::new(&file.bytes, &text, hunks, rules, late);
         cancellation.check()?;
         Ok(edited)
     }

@@ -90,30 +90,23 @@ impl Edited {
         self.size == 0 && exact && !hunks.iter().any(|hunk| hunk.endings.is_of_diff())
     }
 
-    /// Applies hunks to the text of a file.
+    /// Applies hunks to the text of a file, and hashes the result unless that is done later.
     pub(crate) fn new<'p>(
         source: &[u8],
         text: &FileText<'_>,
         hunks: &'p [Hunk<'p>],
         rules: EditRules<'_>,
+        hashed_late: bool,
     ) -> Result<Self, Vec<HunkReject>> {
         let edit = edit_text(text, hunks, rules)?;
+        if hashed_late {
+            let size = edit.splices.size_of(source.len()) as u64;
+            return Ok(Self { edit, sha256: None, size, encoding: text.encoding() });
+        }
         Ok(Self::hash(edit, text, source, 0, Hasher::new(), rules.cancellation))
     }
 
-    /// Does the same, and leaves the hash for later.
-    pub(crate) fn unhashed<'p>(
-        source: &[u8],
-        text: &FileText<'_>,
-        hunks: &'p [Hunk<'p>],
-        rules: EditRules<'_>,
-    ) -> Result<Self, Vec<HunkReject>> {
-        let edit = edit_text(text, hunks, rules)?;
-        let size = edit.splices.size_of(source.len()) as u64;
-        Ok(Self { edit, sha256: None, size, encoding: text.encoding() })
-    }
-
-    /// Does the same as [`new`](Self::new), and hashes the file itself: both hashes share the work up to the first
+    /// Does the same, and hashes the file itself: both hashes share the work up to the first
     /// change.
     fn with_source<'p>(
         source: &[u8],
@@ -290,7 +283,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         let editable = !hunks.is_empty() && metadata.kind == FileKind::File;
         let text = editable.then(|| self.texts.of(&path, &bytes, hunks)).flatten();
         if self.files.are_hashed_late() {
-            let edited = text.as_ref().map(|text| Edited::unhashed(&bytes, text, hunks, rules));
+            let edited = text.as_ref().map(|text| Edited::new(&bytes, text, hunks, rules, true));
             self.files.cancellation().check().ok()?;
             let disk = Some(Disk { metadata, hash: LazyHash::later(&bytes), bytes: Some(bytes) });
             return Some(Prefetched { path, disk, edited, added: None });
@@ -300,7 +293,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
                 thread::scope(|scope| {
                     let hash = || self.files.hash_bytes(&bytes);
                     let thread = thread::Builder::new().spawn_scoped(scope, hash);
-                    let edited = Edited::new(&bytes, text, hunks, rules);
+                    let edited = Edited::new(&bytes, text, hunks, rules, false);
                     (
                         thread.map_or_else(
                             |_| hash(),
@@ -409,7 +402,8 @@ mod tests {
             assert_eq!(edited.sha256, Some(Sha256::of(&after)), "{source:?} {hunks}");
             assert_eq!(edited.size, after.len() as u64, "{source:?} {hunks}");
             let alone =
-                Edited::new(source.as_bytes(), &whole, patch.sections()[0].hunks(), rules).unwrap();
+                Edited::new(source.as_bytes(), &whole, patch.sections()[0].hunks(), rules, false)
+                    .unwrap();
             assert_eq!(alone.sha256, edited.sha256, "{source:?} {hunks}");
             assert_eq!(alone.size, edited.size, "{source:?} {hunks}");
         }

@@ -68,7 +68,7 @@ fn plan(root: &Arc<Root>) -> Plan {
         remove_dirs: vec![path("e")],
         undo_of: Some(Undone { id: id("2"), partial: false }),
         also_undone: Vec::new(),
-        origins: HashMap::new(),
+        origins: Origins::default(),
         changes: OnceLock::new(),
         patch: None,
         left_out: BTreeSet::new(),
