@@ -30,9 +30,7 @@ impl Spot {
         let opened = sys::stat(&handle).at("look at", &path)?;
         Ok(AppendFile { handle, path: path.into(), opened })
     }
-}
 
-impl Spot {
     /// Opens a log here like [`append`](Self::append), and reads it, if it has at most `limit`
     /// bytes. What is appended then comes after what was read: nobody else may write to it
     /// meanwhile.

@@ -115,6 +115,7 @@ impl Summary {
 }
 
 /// A line as found.
+#[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) id: TransactionId,
     pub(crate) turn: Option<u32>,
@@ -161,10 +162,10 @@ pub(crate) fn stamp(trash: &Metadata) -> Option<u64> {
 /// The index, open for reading.
 #[derive(Debug)]
 pub(crate) struct Index {
-    pub(crate) file: OpenFile,
+    file: OpenFile,
     pub(crate) summary: Summary,
-    /// Its last lines.
-    pub(crate) tail: Block,
+    /// The lines that were read last; at first its last ones.
+    tail: Block,
 }
 
 /// Lines that were read together.
@@ -218,27 +219,35 @@ impl Index {
         Some(Block { start, bytes })
     }
 
-    /// Calls `each` with the lines that were not purged, from the last one on, until it returns
-    /// `false`. `None` if they cannot all be read.
-    fn back(&self, mut each: impl FnMut(&[u8]) -> Option<bool>) -> Option<()> {
-        let mut end = self.summary.lines;
-        while end > self.summary.first {
-            let own;
-            let block = match self.tail.line(end - 1) {
-                Some(_) => &self.tail,
-                None => {
-                    own = self.read(end.saturating_sub(BLOCK).max(self.summary.first), end)?;
-                    &own
-                }
-            };
-            for number in (block.start.max(self.summary.first)..end).rev() {
-                if !each(block.line(number)?)? {
-                    return Some(());
-                }
-            }
-            end = block.start;
+    /// Returns its lines that were not purged, from the last one on.
+    fn backwards(self) -> Backwards {
+        Backwards { end: self.summary.lines, index: self }
+    }
+}
+
+/// The lines of an index, from the last one on, read as they are asked for.
+#[derive(Debug)]
+struct Backwards {
+    index: Index,
+    /// The number of the line after the next one.
+    end: u32,
+}
+
+impl Iterator for Backwards {
+    /// `None` for a line that cannot be read.
+    type Item = Option<Line>;
+
+    fn next(&mut self) -> Option<Option<Line>> {
+        let Index { summary: Summary { first, .. }, tail, .. } = &self.index;
+        let number = self.end.checked_sub(1).filter(|number| number >= first)?;
+        if tail.line(number).is_none()
+            && let Some(block) =
+                self.index.read(self.end.saturating_sub(BLOCK).max(*first), self.end)
+        {
+            self.index.tail = block;
         }
-        Some(())
+        self.end = number;
+        Some(self.index.tail.line(number).and_then(Line::parse))
     }
 }
 
@@ -246,36 +255,19 @@ impl Index {
 #[derive(Debug)]
 pub struct NewestFirst<'s> {
     store: &'s Store<'s>,
-    index: Option<Index>,
-    block: Block,
-    /// The line after the next one.
-    end: u32,
+    indexed: Option<Backwards>,
     last: Option<TransactionId>,
     listed: std::vec::IntoIter<TransactionId>,
 }
 
 impl<'s> NewestFirst<'s> {
     pub(crate) fn listed(store: &'s Store<'s>, ids: Vec<TransactionId>) -> Self {
-        let (block, listed) = (Block::default(), ids.into_iter());
-        Self { store, index: None, block, end: 0, last: None, listed }
+        Self { store, indexed: None, last: None, listed: ids.into_iter() }
     }
 
-    pub(crate) fn indexed(store: &'s Store<'s>, mut index: Index) -> Self {
-        let (block, end) = (std::mem::take(&mut index.tail), index.summary.lines);
+    pub(crate) fn indexed(store: &'s Store<'s>, index: Index) -> Self {
         let listed = Vec::new().into_iter();
-        Self { store, index: Some(index), block, end, last: None, listed }
-    }
-
-    /// Returns the next one of the index; `None` if its line cannot be read.
-    fn next_indexed(&mut self) -> Option<TransactionId> {
-        let index = self.index.as_ref()?;
-        if self.block.line(self.end - 1).is_none() {
-            let start = self.end.saturating_sub(BLOCK).max(index.summary.first);
-            self.block = index.read(start, self.end)?;
-        }
-        let id = Line::parse(self.block.line(self.end - 1)?)?.id;
-        self.end -= 1;
-        Some(id)
+        Self { store, indexed: Some(index.backwards()), last: None, listed }
     }
 }
 
@@ -283,16 +275,13 @@ impl Iterator for NewestFirst<'_> {
     type Item = Result<TransactionId, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Some(index) = &self.index else { return self.listed.next().map(Ok) };
-        if self.end <= index.summary.first {
-            return None;
-        }
-        if let Some(id) = self.next_indexed() {
-            self.last = Some(id);
-            return Some(Ok(id));
+        let Some(lines) = &mut self.indexed else { return self.listed.next().map(Ok) };
+        if let Some(line) = lines.next()? {
+            self.last = Some(line.id);
+            return Some(Ok(line.id));
         }
         // A line is damaged: the folder has the rest.
-        self.index = None;
+        self.indexed = None;
         let rest = match self.store.list() {
             Ok(ids) => ids.into_iter().filter(|id| self.last.is_none_or(|last| *id < last)),
             Err(error) => return Some(Err(error)),
@@ -335,27 +324,26 @@ impl Store<'_> {
     /// are, and few others. `None` if that is not known without reading all journals.
     pub fn of_turn(&self, turn: &str) -> Result<Option<Vec<TransactionId>>, Error> {
         let Some(index) = self.index()? else { return Ok(None) };
-        let (wanted, mut found) = (format!("{:08x}", mark(turn)), Vec::new());
-        let read = index.back(|line| {
-            if line.get(67..75)? == wanted.as_bytes() {
-                found.push(Line::parse(line)?.id);
-            }
-            Some(true)
-        });
-        Ok(read.map(|()| found))
+        let (wanted, mut found) = (Some(mark(turn)), Vec::new());
+        for line in index.backwards() {
+            let Some(line) = line else { return Ok(None) };
+            found.extend((line.turn == wanted).then_some(line.id));
+        }
+        Ok(Some(found))
     }
 
     /// Returns whether one of the newest `count` transactions is part of a turn; `None` if that is
     /// not known without reading their journals.
     pub fn has_turns(&self, count: usize) -> Result<Option<bool>, Error> {
         let Some(index) = self.index()? else { return Ok(None) };
-        let (mut found, mut left) = (false, count);
-        let read = index.back(|line| {
-            found |= left > 0 && Line::parse(line)?.turn.is_some();
-            left = left.saturating_sub(1);
-            Some(left > 0)
-        });
-        Ok(read.map(|()| found))
+        for line in index.backwards().take(count) {
+            match line {
+                None => return Ok(None),
+                Some(line) if line.turn.is_some() => return Ok(Some(true)),
+                Some(_) => {}
+            }
+        }
+        Ok(Some(false))
     }
 
     /// Opens the index if it is believed and has all that the trash has.

@@ -145,12 +145,13 @@ impl LockedStore<'_> {
         if let Some((retention, now)) = keep {
             self.purge_some(&mut next, written, retention, now)?;
         }
-        next.stamp = stamp(&trash.metadata().ok()?);
+        let seen = trash.metadata().ok()?;
+        next.stamp = stamp(&seen);
         let spot = self.dir.spot(INDEX);
         if next.first > STEP && next.first > next.lines / 2 {
             let kept = Index::open(&self.dir)?.read(next.first, written)?;
             next = Summary { lines: next.lines - next.first, first: 0, ..next };
-            let (head, line) = (head(&trash.metadata().ok()?), next.line(of.turn)?);
+            let (head, line) = (head(&seen), next.line(of.turn)?);
             let text = [head.as_bytes(), &kept.bytes, line.as_bytes()].concat();
             spot.write(&text, false).ok()?;
             return Some(next);
@@ -159,7 +160,7 @@ impl LockedStore<'_> {
         let mut text = next.line(of.turn)?;
         let mut length = 0;
         if written == 0 {
-            text.insert_str(0, &head(&trash.metadata().ok()?));
+            text.insert_str(0, &head(&seen));
         } else {
             length = (u64::from(written) + 1) * LINE as u64;
         }
