@@ -204,15 +204,9 @@ fn described(arg: Arg, root: &Path, names: fn(&Path) -> Vec<(String, String)>) -
 /// The transactions of the workspace at `root`, the newest first, and what each did. Nothing is
 /// recovered or written, and what cannot be read is left out.
 fn transaction_ids(root: &Path) -> Vec<(String, String)> {
-    let history =
-        Workspace::open(root, apply_patch_api::engine::policy()).ok().and_then(|workspace| {
-            let mut left = MAX_TRANSACTIONS;
-            let newest = workspace.history_while(|_| {
-                left -= 1;
-                left > 0
-            });
-            Some(newest.ok()?.0)
-        });
+    let history = Workspace::open(root, apply_patch_api::engine::policy())
+        .ok()
+        .and_then(|workspace| workspace.newest(MAX_TRANSACTIONS).ok());
     let entries = history.unwrap_or_default().into_iter();
     let what = |entry: &LogEntry| render::sanitize(&render::what(entry, 1)).into_owned();
     entries.map(|entry| (entry.journal.header.id.short(), what(&entry))).collect()

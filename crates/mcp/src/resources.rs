@@ -93,11 +93,7 @@ pub(crate) fn read(
     let workspace = session.workspace();
     let value = if uri == LOG {
         // One more than are listed tells whether there are more.
-        let mut left = MAX_LOG + 1;
-        let (entries, _) = workspace.history_while(|_| {
-            left -= 1;
-            left > 0
-        })?;
+        let entries = workspace.newest(MAX_LOG + 1)?;
         let mut transactions = Vec::new();
         let mut left = max;
         for entry in entries.iter().take(MAX_LOG) {

@@ -34,7 +34,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let unfinished =
         unfinished.map_err(apply_patch_api::engine::commit::Error::from)?.unwrap_or(false);
     let (transactions, unverified) = workspace.count()?;
-    let (newest, _) = workspace.history_while(|_| false)?;
+    let newest = workspace.newest(1)?;
     let size = store_size(workspace)?;
     let state = workspace.state_path();
     let last = newest.first();

@@ -134,11 +134,7 @@ pub fn open_turns(workspace: &Workspace) -> Result<Vec<OpenTurn>, commit::Error>
     if store.has_turns(NEWEST)? == Some(false) {
         return Ok(Vec::new());
     }
-    let mut left = NEWEST;
-    let (newest_first, _) = workspace.history_while(|_| {
-        left -= 1;
-        left > 0
-    })?;
+    let newest_first = workspace.newest(NEWEST)?;
     let mut sessions = HashSet::new();
     let mut open = Vec::new();
     for newest in newest_first.iter().filter(|entry| !entry.aborted) {

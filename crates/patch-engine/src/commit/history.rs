@@ -85,6 +85,17 @@ impl Workspace {
         Ok((entries, log.read.into_inner().unverified))
     }
 
+    /// Returns the newest `count` of them. Only these are read.
+    pub fn newest(&self, count: usize) -> Result<Vec<LogEntry>, Error> {
+        let mut left = count;
+        let (mut entries, _) = self.history_while(|_| {
+            left = left.saturating_sub(1);
+            left > 0
+        })?;
+        entries.truncate(count);
+        Ok(entries)
+    }
+
     /// Returns how many transactions the history has for this caller, and how many folders there
     /// are that do not count. A person is told what the index of the trash has, if there is one:
     /// journals that were damaged since count.
