@@ -339,8 +339,10 @@ impl Commit<'_> {
                 slot: slot_number(index),
                 path: path.as_str().into(),
                 before: transition.before.as_ref().map(|b| FileState::of(&b.metadata, b.sha256())),
-                after: after
-                    .and_then(|(file, post)| Some(FileState::of(file.metadata()?, post.sha256()))),
+                after: after.map(|(file, post)| {
+                    let staged = file.metadata().expect("BUG: what is staged is looked at");
+                    FileState::of(staged, post.sha256())
+                }),
                 sibling,
             });
             files.push(file);
