@@ -18,13 +18,11 @@ use crate::callback::{PyCancellation, Raised};
 use crate::plan::PyHostPlan;
 use crate::value::{FilePath, bytes, call, options, raised, text_or_bytes, to_python};
 
-/// Files in memory, and which of them are text.
+/// Files in memory.
 struct InMemory {
     tree: MemoryTree,
-    /// Those that are text, where some are not.
-    texts: HashSet<String>,
-    any_text: bool,
-    any_bytes: bool,
+    /// Which are text; `None` where all are.
+    texts: Option<HashSet<String>>,
 }
 
 impl InMemory {
@@ -35,14 +33,20 @@ impl InMemory {
             tree.insert(&path, bytes(&content)?);
             texts.push((path, content.is_instance_of::<PyString>()));
         }
-        let any_text = texts.iter().any(|(_, is_text)| *is_text);
-        let any_bytes = texts.iter().any(|(_, is_text)| !is_text);
-        texts.retain(|(_, is_text)| *is_text && any_bytes);
-        let texts = texts.into_iter().map(|(path, _)| path).collect();
-        Ok(Self { tree, texts, any_text, any_bytes })
+        let texts = (!texts.iter().all(|(_, is_text)| *is_text)).then(|| {
+            texts.into_iter().filter(|(_, is_text)| *is_text).map(|(path, _)| path).collect()
+        });
+        Ok(Self { tree, texts })
     }
 
-    /// What is at each path that changes: text where text was given, and where all of it was.
+    /// Whether a changed file is given back as text: where text was given, and a new one where any
+    /// was.
+    fn is_text(&self, path: &str) -> bool {
+        let Some(texts) = &self.texts else { return true };
+        if self.tree.get(path).is_some() { texts.contains(path) } else { !texts.is_empty() }
+    }
+
+    /// What is at each path that changes.
     fn changed<'py>(
         &self,
         py: Python<'py>,
@@ -51,12 +55,7 @@ impl InMemory {
         let dict = PyDict::new(py);
         for file in changed {
             let path = file.path.as_str();
-            let is_text = !self.any_bytes
-                || if self.tree.get(path).is_none() {
-                    self.any_text
-                } else {
-                    self.texts.contains(path)
-                };
+            let is_text = self.is_text(path);
             let content = file.after.map(|content| text_or_bytes(py, &content.bytes, is_text));
             dict.set_item(path, content)?;
         }
