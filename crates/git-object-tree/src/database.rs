@@ -14,6 +14,7 @@ use crate::files::{self, FileInProgress, Temporary, failed};
 use crate::id::{Id, ObjectKind};
 use crate::object::Object;
 use crate::pack;
+use crate::unwritten::{NewObject, Unwritten};
 
 /// How many objects are worth a pack; fewer become a file each.
 const PACK_FROM: usize = 16;
@@ -51,7 +52,7 @@ struct ObjectReader {
 /// The objects of a repository.
 pub(crate) struct Objects {
     disk: Arc<ObjectFiles>,
-    pending: Mutex<HashMap<Id, Object>>,
+    pending: Mutex<Unwritten>,
     /// Held while the pending objects are written: when a second writer gets it, those of the first
     /// are durable.
     flushing: Mutex<()>,
@@ -226,7 +227,7 @@ impl Objects {
     pub(crate) fn in_memory(&self, id: Id) -> Option<Object> {
         // git has the empty tree in every repository, whether it is on the disk or not.
         let empty = || (id == EMPTY_TREE).then(|| Object::new(ObjectKind::Tree, Vec::new()));
-        lock(&self.pending).get(&id).cloned().or_else(empty)
+        lock(&self.pending).get(id).or_else(empty)
     }
 
     /// Reads an object of one kind, of at most `limit` bytes, and no more than the repository was
@@ -296,7 +297,7 @@ impl Objects {
             Some(Ok(id)) => Some(Id::from_gix(&id)),
             None => None,
         };
-        for id in lock(&self.pending).keys() {
+        for id in lock(&self.pending).ids() {
             if id.to_hex().as_str().starts_with(hex)
                 && found.replace(*id).is_some_and(|other| other != *id)
             {
@@ -307,8 +308,19 @@ impl Objects {
     }
 
     /// Keeps an object until it is written.
-    pub(crate) fn put(&self, id: Id, object: Object) {
-        lock(&self.pending).entry(id).or_insert(object);
+    pub(crate) fn put(&self, new: NewObject) {
+        lock(&self.pending).put(new);
+    }
+
+    /// Returns how many objects are to be written, and how many bytes they have.
+    pub(crate) fn unwritten(&self) -> (usize, usize) {
+        let pending = lock(&self.pending);
+        (pending.len(), pending.size())
+    }
+
+    /// Keeps only so many of the objects that are to be written.
+    pub(crate) fn truncate(&self, count: usize) {
+        lock(&self.pending).truncate(count);
     }
 
     /// Writes what is pending; all of it is durable afterwards.
@@ -325,15 +337,14 @@ impl Objects {
     }
 
     fn try_flush(&self) -> Result<()> {
-        let pending: Vec<(Id, Object)> =
-            lock(&self.pending).iter().map(|(id, object)| (*id, object.clone())).collect();
+        let pending = lock(&self.pending).to_vec();
         if pending.is_empty() {
             return Ok(());
         }
         let mut changed = BTreeSet::new();
         if pending.len() < PACK_FROM {
             let mut new = Vec::new();
-            for (id, object) in &pending {
+            for NewObject { id, object, .. } in &pending {
                 if self.freshen(*id, object)? {
                     changed.insert(self.fan_out(*id));
                 } else {
@@ -344,22 +355,17 @@ impl Objects {
         } else {
             // Which of them are there already is not asked: that costs more than to write those
             // again.
-            let mut new = pending.iter().map(|(id, object)| (*id, object)).collect::<Vec<_>>();
             pack::write(
                 &self.disk.directory,
-                &mut new,
+                &pending,
                 &self.disk.deflates,
                 self.disk.writing,
                 &mut changed,
             )?;
         }
         changed.iter().try_for_each(|directory| self.disk.writing.sync_dir(directory))?;
-        let mut rest = lock(&self.pending);
-        for (id, _) in &pending {
-            rest.remove(id);
-        }
-        drop(rest);
-        self.remember(pending);
+        lock(&self.pending).remove_first(pending.len());
+        self.remember(pending.into_iter().map(|NewObject { id, object, .. }| (id, object)));
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 mod branch;
 mod commit;
 mod database;
+mod delta;
 mod error;
 mod files;
 mod id;
@@ -17,6 +18,7 @@ mod revision;
 mod settings;
 mod snapshot;
 mod tree;
+mod unwritten;
 mod write;
 
 pub use branch::BranchMove;

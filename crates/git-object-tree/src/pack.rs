@@ -1,6 +1,9 @@
-//! Many objects in one file, with its index: git's pack, version 2, without deltas.
+//! Many objects in one file, with its index: git's pack, version 2.
+//!
+//! An object whose last version is in the same pack is stored as a delta to it, where that is small.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -9,18 +12,21 @@ use gix_zlib::Status;
 use gix_zlib::stream::deflate::{Compress, FlushCompress};
 use zlib_rs::crc32::crc32;
 
+use crate::delta::delta;
 use crate::error::{Error, Result};
 use crate::files::{self, FileInProgress, Temporary, failed};
 use crate::id::{Id, ObjectKind};
-use crate::object::Object;
+use crate::unwritten::NewObject;
 
 /// Deflates one text after the other with the same tables.
 pub(crate) struct Deflate {
     tables: Compress,
-    /// Whether trees are left as they are. Most of a tree are ids, which do not get smaller; `git
-    /// gc` deflates them all the same.
-    stores_trees: bool,
+    /// Whether what hardly gets smaller is left as it is. `git gc` deflates it all the same.
+    stores: bool,
 }
+
+/// The most bytes of a delta that is left as it is: the tables take longer to be reset.
+const SMALL_DELTA: usize = 512;
 
 /// Tables that no thread uses now. They take 200 kB, and are aligned: in the memory of such tables
 /// that were freed, glibc does not find the place for the next ones, so that a program that makes
@@ -50,27 +56,36 @@ impl Deflates {
 impl Deflate {
     fn new(level: Option<gix_zlib::Compression>) -> Self {
         let tables = Compress::new(level.unwrap_or(gix_zlib::Compression::BEST_SPEED));
-        Self { tables, stores_trees: level.is_none() }
+        Self { tables, stores: level.is_none() }
     }
 
-    /// Deflates an object without its header.
-    fn object(
-        &mut self,
-        object: &Object,
-        mut out: impl FnMut(&[u8]) -> io::Result<()>,
-    ) -> io::Result<()> {
-        match u16::try_from(object.bytes.len()) {
-            Ok(length) if self.stores_trees && object.kind == ObjectKind::Tree => {
+    /// Deflates what an entry of a pack has after its header.
+    fn entry(&mut self, stored: &Stored<'_>) -> io::Result<Vec<u8>> {
+        let bytes = &*stored.bytes;
+        let stores = self.stores
+            && match stored.form {
+                // Most of a tree are ids.
+                Form::Whole(kind) => kind == ObjectKind::Tree,
+                Form::Delta { .. } => bytes.len() <= SMALL_DELTA,
+            };
+        let mut out = Vec::new();
+        match u16::try_from(bytes.len()) {
+            Ok(length) if stores => {
+                out.reserve_exact(bytes.len() + 11);
                 // RFC 1950 and 1951: the header of the lowest level, one block that is stored and
                 // the last.
-                out(&[0x78, 0x01, 0x01])?;
-                out(&length.to_le_bytes())?;
-                out(&(!length).to_le_bytes())?;
-                out(&object.bytes)?;
-                out(&zlib_rs::adler32::adler32(1, &object.bytes).to_be_bytes())
+                out.extend_from_slice(&[0x78, 0x01, 0x01]);
+                out.extend_from_slice(&length.to_le_bytes());
+                out.extend_from_slice(&(!length).to_le_bytes());
+                out.extend_from_slice(bytes);
+                out.extend_from_slice(&zlib_rs::adler32::adler32(1, bytes).to_be_bytes());
             }
-            _ => self.run(&[&object.bytes], out),
+            _ => self.run(&[bytes], |deflated| {
+                out.extend_from_slice(deflated);
+                Ok(())
+            })?,
         }
+        Ok(out)
     }
 
     /// Deflates a text that is in parts, and gives each piece of the result to `out`.
@@ -141,6 +156,47 @@ const ROUND: usize = 8 << 20;
 /// How many bytes are worth a thread.
 const SHARE: usize = 64 << 10;
 
+/// The longest chain of deltas: git's default.
+const CHAIN: usize = 50;
+
+/// What a pack has of an object.
+struct Stored<'o> {
+    form: Form,
+    bytes: Cow<'o, [u8]>,
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Whole(ObjectKind),
+    /// Instructions, and the number of the object in the pack that they start from.
+    Delta {
+        base: usize,
+    },
+}
+
+/// Decides which objects become deltas.
+fn stored<'o>(objects: &'o [NewObject]) -> Vec<Stored<'o>> {
+    let places: HashMap<Id, usize> =
+        objects.iter().enumerate().map(|(place, new)| (new.id, place)).collect();
+    let mut chains = vec![0; objects.len()];
+    let mut as_delta = |place: usize, new: &NewObject| {
+        // Readers go from a delta back to what is before it.
+        let base = *places.get(&new.before?)?;
+        if base >= place || chains[base] == CHAIN || objects[base].object.kind != new.object.kind {
+            return None;
+        }
+        let instructions = delta(&objects[base].object.bytes, &new.object.bytes)?;
+        chains[place] = chains[base] + 1;
+        Some(Stored { form: Form::Delta { base }, bytes: Cow::Owned(instructions) })
+    };
+    let whole = |new: &'o NewObject| Stored {
+        form: Form::Whole(new.object.kind),
+        bytes: Cow::Borrowed(&new.object.bytes),
+    };
+    let each = objects.iter().enumerate();
+    each.map(|(place, new)| as_delta(place, new).unwrap_or_else(|| whole(new))).collect()
+}
+
 /// Where an object lies in the pack.
 struct PackPlace {
     id: Id,
@@ -152,12 +208,11 @@ struct PackPlace {
 /// synced.
 pub(crate) fn write(
     objects_dir: &Path,
-    objects: &mut [(Id, &Object)],
+    objects: &[NewObject],
     deflates: &Deflates,
     writing: FileInProgress,
     changed: &mut BTreeSet<PathBuf>,
 ) -> Result<()> {
-    objects.sort_unstable_by_key(|(id, _)| *id);
     let directory = objects_dir.join("pack");
     let created = files::create_dirs(objects_dir, Path::new("pack"), writing);
     changed.extend(created.map_err(failed("create", &directory))?);
@@ -167,24 +222,30 @@ pub(crate) fn write(
         let mut pack = Hashed::create(&directory, "tmp_pack_")?;
         pack.write(b"PACK\0\0\0\x02")?;
         pack.write(&count.to_be_bytes())?;
-        let mut places = Vec::with_capacity(objects.len());
-        let mut rest = &*objects;
+        let mut places: Vec<PackPlace> = Vec::with_capacity(objects.len());
+        let stored = stored(objects);
+        let mut rest = &*stored;
         while !rest.is_empty() {
             let mut size = 0;
-            let count = rest.iter().take_while(|(_, object)| {
+            let count = rest.iter().take_while(|stored| {
                 let fits = size < ROUND;
-                size += object.bytes.len();
+                size += stored.bytes.len();
                 fits
             });
             let round;
             (round, rest) = rest.split_at(count.count());
-            for ((id, _), entry) in round.iter().zip(entries(round, deflates)?) {
-                places.push(PackPlace { id: *id, crc: crc32(0, &entry), offset: pack.at });
+            for (stored, deflated) in round.iter().zip(deflated(round, deflates)?) {
+                let offset = pack.at;
+                let mut entry = entry_header(stored, |base| offset - places[base].offset);
+                entry.extend_from_slice(&deflated);
                 pack.write(&entry)?;
+                let id = objects[places.len()].id;
+                places.push(PackPlace { id, crc: crc32(0, &entry), offset });
             }
         }
         let (pack, id) = pack.finish(writing)?;
         let mut index = Hashed::create(&directory, "tmp_idx_")?;
+        places.sort_unstable_by_key(|place| place.id);
         write_index(&mut index, &places, id)?;
         let (index, _) = index.finish(writing)?;
         // A pack is used when its index is there.
@@ -204,24 +265,17 @@ fn processors() -> usize {
     *PROCESSORS
 }
 
-/// Makes the entries of objects in a pack, with as many threads as pay.
-fn entries(objects: &[(Id, &Object)], deflates: &Deflates) -> io::Result<Vec<Vec<u8>>> {
-    let all = |objects: &[(Id, &Object)], deflate: &mut Deflate| {
-        let entry = |(_, object): &(Id, &Object)| {
-            let mut entry = entry_header(object.kind, object.bytes.len() as u64);
-            deflate.object(object, |bytes| {
-                entry.extend_from_slice(bytes);
-                Ok(())
-            })?;
-            Ok(entry)
-        };
-        objects.iter().map(entry).collect::<io::Result<Vec<_>>>()
+/// Deflates the entries of a pack, with as many threads as pay.
+fn deflated(stored: &[Stored<'_>], deflates: &Deflates) -> io::Result<Vec<Vec<u8>>> {
+    let deflate = |share: &[Stored<'_>]| {
+        deflates.with(|deflate| {
+            share.iter().map(|stored| deflate.entry(stored)).collect::<io::Result<Vec<_>>>()
+        })
     };
-    let deflate = |objects: &[(Id, &Object)]| deflates.with(|deflate| all(objects, deflate));
-    let size: usize = objects.iter().map(|(_, object)| object.bytes.len()).sum();
+    let size: usize = stored.iter().map(|stored| stored.bytes.len()).sum();
     let threads = if size < 2 * SHARE { 1 } else { processors().min(size / SHARE) };
     std::thread::scope(|scope| {
-        let mut shares = objects.chunks(objects.len().div_ceil(threads));
+        let mut shares = stored.chunks(stored.len().div_ceil(threads));
         let own = shares.next().unwrap_or_default();
         let others: Vec<_> = shares.map(|share| scope.spawn(move || deflate(share))).collect();
         let mut entries = deflate(own)?;
@@ -233,20 +287,33 @@ fn entries(objects: &[(Id, &Object)], deflates: &Deflates) -> io::Result<Vec<Vec
     })
 }
 
-/// The kind and the size, four bits in the first byte and seven in each that follows.
-fn entry_header(kind: ObjectKind, mut size: u64) -> Vec<u8> {
-    let kind: u8 = match kind {
-        ObjectKind::Commit => 1,
-        ObjectKind::Tree => 2,
-        ObjectKind::Blob => 3,
-        ObjectKind::Tag => 4,
+/// The kind and the size, four bits in the first byte and seven in each that follows; for a delta
+/// also how far back its base is.
+fn entry_header(stored: &Stored<'_>, back: impl FnOnce(usize) -> u64) -> Vec<u8> {
+    let kind: u8 = match stored.form {
+        Form::Whole(ObjectKind::Commit) => 1,
+        Form::Whole(ObjectKind::Tree) => 2,
+        Form::Whole(ObjectKind::Blob) => 3,
+        Form::Whole(ObjectKind::Tag) => 4,
+        Form::Delta { .. } => 6,
     };
+    let mut size = stored.bytes.len() as u64;
     let mut bytes = vec![kind << 4 | (size & 0xf) as u8];
     size >>= 4;
     while size > 0 {
         *bytes.last_mut().expect("there is one from the start") |= 0x80;
         bytes.push((size & 0x7f) as u8);
         size >>= 7;
+    }
+    if let Form::Delta { base } = stored.form {
+        // Seven bits in each byte, the highest first; what is above them is one less.
+        let mut distance = back(base);
+        let mut digits = vec![(distance & 0x7f) as u8];
+        while distance > 0x7f {
+            distance = (distance >> 7) - 1;
+            digits.push((distance & 0x7f) as u8 | 0x80);
+        }
+        bytes.extend(digits.iter().rev());
     }
     bytes
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::commit::{CommitObject, Role, Signature};
 use crate::database::Objects;
@@ -48,6 +48,8 @@ pub struct Repository(Arc<SharedRepository>);
 struct SharedRepository {
     common: Arc<CommonDir>,
     objects: Objects,
+    /// The trees among what is to be written.
+    new_trees: Mutex<HashMap<Id, Arc<TreeObject>>>,
 }
 
 struct CommonDir {
@@ -95,7 +97,7 @@ impl Repository {
         let user = options.user_configuration;
         let common =
             Arc::new(CommonDir { layout, settings, writing, user, trees: Mutex::default() });
-        Ok(Self(Arc::new(SharedRepository { common, objects })))
+        Ok(Self(Arc::new(SharedRepository { common, objects, new_trees: Mutex::default() })))
     }
 
     /// Returns the git directory.
@@ -163,7 +165,9 @@ impl Repository {
     /// [`Io`](crate::Error::Io); [`CorruptObject`](crate::Error::CorruptObject) if an object exists
     /// with other bytes. What was not written is still in memory.
     pub fn flush(&self) -> Result<()> {
-        self.0.objects.flush()
+        self.0.objects.flush()?;
+        self.new_trees().clear();
+        Ok(())
     }
 
     /// Returns the same repository with nothing in memory: what is written to it stays apart, and
@@ -176,7 +180,25 @@ impl Repository {
         Self(Arc::new(SharedRepository {
             common: self.0.common.clone(),
             objects: self.0.objects.isolated(),
+            new_trees: Mutex::default(),
         }))
+    }
+
+    /// Returns how many objects are in memory to be written, and how many bytes they have together.
+    #[must_use]
+    pub fn unwritten(&self) -> (usize, usize) {
+        self.0.objects.unwritten()
+    }
+
+    /// Forgets what was to be written but the first `count` objects: what was made since
+    /// [`unwritten`](Self::unwritten) returned that number comes to nothing.
+    pub fn forget_after(&self, count: usize) {
+        self.0.objects.truncate(count);
+        self.new_trees().clear();
+    }
+
+    fn new_trees(&self) -> MutexGuard<'_, HashMap<Id, Arc<TreeObject>>> {
+        self.0.new_trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn layout(&self) -> &Layout {
@@ -195,17 +217,21 @@ impl Repository {
         &self.0.objects
     }
 
-    /// Reads a tree, once if it is on the disk.
+    /// Reads a tree, once.
     pub(crate) fn tree(&self, id: Id) -> Result<Arc<TreeObject>> {
         let trees = || self.0.common.trees.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tree) = trees().by_id.get(&id) {
             return Ok(tree.clone());
         }
-        if let Some(object) = self.0.objects.in_memory(id) {
-            return Ok(Arc::new(TreeObject::parse(id, object.expect(id, ObjectKind::Tree)?)?));
+        if let Some(tree) = self.new_trees().get(&id) {
+            return Ok(tree.clone());
         }
-        // Only what is on the disk is kept: the rest may never get there, and no other tree must be
-        // made with it then.
+        // What is not on the disk may never get there, and no other tree must be made with it then.
+        if let Some(object) = self.0.objects.in_memory(id) {
+            let tree = Arc::new(TreeObject::parse(id, object.expect(id, ObjectKind::Tree)?)?);
+            self.new_trees().insert(id, tree.clone());
+            return Ok(tree);
+        }
         let object = self.0.objects.read_disk(id, ObjectKind::Tree, u64::MAX)?;
         let tree = Arc::new(TreeObject::parse(id, object.expect(id, ObjectKind::Tree)?)?);
         let mut trees = trees();

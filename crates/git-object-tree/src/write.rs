@@ -11,6 +11,7 @@ use crate::names;
 use crate::object::{Object, hash};
 use crate::repository::Repository;
 use crate::tree::{EntryKind, Named, TreeEntry, TreeObject, encode};
+use crate::unwritten::NewObject;
 
 /// What becomes of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,7 +233,7 @@ fn put(
 ) -> Result<Id> {
     let id = hash(kind, bytes.as_ref())?;
     if before != Some(id) {
-        repository.objects().put(id, Object::new(kind, bytes));
+        repository.objects().put(NewObject { id, object: Object::new(kind, bytes), before });
     }
     Ok(id)
 }

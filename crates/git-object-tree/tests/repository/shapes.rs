@@ -1,9 +1,12 @@
 //! Every kind of repository can be read and written.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use git_object_tree::{EntryKind, Error, ErrorKind, Id, OpenOptions, Repository, Role, TreeChange};
+use git_object_tree::{
+    EntryKind, Error, ErrorKind, Id, OpenOptions, Repository, Resolved, Role, TreeChange,
+};
 
 use crate::support::*;
 
@@ -444,6 +447,78 @@ fn trees_of_any_size_are_packed_at_any_level() {
         go(&repository, "main", Some(tip.commit), new).unwrap();
         fixture.fsck();
         assert_eq!(read(&fixture.open(), tree).len(), texts.len() + 1);
+    }
+}
+
+/// What git says of each object of the only pack: its id, and how many deltas lead to it.
+fn chains(at: &Path) -> BTreeMap<String, usize> {
+    let packs = std::fs::read_dir(at.join("objects/pack")).unwrap();
+    let packs: Vec<_> = packs.map(|entry| entry.unwrap().path()).collect();
+    let [pack] =
+        &*packs.iter().filter(|path| path.extension().unwrap() == "idx").collect::<Vec<_>>()
+    else {
+        panic!("{packs:?}")
+    };
+    let text = git_in(at, &["verify-pack", "-v", pack.to_str().unwrap()], b"");
+    let objects = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let objects = objects.filter(|words| words.first().is_some_and(|id| id.len() == 40));
+    objects.map(|words| (words[0].into(), words.get(5).map_or(0, |n| n.parse().unwrap()))).collect()
+}
+
+#[test]
+fn versions_of_a_file_that_are_written_together_are_deltas() {
+    if !git_is_there() {
+        return;
+    }
+    let line = |number: usize| format!("the line with the number {number}\n");
+    let lines: Vec<String> = (0..200).map(line).collect();
+    let text = |version: usize| {
+        let mut lines = lines.clone();
+        // The first version has other lines throughout; the others one each.
+        match version {
+            0 => lines.iter_mut().for_each(|line| line.insert(0, '>')),
+            version => lines[version % 200] = format!("version {version}\n"),
+        }
+        lines.concat()
+    };
+    for level in [None, Some("9")] {
+        let fixture = Fixture::with(&files(&[("a/b/c", &text(0)), ("a/d", "d\n")]));
+        if let Some(level) = level {
+            fixture.git(&["config", "core.compression", level]);
+        }
+        let repository = fixture.open().isolated();
+        let first = repository.resolve("main").unwrap();
+        let (mut at, mut blobs) = (first, Vec::new());
+        for version in 1..=120 {
+            let text = text(version);
+            let change = TreeChange::Write(EntryKind::File, text.as_bytes());
+            let tree = repository.write_tree(at.tree, [("a/b/c", change)]).unwrap();
+            blobs.push(repository.snapshot(tree).entry("a/b/c").unwrap().unwrap().id.to_string());
+            at = Resolved { commit: commit(&repository, tree, &[at.commit], "next"), tree };
+        }
+        // What comes to nothing is not written.
+        let (count, bytes) = repository.unwritten();
+        assert_eq!(count, 120 * 5);
+        let gone = repository
+            .write_tree(at.tree, [("x", TreeChange::Write(EntryKind::File, b"gone"))])
+            .unwrap();
+        assert_eq!(repository.unwritten().0, count + 2);
+        repository.forget_after(count);
+        assert_eq!(repository.unwritten(), (count, bytes));
+        assert!(matches!(repository.snapshot(gone).entry("x"), Err(Error::MissingObject { .. })));
+
+        go(&repository, "main", Some(first.commit), at.commit).unwrap();
+        fixture.fsck();
+        assert_eq!(fixture.git(&["show", "main:a/b/c"]), text(120).trim_end());
+        assert_eq!(fixture.git(&["show", "main~60:a/b/c"]), text(60).trim_end());
+        let chains = chains(&fixture.at);
+        let depth: Vec<usize> = blobs.iter().map(|id| chains[id]).collect();
+        let wanted: Vec<usize> = (0..120).map(|at| at % 51).collect();
+        assert_eq!(depth, wanted, "the first is whole, and one after each chain of fifty");
+        // Our own reading of what was written.
+        let fresh = fixture.open();
+        let wanted = files(&[("a/b/c", &text(33)), ("a/d", "d\n")]);
+        assert_eq!(read(&fresh, fresh.resolve("main~87").unwrap().tree), wanted);
     }
 }
 
