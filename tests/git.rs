@@ -15,18 +15,18 @@ use testutils::share::whole;
 use testutils::temp::temp;
 
 /// A bare repository whose branch `main` has one commit.
-struct Bench {
+pub(crate) struct Bench {
     dir: tempfile::TempDir,
 }
 
-fn git(dir: &Path, args: &[&str]) -> String {
+pub(crate) fn git(dir: &Path, args: &[&str]) -> String {
     let output = Command::new("git").args(args).current_dir(dir).output().expect("git");
     assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 impl Bench {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let dir = temp();
         let work = dir.path().join("work");
         fs::create_dir_all(&work).expect("a folder");
@@ -45,7 +45,7 @@ impl Bench {
         Self { dir }
     }
 
-    fn bare(&self) -> PathBuf {
+    pub(crate) fn bare(&self) -> PathBuf {
         self.dir.path().join("bare.git")
     }
 
@@ -62,12 +62,12 @@ impl Bench {
         command
     }
 
-    fn run(&self, args: &[&str], input: &str) -> program::Run {
+    pub(crate) fn run(&self, args: &[&str], input: &str) -> program::Run {
         let child = self.command(args).spawn().expect("the program");
         ended(child, input)
     }
 
-    fn is_sound(&self) {
+    pub(crate) fn is_sound(&self) {
         assert_eq!(git(&self.bare(), &["fsck", "--strict", "--no-dangling"]), "");
     }
 }
@@ -358,13 +358,20 @@ fn patches_of_many_processes_land_once() {
 fn failing(bench: &Bench, call: &str, nth: usize) -> Option<(program::Run, Option<String>)> {
     let log = bench.dir.path().join("log");
     let inject = format!("inject={call}:error=EIO:when={nth}");
-    let run = traced(bench, &["--onto", "main"], &log, &[&format!("trace={call}"), &inject])?;
+    let run =
+        traced(bench, &["--onto", "main"], &log, &[&format!("trace={call}"), &inject], PATCH)?;
     let calls = fs::read_to_string(log).expect("the log of strace");
     Some((run, calls.lines().find(|line| line.contains("(INJECTED)")).map(ToOwned::to_owned)))
 }
 
 /// Runs a program under strace with these expressions; none if it cannot be traced.
-fn traced(bench: &Bench, args: &[&str], log: &Path, expressions: &[&str]) -> Option<program::Run> {
+pub(crate) fn traced(
+    bench: &Bench,
+    args: &[&str],
+    log: &Path,
+    expressions: &[&str],
+    input: &str,
+) -> Option<program::Run> {
     let command = bench.command(args);
     let mut strace = Command::new("strace");
     strace.args(["-f", "-q", "-y", "-o"]).arg(log);
@@ -376,7 +383,7 @@ fn traced(bench: &Bench, args: &[&str], log: &Path, expressions: &[&str]) -> Opt
         strace.env(name, value.expect("none is removed"));
     }
     let child = strace.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let run = ended(child.ok()?, PATCH);
+    let run = ended(child.ok()?, input);
     (!run.stderr.starts_with("strace:")).then_some(run)
 }
 
@@ -419,7 +426,7 @@ fn writing_calls(bench: &Bench, args: &[&str]) -> Option<Vec<(String, usize)>> {
     const CALLS: &str =
         "write,pwrite64,fsync,rename,renameat2,link,linkat,unlink,mkdir,mkdirat,unlinkat";
     let log = bench.dir.path().join("log");
-    let run = traced(bench, args, &log, &[&format!("trace={CALLS}")])?;
+    let run = traced(bench, args, &log, &[&format!("trace={CALLS}")], PATCH)?;
     assert_eq!(run.code, 0, "{run:?}");
     let mut counts = BTreeMap::new();
     for line in fs::read_to_string(log).expect("the log of strace").lines() {
@@ -439,7 +446,7 @@ fn writing_calls(bench: &Bench, args: &[&str]) -> Option<Vec<(String, usize)>> {
 }
 
 /// The phases and answers of the audit log of a repository.
-fn logged(bench: &Bench) -> Vec<Value> {
+pub(crate) fn logged(bench: &Bench) -> Vec<Value> {
     let text =
         fs::read_to_string(bench.bare().join(".apply-patch/audit/cli.jsonl")).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
@@ -465,8 +472,8 @@ fn the_next_run_says_what_became_of_one_that_was_killed() {
         for (call, nth, _) in points.filter(|&(_, nth, count)| tried(nth, count)) {
             let bench = Bench::new(FILES);
             let inject = format!("inject={call}:signal=KILL:when={nth}");
-            traced(&bench, args, Path::new("/dev/null"), &[&format!("trace={call}"), &inject])
-                .expect("as before");
+            let expressions = [&*format!("trace={call}"), &inject];
+            traced(&bench, args, Path::new("/dev/null"), &expressions, PATCH).expect("as before");
             let intent = logged(&bench).into_iter().find(|line| line["phase"] == "intent");
             // git leaves its lock too, for a person to remove.
             let branch = args.get(3).unwrap_or(&"main");

@@ -34,6 +34,7 @@ mod fit;
 mod format_with;
 mod forms;
 mod git;
+mod git_runs;
 mod history;
 mod hostile;
 mod imports;

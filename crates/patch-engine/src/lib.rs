@@ -122,7 +122,7 @@ pub use {fs_guard, patch_grammar, workspace_trash};
 
 pub use commit::apply::{ApplyOptions, Atomicity, Failed};
 pub use commit::buffers::{FileEdit, HostFile, HostTree, Position, TextEdit};
-pub use commit::committer::{Committer, NotCommitted, commit_to};
+pub use commit::committer::{Committer, NotCommitted, approved, commit_to};
 pub use commit::error::gravest;
 pub use commit::host::{CommitLog, Event, Host, intend};
 pub use commit::memory::{Changed, MemoryTree, apply_in_memory};

@@ -2,6 +2,8 @@
 
 use std::io::BufRead as _;
 use std::path::PathBuf;
+use std::sync::mpsc::{self, SyncSender};
+use std::thread;
 
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
 use apply_patch_api::engine::{ErrorKind, Event, Host, MAX_PATCH_SIZE, Options, Patch};
@@ -119,7 +121,8 @@ pub(crate) fn git(global: &Global, args: &GitArgs) -> Result<Exit, Failure> {
         None => workspace::base(global, &args.rules)?,
     };
     if args.batch {
-        return batch(&session, args, &options, &mut approvals);
+        let approvals = (&mut approvals, global.settings.approve);
+        return batch(&session, args, &options, approvals);
     }
     let mut events = None;
     let result = one(global, args, &session, &options, &mut approvals, &mut events);
@@ -248,45 +251,77 @@ impl Host for BatchHost<'_> {
     }
 }
 
-/// Answers requests, line by line.
+/// Reads lines, as long as somebody takes them.
+fn read_lines(lines: &SyncSender<Result<Vec<u8>, Failure>>) {
+    // A patch as JSON has up to six times as many bytes.
+    const LONGEST: u64 = MAX_PATCH_SIZE * 6 + (1 << 20);
+    let mut input = std::io::stdin().lock();
+    loop {
+        let mut line = Vec::new();
+        let length = std::io::Read::take(&mut input, LONGEST).read_until(b'\n', &mut line);
+        let line = match length {
+            Ok(0) => return,
+            Ok(length) if length as u64 == LONGEST => Err(Failure::TooLong),
+            Ok(_) if line.iter().all(u8::is_ascii_whitespace) => continue,
+            Ok(_) => Ok(line),
+            Err(error) => Err(Failure::Input(format!("standard input: {error}"))),
+        };
+        let ends = line.is_err();
+        if lines.send(line).is_err() || ends {
+            return;
+        }
+    }
+}
+
+/// Answers requests, line by line. Those that are there already are committed together, unless
+/// somebody may have to be asked: what was approved is then committed before the next question.
 fn batch(
     session: &GitSession,
     args: &GitArgs,
     options: &Options,
-    approvals: &mut Approvals,
+    (approvals, policy): (&mut Approvals, ApprovalPolicy),
 ) -> Result<Exit, Failure> {
-    // A patch as JSON has up to six times as many bytes.
-    const LONGEST: u64 = MAX_PATCH_SIZE * 6 + (1 << 20);
+    /// So many lines are read ahead, and about so many bytes are answered together.
+    const LINES: usize = 64;
+    const BYTES: usize = 8 << 20;
+    let (sender, lines) = mpsc::sync_channel(LINES);
+    // It ends with the program, if nobody closes its input.
+    thread::spawn(move || read_lines(&sender));
     let (mut landed, mut failed) = (0_usize, None);
-    let mut input = std::io::stdin().lock();
-    let mut line = Vec::new();
     let prompt = Prompt::new(false);
     let mut host = BatchHost(&prompt);
     let mut host = approvals.ask(&mut host);
-    loop {
-        line.clear();
-        let length = std::io::Read::take(&mut input, LONGEST).read_until(b'\n', &mut line);
-        match length.map_err(|error| Failure::Input(format!("standard input: {error}")))? {
-            0 => break,
-            length if length as u64 == LONGEST => return Err(Failure::TooLong),
-            _ if line.iter().all(u8::is_ascii_whitespace) => continue,
-            _ => {}
+    while let Ok(first) = lines.recv() {
+        let mut bytes = 0;
+        let more = std::iter::from_fn(|| {
+            let line = (bytes < BYTES).then(|| lines.try_recv().ok()).flatten()?;
+            bytes += line.as_ref().map_or(0, Vec::len);
+            Some(line)
+        });
+        let several = if policy == ApprovalPolicy::Never { LINES } else { 0 };
+        let (mut requests, mut parsed, mut unread) = (Vec::new(), Vec::new(), None);
+        for line in std::iter::once(first).chain(more.take(several)) {
+            match line {
+                Ok(line) => {
+                    let (id, request) = request(args, options, &line);
+                    requests.push((id, request.map(|request| parsed.push(request))));
+                }
+                Err(failure) => unread = Some(failure),
+            }
         }
-        let (id, result) = answered(session, args, options, &line, &mut host);
-        let answer = match result {
-            Ok(report) => {
-                landed += 1;
-                serde_json::to_value(success(&report))
-            }
-            Err(mut error) => {
-                failed.get_or_insert(error.class);
-                error.fit(apply_patch_api::tools::MAX_RESULT);
-                serde_json::to_value(envelope::Failure::from(error))
-            }
-        };
-        let mut answer = answer.expect("an answer has text for keys");
-        answer["id"] = id;
-        json::print(&answer);
+        let mut results = session.apply_all("git", &parsed, options, &mut host).into_iter();
+        for (id, request) in requests {
+            let result = request.and_then(|()| {
+                let result = results.next().expect("BUG: there is a result for each");
+                result.map_err(|error| ToolError::from(&error))
+            });
+            landed += usize::from(result.is_ok());
+            failed = failed.or(result.as_ref().err().map(|error| error.class));
+            answer(id, result);
+        }
+        if let Some(failure) = unread {
+            return Err(failure);
+        }
     }
     Ok(match failed {
         None => Exit::Done,
@@ -295,14 +330,25 @@ fn batch(
     })
 }
 
-/// Does what a line asks for; with its id.
-fn answered(
-    session: &GitSession,
+fn answer(id: Value, result: Result<GitReport, ToolError>) {
+    let answer = match result {
+        Ok(report) => serde_json::to_value(success(&report)),
+        Err(mut error) => {
+            error.fit(apply_patch_api::tools::MAX_RESULT);
+            serde_json::to_value(envelope::Failure::from(error))
+        }
+    };
+    let mut answer = answer.expect("an answer has text for keys");
+    answer["id"] = id;
+    json::print(&answer);
+}
+
+/// Reads what a line asks for; with its id.
+fn request(
     args: &GitArgs,
     options: &Options,
     line: &[u8],
-    host: &mut dyn Host,
-) -> (Value, Result<GitReport, ToolError>) {
+) -> (Value, Result<(Patch, GitRequest), ToolError>) {
     let usage =
         |message: String| ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message);
     let Line { id, onto, branch, message, author, carry, patch } =
@@ -330,10 +376,5 @@ fn answered(
     if request.onto.is_empty() {
         return (id, Err(usage("`onto` is missing, and there is no --onto".into())));
     }
-    let result = PatchText::parsed(&patch, options).and_then(|(_, parsed)| {
-        session
-            .apply("git", &parsed, options, &request, host)
-            .map_err(|error| ToolError::from(&error))
-    });
-    (id, result)
+    (id, PatchText::parsed(&patch, options).map(|(_, parsed)| (parsed, request)))
 }

@@ -40,17 +40,19 @@ pub(crate) struct Recorder<'r> {
     edited: bool,
     /// The profile of the patch, if it is one.
     profile: Option<Profile>,
-    /// The additional fields of a commit to a git repository; none in a directory.
+    /// The additional fields of the next commit to a git repository; none in a directory.
     details: Vec<(&'static str, String)>,
     plans: Vec<Planned>,
-    /// The commits whose intents are written, each with the index of its plan.
-    begun: Vec<(TransactionId, usize)>,
+    /// The commits whose intents are written.
+    begun: Vec<Begun>,
     /// Where the last lines ended.
     written: Option<Written>,
     /// Where the lines of an earlier call of the session ended.
     earlier: Option<Written>,
     /// How many bytes are left for diffs.
     room: usize,
+    /// Whether each commit is a call of its own, with diffs of its own.
+    several: bool,
     /// Whether the last commit failed.
     failed: bool,
     /// The error of writing an outcome, if there was one.
@@ -67,6 +69,15 @@ struct Planned {
     plan: Arc<Plan>,
     /// The fields that only lines after the commit have.
     diffs: Option<Diffs>,
+}
+
+/// A commit whose intent is written.
+#[derive(Debug)]
+struct Begun {
+    id: TransactionId,
+    /// The index of its plan.
+    plan: usize,
+    details: Vec<(&'static str, String)>,
 }
 
 impl std::fmt::Debug for Recorder<'_> {
@@ -106,6 +117,7 @@ impl<'r> Recorder<'r> {
             written: None,
             earlier: None,
             room: MAX_DIFFS,
+            several: false,
             failed: false,
             unwritten: None,
             has_begun: false,
@@ -148,11 +160,16 @@ impl<'r> Recorder<'r> {
         Self { profile: Some(profile), ..self }
     }
 
-    /// Returns the end of a commit's lines, except for their place in the chain.
-    fn closing(&self, ok: Option<bool>, error: Option<ErrorKind>, id: TransactionId) -> Vec<u8> {
-        let mut out = closing(ok, error, None, Some(id));
-        self.details.iter().for_each(|(name, value)| json::field(&mut out, name, value));
-        out
+    /// Records several calls, which are logged together.
+    #[cfg(feature = "git")]
+    pub(crate) fn of_several(self) -> Self {
+        Self { several: true, ..self }
+    }
+
+    /// Returns the number of plans that the log was given.
+    #[cfg(feature = "git")]
+    pub(crate) fn plans(&self) -> usize {
+        self.plans.len()
     }
 
     /// Returns the beginning of all lines of a phase.
@@ -253,23 +270,31 @@ impl<'r> Recorder<'r> {
         let kind = failure.map_or(ErrorKind::Unknown, |error| error.kind);
         let mut written = self.answer(committed, kind);
         if let Some(error) = failure.filter(|_| !std::mem::take(&mut self.failed)) {
-            let mut opening = self.opening(Phase::Failed);
-            what(
-                &mut opening,
-                self.operation,
-                &self.recorded(error.path.as_deref().unwrap_or_default()),
-            );
-            let mut closing = closing(Some(false), Some(kind), None, None);
-            if let Some(reason) = error.details["reason"].as_str() {
-                json::field(&mut closing, "reason", reason);
-            }
-            if let Some(profile) = self.profile {
-                json::field(&mut closing, "profile", profile.as_str());
-            }
-            let failed = self.append(|_, lines| lines.push(&[&opening, &closing]));
-            written = written.and(failed);
+            written = written.and(self.failed(error));
         }
         self.unwritten.take().map_or(written, Err)
+    }
+
+    /// Writes that a call failed before anything was intended.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written.
+    pub(crate) fn failed(&mut self, error: &ToolError) -> Result<(), AuditError> {
+        let mut opening = self.opening(Phase::Failed);
+        what(
+            &mut opening,
+            self.operation,
+            &self.recorded(error.path.as_deref().unwrap_or_default()),
+        );
+        let mut closing = closing(Some(false), Some(error.kind), None, None);
+        if let Some(reason) = error.details["reason"].as_str() {
+            json::field(&mut closing, "reason", reason);
+        }
+        if let Some(profile) = self.profile {
+            json::field(&mut closing, "profile", profile.as_str());
+        }
+        self.append(|_, lines| lines.push(&[&opening, &closing]))
     }
 
     /// Writes that the turn has ended.
@@ -283,35 +308,104 @@ impl<'r> Recorder<'r> {
         self.append(|_, lines| lines.push(&[&line]))
     }
 
-    /// Writes the outcomes of the commits whose intents are in the log.
-    fn answer(&mut self, committed: &[TransactionId], kind: ErrorKind) -> Result<(), AuditError> {
+    /// Writes the outcomes of the commits whose intents are in the log: those in `committed` were
+    /// made, the others not, for an error of this kind.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written.
+    pub(crate) fn answer(
+        &mut self,
+        committed: &[TransactionId],
+        kind: ErrorKind,
+    ) -> Result<(), AuditError> {
         let begun = std::mem::take(&mut self.begun);
         let ended = |id: &TransactionId| committed.contains(id);
         self.failed |=
-            begun.iter().any(|(id, plan)| !ended(id) && !self.plans[*plan].plan.is_empty());
-        if begun.iter().all(|&(_, plan)| self.plans[plan].plan.is_empty()) {
+            begun.iter().any(|begun| !ended(&begun.id) && !self.plans[begun.plan].plan.is_empty());
+        if begun.iter().all(|begun| self.plans[begun.plan].plan.is_empty()) {
             return Ok(());
         }
         // Waits for the diffs before the log is locked.
         let mut room = self.room;
-        let mut diffs = |(id, plan): &(TransactionId, usize)| {
-            let diffs = if ended(id) { self.plans[*plan].diffs.take() } else { None };
-            diffs.map(|diffs| diffs.finish(*id, &mut room)).unwrap_or_default()
+        let mut diffs = |begun: &Begun| {
+            if self.several {
+                room = MAX_DIFFS;
+            }
+            let diffs = if ended(&begun.id) { self.plans[begun.plan].diffs.take() } else { None };
+            diffs.map(|diffs| diffs.finish(begun.id, &mut room)).unwrap_or_default()
         };
         let diffs: Vec<Strings> = begun.iter().map(&mut diffs).collect();
         self.room = room;
         let opening = self.opening(Phase::Outcome);
         self.append(|recorder, lines| {
-            for (&(id, plan), diffs) in begun.iter().zip(&diffs) {
-                let closing = recorder.closing(Some(ended(&id)), (!ended(&id)).then_some(kind), id);
+            for (begun, diffs) in begun.iter().zip(&diffs) {
+                let ended = ended(&begun.id);
+                let closing = begun.closing(Some(ended), (!ended).then_some(kind));
                 let mut diffs = diffs.iter();
-                recorder.each_change(&recorder.plans[plan].plan, |change| {
+                recorder.each_change(&recorder.plans[begun.plan].plan, |change| {
                     lines.push(&[&opening, change, diffs.next().unwrap_or_default(), &closing])
                 })?;
-                lines.answers(id);
+                lines.answers(begun.id);
             }
             Ok(())
         })
+    }
+
+    /// Writes the intents of commits.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written.
+    fn intend_each(&mut self, begun: Vec<Begun>) -> Result<(), String> {
+        let since = self.since().map_err(|error| error.to_string())?;
+        let opening = self.opening(Phase::Intent);
+        let own: Vec<TransactionId> = self.begun.iter().map(|begun| begun.id).collect();
+        let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
+            // The caller holds the lock, so an intent without an outcome was interrupted. (In a git
+            // repository the session asks the branch.)
+            let of_directory = begun.iter().all(|begun| begun.details.is_empty());
+            for open in lines.open().into_iter().filter(|open| of_directory && !own.contains(open))
+            {
+                if let Some(finished) = self.happened(open) {
+                    self.push_recovered(self.audit, lines, open, finished)?;
+                }
+            }
+            for begun in &begun {
+                let intended = &self.plans[begun.plan].plan;
+                let closing = begun.closing(None, None);
+                let mut notes = Vec::new();
+                let mut all = changes::notes(intended);
+                all.truncate(MAX_NOTES);
+                json::list(&mut notes, "notes", &all);
+                self.each_change(intended, |change| {
+                    lines.push(&[&opening, change, &std::mem::take(&mut notes), &closing])
+                })?;
+                if !intended.is_empty() {
+                    lines.intends(begun.id);
+                }
+            }
+            Ok(())
+        });
+        self.written = Some(written.map_err(|error| error.to_string())?);
+        (self.has_begun, self.failed) = (true, false);
+        self.begun.extend(begun);
+        Ok(())
+    }
+
+    /// Writes the intents of several commits of a git repository, each with the index of its plan
+    /// and its details.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written; the commits are refused then.
+    #[cfg(feature = "git")]
+    pub(crate) fn intend_several(
+        &mut self,
+        commits: impl IntoIterator<Item = (TransactionId, usize, Vec<(&'static str, String)>)>,
+    ) -> Result<(), String> {
+        let begun = commits.into_iter().map(|(id, plan, details)| Begun { id, plan, details });
+        self.intend_each(begun.collect())
     }
 
     /// Writes the outcomes of interrupted commits to the log of each session that intended one: of
@@ -448,6 +542,15 @@ fn what(out: &mut Vec<u8>, operation: Operation, path: &str) {
     json::field(out, "path", path);
 }
 
+impl Begun {
+    /// Returns the end of the commit's lines, except for their place in the chain.
+    fn closing(&self, ok: Option<bool>, error: Option<ErrorKind>) -> Vec<u8> {
+        let mut out = closing(ok, error, None, Some(self.id));
+        self.details.iter().for_each(|(name, value)| json::field(&mut out, name, value));
+        out
+    }
+}
+
 /// Writes the end of a line, except for its place in the chain.
 fn closing(
     ok: Option<bool>,
@@ -482,38 +585,8 @@ impl CommitLog for Recorder<'_> {
 
     fn intend(&mut self, id: TransactionId) -> Result<(), String> {
         let plan = self.plans.len().checked_sub(1).ok_or("the audit log was not given the plan")?;
-        let since = self.since().map_err(|error| error.to_string())?;
-        let intended = &self.plans[plan].plan;
-        let (opening, closing) = (self.opening(Phase::Intent), self.closing(None, None, id));
-        let own: Vec<TransactionId> = self.begun.iter().map(|(id, _)| *id).collect();
-        let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
-            // The caller holds the lock, so an intent without an outcome was interrupted. (In a git
-            // repository the session asks the branch.)
-            for open in lines
-                .open()
-                .into_iter()
-                .filter(|open| self.details.is_empty() && !own.contains(open))
-            {
-                if let Some(finished) = self.happened(open) {
-                    self.push_recovered(self.audit, lines, open, finished)?;
-                }
-            }
-            let mut notes = Vec::new();
-            let mut all = changes::notes(intended);
-            all.truncate(MAX_NOTES);
-            json::list(&mut notes, "notes", &all);
-            self.each_change(intended, |change| {
-                lines.push(&[&opening, change, &std::mem::take(&mut notes), &closing])
-            })?;
-            if !intended.is_empty() {
-                lines.intends(id);
-            }
-            Ok(())
-        });
-        self.written = Some(written.map_err(|error| error.to_string())?);
-        (self.has_begun, self.failed) = (true, false);
-        self.begun.push((id, plan));
-        Ok(())
+        let details = std::mem::take(&mut self.details);
+        self.intend_each(vec![Begun { id, plan, details }])
     }
 
     fn ended(&mut self, ended: Result<TransactionId, Option<ErrorKind>>) {

@@ -7,6 +7,7 @@
 //! name the commits and the tree.
 
 pub(crate) mod commit_tree;
+mod run;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
@@ -34,6 +35,7 @@ use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::reason::Reason;
 use crate::audit::recorder::Recorder;
 use crate::audit::{self, Audit, Operation};
+use crate::git::run::Branches;
 use crate::session::SessionSettings;
 
 pub use crate::git::commit_tree::{CommitTree, enclosing};
@@ -232,8 +234,10 @@ impl GitSession {
         options: &Options,
         request: &GitRequest,
     ) -> Result<GitReport, GitError> {
-        let place = self.place(request, None)?;
-        let plan = Arc::new(self.plan_over(patch, options, &place, &Cancellation::NEVER)?);
+        let repository = &self.repository;
+        let place = self.place(request, None, (repository, &Branches::default()))?;
+        let never = &Cancellation::NEVER;
+        let plan = Arc::new(self.plan_over(repository, patch, options, &place, never)?);
         let Place { onto: Resolved { commit: onto, tree }, branch, .. } = place;
         let tree = self.tree_of(&plan, tree)?;
         Ok(GitReport { commit: None, tree, onto, branch, report: Report::new(plan, None) })
@@ -264,14 +268,9 @@ impl GitSession {
         request: &GitRequest,
         host: &mut dyn Host,
     ) -> Result<GitReport, GitError> {
-        let log = self.settings.recorder(&self.audit, &self.workspace, tool, Operation::Patch);
-        let mut log = log.of_patch(options.profile);
-        // Once is enough: the next session can do it too, and where the log cannot be written, this
-        // change is refused anyway.
-        self.answered.call_once(|| drop(self.answer_cut_off(&log)));
-        let (place, written, locked) = (None, None, None);
-        let mut onto =
-            OntoCommit { session: self, patch, options, request, place, written, locked };
+        let mut log = self.recorder(tool, options);
+        let (repository, branches) = (&self.repository, &Branches::default());
+        let mut onto = OntoCommit::new(self, (patch, request), options, (repository, branches));
         let result = commit_to(&mut onto, &mut log, host);
         let error = result.as_ref().err().map(ToolError::from);
         // The intent is in the log; that the outcome is missing shows there.
@@ -279,6 +278,16 @@ impl GitSession {
             host.event(&Event::Unlogged(&error.to_string()));
         }
         Ok(onto.report(result?))
+    }
+
+    /// Starts to record calls of a tool.
+    fn recorder(&self, tool: &str, options: &Options) -> Recorder<'_> {
+        let log = self.settings.recorder(&self.audit, &self.workspace, tool, Operation::Patch);
+        let log = log.of_patch(options.profile);
+        // Once is enough: the next session can do it too, and where the log cannot be written, this
+        // change is refused anyway.
+        self.answered.call_once(|| drop(self.answer_cut_off(&log)));
+        log
     }
 
     /// Writes the outcome of killed runs into the logs. A run holds the lock from its intent to its
@@ -313,9 +322,14 @@ impl GitSession {
             return self.is_written(of_commit.tree, intent);
         };
         let Some(tip) = self.repository.branch(branch).ok()? else { return Some(false) };
-        // Its parent and the commits below that are older, so they are not searched.
-        let mut seen: BTreeSet<Id> =
-            first.onto.iter().filter_map(|onto| onto.parse().ok()).collect();
+        // Its parents are older, so they are not searched. Some of them may have been made together
+        // with it.
+        let mut seen = BTreeSet::new();
+        let mut older = first.onto.as_ref().and_then(|onto| onto.parse().ok());
+        while let Some(id) = older.filter(|_| seen.len() <= run::PATCHES) {
+            seen.insert(id);
+            older = self.repository.commit(id).ok().and_then(|of| of.parents.first().copied());
+        }
         let mut next = VecDeque::from([tip]);
         while let Some(id) = next.pop_front() {
             if id == commit {
@@ -362,16 +376,26 @@ impl GitSession {
 
     /// Finds the commit that a patch goes on top of, and the branch to move. `seen` is the commit
     /// that the author saw, if it is known already.
-    fn place(&self, request: &GitRequest, seen: Option<Resolved>) -> Result<Place, ToolError> {
+    fn place(
+        &self,
+        request: &GitRequest,
+        seen: Option<Resolved>,
+        (repository, branches): (&Repository, &Branches),
+    ) -> Result<Place, ToolError> {
+        let branch_at = |name: &str| match branches.tip(name) {
+            Some(tip) => Ok(Some(tip.commit)),
+            None => repository.branch(name),
+        };
         let (onto, named) = match seen {
-            Some(seen) => {
-                (seen, self.repository.branch(&request.onto).is_ok_and(|at| at.is_some()))
-            }
-            None => self.resolve(&request.onto)?,
+            Some(seen) => (seen, branch_at(&request.onto).is_ok_and(|at| at.is_some())),
+            None => match branches.resolved(&request.onto) {
+                Some(tip) => (tip, true),
+                None => resolve(repository, &request.onto)?,
+            },
         };
         let branch = request.branch.clone().or_else(|| named.then(|| request.onto.clone()));
         let from = match &branch {
-            Some(branch) => self.repository.branch(branch)?,
+            Some(branch) => branch_at(branch)?,
             None => None,
         };
         match (&branch, from) {
@@ -379,35 +403,23 @@ impl GitSession {
                 if !request.carry {
                     return Err(moved(branch, Some(onto.commit), Some(at)));
                 }
-                let tip = Resolved { commit: at, tree: self.repository.commit(at)?.tree };
-                Ok(Place { onto: tip, seen: onto, branch: Some(branch.clone()), from })
+                let tip = Resolved { commit: at, tree: repository.commit(at)?.tree };
+                Ok(Place { onto: tip, seen: onto, branch: Some(branch.clone()), named, from })
             }
-            _ => Ok(Place { onto, seen: onto, branch, from }),
-        }
-    }
-
-    /// Resolves a revision, and tells whether it is the name of a branch: a tag or an id may look
-    /// the same.
-    fn resolve(&self, revision: &str) -> Result<(Resolved, bool), ToolError> {
-        loop {
-            let before = self.repository.branch(revision).unwrap_or_default();
-            let found = self.repository.resolve(revision)?;
-            // The branch may move in between.
-            if before == self.repository.branch(revision).unwrap_or_default() {
-                return Ok((found, before == Some(found.commit)));
-            }
+            _ => Ok(Place { onto, seen: onto, branch, named, from }),
         }
     }
 
     fn plan_over(
         &self,
+        repository: &Repository,
         patch: &Patch,
         options: &Options,
         place: &Place,
         cancellation: &Cancellation,
     ) -> Result<Plan, Rejects> {
         let files = |commit| {
-            let tree = CommitTree::new(&self.repository, commit);
+            let tree = CommitTree::new(repository, commit);
             tree.files(Arc::clone(&self.policy)).cancelled_by(cancellation.clone())
         };
         if place.seen == place.onto {
@@ -421,10 +433,8 @@ impl GitSession {
     fn publish(
         &self,
         repository: &Repository,
-        branch: &str,
-        from: Option<Id>,
-        Written { commit, committer, .. }: &Written,
-        request: &GitRequest,
+        (branch, from, Written { commit, committer, .. }): (&str, Option<Id>, &Written),
+        allow_checked_out: bool,
         host: &mut dyn Host,
     ) -> Result<(), GitError> {
         let began = Instant::now();
@@ -434,7 +444,7 @@ impl GitSession {
             to: *commit,
             by: committer,
             message: "apply-patch",
-            allow_checked_out: request.allow_checked_out,
+            allow_checked_out,
         };
         loop {
             match repository.move_branch(&to) {
@@ -461,6 +471,10 @@ struct OntoCommit<'s, 'r> {
     patch: &'r Patch,
     options: &'r Options,
     request: &'r GitRequest,
+    /// The repository with the commits before this one.
+    repository: &'r Repository,
+    /// The branches that these commits are to move.
+    branches: &'r Branches,
     /// Known as soon as there is a plan.
     place: Option<Place>,
     written: Option<Written>,
@@ -469,9 +483,41 @@ struct OntoCommit<'s, 'r> {
     locked: Option<Locked<'s>>,
 }
 
-impl OntoCommit<'_, '_> {
+impl<'s, 'r> OntoCommit<'s, 'r> {
+    fn new(
+        session: &'s GitSession,
+        (patch, request): (&'r Patch, &'r GitRequest),
+        options: &'r Options,
+        (repository, branches): (&'r Repository, &'r Branches),
+    ) -> Self {
+        let (place, written, locked) = (None, None, None);
+        Self { session, patch, options, request, repository, branches, place, written, locked }
+    }
+
     fn place(&self) -> &Place {
         self.place.as_ref().expect("BUG: what is committed was planned")
+    }
+
+    /// Makes the commit of a plan in memory.
+    fn write(
+        &mut self,
+        repository: &Repository,
+        plan: &Plan,
+        cancellation: &Cancellation,
+    ) -> Result<&Written, ToolError> {
+        let written = write(repository, plan, self.place().onto, self.request, cancellation)?;
+        Ok(self.written.insert(written))
+    }
+
+    /// What the log says about the commit.
+    fn details(&self) -> Vec<(&'static str, String)> {
+        let Place { onto, branch, .. } = self.place();
+        let mut details = vec![("onto", onto.commit.to_string())];
+        if let Some(Written { commit, tree, .. }) = &self.written {
+            details.extend([("commit", commit.to_string()), ("tree", tree.to_string())]);
+        }
+        details.extend(branch.clone().map(|branch| ("branch", branch)));
+        details
     }
 
     fn publish(
@@ -480,28 +526,22 @@ impl OntoCommit<'_, '_> {
         log: &mut dyn CommitLog,
         host: &mut dyn Host,
     ) -> Result<Committed, GitError> {
-        let Place { onto, branch, from, .. } = self.place().clone();
         // A change that fails leaves no objects behind.
-        let repository = self.session.repository.isolated();
+        let repository = self.repository.isolated();
         let cancellation = host.cancellation();
-        let written = write(&repository, plan, onto, self.request, &cancellation)?;
+        let written = self.write(&repository, plan, &cancellation)?.clone();
         let id = TransactionId::new(SystemTime::now(), None);
-        let mut details = vec![
-            ("onto", onto.commit.to_string()),
-            ("commit", written.commit.to_string()),
-            ("tree", written.tree.to_string()),
-        ];
-        details.extend(branch.clone().map(|branch| ("branch", branch)));
-        log.details(details);
+        log.details(self.details());
         self.locked = Some(self.session.lock(cancellation)?);
         intend(id, log, host).map_err(commit::Error::from)?;
+        let Place { branch, from, .. } = self.place();
         match branch {
             Some(branch) => {
-                self.session.publish(&repository, &branch, from, &written, self.request, host)?;
+                let to = (branch.as_str(), *from, &written);
+                self.session.publish(&repository, to, self.request.allow_checked_out, host)?;
             }
             None => repository.flush().map_err(ToolError::from)?,
         }
-        self.written = Some(written);
         Ok(id.into())
     }
 
@@ -520,10 +560,12 @@ impl Committer for OntoCommit<'_, '_> {
     type Error = GitError;
 
     fn plan(&mut self, _: &mut dyn CommitLog, host: &mut dyn Host) -> Result<Plan, GitError> {
-        self.locked = None;
+        (self.locked, self.written) = (None, None);
         let seen = self.place.as_ref().map(|place| place.seen);
-        let place = self.place.insert(self.session.place(self.request, seen)?);
-        Ok(self.session.plan_over(self.patch, self.options, place, &host.cancellation())?)
+        let place = self.session.place(self.request, seen, (self.repository, self.branches))?;
+        let (place, cancellation) = (self.place.insert(place), host.cancellation());
+        let Self { session, repository, patch, options, .. } = *self;
+        Ok(session.plan_over(repository, patch, options, place, &cancellation)?)
     }
 
     fn commit(
@@ -548,15 +590,31 @@ struct Place {
     /// The commit that the author of the patch saw: `onto`, or one before it.
     seen: Resolved,
     branch: Option<String>,
+    /// Whether the request names a branch as the commit that the patch is for.
+    named: bool,
     /// The commit that the branch is at; `None` if the branch is to be created.
     from: Option<Id>,
 }
 
 /// The objects that were made of a plan.
+#[derive(Debug, Clone)]
 struct Written {
     commit: Id,
     tree: Id,
     committer: Signature,
+}
+
+/// Resolves a revision, and tells whether it is the name of a branch: a tag or an id may look the
+/// same.
+fn resolve(repository: &Repository, revision: &str) -> Result<(Resolved, bool), ToolError> {
+    loop {
+        let before = repository.branch(revision).unwrap_or_default();
+        let found = repository.resolve(revision)?;
+        // The branch may move in between.
+        if before == repository.branch(revision).unwrap_or_default() {
+            return Ok((found, before == Some(found.commit)));
+        }
+    }
 }
 
 /// Makes the blobs and trees of a plan, in memory.

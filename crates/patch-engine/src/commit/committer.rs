@@ -73,7 +73,8 @@ impl<E: From<Error>> From<Error> for NotCommitted<E> {
     }
 }
 
-/// Plans, asks, logs, commits and reports: the only way from a plan to a change.
+/// Plans, asks, logs, commits and reports: the only way from a plan to a change, but for plans that
+/// are [approved](approved) one by one and published together.
 ///
 /// # Errors
 ///
@@ -84,16 +85,10 @@ pub fn commit_to<C: Committer>(
     host: &mut dyn Host,
 ) -> Result<Report, C::Error> {
     loop {
-        let check = |host: &dyn Host| host.cancellation().check().map_err(Error::from);
-        check(host)?;
-        let plan = Arc::new(committer.plan(log, host)?);
-        check(host)?;
+        let plan = approved(committer, log, host)?;
         if plan.is_empty() {
             return Ok(Report { recovered: committer.recovered(), ..Report::new(plan, None) });
         }
-        approve(&plan, host)?;
-        log.planned(&plan);
-        host.event(&Event::Planned(&plan));
         match committer.commit(&plan, log, host) {
             Ok(Committed { id, trashed }) => {
                 log.ended(Ok(id));
@@ -111,6 +106,29 @@ pub fn commit_to<C: Committer>(
             }
         }
     }
+}
+
+/// Makes a plan, and asks whether it may be committed: the first half of [`commit_to`]. Nobody is
+/// asked about an empty plan.
+///
+/// # Errors
+///
+/// Those of planning and of asking; and when the host [gives up](Host::cancellation).
+pub fn approved<C: Committer>(
+    committer: &mut C,
+    log: &mut dyn CommitLog,
+    host: &mut dyn Host,
+) -> Result<Arc<Plan>, C::Error> {
+    let check = |host: &dyn Host| host.cancellation().check().map_err(Error::from);
+    check(host)?;
+    let plan = Arc::new(committer.plan(log, host)?);
+    check(host)?;
+    if !plan.is_empty() {
+        approve(&plan, host)?;
+        log.planned(&plan);
+        host.event(&Event::Planned(&plan));
+    }
+    Ok(plan)
 }
 
 /// Asks a host about exactly the plan that will be committed.
