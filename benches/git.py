@@ -6,9 +6,10 @@ usage: git.py --ours PROGRAM [--dir DIR] [--files N] [--changes N] [--runs N] [-
 The repository is bare, made by `git fast-import` from a fixed seed; each patch changes a line in so many files, spread over the
 tree. git runs `apply --cached`, `write-tree`, `commit-tree` and `update-ref`, with an index that it has already and that knows the
 tree. They take turns on fresh copies, the trees that result are compared, and the times are medians. `--batch` is one process for so
-many patches, the first of them left out; its time is that of all divided by their number.
+many patches, the first of them left out; its time is that of all divided by their number. Either it gets the next request when it has
+answered the last, or all at once.
 """
-import argparse, json, os, random, shutil, statistics, subprocess, tempfile, time
+import argparse, json, os, random, shutil, statistics, subprocess, tempfile, threading, time
 from pathlib import Path
 
 WORDS = "let value = return(x); if some_function &mut match self. Ok(()) ? pub fn struct impl for in vec![] 0..n".split()
@@ -85,7 +86,7 @@ with tempfile.TemporaryDirectory(dir=args.dir) as scratch:
 
     pipeline = f"git apply --cached {scratch}/patch.diff && git update-ref refs/heads/main $(git commit-tree -p main -m change $(git write-tree))"
     ours = [args.ours, "git", "--quiet", "--durability", args.durability]
-    once, theirs, batch = [], [], []
+    once, theirs, batch, together = [], [], [], []
     for _ in range(args.runs):
         at = fresh()
         theirs.append(timed(lambda: subprocess.run(["sh", "-c", pipeline], cwd=at, check=True, env=ENVIRONMENT)))
@@ -94,26 +95,37 @@ with tempfile.TemporaryDirectory(dir=args.dir) as scratch:
         once.append(timed(lambda: subprocess.run([*ours, "--onto", "main", str(scratch / "patch.txt")], cwd=at, check=True, env=ENVIRONMENT,
                                                  stdout=subprocess.DEVNULL)))
         assert git(["rev-parse", "main^{tree}"], at) == wanted, "another tree"
+    def ask(process, requests):
+        for request in requests:
+            process.stdin.write(request.encode() + b"\n")
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["ok"], "refused"
+
+    def ask_at_once(process, requests):
+        def send():
+            process.stdin.write("".join(request + "\n" for request in requests).encode())
+            process.stdin.flush()
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        assert all(json.loads(process.stdout.readline())["ok"] for _ in requests), "refused"
+        sender.join()
+
+    requests = [json.dumps({"id": run, "onto": "main", "patch": patch(args.files, args.changes, run)[0]}) for run in range(args.batch + 1)]
     for _ in range(max(1, args.runs // 5)):
-        at = fresh()
-        requests = [json.dumps({"id": run, "onto": "main", "patch": patch(args.files, args.changes, run)[0]}) for run in range(args.batch + 1)]
-        process = subprocess.Popen([*ours, "--batch"], cwd=at, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for times, way in [(batch, ask), (together, ask_at_once)]:
+            at = fresh()
+            process = subprocess.Popen([*ours, "--batch"], cwd=at, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            ask(process, requests[:1])
+            times.append(timed(lambda: way(process, requests[1:])) / args.batch)
+            process.stdin.close()
+            assert process.wait() == 0
+            git(["fsck", "--strict", "--no-progress", "--no-dangling"], at)
 
-        def ask(requests):
-            for request in requests:
-                process.stdin.write(request.encode() + b"\n")
-                process.stdin.flush()
-                assert json.loads(process.stdout.readline())["ok"], "refused"
-
-        ask(requests[:1])
-        batch.append(timed(lambda: ask(requests[1:])) / args.batch)
-        process.stdin.close()
-        assert process.wait() == 0
-        git(["fsck", "--strict", "--no-progress", "--no-dangling"], at)
-
-theirs, once, batch = (statistics.median(times) * 1000 for times in (theirs, once, batch))
+theirs, once, batch, together = (statistics.median(times) * 1000 for times in (theirs, once, batch, together))
 print(f"\n{args.files} files, {args.changes} of them changed by a patch; durability {args.durability}\n")
 print("| what | ms | share of git |\n|---|---:|---:|")
 print(f"| git, four commands | {theirs:.2f} | |")
 print(f"| apply-patch git, a process a patch | {once:.2f} | {once / theirs:.3f} |")
-print(f"| apply-patch git --batch, a patch | {batch:.2f} | {batch / theirs:.3f} |")
+print(f"| apply-patch git --batch, one request after the other, a patch | {batch:.2f} | {batch / theirs:.3f} |")
+print(f"| apply-patch git --batch, all requests at once, a patch | {together:.2f} | {together / theirs:.3f} |")

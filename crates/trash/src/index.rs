@@ -5,8 +5,8 @@
 //! length for each finished transaction, the oldest first. A commit appends one under the lock, once
 //! its folder is in the trash. The line has the id, the bytes that were displaced up to and with
 //! this transaction, the bytes of those that were purged, the number of the first line that was not,
-//! a mark of the turn, and a stamp of the folder `trash`: its inode, times, size and number of links
-//! as they are then.
+//! a mark of the turn, whether it undid another one, and a stamp of the folder `trash`: its inode,
+//! times, size and number of links as they are then.
 //!
 //! The index is believed if the stamp of its last line is that of the folder now: every change of
 //! the names in a folder moves its times. Otherwise the folder is listed: a process was killed
@@ -36,7 +36,7 @@ use crate::store::{Store, TRASH, transactions_of};
 pub(crate) const INDEX: &str = "index";
 
 /// The length of a line, with its end.
-pub(crate) const LINE: usize = 95;
+pub(crate) const LINE: usize = 97;
 /// How many lines are read at first.
 const TAIL: u32 = 64;
 /// How many lines are read at once after that.
@@ -48,11 +48,15 @@ pub(crate) struct Indexed {
     pub(crate) bytes: u64,
     /// The mark of its turn.
     pub(crate) turn: Option<u32>,
+    /// Whether it undid another one.
+    pub(crate) undoes: bool,
 }
 
 impl Indexed {
     pub(crate) fn of(journal: &Journal) -> Self {
-        Self { bytes: journal.kept_bytes(), turn: journal.header.turn.as_deref().map(mark) }
+        let turn = journal.header.turn.as_deref().map(mark);
+        let undoes = journal.header.undo_of.is_some();
+        Self { bytes: journal.kept_bytes(), turn, undoes }
     }
 }
 
@@ -103,13 +107,15 @@ impl Summary {
     }
 
     /// Returns the line of the last transaction; `None` if a number does not fit.
-    pub(crate) fn line(&self, turn: Option<u32>) -> Option<String> {
+    pub(crate) fn line(&self, of: Indexed) -> Option<String> {
         let Self { first, bytes, purged, others, stamp, .. } = self;
-        let (id, others) = (self.last?, if *others { '+' } else { '-' });
-        let turn = turn.map_or_else(|| "--------".to_owned(), |turn| format!("{turn:08x}"));
-        let stamp = stamp.unwrap_or_default();
-        let line =
-            format!("{id} {bytes:012x} {purged:012x} {first:08x} {turn} {others} {stamp:016x}\n");
+        let id = self.last?;
+        let turn = of.turn.map_or_else(|| "--------".to_owned(), |turn| format!("{turn:08x}"));
+        let flag = |is_set: bool| if is_set { '+' } else { '-' };
+        let (undoes, others, stamp) = (flag(of.undoes), flag(*others), stamp.unwrap_or_default());
+        let line = format!(
+            "{id} {bytes:012x} {purged:012x} {first:08x} {turn} {undoes} {others} {stamp:016x}\n"
+        );
         (line.len() == LINE).then_some(line)
     }
 }
@@ -119,6 +125,7 @@ impl Summary {
 pub(crate) struct Line {
     pub(crate) id: TransactionId,
     pub(crate) turn: Option<u32>,
+    pub(crate) undoes: bool,
     pub(crate) bytes: u64,
     pub(crate) purged: u64,
     pub(crate) first: u32,
@@ -139,14 +146,14 @@ impl Line {
             "--------" => None,
             turn => Some(u32::from_str_radix(turn, 16).ok()?),
         };
-        let others = next()? == "+";
+        let (undoes, others) = (next()? == "+", next()? == "+");
         let stamp = u64::from_str_radix(next()?, 16).ok()?;
-        Some(Self { id, turn, bytes, purged, first, others, stamp })
+        Some(Self { id, turn, undoes, bytes, purged, first, others, stamp })
     }
 }
 
 pub(crate) fn head(trash: &Metadata) -> String {
-    format!("{:<94}\n", format!("index 1 of the folder with inode {:016x}", trash.ino))
+    format!("{:<96}\n", format!("index 2 of the folder with inode {:016x}", trash.ino))
 }
 
 /// Returns what changes whenever a name in the folder does; `None` where nothing does for certain.
@@ -219,6 +226,23 @@ impl Index {
         Some(Block { start, bytes })
     }
 
+    /// Returns the transactions that are newer than this one, and `more` before them, the oldest
+    /// first; `None` where a line cannot be read.
+    fn after(self, id: TransactionId, more: u32) -> Option<OldestFirst> {
+        let Summary { first, lines, .. } = self.summary;
+        let (mut start, mut end) = (first, lines);
+        while start < end {
+            let middle = start + (end - start) / 2;
+            let block = self.read(middle, middle + 1)?;
+            if Line::parse(block.line(middle)?)?.id <= id {
+                start = middle + 1
+            } else {
+                end = middle
+            }
+        }
+        Some(OldestFirst { index: self, next: start.saturating_sub(more).max(first) })
+    }
+
     /// Returns its lines that were not purged, from the last one on.
     fn backwards(self) -> Backwards {
         Backwards { end: self.summary.lines, index: self }
@@ -248,6 +272,29 @@ impl Iterator for Backwards {
         }
         self.end = number;
         Some(self.index.tail.line(number).and_then(Line::parse))
+    }
+}
+
+/// Finished transactions, oldest first, read as they are asked for. It ends where a line cannot be
+/// read.
+#[derive(Debug)]
+pub struct OldestFirst {
+    index: Index,
+    /// The number of the next line.
+    next: u32,
+}
+
+impl Iterator for OldestFirst {
+    type Item = TransactionId;
+
+    fn next(&mut self) -> Option<TransactionId> {
+        let Index { summary: Summary { lines, .. }, tail, .. } = &self.index;
+        let number = Some(self.next).filter(|number| number < lines)?;
+        if tail.line(number).is_none() {
+            self.index.tail = self.index.read(number, number.saturating_add(BLOCK).min(*lines))?;
+        }
+        self.next += 1;
+        Some(Line::parse(self.index.tail.line(number)?)?.id)
     }
 }
 
@@ -330,6 +377,27 @@ impl Store<'_> {
             found.extend((line.turn == wanted).then_some(line.id));
         }
         Ok(Some(found))
+    }
+
+    /// Returns the transactions after this one that undid others, newest first. `None` if that is
+    /// not known without reading all journals.
+    pub fn undos_after(&self, id: TransactionId) -> Result<Option<Vec<TransactionId>>, Error> {
+        let Some(index) = self.index()? else { return Ok(None) };
+        let mut found = Vec::new();
+        for line in index.backwards() {
+            match line {
+                None => return Ok(None),
+                Some(line) if line.id <= id => break,
+                Some(line) => found.extend(line.undoes.then_some(line.id)),
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Returns the transactions after this one, and `more` before them, the oldest first. `None` if
+    /// they are not known without listing all.
+    pub fn after(&self, id: TransactionId, more: u32) -> Result<Option<OldestFirst>, Error> {
+        Ok(self.index()?.and_then(|index| index.after(id, more)))
     }
 
     /// Returns whether one of the newest `count` transactions is part of a turn; `None` if that is

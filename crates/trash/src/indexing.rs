@@ -58,7 +58,7 @@ impl LockedStore<'_> {
         let there = old.is_some();
         let mut old = old.unwrap_or_default().into_iter().peekable();
         let (mut text, mut summary) = (head(trash), Summary::default());
-        let (mut same, mut last) = (true, (0, None));
+        let (mut same, mut last) = (true, None);
         for &id in newest_first.iter().rev() {
             while old.next_if(|(other, _)| *other < id).is_some() {
                 same = false;
@@ -79,23 +79,23 @@ impl LockedStore<'_> {
                 }
             };
             summary.add(id, of);
-            last = (text.len(), of.turn);
-            text += &summary.line(of.turn)?;
+            last = Some((text.len(), of));
+            text += &summary.line(of)?;
         }
         let spot = self.dir.spot(INDEX);
-        if summary.lines == 0 {
+        let Some((start, of)) = last else {
             if there {
                 spot.remove().ok()?;
             }
             return Some(Summary { stamp, ..summary });
-        }
+        };
         // Nothing is to be written where only the names can tell that.
         if stamp.is_none() && same && old.next().is_none() {
             return Index::open(&self.dir).map(|index| Summary { stamp, ..index.summary });
         }
         summary.stamp = stamp;
-        text.truncate(last.0);
-        text += &summary.line(last.1)?;
+        text.truncate(start);
+        text += &summary.line(of)?;
         spot.write(text.as_bytes(), false).ok()?;
         Some(summary)
     }
@@ -116,8 +116,8 @@ impl LockedStore<'_> {
         };
         let mut before = 0;
         let lines = lines.iter().map_while(|line| {
-            let Line { id, turn, bytes, .. } = Line::parse(line)?;
-            let of = Indexed { bytes: bytes.checked_sub(before)?, turn };
+            let Line { id, turn, undoes, bytes, .. } = Line::parse(line)?;
+            let of = Indexed { bytes: bytes.checked_sub(before)?, turn, undoes };
             before = bytes;
             Some((id, of))
         });
@@ -151,13 +151,13 @@ impl LockedStore<'_> {
         if next.first > STEP && next.first > next.lines / 2 {
             let kept = Index::open(&self.dir)?.read(next.first, written)?;
             next = Summary { lines: next.lines - next.first, first: 0, ..next };
-            let (head, line) = (head(&seen), next.line(of.turn)?);
+            let (head, line) = (head(&seen), next.line(of)?);
             let text = [head.as_bytes(), &kept.bytes, line.as_bytes()].concat();
             spot.write(&text, false).ok()?;
             return Some(next);
         }
         let file = spot.append().ok()?;
-        let mut text = next.line(of.turn)?;
+        let mut text = next.line(of)?;
         let mut length = 0;
         if written == 0 {
             text.insert_str(0, &head(&seen));

@@ -23,7 +23,7 @@ mod tracked;
 pub use error::{Error, JournalProblem};
 pub use fingerprint::Fingerprint;
 pub use id::{ParseIdError, TransactionId};
-pub use index::{NewestFirst, Totals};
+pub use index::{NewestFirst, OldestFirst, Totals};
 pub use journal::{Carried, FileState, Header, Journal, Operation, Record};
 pub use key::{KeyPlace, Keys, OwnKey};
 pub use locked::LockedStore;

@@ -35,6 +35,14 @@ impl LogEntry {
         let (own, other) = (&self.journal.header, &other.journal.header);
         own.turn.is_some() && own.turn == other.turn && own.session == other.session
     }
+
+    /// Returns what it undoes, if that counts.
+    fn undoes(&self) -> impl Iterator<Item = TransactionId> + use<> {
+        let Header { undo_of, also_undo_of, partial, .. } = &self.journal.header;
+        let counts = !partial && !self.aborted && self.undone_by.is_none();
+        let targets = undo_of.iter().chain(also_undo_of).filter(|_| counts);
+        targets.copied().collect::<Vec<_>>().into_iter()
+    }
 }
 
 /// A folder in the trash that does not count as history.
@@ -72,12 +80,8 @@ impl Workspace {
         let (log, reach) = (Log::new(&store), self.reach());
         let mut entries = Vec::new();
         for entry in log.iter() {
-            let LogEntry { journal, undone_by, aborted, .. } = (*entry?).clone();
-            let whole = reach.shows_all(&journal);
-            let Some(journal) = (if whole { Some(journal) } else { reach.shown(journal) }) else {
-                continue;
-            };
-            entries.push(LogEntry { journal, undone_by, aborted, whole });
+            let Some(entry) = reach.shown((*entry?).clone()) else { continue };
+            entries.push(entry);
             if entries.last().is_some_and(|entry| !go_on(entry)) {
                 break;
             }
@@ -118,9 +122,10 @@ impl Workspace {
 
     /// Returns one finished transaction.
     pub fn show(&self, id: TransactionId) -> Result<LogEntry, Error> {
-        let (mut entries, _) = self.history_while(|entry| entry.journal.header.id > id)?;
-        let found = entries.pop().filter(|entry| entry.journal.header.id == id);
-        Ok(found.ok_or(workspace_trash::Error::NoSuchTransaction(id))?)
+        let missing = || workspace_trash::Error::NoSuchTransaction(id);
+        let store = self.store()?.ok_or_else(missing)?;
+        let entry = Log::new(&store).by_id(id)?.ok_or_else(missing)?;
+        Ok(self.reach().shown((*entry).clone()).ok_or_else(missing)?)
     }
 
     /// Returns the transactions that may be part of a turn with this name, newest first: all that
@@ -227,23 +232,16 @@ impl<'s> Log<'s> {
             return Ok(());
         };
         let undone_by = read.undone.get(&id).copied();
-        let found = store.journal(id).and_then(|journal| Ok((journal, store.is_aborted(id)?)));
-        let (journal, aborted) = match store.unless_gone(id, found) {
-            Ok(Some(found)) => found,
+        match read_one(store, id, undone_by)? {
             // A purge in another process removed it.
-            Ok(None) => return Ok(()),
+            None => {}
             // Not signed by this user, so it does not count.
-            Err(workspace_trash::Error::Journal { problem, .. }) => {
-                read.unverified.push(Unverified { id, problem, undone_by });
-                return Ok(());
+            Some(Err(problem)) => read.unverified.push(Unverified { id, problem, undone_by }),
+            Some(Ok(entry)) => {
+                read.undone.extend(entry.undoes().map(|target| (target, id)));
+                read.entries.push(Rc::new(entry));
             }
-            Err(error) => return Err(error.into()),
-        };
-        if !journal.header.partial && !aborted && undone_by.is_none() {
-            let targets = journal.header.undo_of.iter().chain(&journal.header.also_undo_of);
-            read.undone.extend(targets.map(|target| (*target, id)));
         }
-        read.entries.push(Rc::new(LogEntry { journal, undone_by, aborted, whole: true }));
         Ok(())
     }
 
@@ -263,8 +261,49 @@ impl<'s> Log<'s> {
     }
 
     fn by_id(&self, id: TransactionId) -> Result<Option<Rc<LogEntry>>, Error> {
-        let last = self.until(Some(id))?.pop();
-        Ok(last.filter(|entry| entry.journal.header.id == id))
+        Ok(self.by_ids(&[id])?.pop())
+    }
+
+    /// Returns those of some transactions that count, newest first, as they are given.
+    fn by_ids(&self, newest_first: &[TransactionId]) -> Result<Vec<Rc<LogEntry>>, Error> {
+        let Some(oldest) = newest_first.last() else { return Ok(Vec::new()) };
+        let entries = self.with_undos(*oldest, newest_first)?;
+        let is_wanted = |entry: &Rc<LogEntry>| {
+            let id = entry.journal.header.id;
+            newest_first.binary_search_by(|other| id.cmp(other)).is_ok()
+        };
+        Ok(entries.into_iter().filter(is_wanted).collect())
+    }
+
+    /// Returns the transactions after `id` that undid others, and those of `more` (none of which is
+    /// older than `id`), newest first. Others may be among them: far back, only the undos are read.
+    fn with_undos(
+        &self,
+        id: TransactionId,
+        more: &[TransactionId],
+    ) -> Result<Vec<Rc<LogEntry>>, Error> {
+        /// How many of the newest are read in any case: there is no need to open the index then.
+        const NEAR: usize = 4;
+        let nearest = self.get(NEAR)?;
+        let is_far = nearest.is_some_and(|nearest| nearest.journal.header.id > id);
+        let undos = if is_far { self.store.undos_after(id)? } else { None };
+        let Some(mut ids) = undos else { return self.until(Some(id)) };
+        ids.extend_from_slice(more);
+        ids.sort_unstable_by(|one, other| other.cmp(one));
+        ids.dedup();
+        let (mut entries, mut undone) = (Vec::new(), BTreeMap::new());
+        for id in ids {
+            match read_one(self.store, id, undone.get(&id).copied()) {
+                Ok(None | Some(Err(_))) => {}
+                Ok(Some(Ok(entry))) => {
+                    undone.extend(entry.undoes().map(|target| (target, id)));
+                    entries.push(Rc::new(entry));
+                }
+                Err(_) if self.ends_at_error => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(entries)
     }
 
     /// Returns the header of a transaction that counts, however old it is.
@@ -279,6 +318,21 @@ impl<'s> Log<'s> {
 
     fn unverified(&self) -> Ref<'_, [Unverified]> {
         Ref::map(self.read.borrow(), |read| &read.unverified[..])
+    }
+}
+
+/// Reads a transaction, or why its journal is not trusted; `None` if it is gone.
+fn read_one(
+    store: &Store<'_>,
+    id: TransactionId,
+    undone_by: Option<TransactionId>,
+) -> Result<Option<Result<LogEntry, JournalProblem>>, Error> {
+    let found = store.journal(id).and_then(|journal| Ok((journal, store.is_aborted(id)?)));
+    match store.unless_gone(id, found) {
+        Ok(found) => Ok(found
+            .map(|(journal, aborted)| Ok(LogEntry { journal, undone_by, aborted, whole: true }))),
+        Err(workspace_trash::Error::Journal { problem, .. }) => Ok(Some(Err(problem))),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -322,8 +376,10 @@ pub(super) fn with_its_turn(log: &Log<'_>, change: &LogEntry) -> Result<Vec<Tran
     let Some(turn) = &change.journal.header.turn else {
         return Ok(vec![change.journal.header.id]);
     };
-    let oldest = log.store.of_turn(turn)?.and_then(|ids| ids.last().copied());
-    let entries = log.until(oldest)?;
+    let entries = match log.store.of_turn(turn)? {
+        Some(ids) => log.by_ids(&ids)?,
+        None => log.until(None)?,
+    };
     Ok(standing(entries.iter().map(|entry| &**entry), |entry| entry.is_of_turn_of(change)))
 }
 
@@ -391,7 +447,7 @@ pub(super) fn last_change_to(
 
 /// Returns the paths of a transaction that were undone one by one, and not redone since.
 pub(super) fn taken_back(log: &Log<'_>, id: TransactionId) -> Result<HashSet<String>, Error> {
-    let newer = log.until(Some(id))?;
+    let newer = log.with_undos(id, &[])?;
     let parts = newer.iter().filter(|entry| {
         let header = &entry.journal.header;
         header.undo_of == Some(id) && header.partial && entry.undone_by.is_none() && !entry.aborted

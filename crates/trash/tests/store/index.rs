@@ -11,7 +11,7 @@ use workspace_trash::{KeyPlace, LockedStore, Retention, Store, TransactionId};
 
 use super::{Fixture, displace, displace_keeping};
 
-const LINE: usize = 95;
+const LINE: usize = 97;
 
 impl Fixture {
     fn state(&self) -> std::path::PathBuf {
@@ -286,7 +286,7 @@ fn the_index_does_not_grow_for_ever() {
 }
 
 #[test]
-fn the_transactions_of_a_turn_are_found() {
+fn the_transactions_of_a_turn_and_undos_are_found() {
     let fixture = Fixture::new();
     let root = fixture.root();
     let store = fixture.lock(&root);
@@ -294,7 +294,9 @@ fn the_transactions_of_a_turn_are_found() {
     for n in 0..150 {
         let pending = store.begin().unwrap();
         let turn = (n % 50 == 7).then(|| "t-1".to_owned());
-        let header = workspace_trash::Header { turn, ..workspace_trash::Header::new(pending.id()) };
+        let undo_of = (n % 40 == 9).then(|| ids[n - 1]);
+        let new = workspace_trash::Header::new(pending.id());
+        let header = workspace_trash::Header { turn, undo_of, ..new };
         pending.write_journal(&workspace_trash::Journal::new(header, Vec::new())).unwrap();
         pending.finish().unwrap();
         ids.push(pending.id());
@@ -304,10 +306,19 @@ fn the_transactions_of_a_turn_are_found() {
         assert_eq!(store.of_turn("t-2").unwrap().unwrap(), []);
         assert_eq!(store.has_turns(42).unwrap(), Some(false));
         assert_eq!(store.has_turns(43).unwrap(), Some(true));
+        assert_eq!(store.undos_after(ids[8]).unwrap().unwrap(), [129, 89, 49, 9].map(|n| ids[n]));
+        assert_eq!(store.undos_after(ids[49]).unwrap().unwrap(), [129, 89].map(|n| ids[n]));
+        assert_eq!(store.undos_after(ids[149]).unwrap().unwrap(), []);
+        for (of, more, first) in [(0, 0, 1), (0, 9, 0), (77, 0, 78), (77, 3, 75), (149, 0, 150)] {
+            let after: Vec<_> = store.after(ids[of], more).unwrap().unwrap().collect();
+            assert_eq!(after, ids[first..], "{of} {more}");
+        }
     }
     fs::remove_file(fixture.index()).unwrap();
     assert_eq!(store.of_turn("t-1").unwrap(), None);
     assert_eq!(store.has_turns(1).unwrap(), None);
+    assert_eq!(store.undos_after(ids[0]).unwrap(), None);
+    assert!(store.after(ids[0], 0).unwrap().is_none());
 }
 
 /// System calls of a transaction and of readers. The number does not depend on how many

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use patch_engine::commit::{CommitOptions, Error, TransactionId, UndoOptions, Workspace};
+use patch_engine::commit::{CommitOptions, Error, LogEntry, TransactionId, UndoOptions, Workspace};
 use patch_engine::remedy::{Setting, Step as Advised};
 use patch_engine::{Plan, PlanNote, Remedy};
 use testutils::share::{stride, whole};
@@ -175,13 +175,14 @@ impl Model {
         // Most of what happens in a turn is its own.
         let is_own = self.turn.is_some() && self.random.usize(..6) > 0;
         let step =
-            if is_own { [0, 0, 20][self.random.usize(..3)] } else { self.random.usize(..23) };
-        if let (Some(turn), 7..20) = (&mut self.turn, step) {
+            if is_own { [0, 0, 20][self.random.usize(..3)] } else { self.random.usize(..25) };
+        if let (Some(turn), 7..20 | 23..) = (&mut self.turn, step) {
             turn.alone = false;
         }
         match step {
             0..=6 => self.apply(),
-            20.. => self.turn(),
+            20..=22 => self.turn(),
+            23.. => self.undo_old(),
             7..=8 => self.edit(),
             9 => self.checkout(),
             10 => self.checked_out = self.files(),
@@ -211,6 +212,28 @@ impl Model {
             18 if self.random.usize(..8) == 0 => self.undo_all(),
             _ => self.purge(),
         }
+    }
+
+    /// Undoes some transaction, or a part of it. Each is shown as it is listed, however old it is.
+    fn undo_old(&mut self) {
+        let workspace = self.tree.open();
+        let log = workspace.log().unwrap();
+        for entry in &log {
+            assert_eq!(workspace.show(entry.journal.header.id).unwrap(), *entry);
+        }
+        // One may have made a directory, and nothing else.
+        let with_files = log.iter().filter(|entry| !entry.journal.records.is_empty());
+        let with_files: Vec<_> = with_files.collect();
+        if with_files.is_empty() {
+            return;
+        }
+        let LogEntry { journal, .. } = with_files[self.random.usize(..with_files.len())];
+        let path = &journal.records[self.random.usize(..journal.records.len())].path;
+        let path = workspace.root().check(path, fs_guard::Access::Read).unwrap();
+        let paths = if self.random.bool() { vec![path] } else { Vec::new() };
+        let options = UndoOptions { carry: self.random.bool(), ..UndoOptions::default() };
+        let id = Some(journal.header.id);
+        let _ = self.undo(&|workspace| workspace.plan_undo_with(id, &paths, &options));
     }
 
     fn purge(&mut self) {

@@ -85,16 +85,19 @@ fn lengthen(tree: &Tree, count: usize) {
 #[test]
 #[cfg_attr(windows, ignore = "the folder is listed there")]
 fn a_long_history_costs_nothing() {
-    let tree = Tree::with_key(&[("a", "one\n"), ("b", "one\n")]);
+    let tree = Tree::with_key(&[("a", "one\n"), ("b", "one\n"), ("c", "0\n"), ("d", "0\n")]);
     let retention = Retention { max_count: usize::MAX, ..Retention::default() };
     let unlimited = CommitOptions { retention, ..options() };
-    let mut counts = Vec::new();
-    for more in [8, 100, 1900] {
+    let change = |workspace: &Workspace, path: &str, text: &str| {
+        let plan = plan(workspace, &[Update(path, text)]);
+        commit_with(&lock(workspace), &plan, &unlimited).unwrap().id
+    };
+    let oldest = change(&tree.open(), "c", "1\n");
+    change(&tree.open(), "c", "2\n");
+    let as_left = change(&tree.open(), "d", "1\n");
+    let (mut counts, mut old) = (Vec::new(), Vec::new());
+    for more in [48, 100, 1900] {
         lengthen(&tree, more);
-        let change = |workspace: &Workspace, path: &str, text: &str| {
-            let plan = plan(workspace, &[Update(path, text)]);
-            commit_with(&lock(workspace), &plan, &unlimited).unwrap().id
-        };
         change(&tree.open(), "b", &format!("{more}\n"));
         let newest = change(&tree.open(), "a", &format!("{more}\n"));
         // What was changed a moment ago is read again.
@@ -132,9 +135,25 @@ fn a_long_history_costs_nothing() {
                 change(workspace, "a", &format!("again {more}\n"));
             }),
         ]);
+        old.push([
+            calls(&|workspace| assert_eq!(workspace.show(oldest).unwrap().undone_by, None)),
+            calls(&|workspace| {
+                assert_eq!(workspace.plan_undo(as_left, &[]).unwrap().undo_of(), Some(as_left));
+            }),
+            calls(&|workspace| {
+                let diff = workspace.turn_diff(&[workspace.show(oldest).unwrap()]).unwrap();
+                assert!(String::from_utf8_lossy(&diff.diff()).contains("+1"));
+            }),
+        ]);
     }
     assert_eq!(counts[0], counts[1]);
     assert_eq!(counts[0], counts[2]);
+    // More lines of the index are read, and no more journals.
+    let most = old[0].map(|count| count + 16);
+    assert!(
+        old.iter().flatten().zip(most.iter().cycle()).all(|(one, most)| one <= most),
+        "{old:?}"
+    );
 }
 
 /// One commit of `COUNT` files with `DURABILITY`, for a tracer to count its calls. The second
