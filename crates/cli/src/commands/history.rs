@@ -168,8 +168,7 @@ fn stats(
     workspace: &Workspace,
     since: Option<SystemTime>,
 ) -> Result<Exit, Failure> {
-    let stats = audit::stats(workspace, since.unwrap_or(SystemTime::UNIX_EPOCH))
-        .map_err(apply_patch_api::files::Error::from)?;
+    let stats = audit::stats(workspace, since.unwrap_or(SystemTime::UNIX_EPOCH))?;
     let (committed, failed) =
         (render::count(stats.transactions, "transaction"), render::count(stats.failed, "call"));
     let output = match stats.since.get(..10) {
@@ -206,8 +205,7 @@ fn stats(
 fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Result<Exit, Failure> {
     let session = session.map(str::parse).transpose();
     let session = session.map_err(|error: BadName| Failure::Usage(error.to_string()))?;
-    let sessions =
-        audit::verify(workspace, session.as_ref()).map_err(apply_patch_api::files::Error::from)?;
+    let sessions = audit::verify(workspace, session.as_ref())?;
     let bad: Vec<_> = sessions.iter().filter_map(|one| one.first_bad.as_ref()).collect();
     let lines: u64 = sessions.iter().map(|one| one.lines).sum();
     let output = match bad.first() {
@@ -259,7 +257,7 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
 
 /// Compares the hashes in the audit logs with the files.
 fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
-    let paths = audit::state(workspace).map_err(apply_patch_api::files::Error::from)?;
+    let paths = audit::state(workspace)?;
     let differ = paths.iter().filter(|path| path.status != Status::Same).count();
     if global.json {
         let output = format!("{} files, {differ} differ from the audit logs", paths.len());

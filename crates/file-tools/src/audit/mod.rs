@@ -21,7 +21,6 @@
 
 mod chain;
 mod diffs;
-mod error;
 mod event;
 mod json;
 pub(crate) mod recorder;
@@ -31,7 +30,6 @@ mod strings;
 mod verify;
 
 pub(crate) use chain::FOLDER;
-pub use error::AuditError;
 pub use event::{Event, Operation, Phase, Torn};
 pub use state::{PathState, Status, state};
 pub(crate) use state::{ended_turns, events};
@@ -97,7 +95,7 @@ impl Audit {
         workspace: &Workspace,
         events: &[Event],
         durable: bool,
-    ) -> Result<(), AuditError> {
+    ) -> Result<(), fs_guard::Error> {
         self.write(workspace, durable, None, End::Closed, |lines| {
             events.iter().try_for_each(|event| {
                 let event = Event { torn: None, ..event.clone() };
@@ -108,8 +106,8 @@ impl Audit {
                 event.answers().into_iter().for_each(|id| lines.answers(id));
                 Ok(())
             })
-        })?;
-        Ok(())
+        })
+        .map(drop)
     }
 
     /// Appends lines after those that an earlier call of this process wrote, if there was one.
@@ -120,7 +118,7 @@ impl Audit {
         since: Option<Written>,
         end: End,
         write: impl FnOnce(&mut Lines<'_>) -> Result<(), fs_guard::Error>,
-    ) -> Result<Written, AuditError> {
+    ) -> Result<Written, fs_guard::Error> {
         let key = workspace.key();
         let signer = key.signer()?;
         let mut keys = Keys::new(key.place().clone());
@@ -134,6 +132,6 @@ impl Audit {
                 Chain::lock(&state, session, keys, durable, self.lock_timeout)?
             }
         };
-        Ok(chain.append(self.max_size, end, write)?)
+        chain.append(self.max_size, end, write)
     }
 }

@@ -11,7 +11,6 @@ use patch_engine::{Change, CommitLog, ErrorKind, Plan, Profile};
 use super::Audit;
 use super::chain::{End, Lines, Written};
 use super::diffs::{Diffs, MAX_DIFFS};
-use super::error::AuditError;
 #[cfg(feature = "git")]
 use super::event::Event;
 use super::event::{Operation, Phase};
@@ -56,7 +55,7 @@ pub(crate) struct Recorder<'r> {
     /// Whether the last commit failed.
     failed: bool,
     /// The error of writing an outcome, if there was one.
-    unwritten: Option<AuditError>,
+    unwritten: Option<fs_guard::Error>,
     /// Whether any intents are written.
     has_begun: bool,
     /// The number of newest transactions that no purge removes.
@@ -146,7 +145,7 @@ impl<'r> Recorder<'r> {
     }
 
     /// Returns where the last lines ended, if they are still where the log is.
-    fn since(&mut self) -> Result<Option<Written>, AuditError> {
+    fn since(&mut self) -> Result<Option<Written>, fs_guard::Error> {
         if self.written.is_some() {
             return Ok(self.written.take());
         }
@@ -266,7 +265,7 @@ impl<'r> Recorder<'r> {
         &mut self,
         committed: &[TransactionId],
         failure: Option<&ToolError>,
-    ) -> Result<(), AuditError> {
+    ) -> Result<(), fs_guard::Error> {
         let kind = failure.map_or(ErrorKind::Unknown, |error| error.kind);
         let mut written = self.answer(committed, kind);
         if let Some(error) = failure.filter(|_| !std::mem::take(&mut self.failed)) {
@@ -280,7 +279,7 @@ impl<'r> Recorder<'r> {
     /// # Errors
     ///
     /// If the log cannot be written.
-    pub(crate) fn failed(&mut self, error: &ToolError) -> Result<(), AuditError> {
+    pub(crate) fn failed(&mut self, error: &ToolError) -> Result<(), fs_guard::Error> {
         let mut opening = self.opening(Phase::Failed);
         what(
             &mut opening,
@@ -302,7 +301,7 @@ impl<'r> Recorder<'r> {
     /// # Errors
     ///
     /// If the log cannot be written.
-    pub(crate) fn end_turn(&mut self) -> Result<(), AuditError> {
+    pub(crate) fn end_turn(&mut self) -> Result<(), fs_guard::Error> {
         let mut line = self.opening(Phase::Ended);
         what(&mut line, self.operation, "");
         self.append(|_, lines| lines.push(&[&line]))
@@ -318,7 +317,7 @@ impl<'r> Recorder<'r> {
         &mut self,
         committed: &[TransactionId],
         kind: ErrorKind,
-    ) -> Result<(), AuditError> {
+    ) -> Result<(), fs_guard::Error> {
         let begun = std::mem::take(&mut self.begun);
         let ended = |id: &TransactionId| committed.contains(id);
         self.failed |=
@@ -358,7 +357,8 @@ impl<'r> Recorder<'r> {
     ///
     /// If the log cannot be written.
     fn intend_each(&mut self, begun: Vec<Begun>) -> Result<(), String> {
-        let since = self.since().map_err(|error| error.to_string())?;
+        let unusable = |error: fs_guard::Error| format!("the audit log cannot be used: {error}");
+        let since = self.since().map_err(unusable)?;
         let opening = self.opening(Phase::Intent);
         let own: Vec<TransactionId> = self.begun.iter().map(|begun| begun.id).collect();
         let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
@@ -387,7 +387,7 @@ impl<'r> Recorder<'r> {
             }
             Ok(())
         });
-        self.written = Some(written.map_err(|error| error.to_string())?);
+        self.written = Some(written.map_err(unusable)?);
         (self.has_begun, self.failed) = (true, false);
         self.begun.extend(begun);
         Ok(())
@@ -414,7 +414,7 @@ impl<'r> Recorder<'r> {
     /// # Errors
     ///
     /// If a log cannot be written.
-    pub(crate) fn write_recovered(&self, recovered: &[Recovered]) -> Result<(), AuditError> {
+    pub(crate) fn write_recovered(&self, recovered: &[Recovered]) -> Result<(), fs_guard::Error> {
         let mut rest: Vec<&Recovered> = recovered.iter().collect();
         let mut answer = |audit: &Audit, lines: &mut Lines<'_>| {
             for id in lines.open() {
@@ -463,7 +463,7 @@ impl<'r> Recorder<'r> {
     pub(crate) fn write_cut_off(
         &self,
         happened: impl Fn(&[Event]) -> Option<bool>,
-    ) -> Result<(), AuditError> {
+    ) -> Result<(), fs_guard::Error> {
         let Some(dir) = super::verify::folder(self.workspace)? else { return Ok(()) };
         for session in super::verify::sessions(&dir)? {
             let Ok(session) = session.parse() else { continue };
@@ -527,7 +527,7 @@ impl<'r> Recorder<'r> {
     fn append(
         &mut self,
         write: impl FnOnce(&Self, &mut Lines<'_>) -> Result<(), fs_guard::Error>,
-    ) -> Result<(), AuditError> {
+    ) -> Result<(), fs_guard::Error> {
         let since = self.since()?;
         let write = |lines: &mut Lines<'_>| write(self, lines);
         self.written =

@@ -8,7 +8,6 @@ use fs_guard::{Access, Cancellation, FileKind, Sha256};
 use patch_engine::commit::Workspace;
 use serde::Serialize;
 
-use super::error::AuditError;
 use super::event::{Event, Operation, Phase};
 use super::verify::{files, folder, sessions};
 #[cfg(feature = "git")]
@@ -59,7 +58,7 @@ struct Known {
 /// # Errors
 ///
 /// If the logs cannot be read.
-pub fn state(workspace: &Workspace) -> Result<Vec<PathState>, AuditError> {
+pub fn state(workspace: &Workspace) -> Result<Vec<PathState>, fs_guard::Error> {
     let events = events(workspace)?;
     let states = last_known(&events).into_iter().map(|(path, known)| {
         let actual = actual(workspace, &path);
@@ -81,7 +80,7 @@ pub fn state(workspace: &Workspace) -> Result<Vec<PathState>, AuditError> {
 }
 
 /// Returns all events of all logs. Lines that are not events are skipped.
-pub(crate) fn events(workspace: &Workspace) -> Result<Vec<Event>, AuditError> {
+pub(crate) fn events(workspace: &Workspace) -> Result<Vec<Event>, fs_guard::Error> {
     let Some(dir) = folder(workspace)? else { return Ok(Vec::new()) };
     let mut events = Vec::new();
     for session in sessions(&dir)? {
@@ -97,7 +96,7 @@ pub(crate) fn events(workspace: &Workspace) -> Result<Vec<Event>, AuditError> {
 pub(crate) fn ended_turns(
     workspace: &Workspace,
     session: &str,
-) -> Result<HashSet<String>, AuditError> {
+) -> Result<HashSet<String>, fs_guard::Error> {
     let Some(dir) = folder(workspace)? else { return Ok(HashSet::new()) };
     let mut ended = HashSet::new();
     for (_, bytes) in files(&dir, session)? {

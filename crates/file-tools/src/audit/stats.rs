@@ -6,7 +6,6 @@ use std::time::SystemTime;
 use patch_engine::commit::Workspace;
 use serde::Serialize;
 
-use super::error::AuditError;
 use super::event::Phase;
 use super::state::events;
 
@@ -45,7 +44,7 @@ pub struct Count {
 /// # Errors
 ///
 /// If the logs cannot be read.
-pub fn stats(workspace: &Workspace, since: SystemTime) -> Result<Stats, AuditError> {
+pub fn stats(workspace: &Workspace, since: SystemTime) -> Result<Stats, fs_guard::Error> {
     let since = workspace_trash::format_time(since);
     let mut stats = Stats::default();
     let mut seen = BTreeSet::new();

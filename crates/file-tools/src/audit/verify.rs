@@ -8,7 +8,6 @@ use serde::Serialize;
 use workspace_trash::Keys;
 
 use super::chain::{FOLDER, FoundHead, READ_LIMIT, is_continued_as, newest, older, read_head};
-use super::error::AuditError;
 use super::event::{Broken, Event, Tip, check};
 use crate::session::session_name::SessionName;
 
@@ -54,7 +53,7 @@ pub struct BadLine {
 pub fn verify(
     workspace: &Workspace,
     session: Option<&SessionName>,
-) -> Result<Vec<Verified>, AuditError> {
+) -> Result<Vec<Verified>, Error> {
     let Some(dir) = folder(workspace)? else { return Ok(Vec::new()) };
     let mut keys = Keys::new(workspace.key_place().clone());
     let mut all = Vec::new();

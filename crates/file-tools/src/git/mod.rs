@@ -295,7 +295,7 @@ impl GitSession {
     fn answer_cut_off(&self, log: &Recorder<'_>) -> Result<(), ToolError> {
         if self.workspace.has_state() {
             let _locked = self.lock(Cancellation::NEVER)?;
-            log.write_cut_off(|intent| self.happened(intent)).map_err(fs_guard::Error::from)?;
+            log.write_cut_off(|intent| self.happened(intent))?;
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ use workspace_trash::Retention;
 use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::reason::Reason;
 use crate::audit::recorder::Recorder;
-use crate::audit::{Audit, AuditError, Operation, Written};
+use crate::audit::{Audit, Operation, Written};
 use crate::input::received::NotReceived;
 use crate::input::{InputError, PatchText, ReadAs};
 use crate::session::ledger::Ledger;
@@ -553,7 +553,7 @@ impl Session {
     /// # Errors
     ///
     /// When the log cannot be written.
-    pub fn recovered(&self, recovered: &[Recovered]) -> Result<(), AuditError> {
+    pub fn recovered(&self, recovered: &[Recovered]) -> Result<(), fs_guard::Error> {
         self.recorder("recover", Operation::Patch).write_recovered(recovered)
     }
 

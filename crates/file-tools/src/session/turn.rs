@@ -16,7 +16,7 @@ use workspace_trash::format_time;
 
 use crate::answer::changes::ChangedFile;
 use crate::answer::error::{FailureClass, ToolError};
-use crate::audit::{AuditError, Operation, ended_turns};
+use crate::audit::{Operation, ended_turns};
 use crate::session::Session;
 use crate::session::session_name::TurnName;
 use crate::session::span::Span;
@@ -86,7 +86,7 @@ impl Session {
         let summary = self.summary(&turn)?;
         if !summary.transactions.is_empty() {
             let mut log = self.recorder("end_turn", Operation::Patch).of_turn(Some(turn));
-            log.end_turn().map_err(|AuditError(error)| error)?;
+            log.end_turn()?;
         }
         Ok(summary)
     }
@@ -143,7 +143,7 @@ pub fn open_turns(workspace: &Workspace) -> Result<Vec<OpenTurn>, commit::Error>
             continue;
         }
         let (Some(turn), Some(session)) = (&header.turn, &header.session) else { continue };
-        if ended_turns(workspace, session).map_err(fs_guard::Error::from)?.contains(turn) {
+        if ended_turns(workspace, session)?.contains(turn) {
             continue;
         }
         let all = Span::Turn(turn.clone(), Some(session.clone())).newest(workspace)?;

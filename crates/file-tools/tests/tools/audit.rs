@@ -536,7 +536,7 @@ fn a_log_that_another_process_writes_is_waited_for_as_long_as_is_wanted() {
     let folder = workspace.root().state_dir().unwrap().unwrap().open_dir("audit").unwrap().unwrap();
     let held = folder.spot("s.jsonl").append_locked(std::time::Duration::ZERO).unwrap();
     let error = audit.append(&workspace, &[event(1)], false).unwrap_err();
-    assert!(matches!(error.0, fs_guard::Error::Locked { .. }), "{error}");
+    assert!(matches!(error, fs_guard::Error::Locked { .. }), "{error}");
     drop(held);
     audit.append(&workspace, &[event(1)], false).unwrap();
 }
