@@ -55,6 +55,15 @@ impl Intercept<'_> {
             Self::NotApplyPatch => "not_apply_patch",
         }
     }
+
+    /// Returns what is wrong with the text that was meant as a patch, if that is what is wrong.
+    #[must_use]
+    pub fn patch_error(&self) -> Option<&ParseError> {
+        match self {
+            Self::CorrectnessError(CorrectnessError::Patch(error)) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 /// Why a call that was meant for `apply_patch` is none.

@@ -7,7 +7,7 @@ use apply_patch_api::engine::remedy::Action;
 use apply_patch_api::tools::{Caller, Hint};
 use clap::Args;
 use serde_json::{Value, json};
-use shell_intercept::{CorrectnessError, Intercept, WARNING};
+use shell_intercept::{Intercept, WARNING};
 
 use crate::exit::Exit;
 use crate::json;
@@ -45,7 +45,7 @@ fn answer(argv: &[OsString]) -> (Value, Exit) {
         }
         Intercept::CorrectnessError(error) => {
             let mut details = json!({ "verdict": verdict, "reason": error.kind() });
-            if let CorrectnessError::Patch(error) = error {
+            if let Some(error) = found.patch_error() {
                 details["patch"] = json!({
                     "reason": error.kind.as_str(),
                     "line": error.line,

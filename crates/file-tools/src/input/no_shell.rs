@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "it has what the crate has")]
 
 use std::borrow::Cow;
-use std::fmt;
+use std::convert::Infallible;
 
 pub(super) enum Shell {
     Posix,
@@ -10,19 +10,14 @@ pub(super) enum Shell {
 
 pub(super) enum Intercept<'s> {
     Body { patch: Cow<'s, str>, workdir: Option<Cow<'s, str>> },
-    CorrectnessError(CorrectnessError),
-    ShellParseError(std::convert::Infallible),
+    CorrectnessError(Infallible),
+    ShellParseError(Infallible),
     NotApplyPatch,
 }
 
-pub(super) enum CorrectnessError {
-    Patch(std::convert::Infallible),
-}
-
-impl fmt::Display for CorrectnessError {
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Patch(never) = self;
-        match *never {}
+impl Intercept<'_> {
+    pub(super) fn patch_error(&self) -> Option<Infallible> {
+        None
     }
 }
 

@@ -5,10 +5,10 @@ use std::ops::Range;
 use patch_grammar::Marker;
 use patch_grammar::detect::{Fence, left_out};
 #[cfg(feature = "shell")]
-use shell_intercept::{CorrectnessError, Intercept, Shell, intercept, intercept_script};
+use shell_intercept::{Intercept, Shell, intercept, intercept_script};
 
 #[cfg(not(feature = "shell"))]
-use super::no_shell::{CorrectnessError, Intercept, Shell, intercept, intercept_script};
+use super::no_shell::{Intercept, Shell, intercept, intercept_script};
 use super::not_received::{NotReceived, wrapped};
 
 const ALONE: &str = "send the patch alone, its first line `*** Begin Patch`";
@@ -107,9 +107,7 @@ pub(super) fn find(text: &str) -> Result<Option<ShellCall>, NotReceived> {
     let script = script.trim_end_matches([' ', '\t', '\r', '\n']).to_owned() + "\n";
     let script = script.strip_prefix("$ ").unwrap_or(&script);
     let verdict = intercept_script(Shell::Posix, script);
-    if matches!(verdict, Intercept::CorrectnessError(CorrectnessError::Patch(_)))
-        && !script.starts_with("cd")
-    {
+    if verdict.patch_error().is_some() && !script.starts_with("cd") {
         // The reader of patches says what is wrong with it, and can correct more.
         return Ok(None);
     }
