@@ -7,7 +7,8 @@ use std::thread;
 
 use file_tools::ToolError;
 use file_tools::hints::Caller;
-use file_tools::ops::{self, FileOperation, OpsError, PatchCall};
+use file_tools::input::InputError;
+use file_tools::ops::{self, FileOperation, PatchCall};
 use file_tools::settings::Layers;
 use fs_guard::Policy;
 use patch_engine::{
@@ -184,7 +185,7 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
     };
     let calls = [PatchCall { call_id: FILE.into(), operation, caller: None }];
     let envelope = ops::to_envelope(&calls).map_err(|error| match error {
-        OpsError::BadCall { message, .. } => bad_diff(&message),
+        InputError::BadCall { message, .. } => bad_diff(&message),
         error => bad_diff(&error.to_string()),
     })?;
     let mut rules = Options::new(patch_engine::Profile::Codex);
@@ -225,7 +226,7 @@ fn bad_diff(message: &str) -> ToolError {
     let (message, next) =
         message.split_once("\nnext: ").map_or((message, None), |(said, next)| (said, Some(next)));
     let message = message.strip_prefix("in the diff, ").unwrap_or(message).to_owned();
-    let error = file_tools::input::InputError::Unreadable(message).tool_error(&[]);
+    let error = InputError::Unreadable(message).tool_error(&[]);
     ToolError {
         suggested_next_action: next.map(str::to_owned),
         hints: Vec::new(),

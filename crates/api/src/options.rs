@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use file_tools::ToolError;
 use file_tools::changes::DiffDetail;
-use file_tools::input::paths::{PathPattern, PathRuleError, PathRules};
+use file_tools::input::paths::{PathPattern, PathRules};
 use file_tools::input::{InputError, InputForm, PatchText, ReadAs};
 use file_tools::ops;
 use file_tools::received::Part;
@@ -246,13 +246,13 @@ impl PatchOptions {
     }
 
     fn find(&self, patch: &[u8], rules: &Options) -> Result<PatchText, ToolError> {
-        let how = self.read_as().map_err(|error| InputError::Usage(error.to_string()));
+        let how = self.read_as();
         let text = how.and_then(|how| PatchText::read(&patch.into(), &how, &rules.parse));
         text.map_err(|error| error.tool_error(patch))
     }
 
     /// How the text is read.
-    pub(crate) fn read_as(&self) -> Result<ReadAs, PathRuleError> {
+    pub(crate) fn read_as(&self) -> Result<ReadAs, InputError> {
         let excluded = self.exclude.iter().cloned().map(PathPattern::Exclude);
         let patterns = excluded.chain(self.include.iter().cloned().map(PathPattern::Include));
         Ok(ReadAs {

@@ -22,7 +22,7 @@ pub(crate) fn chosen(
     from: &From,
     options: &ParseOptions,
 ) -> Result<Input, Failure> {
-    let how = from.how().map_err(|error| Failure::Usage(error.to_string()))?;
+    let how = from.how().map_err(|error| failure(&input, error))?;
     match PatchText::read(&input.sent.text, &how, options) {
         Err(several @ InputError::NotReceived(NotReceived::Several(_)))
             if how.part.is_none() && !global.json && approve::preset() != ApprovalPolicy::Never =>
@@ -83,7 +83,9 @@ pub(crate) fn failure(input: &Input, error: InputError) -> Failure {
             let sent = input.sent.with_text(text);
             Failure::parse(&Input { sent, ..input.clone() }, *error)
         }
-        InputError::Irreversible(rejects) => Failure::rejected(input, rejects),
+        InputError::Rejected(rejects) => Failure::rejected(input, rejects),
+        InputError::Inexpressible(message) => Failure::Input(message),
+        InputError::Files(error) => Failure::Tool(error),
         error => Failure::Tool(Box::new(tool_error(input, &error))),
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use apply_patch_api::tools::input::paths::{PathPattern, PathRuleError, PathRules};
-use apply_patch_api::tools::input::{InputForm, ReadAs};
+use apply_patch_api::tools::input::paths::{PathPattern, PathRules};
+use apply_patch_api::tools::input::{InputError, InputForm, ReadAs};
 use apply_patch_api::tools::received::Part;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
@@ -64,7 +64,7 @@ pub(crate) struct From {
 
 impl From {
     /// The same for those who read the input.
-    pub(crate) fn how(&self) -> Result<ReadAs, PathRuleError> {
+    pub(crate) fn how(&self) -> Result<ReadAs, InputError> {
         Ok(ReadAs {
             form: self.from,
             part: self.part,

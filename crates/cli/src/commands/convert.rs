@@ -1,7 +1,7 @@
 //! `apply-patch convert`: the same change in another form.
 
 use apply_patch_api::engine::Files;
-use apply_patch_api::tools::input::{self as convert, ConvertError, Converted, OutputForm};
+use apply_patch_api::tools::input::{self as convert, Converted, InputError, OutputForm};
 use clap::Args;
 
 use super::apply;
@@ -54,12 +54,9 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
             json::print(&items);
             Ok(Exit::Done)
         }
-        Err(ConvertError::Input(error)) => Err(form::failure(&input, error)),
-        Err(ConvertError::Unreadable(message)) => {
+        Err(InputError::Unreadable(message)) => {
             Err(Failure::Unreadable(format!("{}: {message}", input.name)))
         }
-        Err(ConvertError::Inexpressible(message)) => Err(Failure::Input(message)),
-        Err(ConvertError::Rejected(rejects)) => Err(Failure::rejected(&input, rejects)),
-        Err(ConvertError::Files(error)) => Err(Failure::Tool(error)),
+        Err(error) => Err(form::failure(&input, error)),
     }
 }

@@ -2,6 +2,7 @@
 
 use apply_patch_api::engine::commit::approval::Approvals;
 use apply_patch_api::engine::{Atomicity, Failed, PlanNote, Reject, Report, commit};
+use apply_patch_api::tools::input::InputError;
 use apply_patch_api::tools::ops::{self, CallOutput, FileOperation, PatchCall};
 use clap::Args;
 
@@ -42,13 +43,13 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
         workspace::confine(global, session.workspace())?;
     }
     let input = source.read()?;
-    let unreadable = |error: ops::OpsError| Failure::Unreadable(format!("{}: {error}", input.name));
+    let unreadable = |error: InputError| Failure::Unreadable(format!("{}: {error}", input.name));
     let text = apply_patch_api::engine::decode(input.bytes())
         .map_err(|error| Failure::parse(&input, error))?;
     let calls = ops::calls(text).map_err(unreadable)?;
     let patch_text = match ops::to_envelope(&calls) {
         Ok(text) => text,
-        Err(ops::OpsError::BadCall { call_id, message }) => {
+        Err(InputError::BadCall { call_id, message }) => {
             json::print(&answers(&calls, |call| {
                 Err((call.call_id == call_id).then(|| message.clone()))
             }));

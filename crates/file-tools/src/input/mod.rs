@@ -20,7 +20,7 @@ use patch_grammar::{ParseOptions, Section, Text, blocks, envelope, other_form};
 use serde_json::Value;
 
 use crate::answer::error::{FailureClass, ToolError};
-use crate::input::ops::{OpsError, PatchCall};
+use crate::input::ops::PatchCall;
 use crate::input::paths::{PathRules, beneath};
 use crate::input::received::{NotReceived, Part, Received, ReceivedForm};
 
@@ -81,24 +81,38 @@ pub struct PatchText {
     parsed: Option<Patch>,
 }
 
-/// Why a text is not a patch that can be planned.
+/// Why a text is not a patch that can be planned, or not one in another form.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
     /// The options do not suit the text.
     #[error("{0}")]
     Usage(String),
-    /// The operations in it cannot be read.
+    /// The operations in it cannot be read, or an envelope cannot express it.
     #[error("{0}")]
     Unreadable(String),
+    /// The diff or the path of an operation is wrong.
+    #[error("call {call_id}: {message}")]
+    BadCall {
+        /// The call.
+        call_id: String,
+        /// What is wrong.
+        message: String,
+    },
     /// There is no patch in it, or more than one, or it cannot be told what is meant.
     #[error(transparent)]
     NotReceived(#[from] NotReceived),
     /// It does not parse.
     #[error(transparent)]
     Parse(#[from] ParseError),
-    /// It cannot be reversed.
+    /// It cannot be reversed, or does not apply to the files.
     #[error(transparent)]
-    Irreversible(#[from] Rejects),
+    Rejected(#[from] Rejects),
+    /// The form that it is converted to cannot express it.
+    #[error("{0}")]
+    Inexpressible(String),
+    /// There are no files to make a diff against, or they have changed.
+    #[error(transparent)]
+    Files(#[from] Box<ToolError>),
 }
 
 impl InputError {
@@ -109,10 +123,12 @@ impl InputError {
             Self::Usage(message) => {
                 ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
             }
-            Self::Unreadable(message) => {
-                ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message)
-                    .remedies([Remedy::SendOne])
-            }
+            Self::Unreadable(_) | Self::BadCall { .. } => ToolError::new(
+                FailureClass::DoesNotApply,
+                ErrorKind::PatchParseError,
+                self.to_string(),
+            )
+            .remedies([Remedy::SendOne]),
             Self::NotReceived(NotReceived::Parse { error, .. }) => ToolError::parse(error),
             Self::NotReceived(error) => ToolError::new(
                 FailureClass::DoesNotApply,
@@ -122,17 +138,17 @@ impl InputError {
             .reason(error.reason())
             .remedies(error.remedies()),
             Self::Parse(error) => ToolError::parse_sent(sent, error),
-            Self::Irreversible(rejects) => ToolError::rejected(rejects),
+            Self::Rejected(rejects) => ToolError::rejected(rejects),
+            Self::Inexpressible(message) => {
+                ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, message)
+            }
+            Self::Files(error) => (**error).clone(),
         }
     }
 }
 
 fn usage<T>(problem: &str) -> Result<T, InputError> {
     Err(InputError::Usage(problem.into()))
-}
-
-fn unreadable(error: impl std::fmt::Display) -> InputError {
-    InputError::Unreadable(error.to_string())
 }
 
 impl PatchText {
@@ -225,9 +241,9 @@ impl PatchText {
             skip_binary: how.skip_binary,
             ..DiffOptions::default()
         };
-        let converted = |calls: Result<Vec<PatchCall>, OpsError>, notes| {
-            let patch = calls.and_then(|calls| ops::to_envelope(&calls)).map_err(unreadable)?;
-            Ok(Self { text: patch.into(), notes, converted: true, ..given.clone() })
+        let converted = |calls: &[PatchCall], notes| {
+            let text = ops::to_envelope(calls)?.into();
+            Ok(Self { text, notes, converted: true, ..given.clone() })
         };
         let of_blocks = |text: Vec<u8>, notes| Self {
             text: text.into(),
@@ -244,7 +260,9 @@ impl PatchText {
                 Ok(of_blocks(found.text, found.notes))
             }
             InputForm::Unified => Ok(Self { diff: Some(diff), ..given }),
-            InputForm::Openai => converted(ops::calls(&String::from_utf8_lossy(sent)), Vec::new()),
+            InputForm::Openai => {
+                converted(&ops::calls(&String::from_utf8_lossy(sent))?, Vec::new())
+            }
             InputForm::Auto => {
                 // A text that is a patch as it stands is not searched, and one that has a patch
                 // plainly in it is not copied; if the search finds nothing, the parser's error
@@ -291,7 +309,7 @@ impl PatchText {
                         Ok(of_blocks(bytes, notes))
                     }
                     Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
-                        converted(Ok(calls), notes)
+                        converted(&calls, notes)
                     }
                     Err(NotReceived::Nothing) => match parse(given.text.clone(), options)
                         .map_err(|error| other_form(sent).unwrap_or(error))
@@ -397,42 +415,6 @@ pub enum Converted {
     Items(Vec<Value>, Vec<String>),
 }
 
-/// Why a patch cannot be converted.
-#[derive(Debug, thiserror::Error)]
-pub enum ConvertError {
-    /// The input is not a patch.
-    #[error(transparent)]
-    Input(#[from] InputError),
-    /// An envelope cannot express it.
-    #[error("{0}")]
-    Unreadable(String),
-    /// The target form cannot express it.
-    #[error("{0}")]
-    Inexpressible(String),
-    /// It does not apply to the files.
-    #[error(transparent)]
-    Rejected(Rejects),
-    /// There are no files to make a diff against, or they have changed.
-    #[error(transparent)]
-    Files(#[from] Box<ToolError>),
-}
-
-impl ConvertError {
-    /// Makes the error that programs see; `sent` is the text.
-    #[must_use]
-    pub fn tool_error(&self, sent: &[u8]) -> ToolError {
-        match self {
-            Self::Input(error) => error.tool_error(sent),
-            Self::Unreadable(message) => InputError::Unreadable(message.clone()).tool_error(sent),
-            Self::Inexpressible(message) => {
-                ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, message.clone())
-            }
-            Self::Rejected(rejects) => ToolError::rejected(rejects),
-            Self::Files(error) => (**error).clone(),
-        }
-    }
-}
-
 /// Converts a patch to another form. `files` returns the files that a diff is made against: only
 /// they have the line numbers and the removed text.
 ///
@@ -444,7 +426,7 @@ pub fn convert(
     to: OutputForm,
     options: &Options,
     files: &mut dyn FnMut() -> Result<Files, ToolError>,
-) -> Result<Converted, ConvertError> {
+) -> Result<Converted, InputError> {
     let mut patch = text.parse(options)?;
     let mut warnings = Vec::new();
     if (text.diff.is_some() || text.reverse || !text.paths.are_none())
@@ -453,21 +435,19 @@ pub fn convert(
         // A diff, or a patch that is not taken as it stands, is written as an envelope first.
         warnings = patch.warnings.iter().map(|warning| format!("patch {warning}")).collect();
         let envelope =
-            envelope::write(&patch).map_err(|error| ConvertError::Unreadable(error.to_string()))?;
-        patch = parse(envelope, &options.parse).map_err(InputError::Parse)?;
+            envelope::write(&patch).map_err(|error| InputError::Unreadable(error.to_string()))?;
+        patch = parse(envelope, &options.parse)?;
     }
     match to {
         OutputForm::Envelope => Ok(Converted::Text(patch.text().as_bytes().to_vec(), warnings)),
         OutputForm::Openai => {
-            let calls = ops::from_patch(&patch, options.add_newline == AddNewline::EveryLine)
-                .map_err(|error| ConvertError::Inexpressible(error.to_string()))?;
+            let calls = ops::from_patch(&patch, options.add_newline == AddNewline::EveryLine)?;
             Ok(Converted::Items(calls.iter().map(PatchCall::item).collect(), warnings))
         }
         OutputForm::Unified | OutputForm::Git => {
             let files = files().map_err(Box::new)?;
-            let plan =
-                patch_engine::plan(&files, &patch, options).map_err(ConvertError::Rejected)?;
-            let changed = |error: fs_guard::Error| ConvertError::Files(Box::new(error.into()));
+            let plan = patch_engine::plan(&files, &patch, options)?;
+            let changed = |error: fs_guard::Error| Box::new(ToolError::from(error));
             let mut out = Vec::new();
             for change in plan.changes() {
                 let images = plan.images();
@@ -481,7 +461,7 @@ pub fn convert(
                         change.path
                     )
                 };
-                out.extend(diff.ok_or_else(|| ConvertError::Inexpressible(message()))?);
+                out.extend(diff.ok_or_else(|| InputError::Inexpressible(message()))?);
             }
             Ok(Converted::Text(out, warnings))
         }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::answer::hints::{self, Caller};
+use crate::input::InputError;
 use crate::tools::arguments;
 
 /// One `apply_patch_call` item.
@@ -97,50 +98,16 @@ impl CallOutput {
     }
 }
 
-/// Why items cannot be read, or cannot be written as a patch, or a patch as items.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpsError {
-    /// The text is not JSON of the expected form.
-    #[error("this is not a list of `apply_patch_call` items: {0}")]
-    NotItems(serde_json::Error),
-    /// There is no call among the items.
-    #[error("there is no `apply_patch_call` among the items")]
-    NoCalls,
-    /// An item says something that is not known here.
-    #[error("item {index}: {problems}")]
-    BadItem {
-        /// The item, counted from 1.
-        index: usize,
-        /// What is wrong.
-        problems: String,
-    },
-    /// A call's diff or path is wrong.
-    #[error("call {call_id}: {message}")]
-    BadCall {
-        /// The call.
-        call_id: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// A section of a patch cannot be expressed.
-    #[error("{path}: {problem}")]
-    Inexpressible {
-        /// The file.
-        path: String,
-        /// Why not.
-        problem: &'static str,
-    },
-}
-
 /// Reads the calls from a response, a list of items, or one item; other items are skipped.
 ///
 /// # Errors
 ///
-/// [`OpsError::NotItems`], [`OpsError::NoCalls`], and [`OpsError::BadItem`] for an unknown field or
+/// [`InputError::Unreadable`] when there is no call among the items, for an unknown field or
 /// operation, whose meaning would be lost, and for an incomplete call.
-pub fn calls(json: &str) -> Result<Vec<PatchCall>, OpsError> {
-    let items = match serde_json::from_str(json).map_err(OpsError::NotItems)? {
+pub fn calls(json: &str) -> Result<Vec<PatchCall>, InputError> {
+    let no_items = |error| format!("this is not a list of `apply_patch_call` items: {error}");
+    let items = serde_json::from_str(json).map_err(|error| InputError::Unreadable(no_items(error)));
+    let items = match items? {
         Value::Array(items) => items,
         Value::Object(mut object) => match object.get_mut("output") {
             Some(Value::Array(items)) => std::mem::take(items),
@@ -152,13 +119,16 @@ pub fn calls(json: &str) -> Result<Vec<PatchCall>, OpsError> {
     for (nth, item) in items.into_iter().enumerate() {
         // An item of another type that has an operation is not skipped: it is an error.
         if item["type"] == "apply_patch_call" || item.get("operation").is_some() {
-            calls.push(
-                read_call(item)
-                    .map_err(|problems| OpsError::BadItem { index: nth + 1, problems })?,
-            );
+            let call = read_call(item).map_err(|problems| format!("item {}: {problems}", nth + 1));
+            calls.push(call.map_err(InputError::Unreadable)?);
         }
     }
-    if calls.is_empty() { Err(OpsError::NoCalls) } else { Ok(calls) }
+    if calls.is_empty() {
+        return Err(InputError::Unreadable(
+            "there is no `apply_patch_call` among the items".into(),
+        ));
+    }
+    Ok(calls)
 }
 
 fn read_call(mut item: Value) -> Result<PatchCall, String> {
@@ -224,9 +194,9 @@ pub fn set_rules(options: &mut Options) {
 ///
 /// # Errors
 ///
-/// [`OpsError::BadCall`] for the first call whose diff does not parse, or changes more than its own
+/// [`InputError::BadCall`] for the first call whose diff does not parse, or changes more than its own
 /// file.
-pub fn to_envelope(calls: &[PatchCall]) -> Result<Vec<u8>, OpsError> {
+pub fn to_envelope(calls: &[PatchCall]) -> Result<Vec<u8>, InputError> {
     let mut out = Writer::default();
     for call in calls {
         check(call)?;
@@ -253,8 +223,8 @@ fn write(out: &mut Writer, call: &PatchCall) {
 }
 
 /// Checks that a call is exactly one section, for its own file: a diff must not smuggle in others.
-fn check(call: &PatchCall) -> Result<(), OpsError> {
-    let bad = |message: String| OpsError::BadCall { call_id: call.call_id.clone(), message };
+fn check(call: &PatchCall) -> Result<(), InputError> {
+    let bad = |message: String| InputError::BadCall { call_id: call.call_id.clone(), message };
     let mut alone = Writer::default();
     write(&mut alone, call);
     let patch = patch_grammar::parse(alone.finish(), &parse_options()).map_err(|mut error| {
@@ -314,18 +284,16 @@ pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
 ///
 /// # Errors
 ///
-/// [`OpsError::Inexpressible`] for a copy, which these operations do not have.
-pub fn from_patch(patch: &Patch, ends_every_line: bool) -> Result<Vec<PatchCall>, OpsError> {
+/// [`InputError::Inexpressible`] for a copy, which these operations do not have.
+pub fn from_patch(patch: &Patch, ends_every_line: bool) -> Result<Vec<PatchCall>, InputError> {
     let mut calls = Vec::with_capacity(patch.sections().len());
     for (index, section) in patch.sections().iter().enumerate() {
         let path = section.path.text.to_string();
         let operation = match &section.operation {
             SectionOperation::Delete(_) => FileOperation::DeleteFile { path },
             SectionOperation::Copy { .. } => {
-                return Err(OpsError::Inexpressible {
-                    path,
-                    problem: "these operations cannot copy a file",
-                });
+                let problem = format!("{path}: these operations cannot copy a file");
+                return Err(InputError::Inexpressible(problem));
             }
             SectionOperation::Update { move_to, hunks } => {
                 let text = |hunk: &Hunk<'_>| {

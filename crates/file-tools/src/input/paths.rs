@@ -1,8 +1,10 @@
 //! Which paths a patch has after it is read: all beneath a directory, and some of them left out.
 
-use fs_guard::{GlobError, GlobSet};
+use fs_guard::GlobSet;
 use patch_grammar::{Patch, Section};
 use serde_json::json;
+
+use crate::input::InputError;
 
 /// How many files that are left out a note names.
 const NAMED: usize = 10;
@@ -29,17 +31,6 @@ impl PathPattern {
             Self::Exclude(_) => "--exclude",
         }
     }
-}
-
-/// Why a directory or a pattern cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PathRuleError {
-    /// The directory is absolute, or leads out of the root.
-    #[error("--directory {0:?}: the directory must be relative, and beneath the root")]
-    Outside(String),
-    /// The pattern of this flag is malformed.
-    #[error("{0}: {1}")]
-    Glob(&'static str, GlobError),
 }
 
 /// The directory that the paths of a patch are beneath, and the files of it that are taken.
@@ -69,14 +60,14 @@ impl PathRules {
     ///
     /// # Errors
     ///
-    /// When the directory is not beneath the root, or a pattern is malformed.
+    /// [`InputError::Usage`] when the directory is not beneath the root, or a pattern is malformed.
     pub fn new(
         directory: Option<&str>,
         patterns: impl IntoIterator<Item = PathPattern>,
-    ) -> Result<Self, PathRuleError> {
+    ) -> Result<Self, InputError> {
         let read = |pattern: PathPattern| match GlobSet::across([pattern.text()]) {
             Ok(glob) => Ok((pattern, glob)),
-            Err(error) => Err(PathRuleError::Glob(pattern.flag(), error)),
+            Err(error) => Err(InputError::Usage(format!("{}: {error}", pattern.flag()))),
         };
         Ok(Self {
             directory: directory.map_or(Ok(String::new()), normalised)?,
@@ -148,8 +139,11 @@ fn note(left_out: &[String]) -> Option<String> {
 }
 
 /// Returns a directory without `.`, `..` and slashes that change nothing.
-fn normalised(directory: &str) -> Result<String, PathRuleError> {
-    let outside = || PathRuleError::Outside(directory.to_owned());
+fn normalised(directory: &str) -> Result<String, InputError> {
+    let outside = || {
+        let rule = "the directory must be relative, and beneath the root";
+        InputError::Usage(format!("--directory {directory:?}: {rule}"))
+    };
     let mut parts = Vec::new();
     for part in directory.split('/') {
         match part {

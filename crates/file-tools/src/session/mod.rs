@@ -661,7 +661,7 @@ fn edited_patch(text: Vec<u8>, options: &Options) -> Result<Patch, commit::Error
     read.and_then(|text| text.parse(options)).map_err(|error| match error {
         InputError::Parse(error) => error.into(),
         InputError::NotReceived(NotReceived::Parse { error, .. }) => (*error).into(),
-        InputError::Irreversible(rejects) => rejects.into(),
+        InputError::Rejected(rejects) => rejects.into(),
         // There is no patch in it.
         _ => commit::Error::Declined,
     })
