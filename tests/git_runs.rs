@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use file_tools::SessionSettings;
 use file_tools::ToolError;
 use file_tools::audit::Audit;
-use file_tools::git::{GitError, GitReport, GitRequest, GitSession};
+use file_tools::git::{GitReport, GitRequest, GitSession};
 use patch_engine::commit::Durability;
 use patch_engine::{Event, Host, Options, Patch, Profile};
 use serde_json::{Value, json};
@@ -74,14 +74,13 @@ fn open(bare: &Path) -> GitSession {
 }
 
 /// What became of a patch: the tree and the branch, or the kind of the error and its reason.
-fn outcome(result: &Result<GitReport, GitError>) -> Value {
+fn outcome(result: &Result<GitReport, ToolError>) -> Value {
     match result {
         Ok(report) => {
             let made = report.commit.is_some();
             json!({ "tree": report.tree.to_string(), "branch": report.branch, "made": made })
         }
         Err(error) => {
-            let error = ToolError::from(error);
             json!({ "error": error.kind.as_str(), "reason": error.details["reason"] })
         }
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use file_tools::audit::Audit;
-use file_tools::git::{GitError, GitRequest, GitSession};
+use file_tools::git::{GitRequest, GitSession};
 use file_tools::{SessionName, SessionSettings};
 use fs_guard::{Globs, NamePolicy};
 use git_object_tree::Id;
@@ -88,15 +88,14 @@ fn made_again(session: &GitSession, diff: &[u8], commit: &str, parent: &str) -> 
     let request = GitRequest { onto: parent.into(), ..GitRequest::default() };
     let made = match session.apply("replay", &diff, &options, &request, &mut ()) {
         Ok(report) => report.tree,
-        Err(GitError::Rejected(rejects)) => {
-            let reason = rejects[0].reason();
-            return match reason {
+        Err(error) => {
+            return match error.rejects.as_ref().map(|rejects| rejects[0].reason()) {
                 // Two new names that differ only by case are refused everywhere.
-                "collision" => Outcome::Inexpressible(reason.into()),
-                _ => Outcome::Refused(reason.into()),
+                Some(reason @ "collision") => Outcome::Inexpressible(reason.into()),
+                Some(reason) => Outcome::Refused(reason.into()),
+                None => Outcome::Refused(error.to_string()),
             };
         }
-        Err(error) => return Outcome::Refused(error.to_string()),
     };
     let files = |tree| {
         let mut files = Vec::new();

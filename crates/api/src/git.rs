@@ -121,9 +121,7 @@ impl GitTree {
     pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<PlannedPatch, ToolError> {
         let (patch, rules) = options.parsed(&self.layers, patch)?;
         let files = self.tree.clone().files(Arc::clone(self.session.policy())).hashed_late();
-        let plan = patch_engine::plan(files, &patch, &rules)
-            .map_err(|rejects| ToolError::rejected(&rejects))?;
-        Ok(PlannedPatch::of(plan))
+        Ok(PlannedPatch::of(patch_engine::plan(files, &patch, &rules)?))
     }
 
     /// The id of the tree that a plan of [`plan`](Self::plan) makes; nothing is written.
@@ -161,8 +159,7 @@ impl GitTree {
         let input = json!({ "patch": String::from_utf8_lossy(patch) });
         let call = |host: &mut dyn patch_engine::Host| {
             let (patch, rules) = options.parsed(&self.layers, patch)?;
-            let report = self.session.apply("git", &patch, &rules, &request, host);
-            let report = report.map_err(|error| ToolError::from(&error))?;
+            let report = self.session.apply("git", &patch, &rules, &request, host)?;
             Ok(report.data(false, DiffDetail::None)?)
         };
         let answer = |data: &_| json!({ "ok": true, "data": data });

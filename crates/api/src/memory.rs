@@ -41,8 +41,7 @@ fn plan_by(
     cancellation: &Cancellation,
 ) -> Result<PlannedPatch, ToolError> {
     let files = Files::of_tree(tree, policy()).hashed_late().cancelled_by(cancellation.clone());
-    let plan = patch_engine::plan(files, patch, rules);
-    Ok(PlannedPatch::of(plan.map_err(|rejects| ToolError::rejected(&rejects))?))
+    Ok(PlannedPatch::of(patch_engine::plan(files, patch, rules)?))
 }
 
 /// Applies a patch to files in memory, which stay as they are: what is at each path that changes

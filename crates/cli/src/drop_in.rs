@@ -155,7 +155,9 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
             Ok(())
         }
         Err(failed) => Err(match failed.error {
-            commit::Error::Rejected(rejects) => Failure::Rejected(Box::new((input, rejects))),
+            commit::Error::Rejected(rejects) => {
+                Failure::Rejected(Box::new((input, rejects.into())))
+            }
             _ => Failure::Failed(Box::new((input, failed))),
         }),
     }

@@ -1,5 +1,7 @@
 //! Why a command ends without doing what it should.
 
+use std::sync::Arc;
+
 use apply_patch_api::engine::commit;
 use apply_patch_api::engine::remedy::ForPerson;
 use apply_patch_api::engine::{Failed, MAX_PATCH_SIZE, ParseError, Plan, Rejects, Remedy};
@@ -24,7 +26,7 @@ pub(crate) enum Failure {
     /// The text is not a patch.
     Parse(Box<(Input, ParseError)>),
     /// The patch cannot be planned.
-    Rejected(Box<(Input, Rejects)>),
+    Rejected(Box<(Input, Arc<Rejects>)>),
     /// The workspace cannot be used.
     Workspace(Box<commit::Error>),
     /// A plan could not be committed.
@@ -67,8 +69,8 @@ impl Failure {
         Self::Parse(Box::new((input.clone(), error)))
     }
 
-    pub(crate) fn rejected(input: &Input, rejects: Rejects) -> Self {
-        Self::Rejected(Box::new((input.clone(), rejects)))
+    pub(crate) fn rejected(input: &Input, rejects: impl Into<Arc<Rejects>>) -> Self {
+        Self::Rejected(Box::new((input.clone(), rejects.into())))
     }
 
     /// The failure as programs see it.

@@ -11,7 +11,7 @@ use apply_patch_api::tools::audit::Audit;
 use apply_patch_api::tools::changes::DiffDetail;
 use apply_patch_api::tools::envelope;
 use apply_patch_api::tools::events::Events;
-use apply_patch_api::tools::git::{GitError, GitReport, GitRequest, GitSession};
+use apply_patch_api::tools::git::{GitReport, GitRequest, GitSession};
 use apply_patch_api::tools::input::PatchText;
 use apply_patch_api::tools::statistics::FileStatistics;
 use apply_patch_api::tools::{FailureClass, SessionName, ToolError};
@@ -141,9 +141,9 @@ fn one(
     let input = form::all_chosen(global, sources, &args.from, &options.parse)?;
     events::begin(events, global.root(), &args.reporting, input.bytes())?;
     let patch = &form::parsed(&input, options)?;
-    let failure = |error| match error {
-        GitError::Rejected(rejects) => Failure::rejected(&input, rejects),
-        other => Failure::Tool(Box::new(ToolError::from(&other))),
+    let failure = |error: ToolError| match error.rejects {
+        Some(rejects) => Failure::rejected(&input, rejects),
+        None => Failure::Tool(Box::new(error)),
     };
     if args.dry_run || args.explain {
         let planned = session.plan(patch, options, &args.request()).map_err(failure)?;
@@ -311,10 +311,8 @@ fn batch(
         }
         let mut results = session.apply_all("git", &parsed, options, &mut host).into_iter();
         for (id, request) in requests {
-            let result = request.and_then(|()| {
-                let result = results.next().expect("BUG: there is a result for each");
-                result.map_err(|error| ToolError::from(&error))
-            });
+            let result =
+                request.and_then(|()| results.next().expect("BUG: there is a result for each"));
             landed += usize::from(result.is_ok());
             failed = failed.or(result.as_ref().err().map(|error| error.class));
             answer(id, result);

@@ -271,7 +271,7 @@ fn planned(
         (true, None) => {}
         (false, new) => builder.create(&path, new.unwrap_or_default().into_bytes())?,
     }
-    builder.finish().map_err(|rejects| ToolError::rejected(&rejects))
+    Ok(builder.finish()?)
 }
 
 /// What is between the bytes that two texts begin and end with.

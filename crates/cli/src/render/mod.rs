@@ -15,9 +15,7 @@ mod unified;
 use std::path::Path;
 
 use apply_patch_api::engine::commit::{self, CommitError, Recovered, Workspace};
-use apply_patch_api::engine::{
-    ErrorKind, Event, Failed, Patch, Plan, PlanNote, Rejects, Remedy, Report,
-};
+use apply_patch_api::engine::{ErrorKind, Event, Failed, Patch, Plan, PlanNote, Remedy, Report};
 use apply_patch_api::files::quoted;
 use apply_patch_api::tools::{Caller, FailureClass, Hint, ToolError, hints};
 
@@ -75,7 +73,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
         )),
         Failure::Parse(parse) => picture::parse_error(&parse.0, &parse.1, global),
         Failure::Rejected(rejected) => {
-            let (input, rejects): &(_, Rejects) = rejected;
+            let (input, rejects) = &**rejected;
             picture::rejects(input, rejects, global);
             message("nothing was changed");
         }

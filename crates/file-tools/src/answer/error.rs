@@ -1,5 +1,7 @@
 //! What a call answers when it fails: one shape for every cause.
 
+use std::sync::Arc;
+
 use patch_engine::commit::{self, CommitError, JournalProblem};
 use patch_engine::remedy::{self, ForPerson, PathLike};
 use patch_engine::{
@@ -124,6 +126,9 @@ pub struct ToolError {
     /// The remedies of each of `details.rejects`.
     #[serde(skip)]
     pub reject_remedies: Vec<Vec<Remedy>>,
+    /// What it was made from, if that is what keeps a patch from applying: a terminal shows where.
+    #[serde(skip)]
+    pub rejects: Option<Arc<Rejects>>,
     /// The refused patch, if it is kept.
     #[serde(skip)]
     pub kept: Option<Box<Kept>>,
@@ -156,6 +161,7 @@ impl ToolError {
             hints: Vec::new(),
             remedies: Vec::new(),
             reject_remedies: Vec::new(),
+            rejects: None,
             kept: None,
             caller: Caller::Terminal,
             class,
@@ -541,7 +547,17 @@ impl From<&Self> for ToolError {
 
 impl From<commit::Error> for ToolError {
     fn from(error: commit::Error) -> Self {
-        Self::workspace(&error)
+        match error {
+            commit::Error::Rejected(rejects) => rejects.into(),
+            error => Self::workspace(&error),
+        }
+    }
+}
+
+impl From<Rejects> for ToolError {
+    fn from(rejects: Rejects) -> Self {
+        let error = Self::rejected(&rejects);
+        Self { rejects: Some(Arc::new(rejects)), ..error }
     }
 }
 

@@ -119,45 +119,6 @@ impl GitReport {
     }
 }
 
-/// Why a patch did not become a commit.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum GitError {
-    /// It cannot be planned.
-    #[error(transparent)]
-    Rejected(#[from] Rejects),
-    /// Any other failure; the branch may have been moved by someone else.
-    #[error(transparent)]
-    Failed(Box<ToolError>),
-}
-
-impl From<ToolError> for GitError {
-    fn from(error: ToolError) -> Self {
-        Self::Failed(Box::new(error))
-    }
-}
-
-impl From<&GitError> for ToolError {
-    fn from(error: &GitError) -> Self {
-        match error {
-            GitError::Rejected(rejects) => Self::rejected(rejects),
-            GitError::Failed(error) => (**error).clone(),
-        }
-    }
-}
-
-impl From<commit::Error> for GitError {
-    fn from(error: commit::Error) -> Self {
-        ToolError::from(error).into()
-    }
-}
-
-impl From<fs_guard::Error> for GitError {
-    fn from(error: fs_guard::Error) -> Self {
-        ToolError::from(error).into()
-    }
-}
-
 /// A session in a git repository: the only way by which patches become commits.
 #[derive(Debug)]
 pub struct GitSession {
@@ -233,7 +194,7 @@ impl GitSession {
         patch: &Patch,
         options: &Options,
         request: &GitRequest,
-    ) -> Result<GitReport, GitError> {
+    ) -> Result<GitReport, ToolError> {
         let repository = &self.repository;
         let place = self.place(request, None, (repository, &Branches::default()))?;
         let never = &Cancellation::NEVER;
@@ -267,14 +228,13 @@ impl GitSession {
         options: &Options,
         request: &GitRequest,
         host: &mut dyn Host,
-    ) -> Result<GitReport, GitError> {
+    ) -> Result<GitReport, ToolError> {
         let mut log = self.recorder(tool, options);
         let (repository, branches) = (&self.repository, &Branches::default());
         let mut onto = OntoCommit::new(self, (patch, request), options, (repository, branches));
         let result = commit_to(&mut onto, &mut log, host);
-        let error = result.as_ref().err().map(ToolError::from);
         // The intent is in the log; that the outcome is missing shows there.
-        if let Err(error) = log.finish(&[], error.as_ref()) {
+        if let Err(error) = log.finish(&[], result.as_ref().err()) {
             host.event(&Event::Unlogged(&error.to_string()));
         }
         Ok(onto.report(result?))
@@ -436,7 +396,7 @@ impl GitSession {
         (branch, from, Written { commit, committer, .. }): (&str, Option<Id>, &Written),
         allow_checked_out: bool,
         host: &mut dyn Host,
-    ) -> Result<(), GitError> {
+    ) -> Result<(), ToolError> {
         let began = Instant::now();
         let to = BranchMove {
             branch,
@@ -450,7 +410,7 @@ impl GitSession {
             match repository.move_branch(&to) {
                 Ok(()) => return Ok(()),
                 Err(git_object_tree::Error::RefMoved { actual, .. }) => {
-                    return Err(moved(branch, from, actual).into());
+                    return Err(moved(branch, from, actual));
                 }
                 Err(error @ git_object_tree::Error::NotDurable { .. }) => {
                     host.event(&Event::NotDurable(&ToolError::from(error).message));
@@ -459,7 +419,7 @@ impl GitSession {
                 // It has waited as long as git does.
                 Err(git_object_tree::Error::Locked { .. })
                     if began.elapsed() < self.settings.lock_timeout => {}
-                Err(error) => return Err(ToolError::from(error).into()),
+                Err(error) => return Err(error.into()),
             }
         }
     }
@@ -525,7 +485,7 @@ impl<'s, 'r> OntoCommit<'s, 'r> {
         plan: &Plan,
         log: &mut dyn CommitLog,
         host: &mut dyn Host,
-    ) -> Result<Committed, GitError> {
+    ) -> Result<Committed, ToolError> {
         // A change that fails leaves no objects behind.
         let repository = self.repository.isolated();
         let cancellation = host.cancellation();
@@ -540,7 +500,7 @@ impl<'s, 'r> OntoCommit<'s, 'r> {
                 let to = (branch.as_str(), *from, &written);
                 self.session.publish(&repository, to, self.request.allow_checked_out, host)?;
             }
-            None => repository.flush().map_err(ToolError::from)?,
+            None => repository.flush()?,
         }
         Ok(id.into())
     }
@@ -557,9 +517,9 @@ impl<'s, 'r> OntoCommit<'s, 'r> {
 }
 
 impl Committer for OntoCommit<'_, '_> {
-    type Error = GitError;
+    type Error = ToolError;
 
-    fn plan(&mut self, _: &mut dyn CommitLog, host: &mut dyn Host) -> Result<Plan, GitError> {
+    fn plan(&mut self, _: &mut dyn CommitLog, host: &mut dyn Host) -> Result<Plan, ToolError> {
         (self.locked, self.written) = (None, None);
         let seen = self.place.as_ref().map(|place| place.seen);
         let place = self.session.place(self.request, seen, (self.repository, self.branches))?;
@@ -573,12 +533,11 @@ impl Committer for OntoCommit<'_, '_> {
         plan: &Arc<Plan>,
         log: &mut dyn CommitLog,
         host: &mut dyn Host,
-    ) -> Result<Committed, NotCommitted<GitError>> {
+    ) -> Result<Committed, NotCommitted<ToolError>> {
         self.publish(plan, log, host).map_err(|error| {
-            let ToolError { kind, details, .. } = ToolError::from(&error);
-            let moved = details["reason"] == Reason::BranchMoved.as_str();
+            let moved = error.details["reason"] == Reason::BranchMoved.as_str();
             let overtaken = moved && self.request.carry;
-            NotCommitted { error, kind, rolled_back: true, overtaken }
+            NotCommitted { kind: error.kind, error, rolled_back: true, overtaken }
         })
     }
 }

@@ -12,7 +12,7 @@ use git_object_tree::{Id, Repository, Resolved};
 use patch_engine::commit::TransactionId;
 use patch_engine::{ErrorKind, Event, Host, Options, Patch, Report, approved};
 
-use super::{GitError, GitReport, GitRequest, GitSession, OntoCommit, Place, Written};
+use super::{GitReport, GitRequest, GitSession, OntoCommit, Place, Written};
 use crate::answer::error::ToolError;
 use crate::audit::recorder::Recorder;
 
@@ -112,7 +112,7 @@ impl GitSession {
         patches: &[(Patch, GitRequest)],
         options: &Options,
         host: &mut dyn Host,
-    ) -> Vec<Result<GitReport, GitError>> {
+    ) -> Vec<Result<GitReport, ToolError>> {
         let mut results = Vec::with_capacity(patches.len());
         while results.len() < patches.len() {
             let rest = &patches[results.len()..];
@@ -157,7 +157,7 @@ impl<'s, 'o> Run<'s, 'o> {
         &mut self,
         patches: &[(Patch, GitRequest)],
         host: &mut dyn Host,
-    ) -> Vec<Option<Result<GitReport, GitError>>> {
+    ) -> Vec<Option<Result<GitReport, ToolError>>> {
         if let [_] = patches {
             return vec![None];
         }
@@ -171,7 +171,7 @@ impl<'s, 'o> Run<'s, 'o> {
             let result = self.prepare(number, patch, request, host).transpose();
             if let Some(Err(error)) = &result {
                 self.repository.forget_after(objects);
-                if let Err(error) = self.log.failed(&ToolError::from(error)) {
+                if let Err(error) = self.log.failed(error) {
                     host.event(&Event::Unlogged(&error.to_string()));
                 }
             }
@@ -191,7 +191,7 @@ impl<'s, 'o> Run<'s, 'o> {
         patch: &Patch,
         request: &GitRequest,
         host: &mut dyn Host,
-    ) -> Result<Option<GitReport>, GitError> {
+    ) -> Result<Option<GitReport>, ToolError> {
         let repository = &self.repository;
         let before = (repository, &self.branches);
         let mut onto = OntoCommit::new(self.session, (patch, request), self.options, before);

@@ -149,7 +149,7 @@ impl Default for SessionSettings {
 /// let report = session.execute::<ToolError>("my-tool", Operation::Create, &mut (), &mut |root| {
 ///     let mut builder = PlanBuilder::new(root, &options);
 ///     builder.create("note.txt", b"a note\n".to_vec())?;
-///     Ok(builder.finish().map_err(|rejects| ToolError::rejected(&rejects))?)
+///     Ok(builder.finish()?)
 /// });
 /// assert_eq!(report.unwrap().plan.changes().len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -669,7 +669,7 @@ fn edited_patch(text: Vec<u8>, options: &Options) -> Result<Patch, commit::Error
 
 /// Finishes the plan of a single operation.
 pub(crate) fn finish(builder: PlanBuilder<'_>) -> Result<Plan, ToolError> {
-    builder.finish().map_err(|rejects| ToolError::rejected(&rejects))
+    Ok(builder.finish()?)
 }
 
 /// Hashes a file without holding it in memory.
