@@ -1,5 +1,6 @@
 //! What the packages declare: every option that is taken and no other, and a class for each kind of
-//! error.
+//! error. The settings among the options are made of their table:
+//! `UPDATE_TOOLS=1 cargo test -p apply-patch-api`.
 #![cfg(feature = "workspace")]
 #![allow(clippy::disallowed_methods, reason = "tests read the files of the project")]
 
@@ -9,7 +10,7 @@ use apply_patch_api::{
     ErrorKind, FitRequest, GitOptions, PatchOptions, ReadOptions, RedoRequest, SpecRequest,
     UndoRequest, WorkspaceOptions,
 };
-use file_tools::settings::{Layer, Scope};
+use file_tools::settings::{Kind, Layer, Scope};
 use serde_json::json;
 
 /// The flags of `apply` that no option of the packages has the name of, and what is there instead.
@@ -37,9 +38,12 @@ const FLAGS: &[(&str, &str)] = &[
     ("verbose", "a terminal's"),
 ];
 
+fn full(path: &str) -> String {
+    format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))
+}
+
 fn read(path: &str) -> String {
-    let path = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read_to_string(&path).expect(&path)
+    std::fs::read_to_string(full(path)).expect(path)
 }
 
 /// What stands between two texts.
@@ -60,6 +64,84 @@ fn taken<T: ReadOptions>() -> BTreeSet<String> {
     names.split('`').skip(1).step_by(2).map(snake).collect()
 }
 
+/// The settings of a kind, one after the other.
+fn settings(scope: Scope, declared: fn(&str, Kind) -> String) -> String {
+    let keys = Layer::KEYS.iter().filter(|(_, of)| *of == scope).map(|(key, _)| *key);
+    keys.map(|key| declared(key, Layer::kind(key).expect("a key"))).collect()
+}
+
+fn in_script(key: &str, kind: Kind) -> String {
+    let about = Layer::about(key).expect("a key");
+    let mut words = key.split('-');
+    let first = words.next().expect("a word");
+    let name: String = words.map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+    let unit = match kind {
+        Kind::Bytes => " In bytes.",
+        Kind::Seconds => " In seconds.",
+        _ => "",
+    };
+    let kind = match kind {
+        Kind::Flag => "boolean".into(),
+        Kind::Number | Kind::Bytes | Kind::Seconds => "number".into(),
+        Kind::Text => "string".into(),
+        Kind::Texts => "string[]".into(),
+        Kind::Commands => "string | Record<string, string>".into(),
+        Kind::Words(words) => quoted(&words, " | "),
+    };
+    format!("\n  /** {about}{unit} */\n  {first}{name}?: {kind};")
+}
+
+fn in_python(key: &str, kind: Kind) -> String {
+    let kind = match kind {
+        Kind::Flag => "bool".into(),
+        Kind::Number | Kind::Bytes => "int".into(),
+        Kind::Seconds => "float".into(),
+        Kind::Text => "str".into(),
+        Kind::Texts => "Sequence[str]".into(),
+        Kind::Commands => "str | Mapping[str, str]".into(),
+        Kind::Words(words) => format!("Literal[{}]", quoted(&words, ", ")),
+    };
+    format!("\n    {}: {kind} | None", snake(key))
+}
+
+fn quoted(words: &[&str], between: &str) -> String {
+    words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(between)
+}
+
+/// Compares the settings that are declared with their table, or writes them.
+fn settings_are_declared() {
+    let node = "packaging/npm/lib/index.d.ts";
+    let python = "packaging/python/apply_patch/_native.pyi";
+    let (patch, workspace) =
+        (settings(Scope::Patch, in_script), settings(Scope::Workspace, in_script));
+    for (path, head, end, made) in [
+        (node, "export interface PatchSettings {", "\n}", &patch),
+        (node, "export interface WorkspaceSettings extends PatchSettings {", "\n}", &workspace),
+        ("crates/wasm/src/lib.rs", "export interface PatchSettings {", "\n}", &patch),
+        (
+            python,
+            "class PatchSettings(TypedDict, total=False):",
+            "\n\n",
+            &settings(Scope::Patch, in_python),
+        ),
+        (
+            python,
+            "class WorkspaceSettings(PatchSettings, total=False):",
+            "\n\n",
+            &settings(Scope::Workspace, in_python),
+        ),
+    ] {
+        let text = read(path);
+        let declared = part(&text, head, end);
+        if std::env::var_os("UPDATE_TOOLS").is_some() {
+            let (old, new) = (format!("{head}{declared}{end}"), format!("{head}{made}{end}"));
+            std::fs::write(full(path), text.replacen(&old, &new, 1)).expect("it is written");
+        } else {
+            assert!(declared == made, "{path}, {head}: see the head of this file");
+        }
+    }
+}
+
 /// The names that are declared in a part of a file.
 fn declared(text: &str) -> BTreeSet<String> {
     let name = |line: &str| {
@@ -67,6 +149,29 @@ fn declared(text: &str) -> BTreeSet<String> {
         name.chars().all(|c| c.is_alphanumeric() || c == '_').then(|| snake(&name))
     };
     text.lines().filter_map(name).collect()
+}
+
+/// The names that an interface has, with those of the one that it extends.
+fn in_interface(text: &str, name: &str) -> BTreeSet<String> {
+    let (head, body) =
+        part(text, &format!("export interface {name} "), "\n}").split_once('{').expect("a body");
+    let mut names = declared(body);
+    names.extend(
+        head.strip_prefix("extends ").iter().flat_map(|base| in_interface(text, base.trim())),
+    );
+    names
+}
+
+/// The same of a class of Python.
+fn in_class(text: &str, name: &str) -> BTreeSet<String> {
+    let (base, body) = part(text, &format!("class {name}("), "\n\n")
+        .split_once(", total=False):")
+        .expect("a body");
+    let mut names = declared(body);
+    if base != "TypedDict" {
+        names.extend(in_class(text, base));
+    }
+    names
 }
 
 /// The names of the same option in Python and in JavaScript.
@@ -81,11 +186,12 @@ fn same(names: BTreeSet<String>) -> BTreeSet<String> {
 
 #[test]
 fn the_packages_declare_every_option_and_no_other() {
+    settings_are_declared();
     let node = read("packaging/npm/lib/index.d.ts");
     let python = read("packaging/python/apply_patch/_native.pyi");
     let wasm = read("crates/wasm/src/lib.rs");
-    let of_node = |name: &str| part(&node, &format!("export interface {name} {{"), "\n}");
-    let of_python = |name: &str| part(&python, &format!("class {name}(TypedDict"), "\n\n");
+    let of_node = |name: &str| in_interface(&node, name);
+    let of_python = |name: &str| in_class(&python, name);
     let without = |mut names: BTreeSet<String>, more: &[&str]| {
         names.retain(|name| !more.contains(&&**name));
         names
@@ -100,26 +206,30 @@ fn the_packages_declare_every_option_and_no_other() {
         ("Python's UndoOptions", of_python("UndoOptions"), without(taken::<UndoRequest>(), id)),
         ("Node's RedoOptions", of_node("RedoOptions"), without(taken::<RedoRequest>(), id)),
         ("Python's RedoOptions", of_python("RedoOptions"), without(taken::<RedoRequest>(), id)),
-        ("Node's toolSpecs", part(&node, "export function toolSpecs(", "): any"), {
+        ("Node's toolSpecs", declared(part(&node, "export function toolSpecs(", "): any")), {
             let mut names = taken::<SpecRequest>();
             names.extend(["provider".into(), "options".into()]);
             names
         }),
         ("Python's SpecOptions", of_python("SpecOptions"), taken::<SpecRequest>()),
-        ("Node's fit", part(&node, "export function fit(", "): FittedGrammar"), {
+        ("Node's fit", declared(part(&node, "export function fit(", "): FittedGrammar")), {
             let mut names = taken::<FitRequest>();
             names.extend(["files".into(), "options".into()]);
             names
         }),
         ("Python's FitOptions", of_python("FitOptions"), taken::<FitRequest>()),
-        ("Node's GitTree.apply", part(&node, "Callbacks & {", "}"), taken::<GitOptions>()),
+        (
+            "Node's GitTree.apply",
+            declared(part(&node, "Callbacks & {", "}")),
+            taken::<GitOptions>(),
+        ),
         (
             "the browser's PatchOptions",
-            part(&wasm, "export interface PatchOptions {", "\n}"),
+            in_interface(&wasm, "PatchOptions"),
             without(taken::<PatchOptions>(), &["amend", "atomic", "partial", "diff"]),
         ),
     ] {
-        assert_eq!(same(self::declared(declared)), same(taken), "{what}");
+        assert_eq!(same(declared), same(taken), "{what}");
     }
     let of_git = part(&python, "class GitTree:", "\n@final");
     let of_git = self::declared(part(of_git, "def apply(", "**options"));

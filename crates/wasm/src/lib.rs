@@ -26,9 +26,42 @@ export interface PatchError extends Error {
   suggestedNextAction?: string;
 }
 
-/** How a patch is read and planned; the options of the package for Node. */
-export interface PatchOptions {
+/** The rules of planning; made of the table of settings by crates/api/tests/types.rs. */
+export interface PatchSettings {
+  /** The preset of the rules of planning. */
   profile?: "strict" | "codex";
+  /** What may differ when a hunk is located. */
+  fuzz?: "none" | "trailing" | "blanks" | "unicode";
+  /** What to do with a hunk that fits in several places. */
+  ambiguous?: "reject" | "first";
+  /** Whether hunks that are applied already are left out. */
+  skipApplied?: boolean;
+  /** Whether the line numbers of a diff without context decide. */
+  unidiffZero?: boolean;
+  /** Whether missing directories are made. */
+  createParents?: boolean;
+  /** Whether added and moved files may replace others. */
+  overwrite?: boolean;
+  /** Whether files may be deleted. */
+  allowDelete?: boolean;
+  /** Whether files may be moved. */
+  allowMove?: boolean;
+  /** What is done about whitespace errors in inserted lines. */
+  whitespace?: "error" | "fix" | "warn" | "nowarn";
+  /** What is a whitespace error, as in git's `core.whitespace`. */
+  whitespaceRules?: string;
+  /** What is done about a JSON, TOML or YAML file that does not parse any more. */
+  syntax?: "refuse" | "warn" | "off";
+  /** The charsets of files, each as `GLOB=LABEL`. */
+  encoding?: string[];
+  /** The largest file that is read or written. In bytes. */
+  maxFileSize?: number;
+  /** How many file operations a patch may have. */
+  maxOperations?: number;
+}
+
+/** How a patch is read and planned; the options of the package for Node. */
+export interface PatchOptions extends PatchSettings {
   from?: "auto" | "envelope" | "unified" | "openai";
   part?: number | "all";
   strip?: number;
@@ -40,20 +73,6 @@ export interface PatchOptions {
   environment?: string;
   expectedSha256ByPath?: Record<string, string>;
   base?: Record<string, string>;
-  overwrite?: boolean;
-  allowDelete?: boolean;
-  allowMove?: boolean;
-  createParents?: boolean;
-  skipApplied?: boolean;
-  unidiffZero?: boolean;
-  ambiguous?: "reject" | "first";
-  fuzz?: "none" | "trailing" | "blanks" | "unicode";
-  whitespace?: "error" | "fix" | "warn" | "nowarn";
-  whitespaceRules?: string;
-  syntax?: "refuse" | "warn" | "off";
-  encoding?: string[];
-  maxFileSize?: number;
-  maxOperations?: number;
 }
 
 export interface Changed {

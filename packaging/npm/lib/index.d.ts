@@ -112,10 +112,78 @@ export type AnyPatchError =
   | ParseError | ApplyError | MultipleMatches | NotFound | AlreadyExists | BinaryFile | OldTextNotFound | OverlappingEdits
   | StaleFile | OutsideWorkspace | PermissionDenied | FileTooLarge | CommandFailed | Timeout | Cancelled | Unknown;
 
-/** How a patch is read and planned. What is left open is as the profile has it. */
-export interface PatchOptions {
-  /** A preset of the rules. */
+/** The rules of planning; made of the table of settings by crates/api/tests/types.rs. */
+export interface PatchSettings {
+  /** The preset of the rules of planning. */
   profile?: "strict" | "codex";
+  /** What may differ when a hunk is located. */
+  fuzz?: "none" | "trailing" | "blanks" | "unicode";
+  /** What to do with a hunk that fits in several places. */
+  ambiguous?: "reject" | "first";
+  /** Whether hunks that are applied already are left out. */
+  skipApplied?: boolean;
+  /** Whether the line numbers of a diff without context decide. */
+  unidiffZero?: boolean;
+  /** Whether missing directories are made. */
+  createParents?: boolean;
+  /** Whether added and moved files may replace others. */
+  overwrite?: boolean;
+  /** Whether files may be deleted. */
+  allowDelete?: boolean;
+  /** Whether files may be moved. */
+  allowMove?: boolean;
+  /** What is done about whitespace errors in inserted lines. */
+  whitespace?: "error" | "fix" | "warn" | "nowarn";
+  /** What is a whitespace error, as in git's `core.whitespace`. */
+  whitespaceRules?: string;
+  /** What is done about a JSON, TOML or YAML file that does not parse any more. */
+  syntax?: "refuse" | "warn" | "off";
+  /** The charsets of files, each as `GLOB=LABEL`. */
+  encoding?: string[];
+  /** The largest file that is read or written. In bytes. */
+  maxFileSize?: number;
+  /** How many file operations a patch may have. */
+  maxOperations?: number;
+}
+
+/** The settings of a workspace; made of the same table. */
+export interface WorkspaceSettings extends PatchSettings {
+  /** What a commit survives: power loss, a kill, or neither. */
+  durability?: "full" | "process" | "none";
+  /** When a person is asked: always (`ask`), or where a file is deleted, replaced whole or guarded (`auto`). */
+  approve?: "ask" | "auto" | "never";
+  /** More paths that are never touched. */
+  forbidden?: string[];
+  /** Paths that are not forbidden after all. */
+  allowForbidden?: string[];
+  /** More paths that make other programs run code. */
+  guarded?: string[];
+  /** Guarded paths that may be changed. */
+  allow?: string[];
+  /** Which names new files may have. */
+  names?: "portable" | "native";
+  /** What to do with a file that has several hard links. */
+  hardLinks?: "refuse" | "break";
+  /** How long to wait for another process. In seconds. */
+  lockTimeout?: number;
+  /** Whether the state directory may be one that others may enter. */
+  acceptOpenState?: boolean;
+  /** How much room snapshots may take; none are kept at 0. In bytes. */
+  maxSnapshots?: number;
+  /** Where the state directory is: in the project, or with the user, out of reach of `git clean`. */
+  state?: "project" | "user";
+  /** Commands that have to accept changed files; otherwise all is put back. */
+  verify?: string | Record<string, string>;
+  /** Commands that format new files before a plan is shown: each reads a file and prints it, and `APPLY_PATCH_FILE` has its path. */
+  formatWith?: string | Record<string, string>;
+  /** How long each command may take. In seconds. */
+  verifyTimeout?: number;
+  /** How long displaced files are kept: an age, a size, or both, as `30d, 1GiB`. */
+  trashKeep?: string;
+}
+
+/** How a patch is read and planned. What is left open is as the profile has it. */
+export interface PatchOptions extends PatchSettings {
   /** What the text is; `auto` finds the one patch or diff in it. */
   from?: "auto" | "envelope" | "unified" | "openai";
   /** Which patch of several is meant, from 1. With `auto` only. */
@@ -137,28 +205,6 @@ export interface PatchOptions {
   expectedSha256ByPath?: Record<string, string>;
   /** The files as the author of the patch saw them: hunks of a file that changed since are carried where that is certain. */
   base?: Record<string, string>;
-  overwrite?: boolean;
-  createParents?: boolean;
-  /** Leave out hunks that are applied already. */
-  skipApplied?: boolean;
-  /** Let the line numbers of a diff without context decide. */
-  unidiffZero?: boolean;
-  allowDelete?: boolean;
-  allowMove?: boolean;
-  ambiguous?: "reject" | "first";
-  fuzz?: "none" | "trailing" | "blanks" | "unicode";
-  /** What is done about whitespace errors in inserted lines. */
-  whitespace?: "error" | "fix" | "warn" | "nowarn";
-  /** What is a whitespace error, as in git's `core.whitespace`. */
-  whitespaceRules?: string;
-  /** What is done about a JSON, TOML or YAML file that does not parse any more. */
-  syntax?: "refuse" | "warn" | "off";
-  /** The charsets of files, each as `GLOB=LABEL`. */
-  encoding?: string[];
-  /** In bytes. */
-  maxFileSize?: number;
-  /** How many file operations the patch may have. */
-  maxOperations?: number;
   /**
    * The name of a refused patch (`details.patchId` of its error), whose sections for other files are taken. In a workspace only.
    */
@@ -171,70 +217,19 @@ export interface PatchOptions {
   diff?: "none" | "stat" | "full";
 }
 
-export interface WorkspaceOptions {
+/**
+ * The settings hold for what the options of a patch leave open, and for the calls of tools. Unless `approve` is set,
+ * every call that has an `approve` asks it.
+ */
+export interface WorkspaceOptions extends WorkspaceSettings {
   /** The session's name; what it has read is remembered under it. A random one unless set. */
   session?: string;
   /** Who asks for the changes, for the log. */
   agent?: string;
-  /** What a change survives: power loss, a kill, or neither. */
-  durability?: "full" | "process" | "none";
-  /** In seconds; 10 unless set. */
-  lockTimeout?: number;
-  /** These hold for what the options of a patch leave open, and for the calls of tools. */
-  profile?: "strict" | "codex";
-  overwrite?: boolean;
-  createParents?: boolean;
-  /** Leave out hunks that are applied already. */
-  skipApplied?: boolean;
-  /** Let the line numbers of a diff without context decide. */
-  unidiffZero?: boolean;
-  allowDelete?: boolean;
-  allowMove?: boolean;
-  ambiguous?: "reject" | "first";
-  fuzz?: "none" | "trailing" | "blanks" | "unicode";
-  /** What is done about whitespace errors in inserted lines. */
-  whitespace?: "error" | "fix" | "warn" | "nowarn";
-  /** What is a whitespace error, as in git's `core.whitespace`. */
-  whitespaceRules?: string;
-  /** What is done about a JSON, TOML or YAML file that does not parse any more. */
-  syntax?: "refuse" | "warn" | "off";
-  encoding?: string[];
-  /** In bytes. */
-  maxFileSize?: number;
-  maxOperations?: number;
   /** About how many bytes of JSON an answer of a tool may have. */
   maxOutput?: number;
   /** Whether the tool `undo_turn` can be called. */
   undoTurn?: boolean;
-  /** A command of the shell that has to succeed after files are changed; otherwise all is as before. Of a `Workspace` only. */
-  verify?: string | Record<string, string>;
-  /**
-   * A command of the shell that formats new files before the plan is made: it reads a file and prints it, and its path
-   * is in `APPLY_PATCH_FILE`. Of a `Workspace` only.
-   */
-  formatWith?: string | Record<string, string>;
-  /** How many seconds each command may take; 600 unless set. */
-  verifyTimeout?: number;
-  /** How many bytes of snapshots are kept; 0 keeps none. */
-  maxSnapshots?: number;
-  /** How long displaced files are kept: an age, a size, or both, as "30d, 1GiB". */
-  trashKeep?: string;
-  /**
-   * When `approve` is asked: always (`ask`), or when a file is deleted, replaced whole or guarded (`auto`). Without it every
-   * call that has an `approve` asks it.
-   */
-  approve?: "ask" | "auto" | "never";
-  /** Globs of files that no patch may touch, besides the usual ones. */
-  forbidden?: string[];
-  allowForbidden?: string[];
-  /** Globs of files that make tools run code, besides the usual ones: they need approval. */
-  guarded?: string[];
-  allow?: string[];
-  names?: "portable" | "native";
-  hardLinks?: "refuse" | "break";
-  /** Where the state directory is: in the project (the default), or with the user, out of reach of `git clean`. */
-  state?: "project" | "user";
-  acceptOpenState?: boolean;
 }
 
 /** What is undone. */

@@ -19,9 +19,44 @@ Observe = Callable[[Event], object]
 Detail = Literal["none", "stat", "full"]
 Profile = Literal["strict", "codex"]
 
-class PatchOptions(TypedDict, total=False):
+# The settings are made of their table by crates/api/tests/types.rs.
+class PatchSettings(TypedDict, total=False):
+    profile: Literal["strict", "codex"] | None
+    fuzz: Literal["none", "trailing", "blanks", "unicode"] | None
+    ambiguous: Literal["reject", "first"] | None
+    skip_applied: bool | None
+    unidiff_zero: bool | None
+    create_parents: bool | None
+    overwrite: bool | None
+    allow_delete: bool | None
+    allow_move: bool | None
+    whitespace: Literal["error", "fix", "warn", "nowarn"] | None
+    whitespace_rules: str | None
+    syntax: Literal["refuse", "warn", "off"] | None
+    encoding: Sequence[str] | None
+    max_file_size: int | None
+    max_operations: int | None
+
+class WorkspaceSettings(PatchSettings, total=False):
+    durability: Literal["full", "process", "none"] | None
+    approve: Literal["ask", "auto", "never"] | None
+    forbidden: Sequence[str] | None
+    allow_forbidden: Sequence[str] | None
+    guarded: Sequence[str] | None
+    allow: Sequence[str] | None
+    names: Literal["portable", "native"] | None
+    hard_links: Literal["refuse", "break"] | None
+    lock_timeout: float | None
+    accept_open_state: bool | None
+    max_snapshots: int | None
+    state: Literal["project", "user"] | None
+    verify: str | Mapping[str, str] | None
+    format_with: str | Mapping[str, str] | None
+    verify_timeout: float | None
+    trash_keep: str | None
+
+class PatchOptions(PatchSettings, total=False):
     form: Literal["envelope", "unified", "openai", "auto"]
-    profile: Profile | None
     part: int | Literal["all"] | None
     strip: int | None
     skip_binary: bool
@@ -32,61 +67,16 @@ class PatchOptions(TypedDict, total=False):
     environment: str | None
     expected: Mapping[str, str]
     base: Mapping[str, str] | None
-    overwrite: bool | None
-    create_parents: bool | None
-    skip_applied: bool | None
-    unidiff_zero: bool | None
-    allow_delete: bool | None
-    allow_move: bool | None
-    ambiguous: Literal["reject", "first"] | None
-    fuzz: Literal["none", "trailing", "blanks", "unicode"] | None
-    whitespace: Literal["error", "fix", "warn", "nowarn"] | None
-    whitespace_rules: str | None
-    syntax: Literal["refuse", "warn", "off"] | None
-    encoding: Sequence[str]
-    max_file_size: int | None
-    max_operations: int | None
     amend: str | None
     atomic: bool | None
     partial: bool
     diff: Detail
 
-class WorkspaceOptions(TypedDict, total=False):
+class WorkspaceOptions(WorkspaceSettings, total=False):
     session: str | None
     agent: str | None
-    durability: Literal["full", "process", "none"] | None
-    lock_timeout: float | None
-    profile: Profile | None
-    overwrite: bool | None
-    create_parents: bool | None
-    skip_applied: bool | None
-    unidiff_zero: bool | None
-    allow_delete: bool | None
-    allow_move: bool | None
-    ambiguous: Literal["reject", "first"] | None
-    fuzz: Literal["none", "trailing", "blanks", "unicode"] | None
-    whitespace: Literal["error", "fix", "warn", "nowarn"] | None
-    whitespace_rules: str | None
-    syntax: Literal["refuse", "warn", "off"] | None
-    encoding: Sequence[str]
-    max_file_size: int | None
-    max_operations: int | None
     max_output: int | None
     undo_turn: bool
-    max_snapshots: int | None
-    verify: str | Mapping[str, str] | None
-    format_with: str | Mapping[str, str] | None
-    verify_timeout: float | None
-    trash_keep: str | None
-    approve: Literal["never", "auto", "ask"] | None
-    forbidden: Sequence[str]
-    allow_forbidden: Sequence[str]
-    guarded: Sequence[str]
-    allow: Sequence[str]
-    names: Literal["portable", "native"] | None
-    hard_links: Literal["refuse", "break"] | None
-    state: Literal["project", "user"] | None
-    accept_open_state: bool
 
 class UndoOptions(TypedDict, total=False):
     paths: Sequence[Path]

@@ -3,7 +3,7 @@
 use fs_guard::{Globs, MAX_GLOBS, bounded};
 use serde_json::Value as Json;
 
-use super::value::{Raw, Value, Wrong};
+use super::value::{Kind, Raw, Value, Wrong};
 
 /// Commands of the shell that have to accept changed files: one for all files, or one for each of
 /// some patterns.
@@ -74,6 +74,10 @@ impl Checks {
 }
 
 impl Value for Checks {
+    fn kind() -> Kind {
+        Kind::Commands
+    }
+
     fn wanted() -> String {
         "a command, or a table of a command for each glob".into()
     }

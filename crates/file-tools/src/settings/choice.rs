@@ -39,6 +39,13 @@ pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
         Self::NAMES[self.rank()].0
     }
 
+    /// Returns a name for each value.
+    #[must_use]
+    fn first_names() -> Vec<&'static str> {
+        let names = Self::NAMES.iter().enumerate();
+        names.filter(|(nth, (_, value))| value.rank() == *nth).map(|(_, (name, _))| *name).collect()
+    }
+
     /// Describes the values that there are, for messages.
     #[must_use]
     fn wanted() -> String {

@@ -24,7 +24,7 @@ pub use checks::Checks;
 pub use choice::{Choice, Color};
 pub use keep::{keep, since};
 pub use names::WORKSPACE_FILE;
-pub use value::{Charsets, Count, Patterns, Raw, Size, TrashKeep, charset, seconds};
+pub use value::{Charsets, Count, Kind, Patterns, Raw, Size, TrashKeep, charset, seconds};
 use value::{Value, Wrong};
 
 use crate::syntax::KnownFormats;
@@ -76,6 +76,15 @@ macro_rules! settings {
             pub fn about(key: &str) -> Option<&'static str> {
                 match key {
                     $($key => Some(concat!($($doc),+).trim_ascii()),)*
+                    _ => None,
+                }
+            }
+
+            /// Returns what the value of a key is.
+            #[must_use]
+            pub fn kind(key: &str) -> Option<Kind> {
+                match key {
+                    $($key => Some(<$type as Value>::kind()),)*
                     _ => None,
                 }
             }
@@ -158,9 +167,10 @@ macro_rules! settings {
 settings! { |profile, approve, options|
     /// The preset of the rules of planning.
     profile: Profile, "profile", Patch = profile;
-    /// What a commit survives.
+    /// What a commit survives: power loss, a kill, or neither.
     durability: Durability, "durability", Workspace = Durability::Full;
-    /// When a person is asked.
+    /// When a person is asked: always (`ask`), or where a file is deleted, replaced whole or guarded
+    /// (`auto`).
     approve: ApprovalPolicy, "approve", Workspace = approve;
     /// More paths that are never touched.
     forbidden: Patterns<true>, "forbidden", Workspace = Patterns::default();
@@ -192,11 +202,11 @@ settings! { |profile, approve, options|
     hard_links: HardLinks, "hard-links", Workspace = HardLinks::Refuse;
     /// What is done about whitespace errors in inserted lines.
     whitespace: Whitespace, "whitespace", Patch = options.whitespace;
-    /// What is a whitespace error.
+    /// What is a whitespace error, as in git's `core.whitespace`.
     whitespace_rules: WhitespaceRules, "whitespace-rules", Patch = options.whitespace_rules;
     /// What is done about a JSON, TOML or YAML file that does not parse any more.
     syntax: Syntax, "syntax", Patch = options.syntax;
-    /// The charsets of files.
+    /// The charsets of files, each as `GLOB=LABEL`.
     encoding: Charsets, "encoding", Patch = Charsets::default();
     /// When output has colours.
     color: Color, "color", Terminal = Color::Auto;
@@ -208,15 +218,16 @@ settings! { |profile, approve, options|
     pager: Option<String>, "pager", Terminal = None;
     /// How much room snapshots may take; none are kept at 0.
     max_snapshots: Size, "max-snapshots", Workspace = Size(MAX_SNAPSHOTS);
-    /// Where the state directory is.
+    /// Where the state directory is: in the project, or with the user, out of reach of `git clean`.
     state: StatePlace, "state", Workspace = StatePlace::Project;
-    /// Commands that have to accept changed files before the change counts.
+    /// Commands that have to accept changed files; otherwise all is put back.
     verify: Checks, "verify", Workspace = Checks::default();
-    /// Commands that format new files before a plan is shown.
+    /// Commands that format new files before a plan is shown: each reads a file and prints it, and
+    /// `APPLY_PATCH_FILE` has its path.
     format_with: Checks, "format-with", Workspace = Checks::default();
-    /// How long each of these commands may take.
+    /// How long each command may take.
     verify_timeout: Duration, "verify-timeout", Workspace = Duration::from_secs(600);
-    /// How long displaced files are kept.
+    /// How long displaced files are kept: an age, a size, or both, as `30d, 1GiB`.
     trash_keep: TrashKeep, "trash-keep", Workspace = TrashKeep::default();
     /// The largest file that is read or written.
     max_file_size: Size, "max-file-size", Patch = Size(options.max_file_size);

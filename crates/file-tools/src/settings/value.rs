@@ -22,6 +22,27 @@ pub enum Raw<'a> {
     Program(&'a Json),
 }
 
+/// What the value of a setting is in the options of a program, for those who declare them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// True or false.
+    Flag,
+    /// A whole number.
+    Number,
+    /// A number of bytes.
+    Bytes,
+    /// A number of seconds.
+    Seconds,
+    /// Text.
+    Text,
+    /// A list of texts.
+    Texts,
+    /// One of a few words.
+    Words(Vec<&'static str>),
+    /// A command, or one for each glob.
+    Commands,
+}
+
 /// What is wrong with a value; it is not quoted.
 pub(super) enum Wrong {
     /// It is of another type, or not one of the values.
@@ -32,6 +53,10 @@ pub(super) enum Wrong {
 
 /// The type of a setting.
 pub(super) trait Value: Clone + PartialEq {
+    /// What the value is in the options of a program.
+    fn kind() -> Kind {
+        Kind::Text
+    }
     /// Describes the values that are allowed, for messages.
     fn wanted() -> String;
     /// Reads a value from text.
@@ -67,6 +92,10 @@ pub(super) trait Value: Clone + PartialEq {
 }
 
 impl<T: Choice> Value for T {
+    fn kind() -> Kind {
+        Kind::Words(T::first_names())
+    }
+
     fn wanted() -> String {
         <T as Choice>::wanted()
     }
@@ -120,6 +149,10 @@ impl Value for TrashKeep {
 
 /// `false` is stricter.
 impl Value for bool {
+    fn kind() -> Kind {
+        Kind::Flag
+    }
+
     fn wanted() -> String {
         "true or false".into()
     }
@@ -149,6 +182,10 @@ impl Value for bool {
 }
 
 impl Value for Duration {
+    fn kind() -> Kind {
+        Kind::Seconds
+    }
+
     fn wanted() -> String {
         "a number of seconds, or a time such as \"2min\"".into()
     }
@@ -198,6 +235,10 @@ pub struct Size(pub u64);
 pub struct Count(pub usize);
 
 impl Value for Size {
+    fn kind() -> Kind {
+        Kind::Bytes
+    }
+
     fn wanted() -> String {
         "a number of MiB".into()
     }
@@ -234,6 +275,10 @@ impl Value for Size {
 }
 
 impl Value for Count {
+    fn kind() -> Kind {
+        Kind::Number
+    }
+
     fn wanted() -> String {
         "a number, 1 or more".into()
     }
@@ -329,6 +374,10 @@ impl<const DENY: bool> Patterns<DENY> {
 }
 
 impl<const DENY: bool> Value for Patterns<DENY> {
+    fn kind() -> Kind {
+        Kind::Texts
+    }
+
     fn wanted() -> String {
         "a list of globs".into()
     }
@@ -425,6 +474,10 @@ fn declaration(text: &str) -> Result<(Globs, Charset), String> {
 }
 
 impl Value for Charsets {
+    fn kind() -> Kind {
+        Kind::Texts
+    }
+
     fn wanted() -> String {
         "a list of `GLOB=LABEL`".into()
     }
