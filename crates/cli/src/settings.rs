@@ -13,62 +13,15 @@ use std::path::{Path, PathBuf};
 
 use apply_patch_api::engine::commit::{self, Prefix};
 use apply_patch_api::files::{Access, Error, Root};
-use apply_patch_api::tools::settings::{
-    Charsets, Checks, Layer, Layers, Patterns, Raw, WORKSPACE_FILE,
-};
+use apply_patch_api::tools::settings::{Layer, Layers, Raw, WORKSPACE_FILE};
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
-use crate::args::{self, Rules, Writing};
 use crate::failure::Failure;
 use crate::outside::config_home;
 
 /// The largest configuration file that is read, in bytes.
 const MAX_FILE: u64 = 64 << 10;
-
-/// Returns the settings from the flags of rules.
-pub(crate) fn of_rules(rules: &Rules) -> Layer {
-    Layer {
-        profile: rules.profile,
-        fuzz: rules.fuzz,
-        ambiguous: rules.ambiguous,
-        skip_applied: rules.skip_applied.then_some(true),
-        unidiff_zero: rules.unidiff_zero.then_some(true),
-        create_parents: rules.create_parents.then_some(true),
-        overwrite: rules.overwrite.then_some(true),
-        allow_delete: rules.allow_delete,
-        allow_move: rules.allow_move,
-        names: rules.guard.names,
-        hard_links: rules.guard.hard_links,
-        whitespace: rules.whitespace,
-        whitespace_rules: rules.whitespace_rules,
-        syntax: rules.syntax,
-        encoding: (!rules.encoding.is_empty()).then(|| Charsets::of(rules.encoding.clone())),
-        ..of_allow(&rules.allow)
-    }
-}
-
-/// Returns the setting from `--allow`.
-pub(crate) fn of_allow(allow: &[String]) -> Layer {
-    Layer { allow: Some(Patterns::of(allow.to_vec())), ..Layer::default() }
-}
-
-/// Adds the settings from the flags of writing.
-pub(crate) fn and_writing(layer: Layer, writing: &Writing) -> Layer {
-    let lock_timeout = writing.waiting.lock_timeout;
-    Layer { durability: writing.durability, lock_timeout, ..layer }
-}
-
-/// Adds the settings from the flags of checks.
-pub(crate) fn and_checks(layer: Layer, checks: &args::Checks) -> Layer {
-    let commands = |line: &Option<String>| line.as_deref().map(Checks::of);
-    Layer {
-        format_with: commands(&checks.format_with),
-        verify: commands(&checks.verify),
-        verify_timeout: checks.verify_timeout,
-        ..layer
-    }
-}
 
 /// One key as `doctor` shows it.
 #[derive(Debug)]

@@ -13,6 +13,6 @@ pub(crate) use choice::choice;
 pub(crate) use fit::Fit;
 pub(crate) use input::{From, InputArgs, Inputs};
 pub(crate) use reporting::{Detail, DiffFormat, EventsArg, Reporting};
-pub(crate) use rules::Rules;
+pub(crate) use rules::{Rules, allowing};
 pub(crate) use statistics::Statistics;
 pub(crate) use writing::{Caution, Checks, Waiting, Writing};

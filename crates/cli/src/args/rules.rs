@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use apply_patch_api::engine::{Ambiguous, Pass, Profile, Syntax, Whitespace, WhitespaceRules};
 use apply_patch_api::files::{HardLinks, NamePolicy};
-use apply_patch_api::tools::settings::charset;
+use apply_patch_api::tools::settings::{Charsets, Layer, Patterns, charset};
 use clap::Args;
 
 use super::choice::choice;
@@ -84,6 +84,35 @@ pub(crate) struct Rules {
     pub(crate) encoding: Vec<String>,
     #[command(flatten)]
     pub(crate) guard: Guard,
+}
+
+impl Rules {
+    /// Returns the settings that the flags give.
+    pub(crate) fn layer(&self) -> Layer {
+        Layer {
+            profile: self.profile,
+            fuzz: self.fuzz,
+            ambiguous: self.ambiguous,
+            skip_applied: self.skip_applied.then_some(true),
+            unidiff_zero: self.unidiff_zero.then_some(true),
+            create_parents: self.create_parents.then_some(true),
+            overwrite: self.overwrite.then_some(true),
+            allow_delete: self.allow_delete,
+            allow_move: self.allow_move,
+            names: self.guard.names,
+            hard_links: self.guard.hard_links,
+            whitespace: self.whitespace,
+            whitespace_rules: self.whitespace_rules,
+            syntax: self.syntax,
+            encoding: (!self.encoding.is_empty()).then(|| Charsets::of(self.encoding.clone())),
+            ..allowing(&self.allow)
+        }
+    }
+}
+
+/// Returns the setting that `--allow` gives.
+pub(crate) fn allowing(allow: &[String]) -> Layer {
+    Layer { allow: Some(Patterns::of(allow.to_vec())), ..Layer::default() }
 }
 
 /// Options of the guard beside patterns.

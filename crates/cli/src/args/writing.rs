@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use apply_patch_api::engine::commit::Durability;
 use apply_patch_api::engine::commit::approval::ApprovalPolicy;
-use apply_patch_api::tools::settings::seconds;
+use apply_patch_api::tools::settings::{self, Layer, seconds};
 use clap::Args;
 
 use super::choice::choice;
@@ -19,6 +19,13 @@ pub(crate) struct Writing {
     pub(crate) durability: Option<Durability>,
     #[command(flatten)]
     pub(crate) waiting: Waiting,
+}
+
+impl Writing {
+    /// Returns the settings that the flags give, and others.
+    pub(crate) fn over(&self, others: Layer) -> Layer {
+        Layer { durability: self.durability, lock_timeout: self.waiting.lock_timeout, ..others }
+    }
 }
 
 /// What every command that takes the lock has in common.
@@ -44,6 +51,18 @@ pub(crate) struct Checks {
     /// How long each command may take [default: 600]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) verify_timeout: Option<Duration>,
+}
+
+impl Checks {
+    /// Returns the settings that the flags give, and others.
+    pub(crate) fn over(&self, others: Layer) -> Layer {
+        Layer {
+            format_with: self.format_with.as_deref().map(settings::Checks::of),
+            verify: self.verify.as_deref().map(settings::Checks::of),
+            verify_timeout: self.verify_timeout,
+            ..others
+        }
+    }
 }
 
 /// Who approves what a program asks for, and what this process may reach meanwhile.

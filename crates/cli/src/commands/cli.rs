@@ -28,9 +28,9 @@ use super::trash::{PurgeArgs, TrashCommand};
 use super::undo::{RedoArgs, UndoArgs};
 use super::uninstall::UninstallArgs;
 use crate::approve;
+use crate::args;
 use crate::global::Global;
 use crate::outside;
-use crate::settings::{and_checks, and_writing, of_allow, of_rules};
 
 /// Applies the patches of language models: all or nothing, never a guess, undoable.
 #[derive(Debug, Parser)]
@@ -159,22 +159,22 @@ impl Command {
 
     /// The settings from its flags, its default profile, and who approves by default.
     pub(super) fn flags(&self) -> (Layer, Profile, ApprovalPolicy) {
-        let writing = |writing| and_writing(Layer::default(), writing);
-        let rules =
-            |approve, rules, writing| Layer { approve, ..and_writing(of_rules(rules), writing) };
+        let writing = |writing: &args::Writing| writing.over(Layer::default());
+        let rules = |approve, rules: &args::Rules, writing: &args::Writing| Layer {
+            approve,
+            ..writing.over(rules.layer())
+        };
         let layer = match self {
-            Self::Apply(args) => {
-                and_checks(rules(args.approve, &args.rules, &args.writing), &args.checks)
-            }
+            Self::Apply(args) => args.checks.over(rules(args.approve, &args.rules, &args.writing)),
             Self::Git(args) => rules(args.approve, &args.rules, &args.writing),
             Self::Ops(args) => rules(args.caution.approve, &args.rules, &args.writing),
             Self::Serve(args) => args.layer(),
             Self::Tool(args) => Layer {
                 approve: args.caution.approve,
-                ..and_writing(of_allow(&args.allow), &args.writing)
+                ..args.writing.over(args::allowing(&args.allow))
             },
-            Self::Check(args) | Self::Explain(args) => of_rules(&args.rules),
-            Self::Convert(args) => of_rules(&args.rules),
+            Self::Check(args) | Self::Explain(args) => args.rules.layer(),
+            Self::Convert(args) => args.rules.layer(),
             Self::Undo(args) => writing(&args.writing),
             Self::Redo(args) => writing(&args.writing),
             Self::Recover(args) => writing(&args.writing),

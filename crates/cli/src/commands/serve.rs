@@ -5,7 +5,6 @@ use apply_patch_api::tools::settings::Layer;
 use clap::Args;
 
 use crate::args;
-use crate::settings::{and_checks, and_writing, of_allow};
 
 /// Who approves where neither flag nor configuration says.
 pub(super) const APPROVE: ApprovalPolicy = ApprovalPolicy::OnRequest;
@@ -53,7 +52,7 @@ pub(crate) struct ServeArgs {
 impl ServeArgs {
     /// The settings from its flags.
     pub(super) fn layer(&self) -> Layer {
-        let layer = and_checks(and_writing(of_allow(&self.allow), &self.writing), &self.checks);
+        let layer = self.checks.over(self.writing.over(args::allowing(&self.allow)));
         Layer { approve: self.approve, ..layer }
     }
 }
