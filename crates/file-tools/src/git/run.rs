@@ -238,7 +238,7 @@ impl<'s, 'o> Run<'s, 'o> {
                 let allowed = tip.allow_checked_out;
                 let to = (branch.as_str(), tip.from, &tip.last);
                 if let Err(error) = self.session.publish(&self.repository, to, allowed, host) {
-                    failed = ToolError::from(&error).kind;
+                    failed = error.kind;
                     stays.insert(branch.clone());
                 }
             }
