@@ -113,7 +113,14 @@ impl Globs {
             // The matcher is built later; this checks that it can be built.
             build(pattern)?;
         }
-        self.patterns.push(Pattern { text: pattern.into(), shape, lifts: false, prefix: None });
+        let begins = shape.begins();
+        self.patterns.push(Pattern {
+            text: pattern.into(),
+            shape,
+            begins,
+            lifts: false,
+            prefix: None,
+        });
         Ok(())
     }
 
@@ -122,7 +129,10 @@ impl Globs {
     pub fn push_from(&mut self, prefix: &str, pattern: &str) -> Result<(), GlobError> {
         self.push(pattern)?;
         let last = self.patterns.last_mut().expect("it was added");
-        last.prefix = (!prefix.is_empty()).then(|| fold(&format!("{prefix}/")).into());
+        if !prefix.is_empty() {
+            last.prefix = Some(fold(&format!("{prefix}/")).into());
+            last.begins = Begins::ANY;
+        }
         Ok(())
     }
 
@@ -146,7 +156,9 @@ impl Globs {
 
     /// Does the same as [`Globs::matches`], for a path that is folded already.
     pub(crate) fn matches_folded(&self, key: &str) -> Option<&str> {
-        let found = self.patterns.iter().rfind(|pattern| pattern.matches(key));
+        let begins = Begins::of_names(key);
+        let may_match = |pattern: &&Pattern| pattern.begins.meets(begins);
+        let found = self.patterns.iter().filter(may_match).rfind(|pattern| pattern.matches(key));
         found.filter(|pattern| !pattern.lifts).map(|pattern| pattern.text.as_str())
     }
 
@@ -166,6 +178,8 @@ impl Globs {
 struct Pattern {
     text: String,
     shape: Shape,
+    /// How a name has to begin in a path that matches.
+    begins: Begins,
     /// Whether this is an exception.
     lifts: bool,
     /// The folded prefix that is put before a path for the comparison.
@@ -178,6 +192,29 @@ impl Pattern {
             None => self.shape.matches(key),
             Some(prefix) => self.shape.matches(&format!("{prefix}{key}")),
         }
+    }
+}
+
+/// The bytes that names begin with, in a set that takes some bytes for the same. Most paths have no
+/// name that begins as one of a pattern does, and need not be compared with it.
+#[derive(Debug, Clone, Copy)]
+struct Begins(u64);
+
+impl Begins {
+    const ANY: Self = Self(u64::MAX);
+
+    /// The first byte of a text; an empty one may begin as any.
+    fn of(text: &str) -> Self {
+        text.bytes().next().map_or(Self::ANY, |first| Self(1 << (first % 64)))
+    }
+
+    /// The first bytes of all names of a path.
+    fn of_names(path: &str) -> Self {
+        Self(path.split('/').fold(0, |all, name| all | Self::of(name).0))
+    }
+
+    fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
     }
 }
 
@@ -257,6 +294,19 @@ impl Shape {
             return Self::ExactPrefix(owned(prefix));
         }
         Self::Glob(Box::new(Lazy { pattern: pattern.into(), matcher: OnceLock::new() }))
+    }
+
+    fn begins(&self) -> Begins {
+        match self {
+            Self::Exact(text)
+            | Self::ExactPrefix(text)
+            | Self::Beneath(text)
+            | Self::Name(text)
+            | Self::NamePrefix(text)
+            | Self::PathPrefix(text)
+            | Self::Folder(text) => Begins::of(text),
+            Self::NameSuffix(_) | Self::All | Self::Glob(_) => Begins::ANY,
+        }
     }
 
     fn matches(&self, key: &str) -> bool {
@@ -365,6 +415,9 @@ mod tests {
             "**/.env*",
             "**/*.pem",
             "**/a/b*",
+            "**/éa",
+            "/a",
+            "**//b",
         ];
         let paths = [
             "a",
@@ -394,6 +447,10 @@ mod tests {
             "A/B",
             "X/.ENV",
             "K.PEM",
+            "",
+            "a/",
+            "a//b",
+            "/a",
         ];
         for pattern in patterns {
             assert!(!matches!(Shape::of(pattern), Shape::Glob(_)), "{pattern} is direct");
