@@ -152,6 +152,21 @@ impl GuardedTree {
     pub fn read(&self, path: &RelPath, limit: u64) -> Result<(Arc<Vec<u8>>, Metadata), Error> {
         let named = || path.as_str().to_owned();
         let seen = self.metadata(path)?.ok_or_else(|| Error::NotFound { path: named() })?;
+        self.read_seen(path, seen, limit)
+    }
+
+    /// Reads a regular file of at most `limit` bytes, whose metadata was looked at just now.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read).
+    pub fn read_seen(
+        &self,
+        path: &RelPath,
+        seen: Metadata,
+        limit: u64,
+    ) -> Result<(Arc<Vec<u8>>, Metadata), Error> {
+        let named = || path.as_str().to_owned();
         match seen.kind {
             FileKind::File => {}
             FileKind::Symlink => return Err(self.explain_link(path)),

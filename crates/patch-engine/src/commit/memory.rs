@@ -110,10 +110,15 @@ impl<P: Into<Box<str>>, B: Into<Vec<u8>>> FromIterator<(P, B)> for MemoryTree {
 
 impl Tree for MemoryTree {
     fn entry(&self, path: &str) -> io::Result<Option<Entry>> {
-        if let Some(content) = self.0.get(path) {
-            return Ok(Some(content.entry()));
-        }
-        Ok(self.beneath(&format!("{path}/")).next().map(|_| Entry::directory()))
+        let from = (Bound::Included(path), Bound::Unbounded);
+        let Some((next, content)) = self.0.range::<str, _>(from).next() else { return Ok(None) };
+        // Of the paths that begin with this one, the first often tells what it is.
+        Ok(match next.strip_prefix(path) {
+            Some("") => Some(content.entry()),
+            Some(rest) if rest.starts_with('/') => Some(Entry::directory()),
+            Some(_) => self.beneath(&format!("{path}/")).next().map(|_| Entry::directory()),
+            None => None,
+        })
     }
 
     fn read(&self, path: &str) -> io::Result<Arc<Vec<u8>>> {

@@ -163,7 +163,7 @@ impl Files {
                 if seen.kind != FileKind::File || !wanted(&seen) {
                     return Ok(Some((seen, None)));
                 }
-                tree.read(path, limit).map(|(bytes, seen)| Some((seen, Some(bytes))))
+                tree.read_seen(path, seen, limit).map(|(bytes, seen)| Some((seen, Some(bytes))))
             }
         }
     }

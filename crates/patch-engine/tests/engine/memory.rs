@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use patch_engine::{
-    ChangeKind, Content, FileEdit, Files, HostFile, HostTree, MemoryTree, Options, Position,
-    Profile, TextEdit, apply_in_memory, parse, plan,
+    ChangeKind, Content, FileEdit, FileKind, Files, HostFile, HostTree, MemoryTree, Options,
+    Position, Profile, TextEdit, Tree, apply_in_memory, parse, plan,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -87,6 +87,31 @@ fn hashes_are_the_same_whenever_they_are_computed() {
             assert_eq!(late.digest(), known.digest(), "{patch:?} {max_memory}");
         }
     }
+}
+
+#[test]
+fn a_map_knows_its_directories_beside_like_names() {
+    let files = ["a", "b-c", "b.d/e", "b/c", "d0", "e/f/g", "e-"];
+    let tree: MemoryTree = files.into_iter().map(|path| (path, "x\n")).collect();
+    for (path, kind) in [
+        ("a", Some(FileKind::File)),
+        ("b", Some(FileKind::Directory)),
+        ("b-c", Some(FileKind::File)),
+        ("b.d", Some(FileKind::Directory)),
+        ("b/c", Some(FileKind::File)),
+        ("b-", None),
+        ("d", None),
+        ("e", Some(FileKind::Directory)),
+        ("e/f", Some(FileKind::Directory)),
+        ("e/", None),
+        ("e/f/", None),
+        ("f", None),
+        ("z", None),
+    ] {
+        let found = tree.entry(path).expect("a map can be read").map(|entry| entry.kind);
+        assert_eq!(found, kind, "{path}");
+    }
+    assert!(MemoryTree::new().entry("a").expect("a map can be read").is_none());
 }
 
 #[test]
