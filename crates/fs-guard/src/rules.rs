@@ -1,6 +1,6 @@
 //! The rules about what is at a path and around it, for directories and trees alike.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::io;
 use std::sync::MutexGuard;
 
@@ -13,7 +13,7 @@ use crate::rel_path::RelPath;
 /// What was learned about directories, by path. The path of the root is empty.
 #[derive(Debug, Default)]
 pub(crate) struct Learnt {
-    pub(crate) not_git: HashSet<Box<str>>,
+    pub(crate) not_git: BTreeSet<Box<str>>,
     pub(crate) listings: HashMap<Box<str>, Listing>,
 }
 

@@ -200,6 +200,10 @@ impl<'f, 'p> Draft<'f, 'p> {
         };
         let mut matched = matched.iter().copied();
         let mut written = written.into_iter();
+        // About as many links are new.
+        let changed = hunk_lines.iter().filter(|line| line.kind != LineKind::Context).count();
+        self.next.reserve(changed + 1);
+        self.previous.reserve(changed + 1);
         let mut result = Vec::with_capacity(hunk_lines.len());
         for run in hunk_lines.chunk_by(|left, right| {
             (left.kind == LineKind::Context) == (right.kind == LineKind::Context)

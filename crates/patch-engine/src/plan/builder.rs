@@ -1,7 +1,7 @@
 //! The only way to make a plan: an overlay over the files of a workspace, in which changes are made
 //! one after the other.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
@@ -11,7 +11,7 @@ use workspace_trash::TransactionId;
 use super::contents;
 use super::disk::{Disk, load};
 use super::{
-    Authority, Image, Mode, NewDir, Plan, PlanNote, PostImage, PreImage, Transition, Undone,
+    Authority, Image, Map, Mode, NewDir, Plan, PlanNote, PostImage, PreImage, Transition, Undone,
 };
 use crate::carry::{Carried, CarriedHunk, Conflict, carry};
 use crate::locate::Placed;
@@ -53,16 +53,16 @@ pub const MAX_DELETED: usize = 10_000;
 pub struct PlanBuilder<'o> {
     pub(super) files: Files,
     pub(super) options: &'o Options,
-    entries: HashMap<RelPath, Entry>,
+    entries: Map<RelPath, Entry>,
     /// Paths in the order they were first written.
     order: Vec<RelPath>,
     /// Folded spellings of all paths.
-    folded: HashMap<String, RelPath>,
+    folded: Map<String, RelPath>,
     /// The file on disk that is moved right now: its new path may differ from it by case or Unicode
     /// normalisation alone.
     moving: Option<RelPath>,
     /// Such new paths, by the file that had the other spelling.
-    respelt: HashMap<RelPath, RelPath>,
+    respelt: Map<RelPath, RelPath>,
     /// The path that was checked last, and for what: a section names its path to several verbs.
     pub(super) checked: Option<(RelPath, Access)>,
     /// A file that was read ahead; taken when its path is asked for.
@@ -70,7 +70,7 @@ pub struct PlanBuilder<'o> {
     near: Near,
     create_dirs: Vec<RelPath>,
     /// The directories to be created, each with a file that needs it.
-    directories: HashMap<RelPath, RelPath>,
+    directories: Map<RelPath, RelPath>,
     /// Directories that are created whether a file needs them or not, and those with permissions of
     /// their own.
     restored_dirs: Vec<NewDir>,
@@ -188,16 +188,16 @@ impl<'o> PlanBuilder<'o> {
         Self {
             files,
             options,
-            entries: HashMap::with_capacity(paths),
+            entries: Map::with_capacity_and_hasher(paths, Default::default()),
             order: Vec::with_capacity(paths),
-            folded: HashMap::with_capacity(paths),
+            folded: Map::with_capacity_and_hasher(paths, Default::default()),
             moving: None,
-            respelt: HashMap::new(),
+            respelt: Map::default(),
             checked: None,
             offered: None,
             near: Near::default(),
             create_dirs: Vec::new(),
-            directories: HashMap::new(),
+            directories: Map::default(),
             restored_dirs: Vec::new(),
             remove_dirs: Vec::new(),
             of_diff: false,
@@ -592,11 +592,11 @@ impl<'o> PlanBuilder<'o> {
             self.remove_dirs.extend(emptied(&self.files, &transitions));
         }
         // The maps below are as large, and these are not needed any more.
-        (self.entries, self.folded) = (HashMap::new(), HashMap::new());
+        (self.entries, self.folded) = (Map::default(), Map::default());
         if self.undo_of.is_some() {
             infer_moves(&transitions, &self.moved_back, &mut origins);
         }
-        let before: HashMap<RelPath, usize> = transitions
+        let before: Map<RelPath, usize> = transitions
             .iter()
             .enumerate()
             .filter(|(_, transition)| transition.before.is_some())
@@ -1037,6 +1037,9 @@ impl PlanBuilder<'_> {
     /// Returns the directories to be created, outer ones first: for the files of the plan, and
     /// those that are restored.
     fn created(&mut self, transitions: &[Transition]) -> Vec<NewDir> {
+        if self.create_dirs.is_empty() && self.restored_dirs.is_empty() {
+            return Vec::new();
+        }
         let appearing = transitions.iter().filter(|transition| transition.after.is_some());
         let needed: HashSet<RelPath> =
             appearing.flat_map(|transition| transition.path.ancestors()).collect();
@@ -1091,7 +1094,7 @@ pub(crate) fn is_same(before: &PreImage, post: &PostImage) -> bool {
 /// transactions a deleted file and a created one with the same bytes.
 fn infer_moves(transitions: &[Transition], moved_back: &[(String, String)], origins: &mut Origins) {
     if !moved_back.is_empty() {
-        let at: HashMap<&str, usize> = transitions
+        let at: Map<&str, usize> = transitions
             .iter()
             .enumerate()
             .map(|(index, transition)| (transition.path.as_str(), index))

@@ -1,6 +1,6 @@
 //! Conflict markers that a plan brings into a file.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use memchr::memmem;
 
@@ -37,7 +37,8 @@ pub(super) fn added(plan: &Plan, index: usize) -> Result<Option<PlanNote>, fs_gu
 }
 
 fn has(bytes: &[u8]) -> bool {
-    memmem::find(bytes, START).is_some()
+    static MARKER: LazyLock<memmem::Finder<'_>> = LazyLock::new(|| memmem::Finder::new(START));
+    MARKER.find(bytes).is_some()
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {

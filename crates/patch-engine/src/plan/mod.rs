@@ -55,6 +55,9 @@ pub use image::Transition;
 
 pub(crate) use image::{Image, Mode, PostImage, PreImage};
 
+/// A map with a hash that is fast for short keys, and seeded.
+type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
 /// What a commit will do: nothing else, and all of it.
 ///
 /// It cannot be made by hand, nor altered once it is approved:
@@ -83,7 +86,7 @@ pub struct Plan {
     authority: Authority,
     transitions: Vec<Transition>,
     /// The transition of each path that existed.
-    before: HashMap<RelPath, usize>,
+    before: Map<RelPath, usize>,
     create_dirs: Vec<NewDir>,
     remove_dirs: Vec<RelPath>,
     undo_of: Option<Undone>,
@@ -382,7 +385,7 @@ impl Digest {
 /// Returns the changes as a person counts them.
 fn changes(
     transitions: &[Transition],
-    before: &HashMap<RelPath, usize>,
+    before: &Map<RelPath, usize>,
     origins: &Origins,
 ) -> Vec<Change> {
     let mut changes = Vec::with_capacity(transitions.len());

@@ -2,7 +2,7 @@
 //! other. It reads files and never writes one.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread;
 
@@ -28,7 +28,7 @@ use crate::plan::relative::relative;
 use crate::plan::simultaneous::{self, Indexed};
 use crate::plan::texts::{Added, Texts};
 use crate::plan::whitespace::{WhitespaceOfPatch, blank_at_end};
-use crate::plan::{Plan, PlanNote};
+use crate::plan::{Map, Plan, PlanNote};
 use crate::text::files::Files;
 use crate::text::splices::Splices;
 use crate::text::whitespace::Whitespace;
@@ -115,8 +115,8 @@ pub(crate) fn plan_without(
             whitespace: &whitespace,
             blank_at_eof: Vec::new(),
             named,
-            lifted: HashMap::new(),
-            lifted_links: HashMap::new(),
+            lifted: Map::default(),
+            lifted_links: Map::default(),
             prefetched: None,
             base: Base::new(options),
             rejects: Vec::new(),
@@ -137,8 +137,8 @@ pub(crate) fn plan_without(
 }
 
 /// Returns the sections that name each path.
-fn named<'p>(sections: &[Indexed<'p>]) -> HashMap<&'p str, Vec<usize>> {
-    let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
+fn named<'p>(sections: &[Indexed<'p>]) -> Map<&'p str, Vec<usize>> {
+    let mut named: Map<&str, Vec<usize>> = Map::default();
     for (index, section) in sections {
         for path in section.paths() {
             named.entry(plain(&path.text)).or_default().push(*index);
@@ -166,11 +166,11 @@ struct Planner<'a, 'p> {
     /// The lines of the patch that insert blank lines at the end of the current section's file.
     blank_at_eof: Vec<u32>,
     /// The sections that name each path.
-    named: HashMap<&'p str, Vec<usize>>,
+    named: Map<&'p str, Vec<usize>>,
     /// The files that sections have taken from their paths and not put in new places yet.
-    lifted: HashMap<usize, Lifted>,
+    lifted: Map<usize, Lifted>,
     /// The texts of the symbolic links that were.
-    lifted_links: HashMap<usize, Vec<u8>>,
+    lifted_links: Map<usize, Vec<u8>>,
     /// What was prefetched for the current section.
     prefetched: Option<Prefetched>,
     base: Base<'a>,

@@ -6,7 +6,6 @@
 //! takes it where it is still valid. Errors are dropped here: the planner then does the same work
 //! in its own order, and reports them.
 
-use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -18,11 +17,11 @@ use crate::locate::edit::Edit;
 use crate::locate::edit_rules::EditRules;
 use crate::locate::edit_text::edit_text;
 use crate::locate::{HunkReject, Pass};
-use crate::plan::Image;
 use crate::plan::disk::{Disk, load_unhashed};
 use crate::plan::hash::LazyHash;
 use crate::plan::texts::{Added, Texts};
 use crate::plan::whitespace::WhitespaceOfPatch;
+use crate::plan::{Image, Map};
 use crate::text::encoding::FileText;
 use crate::text::files::Files;
 
@@ -174,7 +173,7 @@ struct PrefetchProgress {
     /// How many of them the planner took.
     taken: usize,
     /// The sections that are prefetched and not yet taken; `None` where an error occurred.
-    ready: HashMap<usize, Option<Prefetched>>,
+    ready: Map<usize, Option<Prefetched>>,
     /// How many bytes of files they hold.
     bytes: usize,
     /// The section that the planner waits for.

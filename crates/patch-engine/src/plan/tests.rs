@@ -63,7 +63,7 @@ fn plan(root: &Arc<Root>) -> Plan {
                 after: Some(after(Image::Stored(id("2"), 1), b"old\n")),
             },
         ],
-        before: HashMap::from([(path("a"), 0)]),
+        before: Map::from_iter([(path("a"), 0)]),
         create_dirs: vec![NewDir { path: path("d"), mode: Some(0o755) }],
         remove_dirs: vec![path("e")],
         undo_of: Some(Undone { id: id("2"), partial: false }),

@@ -52,8 +52,9 @@ impl Encodings {
     ) -> Option<FileText<'f>> {
         let declared = self.of(path.as_str()).or_else(|| {
             // Text that is UTF-8 beyond ASCII is in no other charset, whatever the conventions for
-            // new files are.
-            let asked = std::str::from_utf8(stored).map_or(true, |text| unicode && text.is_ascii());
+            // new files are. Whether it is ASCII is found out faster than whether it is UTF-8.
+            let is_ascii = stored.is_ascii();
+            let asked = if is_ascii { unicode } else { std::str::from_utf8(stored).is_err() };
             asked.then(|| conventions.of(path).charset).flatten()
         });
         FileText::of(stored, declared)
