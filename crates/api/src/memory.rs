@@ -1,8 +1,9 @@
 //! Files that are not in a directory: a map, or what a host program has.
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 use std::thread;
 
 use file_tools::ToolError;
@@ -21,8 +22,8 @@ use crate::options::PatchOptions;
 use crate::plan::PlannedPatch;
 
 fn policy() -> Arc<Policy> {
-    static POLICY: OnceLock<Arc<Policy>> = OnceLock::new();
-    Arc::clone(POLICY.get_or_init(|| Arc::new(patch_engine::policy())))
+    static POLICY: LazyLock<Arc<Policy>> = LazyLock::new(|| Arc::new(patch_engine::policy()));
+    Arc::clone(&POLICY)
 }
 
 fn plan(
@@ -30,8 +31,19 @@ fn plan(
     patch: &[u8],
     options: &PatchOptions,
 ) -> Result<PlannedPatch, ToolError> {
-    let rules = options.rules(&Layers::default())?;
+    let rules = rules(options)?;
     plan_by(tree, &options.parse(patch, &rules)?, &rules, &Cancellation::NEVER)
+}
+
+/// The rules of planning. Most calls have no options.
+fn rules(options: &PatchOptions) -> Result<Cow<'static, Options>, ToolError> {
+    static NONE: LazyLock<PatchOptions> = LazyLock::new(PatchOptions::default);
+    static DEFAULT: LazyLock<Result<Options, ToolError>> =
+        LazyLock::new(|| NONE.rules(&Layers::default()));
+    match &*DEFAULT {
+        Ok(rules) if *options == *NONE => Ok(Cow::Borrowed(rules)),
+        _ => options.rules(&Layers::default()).map(Cow::Owned),
+    }
 }
 
 fn plan_by(
@@ -76,7 +88,7 @@ pub fn apply_many<T: Send>(
     cancellation: &Cancellation,
     answer: impl Fn(Vec<ChangedFile>, PlannedPatch) -> Result<T, ToolError> + Sync,
 ) -> Result<Vec<Result<T, ToolError>>, ToolError> {
-    let rules = options.rules(&Layers::default())?;
+    let rules = rules(options)?;
     let one = |(tree, patch): &(MemoryTree, Vec<u8>)| {
         let patch = options.parse(patch, &rules)?;
         let plan = plan_by(Arc::new(tree.clone()), &patch, &rules, cancellation)?;

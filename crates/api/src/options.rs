@@ -116,7 +116,7 @@ fn form<'de, D: Deserializer<'de>>(deserializer: D) -> Result<InputForm, D::Erro
 }
 
 /// How a patch is read and planned. What is left open is as the workspace, or the profile, has it.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PatchOptions {
     /// The rules of planning: options too, each by its own name.

@@ -62,7 +62,7 @@ macro_rules! settings {
         }
 
         /// The settings of one source; one that it leaves open is `None`.
-        #[derive(Debug, Clone, Default)]
+        #[derive(Debug, Clone, Default, PartialEq)]
         pub struct Layer {
             $($(#[doc = $doc])+ pub $field: Option<$type>,)*
         }
