@@ -162,8 +162,9 @@ pub(crate) fn text_or_bytes<'py>(
     bytes: &[u8],
     as_text: bool,
 ) -> Bound<'py, PyAny> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if as_text => PyString::new(py, text).into_any(),
+    // Python finds out itself whether it is UTF-8.
+    match as_text.then(|| PyString::from_bytes(py, bytes)) {
+        Some(Ok(text)) => text.into_any(),
         _ => PyBytes::new(py, bytes).into_any(),
     }
 }
