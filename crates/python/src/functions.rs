@@ -2,31 +2,29 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::num::NonZeroUsize;
-use std::thread;
 
 use apply_patch_api as api;
 use apply_patch_api::{
     ChangedFile, Content, HostFile, HostTree, MemoryTree, PatchOptions, ReadOptions as _,
     SpecRequest,
 };
-use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
 
-use crate::callback::{PyCancellation, Raised};
+use crate::callback::Raised;
 use crate::plan::PyHostPlan;
-use crate::value::{FilePath, bytes, call, options, raised, text_or_bytes, to_python};
+use crate::value::{FilePath, bytes, call, options, text_or_bytes, to_python};
 
 /// Files in memory.
-struct InMemory {
-    tree: MemoryTree,
+pub(crate) struct InMemory {
+    pub(crate) tree: MemoryTree,
     /// Which are text; `None` where all are.
     texts: Option<HashSet<String>>,
 }
 
 impl InMemory {
-    fn read(given: &Bound<'_, PyMapping>) -> PyResult<Self> {
+    pub(crate) fn read(given: &Bound<'_, PyMapping>) -> PyResult<Self> {
         let (mut tree, mut texts) = (MemoryTree::new(), Vec::new());
         for item in given.items()?.iter() {
             let (FilePath(path), content): (FilePath, Bound<'_, PyAny>) = item.extract()?;
@@ -47,7 +45,7 @@ impl InMemory {
     }
 
     /// What is at each path that changes.
-    fn changed<'py>(
+    pub(crate) fn changed<'py>(
         &self,
         py: Python<'py>,
         changed: Vec<ChangedFile>,
@@ -82,69 +80,6 @@ pub(crate) fn apply_in_memory<'py>(
     let changed =
         call(py, || Ok(api::apply_in_memory(tree, &patch, &PatchOptions::read(options)?)?.0))?;
     files.changed(py, changed)
-}
-
-/// How many items are in memory twice at a time: some megabytes, and milliseconds of work.
-const ITEMS_AT_ONCE: usize = 256;
-
-/// Applies each patch to its own files in memory, on all processors or as many `workers`: a list
-/// with what `apply_in_memory` returns for each pair of files and patch, or the exception that it
-/// raises.
-#[pyfunction]
-#[pyo3(signature = (items, /, workers=None, *, cancellation=None, **options))]
-pub(crate) fn apply_many<'py>(
-    py: Python<'py>,
-    items: &Bound<'py, PyAny>,
-    workers: Option<usize>,
-    cancellation: Option<PyCancellation>,
-    options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyList>> {
-    let workers = match workers {
-        Some(workers) => NonZeroUsize::new(workers)
-            .ok_or_else(|| PyValueError::new_err("there has to be a worker"))?,
-        None => thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
-    };
-    let options =
-        PatchOptions::read(self::options(options)?).map_err(|error| raised(py, &error))?;
-    let cancellation = cancellation.unwrap_or_default().polled();
-    let (results, mut items) = (PyList::empty(py), items.try_iter()?);
-    loop {
-        let (mut given, mut native) = (Vec::new(), Vec::new());
-        for item in items.by_ref().take(ITEMS_AT_ONCE) {
-            match item_of_many(&item?) {
-                Ok((files, patch)) => {
-                    native.push((files.tree.clone(), patch));
-                    given.push(Ok(files));
-                }
-                Err(error) if error.is_instance_of::<PyException>(py) => given.push(Err(error)),
-                Err(error) => return Err(error),
-            }
-        }
-        let mut done = call(py, || {
-            api::apply_many(&native, workers, &options, &cancellation, |files, _| Ok(files))
-        })?
-        .into_iter();
-        let all = given.len();
-        for files in given {
-            let result = files.and_then(|files| {
-                let changed = done.next().expect("BUG: there is an answer for each");
-                files.changed(py, changed.map_err(|error| raised(py, &error))?)
-            });
-            match result {
-                Ok(changed) => results.append(changed)?,
-                Err(error) => results.append(error.into_value(py))?,
-            }
-        }
-        if all < ITEMS_AT_ONCE {
-            return Ok(results);
-        }
-        py.check_signals()?;
-    }
-}
-
-fn item_of_many(item: &Bound<'_, PyAny>) -> PyResult<(InMemory, Vec<u8>)> {
-    let (files, patch): (Bound<'_, PyMapping>, Bound<'_, PyAny>) = item.extract()?;
-    Ok((InMemory::read(&files)?, bytes(&patch)?))
 }
 
 /// Applies a diff without headers, as the operations of the Responses API have them, to a text.

@@ -8,6 +8,7 @@ mod decode;
 mod fit;
 mod functions;
 mod git;
+mod many;
 mod plan;
 mod stream;
 mod value;
@@ -26,11 +27,13 @@ mod _native {
     use crate::fit::{PyFittedGrammar, fit};
     #[pymodule_export]
     use crate::functions::{
-        apply_diff, apply_in_memory, apply_many, convert, grammar, parse, plan_over, prompt,
-        tool_caveats, tool_specs,
+        apply_diff, apply_in_memory, convert, grammar, parse, plan_over, prompt, tool_caveats,
+        tool_specs,
     };
     #[pymodule_export]
     use crate::git::PyGitTree;
+    #[pymodule_export]
+    use crate::many::apply_many;
     #[pymodule_export]
     use crate::plan::{PyHostPlan, PyPlan, PyProposal};
     #[pymodule_export]

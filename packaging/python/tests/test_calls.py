@@ -81,12 +81,24 @@ def test_many_are_applied_as_one_is():
     with pytest.raises(apply_patch.Cancelled):
         apply_patch.apply_many(items, cancellation=cancelled)
 
-    def broken():
-        yield items[0]
-        raise KeyError("of the caller")
+    # Large items are handed over a few at a time, and come back in order.
+    large = [({"a": f"1\nat {nth}\n" + "x\n" * 20_000}, edit) for nth in range(100)]
+    for workers in [1, 3]:
+        many = apply_patch.apply_many(large, workers)
+        assert [result["a"].split("\n", 2)[:2] for result in many] == [["2", f"at {nth}"] for nth in range(100)]
+    late = apply_patch.Cancellation()
 
-    with pytest.raises(KeyError):
-        apply_patch.apply_many(broken())
+    def broken(count, error):
+        yield from [items[0]] * count
+        late.cancel()
+        if error:
+            raise error
+
+    for count in [1, 1000]:
+        with pytest.raises(KeyError):
+            apply_patch.apply_many(broken(count, KeyError("of the caller")))
+    with pytest.raises(apply_patch.Cancelled):
+        apply_patch.apply_many(broken(1000, None), cancellation=late)
 
 
 def test_paths_and_bytes_come_in_every_shape(root):
