@@ -1,6 +1,8 @@
 // The API: the native half (crates/node) takes and gives JSON texts, and this half makes a library of it.
 "use strict";
 
+const os = require("node:os");
+
 /** Loads the native half of this platform. APPLY_PATCH_NATIVE names another file. */
 function load() {
   const named = process.env.APPLY_PATCH_NATIVE;
@@ -392,23 +394,42 @@ function applyInMemory(files, patch, options) {
   );
 }
 
+/** How many items are handed over together. */
+const ITEMS_AT_ONCE = 256;
+
 async function applyMany(items, options) {
   const { workers, signal, ...rest } = options ?? {};
   if (workers !== undefined && !(Number.isSafeInteger(workers) && workers > 0)) {
     throw new TypeError("workers is a number from 1");
   }
   const all = [...items];
-  const done = await hosted({ signal }, (_ask, _watch, cancellation) =>
-    native.applyMany(
-      all.map(({ files }) => Object.keys(files)),
-      all.map(({ files }) => Object.values(files)),
-      all.map(({ patch }) => patch),
-      workers,
-      json(rest),
-      cancellation,
-    ),
-  );
-  return done.map((one, nth) => (one.error ? adopted({ message: one.error }) : inMemory(all[nth].files, one)));
+  const threads = workers ?? os.availableParallelism?.() ?? os.cpus().length;
+  // While one batch is worked at, this thread copies the next one, and makes the results of the one before.
+  const batches = Math.min(threads, 2);
+  return hosted({ signal }, async (_ask, _watch, cancellation) => {
+    const begin = (at) => {
+      const some = all.slice(at, at + ITEMS_AT_ONCE);
+      const done = native.applyMany(
+        some.map(({ files }) => Object.keys(files)),
+        some.map(({ files }) => Object.values(files)),
+        some.map(({ patch }) => patch),
+        Math.floor((threads + ((at / ITEMS_AT_ONCE) % batches)) / batches),
+        json(rest),
+        cancellation,
+      );
+      // One that fails is told when it is its turn, or not at all after another one.
+      done.catch(() => {});
+      return done;
+    };
+    const [results, running] = [[], []];
+    for (let at = 0; results.length < all.length || at === 0; ) {
+      for (; running.length < batches && (at < all.length || at === 0); at += ITEMS_AT_ONCE) running.push(begin(at));
+      for (const one of await running.shift()) {
+        results.push(one.error ? adopted({ message: one.error }) : inMemory(all[results.length].files, one));
+      }
+    }
+    return results;
+  });
 }
 
 async function planOver(tree, patch, options) {
