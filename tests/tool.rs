@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use file_tools::Tool;
 use serde_json::{Value, json};
 
 use crate::program::run;
@@ -39,7 +40,7 @@ fn lists_every_tool_with_its_schemas() {
     let (code, list) = Place::new().run(&["tool", "--list"], b"");
     let tools = list["tools"].as_array().expect("a list");
     assert_eq!(code, 0);
-    assert_eq!(tools.len(), 13);
+    assert_eq!(tools.len(), Tool::usual().count());
     assert!(
         tools
             .iter()

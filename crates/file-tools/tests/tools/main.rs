@@ -11,6 +11,7 @@
 mod audit;
 mod carrying;
 mod catalogue;
+mod each_tool;
 mod editor;
 mod encodings;
 mod events;

@@ -5,7 +5,8 @@ use file_tools::Tool;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::support::{Bench, call, every_call, patch};
+use crate::each_tool::every_call;
+use crate::support::{Bench, call, patch};
 
 /// What has the notes in the answer of a tool: `edit.patch` has a shape of its own.
 fn note_field(tool: Tool) -> &'static str {

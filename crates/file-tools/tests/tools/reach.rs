@@ -14,6 +14,7 @@ use patch_engine::commit::{KeyPlace, Workspace};
 use patch_engine::{Options, PlanBuilder, parse};
 use serde_json::{Map, Value, json};
 
+use super::each_tool::usual;
 use super::support::*;
 use testutils::temp::temp;
 use testutils::tree::outside_state;
@@ -168,48 +169,6 @@ impl Project {
                 "{what} {given} shows {path}: {reply}"
             );
         }
-    }
-}
-
-/// Arguments of a call that does something, and what can be in their place. Every tool needs its
-/// line, with every argument that takes text: those that are left out are switches, numbers, and
-/// choices among fixed words.
-fn usual(tool: Tool) -> (Value, &'static [&'static str]) {
-    let text = patch("*** Update File: a.txt\n@@\n line\n+q\n");
-    match tool.as_str() {
-        "read_file" => (json!({ "path": "a.txt" }), &["path", "cursor"]),
-        "list_directory" => (json!({ "path": ".", "recursive": true }), &["path", "cursor"]),
-        "search_files" => {
-            let args = json!({ "query": "SECRET", "mode": "text", "root": "." });
-            (args, &["query", "root", "includeGlobs", "excludeGlobs", "cursor"])
-        }
-        "glob" => (json!({ "pattern": "**" }), &["pattern", "root", "excludeGlobs", "cursor"]),
-        "create_file" => (json!({ "path": "new.txt", "content": "new\n" }), &["path", "content"]),
-        "write_file" => {
-            let args = json!({ "path": "a.txt", "content": "line\nx\n", "expectedSha256": sha(b"line\nx\n") });
-            (args, &["path", "content", "expectedSha256"])
-        }
-        "edit_file" => {
-            let edits = json!([{ "oldText": "line\n", "newText": "line\nq\n" }]);
-            let args =
-                json!({ "path": "a.txt", "expectedSha256": sha(b"line\nx\n"), "edits": edits });
-            (args, &["path", "expectedSha256", "edits", "oldText", "newText"])
-        }
-        "delete_file" => (json!({ "path": "a.txt" }), &["path", "expectedSha256"]),
-        "restore_file" => (json!({ "trashId": "" }), &["trashId", "trashedPath", "targetPath"]),
-        "move_file" => {
-            let args = json!({ "fromPath": "a.txt", "toPath": "b.txt" });
-            (args, &["fromPath", "toPath", "expectedSha256"])
-        }
-        "apply_patch" => {
-            let args = json!({ "patch": text, "expectedSha256ByPath": [{ "path": "a.txt", "sha256": sha(b"line\nx\n") }] });
-            (args, &["patch", "amend", "expectedSha256ByPath", "path", "sha256"])
-        }
-        "edit.patch" => (json!({ "patch": text }), &["patch", "workspace_root"]),
-        "undo" => (json!({ "transactionId": "" }), &["transactionId", "paths"]),
-        // It takes no text.
-        "undo_turn" => (json!({}), &[]),
-        other => panic!("what can a caller ask of `{other}` that it may not see?"),
     }
 }
 

@@ -4,7 +4,8 @@
 use file_tools::Tool;
 use serde_json::{Map, Value, json};
 
-use crate::support::{every_call, patch, sha};
+use crate::each_tool::every_call;
+use crate::support::{patch, sha};
 
 /// Nothing, for every argument that may be left out. True and false always say something, and so do
 /// the words of a list.

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use file_tools::audit::Audit;
-use file_tools::{Session, SessionName, SessionSettings, Tool};
+use file_tools::{Session, SessionName, SessionSettings};
 use fs_guard::Sha256;
 use patch_engine::commit::{Durability, KeyPlace, Workspace};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use testutils::temp::temp;
@@ -16,56 +16,11 @@ use testutils::temp::temp;
 pub(crate) struct Bench {
     pub(crate) dir: TempDir,
     key: TempDir,
-    tools: Session,
+    pub(crate) tools: Session,
 }
 
 pub(crate) fn sha(bytes: &[u8]) -> String {
     Sha256::of(bytes).to_string()
-}
-
-/// A workspace, and for each tool a call that succeeds there, with the arguments that it needs.
-pub(crate) fn every_call() -> (Bench, Vec<(Tool, Value)>) {
-    let bench = Bench::new(&[
-        ("f", b"one\ntwo\n"),
-        ("g", b"one\n"),
-        ("old", b"old\n"),
-        ("gone", b"gone\n"),
-        ("left", b""),
-    ]);
-    let trashed = bench.done("delete_file", &json!({ "path": "gone" }))["trashedTo"].clone();
-    let new = bench.done("create_file", &json!({ "path": "new", "content": "" }));
-    bench.tools.begin_turn(None).unwrap();
-    bench.done("create_file", &json!({ "path": "of-turn", "content": "" }));
-    bench.tools.end_turn().unwrap();
-    for read in ["f", "old"] {
-        bench.done("read_file", &json!({ "path": read }));
-    }
-    let update = |path: &str| patch(&format!("*** Update File: {path}\n@@\n-one\n+1\n"));
-    let call = |tool| {
-        let args = match tool {
-            Tool::ReadFile => json!({ "path": "f" }),
-            Tool::ListDirectory => json!({}),
-            Tool::SearchFiles => json!({ "query": "two", "mode": "text" }),
-            Tool::Glob => json!({ "pattern": "*" }),
-            Tool::CreateFile => json!({ "path": "created", "content": "" }),
-            Tool::WriteFile => {
-                json!({ "path": "written", "content": "", "expectedSha256": "" })
-            }
-            Tool::EditFile => {
-                json!({ "path": "f", "edits": [{ "oldText": "two", "newText": "2" }] })
-            }
-            Tool::MoveFile => json!({ "fromPath": "old", "toPath": "moved" }),
-            Tool::DeleteFile => json!({ "path": "left" }),
-            Tool::RestoreFile => json!({ "trashedPath": trashed }),
-            Tool::ApplyPatch => json!({ "patch": update("f") }),
-            Tool::EditPatch => json!({ "patch": update("g") }),
-            Tool::Undo => json!({ "transactionId": new["transactionId"] }),
-            Tool::UndoTurn => json!({}),
-        };
-        (tool, args)
-    };
-    let calls = Tool::ALL.map(call).to_vec();
-    (bench, calls)
 }
 
 /// A patch of these sections.
