@@ -46,7 +46,8 @@ fn a_patch_that_was_applied_is_not_applied_again() {
     }
     let run =
         program::run("apply_patch", &dir.path().join("w"), dir.path(), &[""; 0], INSERT.as_bytes());
-    assert!(run.code == 0 && run.stderr.contains("has done this already"), "{run:#?}");
+    assert_eq!(run.code, 0, "{run:#?}");
+    assert!(run.stderr.contains("has done this already"), "{run:#?}");
     // What is shown is what would happen.
     for args in [&["-n"][..], &["--check"], &["check"], &["explain"], &["-n", "--stat"]] {
         let (code, shown) = apply(dir.path(), args, INSERT);
@@ -66,7 +67,7 @@ fn a_patch_that_was_applied_is_not_applied_again() {
     );
     let wanted =
         format!("transaction {} has done this already", &id.as_str().expect("an id")[23..]);
-    assert!(told.code == 0, "{told:?}");
+    assert_eq!(told.code, 0, "{told:?}");
     assert!(told.stdout.is_empty(), "{told:?}");
     assert!(told.stderr.contains(&wanted), "{told:?}");
     let log = program::run("apply-patch", &dir.path().join("w"), dir.path(), &["log"], b"");

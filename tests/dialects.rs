@@ -182,7 +182,8 @@ fn what_is_applied_is_the_patch_inside_at_every_door() {
             let form = if form == "blocks" { "envelope" } else { form };
             let direct = through("from", form, inside).expect("it runs");
             let (ok, said) = (direct.ok, direct.said);
-            assert!(ok && direct.after != before, "{name}: the patch inside: {said}");
+            assert!(ok, "{name}: the patch inside: {said}");
+            assert!(direct.after != before, "{name}: the patch inside: {said}");
             direct.after
         });
         // New files end as the profile says.

@@ -61,11 +61,8 @@ fn several_files_are_one_patch() {
         let dir = files(&[("w/1", &first), ("w/2", &second)]);
         let here = dir.path();
         let wrong = at(here, &["2", "1"], "");
-        assert_eq!(
-            (wrong.code, fs::read_to_string(here.join("w/a")).unwrap()),
-            (1, "1\n2\n3\n".into()),
-            "{what}: {wrong:?}"
-        );
+        assert_eq!(wrong.code, 1, "{what}: {wrong:?}");
+        assert_eq!(fs::read_to_string(here.join("w/a")).unwrap(), "1\n2\n3\n", "{what}: {wrong:?}");
         assert_eq!(at(here, &["--check", "1", "2"], "").code, 0, "{what}");
         let done = at(here, &["1", "2"], "");
         assert_eq!(done.code, 0, "{what}: {done:?}");
@@ -99,7 +96,8 @@ fn errors_name_the_file_that_they_are_in() {
     for (one, two, place) in cases {
         let dir = files(&[("w/1", one), ("w/2", two), ("w/b", "1\n2\n3\n")]);
         let refused = at(dir.path(), &["1", "2"], "");
-        assert!(refused.code == 1 && refused.stderr.contains(place), "{place}: {refused:?}");
+        assert_eq!(refused.code, 1, "{place}: {refused:?}");
+        assert!(refused.stderr.contains(place), "{place}: {refused:?}");
     }
 }
 
@@ -119,7 +117,8 @@ fn an_error_in_the_last_of_three_files_is_found_there() {
         let patches = [("w/1", &*one), ("w/2", &two), ("w/3", &three)];
         let dir = files(&[&patches, there].concat());
         let refused = at(dir.path(), &["1", "2", "3"], "");
-        assert!(refused.code == 1 && refused.stderr.contains(place), "{place}: {refused:?}");
+        assert_eq!(refused.code, 1, "{place}: {refused:?}");
+        assert!(refused.stderr.contains(place), "{place}: {refused:?}");
     }
 }
 
@@ -134,7 +133,8 @@ fn what_cannot_be_one_patch_is_refused() {
         (&["1", "missing.patch"], "missing.patch"),
     ] {
         let refused = at(dir.path(), args, "");
-        assert!(refused.code != 0 && refused.stderr.contains(told), "{args:?}: {refused:?}");
+        assert_ne!(refused.code, 0, "{args:?}: {refused:?}");
+        assert!(refused.stderr.contains(told), "{args:?}: {refused:?}");
         assert_eq!(fs::read_to_string(dir.path().join("w/a")).unwrap(), "1\n2\n3\n");
     }
 }

@@ -75,7 +75,7 @@ fn one_history_is_seen_from_every_directory_with_paths_from_there() {
         let run = at(&dir, "src", &[command], "");
         assert_eq!(run.code, 0, "{run:?}");
         assert_eq!(&*run.stdout, seen, "{run:?}");
-        assert_eq!(&*read(&dir, "doc/c"), text, "{run:?}");
+        assert_eq!(read(&dir, "doc/c"), text, "{run:?}");
     }
     for command in ["undo", "redo"] {
         let quiet = at(&dir, "src", &[command, "-q"], "");
@@ -108,7 +108,8 @@ fn a_log_is_shown_as_it_is_asked_for() {
     let (first, second) = (&first[23..], &second[23..]);
     let log = |below: &str, args: &[&str]| {
         let run = at(&dir, below, &[&["log"], args].concat(), "");
-        assert_eq!((run.code, &*run.stderr), (0, ""), "{args:?}");
+        assert_eq!(run.code, 0, "{args:?}");
+        assert_eq!(run.stderr, "", "{args:?}");
         run.stdout
     };
     assert_eq!(
@@ -149,7 +150,8 @@ fn a_log_is_shown_as_it_is_asked_for() {
     );
     // Of all that was done since yesterday, nothing is left.
     assert_eq!(at(&dir, "", &["undo", "--since", "yesterday"], "").code, 0);
-    assert_eq!((&*read(&dir, "src/a.py"), &*read(&dir, "new")), ("a\n", "none"));
+    assert_eq!(read(&dir, "src/a.py"), "a\n");
+    assert_eq!(read(&dir, "new"), "none");
 }
 
 /// A program gets times in UTC, whatever the clock on the wall shows.
@@ -213,8 +215,8 @@ fn a_transaction_has_many_names() {
         }
     }
     assert_eq!(at(&dir, "", &["undo", "@2"], "").code, 0);
-    assert_eq!(&*read(&dir, "src/a.py"), "a\n");
-    assert_eq!(&*read(&dir, "new"), "n\n");
+    assert_eq!(read(&dir, "src/a.py"), "a\n");
+    assert_eq!(read(&dir, "new"), "n\n");
     let kept = at(&dir, "", &["trash", "show", &format!("{}/0", &first[23..])], "");
     assert_eq!(kept.stdout, "a\n");
 }
@@ -227,22 +229,22 @@ fn a_path_alone_means_its_last_change() {
     apply(&dir, "", "*** Add File: new\n+n\n");
     let undone = at(&dir, "src", &["undo", "--", "a.py"], "");
     assert_eq!(undone.code, 0, "{undone:?}");
-    assert_eq!(&*read(&dir, "src/a.py"), "a\n", "{undone:?}");
-    assert_eq!(&*read(&dir, "doc/c"), "CC\n", "{undone:?}");
+    assert_eq!(read(&dir, "src/a.py"), "a\n", "{undone:?}");
+    assert_eq!(read(&dir, "doc/c"), "CC\n", "{undone:?}");
     // A file that moved to another directory comes back from there.
     apply(&dir, "", "*** Update File: src/b.py\n*** Move to: doc/b.py\n@@\n-b\n+B\n");
     let undone = at(&dir, "doc", &["undo", "--", "b.py"], "");
     assert_eq!(undone.code, 0, "{undone:?}");
-    assert_eq!(&*read(&dir, "src/b.py"), "b\n", "{undone:?}");
-    assert_eq!(&*read(&dir, "doc/b.py"), "none", "{undone:?}");
+    assert_eq!(read(&dir, "src/b.py"), "b\n", "{undone:?}");
+    assert_eq!(read(&dir, "doc/b.py"), "none", "{undone:?}");
     for text in ["C\n", "c\n"] {
         let undone = at(&dir, "src", &["undo", "--", "../doc/c"], "");
         assert_eq!(undone.code, 0, "{undone:?}");
-        assert_eq!(&*read(&dir, "doc/c"), text, "{undone:?}");
+        assert_eq!(read(&dir, "doc/c"), text, "{undone:?}");
     }
     let nothing = at(&dir, "", &["undo", "--", "doc/c"], "");
     assert_eq!(nothing.code, 2, "{nothing:?}");
-    assert_eq!(&*read(&dir, "new"), "n\n", "{nothing:?}");
+    assert_eq!(read(&dir, "new"), "n\n", "{nothing:?}");
     assert!(
         nothing.stderr.contains("no transaction that is not undone changed doc/c"),
         "{nothing:?}"
@@ -258,8 +260,8 @@ fn what_was_taken_back_in_part_is_not_taken_back_again() {
     let undone = at(&dir, "", &["undo"], "");
     assert_eq!(undone.code, 0, "{undone:?}");
     assert_eq!(&*undone.stdout, "M src/a.py\n", "{undone:?}");
-    assert_eq!(&*read(&dir, "src/a.py"), "a\n");
-    assert_eq!(&*read(&dir, "doc/c"), "mine\n");
+    assert_eq!(read(&dir, "src/a.py"), "a\n");
+    assert_eq!(read(&dir, "doc/c"), "mine\n");
     // All of it is undone now.
     let nothing = at(&dir, "", &["undo"], "");
     assert!(nothing.code == 1, "{nothing:?}");
@@ -312,7 +314,7 @@ fn an_undo_below_a_later_change_says_which_one_and_what_to_do() {
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     assert_eq!(at(&dir, "", &words, "").code, 0, "{command}");
     assert_eq!(at(&dir, "", &["undo", &first], "").code, 0);
-    assert_eq!(&*read(&dir, "top"), "t\n");
+    assert_eq!(read(&dir, "top"), "t\n");
 }
 
 #[test]
@@ -325,7 +327,8 @@ fn an_undo_that_passes_over_a_change_here_goes_on_elsewhere() {
     assert!(status.contains(&format!("would undo {}", &older[23..])), "{status}");
     let undone = at(&dir, "src", &["undo"], "");
     assert_eq!(undone.code, 0, "{undone:?}");
-    assert_eq!((&*read(&dir, "doc/c"), &*read(&dir, "src/a.py")), ("c\n", "edited\n"));
+    assert_eq!(read(&dir, "doc/c"), "c\n");
+    assert_eq!(read(&dir, "src/a.py"), "edited\n");
     assert!(undone.stderr.contains(&newer[23..]), "{undone:?}");
 }
 
@@ -338,7 +341,7 @@ fn a_confined_process_reaches_the_state_above_its_root() {
         return;
     }
     assert_eq!(run.code, 0, "{run:?}");
-    assert_eq!(&*read(&dir, "src/a.py"), "A\n", "{run:?}");
+    assert_eq!(read(&dir, "src/a.py"), "A\n", "{run:?}");
     assert_eq!(at(&dir, "doc", &["undo"], "").code, 0);
     let outside =
         at(&dir, "src", &["--sandbox"], &patch("*** Update File: ../doc/c\n@@\n-c\n+C\n"));
@@ -351,7 +354,7 @@ fn a_state_directory_above_that_is_not_trusted_is_named() {
     fs::DirBuilder::new().mode(0o755).create(dir.path().join("w/.apply-patch")).expect("a folder");
     let refused = at(&dir, "src", &[], &patch(A));
     assert_eq!(refused.code, 3, "{refused:?}");
-    assert_eq!(&*read(&dir, "src/a.py"), "a\n", "{refused:?}");
+    assert_eq!(read(&dir, "src/a.py"), "a\n", "{refused:?}");
     assert!(
         refused.stderr.contains("../.apply-patch is not trusted: its mode is not 0700"),
         "{refused:?}"
@@ -377,8 +380,8 @@ fn a_file_that_moved_and_changed_is_one_file() {
     assert!(undone.stdout.contains(back), "{undone:?}");
     // Either name brings it back whole.
     assert_eq!(at(&dir, "", &["undo", "--", "src/z.py"], "").code, 0);
-    assert_eq!(&*read(&dir, "src/a.py"), "a\n");
-    assert_eq!(&*read(&dir, "src/z.py"), "none");
+    assert_eq!(read(&dir, "src/a.py"), "a\n");
+    assert_eq!(read(&dir, "src/z.py"), "none");
 }
 
 #[test]
@@ -526,7 +529,7 @@ fn the_users_state_survives_git_clean() {
     let status = at(&dir, "", &["status"], "");
     assert!(!status.stdout.contains("git clean"), "{status:?}");
     assert_eq!(at(&dir, "", &["undo"], "").code, 0);
-    assert_eq!(&*read(&dir, "a"), "a\n");
+    assert_eq!(read(&dir, "a"), "a\n");
     let doctor = at(&dir, "", &["doctor"], "");
     assert!(doctor.stdout.contains("state/apply-patch/workspaces/w-"), "{doctor:?}");
     // A file of the workspace cannot choose that, nor how much is kept.

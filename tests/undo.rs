@@ -49,7 +49,7 @@ fn a_transaction_below_a_later_one_is_taken_back() {
     assert_eq!(error["details"]["drifted"][0]["by"], *later);
     assert_eq!(error["hints"][0], json!({ "hint": "use_flag", "flag": "--carry" }));
     let told = run(dir.path(), &["undo", &first], "");
-    assert!(told.code == 4, "{told:?}");
+    assert_eq!(told.code, 4, "{told:?}");
     assert!(told.stderr.contains("use `--carry`"), "{told:?}");
     // The hint is obeyed.
     let shown = run(dir.path(), &["undo", &first, "--carry", "-n"], "");
@@ -222,5 +222,6 @@ fn what_is_gone_is_passed_over() {
     assert_eq!(run(at, &["redo", "-n"], "").code, 0);
     assert_eq!(run(at, &[], &b("BB", "b")).code, 0);
     let none = run(at, &["redo"], "");
-    assert!(none.code == 1 && none.stderr.contains("there is no transaction to redo"), "{none:?}");
+    assert_eq!(none.code, 1, "{none:?}");
+    assert!(none.stderr.contains("there is no transaction to redo"), "{none:?}");
 }

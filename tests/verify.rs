@@ -126,7 +126,8 @@ fn the_output_is_shown_while_the_command_runs() {
     assert!(lines.any(|line| line == "begun"));
     fs::write(dir.path().join("go"), "").expect("a file");
     let rest: Vec<String> = lines.collect();
-    assert!(rest[0].starts_with('ä') && rest[0].ends_with("done"), "{rest:?}");
+    assert!(rest[0].starts_with('ä'), "{rest:?}");
+    assert!(rest[0].ends_with("done"), "{rest:?}");
     assert!(!rest[0].contains('\u{1b}'), "{rest:?}");
     assert_eq!(rest[1], "x", "{rest:?}");
     assert!(child.wait().expect("it ends").success());

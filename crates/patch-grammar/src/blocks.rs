@@ -372,7 +372,8 @@ mod tests {
             (format!("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+c\na.py\n{BLOCK}"), 1, "text_outside"),
         ] {
             let error = to_envelope(text.as_bytes()).expect_err(&text);
-            assert_eq!((error.line, error.kind.as_str()), (line, reason), "{text}");
+            assert_eq!(error.line, line, "{text}");
+            assert_eq!(error.kind.as_str(), reason, "{text}");
         }
     }
 }

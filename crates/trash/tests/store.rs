@@ -455,7 +455,8 @@ fn a_state_directory_that_goes_before_it_is_locked_is_made_again() {
     assert!(again > 0, "{calls:?}");
     // What is known of it may be old.
     drop(fixture.lock(&root));
-    assert!(root.knows_state() && !state.exists());
+    assert!(root.knows_state());
+    assert!(!state.exists());
     assert!(LockedStore::lock(&root, fixture.key(), Duration::ZERO).is_ok());
     // What fails otherwise is not tried again.
     let locked_at = calls.iter().position(|&call| call == "pwrite").unwrap();

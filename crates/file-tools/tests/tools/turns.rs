@@ -149,7 +149,8 @@ fn turns_of_several_sessions_are_independent() {
     let Named::Turn(span, entries) = Named::find(&workspace, "one/t").expect("a turn") else {
         panic!("it is a turn");
     };
-    assert_eq!((span, entries.len()), (Span::Turn("t".into(), Some("one".into())), 2));
+    assert_eq!(span, Span::Turn("t".into(), Some("one".into())));
+    assert_eq!(entries.len(), 2);
     assert!(Named::find(&workspace, "three/t").is_err());
     undo(&sessions[0]).expect("undone");
     assert_eq!([bench.read("a"), bench.read("b")], [b"3\n", b"1\n"]);

@@ -287,7 +287,8 @@ impl WaveletMatrix {
 
     /// The number that would have `nth` others before it if `range` were sorted.
     fn nth(&self, mut range: Range<usize>, mut nth: usize) -> u32 {
-        debug_assert!(nth < range.len() && range.end <= self.len, "there are as many");
+        debug_assert!(nth < range.len(), "there are as many");
+        debug_assert!(range.end <= self.len, "there are as many");
         let mut number = 0;
         for level in &self.levels {
             let zeros = level.zeros(&range);

@@ -29,6 +29,14 @@ struct Session {
     approvals: Approvals,
 }
 
+/// What becomes of a patch.
+#[derive(Debug, PartialEq)]
+struct Told {
+    /// What was asked about it; `None` if nobody was asked.
+    asked: Option<String>,
+    applied: bool,
+}
+
 impl Session {
     fn new(policy: ApprovalPolicy) -> Self {
         let dir = TempDir::new().unwrap();
@@ -42,8 +50,7 @@ impl Session {
         Self { dir, workspace, approvals }
     }
 
-    /// Applies a patch; gives what was asked (nothing: nobody was), and whether it was applied.
-    fn apply(&mut self, body: &str, answer: Decision) -> (Option<String>, bool) {
+    fn apply(&mut self, body: &str, answer: Decision) -> Told {
         let mut settings = ApplyOptions::new(Options::new(Profile::Codex));
         settings.commit =
             CommitOptions { durability: Durability::None, ..CommitOptions::default() };
@@ -54,7 +61,7 @@ impl Session {
         if let Err(failed) = &applied {
             assert!(matches!(failed.error, Error::Declined | Error::Rejected(_)), "{failed}");
         }
-        (person.asked, applied.is_ok())
+        Told { asked: person.asked, applied: applied.is_ok() }
     }
 
     fn read(&self, path: &str) -> Option<String> {
@@ -94,13 +101,25 @@ fn what_is_dangerous_is_asked_about() {
     ] {
         let wanted = reasons.map(str::to_owned);
         let mut session = Session::new(ApprovalPolicy::OnRequest);
-        assert_eq!(session.apply(body, Decision::Approve), (wanted, true), "{body}");
+        assert_eq!(
+            session.apply(body, Decision::Approve),
+            Told { asked: wanted, applied: true },
+            "{body}"
+        );
         let mut session = Session::new(ApprovalPolicy::Always);
         let wanted = Some(reasons.unwrap_or_default().to_owned());
-        assert_eq!(session.apply(body, Decision::Approve), (wanted, true), "{body}");
+        assert_eq!(
+            session.apply(body, Decision::Approve),
+            Told { asked: wanted, applied: true },
+            "{body}"
+        );
         let mut session = Session::new(ApprovalPolicy::Never);
         let guarded = reasons.is_some_and(|reasons| reasons.contains("guarded"));
-        assert_eq!(session.apply(body, Decision::Decline), (None, !guarded), "{body}");
+        assert_eq!(
+            session.apply(body, Decision::Decline),
+            Told { asked: None, applied: !guarded },
+            "{body}"
+        );
     }
 }
 
@@ -108,7 +127,10 @@ fn what_is_dangerous_is_asked_about() {
 fn declined_changes_nothing_and_is_asked_again() {
     let mut session = Session::new(ApprovalPolicy::Always);
     for _ in 0..2 {
-        assert_eq!(session.apply(UPDATE, Decision::Decline), (Some(String::new()), false));
+        assert_eq!(
+            session.apply(UPDATE, Decision::Decline),
+            Told { asked: Some(String::new()), applied: false }
+        );
         assert_eq!(session.read("a").as_deref(), Some("a\n"));
         assert!(session.read(".apply-patch/.gitignore").is_none(), "not even a state directory");
     }
@@ -117,13 +139,20 @@ fn declined_changes_nothing_and_is_asked_again() {
 #[test]
 fn an_approval_for_the_session_covers_the_same_and_no_more() {
     let mut session = Session::new(ApprovalPolicy::Always);
-    assert_eq!(session.apply(UPDATE, Decision::Approve), (Some(String::new()), true));
+    assert_eq!(
+        session.apply(UPDATE, Decision::Approve),
+        Told { asked: Some(String::new()), applied: true }
+    );
     assert_eq!(
         session.apply(BACK, Decision::ApproveForSession),
-        (Some(String::new()), true),
+        Told { asked: Some(String::new()), applied: true },
         "the first was for once"
     );
-    assert_eq!(session.apply(UPDATE, Decision::Decline), (None, true), "the same file");
+    assert_eq!(
+        session.apply(UPDATE, Decision::Decline),
+        Told { asked: None, applied: true },
+        "the same file"
+    );
     for (body, reasons) in [
         ("*** Delete File: a\n", "a is deleted"),
         ("*** Add File: a\n+anew\n", "a is replaced"),
@@ -132,17 +161,20 @@ fn an_approval_for_the_session_covers_the_same_and_no_more() {
     ] {
         assert_eq!(
             session.apply(body, Decision::Decline),
-            (Some(reasons.to_owned()), false),
+            Told { asked: Some(reasons.to_owned()), applied: false },
             "{body}"
         );
     }
     let mut session = Session::new(ApprovalPolicy::OnRequest);
-    assert!(session.apply("*** Delete File: b\n", Decision::ApproveForSession).1);
+    assert!(session.apply("*** Delete File: b\n", Decision::ApproveForSession).applied);
     fs::write(session.dir.path().join("b"), "b\n").unwrap();
-    assert_eq!(session.apply("*** Delete File: b\n", Decision::Decline), (None, true));
+    assert_eq!(
+        session.apply("*** Delete File: b\n", Decision::Decline),
+        Told { asked: None, applied: true }
+    );
     assert_eq!(
         session.apply("*** Delete File: c\n", Decision::Decline),
-        (Some("c is deleted".into()), false)
+        Told { asked: Some("c is deleted".into()), applied: false }
     );
 }
 
@@ -170,18 +202,21 @@ fn an_approval_for_the_turn_covers_the_kinds_of_reasons_it_had() {
         if begins {
             session.approvals.begin_turn();
         }
-        let (asked, applied) = session.apply(&body(approved), Decision::ApproveForTurn);
+        let Told { asked, applied } = session.apply(&body(approved), Decision::ApproveForTurn);
         assert!(asked.is_some());
         assert!(applied);
-        let (asked, applied) = session.apply(&body(then), Decision::Decline);
+        let Told { asked, applied } = session.apply(&body(then), Decision::Decline);
         assert_eq!(asked.is_some(), is_asked, "{approved} {then}");
         assert_eq!(applied, !is_asked, "{approved} {then}");
     }
     // The next turn is asked about anew.
     let mut session = Session::new(ApprovalPolicy::Always);
     session.approvals.begin_turn();
-    assert!(session.apply(UPDATE, Decision::ApproveForTurn).1);
+    assert!(session.apply(UPDATE, Decision::ApproveForTurn).applied);
     session.approvals.end_turn();
     session.approvals.begin_turn();
-    assert_eq!(session.apply(BACK, Decision::Decline), (Some(String::new()), false));
+    assert_eq!(
+        session.apply(BACK, Decision::Decline),
+        Told { asked: Some(String::new()), applied: false }
+    );
 }

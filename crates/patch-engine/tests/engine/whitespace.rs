@@ -59,7 +59,9 @@ fn errors_are_noted_refused_or_fixed() {
         (Whitespace::Fix, "a\n\tb\nz\n", format!("fixed {words}")),
     ] {
         let found = planned(&[("f", "a\nz\n")], &unified(bad), &options(whitespace, ""));
-        assert_eq!(found.expect("it fits"), (Some(after.into()), noted), "{whitespace}");
+        let (text, notes) = found.expect("it fits");
+        assert_eq!(text.as_deref(), Some(after), "{whitespace}");
+        assert_eq!(notes, noted, "{whitespace}");
     }
     let refused = planned(&[("f", "a\nz\n")], &unified(bad), &options(Whitespace::Error, ""));
     let rejects = refused.expect_err("it is refused");
@@ -77,7 +79,9 @@ fn lines_that_are_not_inserted_have_no_errors() {
     let patch = unified("@@ -1,3 +1,2 @@\n a \n-b \n z \n");
     for whitespace in [Whitespace::Warn, Whitespace::Error, Whitespace::Fix] {
         let found = planned(&[("f", "a \nb \nz \n")], &patch, &options(whitespace, ""));
-        assert_eq!(found.expect("it fits"), (Some("a \nz \n".into()), String::new()));
+        let (text, notes) = found.expect("it fits");
+        assert_eq!(text.as_deref(), Some("a \nz \n"));
+        assert_eq!(notes, "");
     }
     // In reverse, the deleted lines are the inserted ones.
     let reversed = reverse(&patch, &options(Whitespace::Error, "")).expect("a diff is reversible");

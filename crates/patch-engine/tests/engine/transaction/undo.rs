@@ -715,19 +715,23 @@ fn undo_takes_the_newest_that_can_be_undone() {
     fs::remove_file(tree.path("a")).unwrap();
     let second = tree.commit(&[Add("a", "a")]).unwrap().id;
     let plan = tree.open().plan_undo_last().unwrap();
-    assert_eq!((plan.undo_of(), passed(&plan)), (Some(second), vec![]));
+    assert_eq!(plan.undo_of(), Some(second));
+    assert!(passed(&plan).is_empty());
     run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
     let plan = tree.open().plan_undo_last().unwrap();
     let gone = "its changes are gone already".to_owned();
-    assert_eq!((plan.undo_of(), passed(&plan)), (Some(b), vec![(first, gone.clone())]));
+    assert_eq!(plan.undo_of(), Some(b));
+    assert_eq!(passed(&plan), [(first, gone.clone())]);
     // The file is of somebody else.
     tree.write("a", "theirs");
     let plan = tree.open().plan_undo_last().unwrap();
     let [(id, why)] = &passed(&plan)[..] else { panic!("{plan:?}") };
-    assert_eq!((*id, plan.undo_of()), (first, Some(b)));
+    assert_eq!(*id, first);
+    assert_eq!(plan.undo_of(), Some(b));
     assert!(why.contains("a (edited since)"), "{why}");
     run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
-    assert_eq!((tree.read("a"), tree.read("b")), ("theirs".into(), "old b".into()));
+    assert_eq!(tree.read("a"), "theirs");
+    assert_eq!(tree.read("b"), "old b");
     // Only that one is left.
     let error = tree.open().plan_undo_last().unwrap_err();
     assert!(matches!(error, Error::Drifted { id, .. } if id == first), "{error}");
@@ -773,7 +777,8 @@ fn redo_is_for_what_was_undone_last() {
     nothing(&tree);
     run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
     run(&tree, |workspace| workspace.plan_redo(None)).unwrap();
-    assert_eq!((tree.read("a"), tree.read("b")), ("0".into(), "1".into()));
+    assert_eq!(tree.read("a"), "0");
+    assert_eq!(tree.read("b"), "1");
     nothing(&tree);
     // What is older is named.
     run(&tree, |workspace| workspace.plan_redo(Some(first))).unwrap();
@@ -794,12 +799,14 @@ fn what_an_undo_left_is_not_said_to_be_undone_first() {
     };
     assert_eq!(by(&tree), Some(later));
     run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
-    assert_eq!((by(&tree), tree.read("a")), (None, "3".into()));
+    assert_eq!(by(&tree), None);
+    assert_eq!(tree.read("a"), "3");
     run(&tree, |workspace| workspace.plan_redo(None)).unwrap();
     let redo = tree.open().log().unwrap()[0].journal.header.id;
     assert_eq!(by(&tree), Some(redo));
     run(&tree, |workspace| workspace.plan_undo(redo, &[])).unwrap();
-    assert_eq!((by(&tree), tree.read("a")), (None, "3".into()));
+    assert_eq!(by(&tree), None);
+    assert_eq!(tree.read("a"), "3");
 }
 
 /// A file whose line ends were normalised since is said to be that, and is carried back with the
