@@ -118,7 +118,11 @@ fn through(door: &str, form: &str, sent: &[u8]) -> Option<Outcome> {
             of_json(run.json().expect("JSON"))
         }
         "mcp" => {
-            let request = |id: u32, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+            let request = |id: u32, method: &str, params: Value| {
+                json!({
+                    "jsonrpc": "2.0", "id": id, "method": method, "params": params,
+                })
+            };
             let client = json!({ "name": "t", "version": "1" });
             let begin = json!({
                 "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client,

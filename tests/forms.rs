@@ -223,7 +223,10 @@ fn a_diff_becomes_an_envelope_or_says_why_not() {
 }
 
 fn item(call_id: &str, operation: Value) -> Value {
-    json!({ "type": "apply_patch_call", "id": "x", "call_id": call_id, "status": "completed", "operation": operation })
+    json!({
+        "type": "apply_patch_call", "id": "x", "call_id": call_id, "status": "completed",
+        "operation": operation,
+    })
 }
 
 fn outputs(run: &Run) -> Vec<(String, String, String)> {
@@ -243,7 +246,10 @@ fn outputs(run: &Run) -> Vec<(String, String, String)> {
 fn operations_are_one_transaction_and_each_call_is_answered() {
     let dir = workspace(FILES);
     let items = json!([
-        item("c1", json!({ "type": "update_file", "path": "src/a.py", "diff": "@@ def f():\n     x = 1\n-    y = 2\n+    y = 3\n" })),
+        item("c1", json!({
+            "type": "update_file", "path": "src/a.py",
+            "diff": "@@ def f():\n     x = 1\n-    y = 2\n+    y = 3\n",
+        })),
         { "type": "message" },
         item("c2", json!({ "type": "create_file", "path": "n.txt", "diff": "+one\n+two" })),
         item("c3", json!({ "type": "delete_file", "path": "gone.txt" })),
@@ -273,12 +279,18 @@ fn one_bad_operation_keeps_all_from_happening() {
             "must begin with `+`",
         ),
         (
-            json!({ "type": "update_file", "path": "src/a.py", "diff": "@@\n-    x = 1\n*** Delete File: old.txt" }),
+            json!({
+                "type": "update_file", "path": "src/a.py",
+                "diff": "@@\n-    x = 1\n*** Delete File: old.txt",
+            }),
             "its own file",
         ),
         // Two stacked headers must both be there, even if the place is the only one.
         (
-            json!({ "type": "update_file", "path": "src/a.py", "diff": "@@ class A\n@@ def f():\n-    x = 1\n" }),
+            json!({
+                "type": "update_file", "path": "src/a.py",
+                "diff": "@@ class A\n@@ def f():\n-    x = 1\n",
+            }),
             "names no line",
         ),
         (json!({ "type": "delete_file", "path": "../x" }), "climbs out"),
@@ -300,7 +312,10 @@ fn a_single_header_that_is_not_there_does_not_keep_an_operation_from_its_only_pl
     let dir = workspace(FILES);
     let items = json!([item(
         "c",
-        json!({ "type": "update_file", "path": "src/a.py", "diff": "@@ class A\n-    x = 1\n+    x = 2\n" })
+        json!({
+            "type": "update_file", "path": "src/a.py",
+            "diff": "@@ class A\n-    x = 1\n+    x = 2\n",
+        })
     )]);
     let run = call(&dir, &["ops"], items.to_string().as_bytes());
     assert_eq!(run.code, 0, "{run:?}");

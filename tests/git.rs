@@ -181,7 +181,11 @@ fn nothing_is_moved_but_the_branch_that_is_where_it_was() {
 #[test]
 fn requests_are_answered_line_by_line() {
     let bench = Bench::new(FILES);
-    let line = |id: i32, patch: &str| json!({ "id": id, "onto": "main", "patch": patch, "message": format!("m{id}") });
+    let line = |id: i32, patch: &str| {
+        json!({
+            "id": id, "onto": "main", "patch": patch, "message": format!("m{id}"),
+        })
+    };
     let update = |from: &str, to: &str| {
         format!("*** Begin Patch\n*** Update File: a.txt\n@@\n-{from}\n+{to}\n*** End Patch\n")
     };
@@ -292,11 +296,15 @@ fn patches_of_many_processes_land_once() {
                         // The branch as it is when the request is read; it may have moved when the
                         // commit is made.
                         0 => json!({ "id": number, "onto": "main", "carry": true, "patch": patch }),
-                        _ => json!({ "id": number, "onto": onto, "branch": "main", "carry": true, "patch": patch }),
+                        _ => json!({
+                            "id": number, "onto": onto, "branch": "main", "carry": true,
+                            "patch": patch,
+                        }),
                     }
                     .to_string()
                 };
-                let lines: Vec<_> = (0..each).map(|nth| request(nth * processes + process) + "\n").collect();
+                let lines: Vec<_> =
+                    (0..each).map(|nth| request(nth * processes + process) + "\n").collect();
                 let mut child = bench
                     .command(&["--batch", "--lock-timeout", "120", "--durability", "process"])
                     .spawn()
@@ -306,11 +314,16 @@ fn patches_of_many_processes_land_once() {
                     for line in &lines {
                         let _ = input.write_all(line.as_bytes());
                     }
-                    std::thread::sleep(std::time::Duration::from_millis(150 * (process as u64 + 1)));
+                    std::thread::sleep(std::time::Duration::from_millis(
+                        150 * (process as u64 + 1),
+                    ));
                     child.kill().expect("it can be killed");
                     let output = child.wait_with_output().expect("it ends");
                     let lines = String::from_utf8_lossy(&output.stdout).into_owned();
-                    return lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<Value>>();
+                    return lines
+                        .lines()
+                        .filter_map(|line| serde_json::from_str(line).ok())
+                        .collect::<Vec<Value>>();
                 }
                 let run = ended(child, &lines.concat());
                 run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()

@@ -157,7 +157,9 @@ fn calls() -> Vec<(&'static str, Value)> {
         ),
         (
             "apply_patch",
-            json!({ "patch": "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n".repeat(2) }),
+            json!({
+                "patch": "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n".repeat(2),
+            }),
         ),
         ("apply_patch", json!({ "patch": "{\"name\": \"write_file\"}" })),
         ("edit_file", edit(json!([]))),
@@ -172,13 +174,16 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("edit_file", edit(json!([{ "oldText": "three", "newText": "two" }]))),
         (
             "edit_file",
-            edit(
-                json!([{ "oldText": "one\ntwo", "newText": "1" }, { "oldText": "two", "newText": "2" }]),
-            ),
+            edit(json!([
+                { "oldText": "one\ntwo", "newText": "1" }, { "oldText": "two", "newText": "2" },
+            ])),
         ),
         (
             "edit_file",
-            json!({ "path": "latin", "expectedSha256": latin, "edits": [{ "oldText": "one", "newText": "\u{2713}" }] }),
+            json!({
+                "path": "latin", "expectedSha256": latin,
+                "edits": [{ "oldText": "one", "newText": "\u{2713}" }],
+            }),
         ),
         (
             "write_file",
@@ -186,13 +191,19 @@ fn calls() -> Vec<(&'static str, Value)> {
         ),
         (
             "edit_file",
-            json!({ "path": "a.txt", "expectedSha256": "abc", "edits": [{ "oldText": "two", "newText": "2" }] }),
+            json!({
+                "path": "a.txt", "expectedSha256": "abc",
+                "edits": [{ "oldText": "two", "newText": "2" }],
+            }),
         ),
         ("write_file", json!({ "path": "a.txt", "expectedSha256": "abc", "content": "" })),
         ("move_file", json!({ "fromPath": "a.txt", "toPath": "x", "expectedSha256": "abc" })),
         (
             "move_file",
-            json!({ "fromPath": "g.txt", "toPath": "a.txt", "expectedSha256": Sha256::of(b"text\n").to_string() }),
+            json!({
+                "fromPath": "g.txt", "toPath": "a.txt",
+                "expectedSha256": Sha256::of(b"text\n").to_string(),
+            }),
         ),
         ("delete_file", json!({ "path": "a.txt", "expectedSha256": "abc" })),
         ("delete_file", json!({ "path": "d", "expectedSha256": "{sha}", "recursive": true })),
@@ -266,7 +277,9 @@ fn calls() -> Vec<(&'static str, Value)> {
         ),
         (
             EDITOR,
-            json!({ "command": "str_replace", "path": "a.txt", "old_str": "one", "new_str": "one" }),
+            json!({
+                "command": "str_replace", "path": "a.txt", "old_str": "one", "new_str": "one",
+            }),
         ),
         (
             EDITOR,
@@ -284,7 +297,12 @@ fn calls() -> Vec<(&'static str, Value)> {
         "edit_file",
         json!({ "path": "changed.txt", "edits": [{ "oldText": "mine", "newText": "2" }] }),
     ));
-    calls.push((EDITOR, json!({ "command": "str_replace", "path": "changed.txt", "old_str": "mine", "new_str": "2" })));
+    calls.push((
+        EDITOR,
+        json!({
+            "command": "str_replace", "path": "changed.txt", "old_str": "mine", "new_str": "2",
+        }),
+    ));
     let binary = Sha256::of(b"a\0b\n").to_string();
     calls.push(("write_file", json!({ "path": "bin", "expectedSha256": binary, "content": "x" })));
     let edits = json!([{ "oldText": "a", "newText": "x" }]);
@@ -338,7 +356,10 @@ impl Bench {
                 "{changed}",
                 id(
                     "write_file",
-                    json!({ "path": "changed.txt", "content": "mine\n", "expectedSha256": sha(&workspace, "changed.txt") }),
+                    json!({
+                        "path": "changed.txt", "content": "mine\n",
+                        "expectedSha256": sha(&workspace, "changed.txt"),
+                    }),
                 ),
             ),
             ("{gone}", id("delete_file", json!({ "path": "gone.txt" }))),
@@ -564,7 +585,9 @@ pub(crate) fn obeyed(
                     again(args.clone()),
                 ],
                 "str_replace" => {
-                    let command = json!({ "command": "str_replace", "path": path, "old_str": old, "new_str": "new" });
+                    let command = json!({
+                        "command": "str_replace", "path": path, "old_str": old, "new_str": "new",
+                    });
                     vec![
                         (EDITOR.into(), json!({ "command": "view", "path": path })),
                         (EDITOR.into(), command),
@@ -857,8 +880,8 @@ impl Seen {
                 .filter(|(name, _)| name == tool.name)
                 .map(|(_, kind)| &**kind)
                 .collect();
-            // Arguments that do not fit, a lock that is held, a call that is given up, a file beyond
-            // the limit: the same for every tool.
+            // Arguments that do not fit, a lock that is held, a call that is given up, a file
+            // beyond the limit: the same for every tool.
             let common =
                 BTreeSet::from(["command_failed", "timeout", "cancelled", "file_too_large"]);
             let missing: Vec<_> = described.difference(&found).collect();

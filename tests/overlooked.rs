@@ -27,7 +27,9 @@ fn each_output_names_the_pass_that_a_hunk_needed() {
     let serve: String = serve.iter().map(|message| format!("{message}\n")).collect();
     let operations = json!([{
         "type": "apply_patch_call", "call_id": "1",
-        "operation": { "type": "update_file", "path": "a", "diff": "@@\n all:\n-    one\n+    two\n" },
+        "operation": {
+            "type": "update_file", "path": "a", "diff": "@@\n all:\n-    one\n+    two\n",
+        },
     }])
     .to_string();
     for (name, args, input) in [

@@ -392,7 +392,10 @@ fn a_slow_client_gets_every_answer() {
     let mut say = |value: Value| writeln!(to, "{value}").expect("it listens");
     say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     for id in 2..=31 {
-        let params = json!({ "name": "read_file", "arguments": { "path": "f", "maxBytes": 100_000, "maxResultBytes": 100_000 } });
+        let params = json!({
+            "name": "read_file",
+            "arguments": { "path": "f", "maxBytes": 100_000, "maxResultBytes": 100_000 },
+        });
         say(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
     }
     drop(to);
@@ -434,7 +437,9 @@ fn the_rules_of_the_project_that_a_client_names_hold() {
         let mut to = server.stdin.take().expect("it is piped");
         let mut say = |value: Value| writeln!(to, "{value}").expect("it listens");
         let client = json!({ "name": "t", "version": "1" });
-        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": { "roots": {} }, "clientInfo": client });
+        let params = json!({
+            "protocolVersion": "2025-11-25", "capabilities": { "roots": {} }, "clientInfo": client,
+        });
         say(json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }));
         say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         let within = if root == "w" { "sub/" } else { "" };
@@ -449,9 +454,9 @@ fn the_rules_of_the_project_that_a_client_names_hold() {
             let said: Value = serde_json::from_str(&line).expect("JSON");
             if said["method"] == "roots/list" {
                 let uri = format!("file://{}", dir.path().join(root).display());
-                say(
-                    json!({ "jsonrpc": "2.0", "id": said["id"], "result": { "roots": [{ "uri": uri }] } }),
-                );
+                say(json!({
+                    "jsonrpc": "2.0", "id": said["id"], "result": { "roots": [{ "uri": uri }] },
+                }));
             } else if let Some(id) = said["id"].as_u64() {
                 answers.insert(id, said["result"]["structuredContent"].clone());
             }
@@ -492,7 +497,12 @@ fn the_memory_of_a_large_call_is_given_back() {
         output.next().expect("an answer").expect("text")
     };
     call(serde_json::from_str(&initialize()).expect("JSON"));
-    let tool = |id: u32, name: &str, arguments: Value| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name, "arguments": arguments } });
+    let tool = |id: u32, name: &str, arguments: Value| {
+        json!({
+            "jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": { "name": name, "arguments": arguments },
+        })
+    };
     let memory = || {
         let status =
             std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("the process");

@@ -62,7 +62,12 @@ fn a_transaction_below_a_later_one_is_taken_back() {
     let (code, answer) = undo(dir.path(), &[&first, "--carry"]);
     assert_eq!(code, 0, "{answer}");
     assert_eq!(text(dir.path()), BEFORE.replace("seven", "SEVEN\nmore"), "{answer}");
-    let carried = json!([{ "path": "a", "hunk": 0, "from": { "startLine": 1, "endLine": 3 }, "to": { "startLine": 1, "endLine": 3 } }]);
+    let carried = json!([
+        {
+            "path": "a", "hunk": 0, "from": { "startLine": 1, "endLine": 3 },
+            "to": { "startLine": 1, "endLine": 3 },
+        },
+    ]);
     assert_eq!(&answer["data"]["carried"], &carried);
     assert_eq!(answer["data"]["undoOf"], *first);
     // The history tells it.

@@ -206,7 +206,11 @@ fn with_a_formatter(
     let (mut carried, mut conflicts, mut stale) = (0, 0, 0);
     for (what, old, new) in EDITS {
         say("model", what);
-        let edit = |old: &str| json!({ "path": "src/shop.py", "edits": [{ "oldText": old, "newText": new }] });
+        let edit = |old: &str| {
+            json!({
+                "path": "src/shop.py", "edits": [{ "oldText": old, "newText": new }],
+            })
+        };
         let mut answer = call("edit_file", edit(old))?;
         match answer["error"]["details"]["reason"].as_str() {
             Some("conflict") => {

@@ -15,7 +15,11 @@ const CHECK: &str = r#"test "$(sh add.sh 1 2)" = 3 || { echo "1 and 2 are not 3"
 
 /// What the model does: why, a tool, and its arguments.
 fn script() -> [(&'static str, &'static str, Value); 5] {
-    let edit = |old: &str, new: &str| json!({ "path": "add.sh", "edits": [{ "oldText": old, "newText": new }] });
+    let edit = |old: &str, new: &str| {
+        json!({
+            "path": "add.sh", "edits": [{ "oldText": old, "newText": new }],
+        })
+    };
     [
         ("looks at the file", "read_file", json!({ "path": "add.sh" })),
         ("multiplies", "edit_file", edit("-", "*")),

@@ -109,7 +109,9 @@ impl Made<'_> {
             Self::Null => Value::Null,
             Self::Edits(edits) => edits
                 .iter()
-                .map(|(old, new, all)| json!({ "oldText": line(*old), "newText": line(*new), "replaceAll": all }))
+                .map(|(old, new, all)| json!({
+                    "oldText": line(*old), "newText": line(*new), "replaceAll": all,
+                }))
                 .collect(),
             Self::Patch(sections) => {
                 let mut text = String::from("*** Begin Patch\n");
@@ -124,7 +126,9 @@ impl Made<'_> {
                 }
                 json!(text + "*** End Patch\n")
             }
-            Self::List(list) => list.iter().map(|at| json!(WORDS[usize::from(*at) % WORDS.len()])).collect(),
+            Self::List(list) => list.iter().map(|at| json!(WORDS[
+                usize::from(*at) % WORDS.len(),
+            ])).collect(),
         }
     }
 }

@@ -348,7 +348,9 @@ fn the_server_applies_a_patch() {
     let call = serde_json::json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
         "params": {"name": "apply_patch", "arguments": {"patch": PATCH}}});
     let hello = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+    "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {
+        "name": "test", "version": "1",
+    }}});
     let ready = serde_json::json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     let served =
         place.run(&["serve", "--mcp", "--root", "."], &format!("{hello}\n{ready}\n{call}\n"));

@@ -62,7 +62,10 @@ impl PlannedPatch {
     pub fn facts(&self) -> Value {
         let PatchData { changed_files, notes, .. } =
             self.shown(DiffDetail::None).unwrap_or_default();
-        json!({ "digest": self.digest(), "changes": changed_files, "notes": notes, "summary": self.summary() })
+        json!({
+            "digest": self.digest(), "changes": changed_files, "notes": notes,
+            "summary": self.summary(),
+        })
     }
 
     /// What a reader should know about how it came to be.

@@ -48,7 +48,10 @@ fn event(event: &StreamEvent) -> Value {
                 StreamOperation::Update => "update",
                 StreamOperation::Move => "move",
             };
-            let mut value = json!({ "type": "begun", "section": section, "operation": operation, "path": path, "line": line });
+            let mut value = json!({
+                "type": "begun", "section": section, "operation": operation, "path": path,
+                "line": line,
+            });
             if let Some(to) = move_to {
                 value["toPath"] = to.as_str().into();
             }
@@ -61,7 +64,9 @@ fn event(event: &StreamEvent) -> Value {
             json!({ "type": "lines", "section": section, "inserted": inserted, "deleted": deleted })
         }
         StreamEvent::Finished { section, inserted, deleted } => {
-            json!({ "type": "finished", "section": section, "inserted": inserted, "deleted": deleted })
+            json!({
+                "type": "finished", "section": section, "inserted": inserted, "deleted": deleted,
+            })
         }
         StreamEvent::Ended { line } => json!({ "type": "ended", "line": line }),
         StreamEvent::Failed(error) => json!({ "type": "failed", "error": ToolError::parse(error) }),

@@ -31,7 +31,8 @@ pub(crate) enum Client {
 
 choices! { false:
     Client {
-        "codex" = Codex, "claude" = Claude, "cursor" = Cursor, "vscode" = VsCode, "gemini" = Gemini, "opencode" = OpenCode,
+        "codex" = Codex, "claude" = Claude, "cursor" = Cursor, "vscode" = VsCode, "gemini" = Gemini,
+        "opencode" = OpenCode,
         "zed" = Zed, "windsurf" = Windsurf, "cline" = Cline, "goose" = Goose, "generic" = Generic
     }
 }
@@ -347,7 +348,8 @@ impl Client {
             }
             Self::Goose => {
                 let extension = json!({
-                    "type": "stdio", "name": NAME, "enabled": true, "cmd": program, "args": args, "timeout": 300,
+                    "type": "stdio", "name": NAME, "enabled": true, "cmd": program, "args": args,
+                    "timeout": 300,
                 });
                 vec![Setting::new(&["extensions", NAME], extension)]
             }

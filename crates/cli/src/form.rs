@@ -1,4 +1,5 @@
-//! What the input is: a patch in the envelope, a diff, operations as JSON, or SEARCH/REPLACE blocks.
+//! What the input is: a patch in the envelope, a diff, operations as JSON, or SEARCH/REPLACE
+//! blocks.
 
 use apply_patch_api::engine::commit::approval::ApprovalPolicy;
 use apply_patch_api::engine::{Options, Patch};

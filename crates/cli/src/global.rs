@@ -20,7 +20,10 @@ pub(crate) struct Global {
     #[arg(short = 'C', long, value_name = "DIR", global = true)]
     pub(crate) root: Option<PathBuf>,
     /// When to use colours: auto, always or never [default: auto]
-    #[arg(long, value_name = "WHEN", value_parser = args::choice::<Color>(), global = true, hide_possible_values = true)]
+    #[arg(
+        long, value_name = "WHEN", value_parser = args::choice::<Color>(), global = true,
+        hide_possible_values = true,
+    )]
     pub(crate) color: Option<Color>,
     /// Do not use a pager
     #[arg(long, global = true)]

@@ -133,8 +133,8 @@ impl AppendFile {
             self.opened = now;
             return Ok((self, true));
         }
-        // Its name may have come back meanwhile: this handle must not be in the way. It may not have
-        // the lock.
+        // Its name may have come back meanwhile: this handle must not be in the way. It may not
+        // have the lock.
         let _ = self.unlock();
         let Self { opened: before, handle, .. } = self;
         // While it is open no other file gets its inode. On Windows it would keep its name, too.

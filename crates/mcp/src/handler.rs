@@ -27,9 +27,10 @@ use crate::server::{OpenedProject, Server, has_data};
 use crate::wire::Wire;
 use crate::{answer, prompts, resources};
 
-const INSTRUCTIONS: &str = "File tools for one workspace; paths are relative to it. Read a file before you change it and \
-pass its sha256, so that nothing is overwritten unseen. Prefer edit_file for small changes and apply_patch for several \
-files. Every change answers with a transactionId for undo.";
+const INSTRUCTIONS: &str = "File tools for one workspace; paths are relative to it. Read a file \
+    before you change it and pass its sha256, so that nothing is overwritten unseen. Prefer \
+    edit_file for small changes and apply_patch for several files. Every change answers with a \
+    transactionId for undo.";
 
 /// How the names of clients begin that give the data of results to the model. Others may give it
 /// only the text: Gemini CLI, opencode, and the SDKs of OpenAI, Anthropic and LangChain do.

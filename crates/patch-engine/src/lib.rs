@@ -21,8 +21,8 @@
 //!
 //! # Files of your own
 //!
-//! Whatever answers three questions about a path is a [`Tree`]. The plan says what changes; to write
-//! that down is up to the owner of the files:
+//! Whatever answers three questions about a path is a [`Tree`]. The plan says what changes; to
+//! write that down is up to the owner of the files:
 //!
 //! ```
 //! use std::{io, sync::Arc};

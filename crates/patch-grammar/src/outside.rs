@@ -107,7 +107,8 @@ pub(crate) fn check(
 /// What git writes before a file.
 pub(crate) const COMMANDS: [&[u8]; 3] = [b"diff --git ", b"diff --cc ", b"diff --combined "];
 
-/// The two ways to write the markers of SEARCH/REPLACE blocks: their sign, and what closes the block.
+/// The two ways to write the markers of SEARCH/REPLACE blocks: their sign, and what closes the
+/// block.
 pub(crate) const BLOCK_SIGNS: [(u8, u8); 2] = [(b'<', b'>'), (b'-', b'+')];
 
 /// Returns whether a line opens a SEARCH/REPLACE block.

@@ -78,8 +78,8 @@ pub fn parse(text: impl Into<Text>, options: &ParseOptions) -> Result<Patch, Par
     Patch::read(text, |bytes| tree(decode(bytes)?, part, options))
 }
 
-/// Up to this size a text is parsed at once: its tokens are few, and each part costs what half a dozen
-/// lines do.
+/// Up to this size a text is parsed at once: its tokens are few, and each part costs what half a
+/// dozen lines do.
 const SMALL: usize = 16 << 10;
 
 /// Parses a part of a text.

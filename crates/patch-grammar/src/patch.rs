@@ -213,8 +213,8 @@ impl Patch {
         })
     }
 
-    /// Makes a patch with other sections of the same text, as [`with_sections`](Self::with_sections)
-    /// does where nothing can fail.
+    /// Makes a patch with other sections of the same text, as
+    /// [`with_sections`](Self::with_sections) does where nothing can fail.
     #[must_use]
     pub fn map_sections(
         &self,

@@ -62,28 +62,44 @@ mod tests {
         for (sections, wanted) in [
             (
                 "*** Delete File: a\n",
-                json!({ "operation": "delete", "path": { "text": "a", "span": [33, 34] }, "line": 2, "span": [16, 35] }),
+                json!({
+                    "operation": "delete", "path": { "text": "a", "span": [33, 34] }, "line": 2,
+                    "span": [16, 35],
+                }),
             ),
             (
                 "*** Add File: a\n+x\n\\ No newline at end of file\n",
-                json!({ "operation": "add", "path": { "text": "a", "span": [30, 31] }, "line": 2, "span": [16, 63],
+                json!({ "operation": "add", "path": {
+                    "text": "a", "span": [30, 31],
+                }, "line": 2, "span": [16, 63],
                     "lines": ["x"], "noNewline": true }),
             ),
             (
                 "*** Update File: a\n*** Move to: b\n@@ f\n x\n-y\n*** End of File\n",
-                json!({ "operation": "update", "path": { "text": "a", "span": [33, 34] }, "line": 2, "span": [16, 77],
+                json!({ "operation": "update", "path": {
+                    "text": "a", "span": [33, 34],
+                }, "line": 2, "span": [16, 77],
                     "moveTo": { "text": "b", "span": [48, 49] },
-                    "hunks": [{ "line": 4, "span": [50, 77], "headers": [{ "text": "f", "span": [53, 54] }],
+                    "hunks": [{ "line": 4, "span": [
+                        50, 77,
+                    ], "headers": [{ "text": "f", "span": [53, 54] }],
                         "endOfFile": true, "separators": 0, "lines": [
                             { "kind": "context", "text": "x", "line": 5, "noNewline": false },
                             { "kind": "delete", "text": "y", "line": 6, "noNewline": false }] }] }),
             ),
             (
                 "*** Update File: a\n@@\n-x\r\n",
-                json!({ "operation": "update", "path": { "text": "a", "span": [33, 34] }, "line": 2, "span": [16, 42],
-                    "moveTo": null, "hunks": [{ "line": 3, "span": [35, 42], "headers": [], "endOfFile": false,
+                json!({ "operation": "update", "path": {
+                    "text": "a", "span": [33, 34],
+                }, "line": 2, "span": [16, 42],
+                    "moveTo": null, "hunks": [{ "line": 3, "span": [
+                        35, 42,
+                    ], "headers": [], "endOfFile": false,
                         "separators": 0,
-                        "lines": [{ "kind": "delete", "text": "x", "line": 4, "crlf": true, "noNewline": false }] }] }),
+                        "lines": [{
+                            "kind": "delete", "text": "x", "line": 4, "crlf": true,
+                            "noNewline": false,
+                        }] }] }),
             ),
         ] {
             let text = format!("*** Begin Patch\n{sections}*** End Patch\n");

@@ -202,8 +202,8 @@ fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     None
 }
 
-/// A patch that `echo` or `printf` writes for the call; `None` if it is not that, or if shells differ
-/// in what they write.
+/// A patch that `echo` or `printf` writes for the call; `None` if it is not that, or if shells
+/// differ in what they write.
 fn printed(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     // PowerShell writes objects, and cmd the quotes too.
     if shell != Shell::Posix {

@@ -8,8 +8,8 @@
 //! let patch = write_patch(&before, &after, &Style::default()).unwrap();
 //! assert_eq!(
 //!     patch,
-//!     "*** Begin Patch\n*** Update File: greet.py\n@@\n def greet():\n-    print(\"hi\")\n+    print(\"hello\")\n*** End Patch\n"
-//! );
+//!     "*** Begin Patch\n*** Update File: greet.py\n@@\n def greet():\n-    print(\"hi\")\n+   
+//! print(\"hello\")\n*** End Patch\n" );
 //! ```
 //!
 //! The patch expresses exactly the change, or there is an error. A patch has no modes and only

@@ -245,7 +245,8 @@ impl<'s> Pending<'s> {
     }
 
     /// Does the same, and removes some of the oldest transactions if `retention` does not keep
-    /// them; a later commit goes on. What it removes, an interruption leaves a history without gaps.
+    /// them; a later commit goes on. What it removes, an interruption leaves a history without
+    /// gaps.
     pub fn finish_and_purge(&self, retention: &Retention, now: SystemTime) -> Result<(), Error> {
         self.finish_keeping(Some((retention, now)))
     }

@@ -39,8 +39,8 @@ impl Default for Retention {
 }
 
 impl Retention {
-    /// Returns whether a transaction passes a limit that is not `keep_last`: there are `newer` ones,
-    /// and together with them it has `bytes`.
+    /// Returns whether a transaction passes a limit that is not `keep_last`: there are `newer`
+    /// ones, and together with them it has `bytes`.
     pub(crate) fn is_over(
         &self,
         newer: usize,

@@ -37,14 +37,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         fs::copy(root.join(licence), out.join(licence))?;
     }
-    let entry = |place: &str| json!({ "types": format!("./{place}/apply_patch.d.ts"), "default": format!("./{place}/apply_patch.js") });
+    let entry = |place: &str| json!({
+        "types": format!("./{place}/apply_patch.d.ts"),
+        "default": format!("./{place}/apply_patch.js"),
+    });
     let package = json!({
         "name": NAME,
         "version": version,
         "description": "Applies the patches that language models write to files in memory, in \
                         browsers and on servers",
         "license": "(MIT OR Apache-2.0)",
-        "repository": { "type": "git", "url": "git+https://github.com/apply-patch/apply-patch.git" },
+        "repository": {
+            "type": "git", "url": "git+https://github.com/apply-patch/apply-patch.git",
+        },
         "homepage": "https://github.com/apply-patch/apply-patch#readme",
         "bugs": "https://github.com/apply-patch/apply-patch/issues",
         "keywords": ["patch", "diff", "llm", "agent", "undo"],

@@ -37,9 +37,12 @@ use crate::{approve, args, events, expect, interactive, json, live, render, sour
     apply-patch -R answer.patch             apply it in reverse, from its text alone\n  \
     apply-patch --verify 'cargo test' answer.patch  keep it only if the tests pass\n  \
     apply-patch --from auto answer.md       find the patch or diff in a chat answer\n  \
-    apply-patch --profile codex --expect src/a.rs=$(sha256sum < src/a.rs | cut -c1-64) answer.patch\n\n\
-    What flags leave open is taken from $APPLY_PATCH_*, then from ~/.config/apply-patch/config.toml;\n\
-    .apply-patch.toml in the workspace can only tighten it. `apply-patch doctor` shows all settings.")]
+    apply-patch --profile codex --expect src/a.rs=$(sha256sum < src/a.rs | cut -c1-64) \
+    answer.patch\n\n\
+    What flags leave open is taken from $APPLY_PATCH_*, then from \
+    ~/.config/apply-patch/config.toml;\n\
+    .apply-patch.toml in the workspace can only tighten it. `apply-patch doctor` shows all \
+    settings.")]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
     pub(crate) input: args::Inputs,
@@ -49,7 +52,10 @@ pub(crate) struct ApplyArgs {
     #[arg(short = 'n', long, conflicts_with_all = ["events", "verify"])]
     pub(crate) dry_run: bool,
     /// With `-n`: the diff as text, or as one self-contained HTML page
-    #[arg(long, value_name = "FORMAT", default_value = "text", requires = "dry_run", conflicts_with_all = ["stat", "numstat", "summary", "json"])]
+    #[arg(
+        long, value_name = "FORMAT", default_value = "text", requires = "dry_run",
+        conflicts_with_all = ["stat", "numstat", "summary", "json"],
+    )]
     pub(crate) format: args::DiffFormat,
     /// Tell by the exit code alone whether the patch would apply; nothing is written
     #[arg(long, conflicts_with_all = ["dry_run", "events", "verify"])]
@@ -60,15 +66,30 @@ pub(crate) struct ApplyArgs {
     pub(crate) sandbox: bool,
     /// Show file names and line counts while the patch is still arriving on standard input, and
     /// fail at the first error
-    #[arg(long, conflicts_with_all = ["files", "clipboard", "from", "strip", "skip_binary", "reverse", "directory", "include", "exclude", "quiet"])]
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "files", "clipboard", "from", "strip", "skip_binary", "reverse", "directory", "include",
+            "exclude", "quiet",
+        ],
+    )]
     pub(crate) stream: bool,
     /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is
     /// deleted, replaced whole or guarded (`auto`) [default: auto if a person is at the terminal,
     /// else never]
-    #[arg(long, value_name = "WHEN", value_parser = args::choice::<ApprovalPolicy>(), conflicts_with_all = ["dry_run", "check"])]
+    #[arg(
+        long, value_name = "WHEN", value_parser = args::choice::<ApprovalPolicy>(),
+        conflicts_with_all = ["dry_run", "check"],
+    )]
     pub(crate) approve: Option<ApprovalPolicy>,
     /// Ask about every file and hunk, and apply those that you take as one transaction
-    #[arg(short, long, conflicts_with_all = ["dry_run", "check", "stream", "events", "no_atomic", "json", "sandbox", "approve", "reverse"])]
+    #[arg(
+        short, long,
+        conflicts_with_all = [
+            "dry_run", "check", "stream", "events", "no_atomic", "json", "sandbox", "approve",
+            "reverse",
+        ],
+    )]
     pub(crate) interactive: bool,
     /// Apply file by file and stop at the first failure; what was applied stays
     #[arg(long, conflicts_with = "verify")]
@@ -234,8 +255,8 @@ fn run(
     let settings = workspace::session_settings_showing(global, show);
     options.formatter.clone_from(&settings.formatter);
     if args.no_atomic && settings.verify.is_some() {
-        let message = "with a `verify` command, all files of a patch are changed or none: leave out \
-                       `--no-atomic`";
+        let message = "with a `verify` command, all files of a patch are changed or none: leave \
+            out `--no-atomic`";
         return Err(Failure::Usage(message.into()));
     }
     let opened = workspace::session_in(workspace::open_with(global, guard)?, settings);

@@ -247,7 +247,9 @@ fn state(workspace: &Workspace, found: &mut Findings) {
                 transactions.len(),
                 entries.len()
             );
-            let value = json!({ "transactions": transactions.len(), "files": entries.len(), "bytes": bytes });
+            let value = json!({
+                "transactions": transactions.len(), "files": entries.len(), "bytes": bytes,
+            });
             found.add("trash", text, value);
             let mut others = 0;
             let mut keys = BTreeSet::new();
@@ -352,7 +354,8 @@ fn report(global: &Global, found: Findings) -> Exit {
         } else {
             let see_to = Remedy::Ask(ForPerson::Own("see to each problem".into()));
             let error = json!({
-                "kind": ErrorKind::CommandFailed.to_string(), "message": problems.join("; "), "details": data, "recoverable": true,
+                "kind": ErrorKind::CommandFailed.to_string(), "message": problems.join("; "),
+                "details": data, "recoverable": true,
                 "suggestedNextAction": "a person has to see to each problem",
                 "hints": Hint::all_of(&[see_to], Caller::Terminal),
             });

@@ -76,10 +76,19 @@ pub(crate) struct GitArgs {
     #[arg(long, conflicts_with_all = ["events", "batch"])]
     pub(crate) stat: bool,
     /// Read requests as JSON lines from standard input, and answer each with a line
-    #[arg(long, conflicts_with_all = ["files", "clipboard", "from", "part", "strip", "skip_binary", "reverse", "directory", "include", "exclude", "events"])]
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "files", "clipboard", "from", "part", "strip", "skip_binary", "reverse", "directory",
+            "include", "exclude", "events",
+        ],
+    )]
     pub(crate) batch: bool,
     /// When to ask at the terminal before anything is changed [default: never]
-    #[arg(long, value_name = "WHEN", value_parser = args::choice::<ApprovalPolicy>(), conflicts_with_all = ["dry_run", "explain"])]
+    #[arg(
+        long, value_name = "WHEN", value_parser = args::choice::<ApprovalPolicy>(),
+        conflicts_with_all = ["dry_run", "explain"],
+    )]
     pub(crate) approve: Option<ApprovalPolicy>,
     #[command(flatten)]
     pub(crate) rules: args::Rules,

@@ -22,7 +22,10 @@ use crate::{json, render};
     apply-patch grammar --fit src/a.rs src/b.rs --lines src/b.rs:100-180 > fit.lark")]
 pub(crate) struct GrammarArgs {
     /// Notation of the grammar
-    #[arg(long, value_name = "FORMAT", default_value = "lark", value_parser = args::choice::<Format>())]
+    #[arg(
+        long, value_name = "FORMAT", default_value = "lark",
+        value_parser = args::choice::<Format>(),
+    )]
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) dialect: DialectArg,
@@ -38,7 +41,12 @@ pub(crate) struct ToolSpecArgs {
     #[arg(long, value_name = "PROVIDER", value_parser = args::choice::<specs::Provider>())]
     pub(crate) provider: specs::Provider,
     /// All file tools, as functions of this provider, instead of the patch tool alone
-    #[arg(long, conflicts_with_all = ["grammar_dialect", "client", "max_characters", "free_text", "allowed_callers", "fit"])]
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "grammar_dialect", "client", "max_characters", "free_text", "allowed_callers", "fit",
+        ],
+    )]
     pub(crate) all_tools: bool,
     /// Leave out what errors mean and what each argument is (`--all-tools`)
     #[arg(long, requires = "all_tools")]
@@ -49,7 +57,10 @@ pub(crate) struct ToolSpecArgs {
     #[arg(long, value_name = "FORMAT", value_parser = args::choice::<Format>())]
     pub(crate) grammar_dialect: Option<Format>,
     /// Whether the fields are for the raw request or the provider's Python client
-    #[arg(long, value_name = "CLIENT", default_value = "raw", value_parser = args::choice::<specs::Client>())]
+    #[arg(
+        long, value_name = "CLIENT", default_value = "raw",
+        value_parser = args::choice::<specs::Client>(),
+    )]
     pub(crate) client: specs::Client,
     /// How many characters of a file the editor may show (`anthropic-editor`)
     #[arg(long, value_name = "N")]
@@ -60,7 +71,10 @@ pub(crate) struct ToolSpecArgs {
     pub(crate) free_text: bool,
     /// Who may call the tool: the model, a program that it wrote, or both (openai,
     /// openai-function, openai-builtin)
-    #[arg(long, value_name = "CALLER", value_delimiter = ',', value_parser = args::choice::<specs::Caller>())]
+    #[arg(
+        long, value_name = "CALLER", value_delimiter = ',',
+        value_parser = args::choice::<specs::Caller>(),
+    )]
     pub(crate) allowed_callers: Vec<specs::Caller>,
     #[command(flatten)]
     pub(crate) fit: args::Fit,
@@ -74,15 +88,21 @@ pub(crate) struct PromptArgs {
     pub(crate) dialect: DialectArg,
     /// How the model sends the patch: as the whole input of a tool, as an argument of one, or as
     /// its message
-    #[arg(long, value_name = "CHANNEL", default_value = "tool", value_parser = args::choice::<specs::Channel>())]
+    #[arg(
+        long, value_name = "CHANNEL", default_value = "tool",
+        value_parser = args::choice::<specs::Channel>(),
+    )]
     pub(crate) channel: specs::Channel,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DialectArg {
-    /// The whole language, the subset that models trained for Codex write, or the whole without what
-    /// is refused whatever the files are
-    #[arg(long, value_name = "DIALECT", default_value = "whole", value_parser = args::choice::<Dialect>())]
+    /// The whole language, the subset that models trained for Codex write, or the whole without
+    /// what is refused whatever the files are
+    #[arg(
+        long, value_name = "DIALECT", default_value = "whole",
+        value_parser = args::choice::<Dialect>(),
+    )]
     dialect: Dialect,
     /// Short for `--dialect tight`
     #[arg(long, conflicts_with = "dialect")]

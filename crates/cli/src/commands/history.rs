@@ -56,10 +56,16 @@ pub(crate) struct LogArgs {
     pub(crate) since: Option<SystemTime>,
     /// Count what was committed and what was refused, by reason, profile, agent and day, from the
     /// audit logs
-    #[arg(long, conflicts_with_all = ["patch", "stat", "oneline", "max_count", "state", "verify", "paths"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["patch", "stat", "oneline", "max_count", "state", "verify", "paths"],
+    )]
     pub(crate) stats: bool,
     /// Check that no line of the audit logs was changed or removed; print the first that was
-    #[arg(long, conflicts_with_all = ["patch", "stat", "oneline", "max_count", "state", "paths", "since"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["patch", "stat", "oneline", "max_count", "state", "paths", "since"],
+    )]
     pub(crate) verify: bool,
     /// Compare each file with its last hash in the audit logs
     #[arg(long, conflicts_with_all = ["patch", "stat", "oneline", "max_count", "paths", "since"])]

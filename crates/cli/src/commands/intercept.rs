@@ -40,7 +40,9 @@ fn answer(argv: &[OsString]) -> (Value, Exit) {
     let verdict = found.verdict();
     match &found {
         Intercept::Body { patch, workdir } => {
-            let data = json!({ "verdict": verdict, "patch": patch, "workdir": workdir, "warning": WARNING });
+            let data = json!({
+                "verdict": verdict, "patch": patch, "workdir": workdir, "warning": WARNING,
+            });
             (json::success("a call of apply_patch", data), Exit::Done)
         }
         Intercept::CorrectnessError(error) => {

@@ -35,7 +35,10 @@ pub(crate) struct McpConfigArgs {
     pub(crate) client: Client,
     /// Who approves a change: the server shows each plan and asks (`ask`), the client in its own
     /// way (`auto`), or no one (`never`)
-    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = args::choice::<ApprovalPolicy>())]
+    #[arg(
+        long, value_name = "WHEN", default_value = "auto",
+        value_parser = args::choice::<ApprovalPolicy>(),
+    )]
     pub(crate) approve: ApprovalPolicy,
     /// Configure it for you, in all projects [default, but for claude, cursor and vscode]
     #[arg(long, conflicts_with = "project")]

@@ -18,7 +18,10 @@ pub(crate) struct ParseArgs {
     #[command(flatten)]
     pub(crate) input: args::InputArgs,
     /// Profile whose tolerance of odd spellings holds
-    #[arg(long, value_name = "PROFILE", default_value = "strict", value_parser = args::choice::<Profile>())]
+    #[arg(
+        long, value_name = "PROFILE", default_value = "strict",
+        value_parser = args::choice::<Profile>(),
+    )]
     pub(crate) profile: Profile,
     /// The environment that this is: a patch that names another one, or one at all without this, is
     /// refused

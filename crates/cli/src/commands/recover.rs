@@ -30,7 +30,10 @@ pub(crate) fn recover(global: &Global) -> Result<Exit, Failure> {
         let values: Vec<_> = recovered
             .iter()
             .map(|one| {
-                json!({ "id": one.id.to_string(), "outcome": render::outcome_text(one), "changedSince": one.touched })
+                json!({
+                    "id": one.id.to_string(), "outcome": render::outcome_text(one),
+                    "changedSince": one.touched,
+                })
             })
             .collect();
         json::done(format!("{} recovered", values.len()), json!({ "recovered": values }));

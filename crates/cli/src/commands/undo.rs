@@ -39,7 +39,10 @@ pub(crate) struct UndoArgs {
     #[arg(value_name = "PATH", last = true)]
     pub(crate) paths: Vec<String>,
     /// All that was changed in this turn, as one: all of it or nothing
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "paths", "session", "since", "trust"])]
+    #[arg(
+        long, value_name = "NAME",
+        conflicts_with_all = ["id", "paths", "session", "since", "trust"],
+    )]
     pub(crate) turn: Option<String>,
     /// All that this session changed, as one
     #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "paths", "since", "trust"])]

@@ -138,8 +138,8 @@ pub(super) fn tidy(global: &Global, session: &Session) {
     }
 }
 
-/// Prints a plan that is not committed, for a person: its notes, and its diff or how much changes in
-/// each file.
+/// Prints a plan that is not committed, for a person: its notes, and its diff or how much changes
+/// in each file.
 pub(super) fn preview(
     global: &Global,
     plan: &Plan,

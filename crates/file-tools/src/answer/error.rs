@@ -353,7 +353,10 @@ impl ToolError {
             commit::Error::Postponed => (FailureClass::Refused, Value::Null),
             commit::Error::Drifted { drifts, .. } => (
                 FailureClass::Stale,
-                json!({ "reason": Reason::Stale.as_str(), "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }),
+                json!({
+                    "reason": Reason::Stale.as_str(),
+                    "drifted": drifts.iter().map(drift).collect::<Vec<_>>(),
+                }),
             ),
             commit::Error::NothingTo { .. }
             | commit::Error::NotInTransaction { .. }

@@ -244,7 +244,10 @@ mod tests {
 
     #[test]
     fn reasons_are_left_out_and_counted() {
-        let reject = json!({ "path": "p", "patchLine": 100_000, "reason": "context_not_found", "message": "m".repeat(80) });
+        let reject = json!({
+            "path": "p", "patchLine": 100_000, "reason": "context_not_found",
+            "message": "m".repeat(80),
+        });
         let mut long = ToolError::arguments(Reason::BadArguments, "x".repeat(9000))
             .details(json!({ "path": "p", "rejects": vec![reject; 100] }));
         long.fit(1000);
@@ -258,7 +261,10 @@ mod tests {
         for (places, rest) in [(0, false), (100, true)] {
             let reject = json!({ "path": "p", "patchLine": 7, "reason": "multiple_matches" });
             let places = vec![json!({ "startLine": 1, "endLine": 1 }); places];
-            let details = json!({ "path": "p", "candidates": places, "rejects": vec![reject; 100], "moreRejects": 5000 });
+            let details = json!({
+                "path": "p", "candidates": places, "rejects": vec![reject; 100],
+                "moreRejects": 5000,
+            });
             let mut long = ToolError::arguments(Reason::BadArguments, "x").details(details);
             long.fit(1000);
             let kept = long.details["rejects"].as_array().map_or(0, Vec::len);

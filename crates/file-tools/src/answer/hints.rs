@@ -370,8 +370,8 @@ impl Hint {
                 },
             },
             Remedy::SendAgain => Self::Send {
-                what: "the whole patch again; if it is too long for one answer, send several smaller \
-                       ones",
+                what: "the whole patch again; if it is too long for one answer, send several \
+                    smaller ones",
             },
             Remedy::SendCorrected => {
                 Self::Send { what: "the change again, corrected by what the command printed" }

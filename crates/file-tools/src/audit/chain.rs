@@ -184,7 +184,8 @@ impl<'c> Chain<'c> {
             }
         };
         if file.opened_size() == 0 {
-            // The head is written before any line: lines without one did not come from this program.
+            // The head is written before any line: lines without one did not come from this
+            // program.
             let first = older(&dir, session, 1).metadata()?.is_none();
             if first
                 && matches!(read_head(&dir, session, &mut keys.borrow_mut())?, FoundHead::Missing)

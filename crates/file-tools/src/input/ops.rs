@@ -143,7 +143,9 @@ fn read_call(mut item: Value) -> Result<PatchCall, String> {
     if !problems.problems.is_empty() {
         return Err(problems.problems.join("; "));
     }
-    let call = json!({ "call_id": item["call_id"], "operation": item["operation"], "caller": item["caller"] });
+    let call = json!({
+        "call_id": item["call_id"], "operation": item["operation"], "caller": item["caller"],
+    });
     serde_json::from_value(call).map_err(|error| error.to_string())
 }
 
@@ -194,8 +196,8 @@ pub fn set_rules(options: &mut Options) {
 ///
 /// # Errors
 ///
-/// [`InputError::BadCall`] for the first call whose diff does not parse, or changes more than its own
-/// file.
+/// [`InputError::BadCall`] for the first call whose diff does not parse, or changes more than its
+/// own file.
 pub fn to_envelope(calls: &[PatchCall]) -> Result<Vec<u8>, InputError> {
     let mut out = Writer::default();
     for call in calls {
@@ -358,7 +360,11 @@ mod tests {
     fn the_caller_of_a_call_is_in_its_answer() {
         let item = |caller: Value| {
             let operation = json!({ "type": "delete_file", "path": "a" });
-            json!({ "type": "apply_patch_call", "call_id": "c", "operation": operation, "caller": caller }).to_string()
+            json!({
+                "type": "apply_patch_call", "call_id": "c", "operation": operation,
+                "caller": caller,
+            })
+            .to_string()
         };
         let answer = |caller: Value| {
             let calls = calls(&item(caller)).expect("it is known");
@@ -372,7 +378,11 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_an_error() {
-        let call = |operation: Value| json!({ "type": "apply_patch_call", "call_id": "c", "operation": operation });
+        let call = |operation: Value| {
+            json!({
+                "type": "apply_patch_call", "call_id": "c", "operation": operation,
+            })
+        };
         let update = json!({ "type": "update_file", "path": "a", "diff": "-x" });
         let with = |mut value: Value, key: &str, new: Value| {
             value[key] = new;

@@ -317,7 +317,10 @@ fn operations(all: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
         {
             fields.insert("move_to".into(), to);
         }
-        json!({ "type": "apply_patch_call", "call_id": format!("call_{}", nth + 1), "operation": operation })
+        json!({
+            "type": "apply_patch_call", "call_id": format!("call_{}", nth + 1),
+            "operation": operation,
+        })
     };
     let items: Vec<Value> = all.into_iter().enumerate().map(item).collect();
     calls(&Value::Array(items), "took operations without their call items")

@@ -123,8 +123,9 @@ impl Session {
 /// The most transactions among which open turns are looked for, the newest first.
 const NEWEST: usize = 1000;
 
-/// Lists the open turns among the newest thousand transactions, the newest first: those that no line
-/// of the audit log ends, whose session has changed nothing else since, and that are not undone.
+/// Lists the open turns among the newest thousand transactions, the newest first: those that no
+/// line of the audit log ends, whose session has changed nothing else since, and that are not
+/// undone.
 ///
 /// # Errors
 ///

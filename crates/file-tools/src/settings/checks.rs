@@ -116,7 +116,8 @@ mod tests {
     #[test]
     fn the_commands_of_changed_files_run_in_order_and_once() {
         let table = json!({
-            "**/*.rs": "cargo check", "docs/**": "mdbook", "**/*.toml": "cargo check", "*.py": "ruff",
+            "**/*.rs": "cargo check", "docs/**": "mdbook", "**/*.toml": "cargo check",
+            "*.py": "ruff",
         });
         for (raw, paths, wanted) in [
             (&table, &["src/a.rs"][..], &["cargo check"][..]),

@@ -169,8 +169,8 @@ settings! { |profile, approve, options|
     profile: Profile, "profile", Patch = profile;
     /// What a commit survives: power loss, a kill, or neither.
     durability: Durability, "durability", Workspace = Durability::Full;
-    /// When a person is asked: always (`ask`), or where a file is deleted, replaced whole or guarded
-    /// (`auto`).
+    /// When a person is asked: always (`ask`), or where a file is deleted, replaced whole or
+    /// guarded (`auto`).
     approve: ApprovalPolicy, "approve", Workspace = approve;
     /// More paths that are never touched.
     forbidden: Patterns<true>, "forbidden", Workspace = Patterns::default();

@@ -19,11 +19,15 @@ pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
         let (name, description, schema) = (tool.legal_name(), info.description, info.input_schema);
         match provider {
             Provider::OpenAi | Provider::OpenAiFunction => json!({
-                "type": "function", "name": name, "description": description, "strict": true, "parameters": strict(schema),
+                "type": "function", "name": name, "description": description, "strict": true,
+                "parameters": strict(schema),
             }),
             Provider::OpenAiChat | Provider::OpenAiFunctionChat => json!({
                 "type": "function",
-                "function": { "name": name, "description": description, "strict": true, "parameters": strict(schema) },
+                "function": {
+                    "name": name, "description": description, "strict": true,
+                    "parameters": strict(schema),
+                },
             }),
             // Servers that speak the same protocol, and constrain the model to the schema
             // themselves.
@@ -42,10 +46,13 @@ pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
                 json!({ "name": name, "description": description, "input_schema": schema })
             }
             Provider::Bedrock => json!({
-                "toolSpec": { "name": name, "description": description, "inputSchema": { "json": schema } },
+                "toolSpec": {
+                    "name": name, "description": description, "inputSchema": { "json": schema },
+                },
             }),
             _ => json!({
-                "name": name, "title": info.title, "description": description, "inputSchema": schema,
+                "name": name, "title": info.title, "description": description,
+                "inputSchema": schema,
                 "annotations": info.annotations,
             }),
         }

@@ -77,8 +77,8 @@ impl Provider {
         }
     }
 
-    /// Returns the notation in which it gets a grammar when none is asked for: of the whole message,
-    /// or of a patch within free text.
+    /// Returns the notation in which it gets a grammar when none is asked for: of the whole
+    /// message, or of a patch within free text.
     #[must_use]
     pub fn grammar_format(self, free_text: bool) -> Option<Format> {
         self.free_text_format()
@@ -338,41 +338,41 @@ fn engine_caveats(engine: Provider, format: Format, free_text: bool) -> &'static
     }
 }
 
-const CUSTOM_OUTPUT: &str = "the model's call is a `custom_tool_call` whose `input` is the patch itself, not JSON; \
-    answer it with a `custom_tool_call_output`";
-const REGEX_IS_LONG: &str = "the regular expression is the same language as the Lark grammar on one line; prefer Lark \
-    where both are taken, its errors are readable";
-const NO_GRAMMAR: &str = "nothing holds the model to the grammar here: send the instructions of `prompt` as well, and \
-    expect patches that do not parse";
-const BUILTIN_ITEMS: &str = "the model's calls come as one `apply_patch_call` for each file, without the envelope; \
-    `apply-patch ops` takes them and gives the outputs";
+const CUSTOM_OUTPUT: &str = "the model's call is a `custom_tool_call` whose `input` is the patch \
+    itself, not JSON; answer it with a `custom_tool_call_output`";
+const REGEX_IS_LONG: &str = "the regular expression is the same language as the Lark grammar on \
+    one line; prefer Lark where both are taken, its errors are readable";
+const NO_GRAMMAR: &str = "nothing holds the model to the grammar here: send the instructions of \
+    `prompt` as well, and expect patches that do not parse";
+const BUILTIN_ITEMS: &str = "the model's calls come as one `apply_patch_call` for each file, \
+    without the envelope; `apply-patch ops` takes them and gives the outputs";
 const BUILTIN_LANGUAGE: &str =
     "the language is the provider's own and takes no grammar; it has no moves";
-const EDITOR_COMMANDS: &str = "the calls are `view`, `str_replace`, `create` and `insert`, not patches; \
-    `apply-patch tool --dialect anthropic-editor` takes them";
+const EDITOR_COMMANDS: &str = "the calls are `view`, `str_replace`, `create` and `insert`, not \
+    patches; `apply-patch tool --dialect anthropic-editor` takes them";
 const MCP_SERVER: &str =
     "`apply-patch serve --mcp` announces this tool itself; the JSON is for servers of your own";
 const BEDROCK_LIST: &str = "it is one of the `tools` in the `toolConfig` of Converse";
-const FREE_TEXT: &str = "the model may write text before the patch, or no patch at all; nothing may follow the patch: \
-    send the instructions of `prompt` for a message as well";
+const FREE_TEXT: &str = "the model may write text before the patch, or no patch at all; nothing \
+    may follow the patch: send the instructions of `prompt` for a message as well";
 const XGRAMMAR_BACKEND: &str =
     "structural tags of this form need the XGrammar backend, which is the default";
 const XGRAMMAR_CALL: &str =
     "it is the argument of `Grammar.from_structural_tag` and `compile_structural_tag`";
-const WHOLE_MESSAGE: &str = "the grammar binds the whole message, so that the model can write nothing but a patch: send \
-    the instructions of `prompt` for a message as well";
+const WHOLE_MESSAGE: &str = "the grammar binds the whole message, so that the model can write \
+    nothing but a patch: send the instructions of `prompt` for a message as well";
 const LLAMA_TOOLS: &str = "llama.cpp's server does not take `grammar` together with `tools`";
 const LLAMA_LARK: &str =
     "llama.cpp takes Lark only when it was built with llguidance; other builds want GBNF";
-const VLLM_FIELD: &str = "vLLM before 0.12 does not know `structured_outputs`, and `extra_body` is known to the Python \
-    client alone: in the HTTP body the field stands at the top";
-const VLLM_LARK: &str = "vLLM reads Lark with either backend from 0.32 on, and before with the guidance backend \
-    alone; with XGrammar EBNF is the faster one";
-const VLLM_CUSTOM: &str = "vLLM's Responses API refuses custom tools with a grammar (as of 0.33): these fields are \
-    for its Chat Completions";
+const VLLM_FIELD: &str = "vLLM before 0.12 does not know `structured_outputs`, and `extra_body` \
+    is known to the Python client alone: in the HTTP body the field stands at the top";
+const VLLM_LARK: &str = "vLLM reads Lark with either backend from 0.32 on, and before with the \
+    guidance backend alone; with XGrammar EBNF is the faster one";
+const VLLM_CUSTOM: &str = "vLLM's Responses API refuses custom tools with a grammar (as of 0.33): \
+    these fields are for its Chat Completions";
 const SGLANG_FIELD: &str =
     "the native `/generate` of SGLang takes the field inside `sampling_params`";
 const SGLANG_LARK: &str =
     "start SGLang with `--grammar-backend llguidance`; XGrammar, its default, wants EBNF";
-const SGLANG_CUSTOM: &str = "SGLang's Responses API takes a custom tool with a grammar and only describes the grammar \
-    to the model (as of 0.5.23); these fields hold the model to it";
+const SGLANG_CUSTOM: &str = "SGLang's Responses API takes a custom tool with a grammar and only \
+    describes the grammar to the model (as of 0.5.23); these fields hold the model to it";

@@ -281,7 +281,10 @@ pub(super) fn mcp(dialect: Dialect) -> Json {
         "description": "Whether all of the patch is applied or none of it.",
         "default": true,
     };
-    let dry_run = object! { "type": "boolean", "description": "Whether to say only what would change.", "default": false };
+    let dry_run = object! {
+        "type": "boolean", "description": "Whether to say only what would change.",
+        "default": false,
+    };
     let profile = object! {
         "type": "string",
         "description": "How a hunk finds its place.",

@@ -282,7 +282,9 @@ mod tests {
             ),
             (
                 Tool::EditFile,
-                json!({ "path": "a", "expectedSha256": "", "edits": [{ "oldText": "a", "with": "b" }] }),
+                json!({
+                    "path": "a", "expectedSha256": "", "edits": [{ "oldText": "a", "with": "b" }],
+                }),
                 "`edits[0].newText` is missing; `edits[0].with` is not known; there is `oldText`, \
                  `newText`, `replaceAll`, `expectedOccurrences`",
             ),
@@ -293,7 +295,9 @@ mod tests {
             ),
             (
                 Tool::EditFile,
-                json!({ "file_path": "a", "old_string": "b", "newString": "c", "replace_all": true }),
+                json!({
+                    "file_path": "a", "old_string": "b", "newString": "c", "replace_all": true,
+                }),
                 "`path` and `edits` are missing; `file_path` is not known; did you mean `path`?; \
                  `old_string` is not known; did you mean `edits[0].oldText`?; `newString` is not \
                  known; did you mean `edits[0].newText`?; `replace_all` is not known; did you mean \

@@ -69,7 +69,9 @@ fn arguments_of(command: &str) -> Value {
     let text = || json!({ "type": "string" });
     let (properties, required) = match command {
         "view" => (
-            json!({ "path": text(), "view_range": { "type": "array", "items": { "type": "signed" } } }),
+            json!({
+                "path": text(), "view_range": { "type": "array", "items": { "type": "signed" } },
+            }),
             &["path"][..],
         ),
         "str_replace" => (
@@ -82,7 +84,12 @@ fn arguments_of(command: &str) -> Value {
             &["path", "insert_line", "insert_text"][..],
         ),
         _ => {
-            return json!({ "properties": { "command": { "enum": ["view", "str_replace", "create", "insert"] } }, "required": ["command"] });
+            return json!({
+                "properties": {
+                    "command": { "enum": ["view", "str_replace", "create", "insert"] },
+                },
+                "required": ["command"],
+            });
         }
     };
     let mut schema = json!({ "type": "object", "properties": properties, "required": required });

@@ -122,8 +122,12 @@ fn not_named(session: &Session, named: &str) -> ToolError {
         .flat_map(|(entries, _)| entries)
         .filter(|entry| mine(entry))
         .map(|entry| {
-            let paths: Vec<_> = entry.journal.records.iter().take(NAMED).map(|record| &record.path).collect();
-            json!({ "transactionId": entry.journal.header.id.to_string(), "tool": entry.journal.header.tool, "paths": paths })
+            let paths: Vec<_> =
+                entry.journal.records.iter().take(NAMED).map(|record| &record.path).collect();
+            json!({
+                "transactionId": entry.journal.header.id.to_string(),
+                "tool": entry.journal.header.tool, "paths": paths,
+            })
         })
         .collect();
     let remedy = match newest.first() {

@@ -73,7 +73,10 @@ fn intents_come_before_and_outcomes_after() {
     let bench = Bench::new(&[("f", b"x\n")]);
     bench.done(
         "edit_file",
-        &json!({ "path": "f", "expectedSha256": sha(b"x\n"), "edits": [{ "oldText": "x", "newText": "y" }] }),
+        &json!({
+            "path": "f", "expectedSha256": sha(b"x\n"),
+            "edits": [{ "oldText": "x", "newText": "y" }],
+        }),
     );
     bench.fails("write_file", &json!({ "path": "f" }), "command_failed");
     bench.fails("delete_file", &json!({ "path": "none" }), "not_found");

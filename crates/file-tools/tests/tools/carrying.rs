@@ -67,7 +67,9 @@ fn a_hash_that_is_given_is_as_good_as_what_the_session_saw() {
     // Another session has read nothing, and knows the hash from elsewhere.
     let other = bench.with(settings());
     let text = patch("*** Update File: f\n@@\n-    2\n+    22\n");
-    let args = json!({ "patch": text, "expectedSha256ByPath": { "f": sha(READ.as_bytes()) }, "dryRun": true });
+    let args = json!({
+        "patch": text, "expectedSha256ByPath": { "f": sha(READ.as_bytes()) }, "dryRun": true,
+    });
     let planned = done(&other, "apply_patch", &args);
     assert_eq!(planned["dryRun"].clone(), json!(true));
     assert_eq!(planned["carried"][0]["path"].clone(), json!("f"));
@@ -272,7 +274,9 @@ fn what_is_stored_in_another_encoding_is_stale() {
 #[test]
 fn the_editor_tool_carries_too_and_says_so() {
     let bench = read_and_changed();
-    let replace = json!({ "command": "str_replace", "path": "f", "old_str": "    2\n", "new_str": "    22\n" });
+    let replace = json!({
+        "command": "str_replace", "path": "f", "old_str": "    2\n", "new_str": "    22\n",
+    });
     let reply = bench.tools().editor(&replace, None, &mut ());
     assert!(!reply.is_error, "{}", reply.content);
     assert!(reply.content.contains("carried"), "{}", reply.content);
@@ -315,7 +319,10 @@ fn snapshots_are_named_by_their_hash_compressed_and_private() {
     );
     // Another process takes it up.
     bench.write("f", format!("first\n{text}").as_bytes());
-    let args = json!({ "path": "f", "edits": [{ "oldText": "some line", "newText": "any line", "expectedOccurrences": 1000 }] });
+    let args = json!({
+        "path": "f",
+        "edits": [{ "oldText": "some line", "newText": "any line", "expectedOccurrences": 1000 }],
+    });
     fails(&bench.resume("one"), "edit_file", &args, "stale_file");
     let text = patch("*** Update File: f\n@@\n+last\n*** End of File\n");
     done(&bench.resume("one"), "apply_patch", &json!({ "patch": text }));

@@ -1,5 +1,5 @@
-//! What the tests of all tools have of each: a call that succeeds, what a caller can put into it, and
-//! what a model has to know. A new tool needs a line in each list.
+//! What the tests of all tools have of each: a call that succeeds, what a caller can put into it,
+//! and what a model has to know. A new tool needs a line in each list.
 
 use file_tools::Tool;
 use serde_json::{Value, json};
@@ -66,7 +66,9 @@ pub(crate) fn usual(tool: Tool) -> (Value, &'static [&'static str]) {
         "glob" => (json!({ "pattern": "**" }), &["pattern", "root", "excludeGlobs", "cursor"]),
         "create_file" => (json!({ "path": "new.txt", "content": "new\n" }), &["path", "content"]),
         "write_file" => {
-            let args = json!({ "path": "a.txt", "content": "line\nx\n", "expectedSha256": sha(b"line\nx\n") });
+            let args = json!({
+                "path": "a.txt", "content": "line\nx\n", "expectedSha256": sha(b"line\nx\n"),
+            });
             (args, &["path", "content", "expectedSha256"])
         }
         "edit_file" => {
@@ -82,7 +84,10 @@ pub(crate) fn usual(tool: Tool) -> (Value, &'static [&'static str]) {
             (args, &["fromPath", "toPath", "expectedSha256"])
         }
         "apply_patch" => {
-            let args = json!({ "patch": text, "expectedSha256ByPath": [{ "path": "a.txt", "sha256": sha(b"line\nx\n") }] });
+            let args = json!({
+                "patch": text,
+                "expectedSha256ByPath": [{ "path": "a.txt", "sha256": sha(b"line\nx\n") }],
+            });
             (args, &["patch", "amend", "expectedSha256ByPath", "path", "sha256"])
         }
         "edit.patch" => (json!({ "patch": text }), &["patch", "workspace_root"]),

@@ -23,7 +23,9 @@ fn does_what_the_models_know() {
         run(&bench, json!({ "command": "view", "path": "." })),
         (true, "d/\nd/f.txt\n".into())
     );
-    let replace = json!({ "command": "str_replace", "path": absolute, "old_str": "two\n", "new_str": "2\n3\n" });
+    let replace = json!({
+        "command": "str_replace", "path": absolute, "old_str": "two\n", "new_str": "2\n3\n",
+    });
     assert!(run(&bench, replace).0);
     assert_eq!(bench.read("d/f.txt"), b"one\r\n2\r\n3\r\n");
     let insert =

@@ -24,7 +24,10 @@ fn utf16_is_text() {
     let found = bench.done("search_files", &json!({ "query": "één", "mode": "text" }));
     assert_eq!(found["matches"][0]["line"], 1);
 
-    let edit = json!({ "path": "f", "expectedSha256": sha(&old), "edits": [{ "oldText": "één", "newText": "é\u{1f600}" }] });
+    let edit = json!({
+        "path": "f", "expectedSha256": sha(&old),
+        "edits": [{ "oldText": "één", "newText": "é\u{1f600}" }],
+    });
     bench.done("edit_file", &edit);
     let edited = utf16("\u{feff}é\u{1f600}\r\ntwo\r\n");
     assert_eq!(bench.read("f"), edited);
@@ -65,7 +68,12 @@ fn a_charset_is_declared_by_the_host_or_by_the_workspace() {
         assert_eq!(read["data"]["content"], wanted, "{path}");
         assert_eq!(read["data"]["encoding"], "windows-1252", "{path}");
     }
-    let edit = |new: &str| json!({ "path": "f.txt", "expectedSha256": sha(b"caf\xe9\nx\n"), "edits": [{ "oldText": "x", "newText": new }] });
+    let edit = |new: &str| {
+        json!({
+            "path": "f.txt", "expectedSha256": sha(b"caf\xe9\nx\n"),
+            "edits": [{ "oldText": "x", "newText": new }],
+        })
+    };
     fails(&tools, "edit_file", &edit("→"), "patch_apply_error");
     assert_eq!(bench.read("f.txt"), b"caf\xe9\nx\n");
     assert_eq!(call(&tools, "edit_file", &edit("ö"))["ok"], true);

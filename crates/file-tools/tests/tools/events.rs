@@ -210,7 +210,8 @@ fn the_shape_that_codex_clients_know() {
         "type": "patch_apply_begin", "call_id": "c", "turn_id": "s", "auto_approved": true, "changes": changes
     });
     let end = json!({
-        "type": "patch_apply_end", "call_id": "c", "turn_id": "s", "success": true, "stderr": "", "changes": changes,
+        "type": "patch_apply_end", "call_id": "c", "turn_id": "s", "success": true, "stderr": "",
+        "changes": changes,
         "stdout": "Success. Updated the following files:\nA n\nM a\nM new\n\
                    D b\n", "status": "completed"
     });

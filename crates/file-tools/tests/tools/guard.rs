@@ -13,13 +13,17 @@ fn calls(path: &str) -> Vec<(&'static str, Value)> {
         ("write_file", json!({ "path": path, "content": "y", "expectedSha256": hash })),
         (
             "edit_file",
-            json!({ "path": path, "expectedSha256": hash, "edits": [{ "oldText": "x", "newText": "y" }] }),
+            json!({
+                "path": path, "expectedSha256": hash, "edits": [{ "oldText": "x", "newText": "y" }],
+            }),
         ),
         ("delete_file", json!({ "path": path })),
         ("move_file", json!({ "fromPath": path, "toPath": "moved", "expectedSha256": hash })),
         (
             "move_file",
-            json!({ "fromPath": "plain", "toPath": path, "expectedSha256": hash, "overwrite": true }),
+            json!({
+                "fromPath": "plain", "toPath": path, "expectedSha256": hash, "overwrite": true,
+            }),
         ),
         (
             "apply_patch",

@@ -248,11 +248,16 @@ fn the_nearest_region_is_shown_and_ready_to_paste() {
     let nearest = &error["details"]["nearest"];
     assert_eq!(
         nearest["region"],
-        json!([{ "line": 2, "text": "    if x:", "columns": [1, 4] }, { "line": 3, "text": "        start()", "columns": [5, 8] }])
+        json!([
+            { "line": 2, "text": "    if x:", "columns": [1, 4] },
+            { "line": 3, "text": "        start()", "columns": [5, 8] },
+        ])
     );
     assert_eq!(
         error["hints"][0],
-        json!({ "hint": "replace_hunk", "lines": ["     if x:", "-        start()", "+        go()"] })
+        json!({
+            "hint": "replace_hunk", "lines": ["     if x:", "-        start()", "+        go()"],
+        })
     );
     let many: String = (0..30).map(|line| format!("line {line}\n")).collect();
     bench.write("g", many.as_bytes());
@@ -330,7 +335,9 @@ fn an_edit_that_fits_twice_learns_what_makes_it_one() {
     );
     // A name of a file, and a text to paste, stay as they are in the words of the editor.
     bench.write("read_file.txt", b"oldText 1\nread_file\n1\n");
-    let command = json!({ "command": "str_replace", "path": "read_file.txt", "old_str": "1", "new_str": "2" });
+    let command = json!({
+        "command": "str_replace", "path": "read_file.txt", "old_str": "1", "new_str": "2",
+    });
     let content = bench.tools().editor(&command, None, &mut ()).content;
     assert!(content.contains("read_file.txt: old_str fits in several places"), "{content}");
     assert!(content.contains(r#"put "oldText " before both old_str and new_str"#), "{content}");

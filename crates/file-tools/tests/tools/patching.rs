@@ -142,9 +142,18 @@ fn the_sections_that_fit_are_applied_and_the_others_are_kept() {
     assert!(applied["transactionId"].is_string());
     assert_eq!(preview["details"]["applied"]["dryRun"], true);
     let hunks = json!([
-        { "path": "a", "section": 0, "hunkIndex": 0, "outcome": "applied", "startLine": 1, "lineCount": 1, "pass": "none" },
-        { "path": "b", "section": 1, "hunkIndex": 0, "outcome": "rejected", "reason": "context_not_found" },
-        { "path": "c", "section": 2, "hunkIndex": 0, "outcome": "rejected", "reason": "context_not_found" },
+        {
+            "path": "a", "section": 0, "hunkIndex": 0, "outcome": "applied", "startLine": 1,
+            "lineCount": 1, "pass": "none",
+        },
+        {
+            "path": "b", "section": 1, "hunkIndex": 0, "outcome": "rejected",
+            "reason": "context_not_found",
+        },
+        {
+            "path": "c", "section": 2, "hunkIndex": 0, "outcome": "rejected",
+            "reason": "context_not_found",
+        },
     ]);
     assert_eq!(error["details"]["hunks"], hunks);
     assert_eq!(preview["details"]["hunks"], hunks);

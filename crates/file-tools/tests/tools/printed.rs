@@ -1,5 +1,5 @@
-//! Lines that an answer printed count as seen, in the version that they were printed from; others do
-//! not.
+//! Lines that an answer printed count as seen, in the version that they were printed from; others
+//! do not.
 
 use std::collections::BTreeSet;
 

@@ -692,7 +692,10 @@ fn arguments(
         5 => ("delete_file", json!({ "path": path().split_once('/')?.0, "recursive": true })),
         6 | 7 => (
             "move_file",
-            json!({ "fromPath": path(), "toPath": free, "expectedSha256": hash(path()), "overwrite": *kind == 6 }),
+            json!({
+                "fromPath": path(), "toPath": free, "expectedSha256": hash(path()),
+                "overwrite": *kind == 6,
+            }),
         ),
         8 if !trashed.is_empty() => ("restore_file", json!({ "trashedPath": other.get(trashed) })),
         _ if !ids.is_empty() => ("undo", json!({ "transactionId": other.get(ids) })),

@@ -20,7 +20,9 @@ fn a_write_over_a_change_that_was_not_read_is_stale_without_any_hash() {
         ("delete_file", json!({ "path": "f" })),
         (
             "move_file",
-            json!({ "fromPath": "g", "toPath": "f", "expectedSha256": sha(b"g"), "overwrite": true }),
+            json!({
+                "fromPath": "g", "toPath": "f", "expectedSha256": sha(b"g"), "overwrite": true,
+            }),
         ),
     ] {
         let bench = Bench::new(&[("f", b"mine\n"), ("g", b"g")]);

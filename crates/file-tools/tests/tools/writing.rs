@@ -134,7 +134,10 @@ fn refuses_edits_that_do_not_fit_and_changes_nothing() {
             "multiple_matches",
         ),
         (
-            json!([{ "oldText": "four", "newText": "x" }, { "oldText": "two", "newText": "x" }, { "oldText": "two\no", "newText": "y" }]),
+            json!([
+                { "oldText": "four", "newText": "x" }, { "oldText": "two", "newText": "x" },
+                { "oldText": "two\no", "newText": "y" },
+            ]),
             "overlapping_edits",
         ),
         (json!([{ "oldText": "", "newText": "x" }]), "command_failed"),
@@ -174,7 +177,9 @@ fn refuses_edits_that_do_not_fit_and_changes_nothing() {
         assert_eq!(edit(&bench, &edits)["error"]["kind"], kind);
     }
     let bench = Bench::new(&[("f", b"a")]);
-    let stale = json!({ "path": "f", "expectedSha256": sha(b"b"), "edits": [{ "oldText": "a", "newText": "c" }] });
+    let stale = json!({
+        "path": "f", "expectedSha256": sha(b"b"), "edits": [{ "oldText": "a", "newText": "c" }],
+    });
     let error = bench.fails("edit_file", &stale, "stale_file");
     assert_eq!(error["details"]["path"], "f");
     assert_eq!(&error["details"]["expectedSha256"], &json!(sha(b"b")));

@@ -92,8 +92,8 @@ fn what_is_shown_and_accepted_is_done() {
     }
 }
 
-/// Calls that change something, by tool: what is called first, in a turn, and the call, which is made
-/// from the data of those.
+/// Calls that change something, by tool: what is called first, in a turn, and the call, which is
+/// made from the data of those.
 type Row = (&'static str, Vec<(&'static str, Value)>, fn(&[Value]) -> Value);
 
 fn changing_calls() -> Vec<Row> {
@@ -540,7 +540,10 @@ fn a_person_may_approve_a_guarded_file() {
                 ("apply_patch", json!({ "patch": patch })),
                 (
                     "create_file",
-                    json!({ "path": ".vscode/tasks.json", "content": "{}", "createParentDirectories": true }),
+                    json!({
+                        "path": ".vscode/tasks.json", "content": "{}",
+                        "createParentDirectories": true,
+                    }),
                 ),
             ] {
                 let (result, asked) = call(&mut client, era, tool, &args, action);

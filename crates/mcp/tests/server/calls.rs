@@ -116,7 +116,9 @@ fn every_tool_works_and_answers_as_its_schema_says() {
             for args in [
                 json!({}),
                 json!({ "unheard": 1 }),
-                json!({ "path": "../x", "pattern": "*", "root": "../x", "query": "q", "mode": "text" }),
+                json!({
+                    "path": "../x", "pattern": "*", "root": "../x", "query": "q", "mode": "text",
+                }),
             ] {
                 let result = client.call(&name, args.clone());
                 if !(tool == Tool::ListDirectory && args == json!({})) {
@@ -257,7 +259,9 @@ fn changes_that_are_sent_at_once_take_effect_in_their_order() {
         }
         assert_eq!(place.read("f"), b"200\n");
         // What is not true any more is said as it is.
-        let stale = json!({ "path": "f", "content": "", "expectedSha256": fs_guard::Sha256::of(b"0\n").to_string() });
+        let stale = json!({
+            "path": "f", "content": "", "expectedSha256": fs_guard::Sha256::of(b"0\n").to_string(),
+        });
         client.fails("write_file", stale, "stale_file");
     }
 }
@@ -326,7 +330,9 @@ fn a_cancelled_call_ends_and_changes_nothing() {
     let search =
         json!({ "name": "search_files", "arguments": { "query": "absent", "mode": "text" } });
     let id = client.send("tools/call", search);
-    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    let cancel = json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id },
+    });
     client.line(&cancel.to_string());
     // The next call is answered, and the cancelled one never is.
     let next =

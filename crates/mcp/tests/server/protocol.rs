@@ -149,7 +149,9 @@ fn a_client_that_does_not_read_is_not_read_from() {
     let settings = place.settings();
     let server = std::thread::spawn(move || apply_patch_mcp::serve(settings, input, output));
     let first = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {
+            "name": "t", "version": "1",
+        } } });
     let calls = 3_000;
     let (sent, wrote) = (
         std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0)),
@@ -165,9 +167,10 @@ fn a_client_that_does_not_read_is_not_read_from() {
         say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         for id in 1..=calls {
             let args = json!({ "path": "f", "maxBytes": 262_144, "allowBinary": false });
-            say(
-                json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "read_file", "arguments": args } }),
-            );
+            say(json!({
+                "jsonrpc": "2.0", "id": id, "method": "tools/call",
+                "params": { "name": "read_file", "arguments": args },
+            }));
             counted.store(id, wrote);
         }
         // Its input ends when all is answered: until then a server waits for a slow client.

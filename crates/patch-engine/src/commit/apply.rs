@@ -49,8 +49,8 @@ pub enum Atomicity {
 }
 
 impl Atomicity {
-    /// Returns what two switches mean together; `None` if they contradict each other. `atomic` wants
-    /// one transaction, `partial` only the sections that apply.
+    /// Returns what two switches mean together; `None` if they contradict each other. `atomic`
+    /// wants one transaction, `partial` only the sections that apply.
     #[must_use]
     pub fn of(atomic: bool, partial: bool) -> Option<Self> {
         match (atomic, partial) {

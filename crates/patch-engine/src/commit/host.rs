@@ -221,8 +221,8 @@ pub trait CommitLog {
 
 impl CommitLog for () {}
 
-/// Logs and tells what is about to happen, when all is staged and nothing is published. Writing that
-/// may take a while, so whether it is given up is polled before and after it.
+/// Logs and tells what is about to happen, when all is staged and nothing is published. Writing
+/// that may take a while, so whether it is given up is polled before and after it.
 ///
 /// # Errors
 ///

@@ -155,8 +155,8 @@ impl<'p> Stager<'p> {
         let room = usize::try_from(size).unwrap_or(usize::MAX).clamp(1, 1 << 17);
         let mut buffer = vec![0; room];
         let mut splices = splices.iter().peekable();
-        // How far the source is read, and how far it is copied or replaced: `done` is ahead of `end`
-        // within a replaced range.
+        // How far the source is read, and how far it is copied or replaced: `done` is ahead of
+        // `end` within a replaced range.
         let (mut end, mut done) = (0, 0);
         loop {
             self.cancellation.check()?;

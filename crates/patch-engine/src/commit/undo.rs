@@ -552,8 +552,8 @@ fn is_same(state: &FileState, disk: &Disk) -> bool {
         && (state.link || disk.metadata.kept_mode() == state.mode & 0o777)
 }
 
-/// Returns the last transaction that changed a path, if it was no undo, the file is still as that one
-/// left it, and the caller may see all that it did, so that it can be undone first.
+/// Returns the last transaction that changed a path, if it was no undo, the file is still as that
+/// one left it, and the caller may see all that it did, so that it can be undone first.
 fn left_by(
     log: &Log<'_>,
     path: &str,

@@ -96,7 +96,8 @@ impl<'f, 'p> Draft<'f, 'p> {
         (node.0 < self.lines.len()).then_some(node.0)
     }
 
-    /// The 1-based pre-image line of a node; for an inserted line that of the line it stands before.
+    /// The 1-based pre-image line of a node; for an inserted line that of the line it stands
+    /// before.
     pub(crate) fn line_number(&self, mut node: Node) -> usize {
         while self.inserted(node).is_some() {
             node = self.next(node);
@@ -183,8 +184,8 @@ impl<'f, 'p> Draft<'f, 'p> {
     }
 
     /// Applies a hunk whose old lines are `matched`; a hunk without old lines goes after `after`.
-    /// `written` has the texts of its inserted lines, if they are not those of the patch. Gives back
-    /// the hunk's lines as they now stand.
+    /// `written` has the texts of its inserted lines, if they are not those of the patch. Gives
+    /// back the hunk's lines as they now stand.
     pub(crate) fn apply(
         &mut self,
         needle: &Needle<'p>,

@@ -2,9 +2,9 @@
 //!
 //! The lines that a hunk matched map the one to the other. What it inserts is indented by this map:
 //! an indentation that a matched line has becomes the file's. Any other one is worked out by every
-//! [`Rule`] that explains all the matched lines; they have to agree, or it stays unknown. So nothing
-//! is guessed: a patch that has 4 blanks where the file has 8 may have lost 4 blanks, or indent by
-//! 4 where the file indents by 8, and then its 8 blanks may stand for 12 or for 16.
+//! [`Rule`] that explains all the matched lines; they have to agree, or it stays unknown. So
+//! nothing is guessed: a patch that has 4 blanks where the file has 8 may have lost 4 blanks, or
+//! indent by 4 where the file indents by 8, and then its 8 blanks may stand for 12 or for 16.
 
 use std::collections::{BTreeMap, BTreeSet};
 

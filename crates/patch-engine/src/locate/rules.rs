@@ -42,7 +42,7 @@ pub struct Rules {
     /// already. Otherwise it is refused.
     pub skip_applied: bool,
     /// Whether the hunks of a diff may lack all context (`diff -U0`), so that the lines which the
-    /// diff states decide where a hunk goes that only inserts. Otherwise such a hunk is refused, and
-    /// so is one without context that is not all of the file.
+    /// diff states decide where a hunk goes that only inserts. Otherwise such a hunk is refused,
+    /// and so is one without context that is not all of the file.
     pub unidiff_zero: bool,
 }

@@ -27,8 +27,8 @@ pub(crate) struct Written<'p> {
 }
 
 impl<'p> Needle<'p> {
-    /// Returns the lines that the hunk inserts where `pass` matched its old lines, without `dropped`
-    /// separators, with those of the draft.
+    /// Returns the lines that the hunk inserts where `pass` matched its old lines, without
+    /// `dropped` separators, with those of the draft.
     ///
     /// # Errors
     ///

@@ -42,7 +42,8 @@ impl<'o> Base<'o> {
         Ok(found)
     }
 
-    /// Returns the file at a path, if it differs from the one that is there now, whose hash is `now`.
+    /// Returns the file at a path, if it differs from the one that is there now, whose hash is
+    /// `now`.
     pub(crate) fn unlike(
         &mut self,
         path: &RelPath,

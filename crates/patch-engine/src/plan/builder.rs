@@ -301,8 +301,8 @@ impl<'o> PlanBuilder<'o> {
         self.update_to(path, splices, None)
     }
 
-    /// The same, with the size of the result and, unless it is to be computed later, its hash, where
-    /// they are known.
+    /// The same, with the size of the result and, unless it is to be computed later, its hash,
+    /// where they are known.
     pub(super) fn update_to(
         &mut self,
         path: &str,
@@ -749,8 +749,8 @@ impl PlanBuilder<'_> {
         self.write(path, New { post: PostImage::link_to(target), origin: None });
     }
 
-    /// Returns whether a directory has lost all files by the changes so far, so that a file may take
-    /// its path.
+    /// Returns whether a directory has lost all files by the changes so far, so that a file may
+    /// take its path.
     fn gives_way(&self, dir: &RelPath) -> bool {
         self.of_diff && loses_all(&self.files, dir, &|path: &RelPath| self.is_gone(path))
     }

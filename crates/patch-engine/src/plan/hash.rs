@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use fs_guard::Sha256;
 
-/// A SHA-256 that is known, or one of bytes in memory that is computed when it is asked for: to hash
-/// a small file takes longer than to edit it.
+/// A SHA-256 that is known, or one of bytes in memory that is computed when it is asked for: to
+/// hash a small file takes longer than to edit it.
 #[derive(Debug, Clone)]
 pub(crate) struct LazyHash {
     known: OnceLock<Sha256>,

@@ -1,5 +1,5 @@
-//! Symbolic links, which only git diffs make, change and delete. The text of a link is the path that
-//! it leads to.
+//! Symbolic links, which only git diffs make, change and delete. The text of a link is the path
+//! that it leads to.
 
 use fs_guard::Access;
 use patch_grammar::{Line, LineKind, Section, SectionOperation};

@@ -294,7 +294,8 @@ impl Plan {
     }
 
     /// Returns the file before that the file after of a transition is a new version of: the one at
-    /// its path, or the one that moves there. Where the old file moves away, the new one is another.
+    /// its path, or the one that moves there. Where the old file moves away, the new one is
+    /// another.
     fn made_of(&self, index: usize) -> Option<&PreImage> {
         let Transition { path, before, .. } = &self.transitions[index];
         match self.origins.of(index) {

@@ -22,8 +22,8 @@ pub struct Encodings {
 }
 
 impl Encodings {
-    /// Declares that the files that match one of `patterns` have a charset. A later declaration goes
-    /// before an earlier one.
+    /// Declares that the files that match one of `patterns` have a charset. A later declaration
+    /// goes before an earlier one.
     pub fn declare(&mut self, patterns: Globs, charset: Charset) {
         self.declared.push((patterns, charset));
     }

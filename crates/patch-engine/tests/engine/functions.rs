@@ -9,8 +9,8 @@ use patch_engine::{Options, PlanBuilder, Profile, Splices, plan};
 use patch_grammar::diff::{self, DiffOptions};
 use tempfile::TempDir;
 
-/// A language as git calls it, a file's name, and lines: `+` before those that begin a function, and
-/// `-` before others. What git shows follows after `=>`, if it is not the line without its
+/// A language as git calls it, a file's name, and lines: `+` before those that begin a function,
+/// and `-` before others. What git shows follows after `=>`, if it is not the line without its
 /// indentation.
 const LANGUAGES: &[(&str, &str, &str)] = &[
     ("", "f", "+name\n+_x: y\n+$x = 1 \n- name\n-1 name\n-{"),

@@ -225,7 +225,8 @@ fn old_lines_match_where_only_errors_differ_that_are_fixed() {
         ("a\nb\nz\n", "@@ -1,3 +1,3 @@\n a \n-b\t\n+c\n z\n", "a\nc\nz\n"),
         // The file has errors that the patch does not show; they stay.
         ("a \nb \nz\n", "@@ -1,3 +1,3 @@\n a\n-b\n+c\n z\n", "a \nc\nz\n"),
-        // Blank lines at the end of the file are gone; what is inserted below them brings them back.
+        // Blank lines at the end of the file are gone; what is inserted below them brings them
+        // back.
         ("a\n", "@@ -1,3 +1,4 @@\n a\n \n \n+b\n", "a\n\n\nb\n"),
         ("a\n", "@@ -1,2 +1,3 @@\n+b\n a\n \n", "b\na\n"),
     ] {

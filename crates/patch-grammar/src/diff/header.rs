@@ -1,4 +1,5 @@
-//! The lines of git's own before the hunks of a file, and what they say, for those who only show it.
+//! The lines of git's own before the hunks of a file, and what they say, for those who only show
+//! it.
 
 use crate::outside::binary_file;
 

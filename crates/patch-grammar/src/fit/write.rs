@@ -28,8 +28,8 @@ struct Engine {
 const LLGUIDANCE: Engine = Engine { name: "llguidance", rules: 30_000, choices: 1_900, depth: 200 };
 
 /// What reads EBNF. XGrammar has no such limits, but its compile time grows faster than the
-/// grammar: 1 000 lines with one hunk, or 500 with several, take it 2 to 3 seconds on a busy machine,
-/// and 1 000 with several took a minute.
+/// grammar: 1 000 lines with one hunk, or 500 with several, take it 2 to 3 seconds on a busy
+/// machine, and 1 000 with several took a minute.
 const XGRAMMAR: Engine =
     Engine { name: "XGrammar", rules: 5_000, choices: 2_100, depth: 1_000_000 };
 

@@ -24,8 +24,8 @@ impl Language {
     }
 }
 
-/// Finds the functions of the hunks of one file, from the first hunk to the last, so that every line
-/// is looked at once.
+/// Finds the functions of the hunks of one file, from the first hunk to the last, so that every
+/// line is looked at once.
 #[derive(Debug)]
 pub(super) struct Functions<'f> {
     file: &'f [u8],
@@ -158,9 +158,9 @@ fn keyword<'l>(line: &'l [u8], modifiers: &[&str], keywords: &[&str]) -> Option<
     None
 }
 
-/// Returns a line without its indentation, if it is like `type name(`: at least two words, which may
-/// have the bytes of `more`, then a parenthesis, and no semicolon, which would make it a call. With
-/// `open`, the parenthesis may be missing.
+/// Returns a line without its indentation, if it is like `type name(`: at least two words, which
+/// may have the bytes of `more`, then a parenthesis, and no semicolon, which would make it a call.
+/// With `open`, the parenthesis may be missing.
 fn method<'l>(line: &'l [u8], more: &[u8], keywords: &[&str], open: bool) -> Option<&'l [u8]> {
     let text = line.trim_ascii_start();
     let mut rest = text;

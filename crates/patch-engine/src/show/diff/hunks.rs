@@ -73,8 +73,8 @@ pub(crate) fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
     splices
 }
 
-/// Returns the lines that differ between two texts: old ones, and new ones in their place. For large
-/// texts that have nothing in common, it may return more than is needed.
+/// Returns the lines that differ between two texts: old ones, and new ones in their place. For
+/// large texts that have nothing in common, it may return more than is needed.
 #[must_use]
 pub fn changed_lines(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
     let ops = compared(old, 0..old.len(), new, 0..new.len()).into_iter();

@@ -168,8 +168,8 @@ impl Images<'_> {
         self.write_named(change, GIT, Form::Git, out)
     }
 
-    /// Returns the same diff with the bytes of files that are not text, as `git diff --binary` does.
-    /// It takes the feature `binary-diffs`.
+    /// Returns the same diff with the bytes of files that are not text, as `git diff --binary`
+    /// does. It takes the feature `binary-diffs`.
     ///
     /// # Errors
     ///
