@@ -15,7 +15,6 @@ use crate::answer::changes::{DiffDetail, HunkAnswer, PatchData};
 use crate::answer::hints::{self, Caller, Hint};
 use crate::answer::reason::Reason;
 use crate::answer::shown::sanitize;
-use crate::input::received;
 use crate::tools::arguments::{self, Found};
 use crate::tools::tool::Tool;
 
@@ -295,17 +294,6 @@ impl ToolError {
             reject["hints"] = value_of(&hints);
         }
         self
-    }
-
-    /// Makes the error of a text that does not parse as an envelope, and names what is wrapped
-    /// around the patch.
-    #[must_use]
-    pub fn parse_sent(sent: &[u8], error: &ParseError) -> Self {
-        let mut own = Self::parse(error);
-        if let Some(wrapper) = received::wrapper(sent) {
-            own.message += &format!("; {wrapper}");
-        }
-        own
     }
 
     /// Makes the error of a patch that does not parse.

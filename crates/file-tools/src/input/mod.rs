@@ -1,6 +1,7 @@
 //! Patches as input: an envelope, a diff, or operations of the Responses API, which become an
 //! envelope; and the conversion of one form to another.
 
+mod error;
 mod mail;
 #[cfg(not(feature = "shell"))]
 mod no_shell;
@@ -10,16 +11,14 @@ pub mod paths;
 pub mod received;
 mod shell;
 
-use patch_engine::{
-    AddNewline, ErrorKind, Files, Options, ParseError, ParseErrorKind, Patch, Rejects, Remedy,
-    parse, reverse,
-};
+use patch_engine::{AddNewline, Files, Options, ParseError, ParseErrorKind, Patch, parse, reverse};
 use patch_grammar::detect::{self, Bare, DetectedKind};
 use patch_grammar::diff::{self, DiffOptions};
 use patch_grammar::{ParseOptions, Section, Text, blocks, envelope, other_form};
 use serde_json::Value;
 
-use crate::answer::error::{FailureClass, ToolError};
+use crate::answer::error::ToolError;
+pub use crate::input::error::InputError;
 use crate::input::ops::PatchCall;
 use crate::input::paths::{PathRules, beneath};
 use crate::input::received::{NotReceived, Part, Received, ReceivedForm};
@@ -81,69 +80,16 @@ pub struct PatchText {
     parsed: Option<Patch>,
 }
 
-/// Why a text is not a patch that can be planned, or not one in another form.
-#[derive(Debug, thiserror::Error)]
-pub enum InputError {
-    /// The options do not suit the text.
-    #[error("{0}")]
-    Usage(String),
-    /// The operations in it cannot be read, or an envelope cannot express it.
-    #[error("{0}")]
-    Unreadable(String),
-    /// The diff or the path of an operation is wrong.
-    #[error("call {call_id}: {message}")]
-    BadCall {
-        /// The call.
-        call_id: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// There is no patch in it, or more than one, or it cannot be told what is meant.
-    #[error(transparent)]
-    NotReceived(#[from] NotReceived),
-    /// It does not parse.
-    #[error(transparent)]
-    Parse(#[from] ParseError),
-    /// It cannot be reversed, or does not apply to the files.
-    #[error(transparent)]
-    Rejected(#[from] Rejects),
-    /// The form that it is converted to cannot express it.
-    #[error("{0}")]
-    Inexpressible(String),
-    /// There are no files to make a diff against, or they have changed.
-    #[error(transparent)]
-    Files(#[from] Box<ToolError>),
-}
-
-impl InputError {
-    /// Makes the error that programs see; `sent` is the text.
+impl ToolError {
+    /// Makes the error of a text that does not parse as an envelope, and names what is wrapped
+    /// around the patch.
     #[must_use]
-    pub fn tool_error(&self, sent: &[u8]) -> ToolError {
-        match self {
-            Self::Usage(message) => {
-                ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
-            }
-            Self::Unreadable(_) | Self::BadCall { .. } => ToolError::new(
-                FailureClass::DoesNotApply,
-                ErrorKind::PatchParseError,
-                self.to_string(),
-            )
-            .remedies([Remedy::SendOne]),
-            Self::NotReceived(NotReceived::Parse { error, .. }) => ToolError::parse(error),
-            Self::NotReceived(error) => ToolError::new(
-                FailureClass::DoesNotApply,
-                ErrorKind::PatchParseError,
-                error.to_string(),
-            )
-            .reason(error.reason())
-            .remedies(error.remedies()),
-            Self::Parse(error) => ToolError::parse_sent(sent, error),
-            Self::Rejected(rejects) => ToolError::rejected(rejects),
-            Self::Inexpressible(message) => {
-                ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, message)
-            }
-            Self::Files(error) => (**error).clone(),
+    pub fn parse_sent(sent: &[u8], error: &ParseError) -> Self {
+        let mut own = Self::parse(error);
+        if let Some(wrapper) = received::wrapper(sent) {
+            own.message += &format!("; {wrapper}");
         }
+        own
     }
 }
 

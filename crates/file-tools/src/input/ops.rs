@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::answer::hints::{self, Caller};
-use crate::input::InputError;
+use crate::input::error::InputError;
 use crate::tools::arguments;
 
 /// One `apply_patch_call` item.

@@ -4,7 +4,7 @@ use fs_guard::GlobSet;
 use patch_grammar::{Patch, Section};
 use serde_json::json;
 
-use crate::input::InputError;
+use crate::input::error::InputError;
 
 /// How many files that are left out a note names.
 const NAMED: usize = 10;
