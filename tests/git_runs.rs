@@ -218,16 +218,22 @@ fn patches_that_are_committed_together_make_what_each_alone_makes() {
 /// Moves `main` when something is logged and nothing is published.
 struct Overtaking {
     bare: PathBuf,
+    /// What has the tree of the new commit.
+    tree: &'static str,
     moved: bool,
     told: Vec<&'static str>,
+}
+
+fn overtaking(bench: &Bench, tree: &'static str) -> Overtaking {
+    Overtaking { bare: bench.bare(), tree, moved: false, told: Vec::new() }
 }
 
 impl Host for Overtaking {
     fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Staged(_) if !std::mem::replace(&mut self.moved, true) => {
-                let commit = ["commit-tree", "other^{tree}", "-p", "main", "-m", "x"];
-                let new = git(&self.bare, &commit);
+                let tree = format!("{}^{{tree}}", self.tree);
+                let new = git(&self.bare, &["commit-tree", &tree, "-p", "main", "-m", "x"]);
                 git(&self.bare, &["update-ref", "refs/heads/main", new.trim()]);
             }
             Event::Committed(_) => self.told.push("committed"),
@@ -249,7 +255,7 @@ fn a_branch_that_others_move_meanwhile_keeps_their_commit() {
         case(update("b", "b", "B"), "main", Some("new"), false),
     ];
     let parsed: Vec<_> = cases.iter().map(Case::parsed).collect();
-    let mut host = Overtaking { bare: bench.bare(), moved: false, told: Vec::new() };
+    let mut host = overtaking(&bench, "other");
     let results = open(&bench.bare()).apply_all("git", &parsed, &options(), &mut host);
     let landed: Vec<bool> = results.iter().map(Result::is_ok).collect();
     assert_eq!(landed, [true, false, true, true], "{results:?}");
@@ -265,6 +271,32 @@ fn a_branch_that_others_move_meanwhile_keeps_their_commit() {
     assert_eq!(of("intent"), of("outcome"), "{lines:#?}");
     let fine = lines.iter().filter(|line| line["phase"] == "outcome" && line["ok"] == true);
     assert_eq!(fine.count(), 3, "{lines:#?}");
+}
+
+#[test]
+fn what_failed_because_of_a_commit_that_was_lost_is_tried_again() {
+    let bench = bench();
+    let theirs = bench.run(&["--onto", "main", "--branch", "theirs"], &update("b", "b", "theirs"));
+    assert_eq!(theirs.code, 0, "{theirs:?}");
+    let ours =
+        update("a", "one", "1").replace("*** End", "*** Update File: b\n@@\n-b\n+B\n*** End");
+    let cases = [
+        case(update("a", "none", "1"), "main", None, false),
+        case(ours, "main", None, false),
+        case(update("a", "one", "uno"), "main", None, false),
+        case(update("a", "1", "1"), "main", None, false),
+        case(update("a", "two", "2"), "main", None, false),
+    ];
+    let parsed: Vec<_> = cases.iter().map(Case::parsed).collect();
+    let mut host = overtaking(&bench, "theirs");
+    let results = open(&bench.bare()).apply_all("git", &parsed, &options(), &mut host);
+    let landed: Vec<bool> = results.iter().map(Result::is_ok).collect();
+    assert_eq!(landed, [false, false, true, false, true], "{results:?}");
+    assert_eq!(git(&bench.bare(), &["show", "main:a"]), "uno\n2\nthree\n");
+    assert_eq!(git(&bench.bare(), &["show", "main:b"]), "theirs\n");
+    let failed = logged(&bench).into_iter().filter(|line| line["phase"] == "failed");
+    assert_eq!(failed.count(), 3, "each is told once");
+    bench.is_sound();
 }
 
 #[test]

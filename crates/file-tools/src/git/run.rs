@@ -169,16 +169,25 @@ impl<'s, 'o> Run<'s, 'o> {
             }
             let (number, (objects, _)) = (results.len(), self.repository.unwritten());
             let result = self.prepare(number, patch, request, host).transpose();
-            if let Some(Err(error)) = &result {
+            if let Some(Err(_)) = &result {
                 self.repository.forget_after(objects);
-                if let Err(error) = self.log.failed(error) {
-                    host.event(&Event::Unlogged(&error.to_string()));
-                }
             }
             results.push(result);
         }
-        for (number, report) in self.publish(host) {
-            results[number] = Some(Ok(report));
+        let prepared: Vec<usize> = self.prepared.iter().map(|prepared| prepared.number).collect();
+        let mut landed = BTreeMap::from_iter(self.publish(host));
+        let lost = prepared.into_iter().find(|number| !landed.contains_key(number));
+        for (number, result) in results.iter_mut().enumerate() {
+            if let Some(report) = landed.remove(&number) {
+                *result = Some(Ok(report));
+            } else if lost.is_some_and(|lost| lost < number) {
+                // It was planned over something that did not come to be.
+                *result = None;
+            } else if let Some(Err(error)) = result
+                && let Err(error) = self.log.failed(error)
+            {
+                host.event(&Event::Unlogged(&error.to_string()));
+            }
         }
         results
     }
