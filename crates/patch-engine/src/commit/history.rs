@@ -11,6 +11,7 @@ use workspace_trash::{
 };
 
 use super::error::{Doubt, Error};
+use super::reach::Reach;
 use super::workspace::Workspace;
 
 /// A finished transaction.
@@ -34,6 +35,15 @@ impl LogEntry {
     pub fn is_of_turn_of(&self, other: &Self) -> bool {
         let (own, other) = (&self.journal.header, &other.journal.header);
         own.turn.is_some() && own.turn == other.turn && own.session == other.session
+    }
+
+    /// Leaves what a caller may see; `None` if that is nothing.
+    fn shown_to(self, reach: &Reach) -> Option<Self> {
+        if reach.shows_all(&self.journal) {
+            return Some(Self { whole: true, ..self });
+        }
+        let journal = reach.shown(self.journal)?;
+        Some(Self { journal, whole: false, ..self })
     }
 
     /// Returns what it undoes, if that counts.
@@ -80,7 +90,7 @@ impl Workspace {
         let (log, reach) = (Log::new(&store), self.reach());
         let mut entries = Vec::new();
         for entry in log.iter() {
-            let Some(entry) = reach.shown((*entry?).clone()) else { continue };
+            let Some(entry) = (*entry?).clone().shown_to(&reach) else { continue };
             entries.push(entry);
             if entries.last().is_some_and(|entry| !go_on(entry)) {
                 break;
@@ -125,7 +135,7 @@ impl Workspace {
         let missing = || workspace_trash::Error::NoSuchTransaction(id);
         let store = self.store()?.ok_or_else(missing)?;
         let entry = Log::new(&store).by_id(id)?.ok_or_else(missing)?;
-        Ok(self.reach().shown((*entry).clone()).ok_or_else(missing)?)
+        Ok((*entry).clone().shown_to(&self.reach()).ok_or_else(missing)?)
     }
 
     /// Returns the transactions that may be part of a turn with this name, newest first: all that

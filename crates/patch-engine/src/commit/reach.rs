@@ -5,8 +5,6 @@ use std::sync::Arc;
 use fs_guard::{Access, Error, RelPath, Root};
 use workspace_trash::{Journal, Prefix};
 
-use super::history::LogEntry;
-
 /// Which recorded files a caller may see and change: everything that shows or changes bytes, hashes
 /// or paths of the history asks this.
 ///
@@ -63,15 +61,7 @@ impl Reach {
     }
 
     /// Returns what the caller may see of a transaction; `None` if that is nothing.
-    pub(super) fn shown(&self, entry: LogEntry) -> Option<LogEntry> {
-        if self.shows_all(&entry.journal) {
-            return Some(LogEntry { whole: true, ..entry });
-        }
-        let journal = self.shown_of(entry.journal)?;
-        Some(LogEntry { journal, whole: false, ..entry })
-    }
-
-    fn shown_of(&self, mut journal: Journal) -> Option<Journal> {
+    pub(super) fn shown(&self, mut journal: Journal) -> Option<Journal> {
         let Journal { records, created_dirs, removed_dirs, moved, carried, .. } = &mut journal;
         records.retain(|record| self.shows(&record.path));
         created_dirs.retain(|(dir, _)| self.shows(dir));
