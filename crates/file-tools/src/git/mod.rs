@@ -6,6 +6,7 @@
 //! nobody's commit is lost. The audit log is in the git directory, in `.apply-patch`; its lines
 //! name the commits and the tree.
 
+mod branches;
 pub(crate) mod commit_tree;
 mod run;
 
@@ -35,7 +36,7 @@ use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::reason::Reason;
 use crate::audit::recorder::Recorder;
 use crate::audit::{self, Audit, Operation};
-use crate::git::run::Branches;
+use crate::git::branches::{Branches, PATCHES, Written};
 use crate::session::SessionSettings;
 
 pub use crate::git::commit_tree::{CommitTree, enclosing};
@@ -286,7 +287,7 @@ impl GitSession {
         // with it.
         let mut seen = BTreeSet::new();
         let mut older = first.onto.as_ref().and_then(|onto| onto.parse().ok());
-        while let Some(id) = older.filter(|_| seen.len() <= run::PATCHES) {
+        while let Some(id) = older.filter(|_| seen.len() <= PATCHES) {
             seen.insert(id);
             older = self.repository.commit(id).ok().and_then(|of| of.parents.first().copied());
         }
@@ -553,14 +554,6 @@ struct Place {
     named: bool,
     /// The commit that the branch is at; `None` if the branch is to be created.
     from: Option<Id>,
-}
-
-/// The objects that were made of a plan.
-#[derive(Debug, Clone)]
-struct Written {
-    commit: Id,
-    tree: Id,
-    committer: Signature,
 }
 
 /// Resolves a revision, and tells whether it is the name of a branch: a tag or an id may look the

@@ -4,88 +4,20 @@
 //! the intents of all, one pack has all objects, and each branch moves once, to the last commit for
 //! it. A process that is cut off leaves a branch where it was or where it should be.
 
-use std::collections::BTreeSet;
-use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
-use git_object_tree::{Id, Repository, Resolved};
+use git_object_tree::Repository;
 use patch_engine::commit::TransactionId;
 use patch_engine::{ErrorKind, Event, Host, Options, Patch, Report, approved};
 
-use super::{GitReport, GitRequest, GitSession, OntoCommit, Place, Written};
+use super::branches::{Branches, PATCHES, short};
+use super::{GitReport, GitRequest, GitSession, OntoCommit};
 use crate::answer::error::ToolError;
 use crate::audit::recorder::Recorder;
 
-/// The most patches of a run, and the most bytes of new objects: about a tenth of a second of work,
-/// and little memory.
-pub(super) const PATCHES: usize = 64;
+/// The most bytes of new objects of a run: so much is in memory.
 const BYTES: usize = 8 << 20;
-
-/// The branches that a run is to move.
-#[derive(Debug, Default)]
-pub(super) struct Branches {
-    /// By their names without `refs/heads/`.
-    tips: BTreeMap<String, Tip>,
-    /// What named one of them where it was resolved.
-    names: BTreeMap<String, String>,
-}
-
-/// A branch that a run is to move.
-#[derive(Debug)]
-struct Tip {
-    /// Where it is; `None` if it is to be created.
-    from: Option<Id>,
-    /// The last commit for it, to which it is to go.
-    last: Written,
-    allow_checked_out: bool,
-}
-
-/// Returns the name of a branch without `refs/heads/`.
-fn short(branch: &str) -> &str {
-    branch.strip_prefix("refs/heads/").unwrap_or(branch)
-}
-
-impl Branches {
-    /// Returns where a branch is to go, if a run moves it.
-    pub(super) fn tip(&self, branch: &str) -> Option<Resolved> {
-        let Written { commit, tree, .. } = self.tips.get(short(branch))?.last;
-        Some(Resolved { commit, tree })
-    }
-
-    /// Returns what a revision is, if it names a branch that a run moves.
-    pub(super) fn resolved(&self, revision: &str) -> Option<Resolved> {
-        self.tip(self.names.get(revision)?)
-    }
-
-    /// Notes that a branch is to go to a commit.
-    fn go(&mut self, branch: &str, place: &Place, request: &GitRequest, last: Written) {
-        if place.named && short(branch) == short(&request.onto) {
-            self.names.insert(request.onto.clone(), short(branch).into());
-        }
-        match self.tips.entry(short(branch).into()) {
-            Entry::Occupied(tip) => tip.into_mut().last = last,
-            Entry::Vacant(tip) => {
-                let allow_checked_out = request.allow_checked_out;
-                tip.insert(Tip { from: place.from, last, allow_checked_out });
-            }
-        }
-    }
-
-    /// Whether a request means the same now as when the branches have moved.
-    fn allow(&self, request: &GitRequest) -> bool {
-        let GitRequest { onto, branch, allow_checked_out, .. } = request;
-        let name = onto.split(['~', '^']).next().unwrap_or_default();
-        let moves = |branch: &String| {
-            [name, name.strip_prefix("heads/").unwrap_or(name), short(name)].contains(&&**branch)
-        };
-        let is_symbolic = name == "@" || name.ends_with("HEAD");
-        let moved = is_symbolic || self.tips.keys().any(moves);
-        let tip = self.tips.get(short(branch.as_ref().unwrap_or(onto)));
-        self.tips.is_empty()
-            || (tip.is_none_or(|tip| tip.allow_checked_out == *allow_checked_out)
-                && (self.names.contains_key(onto) || !moved))
-    }
-}
 
 /// A commit that is in memory.
 struct Prepared {
@@ -164,7 +96,13 @@ impl<'s, 'o> Run<'s, 'o> {
         let mut results = Vec::new();
         for (patch, request) in patches {
             let full = self.prepared.len() >= PATCHES || self.repository.unwritten().1 >= BYTES;
-            if full || !self.branches.allow(request) {
+            if full
+                || !self.branches.allow(
+                    &request.onto,
+                    request.branch.as_deref(),
+                    request.allow_checked_out,
+                )
+            {
                 break;
             }
             let (number, (objects, _)) = (results.len(), self.repository.unwritten());
@@ -216,7 +154,9 @@ impl<'s, 'o> Run<'s, 'o> {
         let logged = self.log.plans() - 1;
         self.prepared.push(Prepared { number, id, logged, details, report });
         if let Some(branch) = &place.branch {
-            self.branches.go(branch, &place, request, last);
+            let named_by = place.named.then_some(&*request.onto);
+            let allowed = request.allow_checked_out;
+            self.branches.go(branch, named_by, (place.from, last), allowed);
         }
         Ok(None)
     }
@@ -243,12 +183,11 @@ impl<'s, 'o> Run<'s, 'o> {
         let mut stays = BTreeSet::new();
         let flushed = cancellation.check().is_ok() && self.repository.flush().is_ok();
         if flushed {
-            for (branch, tip) in &self.branches.tips {
-                let allowed = tip.allow_checked_out;
-                let to = (branch.as_str(), tip.from, &tip.last);
+            for (branch, from, last, allowed) in self.branches.iter() {
+                let to = (branch, from, last);
                 if let Err(error) = self.session.publish(&self.repository, to, allowed, host) {
                     failed = error.kind;
-                    stays.insert(branch.clone());
+                    stays.insert(branch);
                 }
             }
         }
