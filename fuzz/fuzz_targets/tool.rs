@@ -119,16 +119,19 @@ impl Made<'_> {
                     text += &match kind % 4 {
                         0 => format!("*** Add File: {}\n+{}\n", path(*at), line(*kind)),
                         1 => format!("*** Delete File: {}\n", path(*at)),
-                        2 => format!("*** Update File: {}\n@@\n-one\n\
-                                      +{}\n", path(*at), line(*kind)),
+                        2 => format!(
+                            "*** Update File: {}\n@@\n-one\n+{}\n",
+                            path(*at),
+                            line(*kind)
+                        ),
                         _ => format!("*** Move File: {} -> {}\n", path(*at), path(kind / 4)),
                     };
                 }
                 json!(text + "*** End Patch\n")
             }
-            Self::List(list) => list.iter().map(|at| json!(WORDS[
-                usize::from(*at) % WORDS.len(),
-            ])).collect(),
+            Self::List(list) => {
+                list.iter().map(|at| json!(WORDS[usize::from(*at) % WORDS.len()])).collect()
+            }
         }
     }
 }
