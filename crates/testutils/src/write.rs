@@ -6,10 +6,8 @@
 //! let tree = |text: &'static str| Tree::from([("greet.py", TreeFile::text(text))]);
 //! let (before, after) = (tree("def greet():\n    print(\"hi\")\n"), tree("def greet():\n    print(\"hello\")\n"));
 //! let patch = write_patch(&before, &after, &Style::default()).unwrap();
-//! assert_eq!(
-//!     patch,
-//!     "*** Begin Patch\n*** Update File: greet.py\n@@\n def greet():\n-    print(\"hi\")\n+   
-//! print(\"hello\")\n*** End Patch\n" );
+//! let body = "@@\n def greet():\n-    print(\"hi\")\n+    print(\"hello\")\n";
+//! assert_eq!(patch, format!("*** Begin Patch\n*** Update File: greet.py\n{body}*** End Patch\n"));
 //! ```
 //!
 //! The patch expresses exactly the change, or there is an error. A patch has no modes and only
