@@ -210,6 +210,25 @@ fn requests_are_answered_line_by_line() {
     bench.is_sound();
 }
 
+/// No more than some are read ahead.
+#[test]
+fn large_requests_of_a_batch_are_answered_in_order() {
+    let bench = Bench::new(FILES);
+    let line = |number: usize| {
+        let text = format!("+{}\n", "x".repeat(1000)).repeat(3000);
+        let patch = format!("*** Begin Patch\n*** Add File: d/{number}\n{text}*** End Patch\n");
+        json!({ "id": number, "onto": "main", "patch": patch }).to_string() + "\n"
+    };
+    let run =
+        bench.run(&["--batch", "--durability", "process"], &(0..8).map(line).collect::<String>());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let answers = run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+    let ids: Vec<_> = answers.map(|answer: Value| answer["id"].as_u64()).collect();
+    assert_eq!(ids, (0..8).map(Some).collect::<Vec<_>>());
+    let listed = git(&bench.bare(), &["ls-tree", "-l", "main:d"]);
+    assert_eq!(listed.lines().filter(|line| line.contains(" 3003000\t")).count(), 8, "{listed}");
+}
+
 /// What is left of 180 MiB of address space is not enough for 190 kB a commit.
 #[test]
 fn a_batch_of_many_commits_takes_the_memory_of_one() {

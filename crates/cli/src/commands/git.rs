@@ -3,6 +3,7 @@
 use std::io::BufRead as _;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
@@ -260,23 +261,58 @@ impl Host for BatchHost<'_> {
     }
 }
 
-/// Reads lines, as long as somebody takes them.
-fn read_lines(lines: &SyncSender<Result<Vec<u8>, Failure>>) {
+/// A request, with its id; or why it is none.
+type Requested = (Value, Result<(Patch, GitRequest), ToolError>);
+
+/// How many bytes of requests were read and not taken yet.
+#[derive(Default)]
+struct Ahead {
+    bytes: Mutex<usize>,
+    taken: Condvar,
+}
+
+impl Ahead {
+    fn bytes(&self) -> MutexGuard<'_, usize> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there are not too many.
+    fn wait(&self) {
+        const MOST: usize = 8 << 20;
+        drop(self.taken.wait_while(self.bytes(), |bytes| *bytes >= MOST));
+    }
+
+    fn took(&self, length: usize) {
+        *self.bytes() -= length;
+        self.taken.notify_one();
+    }
+}
+
+/// Reads requests, each with its length, as long as somebody takes them.
+fn read_requests(
+    args: &GitArgs,
+    options: &Options,
+    ahead: &Ahead,
+    requests: &SyncSender<(usize, Result<Requested, Failure>)>,
+) {
     // A patch as JSON has up to six times as many bytes.
     const LONGEST: u64 = MAX_PATCH_SIZE * 6 + (1 << 20);
     let mut input = std::io::stdin().lock();
+    let mut line = Vec::new();
     loop {
-        let mut line = Vec::new();
+        ahead.wait();
+        line.clear();
         let length = std::io::Read::take(&mut input, LONGEST).read_until(b'\n', &mut line);
-        let line = match length {
+        let next = match length {
             Ok(0) => return,
             Ok(length) if length as u64 == LONGEST => Err(Failure::TooLong),
             Ok(_) if line.iter().all(u8::is_ascii_whitespace) => continue,
-            Ok(_) => Ok(line),
+            Ok(_) => Ok(request(args, options, &line)),
             Err(error) => Err(Failure::Input(format!("standard input: {error}"))),
         };
-        let ends = line.is_err();
-        if lines.send(line).is_err() || ends {
+        let ends = next.is_err();
+        *ahead.bytes() += line.len();
+        if requests.send((line.len(), next)).is_err() || ends {
             return;
         }
     }
@@ -290,50 +326,45 @@ fn batch(
     options: &Options,
     (approvals, policy): (&mut Approvals, ApprovalPolicy),
 ) -> Result<Exit, Failure> {
-    /// So many lines are read ahead, and about so many bytes are answered together.
-    const LINES: usize = 64;
-    const BYTES: usize = 8 << 20;
-    let (sender, lines) = mpsc::sync_channel(LINES);
-    // It ends with the program, if nobody closes its input.
-    thread::spawn(move || read_lines(&sender));
+    /// So many requests are read ahead, and answered together.
+    const TOGETHER: usize = 64;
+    let together = if policy == ApprovalPolicy::Never { TOGETHER } else { 1 };
     let (mut landed, mut failed) = (0_usize, None);
     let prompt = Prompt::new(false);
     let mut host = BatchHost(&prompt);
     let mut host = approvals.ask(&mut host);
-    while let Ok(first) = lines.recv() {
-        let mut bytes = 0;
-        let more = std::iter::from_fn(|| {
-            let line = (bytes < BYTES).then(|| lines.try_recv().ok()).flatten()?;
-            bytes += line.as_ref().map_or(0, Vec::len);
-            Some(line)
-        });
-        let several = if policy == ApprovalPolicy::Never { LINES } else { 0 };
-        let (mut requests, mut parsed, mut unread) = (Vec::new(), Vec::new(), None);
-        for line in std::iter::once(first).chain(more.take(several)) {
-            match line {
-                Ok(line) => {
-                    let (id, request) = request(args, options, &line);
-                    requests.push((id, request.map(|request| parsed.push(request))));
+    let ahead = &Ahead::default();
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(TOGETHER);
+        // It ends with the input, or where that cannot be read, and so does what follows.
+        scope.spawn(move || read_requests(args, options, ahead, &sender));
+        while let Ok(first) = receiver.recv() {
+            let (mut ids, mut parsed, mut unread) = (Vec::new(), Vec::new(), None);
+            let more = receiver.try_iter().take(together - 1);
+            for (length, next) in std::iter::once(first).chain(more) {
+                ahead.took(length);
+                match next {
+                    Ok((id, request)) => ids.push((id, request.map(|one| parsed.push(one)))),
+                    Err(failure) => unread = Some(failure),
                 }
-                Err(failure) => unread = Some(failure),
+            }
+            let mut results = session.apply_all("git", &parsed, options, &mut host).into_iter();
+            for (id, request) in ids {
+                let result =
+                    request.and_then(|()| results.next().expect("BUG: there is a result for each"));
+                landed += usize::from(result.is_ok());
+                failed = failed.or(result.as_ref().err().map(|error| error.class));
+                answer(id, result);
+            }
+            if let Some(failure) = unread {
+                return Err(failure);
             }
         }
-        let mut results = session.apply_all("git", &parsed, options, &mut host).into_iter();
-        for (id, request) in requests {
-            let result =
-                request.and_then(|()| results.next().expect("BUG: there is a result for each"));
-            landed += usize::from(result.is_ok());
-            failed = failed.or(result.as_ref().err().map(|error| error.class));
-            answer(id, result);
-        }
-        if let Some(failure) = unread {
-            return Err(failure);
-        }
-    }
-    Ok(match failed {
-        None => Exit::Done,
-        Some(_) if landed > 0 => Exit::Partial,
-        Some(class) => class.into(),
+        Ok(match failed {
+            None => Exit::Done,
+            Some(_) if landed > 0 => Exit::Partial,
+            Some(class) => class.into(),
+        })
     })
 }
 
@@ -351,11 +382,7 @@ fn answer(id: Value, result: Result<GitReport, ToolError>) {
 }
 
 /// Reads what a line asks for; with its id.
-fn request(
-    args: &GitArgs,
-    options: &Options,
-    line: &[u8],
-) -> (Value, Result<(Patch, GitRequest), ToolError>) {
+fn request(args: &GitArgs, options: &Options, line: &[u8]) -> Requested {
     let usage =
         |message: String| ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message);
     let Line { id, onto, branch, message, author, carry, patch } =
