@@ -47,11 +47,10 @@ impl LogEntry {
     }
 
     /// Returns what it undoes, if that counts.
-    fn undoes(&self) -> impl Iterator<Item = TransactionId> + use<> {
+    fn undoes(&self) -> impl Iterator<Item = TransactionId> {
         let Header { undo_of, also_undo_of, partial, .. } = &self.journal.header;
         let counts = !partial && !self.aborted && self.undone_by.is_none();
-        let targets = undo_of.iter().chain(also_undo_of).filter(|_| counts);
-        targets.copied().collect::<Vec<_>>().into_iter()
+        undo_of.iter().chain(also_undo_of).filter(move |_| counts).copied()
     }
 }
 
