@@ -46,7 +46,7 @@ fn same_end(old: &[u8], new: &[u8]) -> usize {
 }
 
 /// Seven bits in each byte, the lowest first; the highest bit says that more follow.
-fn push_size(out: &mut Vec<u8>, mut size: usize) {
+pub(crate) fn push_size(out: &mut Vec<u8>, mut size: usize) {
     while size > 0x7f {
         out.push((size & 0x7f) as u8 | 0x80);
         size >>= 7;

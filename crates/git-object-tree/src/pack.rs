@@ -12,7 +12,7 @@ use gix_zlib::Status;
 use gix_zlib::stream::deflate::{Compress, FlushCompress};
 use zlib_rs::crc32::crc32;
 
-use crate::delta::delta;
+use crate::delta::{delta, push_size};
 use crate::error::{Error, Result};
 use crate::files::{self, FileInProgress, Temporary, failed};
 use crate::id::{Id, ObjectKind};
@@ -297,13 +297,11 @@ fn entry_header(stored: &Stored<'_>, back: impl FnOnce(usize) -> u64) -> Vec<u8>
         Form::Whole(ObjectKind::Tag) => 4,
         Form::Delta { .. } => 6,
     };
-    let mut size = stored.bytes.len() as u64;
+    let size = stored.bytes.len();
     let mut bytes = vec![kind << 4 | (size & 0xf) as u8];
-    size >>= 4;
-    while size > 0 {
-        *bytes.last_mut().expect("there is one from the start") |= 0x80;
-        bytes.push((size & 0x7f) as u8);
-        size >>= 7;
+    if size > 0xf {
+        bytes[0] |= 0x80;
+        push_size(&mut bytes, size >> 4);
     }
     if let Form::Delta { base } = stored.form {
         // Seven bits in each byte, the highest first; what is above them is one less.

@@ -12,7 +12,7 @@ use apply_patch_api::tools::audit::Audit;
 use apply_patch_api::tools::changes::DiffDetail;
 use apply_patch_api::tools::envelope;
 use apply_patch_api::tools::events::Events;
-use apply_patch_api::tools::git::{GitReport, GitRequest, GitSession};
+use apply_patch_api::tools::git::{GitReport, GitRequest, GitSession, TOGETHER};
 use apply_patch_api::tools::input::PatchText;
 use apply_patch_api::tools::statistics::FileStatistics;
 use apply_patch_api::tools::{FailureClass, SessionName, ToolError};
@@ -326,8 +326,6 @@ fn batch(
     options: &Options,
     (approvals, policy): (&mut Approvals, ApprovalPolicy),
 ) -> Result<Exit, Failure> {
-    /// So many requests are read ahead, and answered together.
-    const TOGETHER: usize = 64;
     let together = if policy == ApprovalPolicy::Never { TOGETHER } else { 1 };
     let (mut landed, mut failed) = (0_usize, None);
     let prompt = Prompt::new(false);

@@ -1,11 +1,12 @@
 //! The branches that patches are to move together.
 
+use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use git_object_tree::{Id, Resolved, Signature};
 
 /// The most patches whose commits become durable together: about a tenth of a second of work.
-pub(super) const PATCHES: usize = 64;
+pub const TOGETHER: usize = 64;
 
 /// The objects that were made of a plan.
 #[derive(Debug, Clone)]
@@ -20,8 +21,8 @@ pub(super) struct Written {
 pub(super) struct Branches {
     /// By their names without `refs/heads/`.
     tips: BTreeMap<String, Tip>,
-    /// What named one of them where it was resolved.
-    names: BTreeMap<String, String>,
+    /// The revisions that named one of them when they were resolved.
+    names: BTreeSet<String>,
 }
 
 /// A branch that is to move.
@@ -61,7 +62,7 @@ impl Branches {
         allow_checked_out: bool,
     ) {
         if let Some(name) = named_by.filter(|name| short(name) == short(branch)) {
-            self.names.insert(name.into(), short(branch).into());
+            self.names.insert(name.into());
         }
         match self.tips.entry(short(branch).into()) {
             Entry::Occupied(tip) => tip.into_mut().last = last,
@@ -82,7 +83,7 @@ impl Branches {
         let tip = self.tips.get(short(branch.unwrap_or(onto)));
         self.tips.is_empty()
             || (tip.is_none_or(|tip| tip.allow_checked_out == allow_checked_out)
-                && (self.names.contains_key(onto) || !moved))
+                && (self.names.contains(onto) || !moved))
     }
 
     /// Lists each branch with where it is, its last commit, and whether it may be checked out.

@@ -36,9 +36,10 @@ use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::reason::Reason;
 use crate::audit::recorder::Recorder;
 use crate::audit::{self, Audit, Operation};
-use crate::git::branches::{Branches, PATCHES, Written};
+use crate::git::branches::{Branches, Written};
 use crate::session::SessionSettings;
 
+pub use crate::git::branches::TOGETHER;
 pub use crate::git::commit_tree::{CommitTree, enclosing};
 pub use git_object_tree::Id as CommitId;
 
@@ -287,7 +288,7 @@ impl GitSession {
         // with it.
         let mut seen = BTreeSet::new();
         let mut older = first.onto.as_ref().and_then(|onto| onto.parse().ok());
-        while let Some(id) = older.filter(|_| seen.len() <= PATCHES) {
+        while let Some(id) = older.filter(|_| seen.len() <= TOGETHER) {
             seen.insert(id);
             older = self.repository.commit(id).ok().and_then(|of| of.parents.first().copied());
         }

@@ -11,7 +11,7 @@ use git_object_tree::Repository;
 use patch_engine::commit::TransactionId;
 use patch_engine::{ErrorKind, Event, Host, Options, Patch, Report, approved};
 
-use super::branches::{Branches, PATCHES, short};
+use super::branches::{Branches, TOGETHER, short};
 use super::{GitReport, GitRequest, GitSession, OntoCommit};
 use crate::answer::error::ToolError;
 use crate::audit::recorder::Recorder;
@@ -34,7 +34,7 @@ impl GitSession {
     /// Applies patches one after the other, each as [`apply`](Self::apply) does, and returns what
     /// became of each.
     ///
-    /// What is to be written is written for several together, up to 64 patches and 8 MiB: a branch
+    /// What is to be written is written for several together, up to [`TOGETHER`] patches and 8 MiB: a branch
     /// moves once for them, and its log has one line. When a branch cannot be moved, its patches
     /// are planned again, one by one, over what it is then. Every host is told of a commit when it
     /// is made.
@@ -48,6 +48,10 @@ impl GitSession {
         let mut results = Vec::with_capacity(patches.len());
         while results.len() < patches.len() {
             let rest = &patches[results.len()..];
+            if let [(patch, request)] = rest {
+                results.push(self.apply(tool, patch, options, request, host));
+                break;
+            }
             let mut run = Run::new(self, tool, options);
             for (result, (patch, request)) in run.results(rest, host).into_iter().zip(rest) {
                 results.push(
@@ -90,12 +94,9 @@ impl<'s, 'o> Run<'s, 'o> {
         patches: &[(Patch, GitRequest)],
         host: &mut dyn Host,
     ) -> Vec<Option<Result<GitReport, ToolError>>> {
-        if let [_] = patches {
-            return vec![None];
-        }
         let mut results = Vec::new();
         for (patch, request) in patches {
-            let full = self.prepared.len() >= PATCHES || self.repository.unwritten().1 >= BYTES;
+            let full = self.prepared.len() >= TOGETHER || self.repository.unwritten().1 >= BYTES;
             if full
                 || !self.branches.allow(
                     &request.onto,
