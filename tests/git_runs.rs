@@ -274,6 +274,19 @@ fn a_branch_that_others_move_meanwhile_keeps_their_commit() {
 }
 
 #[test]
+fn a_branch_that_cannot_move_leaves_no_objects_behind() {
+    let bench = bench();
+    let work = bench.bare().with_file_name("work");
+    let patches = [update("a", "one", "1"), update("a", "two", "2")];
+    let cases = patches.map(|patch| case(patch, "main", None, false).parsed());
+    let before = git(&work, &["count-objects", "-v"]);
+    let results = open(&work).apply_all("git", &cases, &options(), &mut ());
+    let reasons: Vec<_> = results.iter().map(|result| outcome(result)["reason"].clone()).collect();
+    assert_eq!(reasons, ["checked_out"; 2], "it is checked out there");
+    assert_eq!(git(&work, &["count-objects", "-v"]), before);
+}
+
+#[test]
 fn what_failed_because_of_a_commit_that_was_lost_is_tried_again() {
     let bench = bench();
     let theirs = bench.run(&["--onto", "main", "--branch", "theirs"], &update("b", "b", "theirs"));

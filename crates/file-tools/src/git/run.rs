@@ -182,8 +182,9 @@ impl<'s, 'o> Run<'s, 'o> {
         }
         let mut failed = ErrorKind::Cancelled;
         let mut stays = BTreeSet::new();
-        let flushed = cancellation.check().is_ok() && self.repository.flush().is_ok();
-        if flushed {
+        let goes_on = cancellation.check().is_ok();
+        if goes_on {
+            // What can be told before leaves no objects behind.
             for (branch, from, last, allowed) in self.branches.iter() {
                 let to = (branch, from, last);
                 if let Err(error) = self.session.publish(&self.repository, to, allowed, host) {
@@ -192,9 +193,11 @@ impl<'s, 'o> Run<'s, 'o> {
                 }
             }
         }
-        let landed = |prepared: &Prepared| {
-            let branch = prepared.report.branch.as_deref().map(short);
-            flushed && branch.is_none_or(|branch| !stays.contains(branch))
+        let no_branch = self.prepared.iter().any(|prepared| prepared.report.branch.is_none());
+        let flushed = goes_on && no_branch && self.repository.flush().is_ok();
+        let landed = |prepared: &Prepared| match &prepared.report.branch {
+            Some(branch) => goes_on && !stays.contains(short(branch)),
+            None => flushed,
         };
         let (landed, _): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.prepared).into_iter().partition(landed);
