@@ -3,6 +3,7 @@
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fs_guard::{Dirs, DisplacedFile, Root, Sha256, Spot};
@@ -151,6 +152,28 @@ fn a_log_is_locked_by_its_name() {
         drop(held);
     }
     assert_eq!(old.read(9).unwrap().0, b"1\n2\n");
+}
+
+#[test]
+fn a_log_that_others_replace_meanwhile_can_be_opened() {
+    let tree = Tree::new(&[]);
+    let (state, _) = tree.open().create_state_dir().unwrap();
+    let (spot, old) = (state.spot("log"), state.spot("old"));
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(Ordering::Relaxed) {
+                // On Windows an open file may keep its name, so this may fail.
+                if spot.rename_new(&old).is_ok() {
+                    let _ = old.remove();
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let opened: Result<Vec<_>, _> = (0..500).map(|_| spot.append().map(drop)).collect();
+        ended.store(true, Ordering::Relaxed);
+        opened.unwrap();
+    });
 }
 
 #[test]

@@ -10,6 +10,7 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_LIST_DIRECTORY,
 };
 
+use super::call::error;
 use super::layout::{bytes, name_bytes, text_at, u32_at, u64_at};
 use super::{nt, security, status};
 use crate::metadata::{FileKind, FileTime, Metadata};
@@ -27,9 +28,10 @@ pub(super) enum OpenedHandle {
     Named,
     /// A link or another reparse point: itself, or (in Wine) what it leads to.
     Link,
-    /// Something with another name: the same in other letters, a short name.
-    Other,
 }
+
+/// How often a name is opened whose file has another name by the time it is asked.
+const ATTEMPTS: u32 = 3;
 
 fn query(file: &File, class: i32, length: usize) -> Result<Vec<u8>, nt::Status> {
     let mut words = vec![0; length.div_ceil(8)];
@@ -110,16 +112,32 @@ fn time(stamp: u64) -> FileTime {
     (stamp.div_euclid(10_000_000) - SECONDS_BEFORE, u32::try_from(nanos).unwrap_or_default())
 }
 
-/// Tells whether what was opened by a name in a directory is what has exactly this name there.
+/// Opens what has exactly this name in the directory.
 ///
-/// The file system is asked: it takes `readme` and `READ~1.MD` for `README.md`, and here every file
-/// has one name, as elsewhere.
-pub(super) fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<OpenedHandle> {
+/// The file system is asked for the name: it takes `readme` and `READ~1.MD` for `README.md`, and
+/// here every file has one name, as elsewhere. A file that was renamed or replaced after it was
+/// opened has another name, too, so the name is opened again before there is nothing by it.
+pub(super) fn open_exactly(
+    dir: &File,
+    name: &[u16],
+    open: impl Fn() -> Result<File, nt::Status>,
+) -> io::Result<(File, OpenedHandle)> {
+    for _ in 0..ATTEMPTS {
+        let file = open().map_err(status::from)?;
+        if let Some(opened) = opened(dir, name, &file)? {
+            return Ok((file, opened));
+        }
+    }
+    error(status::code::NOENT)
+}
+
+/// Tells whether an open file has exactly this name; `None` if it has another one.
+fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<Option<OpenedHandle>> {
     if attributes(file)?.0 & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
-        return Ok(OpenedHandle::Link);
+        return Ok(Some(OpenedHandle::Link));
     }
     match own_name(file, wdk::FileNormalizedNameInformation) {
-        Ok(own) => return Ok(if own == name { OpenedHandle::Named } else { OpenedHandle::Other }),
+        Ok(own) => return Ok((own == name).then_some(OpenedHandle::Named)),
         Err(status) if status::is_unknown(status) => {}
         Err(status) => return Err(status::from(status)),
     }
@@ -128,10 +146,10 @@ pub(super) fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<Opened
     let same = own_name(file, wdk::FileNameInformation).is_ok_and(|own| own == name);
     Ok(match entry(dir, name)? {
         Some((_, attributes)) if attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 => {
-            OpenedHandle::Link
+            Some(OpenedHandle::Link)
         }
-        Some((own, _)) if own == name && same => OpenedHandle::Named,
-        _ => OpenedHandle::Other,
+        Some((own, _)) if own == name && same => Some(OpenedHandle::Named),
+        _ => None,
     })
 }
 

@@ -22,6 +22,7 @@ use std::os::windows::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use windows_sys::Wdk::Storage::FileSystem as wdk;
+use windows_sys::Win32::Foundation::STATUS_ACCESS_DENIED;
 use windows_sys::Win32::Storage::FileSystem as win;
 
 use self::call::{SEE, error, read, wide, write};
@@ -134,18 +135,21 @@ pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
             });
         }
     };
-    let mut result = Err(windows_sys::Win32::Foundation::STATUS_ACCESS_DENIED);
-    for way in how.ways() {
-        result = status::patiently(|| nt::create(dir, &wide, way));
-        if result.as_ref().err() != Some(&windows_sys::Win32::Foundation::STATUS_ACCESS_DENIED) {
-            break;
+    let open = || {
+        let mut result = Err(STATUS_ACCESS_DENIED);
+        for way in how.ways() {
+            result = status::patiently(|| nt::create(dir, &wide, way));
+            if result.as_ref().err() != Some(&STATUS_ACCESS_DENIED) {
+                break;
+            }
         }
-    }
-    let file = result.map_err(status::from)?;
+        result
+    };
     if is_new || wide.is_empty() {
-        return Ok(file);
+        return open().map_err(status::from);
     }
-    match look::opened(dir, &wide, &file)? {
+    let (file, opened) = look::open_exactly(dir, &wide, open)?;
+    match opened {
         OpenedHandle::Named => Ok(file),
         OpenedHandle::Link
             if how == Open::Look && look::metadata(&file)?.kind != FileKind::Directory =>
@@ -153,7 +157,6 @@ pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
             Ok(file)
         }
         OpenedHandle::Link => error(code::LOOP),
-        OpenedHandle::Other => error(code::NOENT),
     }
 }
 
@@ -177,10 +180,10 @@ pub(crate) fn stat_at(dir: &Fd, name: &str) -> io::Result<Metadata> {
     fault::point("fstatat", FaultSide::Read)?;
     let Some(wide) = wide(name) else { return error(code::NOENT) };
     let open = |access| status::patiently(|| nt::create(dir, &wide, opening(access, 0)));
-    let file = open(SEE).or_else(|_| open(win::FILE_READ_ATTRIBUTES)).map_err(status::from)?;
-    match look::opened(dir, &wide, &file)? {
+    let open = || open(SEE).or_else(|_| open(win::FILE_READ_ATTRIBUTES));
+    let (file, opened) = look::open_exactly(dir, &wide, open)?;
+    match opened {
         OpenedHandle::Named => look::metadata(&file),
-        OpenedHandle::Other => error(code::NOENT),
         OpenedHandle::Link => {
             let seen = look::metadata(&file)?;
             let is_other = seen.kind == FileKind::Other;

@@ -62,10 +62,9 @@ pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Res
 /// Opens what has exactly this name, to rename or to remove it.
 pub(super) fn named((dir, name): (&Fd, &str), access: u32, options: u32) -> io::Result<Fd> {
     let Some(wide) = wide(name) else { return error(code::NOENT) };
-    let file = status::patiently(|| nt::create(dir, &wide, opening(access, options)))
-        .map_err(status::from)?;
-    match look::opened(dir, &wide, &file)? {
-        OpenedHandle::Other => error(code::NOENT),
+    let open = || status::patiently(|| nt::create(dir, &wide, opening(access, options)));
+    let (file, opened) = look::open_exactly(dir, &wide, open)?;
+    match opened {
         // What Wine opened is what the link leads to.
         OpenedHandle::Link
             if look::attributes(&file)?.0 & win::FILE_ATTRIBUTE_REPARSE_POINT == 0 =>
