@@ -113,11 +113,11 @@ impl Globs {
             // The matcher is built later; this checks that it can be built.
             build(pattern)?;
         }
-        let begins = shape.begins();
+        let mark = shape.mark();
         self.patterns.push(Pattern {
             text: pattern.into(),
             shape,
-            begins,
+            mark,
             lifts: false,
             prefix: None,
         });
@@ -131,7 +131,7 @@ impl Globs {
         let last = self.patterns.last_mut().expect("it was added");
         if !prefix.is_empty() {
             last.prefix = Some(fold(&format!("{prefix}/")).into());
-            last.begins = Begins::ANY;
+            last.mark = Marks::ANY;
         }
         Ok(())
     }
@@ -156,8 +156,8 @@ impl Globs {
 
     /// Does the same as [`Globs::matches`], for a path that is folded already.
     pub(crate) fn matches_folded(&self, key: &str) -> Option<&str> {
-        let begins = Begins::of_names(key);
-        let may_match = |pattern: &&Pattern| pattern.begins.meets(begins);
+        let marks = Marks::of_path(key);
+        let may_match = |pattern: &&Pattern| pattern.mark.meets(marks);
         let found = self.patterns.iter().filter(may_match).rfind(|pattern| pattern.matches(key));
         found.filter(|pattern| !pattern.lifts).map(|pattern| pattern.text.as_str())
     }
@@ -178,8 +178,8 @@ impl Globs {
 struct Pattern {
     text: String,
     shape: Shape,
-    /// How a name has to begin in a path that matches.
-    begins: Begins,
+    /// What a path that matches has.
+    mark: Marks,
     /// Whether this is an exception.
     lifts: bool,
     /// The folded prefix that is put before a path for the comparison.
@@ -195,22 +195,50 @@ impl Pattern {
     }
 }
 
-/// The bytes that names begin with, in a set that takes some bytes for the same. Most paths have no
-/// name that begins as one of a pattern does, and need not be compared with it.
+/// The two bytes that names begin with, and those that a path ends with, in a set that takes some
+/// pairs for the same. Most paths have no name that begins as one of a pattern does, nor its end,
+/// and need not be compared with it.
 #[derive(Debug, Clone, Copy)]
-struct Begins(u64);
+struct Marks(u64);
 
-impl Begins {
+impl Marks {
     const ANY: Self = Self(u64::MAX);
 
-    /// The first byte of a text; an empty one may begin as any.
-    fn of(text: &str) -> Self {
-        text.bytes().next().map_or(Self::ANY, |first| Self(1 << (first % 64)))
+    fn of_start([first, second]: [u8; 2]) -> Self {
+        Self(1 << ((first ^ second.rotate_left(3)) % 63))
     }
 
-    /// The first bytes of all names of a path.
-    fn of_names(path: &str) -> Self {
-        Self(path.split('/').fold(0, |all, name| all | Self::of(name).0))
+    fn of_end([before, last]: [u8; 2]) -> Self {
+        Self(1 << ((last.rotate_left(2) ^ before) % 63))
+    }
+
+    /// What a path has one of whose names begins as a text does: any, if that is too short to say.
+    fn starting(text: &str) -> Self {
+        match *text.as_bytes() {
+            [first, second, ..] if first != b'/' && second != b'/' => {
+                Self::of_start([first, second])
+            }
+            _ => Self::ANY,
+        }
+    }
+
+    /// What a path has that ends in a text.
+    fn ending(text: &str) -> Self {
+        text.as_bytes().last_chunk().map_or(Self::ANY, |&end| Self::of_end(end))
+    }
+
+    fn of_path(path: &str) -> Self {
+        let path = path.as_bytes();
+        // No pair has the highest bit: a path too short for any meets what does not tell.
+        let mut marks = 1 << 63 | path.last_chunk().map_or(0, |&end| Self::of_end(end).0);
+        let mut before = b'/';
+        for pair in path.windows(2) {
+            if before == b'/' {
+                marks |= Self::of_start([pair[0], pair[1]]).0;
+            }
+            before = pair[0];
+        }
+        Self(marks)
     }
 
     fn meets(self, other: Self) -> bool {
@@ -296,7 +324,7 @@ impl Shape {
         Self::Glob(Box::new(Lazy { pattern: pattern.into(), matcher: OnceLock::new() }))
     }
 
-    fn begins(&self) -> Begins {
+    fn mark(&self) -> Marks {
         match self {
             Self::Exact(text)
             | Self::ExactPrefix(text)
@@ -304,8 +332,9 @@ impl Shape {
             | Self::Name(text)
             | Self::NamePrefix(text)
             | Self::PathPrefix(text)
-            | Self::Folder(text) => Begins::of(text),
-            Self::NameSuffix(_) | Self::All | Self::Glob(_) => Begins::ANY,
+            | Self::Folder(text) => Marks::starting(text),
+            Self::NameSuffix(text) => Marks::ending(text),
+            Self::All | Self::Glob(_) => Marks::ANY,
         }
     }
 
@@ -415,6 +444,12 @@ mod tests {
             "**/.env*",
             "**/*.pem",
             "**/a/b*",
+            "**/ab",
+            "**/*ab",
+            "ab",
+            "ab*",
+            "x/ab/**",
+            "**/ab/c*",
             "**/éa",
             "/a",
             "**//b",
