@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use patch_engine::commit::TransactionId;
-use patch_engine::{Images, Plan};
+use patch_engine::{Images, Plan, Transition};
 
 use super::json;
 use super::strings::Strings;
@@ -18,6 +18,10 @@ pub(super) const MAX_DIFFS: usize = 4 << 20;
 
 /// A thread costs about as much as the diffs of a few small changes.
 const CHANGES_WORTH_A_THREAD: usize = 32;
+
+/// The size of the files before a change from which on a thread is worth it: the header of a hunk
+/// has the number of its line and the function above it.
+const SIZE_WORTH_A_THREAD: u64 = 4 << 20;
 
 /// The diffs of a plan's changes, made while the plan is committed if a thread is worth it.
 #[derive(Debug)]
@@ -42,8 +46,10 @@ impl Diffs {
         let images = plan.images();
         // Files that would have to be read are being renamed while the plan is committed.
         let early = |change| images.is_in_memory(change) || images.compared(change) > MAX_DIFFED;
-        let worth_it =
-            plan.changes().len() >= CHANGES_WORTH_A_THREAD && plan.changes().iter().all(early);
+        let size: u64 = plan.transitions().iter().filter_map(Transition::size_before).sum();
+        let worth_it = (plan.changes().len() >= CHANGES_WORTH_A_THREAD
+            || size >= SIZE_WORTH_A_THREAD)
+            && plan.changes().iter().all(early);
         Self { plan: Arc::clone(plan), thread: worth_it.then(make).flatten() }
     }
 
@@ -124,11 +130,20 @@ mod tests {
     #[test]
     fn files_that_are_not_in_memory_are_read_where_the_commit_left_them() {
         let (small, large) = (vec![10; 40], [vec![10; 39], vec![1 << 20]].concat());
-        for (sizes, max_memory) in [(&small, 0), (&small, 1000), (&large, 0), (&large, 1000)] {
+        let few = vec![1 << 20; 4];
+        for (sizes, max_memory, wanted) in [
+            (&small, 0, 40),
+            (&small, 1000, 40),
+            (&large, 0, 40),
+            (&large, 1000, 40),
+            (&few, 0, 4),
+            (&few, 1 << 30, 4),
+        ] {
             let (_dir, plan, id) = deleted(sizes, max_memory);
             let mut room = MAX_DIFFS;
             let fields = Diffs::begin(&plan).finish(id, &mut room);
-            assert_eq!(fields.iter().filter(|field| !field.is_empty()).count(), 40, "{max_memory}");
+            let made = fields.iter().filter(|field| !field.is_empty()).count();
+            assert_eq!(made, wanted, "{max_memory}");
         }
     }
 

@@ -42,6 +42,12 @@ impl Transition {
         self.before.as_ref().map(PreImage::sha256)
     }
 
+    /// Returns the size in bytes of what planning saw there; `None` when nothing was there.
+    #[must_use]
+    pub fn size_before(&self) -> Option<u64> {
+        self.before.as_ref().map(|before| before.metadata.size)
+    }
+
     /// Returns the hash of the planned file; `None` when the path is deleted.
     #[must_use]
     pub fn after(&self) -> Option<Sha256> {
