@@ -13,5 +13,5 @@ pub fn share(all: u32) -> u32 {
 /// Of the cases that follow one another, which ones are tried: all, but in Wine, where each takes
 /// some hundred times as long.
 pub fn stride() -> usize {
-    if cfg!(windows) && !whole() { 7 } else { 1 }
+    if cfg!(windows) && !whole() { 13 } else { 1 }
 }

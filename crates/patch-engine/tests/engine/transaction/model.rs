@@ -249,7 +249,7 @@ impl Model {
 /// 100 000 steps with `APPLY_PATCH_LONG_TESTS=1`.
 #[test]
 fn undo_and_redo_come_to_an_end_from_every_state() {
-    let (seeds, steps) = if whole() { (250, 400) } else { (8 / stride() as u64, 80) };
+    let (seeds, steps) = if whole() { (250, 400) } else { (8_usize.div_ceil(stride()) as u64, 80) };
     let mut turns = 0;
     for seed in 0..seeds {
         let tree = Tree::new(&[("a", "0\n1\n"), ("d/c", "2\n")]);
