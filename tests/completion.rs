@@ -186,10 +186,11 @@ fn check_offers(place: &Place, shell: &str, offers: impl Fn(&str) -> Vec<String>
 fn bash_offers_commands_and_files_first() {
     let place = Place::new();
     check_offers(&place, "bash", |typed| {
-        let script = "shopt -u progcomp_alias; . \"$bin/a.bash\"; IFS=' ' read -ra COMP_WORDS <<< \"$0\"; \
-                      [[ $0 == *' ' ]] && COMP_WORDS+=(''); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); \
-                      COMP_TYPE=9; _clap_complete_apply_patch apply-patch \"${COMP_WORDS[COMP_CWORD]}\"; \
-                      printf '%s\\n' \"${COMPREPLY[@]}\"";
+        let script = "shopt -u progcomp_alias; . \"$bin/a.bash\"; IFS=' ' read -ra COMP_WORDS <<< \
+                      \"$0\"; [[ $0 == *' ' ]] && COMP_WORDS+=(''); \
+                      COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_TYPE=9; \
+                      _clap_complete_apply_patch apply-patch \"${COMP_WORDS[COMP_CWORD]}\"; printf \
+                      '%s\\n' \"${COMPREPLY[@]}\"";
         let mut shell = place.shell("bash", &["--norc", "--noprofile", "-c", script, typed]);
         let output = shell.output().expect("bash runs");
         let found = String::from_utf8(output.stdout).expect("UTF-8");

@@ -217,7 +217,8 @@ fn what_is_wrong_in_a_file_is_said() {
         (
             "lock-timeout = -1\n",
             "",
-            "line 1, column 16: `lock-timeout` must be a number of seconds, or a time such as \"2min\"\n",
+            "line 1, column 16: `lock-timeout` must be a number of seconds, or a time such as \
+             \"2min\"\n",
         ),
         (
             "max-snapshots = \"5\"\n",

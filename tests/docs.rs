@@ -107,7 +107,8 @@ fn run_page(path: &str) -> usize {
     assert!(copied.success());
     symlink(env!("CARGO_BIN_EXE_apply-patch"), bin.join("apply-patch")).expect("a link");
     // A reader in a clone builds the program here; it is built already.
-    let cargo = "#!/bin/sh\ncase \"$*\" in \"run -p apply-patch --no-default-features -- \"*) shift 5; exec apply-patch \"$@\";; esac\n\
+    let cargo = "#!/bin/sh\ncase \"$*\" in \"run -p apply-patch --no-default-features -- \"*) \
+                 shift 5; exec apply-patch \"$@\";; esac\n\
                  echo \"the test knows no cargo $*\"; exit 101\n";
     fs::write(bin.join("cargo"), cargo).expect("a file");
     fs::set_permissions(bin.join("cargo"), fs::Permissions::from_mode(0o755)).expect("a mode");

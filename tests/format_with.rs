@@ -5,8 +5,10 @@ use std::path::Path;
 
 use crate::program::{self, Run, place};
 
-const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** Add File: b.txt\n+new\n\
-                     *** Delete File: gone\n*** Update File: old\n*** Move to: moved\n*** End Patch\n";
+const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** Add File: b.txt\n\
+                     +new\n\
+                     *** Delete File: gone\n*** Update File: old\n*** Move to: moved\n\
+                     *** End Patch\n";
 
 /// Makes letters large and says so nowhere.
 const SHOUT: &str = "tr a-z A-Z";

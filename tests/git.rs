@@ -86,7 +86,8 @@ fn ended(mut child: Child, input: &str) -> program::Run {
 const FILES: &[(&str, &str)] =
     &[("a.txt", "one\ntwo\nthree\n"), ("d/b.txt", "b\n"), ("d/gone", "g\n")];
 
-const PATCH: &str = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n*** Add File: d/new\n+n\n*** Delete File: d/gone\n\
+const PATCH: &str = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n*** Add File: \
+                     d/new\n+n\n*** Delete File: d/gone\n\
     *** Update File: d/b.txt\n*** Move to: d/moved.txt\n*** End Patch\n";
 
 #[test]

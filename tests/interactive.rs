@@ -7,7 +7,8 @@ use std::process::Command;
 
 use crate::program::{on_terminal, place, run};
 
-const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+one\n@@\n-3\n+three\n@@\n-5\n+five\n*** Add File: n\n+n\n\
+const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+one\n@@\n-3\n+three\n@@\n-5\n\
+                     +five\n*** Add File: n\n+n\n\
     *** Delete File: b\n*** Update File: c\n*** Move to: d\n@@\n-c\n+C\n*** End Patch\n";
 
 const FILES: &[(&str, &str)] =
@@ -80,9 +81,11 @@ fn what_is_taken_is_applied_and_what_is_left_is_said() {
 
 const DIFF: &str = "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n--- a/a\n+++ b/a\n\
     @@ -1,2 +1,2 @@\n-1\n+one\n 2\n@@ -4,2 +4,2 @@\n 4\n-5\n+five\n\
-    diff --git a/n m b/n m\nnew file mode 100644\n--- /dev/null\n+++ b/n m\t\n@@ -0,0 +1 @@\n+n\n\\ No newline at end of file\n\
+    diff --git a/n m b/n m\nnew file mode 100644\n--- /dev/null\n+++ b/n m\t\n@@ -0,0 +1 @@\n+n\n\
+    \\ No newline at end of file\n\
     diff --git a/b b/b\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n\
-    diff --git a/c b/d\nsimilarity index 50%\nrename from c\nrename to d\n--- a/c\n+++ b/d\n@@ -1 +1 @@\n-c\n+C\n\
+    diff --git a/c b/d\nsimilarity index 50%\nrename from c\nrename to d\n--- a/c\n+++ b/d\n\
+    @@ -1 +1 @@\n-c\n+C\n\
     diff --git a/a b/e\nsimilarity index 100%\ncopy from a\ncopy to e\n";
 
 #[test]
@@ -363,8 +366,8 @@ fn words_that_differ_stand_out() {
 
 #[test]
 fn a_hunk_that_fits_nowhere_is_shown_without_numbers_and_says_why() {
-    let patch = "*** Begin Patch\n*** Update File: s\n@@\n-none\n+one\n@@\n 4\n-5\n*** Update File: t\n@@\n-t\n+T\n*** Update \
-        File: u\n@@\n-u\n+U\n*** End Patch\n";
+    let patch = "*** Begin Patch\n*** Update File: s\n@@\n-none\n+one\n@@\n 4\n-5\n\
+                 *** Update File: t\n@@\n-t\n+T\n*** Update File: u\n@@\n-u\n+U\n*** End Patch\n";
     let dir = place(&[("w/s", LINES), ("w/u", "u\n"), ("p", patch)]);
     let all = answered(dir.path(), "$it -i ../p", "n y n y", &[("NO_COLOR", "1")]);
     for wanted in [
@@ -568,8 +571,8 @@ fn a_terminal_gets_bars_and_nobody_else_colours() {
 
 #[test]
 fn files_are_links_where_the_terminal_has_them() {
-    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+one\n*** Add File: n m\n+n\n*** Delete File: b\n*** Update File: \
-        c\n*** Move to: d\n*** End Patch\n";
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+one\n*** Add File: n m\n+n\n\
+                 *** Delete File: b\n*** Update File: c\n*** Move to: d\n*** End Patch\n";
     for (line, environment, linked) in [
         ("$it -C . --approve never ../p", &[("VTE_VERSION", "7600")][..], true),
         ("cd ..; $it -C w --approve never p", &[("FORCE_HYPERLINK", "1")], true),

@@ -112,7 +112,8 @@ fn what_cannot_be_written_is_an_error() {
         );
         // Nobody reads: a quiet end.
         let head = shell(&format!(
-            "{before}exec 3>&1; {{ \"$it\" {line}\n{rest}\necho $? >&3; }} 2>../err | true; cat ../err"
+            "{before}exec 3>&1; {{ \"$it\" {line}\n{rest}\necho $? >&3; }} 2>../err | true; cat \
+             ../err"
         ));
         assert!(!head.stdout.contains("could not be written"), "{call}: {head:?}");
     }

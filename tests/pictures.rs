@@ -179,8 +179,10 @@ fn page() -> String {
         .sum();
     let height = height + 24;
     format!(
-        "<svg width=\"{PAGE_WIDTH}px\" height=\"{height}px\" xmlns=\"http://www.w3.org/2000/svg\">\n<foreignObject width=\"100%\" \
-         height=\"100%\">\n<body xmlns=\"http://www.w3.org/1999/xhtml\">\n<style>{style}\nbody{{margin:0;padding:1rem;height:100%;\
+        "<svg width=\"{PAGE_WIDTH}px\" height=\"{height}px\" \
+         xmlns=\"http://www.w3.org/2000/svg\">\n<foreignObject width=\"100%\" height=\"100%\">\n\
+         <body xmlns=\"http://www.w3.org/1999/xhtml\">\n<style>{style}\n\
+         body{{margin:0;padding:1rem;height:100%;\
          box-sizing:border-box}}</style>\n{body}</body>\n</foreignObject>\n</svg>\n"
     )
 }

@@ -131,7 +131,8 @@ impl Race {
         let path = |name: &str| format!("{dir}{name}");
         let patch = |body: &str| {
             json!({ "patch": format!("*** Begin Patch\n\
-                                                           {body}*** End Patch\n"), "profile": "codex" })
+                                                           {body}*** End \
+                                                           Patch\n"), "profile": "codex" })
         };
         let (f, new) = (path("f"), path(&format!("new{round}")));
         let one = fs_guard::Sha256::of(b"one\n").to_string();

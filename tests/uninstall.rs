@@ -43,7 +43,8 @@ fn used(files: &[(&str, &str)]) -> TempDir {
     };
     assert_eq!(tool("read_file", &json!({ "path": "b" })).code, 0);
     // A refused patch is kept, so that it can be amended.
-    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-2\n+9\n*** Update File: b\n@@\n-none\n+c\n\
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-2\n+9\n*** Update File: b\n@@\n-none\n\
+                 +c\n\
                  *** End Patch\n";
     assert_eq!(at(&dir, &[], patch).code, 1);
     assert_eq!(tool("create_file", &json!({ "path": "c", "content": "c\n" })).code, 0);
@@ -120,8 +121,8 @@ fn the_whole_state_goes_and_the_files_stay() {
 #[test]
 fn the_log_of_a_repository_goes_by_its_git_directory() {
     let dir = place(&[("w/a", "1\n")]);
-    let git = "git init -q . && git config user.name a && git config user.email a@b && git add a && \
-               git commit -qm 1";
+    let git = "git init -q . && git config user.name a && git config user.email a@b && git add a \
+               && git commit -qm 1";
     let made = Command::new("sh").args(["-c", git]).current_dir(dir.path().join("w")).status();
     if !made.is_ok_and(|made| made.success()) {
         eprintln!("skipped: git is not here");

@@ -113,7 +113,8 @@ fn the_output_of_a_command_that_fails_is_shown() {
 fn the_output_is_shown_while_the_command_runs() {
     use std::io::{BufRead as _, BufReader};
     let dir = files();
-    let script = "printf 'begun\\n\\303'; printf '\\244 \\033[1m'; until test -f ../go; do sleep 0.01; done; echo done; printf x";
+    let script = "printf 'begun\\n\\303'; printf '\\244 \\033[1m'; until test -f ../go; do sleep \
+                  0.01; done; echo done; printf x";
     let begin = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
         command.args(args).args(["--verify", script, "../p"]).current_dir(dir.path().join("w"));
@@ -341,7 +342,8 @@ fn the_configuration_of_a_user_checks_every_change() {
         ("verify = 'sleep 9'\nverify-timeout = 0.05", apply, false, ""),
         // In order, each once, and none after one that fails.
         (
-            "[verify]\nb = 'echo b >> ../ran'\n'*.rs' = 'echo rs >> ../ran'\na = 'echo a >> ../ran'\n'*' = 'echo b >> ../ran'",
+            "[verify]\nb = 'echo b >> ../ran'\n'*.rs' = 'echo rs >> ../ran'\na = 'echo a >> \
+             ../ran'\n'*' = 'echo b >> ../ran'",
             apply,
             true,
             "b\na\n",

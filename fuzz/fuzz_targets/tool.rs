@@ -103,7 +103,8 @@ impl Made<'_> {
             Self::Free(text) => json!(text),
             Self::Sha(at) => match usize::from(*at) % (SHAS.len() + 2) {
                 at if at < SHAS.len() => json!(SHAS[at]),
-                at if at == SHAS.len() => json!(fs_guard::Sha256::of(b"one\ntwo\nthree\n").to_string()),
+                at if at == SHAS.len() => json!(fs_guard::Sha256::of(b"one\ntwo\n\
+                                                                       three\n").to_string()),
                 _ => json!(fs_guard::Sha256::of(b"x\r\ny\r\nx\r\n").to_string()),
             },
             Self::Null => Value::Null,

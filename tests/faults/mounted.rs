@@ -23,14 +23,15 @@ const KINDS: &[(&str, &str)] = &[
     (
         "exfat-fuse",
         "mkfs.exfat image && device=$(losetup -f --show image) && \
-         mount.exfat-fuse -o umask=077 \"$device\" mounted; status=$?; losetup -d \"$device\"; exit $status",
+         mount.exfat-fuse -o umask=077 \"$device\" mounted; status=$?; losetup -d \"$device\"; \
+         exit $status",
     ),
     ("ntfs-3g", "mkfs.ntfs -q -F -f image && ntfs-3g -o umask=077 image mounted"),
     ("ntfs-3g with modes", "mkfs.ntfs -q -F -f image && ntfs-3g -o permissions image mounted"),
     (
         "sshfs",
-        "mkdir there && printf '#!/bin/sh\\nexec /usr/lib/openssh/sftp-server\\n' > ssh && chmod +x ssh && \
-         sshfs -o ssh_command=\"$PWD/ssh\" host:\"$PWD/there\" mounted",
+        "mkdir there && printf '#!/bin/sh\\nexec /usr/lib/openssh/sftp-server\\n' > ssh && chmod \
+         +x ssh && sshfs -o ssh_command=\"$PWD/ssh\" host:\"$PWD/there\" mounted",
     ),
 ];
 

@@ -16,8 +16,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-const USAGE: &str = "mutants SCRATCH [SECONDS [SEED] | WORDS]\n\nTries mutants of the project in the current directory: those whose name has WORDS in it, or all; or, with SECONDS, \
-                     for so long a sample, another one for each SEED. Tests are started by SCRATCH/boxed.";
+const USAGE: &str = "mutants SCRATCH [SECONDS [SEED] | WORDS]\n\nTries mutants of the project in \
+                     the current directory: those whose name has WORDS in it, or all; or, with \
+                     SECONDS, for so long a sample, another one for each SEED. Tests are started \
+                     by SCRATCH/boxed.";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

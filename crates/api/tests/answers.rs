@@ -378,9 +378,12 @@ fn of_python(types: &Types, tools: &[(Tool, String, String)]) -> String {
             }
         }
     }
-    text += "\n\nclass _Succeeded(TypedDict):\n    \"\"\"What it always has.\"\"\"\n\n    ok: Literal[True]\n    output: str\n\n\n\
-             class Succeeded(_Succeeded, total=False):\n    \"\"\"The answer of a file tool that did it.\"\"\"\n\n\
-             \x20   # What was taken in another form than it was sent in.\n    normalised: list[str]\n\n\
+    text += "\n\nclass _Succeeded(TypedDict):\n    \"\"\"What it always has.\"\"\"\n\
+             \n    ok: Literal[True]\n    output: str\n\n\n\
+             class Succeeded(_Succeeded, total=False):\n    \"\"\"The answer of a file tool that \
+             did it.\"\"\"\n\n\
+             \x20   # What was taken in another form than it was sent in.\n    normalised: \
+             list[str]\n\n\
              \x20   # What is wrong with the new files.\n    warnings: list[str]\n";
     for (tool, name, data) in tools {
         if *tool == Tool::EditPatch {
@@ -388,12 +391,14 @@ fn of_python(types: &Types, tools: &[(Tool, String, String)]) -> String {
             continue;
         }
         text += &format!(
-            "\n\nclass {name}Succeeded(Succeeded):\n    \"\"\"The answer of `{}`.\"\"\"\n\n    data: {data}\n\n\n\
+            "\n\nclass {name}Succeeded(Succeeded):\n    \"\"\"The answer of `{}`.\"\"\"\n\
+             \n    data: {data}\n\n\n\
              {name}Answer = Union[{name}Succeeded, FailedCall]\n",
             tool.as_str()
         );
     }
-    text += "\n\nclass AnySucceeded(Succeeded):\n    \"\"\"The answer of any tool.\"\"\"\n\n    data: dict[str, Any]\n\n\n\
+    text += "\n\nclass AnySucceeded(Succeeded):\n    \"\"\"The answer of any tool.\"\"\"\n\
+             \n    data: dict[str, Any]\n\n\n\
              Answer = Union[AnySucceeded, FailedCall]\n";
     for (name, union) in &types.unions {
         let union = if union.starts_with('"') {
@@ -424,9 +429,12 @@ fn of_calls(tools: &[(Tool, String, String)]) -> String {
          from .types import (\n    {},\n)\n\n\
          class Edited(TypedDict):\n    patch: str | bytes\n\n\
          Decision = bool | Literal[\"turn\", \"session\"] | Edited\n\n\
-         class Callbacks(TypedDict, total=False):\n    approve: Callable[[Proposal], Decision] | None\n    observe: Callable[[Event], object] | None\n    cancellation: Cancellation | None\n\n\
+         class Callbacks(TypedDict, total=False):\n    approve: Callable[[Proposal], Decision] | \
+         None\n    observe: Callable[[Event], object] | None\n    cancellation: Cancellation | \
+         None\n\n\
          AsyncApprove = Callable[[Proposal], Decision | Awaitable[Decision]]\n\n\
-         class AsyncCallbacks(TypedDict, total=False):\n    approve: AsyncApprove | None\n    observe: Callable[[Event], object] | None\n",
+         class AsyncCallbacks(TypedDict, total=False):\n    approve: AsyncApprove | None\n    \
+         observe: Callable[[Event], object] | None\n",
         names.join(",\n    ")
     );
     for (class, callbacks, kind) in
@@ -436,11 +444,14 @@ fn of_calls(tools: &[(Tool, String, String)]) -> String {
         for (tool, name, _) in tools {
             let word = tool.as_str();
             text += &format!(
-                "    @overload\n    {kind} call(\n        self, tool: Literal[\"{word}\"], arguments: {name}Arguments, /, **callbacks: Unpack[{callbacks}]\n    ) -> {name}Answer: ...\n"
+                "    @overload\n    {kind} call(\n        self, tool: Literal[\"{word}\"], \
+                 arguments: {name}Arguments, /, **callbacks: Unpack[{callbacks}]\n    ) -> \
+                 {name}Answer: ...\n"
             );
         }
         text += &format!(
-            "    @overload\n    {kind} call(\n        self, tool: str, arguments: Mapping[str, Any] | None = None, /, **callbacks: Unpack[{callbacks}]\n    ) -> Answer: ...\n"
+            "    @overload\n    {kind} call(\n        self, tool: str, arguments: Mapping[str, \
+             Any] | None = None, /, **callbacks: Unpack[{callbacks}]\n    ) -> Answer: ...\n"
         );
     }
     text

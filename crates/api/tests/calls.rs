@@ -709,7 +709,9 @@ fn the_sections_that_fit_are_planned_and_applied() {
     let other = dir.path().join("b.txt");
     fs::write(&other, "b\n").expect("a file");
     let here = workspace(dir.path(), json!({}));
-    let patch = b"*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+TWO\n*** Update File: b.txt\n@@\n-c\n+B\n\
+    let patch =
+        b"*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+TWO\n*** Update File: b.txt\n\
+                  @@\n-c\n+B\n\
         *** End Patch\n";
     let partial = || options(json!({ "partial": true }));
     let outcomes = |hunks: &Value| -> Vec<String> {

@@ -215,8 +215,9 @@ impl Client {
         }
         if self == Self::Generic {
             notes.push(
-                "the project is the directory in which the client starts the server, or the root that it names; if calls are refused \
-                 with `no_roots`, it does neither: add \"--root\" and the directory to the arguments"
+                "the project is the directory in which the client starts the server, or the root \
+                 that it names; if calls are refused with `no_roots`, it does neither: add \
+                 \"--root\" and the directory to the arguments"
                     .into(),
             );
         }
@@ -363,8 +364,9 @@ impl Client {
             (Self::Goose, Never) => "the server does not ask; goose does unless GOOSE_MODE is auto",
             (_, Never) => "no one is asked: neither the client nor the server does",
             (Self::Codex, OnRequest) => {
-                "codex does not ask about these tools, as it does not about its own edits in a project, so that `codex exec` can \
-                 use them; the server asks before what cannot be undone"
+                "codex does not ask about these tools, as it does not about its own edits in a \
+                 project, so that `codex exec` can use them; the server asks before what cannot be \
+                 undone"
             }
             (Self::Codex, Always) => {
                 "the server shows each plan and asks, and codex does not; `codex exec` cannot \
@@ -382,8 +384,8 @@ impl Client {
                  the first confirmation"
             }
             (Self::Cline, OnRequest) => {
-                "cline asks before calls that change files; `cline PROMPT` asks about none, unless it has --auto-approve false; the \
-                 server asks before what cannot be undone"
+                "cline asks before calls that change files; `cline PROMPT` asks about none, unless \
+                 it has --auto-approve false; the server asks before what cannot be undone"
             }
             (Self::Goose, Always) => {
                 "the server shows each plan and asks; to be asked once, GOOSE_MODE has to be auto"

@@ -52,7 +52,8 @@ impl Shell {
             // Where zsh loads the script from a folder, it does so at the first completion, and
             // wants that one answered.
             script.extend_from_slice(
-                b"[[ \"${funcstack[1]}\" == _apply-patch ]] && _clap_dynamic_completer_apply_patch \"$@\"\n",
+                b"[[ \"${funcstack[1]}\" == _apply-patch ]] && _clap_dynamic_completer_apply_patch \
+                  \"$@\"\n",
             );
         }
         script

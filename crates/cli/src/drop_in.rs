@@ -95,8 +95,9 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
             render::failure(&failure, &error, &global);
             if args.len() == 2 && may_be_cut(&failure, args[1].len()) {
                 render::message(
-                    "note: a command line has at most 32767 characters on Windows, and 8191 where cmd passes it on: this one may \
-                     have been cut. Give the patch on standard input",
+                    "note: a command line has at most 32767 characters on Windows, and 8191 where \
+                     cmd passes it on: this one may have been cut. Give the patch on standard \
+                     input",
                 );
             }
             // The tool knows two codes for failures; a half-changed workspace is worth a third. A

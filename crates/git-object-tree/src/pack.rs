@@ -1,6 +1,7 @@
 //! Many objects in one file, with its index: git's pack, version 2.
 //!
-//! An object whose last version is in the same pack is stored as a delta to it, where that is small.
+//! An object whose last version is in the same pack is stored as a delta to it, where that is
+//! small.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};

@@ -38,7 +38,8 @@ pub(crate) fn narrowed<'u>(
         _ if !within.is_empty() => Ok(within),
         (Some(uri), _) => {
             let message = format!(
-                "the roots of the client, such as {uri}, lie outside of the workspace of this server"
+                "the roots of the client, such as {uri}, lie outside of the workspace of this \
+                 server"
             );
             Err(no_roots(
                 ErrorKind::OutsideWorkspace,

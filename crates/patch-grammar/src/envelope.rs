@@ -309,10 +309,12 @@ mod tests {
         for (diff, wanted) in [
             (b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\n".to_vec(), Unsaid::Mode),
             (
-                b"diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n".to_vec(),
+                b"diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n\
+                  +a\n".to_vec(),
                 Unsaid::Mode,
             ),
-            (b"diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n".to_vec(), Unsaid::Copy),
+            (b"diff --git a/x b/y\nsimilarity index 100%\ncopy from x\n\
+               copy to y\n".to_vec(), Unsaid::Copy),
             (update("@@ -3,0 +4 @@\n+a\n"), Unsaid::NoContext),
             (update("@@ -0,0 +1 @@\n+a\n"), Unsaid::NoContext),
             (update("@@ -1 +1 @@\n-a\n+\0\n"), Unsaid::Bytes),

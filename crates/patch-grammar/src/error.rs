@@ -287,7 +287,8 @@ impl fmt::Display for Warning {
             WarningKind::Fence => "a Markdown fence around the patch was removed",
             WarningKind::Padded => "blanks around a `***` line were removed",
             WarningKind::StoredWithCrlf => {
-                "the diff was stored with CRLF, which says nothing about the ends of lines in its files"
+                "the diff was stored with CRLF, which says nothing about the ends of lines in its \
+                 files"
             }
             WarningKind::HunkNumbers => {
                 "the numbers of the hunk do not fit its lines, which were taken as they stand"

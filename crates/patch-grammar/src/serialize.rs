@@ -44,7 +44,8 @@ mod tests {
 
     #[test]
     fn a_binary_file_has_kinds_and_sizes() {
-        let diff = "diff --git a/x b/x\nindex 1234567..89abcde 100644\nGIT binary patch\nliteral 1\n\
+        let diff = "diff --git a/x b/x\nindex 1234567..89abcde 100644\nGIT binary patch\n\
+                    literal 1\n\
                     IcmZPo000310RR91\n\nliteral 0\nHcmV?d00001\n\n";
         let patch = crate::diff::parse(diff, &crate::diff::DiffOptions::default());
         let found = serde_json::to_value(patch.expect("it parses")).expect("text keys");

@@ -285,7 +285,8 @@ fn lines_are_read_as_they_stand_where_the_numbers_do_not_fit() {
 
 #[test]
 fn a_diff_stored_with_crlf_says_nothing_about_ends_of_lines() {
-    let stored = "! line 1: the diff was stored with CRLF, which says nothing about the ends of lines in its files\n";
+    let stored = "! line 1: the diff was stored with CRLF, which says nothing about the ends of \
+                  lines in its files\n";
     let text = format!("{HEAD}@@ -1,2 +1 @@\n-a\n b\n");
     check(text.replace('\n', "\r\n"), &format!("M x\n@1\n-a\n b\n{stored}"));
     // One header line without is enough for the others to be the file's.
@@ -314,7 +315,8 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
             "contradiction 4:5",
         ),
         (
-            "diff --git a/x b/y\nrename from x\nrename to y\n--- a/z\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n",
+            "diff --git a/x b/y\nrename from x\nrename to y\n--- a/z\n+++ b/y\n@@ -1 +1 @@\n-a\n\
+             +b\n",
             "contradiction 4:5",
         ),
         (

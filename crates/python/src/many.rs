@@ -17,8 +17,8 @@ use crate::callback::PyCancellation;
 use crate::functions::InMemory;
 use crate::value::{bytes, call, options, raised};
 
-/// The most items of a batch: some hundred microseconds of work. What fewer leave behind is still in
-/// the processor's caches when Python gets it.
+/// The most items of a batch: some hundred microseconds of work. What fewer leave behind is still
+/// in the processor's caches when Python gets it.
 const ITEMS_AT_ONCE: usize = 32;
 
 /// From this many bytes on a batch is not filled up.

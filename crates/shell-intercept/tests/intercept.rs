@@ -539,15 +539,16 @@ fn newer(shell: &str, script: &str) -> String {
         "zsh" => ("\\command setopt RCS\n", ""),
         "bash" => (
             "",
-            "case \"${__CODEX_SNAPSHOT_BASH_ENV_PRESENT-0}\" in\n  1) ;;\n  *) \\command unset BASH_ENV ;;\nesac",
+            "case \"${__CODEX_SNAPSHOT_BASH_ENV_PRESENT-0}\" in\n  1) ;;\n  *) \\command unset \
+             BASH_ENV ;;\nesac",
         ),
         _ => ("", ""),
     };
     let set = with_command(SET);
     let control = format!(
         "\\command unalias -a 2>/dev/null || \\command true\n{{\n{options}{KEPT}\\command . \
-         '/home/u/snapshot.sh' >/dev/null 2>&1 || \\command true\n\n{bash_env}\n\n{set}\\command eval \
-         '\\command unset __CODEX_SNAPSHOT_FUNCTIONS __CODEX_SNAPSHOT_ALIASES \
+         '/home/u/snapshot.sh' >/dev/null 2>&1 || \\command true\n\n{bash_env}\n\n{set}\\command \
+         eval '\\command unset __CODEX_SNAPSHOT_FUNCTIONS __CODEX_SNAPSHOT_ALIASES \
          __CODEX_SNAPSHOT_BASH_ENV_PRESENT\n'\"${{__CODEX_SNAPSHOT_FUNCTIONS-}}\"'\n'\
          \"${{__CODEX_SNAPSHOT_ALIASES-}}\" &&\n\\command eval {script}\n}}"
     );
@@ -559,8 +560,8 @@ fn newer(shell: &str, script: &str) -> String {
         ),
         _ => format!(
             "\\unset -f command 2>/dev/null\ncase \"$(\\command printf '%s' \
-             __CODEX_SNAPSHOT_COMMAND_OK)\" in\n  __CODEX_SNAPSHOT_COMMAND_OK)\n{control}\n    ;;\n  \
-             *)\n    '/bin/sh' -lc {script}\n    ;;\nesac"
+             __CODEX_SNAPSHOT_COMMAND_OK)\" in\n  __CODEX_SNAPSHOT_COMMAND_OK)\n{control}\n    \
+             ;;\n  *)\n    '/bin/sh' -lc {script}\n    ;;\nesac"
         ),
     }
 }
@@ -731,8 +732,8 @@ fn says_where_the_shell_would_change_the_patch() {
     };
     assert_eq!(
         error.to_string(),
-        "the shell would change the patch: line 5 of the script has `$` in a heredoc whose tag is not quoted; \
-         use the apply_patch tool, or quote the tag of the heredoc (<<'EOF')"
+        "the shell would change the patch: line 5 of the script has `$` in a heredoc whose tag is \
+         not quoted; use the apply_patch tool, or quote the tag of the heredoc (<<'EOF')"
     );
 }
 

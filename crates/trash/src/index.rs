@@ -2,11 +2,11 @@
 //! listing all of them.
 //!
 //! The file `index` has a first line that says of which folder it is, and then a line of the same
-//! length for each finished transaction, the oldest first. A commit appends one under the lock, once
-//! its folder is in the trash. The line has the id, the bytes that were displaced up to and with
-//! this transaction, the bytes of those that were purged, the number of the first line that was not,
-//! a mark of the turn, whether it undid another one, and a stamp of the folder `trash`: its inode,
-//! times, size and number of links as they are then.
+//! length for each finished transaction, the oldest first. A commit appends one under the lock,
+//! once its folder is in the trash. The line has the id, the bytes that were displaced up to and
+//! with this transaction, the bytes of those that were purged, the number of the first line that
+//! was not, a mark of the turn, whether it undid another one, and a stamp of the folder `trash`:
+//! its inode, times, size and number of links as they are then.
 //!
 //! The index is believed if the stamp of its last line is that of the folder now: every change of
 //! the names in a folder moves its times. Otherwise the folder is listed: a process was killed

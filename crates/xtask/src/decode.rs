@@ -25,8 +25,10 @@ const WAY_OUT: [&[u8]; 9] = [b"\n", b" -> ", b"P", b"E", b"*", b" E", b"+", b" "
 #[must_use]
 pub fn vocabulary() -> TokEnv {
     let text = patch_grammar::GRAMMAR.to_owned()
-        + "*** Begin Patch\n*** Update File: src/größe.py\n@@ def f():\n-    return 1\n+    return 2\n*** End of File\n\
-           *** Add File: a b\n+😀\n+\n\\ No newline at end of file\n*** Move File: a -> b\n*** Delete File: c\n*** End Patch\n";
+        + "*** Begin Patch\n*** Update File: src/größe.py\n@@ def f():\n-    return 1\n\
+           +    return 2\n*** End of File\n\
+           *** Add File: a b\n+😀\n+\n\\ No newline at end of file\n*** Move File: a -> b\n\
+           *** Delete File: c\n*** End Patch\n";
     let mut words: BTreeSet<Vec<u8>> = (0..=0xFE).map(|byte| vec![byte]).collect();
     for length in 2..=4 {
         words.extend(text.as_bytes().windows(length).map(<[u8]>::to_vec));

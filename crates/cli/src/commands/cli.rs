@@ -79,7 +79,9 @@ pub(crate) enum Command {
     /// List, show, restore or purge displaced files
     #[command(
         subcommand,
-        after_help = "Examples:\n  apply-patch trash list\n  apply-patch trash restore 9f3ac1d2/0\n  \
+        after_help = "Examples:\n  \
+            apply-patch trash list\n  \
+            apply-patch trash restore 9f3ac1d2/0\n  \
             apply-patch trash purge --keep 30d"
     )]
     Trash(TrashCommand),

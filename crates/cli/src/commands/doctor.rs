@@ -203,8 +203,9 @@ fn state(workspace: &Workspace, found: &mut Findings) {
                 )
             } else {
                 format!(
-                    "there is no place for one: {} cannot be written; {unsigned}; make a change once where it can be written \
-                     (outside of the sandbox), or let XDG_STATE_HOME name a directory that can",
+                    "there is no place for one: {} cannot be written; {unsigned}; make a change \
+                     once where it can be written (outside of the sandbox), or let XDG_STATE_HOME \
+                     name a directory that can",
                     tried.join(" and ")
                 )
             };

@@ -31,12 +31,15 @@ use crate::{args, events, json, render, source};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Makes a commit, moves the branch to it if the branch is where it was, and prints the id of the commit.\n\nExamples:\n  \
+    after_help = "Makes a commit, moves the branch to it if the branch is where it was, and prints \
+    the id of the commit.\n\n\
+    Examples:\n  \
     apply-patch git --onto main < answer.patch              commit on top of main, and move main\n  \
     apply-patch git --onto v1.2 --branch fix -m 'Fix it' answer.patch\n  \
     apply-patch git --git-dir project.git --onto main -n answer.patch\n  \
     apply-patch git --batch < requests.jsonl > answers.jsonl\n\n\
-    A line of --batch is an object: `patch`, and optionally `id`, `onto`, `branch`, `message`, `author` and `carry`, which go before\n\
+    A line of --batch is an object: `patch`, and optionally `id`, `onto`, `branch`, `message`, \
+    `author` and `carry`, which go before\n\
     the flags. Each line gets one as an answer, with its `id`."
 )]
 pub(crate) struct GitArgs {

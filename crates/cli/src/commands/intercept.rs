@@ -14,8 +14,10 @@ use crate::json;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The command is bash, zsh, sh, PowerShell or cmd with a script, or apply_patch with a patch.\n\n\
-    Exit codes: 0 a patch (`data.patch`, `data.workdir`), 1 a patch was meant, but the call is wrong\n\
+    after_help = "The command is bash, zsh, sh, PowerShell or cmd with a script, or apply_patch \
+                  with a patch.\n\n\
+    Exit codes: 0 a patch (`data.patch`, `data.workdir`), 1 a patch was meant, but the call is \
+    wrong\n\
     (`error.details.verdict`), 7 something else.\n\n\
     Examples:\n  \
     apply-patch intercept -- bash -lc \"$SCRIPT\" | jq -j .data.patch | apply-patch --profile codex"

@@ -20,8 +20,8 @@ use crate::{json, render, source};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Reads the items of a response and prints an output item for each call.\n\nExamples:\n  \
-    apply-patch ops response.json > outputs.json"
+    after_help = "Reads the items of a response and prints an output item for each call.\n\n\
+                  Examples:\n  apply-patch ops response.json > outputs.json"
 )]
 pub(crate) struct OpsArgs {
     #[command(flatten)]

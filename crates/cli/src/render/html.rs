@@ -85,10 +85,13 @@ fn document(title: &str, files: &[HtmlFile]) -> String {
     }
     let _ = write!(
         out,
-        "</main>\n<dialog id=\"keys\" aria-labelledby=\"keys-title\"><h2 id=\"keys-title\">Keys</h2>\n\
+        "</main>\n<dialog id=\"keys\" aria-labelledby=\"keys-title\"><h2 \
+         id=\"keys-title\">Keys</h2>\n\
          <dl><dt><kbd>j</kbd></dt><dd>next file</dd><dt><kbd>k</kbd></dt><dd>previous file</dd>\
-         <dt><kbd>c</kbd></dt><dd>collapse or expand the file</dd><dt><kbd>?</kbd></dt><dd>these keys</dd></dl>\n\
-         <form method=\"dialog\"><button>Close</button></form></dialog>\n<script>{SCRIPT}</script>\n</html>\n"
+         <dt><kbd>c</kbd></dt><dd>collapse or expand the file</dd><dt><kbd>?</kbd></dt><dd>these \
+         keys</dd></dl>\n\
+         <form method=\"dialog\"><button>Close</button></form></dialog>\n\
+         <script>{SCRIPT}</script>\n</html>\n"
     );
     out
 }
@@ -138,7 +141,8 @@ impl HtmlFile {
     fn group(&mut self, place: Place) {
         self.out += match std::mem::replace(&mut self.place, place) {
             Place::Headers => {
-                "<table><thead><tr><th scope=\"col\">Before</th><th scope=\"col\">After</th></tr></thead>\n<tbody>\n"
+                "<table><thead><tr><th scope=\"col\">Before</th><th \
+                 scope=\"col\">After</th></tr></thead>\n<tbody>\n"
             }
             Place::Context if place == Place::Context => "",
             _ => "</tbody><tbody>\n",
@@ -249,20 +253,22 @@ mod tests {
     fn rows_have_both_sides_and_nothing_of_a_file_is_markup() {
         let page = page(
             "<t>",
-            b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -3,3 +3,3 @@ <f>\n a\n-let x = <b>1</b>;\n+let x = \x1b2;\n+n & m\n c\n\\ No newline at end of file\n\
+            b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -3,3 +3,3 @@ <f>\n a\n-let x = <b>1</b>;\n\
+              +let x = \x1b2;\n+n & m\n c\n\\ No newline at end of file\n\
               diff --git a/y b/<z>\nsimilarity index 100%\nrename from y\nrename to <z>\n",
         );
         for wanted in [
             "<title>&lt;t&gt;</title>",
-            "<li><a href=\"#f0\">x</a> <span class=\"plus\" aria-label=\"2 inserted\">+2</span> <span \
-             class=\"minus\" aria-label=\"1 deleted\">-1</span></li>",
+            "<li><a href=\"#f0\">x</a> <span class=\"plus\" aria-label=\"2 inserted\">+2</span> \
+             <span class=\"minus\" aria-label=\"1 deleted\">-1</span></li>",
             "<details open=\"\" class=\"file\" id=\"f0\"><summary><h2>x</h2> ",
             "<td class=\"hunk\" colspan=\"2\">@@ -3,3 +3,3 @@ <b>&lt;f&gt;</b></td>",
             "<tr><td data-n=\"3\" class=\"same\">a</td><td data-n=\"3\">a</td></tr>\n</tbody>",
             "<td data-n=\"4\" class=\"del\">let x = <b>&lt;b&gt;1&lt;/b&gt;;</b></td>",
             "<td data-n=\"4\" class=\"ins\">let x = <b>\\u{1b}2;</b></td>",
             "<tr><td></td><td data-n=\"5\" class=\"ins\">n &amp; m</td></tr>\n</tbody>",
-            "<td data-n=\"6\">c <i>(no line feed at the end)</i></td></tr>\n</tbody></table>\n</details>",
+            "<td data-n=\"6\">c <i>(no line feed at the end)</i></td></tr>\n</tbody></table>\n\
+             </details>",
             "<h2>y → &lt;z&gt;</h2>",
             "<p>rename to &lt;z&gt;</p>\n</details>",
         ] {

@@ -226,8 +226,8 @@ pub(crate) fn kept_out(workspace: &Workspace) {
         )
     } else {
         format!(
-            "warning: this directory belongs to {owner}, who cannot change anything here once root has made {state}; \
-             run this as {owner}, or then `chown -R {} {state}`",
+            "warning: this directory belongs to {owner}, who cannot change anything here once root \
+             has made {state}; run this as {owner}, or then `chown -R {} {state}`",
             owner.id()
         )
     });
@@ -236,8 +236,8 @@ pub(crate) fn kept_out(workspace: &Workspace) {
 /// Warns that there is no place for a key.
 pub(crate) fn unsigned() {
     message(
-        "warning: there is no place for a key (`apply-patch doctor` says where one could be): changes are not signed, and \
-         elsewhere they can be undone only with `--trust`",
+        "warning: there is no place for a key (`apply-patch doctor` says where one could be): \
+         changes are not signed, and elsewhere they can be undone only with `--trust`",
     );
 }
 

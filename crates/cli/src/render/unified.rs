@@ -181,7 +181,8 @@ mod tests {
 
     #[test]
     fn a_diff_is_taken_apart() {
-        let diff = b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@ f\n a\r\n\n-b\n\\ No newline at end of file\n+c\n+d\n\\ No newline at end of file\n";
+        let diff = b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@ f\n a\r\n\n-b\n\
+                     \\ No newline at end of file\n+c\n+d\n\\ No newline at end of file\n";
         let wanted = vec![
             DiffPart::Header("diff --git a/x b/x".into()),
             DiffPart::Header("--- a/x".into()),

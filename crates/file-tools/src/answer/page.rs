@@ -32,7 +32,8 @@ pub(crate) fn skipped(cursor: Option<&str>) -> Result<usize, ToolError> {
 
 pub(crate) fn bad_cursor(text: &str) -> ToolError {
     let message = format!(
-        "{text:?} is not a cursor: nextCursor of the last answer is one, up to {MAX_SKIPPED} in a list"
+        "{text:?} is not a cursor: nextCursor of the last answer is one, up to {MAX_SKIPPED} in a \
+         list"
     );
     ToolError::arguments(Reason::BadCursor, message).remedies([Remedy::omit("cursor")])
 }

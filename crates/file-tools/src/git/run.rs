@@ -34,10 +34,10 @@ impl GitSession {
     /// Applies patches one after the other, each as [`apply`](Self::apply) does, and returns what
     /// became of each.
     ///
-    /// What is to be written is written for several together, up to [`TOGETHER`] patches and 8 MiB: a branch
-    /// moves once for them, and its log has one line. When a branch cannot be moved, its patches
-    /// are planned again, one by one, over what it is then. Every host is told of a commit when it
-    /// is made.
+    /// What is to be written is written for several together, up to [`TOGETHER`] patches and 8 MiB:
+    /// a branch moves once for them, and its log has one line. When a branch cannot be moved, its
+    /// patches are planned again, one by one, over what it is then. Every host is told of a commit
+    /// when it is made.
     pub fn apply_all(
         &self,
         tool: &str,

@@ -207,7 +207,8 @@ mod tests {
             (
                 format!("From {HASH} Mon Sep 17\nSubject: s\n\tfolded\n{base64}"),
                 Some(
-                    "From 0123456789012345678901234567890123456789 Mon Sep 17\nSubject: s\n\tfolded\n\
+                    "From 0123456789012345678901234567890123456789 Mon Sep 17\nSubject: s\n\
+                     \tfolded\n\
                      Content-Transfer-Encoding: base64\n\nx=1\n",
                 ),
             ),

@@ -176,37 +176,42 @@ pub fn prompt(dialect: Dialect, channel: Channel) -> String {
     out += "- `*** Delete File: path`: the file goes. Nothing follows.\n\
             - `*** Update File: path`: the file changes. Hunks follow.\n";
     if dialect == Dialect::Whole {
-        out += "- `*** Move File: old -> new`: the file moves. Hunks may follow. When a path has blanks or a `>`, write \
-                `*** Update File: old` and `*** Move to: new` below it instead.\n";
+        out += "- `*** Move File: old -> new`: the file moves. Hunks may follow. When a path has \
+                blanks or a `>`, write `*** Update File: old` and `*** Move to: new` below it \
+                instead.\n";
     }
     out += "\nThe line `*** Move to: new/path` directly below `*** Update File:` moves the file";
     out += if whole { "; then hunks may be missing.\n\n" } else { " as well.\n\n" };
-    out += "A hunk is a line `@@` and the lines below it, each with one character in front: a blank for a line that stays, \
-            `-` for one that goes, `+` for one that comes. An empty line that stays is a line with that one blank.\n\n\
+    out += "A hunk is a line `@@` and the lines below it, each with one character in front: a \
+            blank for a line that stays, `-` for one that goes, `+` for one that comes. An empty \
+            line that stays is a line with that one blank.\n\n\
             ## Rules\n\n\
-            - Read a file before you change it. Copy the lines that stay or go exactly as they are in the file, with their \
-            indentation.\n\
-            - Together these lines must occur in one place of the file only. Three lines above and three below a change \
-            are a good measure; take more where lines repeat.\n";
+            - Read a file before you change it. Copy the lines that stay or go exactly as they are \
+            in the file, with their indentation.\n\
+            - Together these lines must occur in one place of the file only. Three lines above and \
+            three below a change are a good measure; take more where lines repeat.\n";
     out += if whole {
-        "- After `@@ ` may stand the line that opens the function or class around the hunk, copied exactly. Several such \
-         `@@` lines name nested ones, the outermost first. It helps the reader and may narrow the search; do not rely on it \
-         to tell two equal places apart.\n"
+        "- After `@@ ` may stand the line that opens the function or class around the hunk, copied \
+         exactly. Several such `@@` lines name nested ones, the outermost first. It helps the \
+         reader and may narrow the search; do not rely on it to tell two equal places apart.\n"
     } else {
-        "- After `@@ ` may stand the line that opens the function or class around the hunk, copied exactly: the hunk is then \
-         looked for below that line. Use one such line for each hunk.\n"
+        "- After `@@ ` may stand the line that opens the function or class around the hunk, copied \
+         exactly: the hunk is then looked for below that line. Use one such line for each hunk.\n"
     };
-    out += "- Write the hunks of a file in the order of the file, and let no two of them share lines.\n\
-            - A hunk needs at least one line that stays or goes, except in an empty file. To add at the end of a file, show \
-            its last line, and let `*** End of File` follow the hunk.\n";
+    out += "- Write the hunks of a file in the order of the file, and let no two of them share \
+            lines.\n\
+            - A hunk needs at least one line that stays or goes, except in an empty file. To add \
+            at the end of a file, show its last line, and let `*** End of File` follow the hunk.\n";
     if whole {
         out += "- A line `\\ No newline at end of file` below a line says that it ends the file \
                 without a line feed.\n";
     }
-    out += "- Paths are relative to the workspace, with `/` between their parts: not absolute, and without `..`.\n\
+    out += "- Paths are relative to the workspace, with `/` between their parts: not absolute, and \
+            without `..`.\n\
             - Use `*** Add File:` only for files that do not exist yet.\n\
-            - A patch is applied as a whole or not at all. When it is refused, nothing has changed: read the error, look at \
-            the file again, and send the corrected patch in full.\n\n\
+            - A patch is applied as a whole or not at all. When it is refused, nothing has \
+            changed: read the error, look at the file again, and send the corrected patch in \
+            full.\n\n\
             ## Examples\n";
     for example in EXAMPLES.iter().filter(|example| recognizes(dialect, example.patch)) {
         out += &format!("\n{}:\n\n```\n{}```\n", example.title, example.patch);
@@ -231,8 +236,8 @@ pub(crate) fn description(dialect: Dialect, channel: Channel) -> String {
         Dialect::Whole => ", `*** Move File: old -> new`",
         Dialect::Codex | Dialect::Tight => "",
     };
-    out += "; `*** Move to: path` below an update moves the file. A hunk is a line `@@` and lines that begin with a blank \
-            (stays), `-` (goes) or `+` (comes); those that stay or go are copied exactly from the file and must occur in one \
-            place only.";
+    out += "; `*** Move to: path` below an update moves the file. A hunk is a line `@@` and lines \
+            that begin with a blank (stays), `-` (goes) or `+` (comes); those that stay or go are \
+            copied exactly from the file and must occur in one place only.";
     out
 }

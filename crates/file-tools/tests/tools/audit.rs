@@ -149,8 +149,10 @@ fn lines_of_patches_are_events_to_the_byte() {
         let applied = session.apply("ap\\ply", &patch, options, atomicity(atomic), &mut ());
         assert_eq!(applied.is_ok(), atomic, "{applied:?}");
     };
-    let text = "*** Begin Patch\n*** Add File: ü\n+a\u{2028}\u{c}\n*** Update File: old \"1\"\n@@\n-\"\tx\\\n+y\n\
-                *** Delete File: bin\n*** Delete File: gone\n*** Update File: m\n*** Move to: n\n@@\n-1\n+3\n";
+    let text = "*** Begin Patch\n*** Add File: ü\n+a\u{2028}\u{c}\n*** Update File: old \"1\"\n@@\n\
+                -\"\tx\\\n+y\n\
+                *** Delete File: bin\n*** Delete File: gone\n*** Update File: m\n*** Move to: n\n\
+                @@\n-1\n+3\n";
     apply(&format!("{text}*** End Patch\n"), true);
     apply(
         "*** Begin Patch\n*** Add File: z\n+z\n*** Delete File: \"none\"\n*** End Patch\n",

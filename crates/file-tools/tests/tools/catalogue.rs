@@ -157,22 +157,32 @@ fn page() -> String {
     let mut page = String::from(
         "# What the tools answer\n\n\
          Generated from the schemas that `apply-patch tool --list` prints. An answer is\n\
-         `{\"ok\":true,\"output\":\"a sentence\",\"data\":{…}}` with the data below, or `{\"ok\":false,\"error\":{…}}`:\n\
+         `{\"ok\":true,\"output\":\"a sentence\",\"data\":{…}}` with the data below, or \
+         `{\"ok\":false,\"error\":{…}}`:\n\
          [errors.md](errors.md). `?` marks what may be missing.\n\
          \n\
-         Arguments that come in another form than the schema has are taken where nothing is lost by that: a\n\
-         JSON text of a list, an object, a number, or true or false; empty text for what may be left out; an\n\
-         absolute path beneath the root. The answer then has a list `normalised`, a sentence each, beside\n\
-         `data` or `error` (`edit.patch`: `notes`). A list `warnings` beside `data` says which files do not\n\
-         [parse](profiles.md#files-that-do-not-parse) and which get conflict markers; for a patch, the `notes`\n\
+         Arguments that come in another form than the schema has are taken where nothing is lost \
+         by that: a\n\
+         JSON text of a list, an object, a number, or true or false; empty text for what may be \
+         left out; an\n\
+         absolute path beneath the root. The answer then has a list `normalised`, a sentence each, \
+         beside\n\
+         `data` or `error` (`edit.patch`: `notes`). A list `warnings` beside `data` says which \
+         files do not\n\
+         [parse](profiles.md#files-that-do-not-parse) and which get conflict markers; for a patch, \
+         the `notes`\n\
          do.\n\
          \n\
-         `maxResultBytes` bounds an answer. Without it, a tool that changes files answers with about 8 KiB at\n\
-         most. A reading tool that is cut goes on: its sentence says `repeat the call with cursor \"…\"`, which\n\
+         `maxResultBytes` bounds an answer. Without it, a tool that changes files answers with \
+         about 8 KiB at\n\
+         most. A reading tool that is cut goes on: its sentence says `repeat the call with cursor \
+         \"…\"`, which\n\
          is `data.nextCursor`.\n\
          \n\
-         A change shows no diff of itself unless `diff` is `stat` (how many lines, `+2 -1`) or `full`; a dry\n\
-         run shows all of it unless `diff` says otherwise. At the command line that is `--json --diff\n\
+         A change shows no diff of itself unless `diff` is `stat` (how many lines, `+2 -1`) or \
+         `full`; a dry\n\
+         run shows all of it unless `diff` says otherwise. At the command line that is `--json \
+         --diff\n\
          none|stat|full`, of `apply`, `undo` and `redo`.\n",
     );
     for tool in Tool::ALL {

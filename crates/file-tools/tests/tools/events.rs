@@ -301,7 +301,8 @@ fn edit_patch_announces_and_concludes_a_tool_call() {
                 ],
                 "patch": { "format": "git_patch", "text": format!(
                     "diff --git {a} {a}\n--- {a}\n+++ {a}\n@@ -1,2 +1,2 @@\n 1\n-2\n+two\n\
-                     diff --git {b} {b}\ndeleted file mode 100644\n--- {b}\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n",
+                     diff --git {b} {b}\ndeleted file mode 100644\n--- {b}\n+++ /dev/null\n\
+                     @@ -1 +0,0 @@\n-b\n",
                     a = at("a"), b = at("b"),
                 ) },
             }]),

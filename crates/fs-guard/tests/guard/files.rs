@@ -156,8 +156,9 @@ fn mounts_are_no_way_out() {
     let tree = Tree::new(&[("sub/f", "x"), ("file", "y"), (".kept/x", "")]);
     let exe = std::env::current_exe().unwrap();
     let script = format!(
-        "mount --bind '{0}' '{1}/sub' && mount --bind '{0}' '{1}/.kept' && mount --bind '{0}/secret' '{1}/file' && \
-         exec '{2}' --exact files::inside_a_mount_namespace --ignored --nocapture",
+        "mount --bind '{0}' '{1}/sub' && mount --bind '{0}' '{1}/.kept' && mount --bind \
+         '{0}/secret' '{1}/file' && exec '{2}' --exact files::inside_a_mount_namespace --ignored \
+         --nocapture",
         tree.outside.display(),
         tree.root.display(),
         exe.display()

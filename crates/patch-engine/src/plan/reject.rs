@@ -469,8 +469,8 @@ fn edge_words(edge: &Edge) -> &'static str {
             "at the end of the file, where a diff has context above a change and none below"
         }
         Edge::Start { .. } => {
-            "at the beginning of the file, where a diff has a hunk that begins at line 1 and has no \
-             context above its change"
+            "at the beginning of the file, where a diff has a hunk that begins at line 1 and has \
+             no context above its change"
         }
         Edge::Bare { .. } => "all of the file, so that a diff has to show lines around them",
     }

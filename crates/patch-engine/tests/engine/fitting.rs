@@ -247,7 +247,8 @@ fn hunks_that_are_applied_can_be_left_out_too() {
 fn places_of_a_reversed_patch_are_those_of_its_text() {
     let bench = Bench::new(Atomicity::Fitting);
     let patch = bench.parse(
-        "*** Update File: a\n@@\n-A1\n+a1\n*** Update File: b\n@@\n-B1\n+none\n*** Update File: c\n@@\n-C\n+c\n",
+        "*** Update File: a\n@@\n-A1\n+a1\n*** Update File: b\n@@\n-B1\n+none\n*** Update File: c\n\
+         @@\n-C\n+c\n",
     );
     let patch = reverse(&patch, &bench.settings.options).unwrap();
     assert_eq!(bench.apply(&patch).hunks, "a1 applied, b1 rejected, c1 applied");

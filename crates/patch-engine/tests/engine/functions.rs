@@ -18,25 +18,30 @@ const LANGUAGES: &[(&str, &str, &str)] = &[
     (
         "ada",
         "f.adb",
-        "+procedure P is\n+  function F return Integer\n+package body B is\n+Task T is\n-with Ada.Text_IO;\n\
+        "+procedure P is\n+  function F return Integer\n+package body B is\n+Task T is\n\
+         -with Ada.Text_IO;\n\
          -package N is new G (Integer);\n-procedure P renames Q;\n-X := 1;",
     ),
     (
         "bash",
         "f.sh",
-        "+f() { => f()\n+  g () ( => g ()\n+function h {\n+function i() {\n+j() { echo; } => j()\n-f\n-function\n-if f; then\n-x=()\n+f()",
+        "+f() { => f()\n+  g () ( => g ()\n+function h {\n+function i() {\n+j() { echo; } => j()\n\
+         -f\n-function\n-if f; then\n-x=()\n+f()",
     ),
     ("bibtex", "f.bib", "+@book{key, => @book{key\n+@article{a:b,c => @article{a:b\n-title = {x},"),
     (
         "cpp",
         "f.c",
-        "+int main(void)\n+static struct s x = {\n+::ns::f()\n+A::~A() {\n-  return 0;\n-public:\n-error: // why\n-}\n-#define X",
+        "+int main(void)\n+static struct s x = \
+         {\n+::ns::f()\n+A::~A() {\n-  return 0;\n-public:\n-error: // why\n-}\n-#define X",
     ),
     (
         "csharp",
         "f.cs",
-        "+namespace A.B\n+    public sealed class C : D\n+    public async Task<int> Run(int x)\n+    public C()\n\
-         +    public string Name\n-    if (x)\n-    return f(x);\n-    var a = new A();\n-    Call(x);\n-    {",
+        "+namespace A.B\n+    public sealed class C : D\n+    public async Task<int> Run(int x)\n\
+         +    public C()\n\
+         +    public string Name\n-    if (x)\n-    return f(x);\n-    var a = new A();\n\
+         -    Call(x);\n-    {",
     ),
     (
         "css",
@@ -52,7 +57,8 @@ const LANGUAGES: &[(&str, &str, &str)] = &[
     (
         "fortran",
         "f.f90",
-        "+program p\n+  Subroutine s(x)\n+  integer function f(x)\n+  end module m\n-  module procedure q\n-! function f\n-  x = 1\n-c function f",
+        "+program p\n+  Subroutine s(x)\n+  integer function f(x)\n+  end module m\n\
+         -  module procedure q\n-! function f\n-  x = 1\n-c function f",
     ),
     (
         "fountain",
@@ -89,12 +95,14 @@ const LANGUAGES: &[(&str, &str, &str)] = &[
     (
         "objc",
         "f.m",
-        "+@implementation A\n+- (void)run:(int)x {\n+  + (instancetype) make\n+int f(int x) {\n-  if (x) {\n-  [self run:x];\n-@end\n-  else if (x) {",
+        "+@implementation A\n+- (void)run:(int)x \
+         {\n+  + (instancetype) make\n+int f(int x) {\n-  if (x) {\n-  [self run:x];\n-@end\n-  else if (x) {",
     ),
     (
         "pascal",
         "f.pas",
-        "+procedure A.B(x: Integer);\n+function F: Integer;\n+class function G: T;\n+implementation\n+  TFoo = class(TBar) =>   TFoo = class(TBar)\n+TRec = record\n\
+        "+procedure A.B(x: Integer);\n+function F: Integer;\n+class function G: T;\n\
+         +implementation\n+  TFoo = class(TBar) =>   TFoo = class(TBar)\n+TRec = record\n\
          -  x := 1;\n-begin\n-  procedure Nested;",
     ),
     (
@@ -110,24 +118,28 @@ const LANGUAGES: &[(&str, &str, &str)] = &[
     (
         "python",
         "f.py",
-        "+def f(x):\n+    async def g(self):\n+class A:\n-    return x\n-define = 1\n-@decorator\n-x = 1",
+        "+def f(x):\n+    async def g(self):\n+class A:\n-    return x\n-define = 1\n-@decorator\n\
+         -x = 1",
     ),
     ("ruby", "f.rb", "+module A\n+  class B < C\n+    def f\n-  attr_reader :x\n-end\n-definitely"),
     (
         "rust",
         "f.rs",
-        "+fn main() {\n+    pub(crate) async fn f<T>(x: T)\n+unsafe impl<T> Send for A<T> {}\n+pub trait T {\n+macro_rules! m {\n+extern \"C\" fn f() {\n\
+        "+fn main() {\n+    pub(crate) async fn f<T>(x: T)\n+unsafe impl<T> Send for A<T> {}\n\
+         +pub trait T {\n+macro_rules! m {\n+extern \"C\" fn f() {\n\
          -mod tests;\n-    let x = 1;\n-struct Unit;\n-use a::b;\n-    fnord {",
     ),
     (
         "scheme",
         "f.scm",
-        "+(define (f x)\n+  (define-syntax m\n+(module a\n+(defstruct s\n-(defer x)\n-(f x)\n-; define",
+        "+(define (f x)\n+  (define-syntax m\n+(module a\n+(defstruct s\n-(defer x)\n-(f x)\n\
+         -; define",
     ),
     (
         "tex",
         "f.tex",
-        "+\\section{One}\n+\\subsubsection*{Two}\n+\\chapter{C}\n-\\sectional{x}\n-\\begin{x}\n-text",
+        "+\\section{One}\n+\\subsubsection*{Two}\n+\\chapter{C}\n-\\sectional{x}\n-\\begin{x}\n\
+         -text",
     ),
 ];
 

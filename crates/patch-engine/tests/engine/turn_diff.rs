@@ -117,14 +117,16 @@ fn renames_modes_and_links_are_shown() {
             "a file moves over another",
             &[("a", 0, "A\n"), ("b", 0, "B\n")],
             &["*** Move File: a -> b\n"],
-            "diff --git a/b b/b\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-B\n\
+            "diff --git a/b b/b\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n\
+             -B\n\
              diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n",
         ),
         (
             "a new file where one moved away",
             &[("a", 0, "A\n")],
             &["*** Move File: a -> b\n", "*** Add File: a\n+new\n"],
-            "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+new\n\
+            "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n\
+             +new\n\
              diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n",
         ),
         (
@@ -138,14 +140,16 @@ fn renames_modes_and_links_are_shown() {
             "a link goes",
             &[("l", 0o120_000, "a")],
             &["*** Delete File: l\n"],
-            "diff --git a/l b/l\ndeleted file mode 120000\n--- a/l\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n\
+            "diff --git a/l b/l\ndeleted file mode 120000\n--- a/l\n+++ /dev/null\n@@ -1 +0,0 @@\n\
+             -a\n\
              \\ No newline at end of file\n",
         ),
         (
             "a file takes the place of a link",
             &[("l", 0o120_000, "a")],
             &["*** Delete File: l\n", "*** Add File: l\n+a\n"],
-            "diff --git a/l b/l\ndeleted file mode 120000\n--- a/l\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n\
+            "diff --git a/l b/l\ndeleted file mode 120000\n--- a/l\n+++ /dev/null\n@@ -1 +0,0 @@\n\
+             -a\n\
              \\ No newline at end of file\n\
              diff --git a/l b/l\nnew file mode 100644\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+a\n",
         ),
@@ -178,7 +182,8 @@ fn a_binary_file_is_named() {
     assert!(turn.apply("*** Delete File: a.bin\n*** Move File: b.bin -> c.bin\n").is_ok());
     assert_eq!(
         turn.text(),
-        "diff --git a/a.bin b/a.bin\ndeleted file mode 100644\nBinary files a/a.bin and /dev/null differ\n\
+        "diff --git a/a.bin b/a.bin\ndeleted file mode 100644\nBinary files a/a.bin and /dev/null \
+         differ\n\
          diff --git a/b.bin b/c.bin\nsimilarity index 100%\nrename from b.bin\nrename to c.bin\n"
     );
 }

@@ -172,7 +172,8 @@ fn a_move_is_a_move_when_it_is_undone() {
     const LINES: &str = "1\n2\n3\n";
     let edited = |from: &str, to: &str, old: &str, new: &str| {
         format!(
-            "diff --git a/{from} b/{to}\nrename from {from}\nrename to {to}\n--- a/{from}\n+++ b/{to}\n\
+            "diff --git a/{from} b/{to}\nrename from {from}\nrename to {to}\n--- a/{from}\n\
+             +++ b/{to}\n\
              @@ -1,3 +1,3 @@\n 1\n-{old}\n+{new}\n 3\n"
         )
     };
@@ -182,7 +183,8 @@ fn a_move_is_a_move_when_it_is_undone() {
         "diff --git a/b b/b\nnew file mode 100644\n--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+b\n";
     let same = |from: &str, to: &str| {
         format!(
-            "diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\nrename to {to}\n"
+            "diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\n\
+             rename to {to}\n"
         )
     };
     for (steps, done, undone) in [
