@@ -4,7 +4,8 @@
 usage: compare.py --ours PROGRAM [--codex PROGRAM] [--dir DIR] [--runs N] [--durability D] [--record FILE] [NAME...]
 
 For each workload in DIR (made by the example `workloads`) every applier gets a fresh copy of `before/`. The first
-run's result is compared with `after/`; an applier that refuses or differs is listed as such. The appliers take turns,
+run's result is compared with `after/`; an applier that refuses or differs is listed as such, and the first one must
+do neither. The appliers take turns,
 so that a noisy minute hits them all; medians are printed, with ratios of the first to each other.
 """
 import argparse, filecmp, os, platform, shutil, statistics, sys, tempfile, textwrap, time
@@ -105,7 +106,7 @@ def row(name, found):
     """A workload: what the first one takes, and its share of what each other takes, in wall and processor time."""
     ours, *others = found.values()
     if isinstance(ours, str):
-        return f"| {name} | {ours} |"
+        sys.exit(f"{name}: the first one {ours}")
     share = lambda theirs, what: f"{ours[what] / max(theirs[what], 1e-6):.2f}"
     cell = lambda theirs: theirs if isinstance(theirs, str) else f"{share(theirs, 'wall')} ({share(theirs, 'cpu')})"
     shares = {label: cell(theirs) for label, theirs in zip(list(found)[1:], others)}
@@ -125,7 +126,7 @@ def record(at, heading, lines):
 def machine():
     with open("/proc/cpuinfo") as info:
         model = next((line.split(":", 1)[1].strip() for line in info if line.startswith("model name")), "unknown")
-    return f"{os.cpu_count()} cores, {model}, Linux {platform.release()}"
+    return f"{os.cpu_count()} cores, {model}, Linux {'.'.join(platform.release().split('.')[:2])}"
 
 
 def main():

@@ -28,7 +28,7 @@ pub struct File {
     pub after: Option<Vec<String>>,
     /// What changes in it, from the top down.
     pub hunks: Vec<Hunk>,
-    /// The removed lines are written with a blank more before them, so that they match only when
+    /// The removed lines are written with a blank more at their ends, so that they match only when
     /// blanks are ignored, while the context above is as it is in the file.
     pub blurred: bool,
 }
@@ -304,7 +304,11 @@ impl Hunk {
         let removed = self.start + self.context.0;
         let below = removed + self.removed;
         prefixed(patch, " ", &before[self.start..removed]);
-        prefixed(patch, if blurred { "- " } else { "-" }, &before[removed..below]);
+        let mut old = before[removed..below].to_vec();
+        if blurred {
+            old.iter_mut().for_each(|line| line.push(' '));
+        }
+        prefixed(patch, "-", &old);
         prefixed(patch, "+", &self.added);
         prefixed(patch, " ", &before[below..below + self.context.1]);
     }
