@@ -501,6 +501,38 @@ mod tests {
         }
     }
 
+    /// No path that a pattern matches is passed over: all short ones are tried.
+    #[test]
+    fn a_path_that_matches_has_the_mark_of_the_pattern() {
+        let words = |longest: usize| {
+            let mut words = vec![String::new()];
+            let mut from = 0;
+            for _ in 0..longest {
+                let to = words.len();
+                for at in from..to {
+                    let word = words[at].clone();
+                    words.extend("ab./".chars().map(|next| format!("{word}{next}")));
+                }
+                from = to;
+            }
+            words
+        };
+        let (paths, mut matched) = (words(4), 0);
+        for word in words(2) {
+            for form in ["?", "?*", "?/**", "**/?", "**/?*", "**/*?", "**/?/**"] {
+                let globs = Globs::new([form.replace('?', &word)]).unwrap();
+                let pattern = &globs.patterns[0];
+                for path in &paths {
+                    if pattern.matches(path) {
+                        matched += 1;
+                        assert!(pattern.mark.meets(Marks::of_path(path)), "{pattern:?} {path:?}");
+                    }
+                }
+            }
+        }
+        assert!(matched > 1000, "{matched}");
+    }
+
     #[test]
     fn other_forms_are_globs() {
         let globs = Globs::new(["src/*/gen?.rs", "{a,b}/[xy]"]).unwrap();
