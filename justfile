@@ -36,8 +36,8 @@ growth:
 msrv:
     .ci/msrv
 
-# Builds, installs and tries every package as it is shipped, and checks its size. `.ci/run` has modules for Python and Node that are
-# built faster.
+# Builds, installs and tries every package as it is shipped, and checks its size. `.ci/run` has a program and modules for Python and
+# Node that are built faster.
 package:
     .ci/package/run
 
