@@ -336,16 +336,21 @@ impl Iterator for LineFeeds<'_> {
     }
 }
 
-/// A bit for each byte that is a line feed. The compiler turns this into vector instructions.
+/// A bit for each byte that is a line feed. Eight bytes at a time are one number: where the compiler
+/// looks at size it makes no vector instructions of a loop over bytes.
 #[inline]
 fn line_feeds(block: &[u8; 64]) -> u64 {
-    let found = block.map(|byte| u8::from(byte == b'\n'));
-    let (words, _) = found.as_chunks::<8>();
-    // The product gathers the lowest bit of each byte in the highest byte.
-    let gathered = words
-        .iter()
-        .map(|&word| u64::from_le_bytes(word).wrapping_mul(0x0102_0408_1020_4080) >> 56);
-    gathered.enumerate().fold(0, |mask, (nth, bits)| mask | bits << (8 * nth))
+    /// All bits but the highest of each byte.
+    const LOW: u64 = 0x7F7F_7F7F_7F7F_7F7F;
+    let (words, _) = block.as_chunks::<8>();
+    words.iter().enumerate().fold(0, |mask, (nth, &word)| {
+        let differs = u64::from_le_bytes(word) ^ u64::from_ne_bytes([b'\n'; 8]);
+        // The highest bit of each byte that does not differ.
+        let same = !(((differs & LOW) + LOW) | differs | LOW);
+        // The product gathers the lowest bit of each byte in the highest byte.
+        let bits = (same >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        mask | bits << (8 * nth)
+    })
 }
 
 fn terminator_len(line: &[u8]) -> usize {
@@ -363,6 +368,23 @@ fn offset(value: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn line_feeds_alone_have_a_bit() {
+        let naive = |block: &[u8; 64]| {
+            (0..64).fold(0, |mask, at| mask | u64::from(block[at] == b'\n') << at)
+        };
+        for byte in 0..=u8::MAX {
+            for at in 0..64 {
+                for (around, rest) in [(0, 1), (b'\n', 1), (0x8A, 7), (0xFF, 3)] {
+                    let mut block = [byte; 64];
+                    block[at] = around;
+                    block[(at + rest) % 64] = b'\n';
+                    assert_eq!(line_feeds(&block), naive(&block), "{block:?}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn splits_at_lf_and_crlf_and_nowhere_else() {
