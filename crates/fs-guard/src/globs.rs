@@ -204,37 +204,33 @@ struct Marks(u64);
 impl Marks {
     const ANY: Self = Self(u64::MAX);
 
-    fn of_start([first, second]: [u8; 2]) -> Self {
+    /// No pair has the highest bit.
+    fn of([first, second]: [u8; 2]) -> Self {
         Self(1 << ((first ^ second.rotate_left(3)) % 63))
-    }
-
-    fn of_end([before, last]: [u8; 2]) -> Self {
-        Self(1 << ((last.rotate_left(2) ^ before) % 63))
     }
 
     /// What a path has one of whose names begins as a text does: any, if that is too short to say.
     fn starting(text: &str) -> Self {
         match *text.as_bytes() {
-            [first, second, ..] if first != b'/' && second != b'/' => {
-                Self::of_start([first, second])
-            }
+            [first, second, ..] if first != b'/' && second != b'/' => Self::of([first, second]),
             _ => Self::ANY,
         }
     }
 
-    /// What a path has that ends in a text.
+    /// What a path has that ends in a text. The last byte is the first of the pair, so that few ends
+    /// are also starts.
     fn ending(text: &str) -> Self {
-        text.as_bytes().last_chunk().map_or(Self::ANY, |&end| Self::of_end(end))
+        text.as_bytes().last_chunk().map_or(Self::ANY, |&[before, last]| Self::of([last, before]))
     }
 
     fn of_path(path: &str) -> Self {
-        let path = path.as_bytes();
-        // No pair has the highest bit: a path too short for any meets what does not tell.
-        let mut marks = 1 << 63 | path.last_chunk().map_or(0, |&end| Self::of_end(end).0);
+        // With the highest bit, a path too short for any pair meets `ANY`.
+        let end = if path.len() < 2 { 0 } else { Self::ending(path).0 };
+        let mut marks = 1 << 63 | end;
         let mut before = b'/';
-        for pair in path.windows(2) {
+        for pair in path.as_bytes().windows(2) {
             if before == b'/' {
-                marks |= Self::of_start([pair[0], pair[1]]).0;
+                marks |= Self::of([pair[0], pair[1]]).0;
             }
             before = pair[0];
         }

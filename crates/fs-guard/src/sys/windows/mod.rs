@@ -50,6 +50,18 @@ impl Open {
         }
     }
 
+    /// Opens a name in a directory, or with no name the directory.
+    fn open(self, dir: &Fd, name: &[u16]) -> Result<File, nt::Status> {
+        let mut result = Err(STATUS_ACCESS_DENIED);
+        for way in self.ways() {
+            result = status::patiently(|| nt::create(dir, name, way));
+            if result.as_ref().err() != Some(&STATUS_ACCESS_DENIED) {
+                break;
+            }
+        }
+        result
+    }
+
     /// The ways to try, the next where the one before is denied.
     fn ways(self) -> Vec<Create<'static>> {
         let dir = wdk::FILE_DIRECTORY_FILE;
@@ -135,20 +147,10 @@ pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
             });
         }
     };
-    let open = || {
-        let mut result = Err(STATUS_ACCESS_DENIED);
-        for way in how.ways() {
-            result = status::patiently(|| nt::create(dir, &wide, way));
-            if result.as_ref().err() != Some(&STATUS_ACCESS_DENIED) {
-                break;
-            }
-        }
-        result
-    };
     if is_new || wide.is_empty() {
-        return open().map_err(status::from);
+        return how.open(dir, &wide).map_err(status::from);
     }
-    let (file, opened) = look::open_exactly(dir, &wide, open)?;
+    let (file, opened) = look::open_exactly(dir, &wide, || how.open(dir, &wide))?;
     match opened {
         OpenedHandle::Named => Ok(file),
         OpenedHandle::Link
@@ -179,9 +181,7 @@ pub(crate) fn stat(fd: &Fd) -> io::Result<Metadata> {
 pub(crate) fn stat_at(dir: &Fd, name: &str) -> io::Result<Metadata> {
     fault::point("fstatat", FaultSide::Read)?;
     let Some(wide) = wide(name) else { return error(code::NOENT) };
-    let open = |access| status::patiently(|| nt::create(dir, &wide, opening(access, 0)));
-    let open = || open(SEE).or_else(|_| open(win::FILE_READ_ATTRIBUTES));
-    let (file, opened) = look::open_exactly(dir, &wide, open)?;
+    let (file, opened) = look::open_exactly(dir, &wide, || Open::Look.open(dir, &wide))?;
     match opened {
         OpenedHandle::Named => look::metadata(&file),
         OpenedHandle::Link => {
