@@ -4,9 +4,9 @@
 usage: compare.py --ours PROGRAM [--codex PROGRAM] [--dir DIR] [--runs N] [--durability D] [--record FILE] [NAME...]
 
 For each workload in DIR (made by the example `workloads`) every applier gets a fresh copy of `before/`. The first
-run's result is compared with `after/`; an applier that refuses or differs is listed as such, and the first one must
-do neither. The appliers take turns,
-so that a noisy minute hits them all; medians are printed, with ratios of the first to each other.
+run's result is compared with `after/`; an applier that refuses or differs is listed as such, and the first one must do
+neither. The appliers take turns, so that a noisy minute hits them all; medians are printed, with ratios of the first to
+each other.
 """
 import argparse, filecmp, os, platform, shutil, statistics, sys, tempfile, textwrap, time
 from pathlib import Path
