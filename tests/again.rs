@@ -136,21 +136,24 @@ fn the_same_text_can_be_another_patch() {
     assert!(code != 0, "{answer}");
 }
 
-/// Who writes a line into the list of texts has not written a journal.
+/// Who writes a line into the index has not written a journal.
 #[test]
 fn a_forged_note_claims_nothing() {
     let dir = files();
     apply(dir.path(), &[], INSERT);
-    let list = dir.path().join("w/.apply-patch/applied");
-    let line = fs::read_to_string(&list).expect("the list");
-    let id = line.split_once(' ').expect("a line").1;
+    let index = |dir: &Path| dir.join("w/.apply-patch/index");
+    let hash = |line: &str| {
+        let mut fields = line.lines().last().expect("a line").split(' ');
+        fields.find(|field| field.len() == 64).expect("the hash of a text").to_owned()
+    };
+    let line = fs::read_to_string(index(dir.path())).expect("the index");
     let other = "*** Begin Patch\n*** Update File: a\n@@\n-two\n+2\n*** End Patch\n";
     // The hash of another patch, taken from where it is applied.
     let twin = files();
     apply(twin.path(), &[], other);
-    let hash = fs::read_to_string(twin.path().join("w/.apply-patch/applied")).expect("the list");
-    let hash = hash.split_once(' ').expect("a line").0;
-    fs::write(&list, format!("{hash} {id}junk\n\n{hash}\n")).expect("the list");
+    let of_other = hash(&fs::read_to_string(index(twin.path())).expect("the index"));
+    let forged = line.replace(&hash(&line), &of_other);
+    fs::write(index(dir.path()), &forged).expect("the index");
     let (code, answer) = apply(dir.path(), &[], other);
     assert_eq!(code, 0, "{answer}");
     assert_eq!(&answer["data"]["alreadyDone"], &Value::Null, "{answer}");

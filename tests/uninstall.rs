@@ -81,7 +81,7 @@ fn the_whole_state_goes_and_the_files_stay() {
         let dir = used(config);
         let in_tree = config.is_empty();
         let state = if in_tree { state(&dir) } else { folders_of_user(&dir).remove(0) };
-        for name in ["trash", "audit", "sessions", "snapshots", "refused", "applied", "index"] {
+        for name in ["trash", "audit", "sessions", "snapshots", "refused", "index"] {
             assert!(state.join(name).exists(), "the test has no {name}");
         }
         let before = all(dir.path());
@@ -200,12 +200,11 @@ fn another_process_is_waited_for() {
 }
 
 /// What is removed, in the order in which it is.
-const ORDER: [&str; 11] = [
+const ORDER: [&str; 10] = [
     "below",
     "trash",
     "pending",
     "index",
-    "applied",
     "from",
     "searched",
     "sessions",

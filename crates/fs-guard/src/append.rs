@@ -3,7 +3,6 @@
 use crate::dir::Spot;
 use crate::error::{At as _, Error};
 use crate::metadata::{FileKind, Metadata};
-use crate::read::read_whole;
 use crate::sys::{self, Fd, Open};
 
 /// One of the program's own files, open for appending.
@@ -19,26 +18,16 @@ impl Spot {
     /// Opens a log here, and creates it (mode 0600) if it is missing. A link, a special file or
     /// another user's file is refused.
     pub fn append(&self) -> Result<AppendFile, Error> {
-        let file = self.open_log(Open::Append(0o600))?;
+        let file = self.open_log()?;
         file.require_own()?;
         Ok(file)
     }
 
-    pub(crate) fn open_log(&self, how: Open) -> Result<AppendFile, Error> {
+    pub(crate) fn open_log(&self) -> Result<AppendFile, Error> {
         let path = self.path();
-        let handle = self.open_own(how)?;
+        let handle = self.open_own(Open::Append(0o600))?;
         let opened = sys::stat(&handle).at("look at", &path)?;
         Ok(AppendFile { handle, path: path.into(), opened })
-    }
-
-    /// Opens a log here like [`append`](Self::append), and reads it, if it has at most `limit`
-    /// bytes. What is appended then comes after what was read: nobody else may write to it
-    /// meanwhile.
-    pub fn read_and_append(&self, limit: u64) -> Result<(AppendFile, Vec<u8>), Error> {
-        let file = self.open_log(Open::ReadWrite(0o600))?;
-        file.require_own()?;
-        let bytes = read_whole(&file.handle, file.opened.size, limit, &file.path)?;
-        Ok((file, bytes))
     }
 }
 
@@ -47,6 +36,11 @@ impl AppendFile {
     pub fn append(&self, bytes: &[u8]) -> Result<(), Error> {
         sys::write_all(&self.handle, &mut [std::io::IoSlice::new(bytes)])
             .at("append to", &self.path)
+    }
+
+    /// Reads bytes at an offset. Returns how many; 0 at the end.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
+        sys::read_at(&self.handle, buffer, offset).at("read", &self.path)
     }
 
     /// Syncs what was appended.

@@ -51,7 +51,7 @@ impl Spot {
             &timeout.into(),
             || None,
             || {
-                let file = self.open_log(Open::Append(0o600))?;
+                let file = self.open_log()?;
                 if !sys::try_lock(&file.handle).at("lock", self.path())? {
                     return Ok(None);
                 }

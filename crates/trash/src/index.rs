@@ -5,8 +5,8 @@
 //! length for each finished transaction, the oldest first. A commit appends one under the lock,
 //! once its folder is in the trash. The line has the id, the bytes that were displaced up to and
 //! with this transaction, the bytes of those that were purged, the number of the first line that
-//! was not, a mark of the turn, whether it undid another one, and a stamp of the folder `trash`:
-//! its inode, times, size and number of links as they are then.
+//! was not, a mark of the turn, whether it undid another one, the hash of the patch text, and a
+//! stamp of the folder `trash`: its inode, times, size and number of links as they are then.
 //!
 //! The index is believed if the stamp of its last line is that of the folder now: every change of
 //! the names in a folder moves its times. Otherwise the folder is listed: a process was killed
@@ -26,7 +26,9 @@
 //! whole seconds are not believed. Nor is Windows, where nothing promises that the time of a folder
 //! is written at once: there the names are compared with the folder's at each transaction.
 
-use fs_guard::{Dir, Metadata, OpenFile, Sha256};
+use std::sync::Arc;
+
+use fs_guard::{AppendFile, Dir, Metadata, OpenFile, Sha256};
 
 use crate::error::Error;
 use crate::id::TransactionId;
@@ -36,9 +38,11 @@ use crate::store::{Store, TRASH, transactions_of};
 pub(crate) const INDEX: &str = "index";
 
 /// The length of a line, with its end.
-pub(crate) const LINE: usize = 97;
-/// How many lines are read at first.
-const TAIL: u32 = 64;
+pub(crate) const LINE: usize = 162;
+/// Where in a line the hash of the patch text is.
+const TEXT: usize = 80;
+/// How many lines are read at first. A patch text is looked for in these.
+const TAIL: u32 = 256;
 /// How many lines are read at once after that.
 const BLOCK: u32 = 8192;
 
@@ -50,13 +54,15 @@ pub(crate) struct Indexed {
     pub(crate) turn: Option<u32>,
     /// Whether it undid another one.
     pub(crate) undoes: bool,
+    /// The hash of the patch text.
+    pub(crate) text: Option<Sha256>,
 }
 
 impl Indexed {
     pub(crate) fn of(journal: &Journal) -> Self {
         let turn = journal.header.turn.as_deref().map(mark);
         let undoes = journal.header.undo_of.is_some();
-        Self { bytes: journal.kept_bytes(), turn, undoes }
+        Self { bytes: journal.kept_bytes(), turn, undoes, text: journal.header.text }
     }
 }
 
@@ -113,8 +119,10 @@ impl Summary {
         let turn = of.turn.map_or_else(|| "--------".to_owned(), |turn| format!("{turn:08x}"));
         let flag = |is_set: bool| if is_set { '+' } else { '-' };
         let (undoes, others, stamp) = (flag(of.undoes), flag(*others), stamp.unwrap_or_default());
+        let text = of.text.map_or_else(|| "-".repeat(64), |text| text.to_string());
         let line = format!(
-            "{id} {bytes:012x} {purged:012x} {first:08x} {turn} {undoes} {others} {stamp:016x}\n"
+            "{id} {bytes:012x} {purged:012x} {first:08x} {turn} {undoes} {others} {text} \
+             {stamp:016x}\n"
         );
         (line.len() == LINE).then_some(line)
     }
@@ -130,6 +138,7 @@ pub(crate) struct Line {
     pub(crate) purged: u64,
     pub(crate) first: u32,
     pub(crate) others: bool,
+    pub(crate) text: Option<Sha256>,
     pub(crate) stamp: u64,
 }
 
@@ -147,13 +156,14 @@ impl Line {
             turn => Some(u32::from_str_radix(turn, 16).ok()?),
         };
         let (undoes, others) = (next()? == "+", next()? == "+");
+        let text = next()?.parse().ok();
         let stamp = u64::from_str_radix(next()?, 16).ok()?;
-        Some(Self { id, turn, undoes, bytes, purged, first, others, stamp })
+        Some(Self { id, turn, undoes, bytes, purged, first, others, text, stamp })
     }
 }
 
 pub(crate) fn head(trash: &Metadata) -> String {
-    format!("{:<96}\n", format!("index 2 of the folder with inode {:016x}", trash.ino))
+    format!("{:<161}\n", format!("index 3 of the folder with inode {:016x}", trash.ino))
 }
 
 /// Returns what changes whenever a name in the folder does; `None` where nothing does for certain.
@@ -166,10 +176,28 @@ pub(crate) fn stamp(trash: &Metadata) -> Option<u64> {
     Some(u64::from_be_bytes(hash[..8].try_into().expect("a hash is longer")))
 }
 
+/// The file of the index.
+#[derive(Debug)]
+enum IndexFile {
+    /// As a reader has it.
+    Read(OpenFile),
+    /// As the one writer has it, who adds a line later.
+    Append(Arc<AppendFile>),
+}
+
+impl IndexFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, fs_guard::Error> {
+        match self {
+            Self::Read(file) => file.read_at(buffer, offset),
+            Self::Append(file) => file.read_at(buffer, offset),
+        }
+    }
+}
+
 /// The index, open for reading.
 #[derive(Debug)]
 pub(crate) struct Index {
-    file: OpenFile,
+    file: IndexFile,
     pub(crate) summary: Summary,
     /// The lines that were read last; at first its last ones.
     tail: Block,
@@ -194,8 +222,17 @@ impl Index {
     /// Opens the index if its last line is whole.
     pub(crate) fn open(dir: &Dir) -> Option<Self> {
         let (file, seen) = dir.spot(INDEX).open().ok()?;
-        let lines = u32::try_from(seen.size / LINE as u64).ok()?.checked_sub(1)?;
-        if lines == 0 || !seen.size.is_multiple_of(LINE as u64) {
+        Self::of(IndexFile::Read(file), seen.size)
+    }
+
+    /// Does the same with a file that can be appended to.
+    pub(crate) fn of_writer(file: &Arc<AppendFile>) -> Option<Self> {
+        Self::of(IndexFile::Append(Arc::clone(file)), file.opened_size())
+    }
+
+    fn of(file: IndexFile, size: u64) -> Option<Self> {
+        let lines = u32::try_from(size / LINE as u64).ok()?.checked_sub(1)?;
+        if lines == 0 || !size.is_multiple_of(LINE as u64) {
             return None;
         }
         let mut index = Self { file, summary: Summary::default(), tail: Block::default() };
@@ -207,10 +244,17 @@ impl Index {
         (first < lines).then_some(index)
     }
 
-    /// Opens the index if it is believed.
-    pub(crate) fn believed(dir: &Dir, trash: &Metadata) -> Option<Self> {
-        let now = stamp(trash)?;
-        Self::open(dir).filter(|index| index.summary.stamp == Some(now))
+    /// Returns whether it is believed.
+    pub(crate) fn is_of(&self, trash: &Metadata) -> bool {
+        stamp(trash).is_some_and(|now| self.summary.stamp == Some(now))
+    }
+
+    /// Returns those of the last transactions that were asked for with a patch text, newest first.
+    pub(crate) fn asked_for_with(&self, text: &Sha256) -> impl Iterator<Item = TransactionId> {
+        let hash = text.hex();
+        let (lines, _) = self.tail.bytes.as_chunks::<LINE>();
+        let same = move |line: &&[u8; LINE]| line[TEXT..TEXT + 64] == hash;
+        lines.iter().rev().filter(same).filter_map(|line| Some(Line::parse(line)?.id))
     }
 
     /// Reads lines; `None` if they cannot be read.
@@ -417,7 +461,8 @@ impl Store<'_> {
     /// Opens the index if it is believed and has all that the trash has.
     fn index(&self) -> Result<Option<Index>, Error> {
         let Some((_, trash)) = self.dir.open_dir_seen(TRASH)? else { return Ok(None) };
-        Ok(Index::believed(&self.dir, &trash).filter(|index| !index.summary.others))
+        let index = Index::open(&self.dir).filter(|index| index.is_of(&trash));
+        Ok(index.filter(|index| !index.summary.others))
     }
 
     /// Lists the transactions in the trash, newest first.

@@ -1,5 +1,6 @@
 //! Keeps the index of the trash, under the lock.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::{Dir, Metadata};
@@ -24,7 +25,8 @@ impl LockedStore<'_> {
     pub(crate) fn look(&self) -> Result<(Dir, NewestFirst<'_>), Error> {
         let trash = match self.dir.open_dir_seen(TRASH)? {
             Some((trash, seen)) => {
-                if let Some(index) = Index::believed(&self.dir, &seen) {
+                let index = self.last_read.take().or_else(|| self.open_index());
+                if let Some(index) = index.filter(|index| index.is_of(&seen)) {
                     self.known.set(Some(index.summary));
                     return Ok((trash, NewestFirst::indexed(self, index)));
                 }
@@ -42,6 +44,8 @@ impl LockedStore<'_> {
     /// index not written, the next transaction tries again.
     pub(crate) fn write_index(&self, trash: &Dir) -> Result<Vec<TransactionId>, Error> {
         self.known.set(None);
+        // Windows replaces no file that is open.
+        drop((self.index_file.take(), self.last_read.take()));
         let (seen, ids) = loop {
             let seen = trash.metadata()?;
             let names = trash.names()?;
@@ -51,6 +55,15 @@ impl LockedStore<'_> {
         };
         self.known.set(self.written(&seen, &ids));
         Ok(ids)
+    }
+
+    /// Opens the index, which stays open until a line is added or it is written anew.
+    pub(crate) fn open_index(&self) -> Option<Index> {
+        let mut file = self.index_file.borrow_mut();
+        if file.is_none() {
+            *file = Some(Arc::new(self.dir.spot(INDEX).append().ok()?));
+        }
+        Index::of_writer(file.as_ref()?)
     }
 
     fn written(&self, trash: &Metadata, newest_first: &[TransactionId]) -> Option<Summary> {
@@ -116,8 +129,8 @@ impl LockedStore<'_> {
         };
         let mut before = 0;
         let lines = lines.iter().map_while(|line| {
-            let Line { id, turn, undoes, bytes, .. } = Line::parse(line)?;
-            let of = Indexed { bytes: bytes.checked_sub(before)?, turn, undoes };
+            let Line { id, turn, undoes, bytes, text, .. } = Line::parse(line)?;
+            let of = Indexed { bytes: bytes.checked_sub(before)?, turn, undoes, text };
             before = bytes;
             Some((id, of))
         });
@@ -136,6 +149,7 @@ impl LockedStore<'_> {
         (id, of): (TransactionId, Indexed),
         keep: Option<(&Retention, SystemTime)>,
     ) -> Option<Summary> {
+        let open = self.index_file.take();
         // The clock was set back by more than a day.
         if next.last >= Some(id) {
             return None;
@@ -153,10 +167,14 @@ impl LockedStore<'_> {
             next = Summary { lines: next.lines - next.first, first: 0, ..next };
             let (head, line) = (head(&seen), next.line(of)?);
             let text = [head.as_bytes(), &kept.bytes, line.as_bytes()].concat();
+            drop(open);
             spot.write(&text, false).ok()?;
             return Some(next);
         }
-        let file = spot.append().ok()?;
+        let file = match open {
+            Some(file) => file,
+            None => Arc::new(spot.append().ok()?),
+        };
         let mut text = next.line(of)?;
         let mut length = 0;
         if written == 0 {

@@ -2,17 +2,17 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Instant;
 
 use fs_guard::{AppendFile, Dir, Error as FilesError, FileTime, LockFile, Root, Sha256, Wait};
 
 use crate::error::Error;
-use crate::id::TransactionId;
-use crate::index::Summary;
+use crate::index::{Index, Summary};
 use crate::journal::Journal;
 use crate::key::OwnKey;
 use crate::prefix::Prefix;
-use crate::store::{APPLIED, MAX_APPLIED, PENDING, SEARCHED, Store, TRASH};
+use crate::store::{PENDING, SEARCHED, Store, TRASH};
 
 pub(crate) const LOCK: &str = "lock";
 pub(crate) const GITIGNORE: &str = ".gitignore";
@@ -33,8 +33,10 @@ pub struct LockedStore<'r> {
     pub(crate) known: Cell<Option<Summary>>,
     /// Whether the directories below were looked through for states when the lock was taken.
     pub(crate) searched: OnceCell<bool>,
-    /// The list of patch texts, if it was read.
-    applied: RefCell<Option<AppendFile>>,
+    /// The file of the index, while it is open.
+    pub(crate) index_file: RefCell<Option<Arc<AppendFile>>>,
+    /// The index as it was last read.
+    pub(crate) last_read: RefCell<Option<Index>>,
 }
 
 impl<'r> Deref for LockedStore<'r> {
@@ -77,7 +79,8 @@ impl<'r> LockedStore<'r> {
                         keep: Cell::new(false),
                         known: Cell::new(None),
                         searched: OnceCell::new(),
-                        applied: RefCell::default(),
+                        index_file: RefCell::default(),
+                        last_read: RefCell::default(),
                     };
                     // The file that says so was made later than the one for git: one look is
                     // enough.
@@ -140,32 +143,13 @@ impl<'r> LockedStore<'r> {
         self.keep.set(true);
     }
 
-    /// Does what [`Store::applied`] does, and keeps the file open for
-    /// [`note_applied`](Self::note_applied).
+    /// Does what [`Store::applied`] does. The next transaction looks into the index as it was read
+    /// here.
     pub fn applied(&self, text: &Sha256) -> Result<Option<Journal>, Error> {
-        let (file, lines) = self.dir.spot(APPLIED).read_and_append(2 * MAX_APPLIED)?;
-        self.applied.replace(Some(file));
-        self.applied_in(&lines, text)
-    }
-
-    /// Records which transaction applied a patch text.
-    pub fn note_applied(&self, text: &Sha256, id: TransactionId) -> Result<(), Error> {
-        let spot = self.dir.spot(APPLIED);
-        let line = format!("{text} {id}\n");
-        let file = match self.applied.take() {
-            Some(file) => file,
-            None => spot.append()?,
-        };
-        if file.opened_size() <= MAX_APPLIED {
-            return Ok(file.append(line.as_bytes())?);
-        }
-        // Windows replaces no file that is open.
-        drop(file);
-        let (bytes, _) = spot.read(2 * MAX_APPLIED)?;
-        let half = &bytes[bytes.len() / 2..];
-        let rest =
-            half.iter().position(|&byte| byte == b'\n').map_or(&[][..], |end| &half[end + 1..]);
-        Ok(spot.write(&[rest, line.as_bytes()].concat(), false)?)
+        let Some(index) = self.open_index() else { return Ok(None) };
+        let found = self.applied_in(&index, text);
+        self.last_read.replace(Some(index));
+        found
     }
 
     pub(crate) fn trash(&self) -> Result<Dir, Error> {

@@ -11,14 +11,14 @@
 use crate::error::Error;
 use crate::index::INDEX;
 use crate::locked::{GITIGNORE, LOCK, LockedStore};
-use crate::store::{APPLIED, FROM, PENDING, SEARCHED, TRASH};
+use crate::store::{FROM, PENDING, SEARCHED, TRASH};
 use crate::take_over::BELOW;
 
 /// The folder of what is being removed.
 const REMOVED: &str = "removed";
 
 /// What the store keeps, in the order in which it is removed.
-const KEPT: [&str; 7] = [BELOW, TRASH, PENDING, INDEX, APPLIED, FROM, SEARCHED];
+const KEPT: [&str; 6] = [BELOW, TRASH, PENDING, INDEX, FROM, SEARCHED];
 
 /// What became of a state that should be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use fs_guard::{Dir, Root, Sha256, Spot};
 
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
+use crate::index::Index;
 use crate::journal::{Journal, JournalSignature};
 use crate::key::{Keys, OwnKey};
 use crate::prefix::Prefix;
@@ -19,11 +20,6 @@ pub(crate) const JOURNAL: &str = "journal";
 pub(crate) const ABORTED: &str = "journal.aborted";
 /// A file that makes a transaction count although its journal says that it is unverified.
 pub(crate) const DONE: &str = "done";
-/// The last transactions with a patch text, one line each: the hash of the text, and the id. It
-/// only says where to look.
-pub(crate) const APPLIED: &str = "applied";
-/// When the file is longer than this, the first half is removed.
-pub(crate) const MAX_APPLIED: u64 = 64 << 10;
 pub(crate) const TRASH: &str = "trash";
 pub(crate) const PENDING: &str = "pending";
 /// The file that says that the directories below were looked through for states.
@@ -190,30 +186,29 @@ impl<'r> Store<'r> {
         })
     }
 
-    /// Finds the newest finished transaction of a patch text, among the last few hundred. `None`
+    /// Finds the newest finished transaction of a patch text, among the last 256 of all. `None`
     /// where journals are not signed: anyone could claim that a text was applied.
     pub fn applied(&self, text: &Sha256) -> Result<Option<Journal>, Error> {
-        match self.dir.spot(APPLIED).read(2 * MAX_APPLIED) {
-            Ok((lines, _)) => self.applied_in(&lines, text),
-            Err(fs_guard::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        let Some(index) = Index::open(&self.dir) else { return Ok(None) };
+        self.applied_in(&index, text)
     }
 
-    pub(crate) fn applied_in(&self, lines: &[u8], text: &Sha256) -> Result<Option<Journal>, Error> {
-        let hash = text.hex();
-        let lines = lines
-            .rsplit(|&byte| byte == b'\n')
-            .filter_map(|line| line.strip_prefix(&hash)?.strip_prefix(b" "));
-        let Some(id) = lines.filter_map(|id| std::str::from_utf8(id).ok()?.parse().ok()).next()
-        else {
-            return Ok(None);
-        };
-        let read = self.journal_if(id, false).and_then(|read| Ok((read, self.is_aborted(id)?)));
-        let Some(((journal, authentic), aborted)) = self.unless_gone(id, read)? else {
-            return Ok(None);
-        };
-        Ok((authentic && !aborted && journal.header.text.as_ref() == Some(text)).then_some(journal))
+    pub(crate) fn applied_in(
+        &self,
+        index: &Index,
+        text: &Sha256,
+    ) -> Result<Option<Journal>, Error> {
+        for id in index.asked_for_with(text) {
+            let read = self.journal_if(id, false).and_then(|read| Ok((read, self.is_aborted(id)?)));
+            let Some(((journal, authentic), aborted)) = self.unless_gone(id, read)? else {
+                return Ok(None);
+            };
+            if !aborted {
+                let is_it = authentic && journal.header.text.as_ref() == Some(text);
+                return Ok(is_it.then_some(journal));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the place of a displaced file.

@@ -15,7 +15,7 @@ pub(crate) enum Open {
     Look,
     /// A new file for writing. Fails if anything is there.
     CreateNew(u32),
-    /// For appending. Created if missing.
+    /// For appending and reading. Created if missing.
     Append(u32),
     /// For reading and writing in place. Created if missing.
     ReadWrite(u32),

@@ -103,7 +103,7 @@ impl Open {
                 FaultSide::Write,
             ),
             Self::Append(mode) => (
-                common | OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NONBLOCK,
+                common | OFlags::RDWR | OFlags::CREATE | OFlags::APPEND | OFlags::NONBLOCK,
                 mode_of(mode),
                 FaultSide::Write,
             ),

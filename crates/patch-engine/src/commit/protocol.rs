@@ -188,16 +188,13 @@ impl Commit<'_> {
                 cause: Box::new(cause),
             });
         }
-        if let Err(cause) = pending.finish_and_purge(&self.options.retention, SystemTime::now()) {
-            if pending.mark_done(durable).is_err() {
-                return Err(CommitError::Untidy {
-                    journal: pending.journal_path(),
-                    cause: Box::new(cause.into()),
-                });
-            }
-        } else if let Some(text) = &self.patch_hash() {
-            // If this fails, the same patch is applied again or refused, and nothing worse.
-            let _ = store.note_applied(text, id);
+        if let Err(cause) = pending.finish_and_purge(&self.options.retention, SystemTime::now())
+            && pending.mark_done(durable).is_err()
+        {
+            return Err(CommitError::Untidy {
+                journal: pending.journal_path(),
+                cause: Box::new(cause.into()),
+            });
         }
         if matches!(store.is_signed(), Ok(false)) {
             host.event(&Event::Unsigned);

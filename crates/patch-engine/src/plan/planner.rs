@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::thread;
 
 use fs_guard::{Access, FileKind, RelPath, Sha256};
 use patch_grammar::binary::Binary;
@@ -97,8 +96,7 @@ pub(crate) fn plan_without(
     let alone = alone.map(|(index, _)| *index).collect();
     let texts = Texts::new(files, patch, options);
     let prefetcher = Prefetcher::new(files, &fixed, &texts, &whitespace, alone);
-    thread::scope(|scope| {
-        let mut prefetch = prefetcher.start(scope);
+    prefetcher.during(|mut prefetch| {
         let mut builder =
             PlanBuilder::with_capacity(files.clone(), options, patch.sections().len());
         builder.patch = Some(patch.clone());

@@ -204,17 +204,23 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         Self { files, all, texts, whitespace, sections, progress, room, arrived }
     }
 
-    /// Starts to prepare, where that is worth a thread.
-    pub(crate) fn start<'s>(&'s self, scope: &'s thread::Scope<'s, '_>) -> Prefetch<'s, 'a, 'p> {
+    /// Calls `plan` while a thread prepares sections ahead of it, where that is worth a thread.
+    pub(crate) fn during<T>(&self, plan: impl FnOnce(Prefetch<'_, 'a, 'p>) -> T) -> T {
         let threads = match self.sections.len() {
             ..SECTIONS_WORTH_A_THREAD => 1,
             _ => MOST_THREADS.min(*PROCESSORS),
         };
-        for _ in 1..threads {
-            // Without this thread there is only less help.
-            let _ = thread::Builder::new().spawn_scoped(scope, || self.help());
+        if threads == 1 {
+            // A scope without threads takes four calls of the system.
+            return plan(Prefetch(self));
         }
-        Prefetch(self)
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                // Without this thread there is only less help.
+                let _ = thread::Builder::new().spawn_scoped(scope, || self.help());
+            }
+            plan(Prefetch(self))
+        })
     }
 
     fn help(&self) {

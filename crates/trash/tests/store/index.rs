@@ -11,7 +11,7 @@ use workspace_trash::{KeyPlace, LockedStore, Retention, Store, TransactionId};
 
 use super::{Fixture, displace, displace_keeping};
 
-const LINE: usize = 97;
+const LINE: usize = 162;
 
 impl Fixture {
     fn state(&self) -> std::path::PathBuf {
