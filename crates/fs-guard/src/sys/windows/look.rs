@@ -131,7 +131,7 @@ pub(super) fn open_exactly(
     error(status::code::NOENT)
 }
 
-/// Tells whether an open file has exactly this name; `None` if it has another one.
+/// Tells whether an open file has exactly this name; `None` if it has another one, or none.
 fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<Option<OpenedHandle>> {
     if attributes(file)?.0 & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
         return Ok(Some(OpenedHandle::Link));
@@ -139,6 +139,7 @@ fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<Option<OpenedHand
     match own_name(file, wdk::FileNormalizedNameInformation) {
         Ok(own) => return Ok((own == name).then_some(OpenedHandle::Named)),
         Err(status) if status::is_unknown(status) => {}
+        Err(status) if status::is_gone(status) => return Ok(None),
         Err(status) => return Err(status::from(status)),
     }
     // A file system without it (or Wine): by the name that the file was opened with, and by that in

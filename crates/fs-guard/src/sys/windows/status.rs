@@ -60,6 +60,12 @@ fn plain(error: io::Error) -> io::Error {
     }
 }
 
+/// Tells whether a file that is open has no name any more.
+pub(super) fn is_gone(status: Status) -> bool {
+    matches!(status, win::STATUS_FILE_DELETED | win::STATUS_DELETE_PENDING)
+        || from(status).raw_os_error() == Some(code::NOENT)
+}
+
 /// Tells whether a file system, or a Windows before version 10, does not know this way.
 pub(super) fn is_unknown(status: Status) -> bool {
     matches!(
