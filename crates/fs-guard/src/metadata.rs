@@ -1,5 +1,8 @@
 //! The metadata of directory entries: kind, size, permissions and identity.
 
+#[cfg(any(unix, windows))]
+use std::time::SystemTime;
+
 /// The kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
@@ -158,6 +161,13 @@ impl Metadata {
         self.racy = nanos(now) - latest < needed;
         self
     }
+}
+
+/// Returns the time of day. It is ahead of what files are stamped with by a tick at most.
+#[cfg(any(unix, windows))]
+pub(crate) fn now() -> FileTime {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    (now.as_secs().cast_signed(), now.subsec_nanos())
 }
 
 fn nanos((seconds, nanos): FileTime) -> i128 {

@@ -11,7 +11,7 @@ use super::fault::{self, FaultSide};
 use super::modes::{Open, Rename};
 #[cfg(feature = "fault-injection")]
 use super::record::{Act, RecordedName};
-use crate::metadata::{FileKind, FileTime, Metadata};
+use crate::metadata::{FileKind, FileTime, Metadata, now};
 
 /// An open file or directory.
 pub(crate) type Fd = OwnedFd;
@@ -286,20 +286,6 @@ fn metadata(stat: &fs::Stat) -> Metadata {
         has_xattrs: None,
     }
     .observed_at(now())
-}
-
-/// Returns the time by the clock that file systems take their time stamps from.
-pub(crate) fn now() -> FileTime {
-    #[cfg(target_os = "linux")]
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
-    #[cfg(not(target_os = "linux"))]
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
-    #[allow(
-        clippy::cast_sign_loss,
-        clippy::unnecessary_cast,
-        reason = "below a billion; types differ by platform"
-    )]
-    (time.tv_sec as i64, time.tv_nsec as u32)
 }
 
 /// Returns the second in which this machine started, by its clock as it is now; `None` on systems

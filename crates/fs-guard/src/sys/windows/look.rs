@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::time::SystemTime;
 
 use windows_sys::Wdk::Storage::FileSystem as wdk;
 use windows_sys::Win32::Storage::FileSystem::{
@@ -13,7 +12,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 use super::call::error;
 use super::layout::{bytes, name_bytes, text_at, u32_at, u64_at};
 use super::{nt, security, status};
-use crate::metadata::{FileKind, FileTime, Metadata};
+use crate::metadata::{FileKind, FileTime, Metadata, now};
 
 /// The bit of a reparse point's tag that says that it stands for another file or directory: links,
 /// junctions, mount points.
@@ -178,12 +177,6 @@ fn entry(dir: &File, name: &[u16]) -> io::Result<Option<(Vec<u16>, u32)>> {
 /// Opens a directory once more, to go through its names.
 fn again(dir: &File) -> Result<File, nt::Status> {
     nt::create(dir, &[], nt::opening(FILE_LIST_DIRECTORY, wdk::FILE_DIRECTORY_FILE))
-}
-
-/// Returns the time of day.
-fn now() -> FileTime {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    (now.as_secs().cast_signed(), now.subsec_nanos())
 }
 
 /// Lists the names in a directory.
