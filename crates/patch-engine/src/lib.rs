@@ -131,7 +131,7 @@ pub use fs_guard::{Cancellation, Entry, FileKind, RelPath, Sha256, Tree};
 pub use locate::edit::{Edit, edit};
 pub use locate::{
     Advice, Ambiguous, Candidate, Difference, Edge, HunkReject, LineNumber, Mangled, Nearest, Note,
-    Order, Pass, Placed, Reindented, RejectReason, Rules, Shown,
+    Order, Pass, Placed, Reindented, RejectReason, Rules, Shown, line_words,
 };
 pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
 pub use plan::binary::BinaryProblem;
@@ -146,7 +146,7 @@ pub use plan::options::{
 };
 pub use plan::planner::plan;
 pub use plan::policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
-pub use plan::reject::{Irreversible, Problem, ProblemName, Reject, Rejects, line_words};
+pub use plan::reject::{Irreversible, Problem, ProblemName, Reject, Rejects};
 pub use plan::relative::relative;
 pub use plan::reverse::reverse;
 pub use plan::syntax::{Formats, Syntax, SyntaxFault};

@@ -1,5 +1,5 @@
-//! What can be done about an error, as data. Who tells it puts it in the words of the receiver: the
-//! flags of a program, the arguments of a tool.
+//! What can be done about an error, as data; each error of the engine says which of it helps. Who
+//! tells it puts it in the words of the receiver: the flags of a program, the arguments of a tool.
 
 use std::ops::RangeInclusive;
 
@@ -7,13 +7,8 @@ use fs_guard::{Account, FileKind, Rule};
 use patch_grammar::{ParseError, ParseErrorKind};
 use workspace_trash::TransactionId;
 
-use crate::commit::{CommitError, Error};
-use crate::locate::{Advice, Candidate, Edge, LineNumber, Pass, RejectReason};
-use crate::plan::binary::BinaryProblem;
-use crate::plan::formatter::CommandEnd;
-use crate::plan::options::{Expected, Profile};
+use crate::locate::pass::Pass;
 use crate::plan::policy::STATE_DIR;
-use crate::plan::reject::{Problem, Reject};
 
 /// The most candidate places that get a remedy of their own.
 pub const MAX_PLACES: usize = 3;
@@ -142,8 +137,8 @@ pub enum Setting {
     Overwrite,
     /// Accept this difference between a hunk and the file.
     Fuzz(Pass),
-    /// The rules by which a hunk finds its place.
-    Profile(Profile),
+    /// The profile `codex`: other rules by which a hunk finds its place.
+    Codex,
     /// Take the first of several places.
     FirstPlace,
     /// Leave out hunks that are applied already.
@@ -558,7 +553,7 @@ impl Remedy {
                     vec![Self::Set(Setting::AnyForm)]
                 }
                 "padded" | "wrapped" | "no_at" => {
-                    vec![correct(), Self::Set(Setting::Profile(Profile::Codex))]
+                    vec![correct(), Self::Set(Setting::Codex)]
                 }
                 "binary_diff" => vec![correct(), Self::Set(Setting::SkipBinary)],
                 "too_many_sections" => vec![Self::Split],
@@ -572,281 +567,8 @@ impl Remedy {
     }
 }
 
-impl Reject {
-    /// Returns what can be done about it.
-    #[must_use]
-    pub fn remedies(&self) -> Vec<Remedy> {
-        let mut remedies = self.all_remedies();
-        if self.exact {
-            // No option changes what an exact patch means.
-            let loosens = |remedy: &Remedy| {
-                matches!(
-                    remedy,
-                    Remedy::Set(
-                        Setting::Fuzz(_)
-                            | Setting::Profile(_)
-                            | Setting::Overwrite
-                            | Setting::FirstPlace
-                    )
-                )
-            };
-            remedies.retain(|remedy| !loosens(remedy));
-            if remedies.is_empty() {
-                remedies.push(Remedy::read_again(&self.path));
-            }
-        }
-        remedies
-    }
-
-    fn all_remedies(&self) -> Vec<Remedy> {
-        let path = &self.path;
-        let create_parents = Remedy::Set(Setting::CreateParents);
-        let act = |action| Remedy::act(action, path);
-        if self.strip.is_some() || self.near.is_some() {
-            let rename = |to: &String| Remedy::RenamePath { from: path.clone(), to: to.clone() };
-            let strip = self.strip.map(|parts| Remedy::Set(Setting::Strip(parts)));
-            let mut remedies: Vec<_> =
-                strip.into_iter().chain(self.near.as_ref().map(rename)).collect();
-            if matches!(self.problem, Problem::MissingParent { .. }) {
-                remedies.push(create_parents);
-            }
-            return remedies;
-        }
-        vec![match &self.problem {
-            Problem::Guard(error) => return Remedy::of_guard(error),
-            Problem::Missing => Remedy::choose(path, PathLike::File),
-            Problem::MissingParent { .. } => {
-                return vec![create_parents, Remedy::choose(path, PathLike::InDirectory)];
-            }
-            Problem::ParentIsFile { file } => {
-                Remedy::choose(path, PathLike::NotBeneath(file.clone()))
-            }
-            Problem::Exists { new_in_diff: true, .. } => Remedy::LeaveOut(Part::Section),
-            Problem::Exists { .. } => {
-                return vec![act(Action::Edit), Remedy::Set(Setting::Overwrite)];
-            }
-            Problem::ReplacesUsed { .. } => Remedy::SendSeparately,
-            Problem::Collides { with } => {
-                Remedy::RenamePath { from: path.clone(), to: with.clone() }
-            }
-            Problem::BinaryPatch(BinaryProblem::Applied) => {
-                let skip = Remedy::Set(Setting::SkipApplied);
-                return vec![Remedy::LeaveOut(Part::Section), skip];
-            }
-            Problem::BinaryPatch(_) | Problem::Irreversible(_) => Remedy::LeaveOut(Part::Section),
-            Problem::SamePath => Remedy::LeaveOut(Part::Move),
-            Problem::OneName { .. } => Remedy::choose(&self.path, PathLike::Free),
-            // A file that is to be added is expected not to be there.
-            Problem::Stale { expected: Expected::Hash(expected), actual: Some(actual) }
-                if expected == actual =>
-            {
-                act(Action::Edit)
-            }
-            Problem::Stale { actual: None, .. } => Remedy::choose(path, PathLike::OtherFile),
-            Problem::Stale { .. } | Problem::LeavesLines | Problem::OtherLink { .. } => {
-                Remedy::read_again(path)
-            }
-            Problem::Whitespace(_) => {
-                let fix = Remedy::Set(Setting::FixWhitespace);
-                return vec![fix, Remedy::LeaveOut(Part::WhitespaceErrors)];
-            }
-            Problem::Syntax(_) => {
-                let warn = Remedy::Set(Setting::WarnOfSyntax);
-                return vec![Remedy::LeaveOut(Part::SyntaxErrors), warn];
-            }
-            Problem::NotFormatted(failure) => match failure.end {
-                // The shell says with these that there is no such command.
-                CommandEnd::Exited(code) if ![126, 127].contains(&code) => Remedy::SendCorrected,
-                _ => Remedy::Ask(ForPerson::Own("correct the command of `format-with`".into())),
-            },
-            Problem::Conflict(conflict) => {
-                let lines = &conflict.current.lines;
-                let lines = Some(lines.start..=(lines.end - 1).max(lines.start));
-                Remedy::ReadAgain { path: path.clone(), lines }
-            }
-            Problem::Binary { .. } => act(Action::Delete),
-            Problem::TooManyFiles { .. } => Remedy::choose(path, PathLike::PartOfDirectory),
-            Problem::DeleteNotAllowed => return not_allowed(Setting::AllowDelete),
-            Problem::MoveNotAllowed => return not_allowed(Setting::AllowMove),
-            Problem::InOtherFile { file, line, .. } => {
-                Remedy::MoveHunk { path: file.clone(), line: *line }
-            }
-            Problem::Hunk(reason) => return of_hunk(reason, path),
-        }]
-    }
-}
-
-fn not_allowed(setting: Setting) -> Vec<Remedy> {
-    vec![Remedy::LeaveOut(Part::Section), Remedy::Ask(ForPerson::Allow(setting))]
-}
-
-fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Remedy> {
-    let read = |lines: &RangeInclusive<usize>| Remedy::ReadAgain {
-        path: path.into(),
-        lines: Some(lines.clone()),
-    };
-    vec![match reason {
-        RejectReason::ContextNotFound { nearest: Some(nearest) } => {
-            if let Some(edge) = &nearest.not_at {
-                let bare = matches!(edge, Edge::Bare { .. });
-                let zero = bare.then_some(Remedy::Set(Setting::UnidiffZero));
-                let rest = [within(edge, *nearest.lines.start()), read(&nearest.lines)];
-                return zero.into_iter().chain(rest).collect();
-            }
-            let paste = (!nearest.paste.is_empty())
-                .then(|| Remedy::ReplaceHunk { lines: nearest.paste.clone() });
-            let pass = nearest.pass.filter(|_| nearest.untold.is_none());
-            let fuzz = pass.map(|pass| Remedy::Set(Setting::Fuzz(pass)));
-            return paste.into_iter().chain([read(&nearest.lines)]).chain(fuzz).collect();
-        }
-        RejectReason::MultipleMatches { candidates, .. }
-        | RejectReason::OutsideScope { candidates, .. }
-        | RejectReason::HeaderNotFound { candidates, .. } => {
-            let remedies: Vec<_> = candidates.iter().filter_map(chosen).take(MAX_PLACES).collect();
-            match (reason, &candidates[..]) {
-                _ if !remedies.is_empty() => return remedies,
-                // No lines around them tell the places apart.
-                (RejectReason::MultipleMatches { .. }, _) => Remedy::Set(Setting::FirstPlace),
-                (_, [place]) => {
-                    Remedy::UseHeader { means_line: *place.lines.start(), header: None }
-                }
-                (_, [place, ..]) => read(&place.lines),
-                (_, []) => Remedy::read_again(path),
-            }
-        }
-        RejectReason::Indentation { lines, .. } => read(lines),
-        RejectReason::OverlappingEdits { other, .. } => Remedy::Join { other: other + 1 },
-        RejectReason::AlreadyApplied { .. } => {
-            return vec![Remedy::LeaveOut(Part::Hunk), Remedy::Set(Setting::SkipApplied)];
-        }
-        RejectReason::NoAnchor { header: Some((means_line, line)), .. } => {
-            return vec![
-                Remedy::AddContext {
-                    means_line: *means_line,
-                    below: false,
-                    lines: vec![line.clone()],
-                },
-                Remedy::Set(Setting::Profile(Profile::Codex)),
-            ];
-        }
-        RejectReason::NoAnchor { header: None, number: LineNumber::NotAsked } => {
-            return vec![Remedy::Set(Setting::UnidiffZero), Remedy::read_again(path)];
-        }
-        RejectReason::ContextNotFound { nearest: None }
-        | RejectReason::NoAnchor { header: None, .. } => Remedy::read_again(path),
-        RejectReason::FinalNewline => Remedy::LeaveOut(Part::NoNewline),
-        RejectReason::Encoding => {
-            return vec![
-                Remedy::LeaveOut(Part::NotAscii),
-                Remedy::Ask(ForPerson::Allow(Setting::Encoding(path.into()))),
-            ];
-        }
-    }]
-}
-
-/// Returns what makes a hunk mean this place.
-fn chosen(place: &Candidate) -> Option<Remedy> {
-    let means_line = *place.lines.start();
-    Some(match place.advice.as_ref()? {
-        Advice::Before(lines) => {
-            Remedy::AddContext { means_line, below: false, lines: lines.clone() }
-        }
-        Advice::After(lines) => {
-            Remedy::AddContext { means_line, below: true, lines: lines.clone() }
-        }
-        Advice::Header(header) => Remedy::UseHeader { means_line, header: Some(header.clone()) },
-    })
-}
-
-/// Returns what makes a hunk stand elsewhere than at an end of the file.
-fn within(edge: &Edge, means_line: usize) -> Remedy {
-    let (below, lines) = match edge {
-        Edge::Marked => return Remedy::LeaveOut(Part::EndOfFile),
-        Edge::End { below } => (true, below),
-        Edge::Bare { above, below } if below.is_empty() => (false, above),
-        Edge::Bare { below, .. } => (true, below),
-        Edge::Start { above } => (false, above),
-    };
-    Remedy::AddContext { means_line, below, lines: lines.clone() }
-}
-
-impl Error {
-    /// Returns what can be done about it.
-    #[must_use]
-    pub fn remedies(&self) -> Vec<Remedy> {
-        let see = |record| vec![Remedy::See(record)];
-        let ask = |decision| vec![Remedy::Ask(decision)];
-        let untrusted = self.to_be_trusted();
-        match self {
-            Self::Parse(error) => Remedy::of_parse(error),
-            Self::Rejected(rejects) | Self::NotRestored(rejects) => rejects[0].remedies(),
-            Self::Declined => ask(ForPerson::SayInstead),
-            Self::Commit(error) => error.remedies(),
-            Self::Drifted { id, carry: true, .. } => {
-                vec![Remedy::Set(Setting::Carry), Remedy::See(Listing::Transaction(*id))]
-            }
-            // The later change has to be undone first.
-            Self::Drifted { id, drifts, .. } if drifts.iter().all(|drift| drift.by.is_some()) => {
-                let later = drifts.iter().filter_map(|drift| drift.by).max();
-                let first = later.map(|later| Remedy::First(Step::Undo(later)));
-                first.into_iter().chain(see(Listing::Transaction(*id))).collect()
-            }
-            // Its diff shows what a patch against the current files has to undo.
-            Self::Drifted { id, .. } | Self::NotInTransaction { id, .. } => {
-                see(Listing::Transaction(*id))
-            }
-            Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
-                of_file(error)
-            }
-            Self::NothingTo { .. }
-            | Self::Aborted(_)
-            | Self::Store(workspace_trash::Error::NoSuchTransaction(_)) => see(Listing::Log),
-            Self::Store(workspace_trash::Error::NoSuchSlot { .. }) => see(Listing::Trash),
-            _ if !untrusted.is_empty() => {
-                let undo = |id| Remedy::Ask(ForPerson::UndoUntrusted(id));
-                untrusted.into_iter().take(MAX_PLACES).map(undo).collect()
-            }
-            Self::Elsewhere { id, project, .. } => {
-                ask(ForPerson::UndoAtTop { id: *id, project: project.clone() })
-            }
-            // It can be done when the check has ended, but not from within it.
-            Self::BeingChecked | Self::Postponed => Vec::new(),
-            Self::NotRecovered { .. } => ask(ForPerson::LookAtJournal),
-            Self::Store(_) | Self::Doubtful { .. } => ask(ForPerson::LookAtState),
-        }
-    }
-}
-
-impl CommitError {
-    /// Returns what can be done about it.
-    #[must_use]
-    pub fn remedies(&self) -> Vec<Remedy> {
-        vec![match self {
-            // A displaced file that is a different one by now.
-            Self::Stale(drift) if is_state(&drift.path) => Remedy::Ask(ForPerson::LookAtState),
-            Self::Stale(drift) => Remedy::read_again(&drift.path),
-            Self::Unverified(_) => Remedy::SendCorrected,
-            Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
-                return of_file(error);
-            }
-            Self::UnfinishedBelow { directory } => {
-                return vec![
-                    Remedy::First(Step::Recover { directory: directory.clone() }),
-                    Remedy::Ask(ForPerson::RecoverIn { directory: directory.clone() }),
-                ];
-            }
-            Self::RollbackIncomplete { .. } | Self::Untidy { .. } => {
-                Remedy::Ask(ForPerson::LookAtFiles)
-            }
-            Self::Store(_) | Self::Refused(_) | Self::Nothing | Self::OtherWorkspace => {
-                Remedy::TryAgain
-            }
-        }]
-    }
-}
-
 /// Returns the remedies for a file, which may be one of the program's own.
-fn of_file(error: &fs_guard::Error) -> Vec<Remedy> {
+pub(crate) fn of_file(error: &fs_guard::Error) -> Vec<Remedy> {
     use fs_guard::Error;
     match error {
         Error::NotFound { path }

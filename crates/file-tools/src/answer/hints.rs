@@ -1,10 +1,10 @@
 //! What can be done about a failure, in the shape in which answers have it: each [`Remedy`] in the
 //! words of who gets it, and only those that they can follow.
 
+use patch_engine::Remedy;
 use patch_engine::remedy::{
     Action, ArgumentChange, ArgumentValue, ForPerson, Listing, Part, PathLike, Setting, Step,
 };
-use patch_engine::{Profile, Remedy};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -216,11 +216,8 @@ fn own(tool: Tool, setting: &Setting) -> Option<Setting> {
         | (Tool::EditPatch, Setting::AllowDelete | Setting::AllowMove) => Some(setting.clone()),
         (
             Tool::ApplyPatch,
-            Setting::CreateParents
-            | Setting::Overwrite
-            | Setting::Profile(Profile::Codex)
-            | Setting::Fuzz(_),
-        ) => Some(Setting::Profile(Profile::Codex)),
+            Setting::CreateParents | Setting::Overwrite | Setting::Codex | Setting::Fuzz(_),
+        ) => Some(Setting::Codex),
         (Tool::ApplyPatch, Setting::SkipApplied) => Some(setting.clone()),
         _ => None,
     }
@@ -537,7 +534,7 @@ fn allowed(setting: &Setting) -> String {
         Setting::CreateParents
         | Setting::Overwrite
         | Setting::Fuzz(_)
-        | Setting::Profile(_)
+        | Setting::Codex
         | Setting::FirstPlace
         | Setting::SkipApplied
         | Setting::SkipBinary

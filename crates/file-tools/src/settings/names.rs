@@ -13,7 +13,7 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
         Setting::CreateParents => ("create-parents", true.into()),
         Setting::Overwrite => ("overwrite", true.into()),
         Setting::Fuzz(pass) => ("fuzz", pass.as_str().into()),
-        Setting::Profile(profile) => ("profile", profile.as_str().into()),
+        Setting::Codex => ("profile", "codex".into()),
         Setting::FirstPlace => ("ambiguous", "first".into()),
         Setting::FixWhitespace => ("whitespace", "fix".into()),
         Setting::WarnOfSyntax => ("syntax", "warn".into()),

@@ -7,6 +7,7 @@ use workspace_trash::{JournalProblem, TransactionId};
 use crate::plan::formatter::CommandFailure;
 use crate::plan::kind::ErrorKind;
 use crate::plan::reject::{Reject, Rejects};
+use crate::remedy::{ForPerson, Listing, MAX_PLACES, Remedy, Setting, Step, is_state, of_file};
 
 /// A file that is not in the expected state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -250,6 +251,51 @@ impl Error {
             | Self::BeingChecked => None,
         }
     }
+
+    /// Returns what can be done about it.
+    #[must_use]
+    pub fn remedies(&self) -> Vec<Remedy> {
+        let see = |record| vec![Remedy::See(record)];
+        let ask = |decision| vec![Remedy::Ask(decision)];
+        let untrusted = self.to_be_trusted();
+        match self {
+            Self::Parse(error) => Remedy::of_parse(error),
+            Self::Rejected(rejects) | Self::NotRestored(rejects) => rejects[0].remedies(),
+            Self::Declined => ask(ForPerson::SayInstead),
+            Self::Commit(error) => error.remedies(),
+            Self::Drifted { id, carry: true, .. } => {
+                vec![Remedy::Set(Setting::Carry), Remedy::See(Listing::Transaction(*id))]
+            }
+            // The later change has to be undone first.
+            Self::Drifted { id, drifts, .. } if drifts.iter().all(|drift| drift.by.is_some()) => {
+                let later = drifts.iter().filter_map(|drift| drift.by).max();
+                let first = later.map(|later| Remedy::First(Step::Undo(later)));
+                first.into_iter().chain(see(Listing::Transaction(*id))).collect()
+            }
+            // Its diff shows what a patch against the current files has to undo.
+            Self::Drifted { id, .. } | Self::NotInTransaction { id, .. } => {
+                see(Listing::Transaction(*id))
+            }
+            Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
+                of_file(error)
+            }
+            Self::NothingTo { .. }
+            | Self::Aborted(_)
+            | Self::Store(workspace_trash::Error::NoSuchTransaction(_)) => see(Listing::Log),
+            Self::Store(workspace_trash::Error::NoSuchSlot { .. }) => see(Listing::Trash),
+            _ if !untrusted.is_empty() => {
+                let undo = |id| Remedy::Ask(ForPerson::UndoUntrusted(id));
+                untrusted.into_iter().take(MAX_PLACES).map(undo).collect()
+            }
+            Self::Elsewhere { id, project, .. } => {
+                ask(ForPerson::UndoAtTop { id: *id, project: project.clone() })
+            }
+            // It can be done when the check has ended, but not from within it.
+            Self::BeingChecked | Self::Postponed => Vec::new(),
+            Self::NotRecovered { .. } => ask(ForPerson::LookAtJournal),
+            Self::Store(_) | Self::Doubtful { .. } => ask(ForPerson::LookAtState),
+        }
+    }
 }
 
 /// Returns the reject that decides how a failure is reported: a refused path goes before a stale
@@ -373,5 +419,31 @@ impl CommitError {
     #[must_use]
     pub fn is_rolled_back(&self) -> bool {
         !matches!(self, Self::RollbackIncomplete { .. } | Self::Untidy { .. })
+    }
+
+    /// Returns what can be done about it.
+    #[must_use]
+    pub fn remedies(&self) -> Vec<Remedy> {
+        vec![match self {
+            // A displaced file that is a different one by now.
+            Self::Stale(drift) if is_state(&drift.path) => Remedy::Ask(ForPerson::LookAtState),
+            Self::Stale(drift) => Remedy::read_again(&drift.path),
+            Self::Unverified(_) => Remedy::SendCorrected,
+            Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
+                return of_file(error);
+            }
+            Self::UnfinishedBelow { directory } => {
+                return vec![
+                    Remedy::First(Step::Recover { directory: directory.clone() }),
+                    Remedy::Ask(ForPerson::RecoverIn { directory: directory.clone() }),
+                ];
+            }
+            Self::RollbackIncomplete { .. } | Self::Untidy { .. } => {
+                Remedy::Ask(ForPerson::LookAtFiles)
+            }
+            Self::Store(_) | Self::Refused(_) | Self::Nothing | Self::OtherWorkspace => {
+                Remedy::TryAgain
+            }
+        }]
     }
 }

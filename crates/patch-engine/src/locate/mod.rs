@@ -39,10 +39,11 @@ pub use mangled::Mangled;
 pub use pass::Pass;
 pub(crate) use placed::Located;
 pub use placed::{Note, Placed, Reindented};
+pub(crate) use reject::Room;
 pub use reject::{
     Advice, Candidate, Difference, Edge, HunkReject, LineNumber, Nearest, RejectReason, Shown,
+    line_words,
 };
-pub(crate) use reject::{NAMED, Room};
 pub use rules::{Ambiguous, Order, Rules};
 
 use crate::text::lines::Lines;

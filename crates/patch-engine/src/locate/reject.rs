@@ -1,12 +1,14 @@
-//! Why a hunk was not placed, as data.
+//! Why a hunk was not placed: as data, in words, and what can be done about it.
 
 use std::cell::Cell;
+use std::fmt;
 use std::mem::size_of;
 use std::ops::RangeInclusive;
 
 use super::mangled::Mangled;
 use super::pass::Pass;
 use super::search::SATURATION;
+use crate::remedy::{ForPerson, MAX_PLACES, Part, Remedy, Setting};
 
 /// A hunk that was not placed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +96,159 @@ patch_grammar::named! {
         FinalNewline = "final_newline",
         /// It inserts text that is not ASCII into a file that is not UTF-8.
         Encoding = "encoding",
+    }
+}
+
+impl fmt::Display for RejectReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ContextNotFound { nearest: None } => {
+                f.write_str("its old lines are not in the file")
+            }
+            Self::ContextNotFound { nearest: Some(nearest) } => {
+                if let Some(edge) = &nearest.not_at {
+                    let (lines, edge) = (line_words(&nearest.lines), edge_words(edge));
+                    return write!(f, "its old lines are at {lines}, and not {edge}");
+                }
+                write!(f, "its old lines are not in the file; {nearest}")
+            }
+            Self::OutsideScope { header, candidates, more } => {
+                write!(f, "its old lines are in the file, but not below `@@ {header}`")?;
+                places(f, candidates, *more)
+            }
+            Self::HeaderNotFound { header, candidates, more } => {
+                write!(f, "the header `@@ {header}` names no line of the file")?;
+                if candidates.is_empty() {
+                    return Ok(());
+                }
+                f.write_str("; the old lines are")?;
+                places(f, candidates, *more)
+            }
+            Self::MultipleMatches { candidates, more, out_of_order } => {
+                f.write_str("it fits in more than one place:")?;
+                places(f, candidates, *more)?;
+                if *out_of_order {
+                    f.write_str(", and no choice keeps the order of the hunks")?;
+                }
+                Ok(())
+            }
+            Self::OverlappingEdits { other, lines } => {
+                write!(f, "it changes what hunk {} changes", other + 1)?;
+                match lines {
+                    Some(lines) => write!(f, " ({})", line_words(lines)),
+                    None => Ok(()),
+                }
+            }
+            Self::AlreadyApplied { lines } => {
+                write!(f, "it is applied already: its new lines are at {}", line_words(lines))
+            }
+            Self::Indentation { lines, patch_line, contradicts } => {
+                write!(f, "its old lines are at {} but for blanks, ", line_words(lines))?;
+                if *contradicts {
+                    write!(
+                        f,
+                        "but patch line {patch_line}, which has the same indentation as another \
+                         line of the hunk, does not have it there"
+                    )
+                } else {
+                    write!(f, "which do not tell how to indent patch line {patch_line}")
+                }
+            }
+            Self::NoAnchor { header: Some((line, _)), .. } => write!(
+                f,
+                "it only inserts, and has no context line; its header is line {line} of the file"
+            ),
+            Self::NoAnchor { header: None, number } => f.write_str(match number {
+                LineNumber::None => "it only inserts, and nothing says where",
+                LineNumber::NotAsked => {
+                    "it only inserts, and shows no line of the file: only its number says where"
+                }
+                LineNumber::Unsure => {
+                    "it only inserts, and its line number does not say where: the file has changed"
+                }
+            }),
+            Self::FinalNewline => f.write_str(
+                "its marker for a missing line feed does not fit: that line is not \
+                             the last, or the file ends in a line feed",
+            ),
+            Self::Encoding if cfg!(feature = "encodings") => f.write_str(
+                "it inserts text that the encoding of the file cannot \
+                                           store; the file is not UTF-8",
+            ),
+            Self::Encoding => f.write_str(
+                "the encoding of the file cannot store it, or is one that needs the feature \
+                 `encodings` of patch-engine, which this program is without",
+            ),
+        }
+    }
+}
+
+impl RejectReason {
+    /// Returns what can be done about it in the file at this path.
+    pub(crate) fn remedies(&self, path: &str) -> Vec<Remedy> {
+        let read = |lines: &RangeInclusive<usize>| Remedy::ReadAgain {
+            path: path.into(),
+            lines: Some(lines.clone()),
+        };
+        vec![match self {
+            Self::ContextNotFound { nearest: Some(nearest) } => {
+                if let Some(edge) = &nearest.not_at {
+                    let bare = matches!(edge, Edge::Bare { .. });
+                    let zero = bare.then_some(Remedy::Set(Setting::UnidiffZero));
+                    let rest = [within(edge, *nearest.lines.start()), read(&nearest.lines)];
+                    return zero.into_iter().chain(rest).collect();
+                }
+                let paste = (!nearest.paste.is_empty())
+                    .then(|| Remedy::ReplaceHunk { lines: nearest.paste.clone() });
+                let pass = nearest.pass.filter(|_| nearest.untold.is_none());
+                let fuzz = pass.map(|pass| Remedy::Set(Setting::Fuzz(pass)));
+                return paste.into_iter().chain([read(&nearest.lines)]).chain(fuzz).collect();
+            }
+            Self::MultipleMatches { candidates, .. }
+            | Self::OutsideScope { candidates, .. }
+            | Self::HeaderNotFound { candidates, .. } => {
+                let remedies: Vec<_> =
+                    candidates.iter().filter_map(chosen).take(MAX_PLACES).collect();
+                match (self, &candidates[..]) {
+                    _ if !remedies.is_empty() => return remedies,
+                    // No lines around them tell the places apart.
+                    (Self::MultipleMatches { .. }, _) => Remedy::Set(Setting::FirstPlace),
+                    (_, [place]) => {
+                        Remedy::UseHeader { means_line: *place.lines.start(), header: None }
+                    }
+                    (_, [place, ..]) => read(&place.lines),
+                    (_, []) => Remedy::read_again(path),
+                }
+            }
+            Self::Indentation { lines, .. } => read(lines),
+            Self::OverlappingEdits { other, .. } => Remedy::Join { other: other + 1 },
+            Self::AlreadyApplied { .. } => {
+                return vec![Remedy::LeaveOut(Part::Hunk), Remedy::Set(Setting::SkipApplied)];
+            }
+            Self::NoAnchor { header: Some((means_line, line)), .. } => {
+                return vec![
+                    Remedy::AddContext {
+                        means_line: *means_line,
+                        below: false,
+                        lines: vec![line.clone()],
+                    },
+                    Remedy::Set(Setting::Codex),
+                ];
+            }
+            Self::NoAnchor { header: None, number: LineNumber::NotAsked } => {
+                return vec![Remedy::Set(Setting::UnidiffZero), Remedy::read_again(path)];
+            }
+            Self::ContextNotFound { nearest: None } | Self::NoAnchor { header: None, .. } => {
+                Remedy::read_again(path)
+            }
+            Self::FinalNewline => Remedy::LeaveOut(Part::NoNewline),
+            Self::Encoding => {
+                return vec![
+                    Remedy::LeaveOut(Part::NotAscii),
+                    Remedy::Ask(ForPerson::Allow(Setting::Encoding(path.into()))),
+                ];
+            }
+        }]
     }
 }
 
@@ -338,4 +493,110 @@ pub struct Difference {
     pub found: Option<String>,
     /// The first character that differs, 1-based.
     pub column: usize,
+}
+
+/// Says where in the file a hunk has to stand, and why.
+fn edge_words(edge: &Edge) -> &'static str {
+    match edge {
+        Edge::Marked => "at the end of the file, as the hunk says",
+        Edge::End { .. } => {
+            "at the end of the file, where a diff has context above a change and none below"
+        }
+        Edge::Start { .. } => {
+            "at the beginning of the file, where a diff has a hunk that begins at line 1 and has \
+             no context above its change"
+        }
+        Edge::Bare { .. } => "all of the file, so that a diff has to show lines around them",
+    }
+}
+
+/// Describes the lines of the file that are nearest to those of the hunk.
+impl fmt::Display for Nearest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one = self.lines.start() == self.lines.end();
+        let (is, differ) = if one { ("is", "differs") } else { ("are", "differ") };
+        match self.mangled {
+            Some(Mangled::LineNumbers) => {
+                f.write_str("line numbers stand before its lines: leave them out; without them ")?;
+            }
+            Some(Mangled::Entities) => f.write_str(
+                "it has HTML entities (such as `&lt;`) where the file has the characters; with \
+                 these ",
+            )?,
+            None => {}
+        }
+        write!(f, "nearest {is} {}, ", line_words(&self.lines))?;
+        match (self.pass, self.agreeing, self.of) {
+            (Some(Pass::Trailing), ..) => write!(f, "which {differ} only in blanks at line ends"),
+            (Some(Pass::Unicode), ..) => {
+                write!(f, "which {differ} only in blanks and typographic punctuation")
+            }
+            (Some(_), ..) => write!(f, "which {differ} only in blanks"),
+            (None, 0, 1) => f.write_str("which is different"),
+            (None, 0, of) => write!(f, "where none of {of} agrees"),
+            (None, 1, of) => write!(f, "where 1 of {of} agrees"),
+            (None, agreeing, of) => write!(f, "where {agreeing} of {of} agree"),
+        }?;
+        if let Some(line) = self.untold {
+            let do_not = if one { "does not" } else { "do not" };
+            write!(f, ", and {do_not} tell how to indent patch line {line}")?;
+        }
+        if self.pass.is_none() && self.scattered {
+            f.write_str(" (all of them are in the file, but in another order or not together)")?;
+        }
+        Ok(())
+    }
+}
+
+/// Formats lines as `line 3`, or `lines 3-5`.
+#[must_use]
+pub fn line_words(lines: &RangeInclusive<usize>) -> String {
+    match (lines.start(), lines.end()) {
+        (first, last) if first == last => format!("line {first}"),
+        (first, last) => format!("lines {first}-{last}"),
+    }
+}
+
+fn places(f: &mut fmt::Formatter<'_>, candidates: &[Candidate], more: bool) -> fmt::Result {
+    for (nth, candidate) in candidates.iter().take(NAMED).enumerate() {
+        let (first, last) = (candidate.lines.start(), candidate.lines.end());
+        f.write_str(match (nth, candidates.len(), first == last) {
+            (0, 1, true) => " line ",
+            (0, ..) => " lines ",
+            _ => ", ",
+        })?;
+        if first == last { write!(f, "{first}")? } else { write!(f, "{first}-{last}")? }
+    }
+    match candidates.len() {
+        len if more && len <= NAMED => f.write_str(" and others"),
+        len if more => write!(f, " and more than {} others", len.saturating_sub(NAMED)),
+        len if len > NAMED => write!(f, " and {} others", len - NAMED),
+        _ => Ok(()),
+    }
+}
+
+/// Returns what makes a hunk mean this place.
+fn chosen(place: &Candidate) -> Option<Remedy> {
+    let means_line = *place.lines.start();
+    Some(match place.advice.as_ref()? {
+        Advice::Before(lines) => {
+            Remedy::AddContext { means_line, below: false, lines: lines.clone() }
+        }
+        Advice::After(lines) => {
+            Remedy::AddContext { means_line, below: true, lines: lines.clone() }
+        }
+        Advice::Header(header) => Remedy::UseHeader { means_line, header: Some(header.clone()) },
+    })
+}
+
+/// Returns what makes a hunk stand elsewhere than at an end of the file.
+fn within(edge: &Edge, means_line: usize) -> Remedy {
+    let (below, lines) = match edge {
+        Edge::Marked => return Remedy::LeaveOut(Part::EndOfFile),
+        Edge::End { below } => (true, below),
+        Edge::Bare { above, below } if below.is_empty() => (false, above),
+        Edge::Bare { below, .. } => (true, below),
+        Edge::Start { above } => (false, above),
+    };
+    Remedy::AddContext { means_line, below, lines: lines.clone() }
 }

@@ -1,20 +1,21 @@
-//! Why a patch cannot be planned: every reason at once, as data.
+//! Why a patch cannot be planned, every reason at once; and what can be done about it.
 
 use std::fmt;
-use std::ops::{Deref, RangeInclusive};
+use std::ops::Deref;
 
 use fs_guard::{Cancellation, Sha256, quoted};
 use patch_grammar::Patch;
 use workspace_trash::TransactionId;
 
 use crate::carry::{Conflict, Excerpt};
-use crate::locate::{Edge, LineNumber, Mangled, NAMED, Nearest, Pass, RejectReason};
+use crate::locate::RejectReason;
 use crate::plan::binary::BinaryProblem;
-use crate::plan::formatter::CommandFailure;
+use crate::plan::formatter::{CommandEnd, CommandFailure};
 use crate::plan::kind::ErrorKind;
 use crate::plan::options::Expected;
 use crate::plan::syntax::SyntaxFault;
 use crate::plan::whitespace::WhitespaceErrors;
+use crate::remedy::{Action, ForPerson, Part, PathLike, Remedy, Setting};
 
 /// One thing that keeps a patch from applying.
 #[derive(Debug)]
@@ -401,6 +402,112 @@ impl Reject {
             _ => None,
         }
     }
+
+    /// Returns what can be done about it.
+    #[must_use]
+    pub fn remedies(&self) -> Vec<Remedy> {
+        let mut remedies = self.all_remedies();
+        if self.exact {
+            // No option changes what an exact patch means.
+            let loosens = |remedy: &Remedy| {
+                matches!(
+                    remedy,
+                    Remedy::Set(
+                        Setting::Fuzz(_)
+                            | Setting::Codex
+                            | Setting::Overwrite
+                            | Setting::FirstPlace
+                    )
+                )
+            };
+            remedies.retain(|remedy| !loosens(remedy));
+            if remedies.is_empty() {
+                remedies.push(Remedy::read_again(&self.path));
+            }
+        }
+        remedies
+    }
+
+    fn all_remedies(&self) -> Vec<Remedy> {
+        let path = &self.path;
+        let create_parents = Remedy::Set(Setting::CreateParents);
+        let act = |action| Remedy::act(action, path);
+        if self.strip.is_some() || self.near.is_some() {
+            let rename = |to: &String| Remedy::RenamePath { from: path.clone(), to: to.clone() };
+            let strip = self.strip.map(|parts| Remedy::Set(Setting::Strip(parts)));
+            let mut remedies: Vec<_> =
+                strip.into_iter().chain(self.near.as_ref().map(rename)).collect();
+            if matches!(self.problem, Problem::MissingParent { .. }) {
+                remedies.push(create_parents);
+            }
+            return remedies;
+        }
+        vec![match &self.problem {
+            Problem::Guard(error) => return Remedy::of_guard(error),
+            Problem::Missing => Remedy::choose(path, PathLike::File),
+            Problem::MissingParent { .. } => {
+                return vec![create_parents, Remedy::choose(path, PathLike::InDirectory)];
+            }
+            Problem::ParentIsFile { file } => {
+                Remedy::choose(path, PathLike::NotBeneath(file.clone()))
+            }
+            Problem::Exists { new_in_diff: true, .. } => Remedy::LeaveOut(Part::Section),
+            Problem::Exists { .. } => {
+                return vec![act(Action::Edit), Remedy::Set(Setting::Overwrite)];
+            }
+            Problem::ReplacesUsed { .. } => Remedy::SendSeparately,
+            Problem::Collides { with } => {
+                Remedy::RenamePath { from: path.clone(), to: with.clone() }
+            }
+            Problem::BinaryPatch(BinaryProblem::Applied) => {
+                let skip = Remedy::Set(Setting::SkipApplied);
+                return vec![Remedy::LeaveOut(Part::Section), skip];
+            }
+            Problem::BinaryPatch(_) | Problem::Irreversible(_) => Remedy::LeaveOut(Part::Section),
+            Problem::SamePath => Remedy::LeaveOut(Part::Move),
+            Problem::OneName { .. } => Remedy::choose(&self.path, PathLike::Free),
+            // A file that is to be added is expected not to be there.
+            Problem::Stale { expected: Expected::Hash(expected), actual: Some(actual) }
+                if expected == actual =>
+            {
+                act(Action::Edit)
+            }
+            Problem::Stale { actual: None, .. } => Remedy::choose(path, PathLike::OtherFile),
+            Problem::Stale { .. } | Problem::LeavesLines | Problem::OtherLink { .. } => {
+                Remedy::read_again(path)
+            }
+            Problem::Whitespace(_) => {
+                let fix = Remedy::Set(Setting::FixWhitespace);
+                return vec![fix, Remedy::LeaveOut(Part::WhitespaceErrors)];
+            }
+            Problem::Syntax(_) => {
+                let warn = Remedy::Set(Setting::WarnOfSyntax);
+                return vec![Remedy::LeaveOut(Part::SyntaxErrors), warn];
+            }
+            Problem::NotFormatted(failure) => match failure.end {
+                // The shell says with these that there is no such command.
+                CommandEnd::Exited(code) if ![126, 127].contains(&code) => Remedy::SendCorrected,
+                _ => Remedy::Ask(ForPerson::Own("correct the command of `format-with`".into())),
+            },
+            Problem::Conflict(conflict) => {
+                let lines = &conflict.current.lines;
+                let lines = Some(lines.start..=(lines.end - 1).max(lines.start));
+                Remedy::ReadAgain { path: path.clone(), lines }
+            }
+            Problem::Binary { .. } => act(Action::Delete),
+            Problem::TooManyFiles { .. } => Remedy::choose(path, PathLike::PartOfDirectory),
+            Problem::DeleteNotAllowed => return not_allowed(Setting::AllowDelete),
+            Problem::MoveNotAllowed => return not_allowed(Setting::AllowMove),
+            Problem::InOtherFile { file, line, .. } => {
+                Remedy::MoveHunk { path: file.clone(), line: *line }
+            }
+            Problem::Hunk(reason) => return reason.remedies(path),
+        }]
+    }
+}
+
+fn not_allowed(setting: Setting) -> Vec<Remedy> {
+    vec![Remedy::LeaveOut(Part::Section), Remedy::Ask(ForPerson::Allow(setting))]
 }
 
 impl Problem {
@@ -458,173 +565,5 @@ fn since(conflict: &Conflict) -> String {
         (true, true) => {
             format!("the lines around line {} of the base have changed", base.lines.start)
         }
-    }
-}
-
-/// Says where in the file a hunk has to stand, and why.
-fn edge_words(edge: &Edge) -> &'static str {
-    match edge {
-        Edge::Marked => "at the end of the file, as the hunk says",
-        Edge::End { .. } => {
-            "at the end of the file, where a diff has context above a change and none below"
-        }
-        Edge::Start { .. } => {
-            "at the beginning of the file, where a diff has a hunk that begins at line 1 and has \
-             no context above its change"
-        }
-        Edge::Bare { .. } => "all of the file, so that a diff has to show lines around them",
-    }
-}
-
-impl fmt::Display for RejectReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ContextNotFound { nearest: None } => {
-                f.write_str("its old lines are not in the file")
-            }
-            Self::ContextNotFound { nearest: Some(nearest) } => {
-                if let Some(edge) = &nearest.not_at {
-                    let (lines, edge) = (line_words(&nearest.lines), edge_words(edge));
-                    return write!(f, "its old lines are at {lines}, and not {edge}");
-                }
-                write!(f, "its old lines are not in the file; {nearest}")
-            }
-            Self::OutsideScope { header, candidates, more } => {
-                write!(f, "its old lines are in the file, but not below `@@ {header}`")?;
-                places(f, candidates, *more)
-            }
-            Self::HeaderNotFound { header, candidates, more } => {
-                write!(f, "the header `@@ {header}` names no line of the file")?;
-                if candidates.is_empty() {
-                    return Ok(());
-                }
-                f.write_str("; the old lines are")?;
-                places(f, candidates, *more)
-            }
-            Self::MultipleMatches { candidates, more, out_of_order } => {
-                f.write_str("it fits in more than one place:")?;
-                places(f, candidates, *more)?;
-                if *out_of_order {
-                    f.write_str(", and no choice keeps the order of the hunks")?;
-                }
-                Ok(())
-            }
-            Self::OverlappingEdits { other, lines } => {
-                write!(f, "it changes what hunk {} changes", other + 1)?;
-                match lines {
-                    Some(lines) => write!(f, " ({})", line_words(lines)),
-                    None => Ok(()),
-                }
-            }
-            Self::AlreadyApplied { lines } => {
-                write!(f, "it is applied already: its new lines are at {}", line_words(lines))
-            }
-            Self::Indentation { lines, patch_line, contradicts } => {
-                write!(f, "its old lines are at {} but for blanks, ", line_words(lines))?;
-                if *contradicts {
-                    write!(
-                        f,
-                        "but patch line {patch_line}, which has the same indentation as another \
-                         line of the hunk, does not have it there"
-                    )
-                } else {
-                    write!(f, "which do not tell how to indent patch line {patch_line}")
-                }
-            }
-            Self::NoAnchor { header: Some((line, _)), .. } => write!(
-                f,
-                "it only inserts, and has no context line; its header is line {line} of the file"
-            ),
-            Self::NoAnchor { header: None, number } => f.write_str(match number {
-                LineNumber::None => "it only inserts, and nothing says where",
-                LineNumber::NotAsked => {
-                    "it only inserts, and shows no line of the file: only its number says where"
-                }
-                LineNumber::Unsure => {
-                    "it only inserts, and its line number does not say where: the file has changed"
-                }
-            }),
-            Self::FinalNewline => f.write_str(
-                "its marker for a missing line feed does not fit: that line is not \
-                             the last, or the file ends in a line feed",
-            ),
-            Self::Encoding if cfg!(feature = "encodings") => f.write_str(
-                "it inserts text that the encoding of the file cannot \
-                                           store; the file is not UTF-8",
-            ),
-            Self::Encoding => f.write_str(
-                "the encoding of the file cannot store it, or is one that needs the feature \
-                 `encodings` of patch-engine, which this program is without",
-            ),
-        }
-    }
-}
-
-/// Describes the lines of the file that are nearest to those of the hunk.
-impl fmt::Display for Nearest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let one = self.lines.start() == self.lines.end();
-        let (is, differ) = if one { ("is", "differs") } else { ("are", "differ") };
-        match self.mangled {
-            Some(Mangled::LineNumbers) => {
-                f.write_str("line numbers stand before its lines: leave them out; without them ")?;
-            }
-            Some(Mangled::Entities) => f.write_str(
-                "it has HTML entities (such as `&lt;`) where the file has the characters; with \
-                 these ",
-            )?,
-            None => {}
-        }
-        write!(f, "nearest {is} {}, ", line_words(&self.lines))?;
-        match (self.pass, self.agreeing, self.of) {
-            (Some(Pass::Trailing), ..) => write!(f, "which {differ} only in blanks at line ends"),
-            (Some(Pass::Unicode), ..) => {
-                write!(f, "which {differ} only in blanks and typographic punctuation")
-            }
-            (Some(_), ..) => write!(f, "which {differ} only in blanks"),
-            (None, 0, 1) => f.write_str("which is different"),
-            (None, 0, of) => write!(f, "where none of {of} agrees"),
-            (None, 1, of) => write!(f, "where 1 of {of} agrees"),
-            (None, agreeing, of) => write!(f, "where {agreeing} of {of} agree"),
-        }?;
-        if let Some(line) = self.untold {
-            let do_not = if one { "does not" } else { "do not" };
-            write!(f, ", and {do_not} tell how to indent patch line {line}")?;
-        }
-        if self.pass.is_none() && self.scattered {
-            f.write_str(" (all of them are in the file, but in another order or not together)")?;
-        }
-        Ok(())
-    }
-}
-
-/// Formats lines as `line 3`, or `lines 3-5`.
-#[must_use]
-pub fn line_words(lines: &RangeInclusive<usize>) -> String {
-    match (lines.start(), lines.end()) {
-        (first, last) if first == last => format!("line {first}"),
-        (first, last) => format!("lines {first}-{last}"),
-    }
-}
-
-fn places(
-    f: &mut fmt::Formatter<'_>,
-    candidates: &[crate::locate::Candidate],
-    more: bool,
-) -> fmt::Result {
-    for (nth, candidate) in candidates.iter().take(NAMED).enumerate() {
-        let (first, last) = (candidate.lines.start(), candidate.lines.end());
-        f.write_str(match (nth, candidates.len(), first == last) {
-            (0, 1, true) => " line ",
-            (0, ..) => " lines ",
-            _ => ", ",
-        })?;
-        if first == last { write!(f, "{first}")? } else { write!(f, "{first}-{last}")? }
-    }
-    match candidates.len() {
-        len if more && len <= NAMED => f.write_str(" and others"),
-        len if more => write!(f, " and more than {} others", len.saturating_sub(NAMED)),
-        len if len > NAMED => write!(f, " and {} others", len - NAMED),
-        _ => Ok(()),
     }
 }
