@@ -317,9 +317,80 @@ pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
     reasons
 }
 
+/// The source files with reasons whose comments are rows of docs/errors.md, and the heading above
+/// the table of each.
+const COMMENTED: [(&str, &str); 3] = [
+    ("crates/patch-engine/src/locate/reject.rs", "a hunk has no place"),
+    ("crates/patch-engine/src/plan/reject.rs", "files"),
+    ("crates/file-tools/src/answer/reason.rs", "calls of tools"),
+];
+
+/// The rows of a source file: the beginning of each, with the reason, and what follows it.
+fn rows(source: &str) -> Vec<(String, String)> {
+    let names = source.split("named! {").nth(1).expect("the reasons");
+    let names = names.split("\n}\n").next().unwrap_or_default();
+    let (mut rows, mut comment) = (Vec::new(), String::new());
+    // Variants are indented so, and their fields further.
+    for line in names.lines().filter_map(|line| line.strip_prefix("        ")) {
+        let name = line.strip_suffix("\",").and_then(|line| line.rsplit_once(" = \""));
+        if let Some(words) = line.strip_prefix("/// ") {
+            comment += words;
+            comment.push(' ');
+        } else if let Some((_, reason)) = name.filter(|_| !comment.is_empty()) {
+            let (seen, wanted) = comment.split_once(" What to do: ").unwrap_or((&comment, ""));
+            let cells = [seen, wanted].map(cell).join(" |");
+            rows.push((format!("| `{reason}` |"), format!("{cells} |\n")));
+            comment.clear();
+        }
+    }
+    rows
+}
+
+/// A comment as a cell of a table: without the capital and the full stop, and what it names of
+/// `docs/` is a link.
+fn cell(comment: &str) -> String {
+    let comment = comment.trim().trim_end_matches('.');
+    let is_word = comment.chars().nth(1).is_some_and(|second| !second.is_uppercase());
+    let (first, rest) = comment.split_at(usize::from(is_word));
+    let text = [&first.to_lowercase(), rest].concat();
+    let mut parts = text.split("`docs/");
+    let mut cell = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (link, rest) = part.split_once('`').expect("the end of the name");
+        let name = link.rsplit('#').next().unwrap_or_default().replace('-', " ");
+        cell += &format!("[{name}]({link}){rest}");
+    }
+    if cell.is_empty() { cell } else { [" ", &cell].concat() }
+}
+
+/// The page with these rows. A row stays where it is; a new one is the last of its table.
+fn with_rows(mut page: String, heading: &str, rows: Vec<(String, String)>) -> String {
+    for (reason, rest) in rows {
+        let all = page.find("\n## Reasons").expect("the tables");
+        let table = page.find(&format!("\n## Reasons: {heading}\n")).expect(heading);
+        let end = table + page[table..].find("|\n\n## ").expect("the end of the table") + 2;
+        let there = [table..end, all..page.len()].into_iter().find_map(|part| {
+            let at = part.start + page[part].find(&["\n", &reason].concat())? + 1;
+            Some(at..at + page[at..].find('\n')? + 1)
+        });
+        page.replace_range(there.unwrap_or(end..end), &[reason, rest].concat());
+    }
+    page
+}
+
+/// Write the rows of reasons anew with
+/// `UPDATE_DOCS=1 cargo test -p apply-patch --test runner docs::`.
 #[test]
 fn every_error_is_documented() {
-    let page = read("docs/errors.md");
+    let committed = read("docs/errors.md");
+    let page = COMMENTED.iter().fold(committed.clone(), |page, (file, heading)| {
+        with_rows(page, heading, rows(&read(file)))
+    });
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(repository().join("docs/errors.md"), &page).expect("the page");
+    } else {
+        assert_eq!(page, committed, "see the comment above");
+    }
     let documented = cells(&page, |heading| heading.starts_with("Reasons"))
         .into_iter()
         .map(|(reason, _)| reason);

@@ -3,46 +3,108 @@
 patch_grammar::named! {
     /// The reason behind the kind of an error: `details.reason`. The names are stable.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    #[allow(missing_docs, reason = "they are their names; docs/errors.md says what each means")]
+    #[allow(missing_docs, reason = "a word of another enum has its comment there")]
     pub enum Reason {
+        /// MCP with `--approve ask`, and a client that cannot ask a person; Python and Node:
+        /// `approve` of the workspace wants one, and the call has no `approve`. What to do: another
+        /// client, or another `--approve`; give the call an `approve`.
         ApprovalRequired = "approval_required",
+        /// There is no such tool. What to do: the message names them all.
         UnknownTool = "unknown_tool",
+        /// Arguments that are missing, not known or of another type, all at once. What to do:
+        /// correct all that the hint lists.
         BadArguments = "bad_arguments",
+        /// A cursor that no answer gave. What to do: take `nextCursor`, or leave it out.
         BadCursor = "bad_cursor",
+        /// A pattern that is none. What to do: `**/*.rs` is one.
         BadGlob = "bad_glob",
+        /// Line 0, or a line or a range that the file does not have. What to do: lines are counted
+        /// from 1.
         BadLine = "bad_line",
+        /// An empty query, one with a line feed, or a bad regular expression. What to do: one line,
+        /// or mode `text`.
         BadQuery = "bad_query",
+        /// An expected hash that is none, or one for a directory. What to do: take `sha256` from
+        /// `read_file`, or leave it out.
         BadSha256 = "bad_sha256",
+        /// `restore_file`: a name that no file in the trash can have. What to do: take `trashedTo`
+        /// from the answer.
         BadTrashPath = "bad_trash_path",
         Binary = "binary",
+        /// The branch is at another commit than the patch is for; `details.expected`,
+        /// `details.actual`. What to do: `--carry`, or `--onto` the branch.
         BranchMoved = "branch_moved",
+        /// The caller gave the call up.
         Cancelled = "cancelled",
+        /// A file changed while it was used. What to do: try again.
         Changed = "changed",
+        /// A person, or `approve` of a program, said no; nothing was changed. What to do: ask what
+        /// was wrong with it.
         Declined = "declined",
         Directory = "directory",
+        /// `undo`, `restore_file`: the transaction changed files outside of the root, in the same
+        /// project. What to do: undo it there: `details.project`.
         Elsewhere = "elsewhere",
+        /// `edit_file`: an edit without old text. What to do: give the text to be replaced.
         EmptyOldText = "empty_old_text",
         Encoding = "encoding",
         ManyPlaces = "multiple_matches",
+        /// `edit_file`: an edit whose new text is its old text. What to do: leave the edit out.
         NoChange = "no_change",
+        /// `edit_file` without edits. What to do: give one.
         NoEdits = "no_edits",
+        /// The home directory, `/`, or a directory in which others may create files (as `/tmp`),
+        /// and nobody named it. What to do: `-C .`, if it is meant.
         NoProject = "no_project",
+        /// MCP: the client says that it has roots, and names none that is a directory here. What to
+        /// do: open the folder in the client.
         NoRoots = "no_roots",
+        /// `--part` names one that is not there, or parts of different forms are taken as one. What
+        /// to do: choose another.
         NoSuchPart = "no_such_part",
         NoSuchSlot = "no_such_slot",
+        /// `undo`: none is named, none of that name, one that was rolled back or did not touch the
+        /// path, or there is none at all. What to do: `details.transactions` has the newest of the
+        /// session.
         NoTransaction = "no_transaction",
+        /// `--amend`, or `amend` of `apply_patch`, names no refused patch of this session, or one
+        /// that is not kept any more. What to do: send the whole patch.
         NotKept = "not_kept",
         NotADirectory = "not_a_directory",
+        /// `edit_file`: the old text is not in the file. What to do: copy it from there; U+FFFD
+        /// stands for a byte that is not UTF-8, and cannot be looked for.
         OldTextNotFound = "old_text_not_found",
         Overlapping = "overlapping_edits",
+        /// `restore_file`: one target for several files. What to do: name one of them.
         SeveralFiles = "several_files",
+        /// Several whole patches in one text; the message lists them with their lines and files.
+        /// What to do: send one, or choose with `--part N` or `--part all`.
         SeveralPatches = "several_patches",
         Stale = "stale",
+        /// MCP with `--approve ask`: more files than a person can be shown. What to do: split the
+        /// change, or apply it in a terminal.
         TooManyToShow = "too_many_to_show",
+        /// A directory of the patch has a state of its own, with an unfinished transaction;
+        /// `details.directory`. What to do: `apply-patch -C DIR recover`, then again.
         UnfinishedBelow = "unfinished_below",
+        /// A file is to be changed that the session has not read, and no hash is given. For
+        /// `edit_file` it is enough that an answer showed all lines of the edits: a preview of
+        /// `search_files`, or a refusal that quotes them. What to do: `read_file` first.
         Unread = "unread",
+        /// There is no patch in the text, or something around it is not understood: a shell command
+        /// that does more, a call of another tool. What to do: send the patch alone.
         Unreadable = "unreadable",
+        /// Something in `.apply-patch` was not made by this program for this user, or is not signed
+        /// with this key. What to do: look at it, then remove it; if it belongs to another user,
+        /// give it back (`chown`) or set `state = "user"`; `doctor` tells what to do where the file
+        /// system keeps no modes; `undo ID` where `undo` cannot tell which is the last.
+        /// `details.problem` says which; where it is `other_key` (`details.key`) or `not_signed`, a
+        /// person who knows the change undoes it with `undo ID --trust`.
         UntrustedState = "untrusted_state",
+        /// A command of `verify` (`docs/safety.md`) did not succeed, and the files are as they
+        /// were; `details.command`, `exitCode`, `signal` or `timedOut`, and the end of its output
+        /// in `details.output`. What to do: read what it printed, and make the change again,
+        /// corrected.
         Unverified = "unverified",
     }
 }

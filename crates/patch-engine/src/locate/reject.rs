@@ -27,12 +27,19 @@ patch_grammar::named! {
     /// exhaustive, so that whoever words the reasons has to add one for a new variant.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub error enum RejectReason {
-        /// Its old lines stand nowhere in the file.
+        /// Its context and removed lines do not stand in the file together; `details.nearest` is
+        /// the closest place, how many lines agree there, the first that differs, and in `region`
+        /// up to 12 lines of it with the columns that differ; `notAtEnd` or `notAtStart` when all
+        /// of them stand there, but the hunk has to stand at that end of the file: it says `*** End
+        /// of File`, or it is a hunk of a diff with context on the other side only. What to do:
+        /// copy the lines from the file; if only blanks or punctuation differ, `--fuzz` with the
+        /// pass that is named.
         ContextNotFound {
             /// The most similar place.
             nearest: Option<Box<Nearest>>,
         } = "context_not_found",
-        /// Its old lines are in the file, but not where its headers say.
+        /// Its lines are in the file, but not below the `@@` header (`codex`). What to do: correct
+        /// the header.
         OutsideScope {
             /// The innermost header.
             header: String,
@@ -41,8 +48,8 @@ patch_grammar::named! {
             /// Whether there are more.
             more: bool,
         } = "outside_scope",
-        /// A header is not in the file, and without it the hunk does not have exactly one exact
-        /// place.
+        /// The `@@` header is not a line of the file, and without it the place is not clear
+        /// (`codex`). What to do: use a line of the file.
         HeaderNotFound {
             /// The header.
             header: String,
@@ -51,7 +58,8 @@ patch_grammar::named! {
             /// Whether there are more.
             more: bool,
         } = "anchor_not_found",
-        /// It fits in several places.
+        /// It fits in several places; `details.candidates` has each, and what to add to mean it.
+        /// What to do: add that context or header; `--ambiguous first` takes the uppermost.
         MultipleMatches {
             /// The places, at most 64; fewer if many hunks of the patch have so many.
             candidates: Vec<Candidate>,
@@ -60,20 +68,27 @@ patch_grammar::named! {
             /// Whether each hunk has places, but no choice of them keeps the order of the hunks.
             out_of_order: bool,
         } = "multiple_matches",
-        /// It changes lines that another hunk of the section changes.
+        /// It changes lines that another hunk of the section changes. What to do: write the two
+        /// as one hunk.
         OverlappingEdits {
             /// The other hunk, 0-based.
             other: usize,
             /// The lines of the file that both change, or that the other hunk removed.
             lines: Option<RangeInclusive<usize>>,
         } = "overlapping_edits",
-        /// The file already has its new lines, and its old ones are gone.
+        /// All that the hunk leaves (context and new lines) stands in one place, below its `@@`
+        /// header if it has one, and what it removes stands nowhere. Where lines are only removed,
+        /// lines of context above and below them have to say more than a blank or a brace. A line
+        /// that happens to stand somewhere is no evidence: then it is `context_not_found`. Or what
+        /// it inserts beside its old lines (`docs/profiles.md#at-the-ends-of-a-file`) stands there.
+        /// What to do: leave the hunk out, or `--skip-applied`.
         AlreadyApplied {
             /// Where the new lines are.
             lines: RangeInclusive<usize>,
         } = "already_applied",
-        /// Its old lines are in the file but for blanks, and do not tell how to indent what it
-        /// inserts.
+        /// With fuzz its lines are in the file, but they do not tell how to indent what it inserts;
+        /// `indentedLine` is the line of the patch, `matchedLines` has the place. What to do: copy
+        /// the old lines, and indent the new ones like them.
         Indentation {
             /// Where they are.
             lines: RangeInclusive<usize>,
@@ -84,17 +99,20 @@ patch_grammar::named! {
             /// Whether one indentation of the hunk stands for several of the file.
             contradicts: bool,
         } = "indentation",
-        /// It has no old lines, and nothing says where it goes that the rules take for a place.
+        /// It only inserts, and has no context line. What to do: begin the hunk with the line that
+        /// the hint names, add another context line, or `*** End of File`; for a diff made with
+        /// `-U0`, `--unidiff-zero`.
         NoAnchor {
             /// The line that its header names, if it names one: its number and its text.
             header: Option<(usize, String)>,
             /// What the line number of a diff is worth.
             number: LineNumber,
         } = "no_anchor",
-        /// A marker for a missing line feed is at a line that is not the last, or the last line of
-        /// the file has a line feed.
+        /// `\ No newline at end of file` after a line that is not the last, or where the file ends
+        /// in a line feed. What to do: leave the marker out.
         FinalNewline = "final_newline",
-        /// It inserts text that is not ASCII into a file that is not UTF-8.
+        /// Text beyond ASCII is inserted into a file that is not UTF-8. What to do: insert ASCII,
+        /// or convert the file first.
         Encoding = "encoding",
     }
 }

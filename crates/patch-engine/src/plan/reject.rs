@@ -265,30 +265,81 @@ fn other_link(target: Option<&str>) -> String {
 patch_grammar::named! {
     /// The stable words for the problems that have no reason of their own.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    #[allow(missing_docs, reason = "they are their names; docs/errors.md says what each means")]
+    #[allow(missing_docs, reason = "a word of another enum has its comment there")]
     pub enum ProblemName {
+        /// No such file; `details.didYouMean` may have the one that was meant. What to do: correct
+        /// the path.
         NotFound = "not_found",
+        /// The directory of a new file of an envelope does not exist. What to do:
+        /// `--create-parents`, or `--profile codex`.
         MissingParent = "missing_parent",
+        /// A file stands where a directory is needed. What to do: choose another path.
         NotADirectory = "not_a_directory",
+        /// A file is there already. What to do: `*** Update File:`, or `--overwrite`; a diff never
+        /// replaces a file that it says is new: leave the section out.
         Exists = "exists",
+        /// It would replace a file that another section reads or changes. What to do: send that as
+        /// a patch of its own.
         ReplacesUsed = "replaces_used",
+        /// Another name differs only by case or Unicode normalisation; a file may be moved to
+        /// another spelling of its own name, where the file system tells both apart. What to do:
+        /// use the existing spelling; on a file system that takes both for one name, move the file
+        /// to a third name first, and to this one by another patch.
         Collision = "collision",
+        /// A move to where the file is. What to do: leave the move out.
         SamePath = "same_path",
+        /// A file has not the SHA-256 that was given, or that the session saw;
+        /// `details.expectedSha256`, `details.actualSha256`, `details.changedBy`
+        /// (`docs/agents.md#files-that-change-in-between`). What to do: read it again.
         Stale = "stale",
+        /// A file changed since the base (`--base`, `git --carry`; for the tools, what was read),
+        /// and it is not certain where the hunk belongs; `details.base`, `details.current` and
+        /// `details.wanted` have the lines and their text. What to do: read the file, and write the
+        /// hunk against it.
         Conflict = "conflict",
+        /// A file that is to be edited is not text. What to do: delete, move or replace it.
         Binary = "binary",
+        /// A directory that is to be deleted has more than 10 000 files. What to do: delete the
+        /// directories in it one by one.
         TooManyFiles = "too_many_files",
+        /// `--allow-delete=false`, and the patch deletes. What to do: leave the section out.
         DeleteNotAllowed = "delete_not_allowed",
+        /// `--allow-move=false`, and the patch moves. What to do: leave the section out.
         MoveNotAllowed = "move_not_allowed",
+        /// A diff deletes a file, and its deleted lines are not all of the file. What to do: make
+        /// the diff anew.
         LeavesLines = "leaves_lines",
+        /// A diff changes or deletes a symbolic link that leads elsewhere, or a file that is none.
+        /// What to do: make the diff anew.
         OtherLink = "other_link",
+        /// The file is not the one that a `GIT binary patch` was made for; if it is what the patch
+        /// makes, the reason is `already_applied`. What to do: make the diff anew.
         BinaryMismatch = "binary_mismatch",
         BinaryApplied = "already_applied",
+        /// A `GIT binary patch` has neither the id of the old file nor its bytes. What to do: `git
+        /// diff --binary` writes both.
         BinaryUnknown = "binary_unknown",
+        /// A `GIT binary patch` makes a file with another id than the diff states. What to do: make
+        /// the diff anew.
         BinaryResult = "binary_result",
+        /// `--whitespace error`, and the patch inserts lines with errors
+        /// (`docs/profiles.md#whitespace-errors`); the message has the first lines of the patch and
+        /// the rules that they break. What to do: `--whitespace fix`, or write the lines without
+        /// them.
         Whitespace = "whitespace",
+        /// `--syntax refuse`, and a file that parsed before does not parse any more
+        /// (`docs/profiles.md#files-that-do-not-parse`); `details.format`, `line` and `column` of
+        /// the new file. What to do: send it so that the file still parses, or `--syntax warn`.
         Syntax = "syntax",
+        /// A command of `format-with` (`docs/safety.md#formatting`) did not succeed;
+        /// `details.command`, `exitCode`, `signal` or `timedOut`, and the end of its error output
+        /// in `details.output`. What to do: read what it printed, and make the change again,
+        /// corrected.
         NotFormatted = "not_formatted",
+        /// `-R`, and the text of a section does not say what was there: it deletes a file without
+        /// its lines, changes a binary file without its old bytes, copies one, or shows nothing
+        /// around what it deletes. What to do: leave the section out, or `apply-patch undo` the
+        /// transaction.
         Irreversible = "irreversible",
     }
 }
