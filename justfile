@@ -65,7 +65,7 @@ clients:
 vscode:
     .ci/vscode/run
 
-# Other platforms, as far as they can be tried from Linux on x86_64: arm64 arm64-musl macos freebsd windows-arm64; none: all of them.
+# Other platforms, as far as they can be tried from Linux on x86_64; `.ci/targets` has their names. None: all of them.
 # Takes most of an hour, and rarely breaks.
 targets *names:
     .ci/targets {{names}}
