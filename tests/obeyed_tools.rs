@@ -1,11 +1,12 @@
 //! Every hint of the file tools and of the editor tool can be obeyed, as `obeyed.rs` has it for
 //! patches.
 //!
-//! `CALLS` and the paths of `PATHS`, tried with every argument that takes one, are the error
-//! situations. What there has to be is read from the code: the kinds that the description of a tool
-//! names, the reasons that its source file gives, and those of the guard.
+//! The paths below, tried with every argument that takes one, and the other calls that `testutils`
+//! has for each tool are the error situations. What there has to be is read from the code: the
+//! kinds that the description of a tool names, the reasons that its source file gives, and those of
+//! the guard.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,7 @@ use crate::obeyed::{LARGE, all_of, consistent, session};
 use crate::scenarios::step;
 use testutils::share::whole;
 use testutils::temp::temp;
+use testutils::tools::{self, filled};
 
 /// The name that the editor tool has here.
 const EDITOR: &str = "editor";
@@ -98,217 +100,44 @@ fn paths() -> Vec<String> {
     paths
 }
 
-/// What takes a path, and how; `edit.patch` has one beside its patch.
+/// Every call with this path.
 fn with_path(path: &str) -> Vec<(&'static str, Value)> {
-    let edits = json!([{ "oldText": "two", "newText": "2" }]);
-    let hash = Sha256::of(b"other").to_string();
-    vec![
-        ("read_file", json!({ "path": path })),
-        ("list_directory", json!({ "path": path })),
-        ("search_files", json!({ "query": "one", "mode": "text", "root": path })),
-        ("glob", json!({ "pattern": "**/*.txt", "root": path })),
-        ("create_file", json!({ "path": path, "content": "new\n" })),
-        ("write_file", json!({ "path": path, "content": "new\n" })),
-        ("write_file", json!({ "path": path, "content": "new\n", "expectedSha256": "" })),
-        (
-            "write_file",
-            json!({ "path": path, "content": "new \u{2713}\n", "expectedSha256": hash }),
-        ),
-        ("edit_file", json!({ "path": path, "edits": edits })),
-        ("edit_file", json!({ "path": path, "edits": edits, "expectedSha256": hash })),
-        ("delete_file", json!({ "path": path })),
-        ("delete_file", json!({ "path": path, "expectedSha256": hash })),
-        ("move_file", json!({ "fromPath": path, "toPath": "moved.txt" })),
-        ("move_file", json!({ "fromPath": "g.txt", "toPath": path })),
-        ("restore_file", json!({ "trashId": "{gone}", "targetPath": path })),
-        ("undo", json!({ "transactionId": "{gone}", "paths": [path] })),
-        (
-            "edit.patch",
-            json!({ "workspace_root": path, "patch": "*** Begin Patch\n*** Update File: a.txt\n\
-                                                      @@\n-two\n+2\n*** End Patch\n" }),
-        ),
-        (EDITOR, json!({ "command": "view", "path": path })),
-        (
-            EDITOR,
-            json!({ "command": "str_replace", "path": path, "old_str": "two", "new_str": "2" }),
-        ),
-        (EDITOR, json!({ "command": "create", "path": path, "file_text": "new\n" })),
-        (
-            EDITOR,
-            json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": "new\n" }),
-        ),
-    ]
+    let of_tools = tools::all().into_iter().flat_map(|known| {
+        known.paths.into_iter().map(move |args| (known.name, filled(&args, "{path}", path)))
+    });
+    let of_editor = [
+        json!({ "command": "view", "path": path }),
+        replace(path, "two", "2"),
+        json!({ "command": "create", "path": path, "file_text": "new\n" }),
+        json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": "new\n" }),
+    ];
+    of_tools.chain(of_editor.map(|args| (EDITOR, args))).collect()
 }
 
-/// Other calls that are refused. `{gone}` is the transaction that deleted `gone.txt`, `{changed}`
-/// one whose file was changed since, `{two}` one that deleted two files, `{sha}` the hash of a.txt.
+fn replace(path: &str, old: &str, new: &str) -> Value {
+    json!({ "command": "str_replace", "path": path, "old_str": old, "new_str": new })
+}
+
+/// Other calls that are refused.
 fn calls() -> Vec<(&'static str, Value)> {
-    let edit = |edits: Value| json!({ "path": "a.txt", "expectedSha256": "{sha}", "edits": edits });
-    let latin = Sha256::of(b"caf\xe9 one\n").to_string();
-    let patch = |body: &str| json!({ "patch": format!("*** Begin Patch\n{body}*** End Patch\n") });
-    let mut calls = vec![
-        ("no_such_tool", json!({})),
-        (
-            "apply_patch",
-            json!({
-                "patch": "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n",
-                "amend": "p-0",
-            }),
-        ),
-        (
-            "apply_patch",
-            json!({
-                "patch": "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n".repeat(2),
-            }),
-        ),
-        ("apply_patch", json!({ "patch": "{\"name\": \"write_file\"}" })),
-        ("edit_file", edit(json!([]))),
-        ("edit_file", edit(json!([{ "oldText": "", "newText": "x" }]))),
-        ("edit_file", edit(json!([{ "oldText": "one", "newText": "one" }]))),
-        ("edit_file", edit(json!([{ "oldText": "one", "newText": "1" }]))),
-        (
-            "edit_file",
-            edit(json!([{ "oldText": "one", "newText": "1", "expectedOccurrences": 3 }])),
-        ),
-        ("edit_file", edit(json!([{ "oldText": "tow", "newText": "2" }]))),
-        ("edit_file", edit(json!([{ "oldText": "three", "newText": "two" }]))),
-        (
-            "edit_file",
-            edit(json!([
-                { "oldText": "one\ntwo", "newText": "1" }, { "oldText": "two", "newText": "2" },
-            ])),
-        ),
-        (
-            "edit_file",
-            json!({
-                "path": "latin", "expectedSha256": latin,
-                "edits": [{ "oldText": "one", "newText": "\u{2713}" }],
-            }),
-        ),
-        (
-            "write_file",
-            json!({ "path": "latin", "expectedSha256": latin, "content": "\u{2713}\n" }),
-        ),
-        (
-            "edit_file",
-            json!({
-                "path": "a.txt", "expectedSha256": "abc",
-                "edits": [{ "oldText": "two", "newText": "2" }],
-            }),
-        ),
-        ("write_file", json!({ "path": "a.txt", "expectedSha256": "abc", "content": "" })),
-        ("move_file", json!({ "fromPath": "a.txt", "toPath": "x", "expectedSha256": "abc" })),
-        (
-            "move_file",
-            json!({
-                "fromPath": "g.txt", "toPath": "a.txt",
-                "expectedSha256": Sha256::of(b"text\n").to_string(),
-            }),
-        ),
-        ("delete_file", json!({ "path": "a.txt", "expectedSha256": "abc" })),
-        ("delete_file", json!({ "path": "d", "expectedSha256": "{sha}", "recursive": true })),
-        ("read_file", json!({ "path": "a.txt", "startLine": 2, "endLine": 1 })),
-        ("read_file", json!({ "path": "a.txt", "cursor": "x" })),
-        ("read_file", json!({ "path": "a.txt", "startLine": -1 })),
-        ("list_directory", json!({ "cursor": "x" })),
-        ("search_files", json!({ "query": "", "mode": "text" })),
-        ("search_files", json!({ "query": "a(", "mode": "regex" })),
-        ("search_files", json!({ "query": "a\nb", "mode": "text" })),
-        ("search_files", json!({ "query": "a", "mode": "text", "includeGlobs": ["[a"] })),
-        ("search_files", json!({ "query": "a", "mode": "text", "excludeGlobs": ["[a"] })),
-        ("search_files", json!({ "query": "a", "mode": "text", "cursor": "x" })),
-        ("glob", json!({ "pattern": "[a" })),
-        ("glob", json!({ "pattern": "a", "excludeGlobs": ["[a"] })),
-        ("glob", json!({ "pattern": "a", "cursor": "100001" })),
-        ("restore_file", json!({})),
-        ("restore_file", json!({ "trashedPath": "x", "trashId": "y" })),
-        ("restore_file", json!({ "trashedPath": "x" })),
-        ("restore_file", json!({ "trashId": "20200101-000000-000000-00000000/0" })),
-        ("restore_file", json!({ "trashId": "{gone}/7" })),
-        ("restore_file", json!({ "trashId": "{two}", "targetPath": "x" })),
-        ("restore_file", json!({ "trashId": "{changed}/0" })),
-        ("undo", json!({})),
-        ("undo", json!({ "transactionId": "yesterday" })),
-        ("undo", json!({ "transactionId": "20200101-000000-000000-00000000" })),
-        ("undo", json!({ "transactionId": "{changed}" })),
-        ("undo", json!({ "transactionId": "{gone}", "paths": ["g.txt"] })),
-        ("edit.patch", patch("*** Delete File: a.txt\n")),
-        (
-            "edit.patch",
-            json!({ "patch": patch("*** Move File: a.txt -> x\n")["patch"], "allow_move": false }),
-        ),
-        ("edit.patch", patch("*** Update File: a.txt\n@@\n-one\n+1\n")),
-        ("edit.patch", patch("*** Update File: a.txt\n@@\n-two\n+2\n@@\n-two\n+3\n")),
-        ("edit.patch", patch("*** Update File: a.txt\n@@\n-none\n+2\n")),
-        ("edit.patch", patch("*** Update File: bin\n@@\n-none\n+2\n")),
-        ("edit.patch", patch("*** Add File: a.txt\n+2\n")),
-        ("edit.patch", patch("*** Update File: nothing\n@@\n-none\n+2\n")),
-        ("edit.patch", patch("*** Add File: ../x\n+2\n")),
-        ("edit.patch", patch("*** Update File: changed.txt\n@@\n-changed\n+2\n")),
-        ("edit.patch", patch("nothing\n")),
-        (
-            "apply_patch",
-            json!({ "patch": patch("*** Delete File: \
-                                    a.txt\n")["patch"], "expectedSha256ByPath": { "a.txt": "x" } }),
-        ),
-        ("apply_patch", patch("*** Update File: a.txt\n@@\n-one\n+1\n")),
-        ("apply_patch", patch("*** Update File: a.txt\n@@\n-two\n+2\n@@\n-two\n+3\n")),
-        ("apply_patch", patch("*** Update File: a.txt\n@@\n-none\n+2\n")),
-        ("apply_patch", patch("*** Update File: bin\n@@\n-none\n+2\n")),
-        ("apply_patch", patch("*** Add File: a.txt\n+2\n")),
-        ("apply_patch", patch("*** Update File: nothing\n@@\n-none\n+2\n")),
-        ("apply_patch", patch("*** Update File: large\n@@\n-none\n+2\n")),
-        ("apply_patch", patch("*** Add File: ../x\n+2\n")),
-        ("apply_patch", patch("*** Add File: .env\n+2\n")),
-        ("apply_patch", patch("*** Move File: a.txt -> a.txt\n")),
-        ("apply_patch", patch("*** Update File: changed.txt\n@@\n-changed\n+2\n")),
-        ("apply_patch", patch("nothing\n")),
-        (EDITOR, json!({ "command": "undo_edit" })),
-        (EDITOR, json!({ "command": "view" })),
-        (EDITOR, json!({ "command": "view", "path": "a.txt", "view_range": [3, 1] })),
-        (EDITOR, json!({ "command": "str_replace", "path": "a.txt", "old": "x" })),
-        (
-            EDITOR,
-            json!({ "command": "str_replace", "path": "a.txt", "old_str": "", "new_str": "x" }),
-        ),
-        (
-            EDITOR,
-            json!({ "command": "str_replace", "path": "a.txt", "old_str": "one", "new_str": "1" }),
-        ),
-        (
-            EDITOR,
-            json!({
-                "command": "str_replace", "path": "a.txt", "old_str": "one", "new_str": "one",
-            }),
-        ),
-        (
-            EDITOR,
-            json!({ "command": "str_replace", "path": "a.txt", "old_str": "tow", "new_str": "2" }),
-        ),
-        (
-            EDITOR,
-            json!({ "command": "insert", "path": "a.txt", "insert_line": 9, "insert_text": "x" }),
-        ),
+    let mut calls = vec![("no_such_tool", json!({}))];
+    for known in tools::all() {
+        calls.extend(known.refused.into_iter().map(|args| (known.name, args)));
+    }
+    let of_editor = [
+        json!({ "command": "undo_edit" }),
+        json!({ "command": "view" }),
+        json!({ "command": "view", "path": "a.txt", "view_range": [3, 1] }),
+        json!({ "command": "str_replace", "path": "a.txt", "old": "x" }),
+        replace("a.txt", "", "x"),
+        replace("a.txt", "one", "1"),
+        replace("a.txt", "one", "one"),
+        replace("a.txt", "tow", "2"),
+        json!({ "command": "insert", "path": "a.txt", "insert_line": 9, "insert_text": "x" }),
+        // What others changed in the same place.
+        replace("changed.txt", "mine", "2"),
     ];
-    // What others changed in the same place.
-    let mine = "*** Update File: changed.txt\n@@\n-mine\n+2\n";
-    calls.extend(["edit.patch", "apply_patch"].map(|tool| (tool, patch(mine))));
-    calls.push((
-        "edit_file",
-        json!({ "path": "changed.txt", "edits": [{ "oldText": "mine", "newText": "2" }] }),
-    ));
-    calls.push((
-        EDITOR,
-        json!({
-            "command": "str_replace", "path": "changed.txt", "old_str": "mine", "new_str": "2",
-        }),
-    ));
-    let binary = Sha256::of(b"a\0b\n").to_string();
-    calls.push(("write_file", json!({ "path": "bin", "expectedSha256": binary, "content": "x" })));
-    let edits = json!([{ "oldText": "a", "newText": "x" }]);
-    calls.push(("edit_file", json!({ "path": "bin", "expectedSha256": binary, "edits": edits })));
-    let shown = json!([{ "oldText": "caf\u{fffd}", "newText": "x" }]);
-    calls.push(("edit_file", json!({ "path": "latin", "expectedSha256": latin, "edits": shown })));
+    calls.extend(of_editor.map(|args| (EDITOR, args)));
     // Arguments that are missing, unknown, misspelt and of another type.
     for tool in Tool::usual() {
         let name = tool.as_str();
@@ -327,8 +156,10 @@ fn calls() -> Vec<(&'static str, Value)> {
 struct Bench {
     around: tempfile::TempDir,
     session: Session,
-    /// What stands for what in the arguments of calls.
-    names: BTreeMap<&'static str, String>,
+    /// What stands for what in the arguments of calls: `{gone}` for the transaction that deleted
+    /// `gone.txt`, `{changed}` for one whose file was changed since, `{two}` for one that deleted
+    /// two files, `{sha a.txt}` for the hash of a file.
+    names: Vec<(String, String)>,
 }
 
 impl Bench {
@@ -338,8 +169,7 @@ impl Bench {
         fs::create_dir(&workspace).expect("a folder");
         SETUP.iter().for_each(|line| step(&workspace, line));
         fs::write(workspace.join("large"), "x\n".repeat(LARGE as usize)).expect("a file");
-        let bench =
-            Self { session: session(&workspace, around.path()), names: BTreeMap::new(), around };
+        let bench = Self { session: session(&workspace, around.path()), names: Vec::new(), around };
         let id = |tool: &str, args: Value| {
             let (_, answer) = bench.run(tool, &args);
             answer["data"]["transactionId"]
@@ -350,21 +180,18 @@ impl Bench {
         let two =
             "*** Begin Patch\n*** Add File: two/a\n+1\n*** Add File: two/b\n+2\n*** End Patch\n";
         id("apply_patch", json!({ "patch": two, "profile": "codex" }));
-        let names = BTreeMap::from([
-            ("{two}", id("delete_file", json!({ "path": "two", "recursive": true }))),
-            (
-                "{changed}",
-                id(
-                    "write_file",
-                    json!({
-                        "path": "changed.txt", "content": "mine\n",
-                        "expectedSha256": sha(&workspace, "changed.txt"),
-                    }),
-                ),
-            ),
-            ("{gone}", id("delete_file", json!({ "path": "gone.txt" }))),
-            ("{sha}", sha(&workspace, "a.txt")),
-        ]);
+        let mine = json!({
+            "path": "changed.txt", "content": "mine\n",
+            "expectedSha256": sha(&workspace, "changed.txt"),
+        });
+        let ids = [
+            ("two", id("delete_file", json!({ "path": "two", "recursive": true }))),
+            ("changed", id("write_file", mine)),
+            ("gone", id("delete_file", json!({ "path": "gone.txt" }))),
+        ];
+        let mut names = ids.map(|(name, id)| (format!("{{{name}}}"), id)).to_vec();
+        let hashed = ["a.txt", "bin", "g.txt", "latin"];
+        names.extend(hashed.map(|path| (format!("{{sha {path}}}"), sha(&workspace, path))));
         fs::write(workspace.join("changed.txt"), "theirs\n").expect("a file");
         Self { names, ..bench }
     }
@@ -379,11 +206,8 @@ impl Bench {
     }
 
     fn run_as(&self, tool: &str, args: &Value, host: &mut dyn Host) -> (bool, Value) {
-        let text = self
-            .names
-            .iter()
-            .fold(args.to_string(), |text, (name, value)| text.replace(name, value));
-        let args: Value = serde_json::from_str(&text).expect("JSON");
+        let names = self.names.iter();
+        let args = names.fold(args.clone(), |args, (name, value)| filled(&args, name, value));
         let own = |result: Result<Value, ToolError>, caller: Caller| match result {
             Ok(value) => json!({ "ok": true, "data": value }),
             Err(error) => {
@@ -522,6 +346,11 @@ pub(crate) fn obeyed(
         }
         args
     };
+    let schema = Tool::named(tool).map(|tool| tool.info().input_schema).unwrap_or_default();
+    let is_of_directory =
+        schema["properties"].as_object().into_iter().flatten().any(|(name, it)| {
+            args.get(name).is_some() && it["description"].as_str().unwrap().starts_with("Directory")
+        });
     match hint["hint"].as_str().expect("a hint has a name") {
         "ask_person" | "leave_alone" | "try_again" => Vec::new(),
         "use_argument" => {
@@ -601,7 +430,7 @@ pub(crate) fn obeyed(
                     ]
                 }
                 // First, or instead: a file is read to be changed, a directory is listed instead.
-                "read_file" if args.get("root").is_none() && tool != "list_directory" => {
+                "read_file" if !is_of_directory => {
                     vec![(other, json!({ "path": path })), again(args.clone())]
                 }
                 "read_file" | "list_directory" => vec![(other, json!({ "path": path }))],
@@ -676,10 +505,8 @@ pub(crate) fn obeyed(
         }
         "rename_path" => vec![again(renamed(&text("from"), &text("to")))],
         "choose_path" => {
-            let directory = ["list_directory", "search_files", "glob"].contains(&tool)
-                || args.get("workspace_root").is_some();
             let chosen = match text("like") {
-                _ if directory => "d",
+                _ if is_of_directory => "d",
                 like if like.contains("exists") && !like.contains("directory that exists") => {
                     "g.txt"
                 }
@@ -889,7 +716,8 @@ impl Seen {
                 found.difference(&described).filter(|kind| !common.contains(*kind)).collect();
             if !missing.is_empty() || !silent.is_empty() {
                 wrong.push(format!(
-                    "{}: no call fails with {missing:?}; the description lacks {silent:?}",
+                    "{}: no call in crates/testutils/src/tools.rs fails with {missing:?}; the \
+                     description lacks {silent:?}",
                     tool.name
                 ));
             }
@@ -910,7 +738,8 @@ impl Seen {
                 let wanted = (tool.to_owned(), reason.as_str().to_owned());
                 assert!(
                     self.reasons.contains(&wanted),
-                    "{tool}: no call is refused for {reason:?}"
+                    "{tool}: no call is refused for {reason:?}; those of tools are in \
+                     crates/testutils/src/tools.rs"
                 );
             }
         }

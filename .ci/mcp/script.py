@@ -1,4 +1,4 @@
-"""One call of every tool, in an order in which each finds what it needs."""
+"""Calls of the tools, in an order in which each finds what it needs."""
 
 import hashlib
 import pathlib

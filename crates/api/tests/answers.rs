@@ -16,18 +16,10 @@ use apply_patch_api::{
 };
 use file_tools::Tool;
 use serde_json::{Value, json};
+use testutils::tools::{FILES, OBJECTS, prepared};
 
 const NODE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/npm/lib/");
 const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/python/apply_patch/");
-
-/// The objects in the answers of tools that no other answer has, by their fields.
-const NAMED: &[(&str, &str)] = &[
-    ("Entry", "depth mtime name relativePath size type"),
-    ("Match", "column line path preview"),
-    ("FoundPath", "path type"),
-    ("ExpectedFile", "path sha256"),
-    ("Edit", "expectedOccurrences newText oldText replaceAll"),
-];
 
 /// The fields of tools that have one of a few words.
 const WORDS: &[(&str, &str)] = &[
@@ -148,8 +140,10 @@ impl Types {
             return name.clone();
         }
         let names = wanted.iter().map(|field| &*field.name).collect::<Vec<_>>().join(" ");
-        let found = NAMED.iter().find(|(_, fields)| *fields == names);
-        let (name, _) = found.unwrap_or_else(|| panic!("no interface has the fields {names}"));
+        let found = OBJECTS.iter().find(|(_, fields)| *fields == names);
+        let (name, _) = found.unwrap_or_else(|| {
+            panic!("give the object of {names} a name in crates/testutils/src/tools.rs")
+        });
         self.add(name, "", schema);
         (*name).to_owned()
     }
@@ -514,7 +508,8 @@ fn answers_are_of_their_types() {
     fs::write(dir.path().join("a"), "one\ntwo\nthree\n").expect("a file");
     fs::write(dir.path().join("x"), "x\nx\n").expect("a file");
     let options = WorkspaceOptions::read(json!({ "durability": "none", "agent": "tester" }));
-    let here = OpenWorkspace::open(dir.path(), &options.expect("options")).expect("a directory");
+    let options = options.expect("options");
+    let here = OpenWorkspace::open(dir.path(), &options).expect("a directory");
     let how = |value: Value| PatchOptions::read(value).expect("options");
 
     let mut events = Vec::new();
@@ -572,8 +567,6 @@ fn answers_are_of_their_types() {
     let delete = "*** Begin Patch\n*** Delete File: x\n*** End Patch\n";
     for (tool, arguments) in [
         ("list_directory", json!({ "recursive": true })),
-        ("search_files", json!({ "query": "one", "mode": "text" })),
-        ("glob", json!({ "pattern": "*" })),
         ("read_file", json!({ "path": "b", "lineNumbers": true })),
         ("read_file", json!({ "path": "nope" })),
         ("edit_file", json!({ "path": "b", "edits": [{ "oldText": "one", "newText": "1" }] })),
@@ -591,6 +584,15 @@ fn answers_are_of_their_types() {
         ("nope", json!({})),
     ] {
         checked.tool(&here, tool, &arguments);
+    }
+    let other = tempfile::tempdir().expect("a directory");
+    for (path, bytes) in FILES {
+        fs::write(other.path().join(path), bytes).expect("a file");
+    }
+    let there = OpenWorkspace::open(other.path(), &options).expect("a directory");
+    let calls = prepared(|tool, args| checked.tool(&there, tool, &args)["data"].clone());
+    for tool in Tool::usual().map(Tool::as_str) {
+        checked.tool(&there, tool, &calls[tool]);
     }
     let deleted = checked.tool(&here, "delete_file", &json!({ "path": "g" }));
     let trashed = &deleted["data"]["trashedTo"];

@@ -16,6 +16,7 @@ pub mod share;
 pub mod stop;
 pub mod takers;
 pub mod temp;
+pub mod tools;
 pub mod tree;
 #[cfg(feature = "write")]
 pub mod write;

@@ -427,7 +427,7 @@ def test_patches_are_parsed_streamed_and_converted():
 
 
 def test_what_models_need():
-    assert len(apply_patch.tool_specs("anthropic")) == 13
+    assert len(apply_patch.tool_specs("anthropic")) >= 13
     assert apply_patch.tool_specs("openai", patch_only=True)["type"] == "custom"
     assert apply_patch.tool_caveats("openai", patch_only=True)
     assert "*** Begin Patch" in apply_patch.prompt()

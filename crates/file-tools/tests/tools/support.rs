@@ -11,6 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use testutils::temp::temp;
+pub(crate) use testutils::tools::patch;
 
 /// A workspace in memory where that is possible, with a key of its own.
 pub(crate) struct Bench {
@@ -21,11 +22,6 @@ pub(crate) struct Bench {
 
 pub(crate) fn sha(bytes: &[u8]) -> String {
     Sha256::of(bytes).to_string()
-}
-
-/// A patch of these sections.
-pub(crate) fn patch(body: &str) -> String {
-    format!("*** Begin Patch\n{body}*** End Patch\n")
 }
 
 pub(crate) fn session(name: &str) -> SessionName {

@@ -1,0 +1,355 @@
+//! What tests know of each file tool. A new tool needs an entry here, from which many tests are
+//! made, and in no other test.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+/// What tests know of a tool.
+pub struct Known {
+    /// Its name.
+    pub name: &'static str,
+    /// What a model has to be told of it, whatever else is left out.
+    pub told: &'static [&'static str],
+    /// What a model that looks for a tool searches for, when it needs this one.
+    pub searches: &'static [&'static str],
+    /// A call that succeeds after [`prepared`], with the arguments that it needs.
+    pub works: Value,
+    /// A call that does something where `a.txt` is a file with `{sha}`. Each text in it is tried
+    /// with others.
+    pub usual: Value,
+    /// Calls with a path, as `{path}`. They and those below are refused in the workspace of
+    /// `tests/obeyed_tools.rs`, which says what else stands in braces.
+    pub paths: Vec<Value>,
+    /// Other calls that are refused: together, one for each error of its description, and for each
+    /// reason that its file gives.
+    pub refused: Vec<Value>,
+}
+
+/// The files of the workspace of [`prepared`].
+pub const FILES: &[(&str, &[u8])] =
+    &[("f", b"one\ntwo\n"), ("g", b"one\n"), ("old", b"old\n"), ("gone", b"gone\n"), ("left", b"")];
+
+/// The names of the objects in calls of tools and in their answers that nothing else has, by their
+/// fields.
+pub const OBJECTS: &[(&str, &str)] = &[
+    ("Entry", "depth mtime name relativePath size type"),
+    ("Match", "column line path preview"),
+    ("FoundPath", "path type"),
+    ("ExpectedFile", "path sha256"),
+    ("Edit", "expectedOccurrences newText oldText replaceAll"),
+];
+
+/// Looks up a tool.
+pub fn known(name: &str) -> Known {
+    let found = all().into_iter().find(|known| known.name == name);
+    found.unwrap_or_else(|| panic!("add an entry for `{name}` to crates/testutils/src/tools.rs"))
+}
+
+/// Makes in a workspace with [`FILES`] what the calls that work need, through a function that calls
+/// a tool and gives its data. Returns the arguments of such a call of each tool.
+pub fn prepared(mut call: impl FnMut(&str, Value) -> Value) -> BTreeMap<&'static str, Value> {
+    let gone = call("delete_file", json!({ "path": "gone" }));
+    let new = call("create_file", json!({ "path": "new", "content": "" }));
+    for read in ["f", "old"] {
+        call("read_file", json!({ "path": read }));
+    }
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    let names = [("{trashed}", text(&gone["trashedTo"])), ("{new}", text(&new["transactionId"]))];
+    let works = |known: Known| {
+        let args = names.iter().fold(known.works, |args, (name, text)| filled(&args, name, text));
+        (known.name, args)
+    };
+    all().into_iter().map(works).collect()
+}
+
+/// Returns arguments with `text` in the place of `name`.
+pub fn filled(args: &Value, name: &str, text: &str) -> Value {
+    match args {
+        Value::String(old) => old.replace(name, text).into(),
+        Value::Array(parts) => parts.iter().map(|part| filled(part, name, text)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(key, part)| (key.clone(), filled(part, name, text))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+/// A patch of these sections.
+pub fn patch(body: &str) -> String {
+    format!("*** Begin Patch\n{body}*** End Patch\n")
+}
+
+/// Sections that both tools for patches refuse. The last is about what others changed in the same
+/// place.
+const REFUSED: [&str; 10] = [
+    "*** Update File: a.txt\n@@\n-one\n+1\n",
+    "*** Update File: a.txt\n@@\n-two\n+2\n@@\n-two\n+3\n",
+    "*** Update File: a.txt\n@@\n-none\n+2\n",
+    "*** Update File: bin\n@@\n-none\n+2\n",
+    "*** Add File: a.txt\n+2\n",
+    "*** Update File: nothing\n@@\n-none\n+2\n",
+    "*** Add File: ../x\n+2\n",
+    "*** Update File: changed.txt\n@@\n-changed\n+2\n",
+    "nothing\n",
+    "*** Update File: changed.txt\n@@\n-mine\n+2\n",
+];
+
+fn with_refused(mut calls: Vec<Value>) -> Vec<Value> {
+    calls.extend(REFUSED.map(|body| json!({ "patch": patch(body) })));
+    calls
+}
+
+/// Edits of a file as it is.
+fn edit(path: &str, edits: Value) -> Value {
+    json!({ "path": path, "expectedSha256": format!("{{sha {path}}}"), "edits": edits })
+}
+
+macro_rules! calls {
+    ($($args:tt),* $(,)?) => { vec![$(json!($args)),*] };
+}
+
+/// Every tool, in the order in which they are listed.
+pub fn all() -> Vec<Known> {
+    let update = |path: &str| patch(&format!("*** Update File: {path}\n@@\n-one\n+1\n"));
+    let append = patch("*** Update File: a.txt\n@@\n line\n+q\n");
+    let delete = patch("*** Delete File: a.txt\n");
+    let two = json!([{ "oldText": "two", "newText": "2" }]);
+    // The hash of no file.
+    let other = "0".repeat(64);
+    vec![
+        Known {
+            name: "read_file",
+            told: &["startLine", "from 1", "sha256", "expectedSha256", "cursor", "lineNumbers"],
+            searches: &["read lines", "read a file", "show file contents", "open a file"],
+            works: json!({ "path": "f" }),
+            usual: json!({ "path": "a.txt" }),
+            paths: calls![{ "path": "{path}" }],
+            refused: calls![
+                { "path": "a.txt", "startLine": 2, "endLine": 1 },
+                { "path": "a.txt", "cursor": "x" },
+                { "path": "a.txt", "startLine": -1 },
+            ],
+        },
+        Known {
+            name: "list_directory",
+            told: &["recursive", "includeHidden", "cursor"],
+            searches: &["list a directory", "ls folder"],
+            works: json!({}),
+            usual: json!({ "path": ".", "recursive": true }),
+            paths: calls![{ "path": "{path}" }],
+            refused: calls![{ "cursor": "x" }],
+        },
+        Known {
+            name: "search_files",
+            told: &["regex", "includeGlobs", "cursor", ".gitignore"],
+            searches: &["find text", "grep for a regex", "search code"],
+            works: json!({ "query": "two", "mode": "text" }),
+            usual: json!({ "query": "SECRET", "mode": "text", "root": "." }),
+            paths: calls![{ "query": "one", "mode": "text", "root": "{path}" }],
+            refused: calls![
+                { "query": "", "mode": "text" },
+                { "query": "a(", "mode": "regex" },
+                { "query": "a\nb", "mode": "text" },
+                { "query": "a", "mode": "text", "includeGlobs": ["[a"] },
+                { "query": "a", "mode": "text", "excludeGlobs": ["[a"] },
+                { "query": "a", "mode": "text", "cursor": "x" },
+            ],
+        },
+        Known {
+            name: "glob",
+            told: &["**", "{a,b}"],
+            searches: &["find files by name", "glob pattern"],
+            works: json!({ "pattern": "*" }),
+            usual: json!({ "pattern": "**" }),
+            paths: calls![{ "pattern": "**/*.txt", "root": "{path}" }],
+            refused: calls![
+                { "pattern": "[a" },
+                { "pattern": "a", "excludeGlobs": ["[a"] },
+                { "pattern": "a", "cursor": "100001" },
+            ],
+        },
+        Known {
+            name: "create_file",
+            told: &["never overwrites", "createParentDirectories"],
+            searches: &["create a new file", "make a file"],
+            works: json!({ "path": "created", "content": "" }),
+            usual: json!({ "path": "new.txt", "content": "new\n" }),
+            paths: calls![{ "path": "{path}", "content": "new\n" }],
+            refused: vec![],
+        },
+        Known {
+            name: "write_file",
+            told: &["whole", "expectedSha256", "edit_file"],
+            searches: &["overwrite the whole content of a file", "write a whole file"],
+            works: json!({ "path": "written", "content": "", "expectedSha256": "" }),
+            usual: json!({ "path": "a.txt", "content": "line\nx\n", "expectedSha256": "{sha}" }),
+            paths: calls![
+                { "path": "{path}", "content": "new\n" },
+                { "path": "{path}", "content": "new\n", "expectedSha256": "" },
+                { "path": "{path}", "content": "new \u{2713}\n", "expectedSha256": other },
+            ],
+            refused: calls![
+                { "path": "latin", "expectedSha256": "{sha latin}", "content": "\u{2713}\n" },
+                { "path": "a.txt", "expectedSha256": "abc", "content": "" },
+                { "path": "bin", "expectedSha256": "{sha bin}", "content": "x" },
+            ],
+        },
+        Known {
+            name: "edit_file",
+            told: &["exactly once", "replaceAll", "oldText", "all or none"],
+            searches: &["edit a file", "replace text in a file", "find and replace a string"],
+            works: json!({ "path": "f", "edits": two }),
+            usual: json!({
+                "path": "a.txt", "expectedSha256": "{sha}",
+                "edits": [{ "oldText": "line\n", "newText": "line\nq\n" }],
+            }),
+            paths: calls![
+                { "path": "{path}", "edits": two },
+                { "path": "{path}", "edits": two, "expectedSha256": other },
+            ],
+            refused: calls![
+                (edit("a.txt", json!([]))),
+                (edit("a.txt", json!([{ "oldText": "", "newText": "x" }]))),
+                (edit("a.txt", json!([{ "oldText": "one", "newText": "one" }]))),
+                (edit("a.txt", json!([{ "oldText": "one", "newText": "1" }]))),
+                (edit(
+                    "a.txt", json!([{ "oldText": "one", "newText": "1", "expectedOccurrences": 3 }])
+                )),
+                (edit("a.txt", json!([{ "oldText": "tow", "newText": "2" }]))),
+                (edit("a.txt", json!([{ "oldText": "three", "newText": "two" }]))),
+                (edit("a.txt", json!([
+                    { "oldText": "one\ntwo", "newText": "1" }, { "oldText": "two", "newText": "2" },
+                ]))),
+                (edit("latin", json!([{ "oldText": "one", "newText": "\u{2713}" }]))),
+                { "path": "a.txt", "expectedSha256": "abc", "edits": two },
+                { "path": "changed.txt", "edits": [{ "oldText": "mine", "newText": "2" }] },
+                (edit("bin", json!([{ "oldText": "a", "newText": "x" }]))),
+                (edit("latin", json!([{ "oldText": "caf\u{fffd}", "newText": "x" }]))),
+            ],
+        },
+        Known {
+            name: "delete_file",
+            told: &["trash", "recursive", "restore_file"],
+            searches: &["delete a file", "remove a file"],
+            works: json!({ "path": "left" }),
+            usual: json!({ "path": "a.txt" }),
+            paths: calls![{ "path": "{path}" }, { "path": "{path}", "expectedSha256": other }],
+            refused: calls![
+                { "path": "a.txt", "expectedSha256": "abc" },
+                { "path": "d", "expectedSha256": "{sha a.txt}", "recursive": true },
+            ],
+        },
+        Known {
+            name: "restore_file",
+            told: &["trash", "targetPath"],
+            searches: &["restore a deleted file", "bring back from the trash"],
+            works: json!({ "trashedPath": "{trashed}" }),
+            usual: json!({ "trashId": "" }),
+            paths: calls![{ "trashId": "{gone}", "targetPath": "{path}" }],
+            refused: calls![
+                {},
+                { "trashedPath": "x", "trashId": "y" },
+                { "trashedPath": "x" },
+                { "trashId": "20200101-000000-000000-00000000/0" },
+                { "trashId": "{gone}/7" },
+                { "trashId": "{two}", "targetPath": "x" },
+                { "trashId": "{changed}/0" },
+            ],
+        },
+        Known {
+            name: "move_file",
+            told: &["overwrite", "toPath"],
+            searches: &["rename a file", "move a file to another directory"],
+            works: json!({ "fromPath": "old", "toPath": "moved" }),
+            usual: json!({ "fromPath": "a.txt", "toPath": "b.txt" }),
+            paths: calls![
+                { "fromPath": "{path}", "toPath": "moved.txt" },
+                { "fromPath": "g.txt", "toPath": "{path}" },
+            ],
+            refused: calls![
+                { "fromPath": "a.txt", "toPath": "x", "expectedSha256": "abc" },
+                { "fromPath": "g.txt", "toPath": "a.txt", "expectedSha256": "{sha g.txt}" },
+            ],
+        },
+        Known {
+            name: "apply_patch",
+            told: &[
+                "*** Begin Patch",
+                "*** Update File",
+                "*** Add File",
+                "@@",
+                "3 lines of context",
+                "all or none",
+            ],
+            searches: &[
+                "edit source files",
+                "edit code",
+                "apply a diff",
+                "apply a patch",
+                "apply_patch",
+                "patch source code",
+                "edit several files",
+                "change code in several files",
+                "modify source code",
+                "multi-file edit",
+                "refactor code across files",
+            ],
+            works: json!({ "patch": update("f") }),
+            usual: json!({
+                "patch": append, "expectedSha256ByPath": [{ "path": "a.txt", "sha256": "{sha}" }],
+            }),
+            paths: vec![],
+            refused: with_refused(calls![
+                { "patch": delete, "amend": "p-0" },
+                { "patch": delete.repeat(2) },
+                { "patch": "{\"name\": \"write_file\"}" },
+                { "patch": delete, "expectedSha256ByPath": { "a.txt": "x" } },
+                { "patch": (patch("*** Update File: large\n@@\n-none\n+2\n")) },
+                { "patch": (patch("*** Add File: .env\n+2\n")) },
+                { "patch": (patch("*** Move File: a.txt -> a.txt\n")) },
+            ]),
+        },
+        Known {
+            name: "edit.patch",
+            told: &["allow_delete", "*** Begin Patch"],
+            // It is the brief form of another.
+            searches: &[],
+            works: json!({ "patch": update("g") }),
+            usual: json!({ "patch": append }),
+            paths: calls![{
+                "workspace_root": "{path}",
+                "patch": (patch("*** Update File: a.txt\n@@\n-two\n+2\n")),
+            }],
+            refused: with_refused(calls![
+                { "patch": delete },
+                { "patch": (patch("*** Move File: a.txt -> x\n")), "allow_move": false },
+            ]),
+        },
+        Known {
+            name: "undo",
+            told: &["transactionId"],
+            searches: &["undo the last change", "revert a change", "roll back"],
+            works: json!({ "transactionId": "{new}" }),
+            usual: json!({ "transactionId": "" }),
+            paths: calls![{ "transactionId": "{gone}", "paths": ["{path}"] }],
+            refused: calls![
+                {},
+                { "transactionId": "yesterday" },
+                { "transactionId": "20200101-000000-000000-00000000" },
+                { "transactionId": "{changed}" },
+                { "transactionId": "{gone}", "paths": ["g.txt"] },
+            ],
+        },
+        // It is offered only by name.
+        Known {
+            name: "undo_turn",
+            told: &[],
+            searches: &[],
+            works: json!({}),
+            usual: json!({}),
+            paths: vec![],
+            refused: vec![],
+        },
+    ]
+}
