@@ -41,6 +41,10 @@ msrv:
 package:
     .ci/package/run
 
+# Writes the list of the functions that everyday commands call anew: the static program is linked by it. Needs valgrind.
+hot:
+    packaging/release/hot.py
+
 # Builds every crate as crates.io would, from its archive.
 crates:
     .ci/package/crates
