@@ -458,6 +458,31 @@ impl Store<'_> {
         Ok(Some(false))
     }
 
+    /// Finds the newest finished transaction of a patch text, among the last 256 of all. `None`
+    /// where journals are not signed: anyone could claim that a text was applied.
+    pub fn applied(&self, text: &Sha256) -> Result<Option<Journal>, Error> {
+        let Some(index) = Index::open(&self.dir) else { return Ok(None) };
+        self.applied_in(&index, text)
+    }
+
+    pub(crate) fn applied_in(
+        &self,
+        index: &Index,
+        text: &Sha256,
+    ) -> Result<Option<Journal>, Error> {
+        for id in index.asked_for_with(text) {
+            let read = self.journal_if(id, false).and_then(|read| Ok((read, self.is_aborted(id)?)));
+            let Some(((journal, authentic), aborted)) = self.unless_gone(id, read)? else {
+                return Ok(None);
+            };
+            if !aborted {
+                let is_it = authentic && journal.header.text.as_ref() == Some(text);
+                return Ok(is_it.then_some(journal));
+            }
+        }
+        Ok(None)
+    }
+
     /// Opens the index if it is believed and has all that the trash has.
     fn index(&self) -> Result<Option<Index>, Error> {
         let Some((_, trash)) = self.dir.open_dir_seen(TRASH)? else { return Ok(None) };

@@ -7,7 +7,6 @@ use fs_guard::{Dir, Root, Sha256, Spot};
 
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
-use crate::index::Index;
 use crate::journal::{Journal, JournalSignature};
 use crate::key::{Keys, OwnKey};
 use crate::prefix::Prefix;
@@ -184,31 +183,6 @@ impl<'r> Store<'r> {
             path: folder.path().into(),
             problem: JournalProblem::Missing,
         })
-    }
-
-    /// Finds the newest finished transaction of a patch text, among the last 256 of all. `None`
-    /// where journals are not signed: anyone could claim that a text was applied.
-    pub fn applied(&self, text: &Sha256) -> Result<Option<Journal>, Error> {
-        let Some(index) = Index::open(&self.dir) else { return Ok(None) };
-        self.applied_in(&index, text)
-    }
-
-    pub(crate) fn applied_in(
-        &self,
-        index: &Index,
-        text: &Sha256,
-    ) -> Result<Option<Journal>, Error> {
-        for id in index.asked_for_with(text) {
-            let read = self.journal_if(id, false).and_then(|read| Ok((read, self.is_aborted(id)?)));
-            let Some(((journal, authentic), aborted)) = self.unless_gone(id, read)? else {
-                return Ok(None);
-            };
-            if !aborted {
-                let is_it = authentic && journal.header.text.as_ref() == Some(text);
-                return Ok(is_it.then_some(journal));
-            }
-        }
-        Ok(None)
     }
 
     /// Returns the place of a displaced file.
