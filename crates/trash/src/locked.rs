@@ -146,6 +146,10 @@ impl<'r> LockedStore<'r> {
     /// Does what [`Store::applied`] does. The next transaction looks into the index as it was read
     /// here.
     pub fn applied(&self, text: &Sha256) -> Result<Option<Journal>, Error> {
+        // The index would be created, and stay.
+        if self.is_new() && !self.keep.get() {
+            return Ok(None);
+        }
         let Some(index) = self.open_index() else { return Ok(None) };
         let found = self.applied_in(&index, text);
         self.last_read.replace(Some(index));

@@ -331,6 +331,14 @@ fn only_what_counts_is_said_to_be_applied() {
 }
 
 #[test]
+fn looking_for_a_text_leaves_nothing_behind() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    assert!(fixture.lock(&root).applied(&Sha256::of(b"a patch")).unwrap().is_none());
+    assert!(!fixture.dir.path().join(".kept").exists());
+}
+
+#[test]
 fn a_text_that_was_rolled_back_later_was_applied_before() {
     let fixture = Fixture::new();
     let root = fixture.root();
